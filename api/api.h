@@ -1,0 +1,108 @@
+/* api.h - the door: HTTP meaning without sockets. Bytes in, bytes out.
+ *
+ * A server (or a command line) hands a request's head to api_begin, its body to api_run, sends
+ * api_reply_of and calls api_end. Nothing here touches a socket, a clock other than the one handed in, or a
+ * thread; everything here may be called from any thread, one call object by one thread at a time.
+ *
+ * Ownership: `api` owns the models and limits and lives until api_close. An `api_call` belongs to the caller
+ * until api_end; it holds a reference on the model it names, so replacing or deleting that model does not
+ * disturb it. An `api_worker` (scratch memory) belongs to one thread. */
+#pragma once
+#include "problem.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Limits in force; GET /v1 publishes them. */
+typedef struct api_limits {
+    size_t   body;      /* bytes of a request's body */
+    size_t   answer;    /* bytes of an answer's body */
+    size_t   memory;    /* bytes of bodies, decoded requests and answers in flight, all together */
+    size_t   rows;      /* states in one request */
+    unsigned nesting;   /* depth of arrays and objects */
+    size_t   models;    /* models held */
+    size_t   links;     /* links of one model */
+    double   timeout;   /* s, cap and default of Request-Timeout */
+} api_limits;
+
+typedef struct api_config {
+    const char *version;
+    const char *target; /* dyn_kernels_find name; NULL: widest */
+    api_limits  limits;
+} api_config;
+
+typedef struct api api;
+typedef struct api_call api_call;
+typedef struct api_worker api_worker;
+
+/* NULL and a message in `error` when the target is unknown or memory is short. Starts in state "loading". */
+api *api_open(const api_config *config, char *error, size_t error_size);
+void api_close(api *api);
+
+/* Loads DIR's *.json as bundled models under their file names. `told` is called once per file with what
+ * happened (ok, or the problem's text), so that the caller can log it. False if the folder cannot be read. */
+bool api_load_models(api *api, const char *dir, void (*told)(void *arg, const char *file, const char *problem),
+                     void *arg);
+void api_set_ready(api *api);    /* after loading: /readyz turns 200 */
+void api_set_draining(api *api); /* /readyz turns 503 "draining" */
+
+/* The head of a request; NULL where a header is absent. Strings live until api_begin returns. */
+typedef struct api_request {
+    const char *method;
+    const char *target;         /* path and query as sent, still percent-encoded */
+    const char *content_type, *content_encoding, *accept, *if_match, *if_none_match;
+    const char *request_timeout, *request_id;
+    bool        has_body;       /* Content-Length > 0, or chunked */
+} api_request;
+
+typedef struct api_header {
+    const char *name;
+    char        value[200];
+} api_header;
+
+typedef struct api_reply {
+    unsigned    status;
+    const char *content_type;   /* NULL when there is no body (204, 304) */
+    api_header  header[8];      /* Request-Id, Allow, Location, ETag, Model-Revision, Retry-After ... */
+    size_t      n_headers;
+    char       *body;           /* owned by the call; api_take_body hands it over */
+    size_t      length;         /* for HEAD: of the body that GET would send */
+    bool        head;           /* send no body */
+} api_reply;
+
+/* Decides everything that the head decides: path, method, negotiation, timeout, preconditions. Never NULL
+ * except out of memory. */
+api_call *api_begin(api *api, const api_request *request);
+
+/* True: give the body to api_run. False: the reply stands already (a body, if any, is to be drained). */
+bool   api_wants_body(const api_call *call);
+double api_timeout(const api_call *call); /* s from the end of the headers, within the limit */
+
+/* Claims memory of the common budget for this call; false: nothing claimed, and the reply stands (503).
+ * Released by api_end. */
+bool api_reserve(api_call *call, size_t bytes);
+
+/* Seconds api_run may take with a body of so many bytes: an estimate, from constants set at api_open. */
+double api_cost(const api_call *call, size_t body_bytes);
+
+/* Replaces whatever reply there is by a problem of the server's own finding (408, 413, 500, 503, 504 ...). */
+void api_refuse(api_call *call, api_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* What a long evaluation looks at between chunks. */
+typedef struct api_watch {
+    atomic_bool cancelled;   /* the client is gone: stop, any reply will do */
+    uint64_t    deadline;    /* ns on CLOCK_MONOTONIC; past it the reply is 504 */
+} api_watch;
+
+/* Executes the call. The body must stay until it returns. Afterwards the reply stands, whatever happened.
+ * `watch` may be NULL. */
+void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_watch *watch);
+
+const api_reply *api_reply_of(const api_call *call);
+char *api_take_body(api_call *call);  /* the caller frees it with free() */
+const char *api_call_route(const api_call *call); /* for logs: "/v1/models/{model}/{operation}" and alike */
+void api_end(api_call *call);
+
+api_worker *api_worker_open(api *api); /* NULL: no memory */
+void        api_worker_close(api_worker *worker);

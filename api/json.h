@@ -1,0 +1,15 @@
+/* json.h - jansson, with the product's rules around it. */
+#pragma once
+#include "buffer.h"
+#include "problem.h"
+#include <jansson.h>
+
+/* Parses one JSON text: duplicates refused, numbers all real, nesting within the limit. NULL and a problem (400
+ * with offset, or 422 for a number that overflows or a NUL in a string). The caller json_decref's it. */
+json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem);
+
+/* Compact JSON with api_number_write's numbers, keys in insertion order. A real that holds an integer prints
+ * as an integer. */
+void api_json_print(api_buffer *buffer, const json_t *value);
+/* A JSON string with its quotes. */
+void api_json_string(api_buffer *buffer, const char *text);

@@ -1,0 +1,124 @@
+/* dynamics.h - the kernels: what can be computed about a model, W states at a time.
+ *
+ * Every algorithm is one text (inverse_dynamics.c, forward_dynamics.c, ...) compiled once per target; a
+ * target is a vector width W ("lanes") and an instruction set. Each target exports one constant table of
+ * kernels; all tables give the same bits for the same state.
+ *
+ * Memory: states lie in blocks of W, entry by entry: [block][entry][lane]. All block arrays are doubles
+ * aligned to DYN_ALIGN bytes. Entry e of lane l of block b of an array with `n` entries a state is
+ * a[(b * n + e) * W + l]. Unused lanes of the last block must hold a copy of a real state.
+ * Matrices are row-major. NULL for an input array means zeros; NULL for an output means not asked for, and
+ * what is not asked for is not computed.
+ *
+ * Kernels never allocate, never fail on finite input and keep no state but the caller's workspace. What
+ * depends on the state and can go wrong (a singular mass matrix) comes back lane by lane in `singular`.
+ * Results may overflow to infinity or NaN for absurd figures: the caller checks before showing them.
+ *
+ * Conventions (NOTATION.md): 6-vectors are [linear; angular] = [force; torque]; a wrench acts on the link, by
+ * the environment; M qdd + C qd + g + friction + springs = tau + sum J^T W. */
+#pragma once
+#include "model.h"
+#include <stdint.h>
+
+#define DYN_ALIGN     64
+#define DYN_MAX_LANES 8
+#define DYN_MAX_ANGLE 1e5 /* rad, |joint position| to which sine and cosine are accurate */
+
+/* Which terms beside inertia and Coriolis enter the equation of motion. */
+enum { DYN_FRICTION = 1, DYN_SPRINGS = 2, DYN_ALL_TERMS = 3 };
+
+/* Where an external wrench acts. Its values come lane by lane: force (3), torque (3), point (3). */
+typedef struct dyn_wrench_site {
+    int      body;       /* DYN_WORLD: on the fixed base, without effect */
+    dyn_pose X_bl;       /* the link frame in the body frame: `point` and link axes refer to it */
+    bool     world_axes; /* force and torque in world axes, else in link axes */
+} dyn_wrench_site;
+
+/* The model and what a request changes of its surroundings. Lives as long as the call. */
+typedef struct dyn_scene {
+    const dyn_model       *model;
+    double                 gravity[3]; /* m/s^2, world axes */
+    unsigned               terms;      /* DYN_FRICTION | DYN_SPRINGS */
+    size_t                 n_wrenches;
+    const dyn_wrench_site *wrench;     /* [n_wrenches] */
+} dyn_scene;
+
+/* A frame fixed to a body (or to the world, body = DYN_WORLD). */
+typedef struct dyn_frame {
+    int      body;
+    dyn_pose X_bf; /* the frame in the body frame */
+} dyn_frame;
+
+/* entries of one state: q nq; qd, qdd, qddd, tau nv; wrenches 9 * n_wrenches */
+typedef struct dyn_inverse_dynamics {
+    const double *q, *qd, *qdd, *wrenches;
+    double       *tau;            /* nv, N m or N */
+    double       *joint_wrenches; /* n_bodies x 6: by the parent on the body, axes of the body's link frame,
+                                   * moment about the joint's origin; rotor, friction, springs excluded */
+} dyn_inverse_dynamics;
+
+typedef struct dyn_forward_dynamics {
+    const double *q, *qd, *tau, *wrenches;
+    double       *qdd;      /* nv */
+    double       *singular; /* 1: index of the body whose pivot was not positive, or -1 */
+} dyn_forward_dynamics;
+
+typedef struct dyn_mass_matrix {
+    const double *q;
+    double       *mass_matrix; /* nv x nv, full, rotor inertia included; must not be NULL */
+    double       *inverse;     /* nv x nv */
+    double       *singular;    /* 1: body whose pivot was not positive, or -1; set when `inverse` is asked */
+} dyn_mass_matrix;
+
+typedef struct dyn_bias {
+    const double *q, *qd, *wrenches;
+    double       *bias;     /* nv: tau at qdd = 0, all terms of the scene */
+    double       *coriolis; /* nv: C(q, qd) qd */
+    double       *gravity;  /* nv: g(q) */
+    double       *friction; /* nv: joint friction alone */
+} dyn_bias;
+
+typedef struct dyn_kinematics {
+    const double    *q, *qd, *qdd, *qddd;
+    size_t           n_frames; /* for positions and orientations */
+    const dyn_frame *frames;
+    double          *positions;    /* n_frames x 3, m, world */
+    double          *orientations; /* n_frames x 4, unit quaternion x y z w of R_wf, w >= 0 */
+    const dyn_frame *at;           /* the one frame of the following; may be NULL when none is asked */
+    bool             frame_axes;   /* components in the axes of that frame, else of the world */
+    double          *jacobian;     /* 6 x nv: [velocity of the frame's origin; angular velocity] = J qd */
+    double          *jacobian_dot; /* 6 x nv: time derivative of every entry of `jacobian` */
+    double          *velocity;     /* 6 */
+    double          *acceleration; /* 6: classical, gravity not included; world vector in the chosen axes */
+    double          *jerk;         /* 6: likewise */
+} dyn_kinematics;
+
+typedef struct dyn_energy {
+    const double *q, *qd;
+    double       *kinetic;         /* 1, J, with rotors */
+    double       *potential;       /* 1, J, gravity (zero at the world origin) and springs */
+    double       *com;             /* 3, m, world */
+    double       *com_velocity;    /* 3, m/s, world */
+    double       *com_jacobian;    /* 3 x nv */
+    double       *momentum;        /* 6: [linear; angular about the centre of mass], world axes, bodies only */
+    double       *momentum_matrix; /* 6 x nv: momentum = matrix * qd */
+} dyn_energy;
+
+typedef struct dyn_kernels {
+    const char *target; /* "scalar", "sse2", "neon", "avx2", "avx512" */
+    int         lanes;  /* W */
+    /* Bytes of a workspace good for every kernel on this model; the caller aligns it to DYN_ALIGN. */
+    size_t (*workspace_size)(const dyn_model *model);
+    void (*inverse_dynamics)(const dyn_scene *, void *ws, const dyn_inverse_dynamics *, size_t blocks);
+    void (*forward_dynamics)(const dyn_scene *, void *ws, const dyn_forward_dynamics *, size_t blocks);
+    void (*mass_matrix)(const dyn_scene *, void *ws, const dyn_mass_matrix *, size_t blocks);
+    void (*bias)(const dyn_scene *, void *ws, const dyn_bias *, size_t blocks);
+    void (*kinematics)(const dyn_scene *, void *ws, const dyn_kinematics *, size_t blocks);
+    void (*energy)(const dyn_scene *, void *ws, const dyn_energy *, size_t blocks);
+} dyn_kernels;
+
+/* The tables this build holds and this machine can run, narrowest first; NULL past the end. */
+const dyn_kernels *dyn_kernels_at(size_t index);
+
+/* The table of that target name; NULL or "" gives the widest. NULL when there is no such target here. */
+const dyn_kernels *dyn_kernels_find(const char *target);

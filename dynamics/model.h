@@ -1,0 +1,159 @@
+/* model.h - the robot as the algorithms see it.
+ *
+ * Two structures:
+ *   dyn_description  what a document says, link by link, in plain figures; written by the caller;
+ *   dyn_model        the canonical tree the kernels walk: fixed joints merged into their parents, every
+ *                    moving axis turned to its body's local z, constant parts of each joint transform kept
+ *                    apart. One allocation, immutable, shared by all threads. Ownership: whoever called
+ *                    dyn_model_build or dyn_model_with_payload frees it with dyn_model_free.
+ *
+ * Units are SI and radians. Symbols and frames: NOTATION.md. 3x3 matrices are row-major.
+ * Method: Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 4; Khalil & Kleinfinger (1986) for the
+ * two-angle form of a joint transform. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+#define DYN_MAX_DOF 512     /* most velocity coordinates of one model */
+#define DYN_WORLD   (-1)    /* "body" of whatever does not move */
+
+/* X_ab: the pose of frame b in frame a; a point transforms as x_a = R x_b + p. */
+typedef struct dyn_pose {
+    double R[3][3];
+    double p[3]; /* m */
+} dyn_pose;
+
+/* A rigid body's inertia in the axes of some frame F. */
+typedef struct dyn_inertia {
+    double mass;       /* kg */
+    double com[3];     /* m, centre of mass in F */
+    double about_com[6]; /* kg m^2, tensor entries xx xy xz yy yz zz about the centre of mass, axes of F */
+} dyn_inertia;
+
+typedef enum dyn_joint_kind {
+    DYN_FIXED,     /* merged into the parent; nq 0, nv 0 */
+    DYN_REVOLUTE,  /* about the axis, also "continuous"; nq 1, nv 1 */
+    DYN_PRISMATIC, /* along the axis; nq 1, nv 1 */
+    DYN_FLOATING   /* free body; nq 7 (x y z qx qy qz qw), nv 6 (v w in body axes); base only so far */
+} dyn_joint_kind;
+
+/* tau_f = viscous qd + coulomb sign(qd); the magnitude depends on the sign of qd. With velocity > 0,
+ * sign(qd) becomes tanh(qd / velocity) (and the magnitude that of the sign of qd). */
+typedef struct dyn_friction {
+    double viscous;          /* N m s/rad or N s/m */
+    double positive;         /* N m or N, Coulomb magnitude for qd > 0 */
+    double negative;         /* N m or N, Coulomb magnitude for qd < 0 */
+    double coulomb_velocity; /* rad/s or m/s, 0: sharp sign with sign(0) = 0 */
+} dyn_friction;
+
+/* tau_s = stiffness (q - rest) + damping qd, on the left side of the equation of motion. */
+typedef struct dyn_spring {
+    double stiffness, damping, rest;
+} dyn_spring;
+
+/* One link with the joint that carries it. The link frame at joint position s is
+ *     parent link frame * before * motion(axis, s) * after,    s = ratio * q + offset. */
+typedef struct dyn_link {
+    int            parent;  /* index of an earlier link, or DYN_WORLD for the base link */
+    dyn_joint_kind joint;
+    dyn_pose       before;  /* joint frame in the parent's link frame */
+    double         axis[3]; /* unit vector in the joint frame; unused when fixed */
+    dyn_pose       after;   /* link frame in the moved joint frame */
+    double         ratio;   /* joint position per coordinate, not 0; 1 but for screws of other length */
+    double         offset;  /* rad or m, joint position at q = 0 */
+    bool           near_end; /* joint wrench's moment about the joint frame's origin on the parent's side
+                              * (standard DH: frame j-1) instead of the link frame's origin */
+    dyn_inertia    inertia; /* in the link frame */
+    double         rotor_inertia; /* kg m^2 or kg, reflected to the joint */
+    dyn_friction   friction;
+    dyn_spring     spring;  /* friction and spring act on the joint's own position s and rate */
+} dyn_link;
+
+typedef struct dyn_description {
+    bool            floating;     /* the base link moves freely: body 0 */
+    dyn_inertia     base_inertia; /* of the base link, in its frame; without effect on a fixed base */
+    double          gravity[3];   /* m/s^2, world axes */
+    size_t          n_links;      /* without the base link */
+    const dyn_link *links;        /* parents first; order of moving links = order of coordinates */
+} dyn_description;
+
+/* Constant rotation of a joint, R_pc(0) = Rz(gamma) Rx(alpha). The special kinds are taken only when the
+ * computed matrix equals the kind's to 2e-16: figures are never rounded. */
+typedef enum dyn_turn {
+    DYN_TURN_NONE,    /* identity */
+    DYN_TURN_X_PLUS,  /* Rx(+90 deg) */
+    DYN_TURN_X_MINUS, /* Rx(-90 deg) */
+    DYN_TURN_X,       /* Rx(alpha) */
+    DYN_TURN_ZX       /* Rz(gamma) Rx(alpha) */
+} dyn_turn;
+
+/* A moving rigid body. Its body frame: origin on the moved joint frame's origin, z along the joint axis. */
+typedef struct dyn_body {
+    int            parent;       /* earlier body, or DYN_WORLD */
+    dyn_joint_kind joint;        /* REVOLUTE, PRISMATIC or FLOATING */
+    dyn_turn       turn;
+    bool           shifted;      /* p_pc != 0 */
+    bool           leaf;         /* no body hangs on it */
+    bool           first;        /* the last-numbered child of its parent: the first a backward pass meets */
+    bool           geared;       /* ratio != 1 or offset != 0 */
+    bool           rough;        /* has friction */
+    bool           sprung;       /* has a spring or damper */
+    bool           near_end;     /* see dyn_link */
+    int            q, v;         /* first entries in q and in qd */
+    int            link;         /* index in the description of the link the joint carries, DYN_WORLD: base */
+    double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
+    double         p_pc[3];      /* m, body frame's origin in the parent's body frame, at s = 0 */
+    double         ratio, offset;
+    double         mass;         /* kg */
+    double         h[3];         /* kg m, first moment m c, body frame */
+    double         E[6];         /* kg m^2, second moment int r r^T dm about the body origin: xx xy xz yy yz zz;
+                                  * the inertia tensor about the origin is trace(E) 1 - E */
+    double         subtree_mass; /* kg, of the body and all that hangs on it */
+    double         rotor_inertia;
+    dyn_friction   friction;
+    dyn_spring     spring;
+    dyn_pose       X_bl;         /* link frame in the body frame: axes of joint wrenches, and their point
+                                  * unless near_end */
+} dyn_body;
+
+/* Where a link of the description went. */
+typedef struct dyn_link_place {
+    int      body; /* moving body it belongs to, or DYN_WORLD */
+    dyn_pose X_bl; /* link frame in that body's frame (in the world for DYN_WORLD) */
+} dyn_link_place;
+
+typedef struct dyn_model {
+    size_t n_bodies;   /* moving bodies, floating base first */
+    size_t n_links;    /* of the description */
+    int    nq, nv;
+    bool   floating;
+    double gravity[3]; /* m/s^2, world axes */
+    double mass;       /* kg, of all bodies */
+    dyn_link_place base;                 /* the base link */
+    const dyn_body       *body;          /* [n_bodies] */
+    const dyn_link_place *link;          /* [n_links] */
+    size_t bytes;                        /* of the allocation */
+} dyn_model;
+
+typedef enum dyn_status {
+    DYN_OK,
+    DYN_NO_MEMORY,
+    DYN_TOO_MANY_DOF,  /* more than DYN_MAX_DOF */
+    DYN_BAD_PARENT,    /* link `where`: parent not an earlier link */
+    DYN_BAD_FIGURE     /* link `where`: something not finite, a ratio of 0, an axis not of unit length */
+} dyn_status;
+
+/* Builds the canonical model. `where` (may be NULL) gets the index of the offending link, DYN_WORLD for the
+ * base link. Inertias are taken as given: whether they are physical is for the caller to judge. */
+dyn_status dyn_model_build(const dyn_description *description, dyn_model **model, int *where);
+
+/* The same robot with rigid bodies fixed to links. `inertia` is in the frame of link `link`
+ * (DYN_WORLD: the base link). A payload on something that does not move has no effect. */
+typedef struct dyn_payload {
+    int         link;
+    dyn_inertia inertia;
+} dyn_payload;
+dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload,
+                                  dyn_model **loaded);
+
+void dyn_model_free(dyn_model *model); /* NULL is fine */
