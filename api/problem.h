@@ -4,11 +4,107 @@
  * bodies of problem answers (RFC 9457), and GET /problems/{code}. Codes are stable: clients switch on them.
  * An api_problem is filled by whoever finds it and carried up unchanged; the first one found wins. */
 #pragma once
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define API_PROBLEMS(X)                                                                                                \
-    X(BAD_JSON, "bad-json", 400, "Not JSON", "…")
+/* clang-format off */
+#define API_PROBLEMS(X) \
+    /* the request as bytes */ \
+    X(BAD_REQUEST, "bad-request", 400, "Malformed request", \
+      "The request breaks the rules of HTTP: conflicting lengths, an unknown transfer coding, a bad header. Repair the client.") \
+    X(BAD_JSON, "bad-json", 400, "Not JSON", \
+      "The body is not one JSON text (RFC 8259) in UTF-8. `offset` is the byte at which reading stopped.") \
+    X(DUPLICATE_KEY, "duplicate-key", 400, "Duplicate key", \
+      "An object holds the same key twice, so its meaning is not defined. Send each key once.") \
+    X(TOO_DEEP, "too-deep", 400, "Nested too deeply", \
+      "Arrays and objects are nested deeper than the limit that GET /v1 publishes as limits.nesting.") \
+    X(BAD_TIMEOUT, "bad-timeout", 400, "Bad Request-Timeout", \
+      "Request-Timeout must be a positive decimal number of seconds, such as 2 or 0.5.") \
+    /* what was asked for */ \
+    X(NO_SUCH_PATH, "no-such-path", 404, "No such path", \
+      "Nothing lives at this path. GET /v1 lists the operations, GET /openapi.json the whole contract.") \
+    X(NO_SUCH_MODEL, "no-such-model", 404, "No such model", \
+      "No model of this name is held. GET /v1/models lists them; PUT creates one.") \
+    X(NO_SUCH_OPERATION, "no-such-operation", 404, "No such operation", \
+      "The model exists, the operation does not. GET /v1 lists the operations.") \
+    X(METHOD_NOT_ALLOWED, "method-not-allowed", 405, "Method not allowed", \
+      "The path exists but does not take this method. The Allow header lists those it takes.") \
+    X(NOT_ACCEPTABLE, "not-acceptable", 406, "Not acceptable", \
+      "None of the media types in Accept can be sent. Ask for application/json or */*.") \
+    X(REQUEST_TIMEOUT, "request-timeout", 408, "Request not received in time", \
+      "The request did not arrive within the server's read deadline. Send it again, faster.") \
+    X(PRECONDITION_FAILED, "precondition-failed", 412, "Precondition failed", \
+      "If-Match or If-None-Match does not hold: the model has changed, or exists already. Read it again, then decide.") \
+    X(BODY_TOO_LARGE, "body-too-large", 413, "Body too large", \
+      "The body is longer than limits.body in GET /v1. Split the request.") \
+    X(TOO_MANY_ROWS, "too-many-rows", 413, "Too many rows", \
+      "The batch has more states than limits.rows in GET /v1. Split the batch.") \
+    X(ANSWER_TOO_LARGE, "answer-too-large", 413, "Answer too large", \
+      "The answer would be longer than limits.answer in GET /v1; it was not computed. `detail` says how many rows fit.") \
+    X(MODEL_TOO_LARGE, "model-too-large", 413, "Model too large", \
+      "The model has more links or degrees of freedom than the limits in GET /v1.") \
+    X(URI_TOO_LONG, "uri-too-long", 414, "URI too long", \
+      "The path and query together are too long for any resource here.") \
+    X(UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type", \
+      "The body's Content-Type, charset or Content-Encoding is not understood here. Send application/json in UTF-8, not compressed.") \
+    X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \
+      "The request's headers are longer than the server takes.") \
+    /* what the body says */ \
+    X(WRONG_TYPE, "wrong-type", 422, "Wrong type", \
+      "A field holds another kind of value than it takes: a string for a number, an object for an array.") \
+    X(WRONG_SHAPE, "wrong-shape", 422, "Wrong shape", \
+      "An array has another length than expected, or batched fields differ in their number of rows.") \
+    X(MISSING_FIELD, "missing-field", 422, "Missing field", \
+      "A field that is needed is absent.") \
+    X(UNKNOWN_FIELD, "unknown-field", 422, "Unknown field", \
+      "A field is not known here. Unknown fields are refused, so that a misspelt one is not silently ignored.") \
+    X(UNKNOWN_NAME, "unknown-name", 422, "Unknown name", \
+      "A link, frame, joint or output of this name does not exist. GET the model for its names.") \
+    X(DUPLICATE_NAME, "duplicate-name", 422, "Duplicate name", \
+      "A name stands twice where each may stand once.") \
+    X(BAD_NAME, "bad-name", 422, "Bad name", \
+      "A name is empty, too long or holds characters that names may not hold.") \
+    X(BAD_VALUE, "bad-value", 422, "Bad value", \
+      "A value has the right type but is outside what the field takes.") \
+    X(UNKNOWN_PARAMETER, "unknown-parameter", 422, "Unknown query parameter", \
+      "The query holds a parameter that this resource does not take.") \
+    X(NON_FINITE, "non-finite", 422, "Not a finite number", \
+      "A number is too large for a 64-bit float. Nothing infinite is read.") \
+    X(RESULT_NOT_FINITE, "result-not-finite", 422, "Result not finite", \
+      "The figures are so large that an entry of the answer overflowed. Nothing infinite is written.") \
+    X(ANGLE_TOO_LARGE, "angle-too-large", 422, "Angle too large", \
+      "A joint angle is beyond limits.angle in GET /v1, up to which sine and cosine are accurate. Wrap it.") \
+    X(BAD_QUATERNION, "bad-quaternion", 422, "Not a unit quaternion", \
+      "The norm of a quaternion [x,y,z,w] differs from 1 by more than 1e-6. Normalise it.") \
+    X(BAD_ROTATION, "bad-rotation", 422, "Not a rotation", \
+      "A matrix that should be a rigid transform is not: rows not orthonormal, a reflection, or a wrong last row.") \
+    X(BAD_INERTIA, "bad-inertia", 422, "Refused inertia", \
+      "A mass is negative, or an inertia tensor has an eigenvalue below -1e-9 times its largest.") \
+    X(BAD_MODEL, "bad-model", 422, "Not a model", \
+      "The links do not form a tree: a parent is missing, or links hang on each other in a circle.") \
+    X(NOT_SUPPORTED, "not-supported", 422, "Not supported", \
+      "The request uses something that this version does not have.") \
+    X(SINGULAR_MASS_MATRIX, "singular-mass-matrix", 422, "Singular mass matrix", \
+      "The mass matrix is singular at a joint: nothing with mass or inertia moves there, so its acceleration is not determined.") \
+    /* the server's state */ \
+    X(INTERNAL_ERROR, "internal-error", 500, "Internal error", \
+      "A defect of the server, logged with the request's id. Please report it.") \
+    X(METHOD_UNKNOWN, "method-unknown", 501, "Unknown method", \
+      "No resource here takes this method.") \
+    X(NOT_READY, "not-ready", 503, "Not ready", \
+      "The server is still loading its models. Try again after Retry-After seconds.") \
+    X(DRAINING, "draining", 503, "Draining", \
+      "The server is shutting down and takes no new requests.") \
+    X(QUEUE_FULL, "queue-full", 503, "Queue full", \
+      "More work is waiting than the server takes on. Try again after Retry-After seconds.") \
+    X(MEMORY_FULL, "memory-full", 503, "Memory budget full", \
+      "Requests in flight use all of the memory budget. Try again after Retry-After seconds, or with a smaller batch.") \
+    X(DEADLINE_PASSED, "deadline-passed", 504, "Deadline passed", \
+      "The request was not finished within its Request-Timeout (or the server's cap). Ask for less, or allow more time.") \
+    X(STORE_FULL, "store-full", 507, "Store full", \
+      "No more models can be held: limits.models in GET /v1. Delete one.")
+/* clang-format on */
 
 typedef enum api_code {
     API_NO_PROBLEM,
@@ -27,7 +123,25 @@ typedef struct api_problem {
     long long offset;         /* byte offset of a syntax error; -1: none */
 } api_problem;
 
+/* One line of the table. */
+typedef struct api_problem_kind {
+    const char *code;
+    unsigned    status;
+    const char *title, *text;
+} api_problem_kind;
+
+/* `code` must be one of the table; API_NO_PROBLEM gives an all-zero line. */
+const api_problem_kind *api_problem_kind_of(api_code code);
+
+/* The code of that name (not NUL-terminated), API_NO_PROBLEM when there is none. */
+api_code api_problem_named(const char *code, size_t length);
+
+/* Empties `problem`: no code, no row, no offset. Every api_problem starts so. */
+void api_problem_clear(api_problem *problem);
+
 /* Fills `problem` (if it holds none yet) and returns false, so that callers can `return api_fail(...)`. The
  * pointer may be NULL. */
 bool api_fail(api_problem *problem, api_code code, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+bool api_failv(api_problem *problem, api_code code, const char *pointer, const char *format, va_list args)
+    __attribute__((format(printf, 4, 0)));

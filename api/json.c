@@ -1,0 +1,146 @@
+/* json.c - see json.h. */
+#include "json.h"
+#include "number.h"
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Offset of the bracket that opens one level too many, or `length`. Brackets inside strings do not count. What
+ * is not JSON at all is left to the parser. */
+static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
+{
+    size_t depth = 0;
+    bool   in_string = false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (in_string) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > nesting) return i;
+        } else if ((c == ']' || c == '}') && depth > 0) {
+            depth--;
+        }
+    }
+    return length;
+}
+
+static void fail_with_parser(api_problem *problem, const json_error_t *error)
+{
+    switch (json_error_code(error)) {
+    case json_error_numeric_overflow:
+        api_fail(problem, API_NON_FINITE, NULL, "a number near byte %d is too large for a 64-bit float",
+                 error->position);
+        return; /* well-formed JSON: no syntax offset */
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        api_fail(problem, API_BAD_VALUE, NULL, "a string near byte %d holds the character U+0000", error->position);
+        return;
+    case json_error_out_of_memory:
+        api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the request's JSON");
+        return;
+    case json_error_duplicate_key:
+        api_fail(problem, API_DUPLICATE_KEY, NULL, "%s", error->text);
+        break;
+    default:
+        api_fail(problem, API_BAD_JSON, NULL, "line %d, column %d: %s", error->line, error->column, error->text);
+    }
+    problem->offset = error->position;
+}
+
+json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem)
+{
+    size_t deep = find_too_deep(text, length, nesting);
+    if (deep < length) {
+        api_fail(problem, API_TOO_DEEP, NULL, "arrays and objects are nested deeper than %u", nesting);
+        problem->offset = (long long)deep;
+        return NULL;
+    }
+    json_error_t error;
+    size_t       flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY;
+    json_t      *value = json_loadb(text, length, flags, &error);
+    if (!value) fail_with_parser(problem, &error);
+    return value;
+}
+
+/* Length of the well-formed UTF-8 sequence at p (RFC 3629), 0 if there is none. */
+static size_t utf8_length(const unsigned char *p)
+{
+    size_t   n = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
+    unsigned low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;  /* no overlong forms */
+    unsigned high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF; /* no surrogates, nothing past U+10FFFF */
+    for (size_t i = 1; i < n; i++, low = 0x80, high = 0xBF)
+        if (p[i] < low || p[i] > high) return 0;
+    return n;
+}
+
+/* Whatever the text holds, the output is valid JSON: ill-formed bytes become U+FFFD. */
+void api_json_string(api_buffer *buffer, const char *text)
+{
+    api_buffer_put(buffer, "\"", 1);
+    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+        size_t n = utf8_length(p);
+        if (n == 0)
+            api_buffer_text(buffer, "\xEF\xBF\xBD");
+        else if (*p == '"' || *p == '\\')
+            api_buffer_format(buffer, "\\%c", *p);
+        else if (*p < 0x20 || *p == 0x7F)
+            api_buffer_format(buffer, "\\u%04x", *p);
+        else
+            api_buffer_put(buffer, p, n);
+        p += n ? n : 1;
+    }
+    api_buffer_put(buffer, "\"", 1);
+}
+
+static void print_number(api_buffer *buffer, double value)
+{
+    char text[API_NUMBER_MAX];
+    if (isfinite(value))
+        api_buffer_put(buffer, text, api_number_write(value, text));
+    else
+        buffer->failed = true;
+}
+
+static void print_array(api_buffer *buffer, const json_t *array)
+{
+    api_buffer_put(buffer, "[", 1);
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        if (i > 0) api_buffer_put(buffer, ",", 1);
+        api_json_print(buffer, json_array_get(array, i));
+    }
+    api_buffer_put(buffer, "]", 1);
+}
+
+static void print_object(api_buffer *buffer, const json_t *object)
+{
+    const char *key, *comma = "";
+    json_t     *value;
+    api_buffer_put(buffer, "{", 1);
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) { /* the macro's prototypes lack const */
+        api_buffer_text(buffer, comma);
+        api_json_string(buffer, key);
+        api_buffer_put(buffer, ":", 1);
+        api_json_print(buffer, value);
+        comma = ",";
+    }
+    api_buffer_put(buffer, "}", 1);
+}
+
+void api_json_print(api_buffer *buffer, const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: print_object(buffer, value); break;
+    case JSON_ARRAY: print_array(buffer, value); break;
+    case JSON_STRING: api_json_string(buffer, json_string_value(value)); break;
+    case JSON_INTEGER: api_buffer_format(buffer, "%" JSON_INTEGER_FORMAT, json_integer_value(value)); break;
+    case JSON_REAL: print_number(buffer, json_real_value(value)); break;
+    case JSON_TRUE: api_buffer_text(buffer, "true"); break;
+    case JSON_FALSE: api_buffer_text(buffer, "false"); break;
+    case JSON_NULL: api_buffer_text(buffer, "null"); break;
+    }
+}
