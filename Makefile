@@ -1,13 +1,11 @@
-# Makefile - everything is made under build/; nothing here installs anything but `make deps` and `make install`.
-#
-#   make run    check the packages, build, serve      make test   check the packages, build, run all tests
-#   make help   all targets
+# Makefile - everything is made under build/. Nothing here installs anything but `make deps` (packages that are
+# missing) and `make install`; `make help` lists the targets.
 
-VERSION  := 0.1.0
-BUILD    ?= build
-PREFIX   ?= /usr/local
-CC       ?= gcc
-CXX      ?= g++
+VERSION := 0.1.0
+BUILD   ?= build
+PREFIX  ?= /usr/local
+PYTHON  ?= /usr/bin/python3
+ARGS    ?=
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -21,83 +19,128 @@ LINK     := -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 SANITIZE ?=
 ifneq ($(SANITIZE),)
 HARDEN   := -fPIE
-SANFLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -g
+SANFLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
-COMMON   := $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP
-CFLAGS_   = -O2 -std=gnu11 -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(CFLAGS)
-CXXFLAGS_  = -O2 -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(CXXFLAGS)
+COMMON    = $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP $(DEFINES)
+C_FLAGS   = -O2 -std=gnu11 -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(CFLAGS)
+CXX_FLAGS = -O2 -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(CXXFLAGS)
 
-# The lane texts: the same bits on every target need exactly these flags (DESIGN in dynamics/NOTATION.md).
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all
+all: $(BUILD)/torqued ## build the server, build/torqued
+
+# A change of compiler, flags, version or prefix rebuilds what it concerns: every object depends on this file.
+.PHONY: FORCE
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D); new=$@.$$$$; \
+	echo '$(CC) $(C_FLAGS) $(CXX) $(CXX_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION) $(PREFIX)' >$$new; \
+	cmp -s $$new $@ && rm $$new || mv $$new $@
+
+# --- dynamics: libdynamics.a ---------------------------------------------------------------------------------
+# The lane texts, compiled once per target: the same bits on every target need exactly these flags
+# (dynamics/NOTATION.md says why).
 LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno -fno-trapping-math \
               -Wno-psabi -Wstrict-prototypes $(COMMON) $(CFLAGS)
 LANE_TEXTS := inverse_dynamics forward_dynamics mass_matrix bias kinematics energy target
 ifeq ($(shell uname -m),x86_64)
-TARGETS     := scalar sse2 avx2 avx512
+TARGETS    := scalar sse2 avx2 avx512
 else ifeq ($(shell uname -m),aarch64)
-TARGETS     := scalar neon
+TARGETS    := scalar neon
 else
-TARGETS     := scalar
+TARGETS    := scalar
 endif
-FLAGS_scalar := -DLANES=1
-FLAGS_sse2   := -DLANES=2
-FLAGS_neon   := -DLANES=2
-FLAGS_avx2   := -DLANES=4 -march=x86-64-v3
-FLAGS_avx512 := -DLANES=8 -march=x86-64-v4 -mprefer-vector-width=512
+LANES_scalar  := -DLANES=1
+LANES_sse2    := -DLANES=2
+LANES_neon    := -DLANES=2
+LANES_avx2    := -DLANES=4 -march=x86-64-v3
+LANES_avx512  := -DLANES=8 -march=x86-64-v4 -mprefer-vector-width=512
+# Complex numbers in one lane, for the tests' complex-step derivatives; not part of the product.
+LANES_complex := -DLANES=1 -DDYN_COMPLEX
 
-PKGS_API    := jansson nettle
-PKGS_SERVER := libmicrohttpd libuv
-LIBS        := $(shell pkg-config --libs $(PKGS_SERVER) $(PKGS_API) 2>/dev/null) -lm -lpthread
-
-.PHONY: all
-all: $(BUILD)/torqued
-
-# --- dynamics: libdynamics.a ---------------------------------------------------------------------------------
 lane_objects = $(LANE_TEXTS:%=$(BUILD)/dynamics/$(1)/%.o)
 DYN_PLAIN   := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(LANE_TEXTS:%=dynamics/%.c),$(wildcard dynamics/*.c)))
 DYN_OBJECTS := $(DYN_PLAIN) $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
 
 define lane_rule
-$(BUILD)/dynamics/$(1)/%.o: dynamics/%.c
+$(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$(CC) $(LANE_FLAGS) $(FLAGS_$(1)) -DTARGET=$(1) -c $$< -o $$@
+	$(CC) $$(LANE_FLAGS) $(LANES_$(1)) -DTARGET=$(1) -c $$< -o $$@
 endef
-$(foreach t,$(TARGETS),$(eval $(call lane_rule,$(t))))
+$(foreach t,$(TARGETS) complex,$(eval $(call lane_rule,$(t))))
 
-$(BUILD)/dynamics/dispatch.o: COMMON += $(TARGETS:%=-DHAVE_TARGET_%)
+$(BUILD)/dynamics/dispatch.o: private DEFINES := $(TARGETS:%=-DHAVE_TARGET_%)
 
 $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
-	rm -f $@ && ar rcs $@ $^
+$(BUILD)/libcomplex.a: $(call lane_objects,complex)
 
 # --- api: libapi.a -------------------------------------------------------------------------------------------
 API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c)) $(BUILD)/api/number.o $(BUILD)/api/openapi.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
-	rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/api/number.o: api/number.cc
+$(BUILD)/api/number.o: api/number.cc $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS_) -isystem $(firstword $(wildcard /usr/include/dragonbox-*) /usr/include) -c $< -o $@
+	$(CXX) $(CXX_FLAGS) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -c $< -o $@
 
-$(BUILD)/api/openapi.json: api/openapi.yaml tests/yaml_to_json.py
+$(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@mkdir -p $(@D)
-	/usr/bin/python3 tests/yaml_to_json.py $< > $@.tmp && mv $@.tmp $@
+	$(PYTHON) api/openapi.py $(VERSION) <$< >$@
 
 # api_openapi_start .. api_openapi_end: the contract as bytes
 $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
-	printf '.section .rodata\n.global api_openapi_start, api_openapi_end\napi_openapi_start:\n.incbin "%s"\napi_openapi_end:\n.byte 0\n.section .note.GNU-stack,"",%%progbits\n' $< | $(CC) -x assembler - -c -o $@
+	printf '%s\n' '.section .rodata' '.global api_openapi_start, api_openapi_end' 'api_openapi_start:' \
+	    '.incbin "$<"' 'api_openapi_end:' '.byte 0' '.section .note.GNU-stack,"",%progbits' | \
+	    $(CC) -x assembler -c -o $@ -
 
-# --- server: torqued -----------------------------------------------------------------------------------------
-SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard server/*.c))
+# --- server: libserver.a and torqued -------------------------------------------------------------------------
+SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c)))
+LIBS         = $(shell pkg-config --libs libmicrohttpd libuv jansson nettle) -lm -lpthread
 
-$(BUILD)/torqued: $(SRV_OBJECTS) $(BUILD)/libapi.a $(BUILD)/libdynamics.a
-	$(CC) $(LINK) $(SANFLAGS) -o $@ $^ $(LIBS)
+$(BUILD)/libserver.a: $(SRV_OBJECTS)
 
-$(BUILD)/%.o: %.c
+$(BUILD)/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a
+	$(CC) $(LINK) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/server/%.o: private DEFINES := -DTORQUED_VERSION='"$(VERSION)"' -DTORQUED_PREFIX='"$(PREFIX)"'
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_) -DTORQUED_VERSION='"$(VERSION)"' -DTORQUED_PREFIX='"$(PREFIX)"' -c $< -o $@
+	$(CC) $(C_FLAGS) -c $< -o $@
 
-.PHONY: clean
-clean:
-	rm -rf $(BUILD)
+%.a:
+	@rm -f $@
+	ar rcs $@ $^
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+include tests/tests.mk
+
+# --- the tree as a project -----------------------------------------------------------------------------------
+.PHONY: deps run install format lint clean help
+deps: ## check the packages; install what is missing with one apt-get
+	@tests/deps run
+
+run: deps ## check the packages, build, serve in the foreground; ARGS='--listen ...'
+	@$(MAKE) --no-print-directory all
+	@exec $(BUILD)/torqued $(ARGS)
+
+install: all ## install under DESTDIR and PREFIX (/usr/local)
+	install -D -m 755 $(BUILD)/torqued $(DESTDIR)$(PREFIX)/bin/torqued
+	install -d $(DESTDIR)$(PREFIX)/share/torqued/models $(DESTDIR)$(PREFIX)/share/doc/torqued
+	install -m 644 $(wildcard models/*.json) $(DESTDIR)$(PREFIX)/share/torqued/models
+	install -m 644 README.md LICENSE CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/torqued
+
+C_FILES = $(shell git ls-files '*.c' '*.h' '*.cc')
+format: ## lay out all C and C++ files after .clang-format
+	clang-format -i $(C_FILES)
+
+lint: ## layer rule, layout, clang-tidy, cppcheck
+	@tests/deps lint
+	tests/lint
+
+clean: ## remove build/
+	rm -rf $(BUILD)
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile tests/tests.mk

@@ -1,0 +1,81 @@
+# tests.mk - building and running the tests, the sanitizer builds, the fuzzers and the benchmarks.
+# Included by the Makefile of the root.
+
+# --- C tests: tests/<layer>/test_*.c, each one program linked with its layer and the layers below --------------
+C_TESTS      := $(patsubst %.c,$(BUILD)/%,$(foreach d,dynamics api server,$(wildcard tests/$(d)/test_*.c)))
+SCRIPT_TESTS := $(wildcard tests/*/test_*.py tests/*/test_*.mjs)
+TEST_DATA     = -DTEST_MODELS='"$(CURDIR)/models"'
+
+LAYERS_dynamics := libcomplex.a libdynamics.a
+LAYERS_api      := libapi.a libdynamics.a
+LAYERS_server   := libserver.a libapi.a libdynamics.a
+
+# What the test programs of a folder share: every .c there that is not a test itself.
+define test_rule
+$(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
+    $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/$(1)/test_%,$(wildcard tests/$(1)/*.c))) \
+    $(LAYERS_$(1):%=$(BUILD)/%)
+	$$(CC) $$(LINK) $$(SANFLAGS) -o $$@ $$^ $$(LIBS) -lcmocka -ldl
+endef
+$(foreach d,dynamics api server,$(eval $(call test_rule,$(d))))
+
+# cmocka's signatures have a parameter that most tests leave alone.
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -Wno-unused-parameter $(TEST_DATA) -I. -c $< -o $@
+
+.PHONY: test test-programs test-run check-asan check-tsan soak
+test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...' runs some
+	@tests/deps test
+	@$(MAKE) --no-print-directory test-run
+
+test-programs: $(BUILD)/torqued $(C_TESTS) $(if $(FUZZ_CC),fuzz-programs)
+
+# Programs may run side by side; what measures time or fills the machine (end to end) has it to itself.
+TESTS ?=
+chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
+test-run: test-programs
+	@BUILD=$(BUILD) TORQUED_BIN=$(abspath $(BUILD)/torqued) \
+	    prove --exec tests/run --timer --jobs 2 --rules 'seq=tests/**' --rules 'par=**' $(chosen)
+
+# Sanitizer builds of everything, each in its own folder, and all tests with them.
+check-asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tests/deps test
+	@ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	    $(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined FUZZ_CC= test-run
+
+check-tsan: ## all tests under ThreadSanitizer
+	@tests/deps test
+	@TSAN_OPTIONS=halt_on_error=1 \
+	    $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SANITIZE=thread FUZZ_CC= test-run
+
+soak: ## the tests with long runs: fuzzing for minutes, load for hours if SOAK_SECONDS says so
+	@tests/deps test
+	@SOAK_SECONDS=$(or $(SOAK_SECONDS),600) $(MAKE) --no-print-directory test-run
+
+# --- fuzzers: tests/fuzz/fuzz_*.c with clang's libFuzzer, where there is clang -----------------------------------
+# The product is built a second time, by clang, with coverage and the sanitizers; one target (scalar) is enough.
+FUZZ_CC    ?= $(shell command -v clang)
+FUZZ_BUILD := $(BUILD)/fuzz
+FUZZERS    := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+.PHONY: fuzz-programs
+fuzz-programs:
+	@$(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) FUZZ_BUILD=$(FUZZ_BUILD) CC=clang CXX=clang++ \
+	    TARGETS=scalar WARNINGS= SANITIZE=address,undefined,fuzzer-no-link FUZZ_CC= $(FUZZERS)
+
+$(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
+	$(CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(LIBS)
+
+# --- benchmarks ------------------------------------------------------------------------------------------------
+.PHONY: bench
+BENCHES := kernels echo load
+bench: ## ns per state of each kernel and width; requests per second beside a bare echo server
+	@tests/deps run
+	@$(MAKE) --no-print-directory bench-programs
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/bench.py
+
+.PHONY: bench-programs
+bench-programs: $(BUILD)/torqued $(BENCHES:%=$(BUILD)/tests/bench/%)
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
+	$(CC) $(LINK) -o $@ $^ $(LIBS)
