@@ -1,0 +1,379 @@
+"""What every end to end test needs: a torqued of its own, a keep-alive client, raw sockets, assertions on numbers.
+
+The server is build/torqued, or the binary TORQUED_BIN names (a sanitizer build, say). It listens on a port the
+system chooses, logs into a temporary folder and must end cleanly on SIGTERM: a test class whose server crashed,
+leaked or left a sanitizer's report fails.
+"""
+import http.client
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BINARY = os.path.abspath(os.environ.get("TORQUED_BIN", os.path.join(ROOT, "build", "torqued")))
+SANITIZED = "TORQUED_BIN" in os.environ
+PATIENCE = 60 if SANITIZED else 20      # s, for whatever should take well under a second
+REPORTS = re.compile(r"(AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:).*")
+
+
+class Server:
+    """One running torqued. `arguments` follow the harness's own; a repeated flag overrides."""
+
+    def __init__(self, *arguments, environment=None, wait=True):
+        self.folder = tempfile.mkdtemp(prefix="torqued-e2e-")
+        self.log_path = os.path.join(self.folder, "log")
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_")}
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(
+                [BINARY, "--listen", "127.0.0.1:0", *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=subprocess.STDOUT, env={**inherited, **(environment or {})})
+        try:
+            self.port = self._find_port()
+            if wait:
+                self.wait_ready()
+        except BaseException:
+            self.kill()
+            raise
+
+    def log(self):
+        with open(self.log_path, errors="replace") as log:
+            return log.read()
+
+    def _find_port(self):
+        give_up = time.monotonic() + PATIENCE
+        while time.monotonic() < give_up:
+            found = re.search(r"127\.0\.0\.1:([1-9][0-9]*)", self.log())
+            if found:
+                return int(found.group(1))
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.01)
+        raise RuntimeError(f"{BINARY} did not say where it listens:\n{self.log()}")
+
+    def wait_ready(self):
+        give_up = time.monotonic() + PATIENCE
+        while time.monotonic() < give_up:
+            try:
+                if self.client().get("/readyz").status == 200:
+                    return
+            except OSError:
+                pass
+            time.sleep(0.02)
+        raise RuntimeError(f"not ready after {PATIENCE} s:\n{self.log()}")
+
+    def client(self, timeout=PATIENCE):
+        return Client(self.port, timeout)
+
+    def socket(self, timeout=PATIENCE):
+        return RawSocket(self.port, timeout)
+
+    def url(self, path=""):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def wait(self, seconds=PATIENCE):
+        return self.process.wait(seconds)
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def stop(self):
+        """Ends the server as an operator would and returns what was wrong with how it ended, or None."""
+        try:
+            if self.process.poll() is not None:
+                return f"ended by itself with status {self.process.returncode}:\n{self.log()[-4000:]}"
+            self.terminate()
+            try:
+                status = self.wait(2 * PATIENCE)
+            except subprocess.TimeoutExpired:
+                return f"still running {2 * PATIENCE} s after SIGTERM:\n{self.log()[-4000:]}"
+            log = self.log()
+            report = REPORTS.search(log)
+            if report:
+                return f"sanitizer report:\n{log[report.start():report.start() + 6000]}"
+            return None if status == 0 else f"exit status {status} after SIGTERM:\n{log[-4000:]}"
+        finally:
+            self.kill()
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def text(self):
+        return self.body.decode("utf-8")
+
+    def json(self):
+        return json.loads(self.body)
+
+    def texts(self):
+        """The answer with every number as the text that was sent."""
+        return json.loads(self.body, parse_float=str, parse_int=str)
+
+    def __repr__(self):
+        return f"{self.status} {self.body[:600]!r}"
+
+
+class Client:
+    """A keep-alive connection; opens a new one when the server has closed the last."""
+
+    def __init__(self, port, timeout=PATIENCE):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+
+    def request(self, method, path, body=None, headers=None):
+        """`body`: bytes or text as they are, anything else as JSON. Sends no Content-Type unless told or JSON."""
+        headers = dict(headers or {})
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+            headers.setdefault("Content-Type", "application/json")
+        if isinstance(body, str):
+            body = body.encode("utf-8")
+        for attempt in (0, 1):
+            fresh = self.connection.sock is None
+            try:
+                self.connection.request(method, path, body, headers)
+                response = self.connection.getresponse()
+                return Answer(response.status, response.headers, response.read())
+            except (ConnectionError, http.client.BadStatusLine):
+                self.connection.close()
+                if fresh or attempt:
+                    raise
+
+    def get(self, path, **headers):
+        return self.request("GET", path, headers=_header_names(headers))
+
+    def put(self, path, body, **headers):
+        return self.request("PUT", path, body, _header_names(headers))
+
+    def post(self, path, body, **headers):
+        return self.request("POST", path, body, _header_names(headers))
+
+    def delete(self, path, **headers):
+        return self.request("DELETE", path, headers=_header_names(headers))
+
+    def close(self):
+        self.connection.close()
+
+
+def _header_names(keywords):
+    return {name.replace("_", "-"): value for name, value in keywords.items()}
+
+
+class RawSocket:
+    """Bytes out, HTTP answers in: for what a well-behaved client library would not send."""
+
+    def __init__(self, port, timeout=PATIENCE):
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout)
+        self.buffer = b""
+
+    def send(self, data):
+        self.sock.sendall(data.encode("latin-1") if isinstance(data, str) else data)
+
+    def half_close(self):
+        self.sock.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self.sock.close()
+
+    def _more(self):
+        data = self.sock.recv(65536)
+        if not data:
+            raise ConnectionError("closed by the server")
+        self.buffer += data
+
+    def answer(self, head=False):
+        """The next answer on the connection. ConnectionError when the server closes first."""
+        while b"\r\n\r\n" not in self.buffer:
+            self._more()
+        top, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        line, *fields = top.decode("latin-1").split("\r\n")
+        headers = http.client.HTTPMessage()
+        for field in fields:
+            name, value = field.split(":", 1)
+            headers[name] = value.strip()
+        status = int(line.split()[1])
+        if head or status < 200 or status in (204, 304):
+            return Answer(status, headers, b"")
+        return Answer(status, headers, self._body(headers))
+
+    def _body(self, headers):
+        if "Content-Length" not in headers:
+            return self.rest()
+        length = int(headers["Content-Length"])
+        while len(self.buffer) < length:
+            self._more()
+        body, self.buffer = self.buffer[:length], self.buffer[length:]
+        return body
+
+    def rest(self):
+        """Everything until the server closes."""
+        try:
+            while True:
+                self._more()
+        except ConnectionError:
+            body, self.buffer = self.buffer, b""
+            return body
+
+    def closed(self, seconds):
+        """Whether the server closes within that time; whatever it sends before is dropped."""
+        self.sock.settimeout(seconds)
+        try:
+            self.rest()
+            return True
+        except TimeoutError:
+            return False
+
+
+class ServerCase(unittest.TestCase):
+    """A test class with one server for all its tests."""
+    arguments = ()
+    maxDiff = 4000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(*cls.arguments)
+        cls.client = cls.server.client()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.client.close()
+        wrong = cls.server.stop()
+        if wrong:
+            raise AssertionError(wrong)
+
+    def ok(self, answer, status=200):
+        self.assertEqual(answer.status, status, answer)
+        return answer.json() if answer.body else None
+
+    def put_model(self, name, document):
+        answer = self.client.put(f"/v1/models/{name}", document)
+        self.assertIn(answer.status, (200, 201), answer)
+        return answer.json()
+
+    def ask(self, model, operation, request):
+        return self.ok(self.client.post(f"/v1/models/{model}/{operation}", request))
+
+    def ask_texts(self, model, operation, request):
+        answer = self.client.post(f"/v1/models/{model}/{operation}", request)
+        self.assertEqual(answer.status, 200, answer)
+        return answer.texts()
+
+    def assertProblem(self, answer, status, pointer=None, row=None):
+        """The answer is a complete RFC 9457 problem of that status. Returns it."""
+        self.assertEqual(answer.status, status, answer)
+        self.assertEqual(answer.headers.get_content_type(), "application/problem+json", answer)
+        problem = answer.json()
+        self.assertEqual(problem["status"], status)
+        self.assertRegex(problem["code"], r"^[a-z0-9]+(-[a-z0-9]+)*$")
+        self.assertEqual(problem["type"], "/problems/" + problem["code"])
+        for member in ("title", "detail"):
+            self.assertTrue(problem[member], f"{member} of {problem}")
+        self.assertTrue(answer.headers.get("Request-Id"), answer.headers)
+        if pointer is not None:
+            self.assertEqual(problem.get("pointer"), pointer, problem)
+        if row is not None:
+            self.assertEqual(problem.get("row"), row, problem)
+        return problem
+
+    def assertClose(self, actual, expected, tolerance=1e-12, scale=None, what=""):
+        """Same shape, and no entry off by more than tolerance x the largest expected entry (or `scale`)."""
+        self.assertEqual(shape(actual), shape(expected), what)
+        a, e = flatten(actual), flatten(expected)
+        size = scale if scale is not None else max(map(abs, e), default=0)
+        worst = max((abs(x - y) for x, y in zip(a, e)), default=0)
+        self.assertTrue(worst <= tolerance * size,
+                        f"{what}: off by {worst:.3g}, {worst / size if size else math.inf:.3g} of the largest entry "
+                        f"(allowed {tolerance:g})\nactual   {actual}\nexpected {expected}")
+
+    def assertPrinted(self, actual, expected, digits, what=""):
+        """Agrees with a published text to the last of its significant digits; dropped zeros count as printed."""
+        texts = [text.strip() for text in expected.strip("[] ").split(",")]
+        self.assertEqual(len(actual), len(texts), what)
+        size = max(abs(float(text)) for text in texts)
+        for i, (value, text) in enumerate(zip(actual, texts)):
+            figure = float(text)
+            unit = 10.0 ** (math.floor(math.log10(abs(figure))) + 1 - digits) if figure else 10.0 ** -digits * size
+            self.assertTrue(abs(value - figure) <= 0.5001 * unit, f"{what}[{i}]: {value!r}, published {text}")
+
+
+def shape(value):
+    sizes = []
+    while isinstance(value, list):
+        sizes.append(len(value))
+        value = value[0] if value else None
+    return sizes
+
+
+def flatten(value):
+    if not isinstance(value, list):
+        return [value]
+    return [x for part in value for x in flatten(part)]
+
+
+def matvec(matrix, vector):
+    return [sum(a * b for a, b in zip(row, vector)) for row in matrix]
+
+
+def matmul(a, b):
+    return [[sum(x * y for x, y in zip(row, column)) for column in zip(*b)] for row in a]
+
+
+def transpose(matrix):
+    return [list(column) for column in zip(*matrix)]
+
+
+def add(a, b, factor=1.0):
+    return [x + factor * y for x, y in zip(a, b)]
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def cross(a, b):
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def rotation(quaternion):
+    """R of a unit quaternion x y z w."""
+    x, y, z, w = quaternion
+    return [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]]
+
+
+def ecmascript(value):
+    """ECMAScript's Number::toString of a finite double, but -0 as "-0": how the contract writes numbers."""
+    if value == 0:
+        return "-0" if math.copysign(1, value) < 0 else "0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    fraction = "" if fraction == "0" else fraction
+    digits = (whole + fraction).lstrip("0")
+    leading = len(whole) if whole != "0" else len(digits) - len(fraction)
+    point = leading + int(exponent or 0)     # value = 0.digits x 10^point
+    digits = digits.rstrip("0")
+    count = len(digits)
+    if count <= point <= 21:
+        return sign + digits + "0" * (point - count)
+    if 0 < point <= 21:
+        return sign + digits[:point] + "." + digits[point:]
+    if -6 < point <= 0:
+        return sign + "0." + "0" * -point + digits
+    power = f"e{point - 1:+d}"
+    return sign + digits[0] + ("." + digits[1:] if count > 1 else "") + power
