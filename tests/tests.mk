@@ -4,7 +4,6 @@
 # --- C tests: tests/<layer>/test_*.c, each one program linked with its layer and the layers below --------------
 C_TESTS      := $(patsubst %.c,$(BUILD)/%,$(foreach d,dynamics api server,$(wildcard tests/$(d)/test_*.c)))
 SCRIPT_TESTS := $(wildcard tests/*/test_*.py tests/*/test_*.mjs)
-TEST_DATA     = -DTEST_MODELS='"$(CURDIR)/models"'
 
 LAYERS_dynamics := libcomplex.a libdynamics.a
 LAYERS_api      := libapi.a libdynamics.a
@@ -22,7 +21,7 @@ $(foreach d,dynamics api server,$(eval $(call test_rule,$(d))))
 # cmocka's signatures have a parameter that most tests leave alone.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(C_FLAGS) -Wno-unused-parameter $(TEST_DATA) -I. -c $< -o $@
+	$(CC) $(C_FLAGS) -Wno-unused-parameter -I. -c $< -o $@
 
 .PHONY: test test-programs test-run check-asan check-tsan soak
 test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...' runs some
@@ -35,7 +34,7 @@ test-programs: $(BUILD)/torqued $(C_TESTS) $(if $(FUZZ_CC),fuzz-programs)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
 test-run: test-programs
-	@BUILD=$(BUILD) TORQUED_BIN=$(abspath $(BUILD)/torqued) \
+	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) \
 	    PERL5LIB=tests prove --harness Skips --exec tests/run --timer --jobs 2 --rules 'seq=tests/**' --rules 'par=**' $(chosen)
 
 # Sanitizer builds of everything, each in its own folder, and all tests with them.
