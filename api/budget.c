@@ -1,0 +1,17 @@
+/* budget.c - see budget.h. */
+#include "budget.h"
+
+bool api_budget_claim(api_budget *budget, size_t bytes)
+{
+    size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
+    do {
+        if (bytes > budget->limit || used > budget->limit - bytes) return false;
+    } while (!atomic_compare_exchange_weak_explicit(&budget->used, &used, used + bytes, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return true;
+}
+
+void api_budget_release(api_budget *budget, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+}

@@ -1,0 +1,163 @@
+/* negotiate.c - see negotiate.h. Media types and quality values: RFC 9110, sections 8.3.1 and 12.4-12.5. */
+#include "negotiate.h"
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const types[API_MEDIA_COUNT] = {[API_MEDIA_JSON] = "application/json"};
+
+/* One "type/subtype;name=value;..." as it is read from left to right. */
+typedef struct cursor {
+    const char *p;
+} cursor;
+
+typedef struct span {
+    const char *at;
+    size_t      length;
+} span;
+
+static bool span_is(span s, const char *text)
+{
+    return strlen(text) == s.length && strncasecmp(s.at, text, s.length) == 0;
+}
+
+static void skip_blank(cursor *c)
+{
+    c->p += strspn(c->p, " \t");
+}
+
+static bool take(cursor *c, char byte)
+{
+    skip_blank(c);
+    if (*c->p != byte) return false;
+    c->p++;
+    return true;
+}
+
+static span take_token(cursor *c)
+{
+    skip_blank(c);
+    span s = {c->p, strcspn(c->p, " \t,;=/\"()<>@:\\[]?{}")};
+    c->p += s.length;
+    return s;
+}
+
+/* A token or the inside of a quoted string. An unterminated string ends with the text. */
+static span take_value(cursor *c)
+{
+    if (!take(c, '"')) return take_token(c);
+    span s = {c->p, 0};
+    while (c->p[0] && c->p[0] != '"')
+        c->p += c->p[0] == '\\' && c->p[1] ? 2 : 1;
+    s.length = (size_t)(c->p - s.at);
+    if (*c->p) c->p++;
+    return s;
+}
+
+/* Next ";name=value"; false when there is none. */
+static bool take_parameter(cursor *c, span *name, span *value)
+{
+    while (take(c, ';')) {
+        *name = take_token(c);
+        if (name->length == 0) continue; /* an empty parameter is legal */
+        *value = take(c, '=') ? take_value(c) : (span){c->p, 0};
+        return true;
+    }
+    return false;
+}
+
+const char *api_media_type(api_media media)
+{
+    return types[media];
+}
+
+static api_media media_named(span type, span subtype)
+{
+    for (int m = 0; m < API_MEDIA_COUNT; m++) {
+        size_t slash = strcspn(types[m], "/");
+        if (type.length == slash && strncasecmp(type.at, types[m], slash) == 0 && span_is(subtype, types[m] + slash + 1))
+            return (api_media)m;
+    }
+    return API_MEDIA_NONE;
+}
+
+api_media api_media_of_content(const char *content_type)
+{
+    cursor c = {content_type ? content_type : ""};
+    skip_blank(&c);
+    if (*c.p == '\0') return API_MEDIA_JSON;
+    span      type = take_token(&c), subtype = take(&c, '/') ? take_token(&c) : (span){c.p, 0}, name, value;
+    api_media media = media_named(type, subtype);
+    while (take_parameter(&c, &name, &value))
+        if (span_is(name, "charset") && !span_is(value, "utf-8")) return API_MEDIA_NONE;
+    skip_blank(&c);
+    return *c.p == '\0' ? media : API_MEDIA_NONE;
+}
+
+/* qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ], in thousandths; -1 when it is none. */
+static int read_quality(span s)
+{
+    if (s.length < 1 || s.length > 5 || (s.at[0] != '0' && s.at[0] != '1')) return -1;
+    if (s.length > 1 && s.at[1] != '.') return -1;
+    int quality = (s.at[0] - '0') * 1000;
+    for (size_t i = 2, unit = 100; i < s.length; i++, unit /= 10) {
+        if (s.at[i] < '0' || s.at[i] > '9') return -1;
+        quality += (s.at[i] - '0') * (int)unit;
+    }
+    return quality <= 1000 ? quality : -1;
+}
+
+/* The most specific range that covers a type decides: exact before type/ * before * / *. */
+typedef struct preference {
+    int specificity, quality;
+} preference;
+
+static void prefer(preference *have, int specificity, int quality)
+{
+    if (specificity > have->specificity || (specificity == have->specificity && quality > have->quality))
+        *have = (preference){specificity, quality};
+}
+
+/* One media range with its parameters; parameters other than q do not narrow our types, which have none. */
+static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
+{
+    span type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0}, name, value;
+    int  quality = 1000;
+    while (take_parameter(c, &name, &value))
+        if (span_is(name, "q")) quality = read_quality(value);
+    skip_blank(c);
+    bool ends = *c->p == ',' || *c->p == '\0';
+    c->p += strcspn(c->p, ",");
+    if (!ends || quality < 0) return; /* not a media range: as if it were not there */
+    for (int m = 0; m < API_MEDIA_COUNT; m++) {
+        if (media_named(type, subtype) == (api_media)m)
+            prefer(&have[m], 3, quality);
+        else if (span_is(type, "application") && span_is(subtype, "*"))
+            prefer(&have[m], 2, quality);
+        else if (span_is(type, "*") && span_is(subtype, "*"))
+            prefer(&have[m], 1, quality);
+    }
+}
+
+api_media api_media_by_accept(const char *accept, api_media own)
+{
+    cursor     c = {accept ? accept : ""};
+    preference have[API_MEDIA_COUNT] = {{0, 0}};
+    skip_blank(&c);
+    if (*c.p == '\0') return own;
+    do
+        read_range(&c, have);
+    while (take(&c, ','));
+
+    api_media best = API_MEDIA_NONE;
+    int       best_quality = 0;
+    for (int m = 0; m < API_MEDIA_COUNT; m++) {
+        int quality = have[m].quality;
+        if (quality > best_quality || (quality == best_quality && quality > 0 && m == (int)own)) {
+            best = (api_media)m;
+            best_quality = quality;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,16 @@
+/* negotiate.h - which encodings a request is in and asks for. */
+#pragma once
+#include <stdbool.h>
+
+/* What bodies under /v1 can be in. */
+typedef enum api_media { API_MEDIA_JSON, API_MEDIA_COUNT, API_MEDIA_NONE = API_MEDIA_COUNT } api_media;
+
+const char *api_media_type(api_media media);
+
+/* The encoding a Content-Type names (NULL or empty: JSON). NONE when it is another, or when its charset is not
+ * UTF-8. */
+api_media api_media_of_content(const char *content_type);
+
+/* The encoding to answer in, by Accept (NULL or empty: anything). `own` is preferred among equals. NONE when
+ * nothing we have is acceptable. */
+api_media api_media_by_accept(const char *accept, api_media own);
