@@ -1,0 +1,76 @@
+"""Small robots as model documents, for tests that need one of a certain kind."""
+
+
+def body(mass, com=(0, 0, 0), xx=0.02, yy=0.03, zz=0.04, xy=0.001, xz=-0.002, yz=0.003):
+    return {"mass": mass, "com": list(com), "inertia": {"xx": xx, "yy": yy, "zz": zz, "xy": xy, "xz": xz, "yz": yz}}
+
+
+def slider(mass=1):
+    """One prismatic joint along world z, no gravity: tau = mass x qdd to the bit."""
+    return {"gravity": [0, 0, 0], "links": [
+        {"name": "carriage", "parent": "base", "joint": {"name": "rail", "type": "prismatic", "axis": [0, 0, 1]},
+         "inertial": {"mass": mass, "com": [0, 0, 0]}}]}
+
+
+def pendulum(mass=2, length=0.5):
+    """A point mass on a massless rod, turning about y, hanging along -z at q = 0."""
+    return {"links": [
+        {"name": "bob", "parent": "base", "joint": {"name": "pivot", "type": "revolute", "axis": [0, 1, 0]},
+         "inertial": {"mass": mass, "com": [0, 0, -length]}}]}
+
+
+def branched(base="fixed"):
+    """Two branches, each kind of joint, a merged link, friction, a rotor, a spring, a frame; base fixed or floating."""
+    root = {"type": base, "link": "torso"}
+    if base == "floating":
+        root["inertial"] = body(8, (0.01, -0.02, 0.1), 0.2, 0.25, 0.15)
+    return {
+        "name": "branched", "base": root,
+        "links": [
+            {"name": "upper", "parent": "torso",
+             "joint": {"name": "shoulder", "type": "revolute", "axis": [0, 0, 1],
+                       "origin": {"xyz": [0.1, 0.2, 0.3], "rpy": [0.1, -0.2, 0.3]},
+                       "limits": {"position": [-3, 3], "velocity": 2, "effort": 80},
+                       "friction": {"viscous": 0.3, "coulomb": 0.4}, "rotor_inertia": 0.05},
+             "inertial": body(2, (0.02, 0.01, 0.15))},
+            {"name": "fore", "parent": "upper",
+             "joint": {"name": "elbow", "type": "continuous", "axis": [1, 2, -1], "origin": {"xyz": [0, 0, 0.3]},
+                       "friction": {"viscous": 0.1, "coulomb": {"positive": 0.2, "negative": 0.35},
+                                    "coulomb_velocity": 0.05}},
+             "inertial": body(1.5, (0.03, -0.01, 0.1))},
+            {"name": "gripper", "parent": "fore",
+             "joint": {"name": "mount", "type": "fixed", "origin": {"xyz": [0.01, 0, 0.25], "rpy": [0, 1.2, 0]}},
+             "inertial": body(0.4, (0, 0.02, 0.05))},
+            {"name": "finger", "parent": "gripper",
+             "joint": {"name": "grasp", "type": "prismatic", "axis": [0, 1, 0], "origin": {"xyz": [0, 0, 0.1]},
+                       "spring": {"stiffness": 30, "damping": 2, "rest": 0.01}},
+             "inertial": body(0.2, (0.01, 0, 0.02), 0.001, 0.0012, 0.0009, 0, 0, 0)},
+            {"name": "thigh", "parent": "torso",
+             "joint": {"name": "hip", "type": "revolute", "axis": [0, 1, 0],
+                       "origin": {"xyz": [-0.1, 0, -0.2], "rpy": [0, 0, 1]}},
+             "inertial": body(3, (0, 0.01, -0.2))}],
+        "frames": [{"name": "tool", "link": "gripper", "xyz": [0, 0.05, 0.1], "rpy": [0.3, 0.2, -0.4]}]}
+
+
+def chain(count):
+    """`count` revolute joints in a row, axes turning."""
+    return {"links": [
+        {"name": f"l{i}", "parent": f"l{i - 1}" if i else "base",
+         "joint": {"name": f"j{i}", "type": "revolute", "axis": [[0, 0, 1], [0, 1, 0], [1, 0, 0]][i % 3],
+                   "origin": {"xyz": [0.1, 0.02, 0.05] if i else [0, 0, 0]}},
+         "inertial": body(1, (0.05, 0, 0.01))} for i in range(count)]}
+
+
+# The three-joint example of Modern Robotics, by screws in the book's order [w; v].
+THREE_LINK = {
+    "gravity": [0, 0, -9.8],
+    "screws": {
+        "M": [[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.089159], [0, 0, 0, 1]],
+              [[0, 0, 1, 0.28], [0, 1, 0, 0.13585], [-1, 0, 0, 0], [0, 0, 0, 1]],
+              [[1, 0, 0, 0], [0, 1, 0, -0.1197], [0, 0, 1, 0.395], [0, 0, 0, 1]],
+              [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.14225], [0, 0, 0, 1]]],
+        "G": [[[figures[i] if i == j else 0 for j in range(6)] for i in range(6)] for figures in (
+            [0.010267, 0.010267, 0.00666, 3.7, 3.7, 3.7],
+            [0.22689, 0.22689, 0.0151074, 8.393, 8.393, 8.393],
+            [0.0494433, 0.0494433, 0.004095, 2.275, 2.275, 2.275])],
+        "S": [[1, 0, 1, 0, 1, 0], [0, 1, 0, -0.089, 0, 0], [0, 1, 0, -0.089, 0, 0.425]]}}

@@ -1,0 +1,418 @@
+"""Models as resources: put, get, list, replace, delete, revisions and preconditions, and the forms of a document."""
+import copy
+import json
+import math
+import threading
+
+import tap
+from harness import ServerCase, matmul
+from samples import THREE_LINK, body, branched, chain, pendulum, slider
+
+
+class Resources(ServerCase):
+    def test_create_and_replace(self):
+        answer = self.client.put("/v1/models/fresh", pendulum())
+        created = self.ok(answer, 201)
+        self.assertEqual(answer.headers["Location"], "/v1/models/fresh")
+        self.assertEqual({k: created[k] for k in ("name", "nq", "nv")}, {"name": "fresh", "nq": 1, "nv": 1})
+        self.assertIsInstance(created["report"], list)
+        again = self.ok(self.client.put("/v1/models/fresh", pendulum()), 200)
+        self.assertEqual(again["revision"], created["revision"])
+        other = self.ok(self.client.put("/v1/models/fresh", pendulum(3)), 200)
+        self.assertNotEqual(other["revision"], created["revision"])
+
+    def test_get(self):
+        for base, nq, nv in (("fixed", 4, 4), ("floating", 11, 10)):
+            put = self.put_model("got", branched(base))
+            answer = self.client.get("/v1/models/got")
+            model = self.ok(answer)
+            self.assertEqual(answer.headers.get_content_type(), "application/json")
+            self.assertEqual((model["nq"], model["nv"], model["revision"]), (nq, nv, put["revision"]))
+            self.assertEqual(answer.headers["ETag"], f'"{put["revision"]}"')
+            self.assertEqual(model["links"], ["torso", "upper", "fore", "gripper", "finger", "thigh"])
+            bodies = ["upper", "fore", "finger", "thigh"]
+            self.assertEqual(model["bodies"], (["torso"] if base == "floating" else []) + bodies)
+            names = [frame["name"] if isinstance(frame, dict) else frame for frame in model["frames"]]
+            self.assertIn("tool", names)
+            joints = {joint["name"]: joint for joint in model["joints"]}
+            self.assertLessEqual({"shoulder", "elbow", "grasp", "hip"}, set(joints))
+            self.assertEqual([joints[n]["type"] for n in ("shoulder", "elbow", "grasp", "hip")],
+                             ["revolute", "continuous", "prismatic", "revolute"])
+            self.assertEqual(joints["shoulder"]["limits"]["position"], [-3, 3])
+            self.assertEqual(model["gravity"], [0, 0, -9.81])
+            self.assertClose(model["mass"], 7.1 + (8 if base == "floating" else 0), 1e-15)
+            self.assertEqual(model["report"], put["report"])
+
+    def test_report_tells_of_merged_and_suspicious(self):
+        document = branched()
+        document["links"][4]["inertial"] = {"mass": 0, "inertia": {"xx": 1, "yy": 1, "zz": 1}}
+        document["links"][0]["inertial"]["inertia"] = {"xx": 1, "yy": 0.1, "zz": 0.1}
+        report = self.put_model("reported", document)["report"]
+        for entry in report:
+            self.assertLessEqual({"severity", "code", "where", "text"}, set(entry))
+        told = json.dumps(report)
+        for link in ("gripper", "thigh", "upper"):
+            self.assertIn(link, told)
+
+    def test_the_path_names_the_model(self):
+        answer = self.put_model("by_path", branched())
+        self.assertEqual(answer["name"], "by_path")
+        self.assertIn("branched", json.dumps(answer["report"]))
+        self.assertEqual(self.ok(self.client.get("/v1/models/by_path/document"))["name"], "by_path")
+
+    def test_list(self):
+        put = self.put_model("listed", branched("floating"))
+        models = self.ok(self.client.get("/v1/models"))["models"]
+        mine = [model for model in models if model["name"] == "listed"]
+        self.assertEqual(mine, [{"name": "listed", "revision": put["revision"], "nq": 11, "nv": 10, "bodies": 5,
+                                 "base": "floating"}])
+
+    def test_the_document_is_a_fixed_point(self):
+        for name, document in (("a", branched()), ("b", branched("floating")), ("c", THREE_LINK), ("d", chain(40)),
+                               ("e", pendulum())):
+            put = self.put_model(name, document)
+            canonical = self.ok(self.client.get(f"/v1/models/{name}/document"))
+            again = self.put_model(name, canonical)
+            self.assertEqual(again["revision"], put["revision"])
+            other = self.put_model(name + "-copy", canonical)
+            self.assertEqual(other["revision"], put["revision"], "the name is no part of the revision")
+            state = {"q": [0.3] * put["nv"]} if put["nq"] == put["nv"] else {"q": [0, 0, 0, 0, 0, 0, 1, 1, 2, 0.1, 3]}
+            self.assertEqual(self.ask_texts(name, "mass-matrix", state), self.ask_texts(name + "-copy", "mass-matrix", state))
+
+    def test_bundled_documents_are_fixed_points(self):
+        for model in self.ok(self.client.get("/v1/models"))["models"]:
+            document = self.ok(self.client.get(f"/v1/models/{model['name']}/document"))
+            self.assertEqual(self.put_model("copied", document)["revision"], model["revision"], model["name"])
+
+    def test_delete(self):
+        self.put_model("gone", pendulum())
+        answer = self.client.delete("/v1/models/gone")
+        self.assertEqual((answer.status, answer.body), (204, b""))
+        self.assertProblem(self.client.get("/v1/models/gone"), 404)
+        self.assertProblem(self.client.delete("/v1/models/gone"), 404)
+        self.assertProblem(self.client.post("/v1/models/gone/mass-matrix", {"q": [0]}), 404)
+        self.assertNotIn("gone", [m["name"] for m in self.ok(self.client.get("/v1/models"))["models"]])
+
+    def test_a_bundled_model_can_be_replaced_and_deleted(self):
+        was = self.ok(self.client.get("/v1/models/stanford/document"))
+        self.ok(self.client.put("/v1/models/stanford", pendulum()))
+        self.assertEqual(self.ok(self.client.get("/v1/models/stanford"))["nv"], 1)
+        self.assertEqual(self.client.delete("/v1/models/stanford").status, 204)
+        self.assertEqual(self.client.get("/v1/models/stanford").status, 404)
+        self.ok(self.client.put("/v1/models/stanford", was), 201)
+
+    def test_a_bad_document_never_replaces_a_good_one(self):
+        self.put_model("good", pendulum())
+        before = self.ok(self.client.get("/v1/models/good"))
+        for bad, status in (("{", 400), ("{}", 422), ({"links": [{"name": "x"}]}, 422), ("[]", 422), ("", 400)):
+            self.assertProblem(self.client.put("/v1/models/good", bad), status)
+        self.assertEqual(self.ok(self.client.get("/v1/models/good")), before)
+
+    def test_names(self):
+        for name in ("a", "Z9", "a.b-c_d", "0", "x" * 64):
+            self.ok(self.client.put(f"/v1/models/{name}", pendulum()), 201)
+            self.ok(self.client.get(f"/v1/models/{name}"))
+        self.ok(self.client.get("/v1/models/%61"))
+        for name in ("x" * 65, ".a", "-a", "_a", "a%20b", "a%C3%A9", "%00", "a%00", "a%2fb", "a%2Fb", "%zz", "a%4", ""):
+            self.assertIn(self.client.put(f"/v1/models/{name}", pendulum()).status, (404, 405, 422), name)
+        for name in ("a%00", "a%2fb", "a%zz"):
+            self.assertProblem(self.client.get(f"/v1/models/{name}"), 404)
+
+    def test_requests_in_flight_keep_the_model_they_began_with(self):
+        """Two documents alternate under load: every answer fits one of them and names its revision."""
+        tau = {}
+        for mass in (1, 2):
+            revision = self.put_model("turning", slider(mass))["revision"]
+            tau[revision] = [mass * 3] * 200
+        wrong, stop = [], threading.Event()
+
+        def ask():
+            client = self.server.client()
+            while not stop.is_set():
+                answer = client.post("/v1/models/turning/inverse-dynamics", {"q": [[0]] * 200, "qdd": [3]})
+                revision = answer.headers.get("Model-Revision", "").strip('"')
+                if answer.status != 200 or [row[0] for row in answer.json()["tau"]] != tau.get(revision):
+                    wrong.append(answer)
+            client.close()
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for i in range(200):
+            self.put_model("turning", slider(1 + i % 2))
+        stop.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class Preconditions(ServerCase):
+    def setUp(self):
+        self.client.delete("/v1/models/m")
+        self.revision = self.put_model("m", pendulum())["revision"]
+        self.etag = f'"{self.revision}"'
+
+    def test_if_none_match_on_get(self):
+        for given, status in ((self.etag, 304), ("*", 304), ('"other"', 200), (f'"a", {self.etag}', 304),
+                              (f"W/{self.etag}", 304)):
+            answer = self.client.get("/v1/models/m", If_None_Match=given)
+            self.assertEqual(answer.status, status, given)
+            self.assertEqual(answer.headers["ETag"], self.etag)
+            if status == 304:
+                self.assertEqual(answer.body, b"")
+
+    def test_if_match_on_get(self):
+        self.assertEqual(self.client.get("/v1/models/m", If_Match=self.etag).status, 200)
+        self.assertProblem(self.client.get("/v1/models/m", If_Match='"other"'), 412)
+
+    def test_creating_only(self):
+        self.assertProblem(self.client.put("/v1/models/m", pendulum(9), If_None_Match="*"), 412)
+        self.assertEqual(self.ok(self.client.get("/v1/models/m"))["revision"], self.revision)
+        self.client.delete("/v1/models/m")
+        self.ok(self.client.put("/v1/models/m", pendulum(), If_None_Match="*"), 201)
+
+    def test_replacing_only_what_one_has_seen(self):
+        self.assertProblem(self.client.put("/v1/models/m", pendulum(9), If_Match='"stale"'), 412)
+        self.assertProblem(self.client.put("/v1/models/none", pendulum(9), If_Match="*"), 412)
+        self.assertEqual(self.client.get("/v1/models/none").status, 404)
+        self.ok(self.client.put("/v1/models/m", pendulum(9), If_Match=f'"x", {self.etag}'), 200)
+        self.assertProblem(self.client.put("/v1/models/m", pendulum(), If_Match=self.etag), 412)
+
+    def test_a_weak_tag_never_matches_if_match(self):
+        self.assertProblem(self.client.put("/v1/models/m", pendulum(9), If_Match="W/" + self.etag), 412)
+
+    def test_deleting(self):
+        self.assertProblem(self.client.delete("/v1/models/m", If_Match='"stale"'), 412)
+        self.ok(self.client.get("/v1/models/m"))
+        self.assertEqual(self.client.delete("/v1/models/m", If_Match=self.etag).status, 204)
+
+    def test_asking(self):
+        request = {"q": [0.5]}
+        answer = self.client.post("/v1/models/m/inverse-dynamics", request, If_Match=self.etag)
+        self.ok(answer)
+        self.assertEqual(answer.headers["Model-Revision"].strip('"'), self.revision)
+        self.put_model("m", pendulum(9))
+        self.assertProblem(self.client.post("/v1/models/m/inverse-dynamics", request, If_Match=self.etag), 412)
+
+    def test_decided_before_the_body_is_parsed_and_after_what_the_head_says(self):
+        self.assertProblem(self.client.put("/v1/models/m", "{", If_Match='"stale"'), 412)
+        self.assertProblem(self.client.post("/v1/models/m/mass-matrix", "{", If_Match='"stale"'), 412)
+        self.assertProblem(self.client.put("/v1/models/m", "{", If_Match='"stale"', Content_Type="text/plain"), 415)
+        self.assertProblem(self.client.post("/v1/models/m/nothing", "{", If_Match='"stale"'), 404)
+
+    def test_one_of_many_creators_wins(self):
+        self.client.delete("/v1/models/m")
+        statuses = []
+
+        def create():
+            client = self.server.client()
+            statuses.append(client.put("/v1/models/m", pendulum(), If_None_Match="*").status)
+            client.close()
+
+        threads = [threading.Thread(target=create) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(statuses), [201] + [412] * 15)
+
+
+class Forms(ServerCase):
+    """The same geometry written differently is the same robot."""
+
+    def pose(self, origin, q=0.0, kind="revolute", **joint):
+        """The pose of a link at q, [position, orientation], for a joint with that origin."""
+        link = {"name": "l", "parent": "base", "joint": {"name": "j", "type": kind, **joint}, "inertial": body(1)}
+        if origin is not None:
+            link["joint"]["origin"] = origin
+        self.put_model("form", {"links": [link]})
+        pose = self.ask("form", "kinematics", {"q": [] if kind == "fixed" else [q]})["poses"]["l"]
+        return pose["position"] + pose["orientation"]
+
+    def test_rpy_turns_about_x_then_y_then_z(self):
+        r, p, y = 0.3, -0.5, 1.1
+        c, s = math.cos, math.sin
+        Rz = [[c(y), -s(y), 0], [s(y), c(y), 0], [0, 0, 1]]
+        Ry = [[c(p), 0, s(p)], [0, 1, 0], [-s(p), 0, c(p)]]
+        Rx = [[1, 0, 0], [0, c(r), -s(r)], [0, s(r), c(r)]]
+        R = matmul(matmul(Rz, Ry), Rx)
+        matrix = [R[0] + [1], R[1] + [2], R[2] + [3], [0, 0, 0, 1]]
+        axis = {"axis": [1, 2, 3], "q": 0.7}
+        self.assertClose(self.pose({"xyz": [1, 2, 3], "rpy": [r, p, y]}, **axis),
+                         self.pose({"matrix": matrix}, **axis), 1e-15)
+
+    def test_standard_dh(self):
+        """Rz(theta + q) Tz(d) Tx(a) Rx(alpha): the joint acts first."""
+        dh = {"theta": 0.4, "d": 0.3, "a": 0.2, "alpha": 0.7}
+        for q in (0.0, 1.3):
+            t = 0.4 + q
+            expected = [0.2 * math.cos(t), 0.2 * math.sin(t), 0.3, *quaternion_zx(t, 0.7)]
+            self.assertClose(self.pose({"dh": dh}, q), expected, 1e-15)
+        expected = [0.2 * math.cos(0.4), 0.2 * math.sin(0.4), 0.3 + 0.25, *quaternion_zx(0.4, 0.7)]
+        self.assertClose(self.pose({"dh": dh}, 0.25, "prismatic"), expected, 1e-15)
+
+    def test_modified_dh(self):
+        """Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r): the joint acts last."""
+        figures = {"gamma": 0.2, "b": 0.1, "alpha": 0.7, "d": 0.3, "theta": 0.4, "r": 0.5}
+        same = {"xyz": [0.3 * math.cos(0.2), 0.3 * math.sin(0.2), 0.1], "rpy": [0.7, 0, 0]}
+        turned = self.pose({"modified_dh": figures}, 0.9)
+        # by hand: the frame before theta and r, then turned by theta + q and moved by r along its z
+        g, a, t = 0.2, 0.7, 0.4 + 0.9
+        z = [math.sin(g) * math.sin(a), -math.cos(g) * math.sin(a), math.cos(a)]
+        position = [x + 0.5 * n for x, n in zip(same["xyz"], z)]
+        self.assertClose(turned[:3], position, 1e-15)
+        product = quaternion_zx(g, a)
+        half = [0, 0, math.sin(t / 2), math.cos(t / 2)]
+        x, y, zq, w = product
+        composed = [x * half[3] + y * half[2], y * half[3] - x * half[2], zq * half[3] + w * half[2],
+                    w * half[3] - zq * half[2]]
+        self.assertClose(turned[3:], composed, 1e-15)
+        slid = self.pose({"modified_dh": figures}, 0.25, "prismatic")
+        self.assertClose(slid[:3], [x + 0.75 * n for x, n in zip(same["xyz"], z)], 1e-15)
+
+    def test_axes_are_normalised(self):
+        self.assertClose(self.pose(None, 0.7, axis=[0, 0, 9]), self.pose(None, 0.7, axis=[0, 0, 1]), 1e-16)
+        self.assertEqual(self.pose(None, 0.5, "prismatic", axis=[0, 3, 0])[:3], [0, 0.5, 0])
+
+    def test_absent_means_identity_and_massless(self):
+        document = {"links": [{"name": "l", "parent": "base", "joint": {"name": "j", "type": "prismatic", "axis": [1, 0, 0]}},
+                              {"name": "tip", "parent": "l", "joint": {"name": "f", "type": "fixed"},
+                               "inertial": {"mass": 2}}]}
+        self.put_model("sparse", document)
+        model = self.ok(self.client.get("/v1/models/sparse"))
+        self.assertEqual((model["gravity"], model["mass"], model["bodies"]), ([0, 0, -9.81], 2, ["l"]))
+        self.assertEqual(self.ask("sparse", "inverse-dynamics", {"q": [0], "qdd": [3]})["tau"], [6])
+
+    def test_solids(self):
+        """Inertia by the solids' closed forms, mass given or by density."""
+        pi = math.pi
+        r, h = 0.1, 0.4
+        ball, rod = 4 / 3 * pi * r ** 3, pi * r * r * h
+        solids = {
+            "box": ([0.2, 0.3, 0.5], 0.03, [(0.09 + 0.25) / 12, (0.04 + 0.25) / 12, (0.04 + 0.09) / 12]),
+            "sphere": ([r], ball, [0.4 * r * r] * 3),
+            "cylinder": ([r, h], rod, [(3 * r * r + h * h) / 12] * 2 + [r * r / 2]),
+            "ellipsoid": ([0.1, 0.2, 0.3], 4 / 3 * pi * 0.006, [0.13 / 5, 0.10 / 5, 0.05 / 5])}
+        for solid, (size, volume, per_mass) in solids.items():
+            given, dense, plain = (self.inertia(inertial) for inertial in (
+                {"solid": solid, "size": size, "mass": 3}, {"solid": solid, "size": size, "density": 3 / volume},
+                {"mass": 3, "inertia": dict(zip(("xx", "yy", "zz"), [3 * x for x in per_mass]))}))
+            self.assertClose(given, plain, 1e-14, what=solid)
+            self.assertClose(dense, plain, 1e-14, what=solid + " by density")
+        capsule = self.inertia({"solid": "capsule", "size": [r, h], "density": 10})
+        m1, m2 = 10 * rod, 10 * ball
+        xx = m1 * (3 * r * r + h * h) / 12 + m2 * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
+        plain = self.inertia({"mass": m1 + m2, "inertia": {"xx": xx, "yy": xx, "zz": m1 * r * r / 2 + m2 * 0.4 * r * r}})
+        self.assertClose(capsule, plain, 1e-14, what="capsule")
+
+    def test_a_solid_may_be_moved_and_turned(self):
+        turned = self.inertia({"solid": "box", "size": [0.2, 0.3, 0.5], "mass": 3, "xyz": [0.1, 0.2, 0.3],
+                               "rpy": [math.pi / 2, 0, 0]})
+        plain = self.inertia({"solid": "box", "size": [0.2, 0.5, 0.3], "mass": 3, "xyz": [0.1, 0.2, 0.3]})
+        self.assertClose(turned, plain, 1e-14)
+
+    def inertia(self, inertial):
+        """The mass matrix of a free body at rest: all ten figures of its inertia."""
+        self.put_model("solid", {"base": {"type": "floating", "link": "b", "inertial": inertial}, "links": []})
+        return self.ask("solid", "mass-matrix", {"q": [0, 0, 0, 0, 0, 0, 1]})["mass_matrix"]
+
+    def test_products_of_inertia_are_tensor_entries(self):
+        M = self.inertia({"mass": 1, "inertia": {"xx": 1, "yy": 2, "zz": 2.5, "xy": 0.1, "xz": -0.2, "yz": 0.3}})
+        self.assertEqual([row[3:] for row in M[3:]], [[1, 0.1, -0.2], [0.1, 2, 0.3], [-0.2, 0.3, 2.5]])
+
+    def test_the_order_of_links_in_a_document_is_the_order_of_siblings(self):
+        document = branched()
+        document["links"].reverse()      # children before parents
+        self.put_model("reversed", document)
+        self.assertEqual(self.ok(self.client.get("/v1/models/reversed"))["velocity_names"],
+                         ["hip", "shoulder", "elbow", "grasp"])
+
+    def test_a_different_name_only_is_the_same_revision(self):
+        one, two = branched(), copy.deepcopy(branched())
+        two["name"] = "otherwise"
+        self.assertEqual(self.put_model("one", one)["revision"], self.put_model("two", two)["revision"])
+
+
+def quaternion_zx(z, x):
+    """Rz(z) Rx(x), w >= 0 for the angles used here."""
+    a, b, c, d = math.sin(x / 2), math.cos(x / 2), math.sin(z / 2), math.cos(z / 2)
+    return [d * a, c * a, c * b, d * b]
+
+
+class Methods(ServerCase):
+    PATHS = {"/v1": "GET", "/v1/models": "GET", "/v1/models/puma560": "GET PUT DELETE",
+             "/v1/models/puma560/document": "GET", "/v1/models/puma560/inverse-dynamics": "POST",
+             "/v1/models/puma560/evaluate": "POST", "/livez": "GET", "/readyz": "GET", "/openapi.json": "GET"}
+
+    def test_options_tell_what_is_allowed(self):
+        for path, methods in self.PATHS.items():
+            answer = self.client.request("OPTIONS", path)
+            self.assertEqual((answer.status, answer.body), (204, b""), path)
+            allowed = set(re_split(answer.headers["Allow"]))
+            expected = set(methods.split()) | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
+            self.assertEqual(allowed, expected, path)
+
+    def test_other_methods_are_405(self):
+        for path, methods in self.PATHS.items():
+            for method in {"GET", "PUT", "POST", "DELETE"} - set(methods.split()):
+                answer = self.client.request(method, path, None if method in ("GET", "DELETE") else "{}")
+                self.assertProblem(answer, 405)
+                self.assertIn(methods.split()[0], re_split(answer.headers["Allow"]))
+
+    def test_head_is_get_without_a_body(self):
+        for path, methods in self.PATHS.items():
+            if "GET" in methods:
+                get, head = self.client.get(path), self.client.request("HEAD", path)
+                self.assertEqual((head.status, head.body), (get.status, b""), path)
+                for header in ("Content-Type", "Content-Length", "ETag"):
+                    self.assertEqual(head.headers[header], get.headers[header], f"{path} {header}")
+            else:
+                self.assertEqual(self.client.request("HEAD", path).status, 405)
+
+    def test_head_of_an_error(self):
+        answer = self.client.request("HEAD", "/v1/models/none")
+        self.assertEqual((answer.status, answer.body), (404, b""))
+
+
+class Service(ServerCase):
+    def test_version(self):
+        version = self.ok(self.client.get("/v1"))
+        self.assertEqual(version["name"], "torqued")
+        self.assertRegex(version["version"], r"^[0-9]+\.[0-9]+\.[0-9]+")
+        operations = json.dumps(version["operations"])
+        for name in ("inverse-dynamics", "forward-dynamics", "mass-matrix", "bias", "kinematics", "energy", "evaluate"):
+            self.assertIn(name, operations)
+        self.assertTrue(version["limits"])
+        self.assertIn(100000, [v for v in version["limits"].values() if v >= 1e5 and v < 1e5 + 1], "the angle limit")
+
+    def test_alive_and_ready(self):
+        for path in ("/livez", "/readyz"):
+            self.assertEqual(self.client.get(path).status, 200)
+
+    def test_the_contract(self):
+        contract = self.ok(self.client.get("/openapi.json"))
+        self.assertTrue(contract["openapi"].startswith("3.1"))
+        self.assertIn("/v1/models/{model}", contract["paths"])
+
+    def test_not_yet(self):
+        for path in ("/metrics", "/docs", "/"):
+            self.assertIn(self.client.get(path).status, (200, 404))
+
+    def test_request_ids(self):
+        for path in ("/v1", "/nothing", "/livez"):
+            mine = self.client.get(path, Request_Id="my-id.42")
+            self.assertEqual(mine.headers["Request-Id"], "my-id.42")
+        one, two = (self.client.get("/v1").headers["Request-Id"] for _ in range(2))
+        self.assertTrue(one and two and one != two)
+        odd = self.client.get("/v1", Request_Id="a b\"<script>" + "x" * 500)
+        self.assertEqual(odd.status, 200)
+        self.assertTrue(odd.headers["Request-Id"])
+        self.assertNotIn("script", odd.headers["Request-Id"])
+
+
+def re_split(allow):
+    return [method.strip() for method in allow.split(",")]
+
+
+if __name__ == "__main__":
+    tap.main()
