@@ -1,0 +1,57 @@
+#!/bin/bash
+# fresh.sh [FOLDER] - shows that a bare Debian 12 with only make and git needs nothing but the README's two commands.
+# Makes such a system with debootstrap (root needed), clones this tree's HEAD into it, and there runs `make test`,
+# then `make run` and the README's first request. Packages come from where this machine's apt gets them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=${1:-$(mktemp -d /var/tmp/fresh.XXXXXX)}
+log() { echo "fresh: $*"; }
+
+# Mirrors and proxy as apt here knows them.
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
+    awk '$2 == "bookworm" && $3 == "main" { print $1; exit }')
+[ -n "$mirror" ] || { echo "fresh: apt here knows no Debian 12 (bookworm main)" >&2; exit 1; }
+proxy=$(apt-config dump Acquire::http::Proxy | sed -n 's/.*"\(.*\)";/\1/p')
+[ -z "$proxy" ] || export http_proxy=$proxy
+
+cleanup() {
+    [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+    for mounted in proc dev; do
+        mountpoint -q "$root/$mounted" && umount -l "$root/$mounted"
+    done
+    [ -n "${KEEP:-}" ] || rm -rf --one-file-system "$root"
+}
+trap cleanup EXIT
+
+log "bare system in $root"
+debootstrap --variant=minbase --include=make,git,ca-certificates bookworm "$root" "$mirror" >"$root.log" 2>&1 ||
+    { tail -20 "$root.log"; exit 1; }
+rm -f "$root.log"
+apt-config dump | grep -E '^Acquire::(http|https)::(Proxy|CAInfo)' >"$root/etc/apt/apt.conf.d/99host" || true
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount --make-rslave "$root/dev"
+inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 "$@"; }
+
+git clone -q . "$root/root/torqued"
+log "make test"
+started=$SECONDS
+inside make -C /root/torqued test
+log "make test took $((SECONDS - started)) s"
+
+log "make run"
+inside make -C /root/torqued run ARGS="--listen 127.0.0.1:18088" >"$root/run.log" 2>&1 &
+server=$!
+for _ in $(seq 300); do
+    inside curl -sf http://127.0.0.1:18088/readyz >/dev/null && break
+    kill -0 "$server" 2>/dev/null || { cat "$root/run.log"; exit 1; }
+    sleep 0.2
+done
+# the README's first request
+answer=$(inside curl -s http://127.0.0.1:18088/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' \
+    -d '{"q":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],"qd":[1,1,1,1,1,1],"qdd":[1,1,1,1,1,1]}')
+log "$answer"
+case $answer in
+'{"tau":[32.4952427'*) log "passed" ;;
+*) cat "$root/run.log"; log "FAILED"; exit 1 ;;
+esac
