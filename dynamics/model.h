@@ -94,6 +94,7 @@ typedef struct dyn_body {
     dyn_turn       turn;
     bool           shifted;      /* p_pc != 0 */
     bool           leaf;         /* no body hangs on it */
+    bool           forks;        /* some body other than the next one hangs on it */
     bool           first;        /* the last-numbered child of its parent: the first a backward pass meets */
     bool           geared;       /* ratio != 1 or offset != 0 */
     bool           rough;        /* has friction */

@@ -1,0 +1,101 @@
+/* composite.h - composite inertias: each body together with all that hangs on it, in the body's frame, as mass
+ * (a constant of the model), first moment h and second moment E about the body's origin.
+ *
+ * Second moments turn like any symmetric tensor, and moving the origin by r needs no more than
+ * E += r h^T + h r^T + m r r^T: cheaper than inertia tensors, which are recovered as trace(E) 1 - E. */
+#pragma once
+#include "kernels.h"
+
+typedef struct composite {
+    sym3 E;
+    vec3 h;
+} composite;
+
+LANE_INLINE sym3 sym3_of(const double e[6]) /* xx xy xz yy yz zz */
+{
+    return (sym3){lane_of(e[0]), lane_of(e[1]), lane_of(e[2]), lane_of(e[3]), lane_of(e[4]), lane_of(e[5])};
+}
+
+/* Rz E Rz^T */
+LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
+{
+    lane t1 = c * a.xx - s * a.xy, t2 = c * a.xy - s * a.yy, xx = c * t1 - s * t2;
+    return (sym3){xx, s * t1 + c * t2, c * a.xz - s * a.yz, (a.xx + a.yy) - xx, s * a.xz + c * a.yz, a.zz};
+}
+/* Rx E Rx^T */
+LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
+{
+    lane t1 = c * a.yy - s * a.yz, t2 = c * a.yz - s * a.zz, yy = c * t1 - s * t2;
+    return (sym3){a.xx, c * a.xy - s * a.xz, s * a.xy + c * a.xz, yy, s * t1 + c * t2, (a.yy + a.zz) - yy};
+}
+/* R_pc E R_pc^T */
+LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (joint == DYN_REVOLUTE)
+        a = sym3_turn_z(a, at.c, at.s);
+    if (turn == DYN_TURN_NONE)
+        return a;
+    if (turn == DYN_TURN_X_PLUS)
+        return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
+    if (turn == DYN_TURN_X_MINUS)
+        return (sym3){a.xx, a.xz, -a.xy, a.zz, -a.yz, a.yy};
+    a = sym3_turn_x(a, b->ca, b->sa);
+    return turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(b->cg), lane_of(b->sg));
+}
+
+LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, dyn_joint_kind joint, dyn_turn turn)
+{
+    c->E = sym3_to_parent(b, at, c->E, joint, turn);
+    c->h = to_parent(b, at, c->h, joint, turn);
+    if (origin_shifted(b, joint)) {
+        vec3 r = origin_in_parent(b, at, joint), h = c->h, g = add(h, times(b->subtree_mass, r)); /* h after the shift */
+        c->E.xx += r.x * (h.x + g.x);
+        c->E.yy += r.y * (h.y + g.y);
+        c->E.zz += r.z * (h.z + g.z);
+        c->E.xy += r.x * h.y + r.y * g.x;
+        c->E.xz += r.x * h.z + r.z * g.x;
+        c->E.yz += r.y * h.z + r.z * g.y;
+        c->h = g;
+    }
+}
+
+/* Every body's composite, leaves first. */
+static inline void composites(const dyn_model *m, const joint_at *at, composite *of)
+{
+    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
+        const dyn_body *b   = &m->body[i];
+        composite       own = {sym3_of(b->E), vec3_of(b->h)};
+        of[i] = b->leaf ? own : (composite){sym3_add(of[i].E, own.E), add(of[i].h, own.h)};
+        if (b->parent == DYN_WORLD)
+            continue;
+        composite c = of[i], *p = &of[b->parent];
+        BODY_FORMS(b, composite_form, b, at[i], &c)
+        *p = b->first ? c : (composite){sym3_add(p->E, c.E), add(p->h, c.h)};
+    }
+}
+
+/* Wrench that gives the composite, at rest, unit acceleration along its joint: for the axis z through the origin
+ * n = I z, f = z x h; along z, f = m z, n = h x z. */
+LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
+{
+    lane zero = lane_of(0);
+    if (b->joint == DYN_PRISMATIC)
+        return (wrench){{zero, zero, lane_of(b->subtree_mass)}, {c->h.y, -c->h.x, zero}};
+    return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
+}
+
+/* Column `k` of its inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first: along e, (m e; h x e), about e, (e x h; I e). */
+LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
+{
+    lane        zero = lane_of(0), m = lane_of(b->subtree_mass);
+    const vec3  h = c->h;
+    const sym3 *E = &c->E;
+    switch (k) {
+    case 0: return (wrench){{m, zero, zero}, {zero, h.z, -h.y}};
+    case 1: return (wrench){{zero, m, zero}, {-h.z, zero, h.x}};
+    case 2: return (wrench){{zero, zero, m}, {h.y, -h.x, zero}};
+    case 3: return (wrench){{zero, -h.z, h.y}, {E->yy + E->zz, -E->xy, -E->xz}};
+    case 4: return (wrench){{h.z, zero, -h.x}, {-E->xy, E->xx + E->zz, -E->yz}};
+    default: return (wrench){{-h.y, h.x, zero}, {-E->xz, -E->yz, E->xx + E->yy}};
+    }
+}

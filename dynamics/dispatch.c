@@ -1,0 +1,74 @@
+/* dispatch.c - which targets this build holds and this machine can run. */
+#include "dynamics.h"
+#include <string.h>
+
+/* HAVE_TARGET_x comes from the Makefile's list of targets. */
+#define X(name) extern const dyn_kernels dyn_kernels_##name;
+#ifdef HAVE_TARGET_scalar
+X(scalar)
+#endif
+#ifdef HAVE_TARGET_sse2
+X(sse2)
+#endif
+#ifdef HAVE_TARGET_neon
+X(neon)
+#endif
+#ifdef HAVE_TARGET_avx2
+X(avx2)
+#endif
+#ifdef HAVE_TARGET_avx512
+X(avx512)
+#endif
+#undef X
+
+/* narrowest first */
+static const dyn_kernels *const tables[] = {
+#ifdef HAVE_TARGET_scalar
+    &dyn_kernels_scalar,
+#endif
+#ifdef HAVE_TARGET_sse2
+    &dyn_kernels_sse2,
+#endif
+#ifdef HAVE_TARGET_neon
+    &dyn_kernels_neon,
+#endif
+#ifdef HAVE_TARGET_avx2
+    &dyn_kernels_avx2,
+#endif
+#ifdef HAVE_TARGET_avx512
+    &dyn_kernels_avx512,
+#endif
+};
+
+/* The targets are compiled for x86-64-v3 and -v4, so each asks for its whole level. */
+static bool runs_here(const char *target)
+{
+#ifdef __x86_64__
+    if (!strcmp(target, "avx2"))
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    if (!strcmp(target, "avx512"))
+        return runs_here("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+#else
+    (void)target;
+#endif
+    return true;
+}
+
+const dyn_kernels *dyn_kernels_at(size_t index)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (runs_here(tables[i]->target) && index-- == 0)
+            return tables[i];
+    return NULL;
+}
+
+const dyn_kernels *dyn_kernels_find(const char *target)
+{
+    const dyn_kernels *k, *found = NULL;
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++)
+        if (!target || !*target || !strcmp(target, k->target))
+            found = k;
+    return found;
+}

@@ -1,0 +1,177 @@
+/* joint.h - what a joint does: its transform, its axis, and the forces that live in it alone.
+ *
+ * R_pc = Rz(gamma) Rx(alpha) Rz(s) for a revolute joint at position s, without the last turn for a prismatic
+ * one, whose origin moves instead: p_pc + s z. The turn's kind and the joint's are constants of the inlined text
+ * (BODY_FORMS): the choice falls once per body, never per state. */
+#pragma once
+#include "dynamics.h"
+#include "spatial.h"
+#include "trig.h"
+
+/* Position of a 1-DOF joint, ready for use: cosine and sine, or the distance. */
+typedef struct joint_at {
+    lane c, s; /* revolute: cos, sin; prismatic: c is the distance along the axis, s unused */
+} joint_at;
+
+/* Calls F(..., joint, turn) with both as constants. Floating bodies are not among the forms. */
+#define BODY_FORMS(body, F, ...)                                                                                       \
+    switch ((body)->joint == DYN_PRISMATIC ? 5 + (int)(body)->turn : (int)(body)->turn) {                              \
+    case 0: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_NONE); break;                                                        \
+    case 1: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_PLUS); break;                                                      \
+    case 2: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_MINUS); break;                                                     \
+    case 3: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X); break;                                                           \
+    case 4: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_ZX); break;                                                          \
+    case 5: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_NONE); break;                                                       \
+    case 6: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X_PLUS); break;                                                     \
+    case 7: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X_MINUS); break;                                                    \
+    case 8: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X); break;                                                          \
+    default: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_ZX); break;                                                        \
+    }
+
+/* --- coordinates of the joint and of the model: s = ratio q + offset, tau_q = ratio tau_s ------------------- */
+
+LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
+{
+    return b->geared ? b->ratio * q[b->q] + b->offset : q[b->q];
+}
+/* of rates, accelerations and efforts; NULL is zero */
+LANE_INLINE lane joint_rate(const dyn_body *b, const lane *qd)
+{
+    if (!qd)
+        return lane_of(0);
+    return b->geared ? b->ratio * qd[b->v] : qd[b->v];
+}
+LANE_INLINE lane coordinate_effort(const dyn_body *b, lane effort)
+{
+    return b->geared ? b->ratio * effort : effort;
+}
+
+LANE_INLINE joint_at joint_place(const dyn_body *b, const lane *q)
+{
+    joint_at at = {joint_position(b, q), lane_of(0)};
+    if (b->joint == DYN_REVOLUTE)
+        lane_sincos(at.c, &at.s, &at.c);
+    return at;
+}
+/* every joint but a floating base */
+static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
+{
+    for (size_t i = m->floating; i < m->n_bodies; i++)
+        at[i] = joint_place(&m->body[i], q);
+}
+
+/* --- vectors between a body's axes and its parent's -------------------------------------------------------- */
+
+LANE_INLINE vec3 turn_z(vec3 v, lane c, lane s)
+{
+    return (vec3){c * v.x - s * v.y, s * v.x + c * v.y, v.z};
+}
+/* v_p = Rz(gamma) Rx(alpha) v */
+LANE_INLINE vec3 turn_up(const dyn_body *b, vec3 v, dyn_turn turn)
+{
+    if (turn == DYN_TURN_NONE)
+        return v;
+    if (turn == DYN_TURN_X_PLUS)
+        return (vec3){v.x, -v.z, v.y};
+    if (turn == DYN_TURN_X_MINUS)
+        return (vec3){v.x, v.z, -v.y};
+    v = (vec3){v.x, b->ca * v.y - b->sa * v.z, b->sa * v.y + b->ca * v.z};
+    if (turn == DYN_TURN_X)
+        return v;
+    return (vec3){b->cg * v.x - b->sg * v.y, b->sg * v.x + b->cg * v.y, v.z};
+}
+LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
+{
+    if (turn == DYN_TURN_ZX)
+        v = (vec3){b->cg * v.x + b->sg * v.y, b->cg * v.y - b->sg * v.x, v.z};
+    if (turn == DYN_TURN_NONE)
+        return v;
+    if (turn == DYN_TURN_X_PLUS)
+        return (vec3){v.x, v.z, -v.y};
+    if (turn == DYN_TURN_X_MINUS)
+        return (vec3){v.x, -v.z, v.y};
+    return (vec3){v.x, b->ca * v.y + b->sa * v.z, b->ca * v.z - b->sa * v.y};
+}
+/* v_p = R_pc v_c */
+LANE_INLINE vec3 to_parent(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
+{
+    return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, at.c, at.s) : v, turn);
+}
+/* v_c = R_pc^T v_p */
+LANE_INLINE vec3 to_child(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
+{
+    v = turn_down(b, v, turn);
+    return joint == DYN_REVOLUTE ? turn_z(v, at.c, -at.s) : v;
+}
+
+/* The joint axis in the parent's axes, Rz(gamma) Rx(alpha) e_z. */
+LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
+{
+    z[0] = b->sg * b->sa;
+    z[1] = -b->cg * b->sa;
+    z[2] = b->ca;
+}
+/* The body's origin in its parent's frame. */
+LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_at at, dyn_joint_kind joint)
+{
+    vec3 p = vec3_of(b->p_pc);
+    if (joint == DYN_PRISMATIC) {
+        double z[3];
+        axis_in_parent(b, z);
+        p = (vec3){p.x + z[0] * at.c, p.y + z[1] * at.c, p.z + z[2] * at.c};
+    }
+    return p;
+}
+/* A prismatic joint moves its origin even where p_pc is zero. */
+LANE_INLINE bool origin_shifted(const dyn_body *b, dyn_joint_kind joint)
+{
+    return joint == DYN_PRISMATIC || b->shifted;
+}
+
+/* A wrench about the body's origin, body axes, becomes one about the parent's: f_p = R f, n_p = R n + p x R f */
+LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_at at, wrench *w, dyn_joint_kind joint, dyn_turn turn)
+{
+    w->f = to_parent(b, at, w->f, joint, turn);
+    w->n = to_parent(b, at, w->n, joint, turn);
+    if (joint == DYN_PRISMATIC)
+        w->n = cross_add(w->n, origin_in_parent(b, at, joint), w->f);
+    else if (b->shifted)
+        w->n = const_cross_add(w->n, b->p_pc, w->f);
+}
+
+/* --- the floating base: q = [x y z qx qy qz qw ...] --------------------------------------------------------- */
+
+/* R_wb of the unit quaternion (x, y, z, w) */
+LANE_INLINE mat3 base_rotation(const lane *q)
+{
+    lane x = q[3], y = q[4], z = q[5], w = q[6];
+    return (mat3){{{1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)},
+                   {2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)},
+                   {2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)}}};
+}
+
+/* --- forces that live in the joint: friction, spring, rotor ------------------------------------------------- */
+
+/* viscous sd + coulomb(sd) */
+LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
+{
+    const dyn_friction *f = &b->friction;
+    lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
+    lane sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
+    return f->viscous * sd + magnitude * sense;
+}
+/* stiffness (s - rest) + damping sd */
+LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
+{
+    return b->spring.stiffness * (s - b->spring.rest) + b->spring.damping * sd;
+}
+/* Friction and spring of the scene's terms, at the joint. */
+LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
+{
+    lane effort = lane_of(0);
+    if (b->rough && (terms & DYN_FRICTION))
+        effort += joint_friction(b, joint_rate(b, qd));
+    if (b->sprung && (terms & DYN_SPRINGS))
+        effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
+    return effort;
+}

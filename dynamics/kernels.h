@@ -1,0 +1,36 @@
+/* kernels.h - private to dynamics/: what the lane texts share besides lane.h, spatial.h and joint.h. */
+#pragma once
+#include "joint.h"
+
+/* A workspace is laid out by walking through its parts: each text has one function that places its arrays, called with
+ * base NULL for the size and with memory for the placement, so that the two cannot differ. */
+typedef struct arena {
+    char  *base;
+    size_t used;
+} arena;
+
+static inline void *arena_take(arena *a, size_t count, size_t size)
+{
+    size_t at = a->used;
+    a->used += (count * size + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN;
+    return a->base ? a->base + at : NULL;
+}
+
+/* Each kernel with the size of its workspace. */
+#define DYN_KERNELS(X) X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy)
+
+#define X(name)                                                                                                        \
+    size_t LANE_NAME(name##_size)(const dyn_model *);                                                                  \
+    void   LANE_NAME(name)(const dyn_scene *, void *, const struct dyn_##name *, size_t);
+DYN_KERNELS(X)
+#undef X
+
+/* Block `block` of a caller's array with `entries` lanes a state; NULL stays NULL. */
+static inline const lane *block_in(const double *a, size_t block, size_t entries)
+{
+    return a ? (const lane *)(const void *)a + block * entries : NULL;
+}
+static inline lane *block_out(double *a, size_t block, size_t entries)
+{
+    return a ? (lane *)(void *)a + block * entries : NULL;
+}

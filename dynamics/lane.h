@@ -1,0 +1,120 @@
+/* lane.h - the number the algorithms compute with: LANES states at once.
+ *
+ * LANES = 1 is a plain double; otherwise a vector of the target's own width, on which + - * / act lane by
+ * lane. DYN_COMPLEX (tests only, LANES = 1) makes it a complex number, for derivatives by the complex step:
+ * f(x + i h) carries df/dx in its imaginary part; comparisons then look at the real part.
+ * No operation mixes lanes, none is fused (-ffp-contract=off): so all widths give the same bits. */
+#pragma once
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANE_INLINE static inline __attribute__((always_inline))
+#define LANE_JOIN_(a, b) a##_##b
+#define LANE_JOIN(a, b)  LANE_JOIN_(a, b)
+#define LANE_NAME(name)  LANE_JOIN(dyn_##name, TARGET) /* dyn_bias_avx2 ... */
+
+#ifdef DYN_COMPLEX
+#include <complex.h>
+#undef I /* the imaginary unit is of no use here, inertias are called so */
+typedef double complex lane;
+typedef int64_t        lane_mask; /* 0 or -1, in every lane */
+#elif LANES == 1
+typedef double  lane;
+typedef int64_t lane_mask;
+#else
+typedef double  lane __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
+#endif
+
+/* x in every lane. x - 0 keeps the sign of -0, 0 + x would not. */
+LANE_INLINE lane lane_of(double x)
+{
+    return x - (lane){0};
+}
+
+#ifdef DYN_COMPLEX
+LANE_INLINE lane_mask lane_less(lane a, lane b)
+{
+    return -(int64_t)(creal(a) < creal(b));
+}
+LANE_INLINE lane lane_select(lane_mask m, lane x, lane y)
+{
+    return m ? x : y;
+}
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    return csqrt(x);
+}
+#elif LANES == 1
+LANE_INLINE lane_mask lane_less(lane a, lane b)
+{
+    return -(int64_t)(a < b);
+}
+LANE_INLINE lane_mask lane_bits(lane x)
+{
+    union {
+        lane      x;
+        lane_mask m;
+    } u = {.x = x};
+    return u.m;
+}
+LANE_INLINE lane lane_from_bits(lane_mask m)
+{
+    union {
+        lane_mask m;
+        lane      x;
+    } u = {.m = m};
+    return u.x;
+}
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    return __builtin_sqrt(x);
+}
+#else
+LANE_INLINE lane_mask lane_less(lane a, lane b)
+{
+    return (lane_mask)(a < b);
+}
+LANE_INLINE lane_mask lane_bits(lane x)
+{
+    return (lane_mask)x;
+}
+LANE_INLINE lane lane_from_bits(lane_mask m)
+{
+    return (lane)m;
+}
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    for (int l = 0; l < LANES; l++)
+        x[l] = __builtin_sqrt(x[l]);
+    return x;
+}
+#endif
+
+#ifndef DYN_COMPLEX
+/* m ? x : y, lane by lane */
+LANE_INLINE lane lane_select(lane_mask m, lane x, lane y)
+{
+    return lane_from_bits((lane_bits(x) & m) | (lane_bits(y) & ~m));
+}
+#endif
+
+LANE_INLINE lane lane_abs(lane x)
+{
+    return lane_select(lane_less(x, lane_of(0)), -x, x);
+}
+
+/* sign(0) = 0 */
+LANE_INLINE lane lane_sign(lane x)
+{
+    lane zero = lane_of(0);
+    return lane_select(lane_less(zero, x), lane_of(1), lane_select(lane_less(x, zero), lane_of(-1), zero));
+}
+
+/* 0 < x < infinity; false for NaN */
+LANE_INLINE lane_mask lane_positive(lane x)
+{
+    return lane_less(lane_of(0), x) & lane_less(x, lane_of(INFINITY));
+}

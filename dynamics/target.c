@@ -1,0 +1,26 @@
+/* target.c - this target's table of kernels. */
+#include "kernels.h"
+
+#define TEXT_(x) #x
+#define TEXT(x)  TEXT_(x)
+
+static size_t workspace_size(const dyn_model *m)
+{
+    size_t most = 0;
+#define X(name)                                                                                                        \
+    if (LANE_NAME(name##_size)(m) > most)                                                                              \
+        most = LANE_NAME(name##_size)(m);
+    DYN_KERNELS(X)
+#undef X
+    return most;
+}
+
+extern const dyn_kernels LANE_NAME(kernels);
+const dyn_kernels        LANE_NAME(kernels) = {
+           .target         = TEXT(TARGET),
+           .lanes          = LANES,
+           .workspace_size = workspace_size,
+#define X(name) .name = LANE_NAME(name),
+           DYN_KERNELS(X)
+#undef X
+};

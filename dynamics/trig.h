@@ -1,0 +1,86 @@
+/* trig.h - sine, cosine and tanh in lanes.
+ *
+ * Library vector mathematics differs between widths and versions; these few polynomials do not. Sine and cosine:
+ * reduction by multiples of pi/2 in three parts (each product with k < 2^20 is exact), then the minimax
+ * polynomials of Sun's fdlibm on [-pi/4, pi/4]. Error up to 1.5 ulp for |x| <= 100; absolute error of order
+ * 1e-16 to |x| <= 1e6. tanh by exp(2x) - 1. */
+#pragma once
+#include "lane.h"
+
+#ifdef DYN_COMPLEX
+LANE_INLINE void lane_sincos(lane x, lane *s, lane *c)
+{
+    *s = csin(x);
+    *c = ccos(x);
+}
+LANE_INLINE lane lane_tanh(lane x)
+{
+    return ctanh(x);
+}
+#else
+
+#define LANE_ROUNDER 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to an integer, kept in the low bits */
+
+LANE_INLINE void lane_sincos(lane x, lane *s, lane *c)
+{
+    /* x = k pi/2 + r */
+    lane      kr = x * 0.63661977236758134308 + LANE_ROUNDER;
+    lane_mask k  = lane_bits(kr);
+    lane      kd = kr - LANE_ROUNDER;
+    lane      r  = ((x - kd * 1.57079632673412561417e+00) - kd * 6.07710050630396597660e-11) - kd * 2.02226624879595063154e-21;
+
+    /* sin r = r + r^3 P(r^2),  cos r = 1 - r^2/2 + r^4 Q(r^2) */
+    lane z = r * r, z2 = z * z;
+    lane P = (-1.66666666666666324348e-01 + z * 8.33333333332248946124e-03) +
+             z2 * ((-1.98412698298579493134e-04 + z * 2.75573137070700676789e-06) +
+                   z2 * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10));
+    lane Q = (4.16666666666666019037e-02 + z * -1.38888888888741095749e-03) +
+             z2 * ((2.48015872894767294178e-05 + z * -2.75573143513906633035e-07) +
+                   z2 * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11));
+    lane half  = 0.5 * z;
+    lane most  = 1.0 - half;
+    lane sin_r = r + (r * z) * P;
+    lane cos_r = most + (((1.0 - most) - half) + z2 * Q); /* with what rounding took from 1 - half */
+
+    /* quadrant k mod 4: odd ones exchange the two; bit 1 of k, of k + 1, is the sign */
+    lane_mask odd = -(k & 1);
+    lane_mask bs = lane_bits(sin_r), bc = lane_bits(cos_r);
+    lane_mask sin_sign = (k & 2) << 62, cos_sign = ((k + 1) & 2) << 62;
+    *s = lane_from_bits(((bs & ~odd) | (bc & odd)) ^ sin_sign);
+    *c = lane_from_bits(((bc & ~odd) | (bs & odd)) ^ cos_sign);
+}
+
+/* e^y - 1 for |y| <= 44: y = k ln 2 + r, e^y - 1 = 2^k (e^r - 1) + (2^k - 1), Taylor's series on |r| <= 0.35 */
+LANE_INLINE lane lane_expm1(lane y)
+{
+    lane      kr  = y * 1.44269504088896338700 + LANE_ROUNDER;
+    lane_mask k   = lane_bits(kr) - lane_bits(lane_of(LANE_ROUNDER));
+    lane      kd  = kr - LANE_ROUNDER;
+    lane      r   = (y - kd * 6.93147180369123816490e-01) - kd * 1.90821492927058770002e-10;
+    lane      sum = lane_of(1.0 / 6227020800.0); /* 1/13! */
+    sum = 1.0 / 479001600.0 + r * sum;
+    sum = 1.0 / 39916800.0 + r * sum;
+    sum = 1.0 / 3628800.0 + r * sum;
+    sum = 1.0 / 362880.0 + r * sum;
+    sum = 1.0 / 40320.0 + r * sum;
+    sum = 1.0 / 5040.0 + r * sum;
+    sum = 1.0 / 720.0 + r * sum;
+    sum = 1.0 / 120.0 + r * sum;
+    sum = 1.0 / 24.0 + r * sum;
+    sum = 1.0 / 6.0 + r * sum;
+    sum = 1.0 / 2.0 + r * sum;
+    lane small = r + (r * r) * sum;
+    lane power = lane_from_bits((k + 1023) << 52); /* 2^k */
+    return power * small + (power - 1.0);
+}
+
+/* tanh x = (e^2x - 1) / (e^2x + 1); beyond |x| = 22 it is 1 to the last bit */
+LANE_INLINE lane lane_tanh(lane x)
+{
+    lane a = lane_abs(x);
+    a      = lane_select(lane_less(a, lane_of(22)), a, lane_of(22));
+    lane e = lane_expm1(a + a);
+    lane t = e / (e + 2.0);
+    return lane_select(lane_less(x, lane_of(0)), -t, t);
+}
+#endif
