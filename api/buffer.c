@@ -34,7 +34,7 @@ char *api_buffer_room(api_buffer *buffer, size_t bytes)
     if (capacity > buffer->maximum) capacity = buffer->maximum;
     char *data = realloc(buffer->data, capacity + 1);
     if (!data) return fail(buffer);
-    buffer->data = data;
+    buffer->data     = data;
     buffer->capacity = capacity;
     return data + buffer->length;
 }
@@ -73,9 +73,9 @@ char *api_buffer_take(api_buffer *buffer)
 {
     char *data = NULL;
     if (!buffer->failed && api_buffer_room(buffer, 0)) {
-        data = buffer->data;
+        data                 = buffer->data;
         data[buffer->length] = '\0';
-        buffer->data = NULL;
+        buffer->data         = NULL;
     }
     api_buffer_free(buffer);
     return data;

@@ -4,6 +4,7 @@
  * api_model_share adds a reference, api_model_release takes one back and frees the model with the last. */
 #pragma once
 #include "../dynamics/dynamics.h"
+#include "arena.h"
 #include "json.h"
 #include <stdatomic.h>
 
@@ -42,6 +43,7 @@ typedef struct api_model {
     char           *document;          /* canonical, JSON, with its name */
     size_t          document_length;
     size_t          bytes;             /* about what it holds, for accounting */
+    api_arena       arena;             /* owns every array and name above */
 } api_model;
 
 /* From a parsed model document (API §6). `name` comes from the path; the document's own, if different, is replaced

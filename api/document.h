@@ -1,0 +1,76 @@
+/* document.h - a model document (API §6) after reading: checked, its figures turned into the core's terms, its
+ * canonical twin beside it. Internal to api/document*.c and model.c; lives only while a model is made. Everything in
+ * it belongs to the reader's arena but `canonical`, which the owner of the document releases. */
+#pragma once
+#include "document_node.h"
+#include "geometry.h"
+#include "inertia.h"
+
+typedef struct api_document_link {
+    const char *name, *parent; /* of links */
+    const char *joint, *type;  /* joint's name and type */
+    bool        actuated;
+    bool        has_position_limits, has_velocity_limit, has_effort_limit;
+    double      lower, upper, velocity, effort;
+    int         up;        /* parent's place in `links`, DYN_WORLD: base link */
+    int         described; /* place in `order`: the core's index of this link */
+    dyn_link    dyn;       /* dyn.parent is set when the description is made */
+} api_document_link;
+
+typedef struct api_document_frame {
+    const char *name;
+    const char *on;   /* name of the link it is fixed to */
+    int         link; /* that link's place in `links`, DYN_WORLD: base link */
+    dyn_pose    X_lf; /* in the link frame */
+} api_document_frame;
+
+typedef struct api_document {
+    json_t             *canonical; /* with the name of the path */
+    const char         *base;      /* name of the base link */
+    bool                floating;
+    dyn_inertia         base_inertia;
+    double              gravity[3];
+    bool                screws;  /* given as "screws": there is no "links" to point into */
+    size_t              n_links; /* without the base link, in the document's order */
+    api_document_link  *links;
+    int                *order; /* [n_links]: links depth-first, children in document order */
+    size_t              n_frames;
+    api_document_frame *frames;
+    bool                has_tip; /* of screws; becomes the last frame */
+    api_document_frame  tip;
+} api_document;
+
+/* Reads and checks everything. On failure the reader's problem is filled; `document->canonical` is to be released
+ * either way. */
+bool api_document_read(api_document *document, api_reader *reader, const json_t *in, const char *name,
+                       size_t max_links);
+
+/* The parts, in the order in which api_document_read uses them. */
+
+/* "joint" of a link: everything but names' uniqueness. */
+bool api_document_joint(const api_node *link_node, api_document_link *link);
+
+/* "origin" of a joint into before and after; *dh when it is one of the DH forms, whose axis is z. */
+bool api_document_origin(const api_node *joint_node, dyn_link *link, bool *dh);
+
+/* Checks that T (4x4, row-major), found at `place`, is a rigid transform; one off by more than 1e-12 is mended and
+ * reported. */
+bool api_document_transform(const api_node *place, const double *T, dyn_pose *X);
+
+/* "inertial", given, as a solid, or absent (massless). */
+bool api_document_inertial(const api_node *link_node, dyn_inertia *inertia);
+/* Refuses what is not physical, reports what is suspicious. */
+bool api_document_inertia_check(const api_node *place, const dyn_inertia *inertia);
+
+/* "screws": the whole chain of links, and the frame `tip`. */
+bool api_document_screws(const api_node *root, api_document *document, size_t max_links);
+
+/* Makes a tree of the links: unique names, parents, circles, depth-first order, frames' links. */
+bool api_document_tree(api_document *document, api_reader *reader);
+
+/* Reports what was merged, has no effect, or cannot be right in the finished tree. */
+bool api_document_review(const api_document *document, api_reader *reader);
+
+/* Names of a floating base's coordinates (API §1). */
+extern const char *const api_base_position_names[7];
+extern const char *const api_base_velocity_names[6];

@@ -1,0 +1,111 @@
+/* document_origin.c - where a joint sits: "origin" as xyz and rpy, standard or modified Denavit-Hartenberg
+ * parameters, or a matrix.
+ *
+ * The joint acts between two constant parts: parent link frame * before * motion(axis, q) * after = link frame.
+ * Standard DH: Denavit & Hartenberg (1955); modified DH: Khalil & Kleinfinger (1986). */
+#include "document.h"
+#include <math.h>
+
+/* R_z(theta + q) T_z(d) T_x(a) R_x(alpha), or with d + q. The joint's origin is frame j-1, before both. */
+static bool read_dh(const api_node *origin, dyn_link *link)
+{
+    static const char *const fields[] = {"theta", "d", "a", "alpha", NULL};
+    double                   theta = 0, d = 0, a = 0, alpha = 0;
+    api_node                 dh;
+    if (!api_node_open(&dh, origin, "dh", fields) || !api_node_number(&dh, "theta", API_OPTIONAL, &theta) ||
+        !api_node_number(&dh, "d", API_OPTIONAL, &d) || !api_node_number(&dh, "a", API_OPTIONAL, &a) ||
+        !api_node_number(&dh, "alpha", API_OPTIONAL, &alpha))
+        return false;
+    api_node_close(&dh, true);
+
+    dyn_pose shift = api_pose_shift(a, 0, d), twist = api_pose_turn(API_X, alpha);
+    link->before   = api_pose_turn(API_Z, theta);
+    link->after    = api_pose_compose(&shift, &twist);
+    link->near_end = true;
+    return true;
+}
+
+/* R_z(gamma) T_z(b) R_x(alpha) T_x(d) R_z(theta + q) T_z(r), or with r + q. */
+static bool read_modified_dh(const api_node *origin, dyn_link *link)
+{
+    static const char *const fields[] = {"gamma", "b", "alpha", "d", "theta", "r", NULL};
+    double                   v[6]     = {0};
+    api_node                 dh;
+    if (!api_node_open(&dh, origin, "modified_dh", fields)) return false;
+    for (int i = 0; i < 6; i++)
+        if (!api_node_number(&dh, fields[i], API_OPTIONAL, &v[i])) return false;
+    api_node_close(&dh, true);
+
+    dyn_pose part[] = {api_pose_turn(API_Z, v[0]), api_pose_shift(0, 0, v[1]), api_pose_turn(API_X, v[2]),
+                       api_pose_shift(v[3], 0, 0), api_pose_turn(API_Z, v[4]), api_pose_shift(0, 0, v[5])};
+    link->before    = part[0];
+    for (int i = 1; i < 6; i++)
+        link->before = api_pose_compose(&link->before, &part[i]);
+    return true;
+}
+
+bool api_document_transform(const api_node *place, const double *T, dyn_pose *X)
+{
+    static const double last[4] = {0, 0, 0, 1};
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            X->R[i][j] = T[4 * i + j];
+        X->p[i] = T[4 * i + 3];
+    }
+    for (int j = 0; j < 4; j++)
+        if (T[12 + j] != last[j])
+            return api_node_fail(place, NULL, API_BAD_ROTATION, "the last row of a rigid transform is [0,0,0,1]");
+    double error = api_rotation_error((const double(*)[3])X->R);
+    if (isinf(error))
+        return api_node_fail(place, NULL, API_BAD_ROTATION,
+                             "the upper left 3x3 block is no right-handed rotation: its determinant is not positive");
+    if (error > 1e-6)
+        return api_node_fail(place, NULL, API_BAD_ROTATION,
+                             "the upper left 3x3 block R is no rotation: R^T R is off 1 by %.2g, at most 1e-6 is taken",
+                             error);
+    if (error <= 1e-12) return true;
+    api_rotation_mend(X->R);
+    return api_node_report(place, NULL, "info", "orthonormalised",
+                           "R^T R was off 1 by %.2g: the nearest rotation is used", error);
+}
+
+static bool read_matrix(const api_node *origin, dyn_link *link)
+{
+    static const size_t shape[2] = {4, 4};
+    double              T[16];
+    api_node            place = api_node_place(origin, "matrix", API_NO_INDEX);
+    return api_node_numbers(origin, "matrix", API_REQUIRED, T, 2, shape) &&
+           api_document_transform(&place, T, &link->before);
+}
+
+static bool read_xyz_rpy(const api_node *origin, dyn_link *link)
+{
+    double xyz[3] = {0}, rpy[3] = {0};
+    if (!api_node_vector(origin, "xyz", API_OPTIONAL, xyz, 3) || !api_node_vector(origin, "rpy", API_OPTIONAL, rpy, 3))
+        return false;
+    link->before = api_pose_rpy(xyz, rpy);
+    return true;
+}
+
+bool api_document_origin(const api_node *joint_node, dyn_link *link, bool *dh)
+{
+    static const char *const fields[] = {"xyz", "rpy", "dh", "modified_dh", "matrix", NULL};
+    api_node                 origin;
+    *dh = false;
+    if (!api_node_has(joint_node, "origin")) return true;
+    if (!api_node_open(&origin, joint_node, "origin", fields)) return false;
+
+    bool standard = api_node_has(&origin, "dh"), modified = api_node_has(&origin, "modified_dh");
+    bool matrix = api_node_has(&origin, "matrix");
+    bool plain  = api_node_has(&origin, "xyz") || api_node_has(&origin, "rpy");
+    if (standard + modified + matrix + plain > 1)
+        return api_node_fail(&origin, NULL, API_BAD_VALUE,
+                             "an origin has one form: xyz and rpy, or dh, or modified_dh, or matrix");
+    *dh     = standard || modified;
+    bool ok = standard   ? read_dh(&origin, link)
+              : modified ? read_modified_dh(&origin, link)
+              : matrix   ? read_matrix(&origin, link)
+                         : read_xyz_rpy(&origin, link);
+    api_node_close(&origin, false);
+    return ok;
+}

@@ -1,0 +1,81 @@
+/* document_review.c - what a finished tree tells its author: what was merged, counts nowhere, or cannot be right. */
+#include "document.h"
+#include <stdio.h>
+
+static bool has_tensor(const dyn_inertia *inertia)
+{
+    for (int i = 0; i < 6; i++)
+        if (inertia->about_com[i] != 0) return true;
+    return false;
+}
+
+/* The link whose joint moves link i: i itself or the nearest above that is not fixed. */
+static int carrier(const api_document *document, int i)
+{
+    while (i != DYN_WORLD && document->links[i].dyn.joint == DYN_FIXED)
+        i = document->links[i].up;
+    return i;
+}
+
+static bool report_merged(const api_document *document, api_reader *reader, int i)
+{
+    const api_document_link *link = &document->links[i];
+    int                      body = carrier(document, i);
+    char                     where[64];
+    snprintf(where, sizeof where, "/links/%d/joint", i);
+    if (body != DYN_WORLD || document->floating)
+        return api_reader_report(reader, where, "info", "merged",
+                                 "\"%s\" is fixed to \"%s\" and counts to the body of \"%s\"", link->name, link->parent,
+                                 body == DYN_WORLD ? document->base : document->links[body].name);
+    bool counts = link->dyn.inertia.mass != 0 || has_tensor(&link->dyn.inertia);
+    return api_reader_report(reader, where, "info", "merged", "\"%s\" is fixed to the world%s", link->name,
+                             counts ? ": its mass and inertia count nowhere" : "");
+}
+
+static bool report_base(const api_document *document, api_reader *reader)
+{
+    const dyn_inertia *inertia = &document->base_inertia;
+    if (document->floating || (inertia->mass == 0 && !has_tensor(inertia))) return true;
+    return api_reader_report(reader, "/base/inertial", "info", "dropped",
+                             "the base is fixed: its mass and inertia count nowhere");
+}
+
+/* A joint that moves neither mass nor inertia nor a rotor makes the mass matrix singular. A mass without extent
+ * that lies on a revolute axis does too, but only for some configurations: that is told when it happens. */
+static bool report_singular(const api_document *document, api_reader *reader)
+{
+    size_t  n    = document->n_links;
+    double *mass = api_arena_take(reader->arena, n + 1, sizeof *mass); /* of what hangs on link i - 1; [0]: the base */
+    bool   *tensor = api_arena_take(reader->arena, n + 1, sizeof *tensor);
+    if (!mass || !tensor) return api_reader_no_memory(reader);
+    mass[0] = document->base_inertia.mass;
+    for (size_t k = n; k-- > 0;) {
+        int                      i = document->order[k], up = document->links[i].up;
+        const api_document_link *link = &document->links[i];
+        char                     where[64];
+        mass[i + 1] += link->dyn.inertia.mass;
+        tensor[i + 1] |= has_tensor(&link->dyn.inertia);
+        mass[up + 1] += mass[i + 1];
+        tensor[up + 1] |= tensor[i + 1];
+        bool moves =
+            mass[i + 1] > 0 || (link->dyn.joint == DYN_REVOLUTE && tensor[i + 1]) || link->dyn.rotor_inertia > 0;
+        if (moves || link->dyn.joint == DYN_FIXED) continue;
+        snprintf(where, sizeof where, document->screws ? "/screws/G/%d" : "/links/%d", i);
+        if (!api_reader_report(reader, where, "warning", "suspicious",
+                               "joint \"%s\" moves no mass: the mass matrix is singular, forward dynamics will fail",
+                               link->joint))
+            return false;
+    }
+    if (!document->floating || mass[0] > 0) return true;
+    return api_reader_report(
+        reader, "/base", "warning", "suspicious",
+        "the floating base moves no mass: the mass matrix is singular, forward dynamics will fail");
+}
+
+bool api_document_review(const api_document *document, api_reader *reader)
+{
+    if (!report_base(document, reader)) return false;
+    for (size_t i = 0; i < document->n_links; i++)
+        if (document->links[i].dyn.joint == DYN_FIXED && !report_merged(document, reader, (int)i)) return false;
+    return report_singular(document, reader);
+}

@@ -1,0 +1,173 @@
+/* document_screws.c - a whole serial robot as screw axes: home frames M, spatial inertias G, axes S.
+ *
+ * Lynch & Park, Modern Robotics (2017), ch. 8.3, in the book's order [w; v]. M_i is the home pose of link frame i in
+ * link frame i-1, S_i the screw axis in the base frame at home, used as given: q turns the joint by |w| q (or, with
+ * w = 0, shifts it by |v| q), so that tau is conjugate to q.
+ *
+ *     T_(i-1,i)(q) = exp([A] q) M_i,   A = Ad(T_(0,i-1)^-1) S_i
+ *
+ * with A the axis in link frame i-1. A revolute axis passes through c = w x v / |w|^2:
+ *
+ *     exp([A] q) = Trans(c) Rot(w/|w|, |w| q) Trans(-c)                                                            */
+#include "document.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* b = R^T a */
+static void turn_back(const double R[3][3], const double a[3], double b[3])
+{
+    for (int i = 0; i < 3; i++)
+        b[i] = R[0][i] * a[0] + R[1][i] * a[1] + R[2][i] * a[2];
+}
+
+/* A = Ad(T^-1) S: w' = R^T w, v' = R^T (v - p x w) */
+static void move_screw(const dyn_pose *T, const double S[6], double w[3], double v[3])
+{
+    double p_w[3], shifted[3];
+    cross(T->p, S, p_w);
+    for (int i = 0; i < 3; i++)
+        shifted[i] = S[3 + i] - p_w[i];
+    turn_back(T->R, S, w);
+    turn_back(T->R, shifted, v);
+}
+
+/* The joint of screw S between link frames i-1 (home pose T in the base frame) and i (home pose M in i-1). */
+static bool read_screw(const api_node *place, const double S[6], const dyn_pose *T, const dyn_pose *M, dyn_link *link)
+{
+    double w[3], v[3], c[3] = {0};
+    double size = api_length(S), speed = api_length(S + 3);
+    bool   revolute = size > 0;
+    if (!revolute && speed == 0) return api_node_fail(place, NULL, API_BAD_VALUE, "the screw axis is zero");
+    if (revolute && fabs(dot(S, S + 3)) > 1e-9 * size * speed)
+        return api_node_fail(
+            place, NULL, API_NOT_SUPPORTED,
+            "the screw has pitch %.6g (w.v/|w|^2, not 0): helical joints are not supported by this version",
+            dot(S, S + 3) / (size * size));
+    move_screw(T, S, w, v);
+    *link = (dyn_link){.joint = revolute ? DYN_REVOLUTE : DYN_PRISMATIC, .ratio = revolute ? size : speed};
+    if (revolute) cross(w, v, c);
+    for (int i = 0; i < 3; i++) {
+        c[i]          = revolute ? c[i] / (size * size) : 0;
+        link->axis[i] = (revolute ? w[i] : v[i]) / link->ratio;
+    }
+    dyn_pose back = api_pose_shift(-c[0], -c[1], -c[2]);
+    link->before  = api_pose_shift(c[0], c[1], c[2]);
+    link->after   = api_pose_compose(&back, M);
+    return true;
+}
+
+/* G = [I_o, m[c]; m[c]^T, m 1] about the link frame's origin; the tensor about the centre of mass is
+ * I_o - m (c.c 1 - c c^T). Entries that should agree may differ by `margin`. */
+static bool read_spatial_inertia(const api_node *place, const double G[36], dyn_inertia *inertia)
+{
+    double m = G[21], margin = 0, h[3] = {G[16], G[5], G[6 + 3]}; /* m c from m[c] */
+    for (int i = 0; i < 36; i++)
+        margin = fmax(margin, 1e-9 * fabs(G[i]));
+    const double rest[6][6] = {{G[0], G[1], G[2], 0, -h[2], h[1]},  {G[1], G[7], G[8], h[2], 0, -h[0]},
+                               {G[2], G[8], G[14], -h[1], h[0], 0}, {0, h[2], -h[1], m, 0, 0},
+                               {-h[2], 0, h[0], 0, m, 0},           {h[1], -h[0], 0, 0, 0, m}};
+    for (int i = 0; i < 36; i++)
+        if (fabs(G[i] - rest[i / 6][i % 6]) > margin)
+            return api_node_fail(
+                place, NULL, API_BAD_INERTIA,
+                "entry [%d][%d] is %.6g, expected %.6g: a spatial inertia is [I, m[c]; m[c]^T, m 1] with "
+                "I symmetric",
+                i / 6, i % 6, G[i], rest[i / 6][i % 6]);
+    *inertia = (dyn_inertia){.mass = m};
+    if (m == 0 && api_length(h) > 0)
+        return api_node_fail(place, NULL, API_BAD_INERTIA, "a first moment m c that is not 0 needs a mass");
+    for (int i = 0; i < 3 && m != 0; i++)
+        inertia->com[i] = h[i] / m;
+    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
+    for (int k = 0; k < 6; k++) {
+        int    i = row[k], j = column[k];
+        double square         = i == j ? dot(h, inertia->com) : 0;
+        inertia->about_com[k] = G[6 * i + j] - (square - h[i] * inertia->com[j]);
+    }
+    return api_document_inertia_check(place, inertia);
+}
+
+/* Link i (from 0) hangs on link i-1; `T` is carried along the chain as the home pose of the link frame. */
+static bool read_link(const api_node *screws, api_document *document, size_t i, const double *M, const double *G,
+                      const double *S, dyn_pose *T)
+{
+    api_reader        *reader = screws->reader;
+    api_document_link *link   = &document->links[i];
+    api_node           at_M = api_node_place(screws, "M", i), at_G = api_node_place(screws, "G", i);
+    api_node           at_S = api_node_place(screws, "S", i);
+    dyn_pose           X;
+    char               name[40];
+    if (!api_document_transform(&at_M, M + 16 * i, &X) || !read_screw(&at_S, S + 6 * i, T, &X, &link->dyn) ||
+        !read_spatial_inertia(&at_G, G + 36 * i, &link->dyn.inertia))
+        return false;
+    *T = api_pose_compose(T, &X);
+
+    snprintf(name, sizeof name, "link%zu", i + 1);
+    link->name = api_arena_text(reader->arena, name);
+    snprintf(name, sizeof name, "joint%zu", i + 1);
+    link->joint    = api_arena_text(reader->arena, name);
+    link->parent   = i ? document->links[i - 1].name : document->base;
+    link->type     = link->dyn.joint == DYN_REVOLUTE ? "revolute" : "prismatic";
+    link->actuated = true;
+    return (link->name && link->joint) || api_reader_no_memory(reader);
+}
+
+static bool read_tip(const api_node *screws, api_document *document, const double *T)
+{
+    size_t   n        = document->n_links;
+    api_node at_M     = api_node_place(screws, "M", n);
+    document->has_tip = true;
+    document->tip     = (api_document_frame){.name = "tip", .on = document->links[n - 1].name};
+    return api_document_transform(&at_M, T, &document->tip.X_lf);
+}
+
+static bool read_arrays(const api_node *screws, size_t n_M, size_t n, double **M, double **G, double **S)
+{
+    api_arena   *arena      = screws->reader->arena;
+    const size_t shape_M[3] = {n_M, 4, 4}, shape_G[3] = {n, 6, 6}, shape_S[2] = {n, 6};
+    *M = api_arena_take(arena, n_M, 16 * sizeof **M);
+    *G = api_arena_take(arena, n, 36 * sizeof **G);
+    *S = api_arena_take(arena, n, 6 * sizeof **S);
+    if (!*M || !*G || !*S) return api_reader_no_memory(screws->reader);
+    return api_node_numbers(screws, "M", API_REQUIRED, *M, 3, shape_M) &&
+           api_node_numbers(screws, "G", API_REQUIRED, *G, 3, shape_G) &&
+           api_node_numbers(screws, "S", API_REQUIRED, *S, 2, shape_S);
+}
+
+bool api_document_screws(const api_node *root, api_document *document, size_t max_links)
+{
+    static const char *const fields[] = {"M", "G", "S", NULL};
+    api_node                 screws;
+    double                  *M, *G, *S;
+    if (!api_node_open(&screws, root, "screws", fields)) return false;
+    size_t n = json_array_size(json_object_get(screws.in, "S")), n_M = json_array_size(json_object_get(screws.in, "M"));
+    if (n > max_links)
+        return api_node_fail(&screws, "S", API_MODEL_TOO_LARGE, "the model has %zu links, the limit is %zu", n,
+                             max_links);
+    if (n_M != n + 1) n_M = n; /* one more is the tip; another number is refused on reading */
+    if (!read_arrays(&screws, n_M, n, &M, &G, &S)) return false;
+
+    document->screws  = true;
+    document->n_links = n;
+    document->links   = api_arena_take(root->reader->arena, n, sizeof *document->links);
+    if (!document->links) return api_reader_no_memory(root->reader);
+    dyn_pose T = api_pose_identity();
+    for (size_t i = 0; i < n; i++)
+        if (!read_link(&screws, document, i, M, G, S, &T)) return false;
+    if (n > 0 && n_M > n && !read_tip(&screws, document, M + 16 * n)) return false;
+    api_node_close(&screws, true);
+    return true;
+}

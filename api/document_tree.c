@@ -1,0 +1,180 @@
+/* document_tree.c - links become a tree: unique names, known parents, no circle, and the depth-first order that gives
+ * the coordinates their order (API §1). No recursion: a chain may be as deep as it has links. */
+#include "document.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const api_base_position_names[7] = {"base.x",  "base.y",  "base.z", "base.qx",
+                                                "base.qy", "base.qz", "base.qw"};
+const char *const api_base_velocity_names[6] = {"base.vx", "base.vy", "base.vz", "base.wx", "base.wy", "base.wz"};
+
+/* --- names ----------------------------------------------------------------------------------------------------- */
+
+/* A jansson object serves as the hash map from names to places. */
+static bool enter(json_t *map, api_reader *reader, const char *name, int place, const char *pointer, const char *what)
+{
+    if (json_object_get(map, name))
+        return api_fail(reader->problem, API_DUPLICATE_NAME, pointer, "the name \"%.64s\" is taken: %s", name, what);
+    json_t *value = json_integer(place);
+    if (!value || json_object_set_new(map, name, value)) return api_reader_no_memory(reader);
+    return true;
+}
+
+static const char *link_pointer(const api_document *document, size_t i, const char *field, char text[64])
+{
+    if (document->screws) return "/screws";
+    snprintf(text, 64, "/links/%zu/%s", i, field);
+    return text;
+}
+
+static bool enter_link_names(const api_document *document, api_reader *reader, json_t *map)
+{
+    static const char what[] = "links and frames share one namespace";
+    char              text[64];
+    if (!enter(map, reader, document->base, DYN_WORLD, "/base/link", what)) return false;
+    for (size_t i = 0; i < document->n_links; i++)
+        if (!enter(map, reader, document->links[i].name, (int)i, link_pointer(document, i, "name", text), what))
+            return false;
+    return true;
+}
+
+static bool check_frame_names(const api_document *document, api_reader *reader, const json_t *links)
+{
+    static const char what[] = "links and frames share one namespace";
+    char              text[64];
+    json_t           *names = json_copy((json_t *)(uintptr_t)links); /* shallow; a frame is no link */
+    bool              ok    = names || api_reader_no_memory(reader);
+    for (size_t i = 0; ok && i < document->n_frames; i++) {
+        snprintf(text, sizeof text, "/frames/%zu/name", i);
+        ok = enter(names, reader, document->frames[i].name, 0, text, what);
+    }
+    json_decref(names);
+    return ok;
+}
+
+static bool is_base_coordinate(const char *name)
+{
+    for (int i = 0; i < 7; i++)
+        if (strcmp(name, api_base_position_names[i]) == 0) return true;
+    for (int i = 0; i < 6; i++)
+        if (strcmp(name, api_base_velocity_names[i]) == 0) return true;
+    return false;
+}
+
+static bool check_joint_names(const api_document *document, api_reader *reader)
+{
+    char    text[64];
+    json_t *map = json_object();
+    bool    ok  = map || api_reader_no_memory(reader);
+    for (size_t i = 0; ok && i < document->n_links; i++) {
+        const char *joint   = document->links[i].joint;
+        const char *pointer = link_pointer(document, i, "joint/name", text);
+        ok                  = enter(map, reader, joint, (int)i, pointer, "joints have unique names");
+        if (ok && document->floating && is_base_coordinate(joint))
+            ok = api_fail(reader->problem, API_DUPLICATE_NAME, pointer,
+                          "\"%s\" is the name of a coordinate of the floating base", joint);
+    }
+    json_decref(map);
+    return ok;
+}
+
+/* Place of the link of that name, through the map. */
+static bool find_link(const json_t *map, api_reader *reader, const char *name, const char *pointer, int *place)
+{
+    const json_t *value = json_object_get(map, name);
+    if (!value)
+        return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no link \"%.64s\" in this model", name);
+    *place = (int)json_integer_value(value);
+    return true;
+}
+
+static bool find_parents(api_document *document, api_reader *reader, const json_t *map)
+{
+    char text[64];
+    for (size_t i = 0; i < document->n_links; i++) {
+        api_document_link *link = &document->links[i];
+        if (!find_link(map, reader, link->parent, link_pointer(document, i, "parent", text), &link->up)) return false;
+    }
+    for (size_t i = 0; i < document->n_frames; i++) {
+        snprintf(text, sizeof text, "/frames/%zu/link", i);
+        if (!find_link(map, reader, document->frames[i].on, text, &document->frames[i].link)) return false;
+    }
+    return true;
+}
+
+static bool resolve_names(api_document *document, api_reader *reader)
+{
+    json_t *map = json_object();
+    bool    ok  = map || api_reader_no_memory(reader);
+    ok          = ok && enter_link_names(document, reader, map) && check_frame_names(document, reader, map) &&
+         check_joint_names(document, reader) && find_parents(document, reader, map);
+    json_decref(map);
+    return ok;
+}
+
+/* --- order ----------------------------------------------------------------------------------------------------- */
+
+/* Some link was not reached from the base: going up from it ends in a circle. */
+static bool fail_with_circle(const api_document *document, api_reader *reader)
+{
+    size_t i = 0;
+    char   text[64];
+    while (document->links[i].described >= 0)
+        i++;
+    int at = (int)i;
+    for (size_t steps = 0; steps < document->n_links; steps++) /* surely in the circle after so many */
+        at = document->links[at].up;
+    const api_document_link *link = &document->links[at];
+    return api_fail(reader->problem, API_BAD_MODEL, link_pointer(document, (size_t)at, "parent", text),
+                    "link \"%.64s\" hangs on \"%.64s\", which hangs on \"%.64s\" in turn: a circle without the base",
+                    link->name, link->parent, link->name);
+}
+
+/* Walks down to the first child, else on to the next sibling of the nearest link that has one. */
+static bool order_depth_first(api_document *document, api_reader *reader)
+{
+    size_t n = document->n_links, count = 0;
+    int   *first    = api_arena_take(reader->arena, n + 1, sizeof *first); /* child of link i - 1; [0]: of the base */
+    int   *next     = api_arena_take(reader->arena, n, sizeof *next);      /* sibling */
+    document->order = api_arena_take(reader->arena, n, sizeof *document->order);
+    if (!first || !next || !document->order) return api_reader_no_memory(reader);
+
+    const int none = -1;
+    for (size_t i = 0; i <= n; i++)
+        first[i] = none;
+    for (size_t i = n; i-- > 0;) { /* backwards, so that each list is in document order */
+        document->links[i].described     = none;
+        next[i]                          = first[document->links[i].up + 1];
+        first[document->links[i].up + 1] = (int)i;
+    }
+    for (int at = first[0]; at != none;) {
+        document->links[at].described = (int)count;
+        document->order[count++]      = at;
+        if (first[at + 1] != none) {
+            at = first[at + 1];
+            continue;
+        }
+        while (at != DYN_WORLD && next[at] == none)
+            at = document->links[at].up;
+        at = at == DYN_WORLD ? none : next[at];
+    }
+    return count == n || fail_with_circle(document, reader);
+}
+
+static bool check_coordinates(const api_document *document, api_reader *reader)
+{
+    size_t nv = document->floating ? 6 : 0;
+    for (size_t i = 0; i < document->n_links; i++)
+        nv += document->links[i].dyn.joint != DYN_FIXED;
+    if (nv == 0) return api_fail(reader->problem, API_BAD_MODEL, "", "nothing moves: no moving joint and a fixed base");
+    if (nv <= DYN_MAX_DOF) return true;
+    return api_fail(reader->problem, API_MODEL_TOO_LARGE, "", "the model has %zu degrees of freedom, the limit is %d",
+                    nv, DYN_MAX_DOF);
+}
+
+bool api_document_tree(api_document *document, api_reader *reader)
+{
+    return resolve_names(document, reader) && order_depth_first(document, reader) &&
+           check_coordinates(document, reader);
+}

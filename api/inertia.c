@@ -1,0 +1,176 @@
+/* inertia.c - see inertia.h. The moments of the solids are the standard integrals (e.g. Symon, Mechanics, ch. 10). */
+#include "inertia.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the entry i,j of a symmetric matrix stands in the order xx xy xz yy yz zz. */
+static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+
+/* One Jacobi rotation in the plane p, q: makes A[p][q] zero. Golub & Van Loan, Matrix Computations, 8.5. */
+static void annihilate(double A[3][3], int p, int q)
+{
+    if (A[p][q] == 0) return;
+    double theta = (A[q][q] - A[p][p]) / (2 * A[p][q]);
+    double t     = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1));
+    double c = 1 / sqrt(t * t + 1), s = t * c;
+    for (int k = 0; k < 3; k++) { /* A <- A J */
+        double a = A[k][p], b = A[k][q];
+        A[k][p] = c * a - s * b;
+        A[k][q] = s * a + c * b;
+    }
+    for (int k = 0; k < 3; k++) { /* A <- J^T A */
+        double a = A[p][k], b = A[q][k];
+        A[p][k] = c * a - s * b;
+        A[q][k] = s * a + c * b;
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Eigenvalues of a symmetric tensor in ascending order. Scaled to entries of at most 1 first, so that no square
+ * overflows. Cyclic Jacobi squares the off-diagonal part each sweep: eight sweeps are more than enough. */
+static void eigenvalues(const double T[6], double lambda[3])
+{
+    double scale = 0, A[3][3];
+    for (int i = 0; i < 6; i++)
+        scale = fmax(scale, fabs(T[i]));
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            A[i][j] = scale > 0 ? T[at[i][j]] / scale : 0;
+    for (int sweep = 0; sweep < 8; sweep++) {
+        annihilate(A, 0, 1);
+        annihilate(A, 0, 2);
+        annihilate(A, 1, 2);
+    }
+    for (int i = 0; i < 3; i++)
+        lambda[i] = scale * A[i][i];
+    qsort(lambda, 3, sizeof *lambda, ascending);
+}
+
+const char *api_inertia_refusal(const dyn_inertia *inertia, char reason[160])
+{
+    double lambda[3];
+    if (!isfinite(inertia->mass)) return "the mass is not a finite number";
+    if (inertia->mass < 0) {
+        snprintf(reason, 160, "the mass %.6g kg is negative", inertia->mass);
+        return reason;
+    }
+    for (int i = 0; i < 6; i++)
+        if (!isfinite(inertia->about_com[i])) return "the inertia tensor is not finite";
+    eigenvalues(inertia->about_com, lambda);
+    if (!(lambda[0] < -1e-9 * lambda[2])) return NULL;
+    snprintf(reason, 160,
+             "the inertia tensor about the centre of mass has the negative principal moment %.6g kg m^2 "
+             "(the largest is %.6g)",
+             lambda[0], lambda[2]);
+    return reason;
+}
+
+const char *api_inertia_suspicion(const dyn_inertia *inertia, char reason[160])
+{
+    double lambda[3];
+    eigenvalues(inertia->about_com, lambda);
+    if (inertia->mass == 0 && lambda[2] > 0) {
+        snprintf(reason, 160, "an inertia tensor without a mass");
+        return reason;
+    }
+    /* A flat body has l0 + l1 = l2 exactly; the margin is for the rounding of its figures here. */
+    if (lambda[0] + lambda[1] >= lambda[2] * (1 - 1e-9)) return NULL;
+    snprintf(reason, 160,
+             "the principal moments %.6g, %.6g, %.6g kg m^2 violate the triangle inequality: no real body has them",
+             lambda[0], lambda[1], lambda[2]);
+    return reason;
+}
+
+const api_solid_form *api_solid_form_of(api_solid solid)
+{
+    static const api_solid_form forms[API_SOLIDS] = {
+        [API_BOX]       = {"box", 3, "[edge x, edge y, edge z]"},
+        [API_CYLINDER]  = {"cylinder", 2, "[radius, length along z]"},
+        [API_SPHERE]    = {"sphere", 1, "[radius]"},
+        [API_ELLIPSOID] = {"ellipsoid", 3, "[semi-axis x, semi-axis y, semi-axis z]"},
+        [API_CAPSULE]   = {"capsule", 2, "[radius, length of the cylindrical part along z]"},
+    };
+    return &forms[solid];
+}
+
+double api_solid_volume(api_solid solid, const double *size)
+{
+    double r = size[0];
+    switch (solid) {
+    case API_BOX: return size[0] * size[1] * size[2];
+    case API_CYLINDER: return M_PI * r * r * size[1];
+    case API_SPHERE: return 4 * M_PI / 3 * r * r * r;
+    case API_ELLIPSOID: return 4 * M_PI / 3 * size[0] * size[1] * size[2];
+    case API_CAPSULE: return M_PI * r * r * (size[1] + 4 * r / 3);
+    case API_SOLIDS: break;
+    }
+    return 0;
+}
+
+/* The capsule is a cylinder and two half balls, masses in proportion to their volumes, L : 4r/3. A half ball's
+ * centre of mass lies 3r/8 above its flat face, so that about the capsule's centre its transverse moment is
+ * m (2/5 r^2 + L^2/4 + 3/8 L r). */
+static void capsule_moments(double r, double L, double mass, double I[3])
+{
+    double whole    = L + 4 * r / 3;
+    double cylinder = whole > 0 ? mass * (L / whole) : 0;
+    double ends     = whole > 0 ? mass * (4 * r / 3 / whole) : 0;
+    I[0] = I[1] = cylinder * (3 * r * r + L * L) / 12 + ends * (0.4 * r * r + L * L / 4 + 0.375 * L * r);
+    I[2]        = cylinder * r * r / 2 + ends * 0.4 * r * r;
+}
+
+/* Principal moments about the centre, axes of the solid. */
+static void moments(api_solid solid, const double *size, double mass, double I[3])
+{
+    double r = size[0];
+    switch (solid) {
+    case API_BOX:
+        for (int i = 0; i < 3; i++) {
+            double u = size[(i + 1) % 3], v = size[(i + 2) % 3];
+            I[i] = mass * (u * u + v * v) / 12;
+        }
+        break;
+    case API_CYLINDER:
+        I[0] = I[1] = mass * (3 * r * r + size[1] * size[1]) / 12;
+        I[2]        = mass * r * r / 2;
+        break;
+    case API_SPHERE: I[0] = I[1] = I[2] = 0.4 * mass * r * r; break;
+    case API_ELLIPSOID:
+        for (int i = 0; i < 3; i++) {
+            double u = size[(i + 1) % 3], v = size[(i + 2) % 3];
+            I[i] = mass * (u * u + v * v) / 5;
+        }
+        break;
+    case API_CAPSULE: capsule_moments(r, size[1], mass, I); break;
+    case API_SOLIDS: break;
+    }
+}
+
+dyn_inertia api_solid_inertia(api_solid solid, const double *size, double mass, const dyn_pose *X)
+{
+    double      I[3]    = {0};
+    dyn_inertia inertia = {.mass = mass};
+    moments(solid, size, mass, I);
+    const double T[6] = {[0] = I[0], [3] = I[1], [5] = I[2]};
+    api_tensor_turn(X->R, T, inertia.about_com);
+    memcpy(inertia.com, X->p, sizeof inertia.com);
+    return inertia;
+}
+
+void api_tensor_turn(const double R[3][3], const double T[6], double turned[6])
+{
+    double RT[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            RT[i][j] = R[i][0] * T[at[0][j]] + R[i][1] * T[at[1][j]] + R[i][2] * T[at[2][j]];
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++)
+            turned[at[i][j]] = RT[i][0] * R[j][0] + RT[i][1] * R[j][1] + RT[i][2] * R[j][2];
+}

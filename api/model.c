@@ -1,0 +1,233 @@
+/* model.c - see model.h. A document is read (document.c), its tree handed to the core, and the names around the
+ * core's numbers are copied into the model's own arena. */
+#include "model.h"
+#include "document.h"
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No canonical document comes near: its size follows that of the document it was made from. */
+enum { DOCUMENT_MAX_BYTES = 1 << 30 };
+
+static bool no_memory(api_problem *problem)
+{
+    return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
+}
+
+/* --- the core's model ------------------------------------------------------------------------------------------ */
+
+static bool fail_to_build(const api_document *document, dyn_status status, int where, api_problem *problem)
+{
+    char pointer[64] = "/base";
+    if (status == DYN_NO_MEMORY) return no_memory(problem);
+    if (status == DYN_TOO_MANY_DOF)
+        return api_fail(problem, API_MODEL_TOO_LARGE, "", "the model has more than %d degrees of freedom", DYN_MAX_DOF);
+    if (status != DYN_BAD_FIGURE)
+        return api_fail(problem, API_INTERNAL_ERROR, NULL, "the core refused the tree of link %d", where);
+    if (where != DYN_WORLD)
+        snprintf(pointer, sizeof pointer, document->screws ? "/screws/S/%d" : "/links/%d", document->order[where]);
+    return api_fail(problem, API_NON_FINITE, pointer, "the figures are so large or small that they overflow");
+}
+
+static bool build(api_model *model, const api_document *document, api_reader *reader)
+{
+    size_t    n     = document->n_links;
+    dyn_link *links = api_arena_take(reader->arena, n, sizeof *links);
+    if (!links) return no_memory(reader->problem);
+    for (size_t k = 0; k < n; k++) {
+        const api_document_link *link = &document->links[document->order[k]];
+        links[k]                      = link->dyn;
+        links[k].parent               = link->up == DYN_WORLD ? DYN_WORLD : document->links[link->up].described;
+    }
+    dyn_description description = {
+        .floating = document->floating, .base_inertia = document->base_inertia, .n_links = n, .links = links};
+    memcpy(description.gravity, document->gravity, sizeof description.gravity);
+
+    int        where  = DYN_WORLD;
+    dyn_status status = dyn_model_build(&description, &model->dyn, &where);
+    if (status != DYN_OK) return fail_to_build(document, status, where, reader->problem);
+    model->nq       = (size_t)model->dyn->nq;
+    model->nv       = (size_t)model->dyn->nv;
+    model->n_bodies = model->dyn->n_bodies;
+    return true;
+}
+
+/* --- names ----------------------------------------------------------------------------------------------------- */
+
+static bool take_arrays(api_model *model, const api_document *document)
+{
+    api_arena *arena      = &model->arena;
+    model->n_links        = document->n_links + 1;
+    model->n_frames       = model->n_links + document->n_frames;
+    model->n_joints       = model->n_bodies - (document->floating ? 1 : 0);
+    model->position_names = api_arena_take(arena, model->nq, sizeof *model->position_names);
+    model->velocity_names = api_arena_take(arena, model->nv, sizeof *model->velocity_names);
+    model->body_names     = api_arena_take(arena, model->n_bodies, sizeof *model->body_names);
+    model->link_names     = api_arena_take(arena, model->n_links, sizeof *model->link_names);
+    model->frames         = api_arena_take(arena, model->n_frames, sizeof *model->frames);
+    model->joints         = api_arena_take(arena, model->n_joints, sizeof *model->joints);
+    return model->position_names && model->velocity_names && model->body_names && model->link_names && model->frames &&
+           model->joints;
+}
+
+/* The core's place of a link of the document. */
+static const dyn_link_place *place_of(const api_model *model, const api_document *document, int link)
+{
+    return link == DYN_WORLD ? &model->dyn->base : &model->dyn->link[document->links[link].described];
+}
+
+static bool name_frame(api_model *model, const api_document *document, size_t i, const char *name, int link,
+                       const dyn_pose *X_lf)
+{
+    const dyn_link_place *place = place_of(model, document, link);
+    api_frame_name       *frame = &model->frames[i];
+    *frame            = (api_frame_name){.name = api_arena_text(&model->arena, name), .is_link = X_lf == NULL};
+    frame->link       = link == DYN_WORLD ? DYN_WORLD : document->links[link].described;
+    frame->frame.body = place->body;
+    frame->frame.X_bf = X_lf ? api_pose_compose(&place->X_bl, X_lf) : place->X_bl;
+    return frame->name != NULL;
+}
+
+static bool name_frames(api_model *model, const api_document *document)
+{
+    bool ok = name_frame(model, document, 0, document->base, DYN_WORLD, NULL);
+    for (size_t i = 0; ok && i < document->n_links; i++)
+        ok = name_frame(model, document, i + 1, document->links[i].name, (int)i, NULL);
+    for (size_t i = 0; ok && i < document->n_frames; i++) {
+        const api_document_frame *frame = &document->frames[i];
+        ok = name_frame(model, document, model->n_links + i, frame->name, frame->link, &frame->X_lf);
+    }
+    for (size_t i = 0; ok && i < model->n_links; i++)
+        model->link_names[i] = model->frames[i].name;
+    return ok;
+}
+
+static bool name_joint(api_model *model, const api_document *document, api_joint_name *joint, size_t body)
+{
+    const dyn_body          *dyn   = &model->dyn->body[body];
+    int                      index = document->order[dyn->link];
+    const api_document_link *link  = &document->links[index];
+    *joint                         = (api_joint_name){
+                                .name                = api_arena_text(&model->arena, link->joint),
+                                .type                = link->type, /* a literal */
+                                .link                = model->link_names[index + 1],
+                                .parent              = model->link_names[link->up + 1],
+                                .actuated            = link->actuated,
+                                .has_position_limits = link->has_position_limits,
+                                .has_velocity_limit  = link->has_velocity_limit,
+                                .has_effort_limit    = link->has_effort_limit,
+                                .lower               = link->lower,
+                                .upper               = link->upper,
+                                .velocity            = link->velocity,
+                                .effort              = link->effort,
+                                .q                   = dyn->q,
+                                .v                   = dyn->v,
+                                .body                = (int)body,
+    };
+    model->body_names[body]       = joint->link;
+    model->position_names[dyn->q] = joint->name;
+    model->velocity_names[dyn->v] = joint->name;
+    return joint->name != NULL;
+}
+
+static bool name_joints(api_model *model, const api_document *document)
+{
+    size_t first = document->floating ? 1 : 0;
+    if (document->floating) {
+        model->body_names[0] = model->link_names[0];
+        memcpy(model->position_names, api_base_position_names, sizeof api_base_position_names);
+        memcpy(model->velocity_names, api_base_velocity_names, sizeof api_base_velocity_names);
+    }
+    for (size_t body = first; body < model->n_bodies; body++)
+        if (!name_joint(model, document, &model->joints[body - first], body)) return false;
+    return true;
+}
+
+/* --- document and revision ------------------------------------------------------------------------------------- */
+
+/* First 128 bits of SHA-256, in hex. */
+static void hash(const char *text, size_t length, char revision[33])
+{
+    struct sha256_ctx sha;
+    uint8_t           digest[16];
+    sha256_init(&sha);
+    sha256_update(&sha, length, (const uint8_t *)text);
+    sha256_digest(&sha, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(revision + 2 * i, 3, "%02x", digest[i]);
+}
+
+static bool print_document(api_model *model, json_t *canonical)
+{
+    api_buffer text, nameless;
+    api_buffer_init(&text, DOCUMENT_MAX_BYTES);
+    api_buffer_init(&nameless, DOCUMENT_MAX_BYTES);
+    api_json_print(&text, canonical);
+    json_object_del(canonical, "name");
+    api_json_print(&nameless, canonical);
+    if (!nameless.failed) hash(nameless.data, nameless.length, model->revision);
+    bool ok = !nameless.failed;
+    api_buffer_free(&nameless);
+    model->document_length = text.length;
+    model->document        = api_buffer_take(&text);
+    return ok && model->document;
+}
+
+/* --- the model ------------------------------------------------------------------------------------------------- */
+
+static bool assemble(api_model *model, const json_t *in, const char *name, size_t max_links, api_reader *reader,
+                     api_document *document)
+{
+    if (!api_document_read(document, reader, in, name, max_links) || !build(model, document, reader)) return false;
+    model->name = api_arena_text(&model->arena, name);
+    if (!model->name || !take_arrays(model, document) || !name_frames(model, document) ||
+        !name_joints(model, document) || !print_document(model, document->canonical))
+        return no_memory(reader->problem);
+    model->bytes = sizeof *model + model->arena.bytes + model->dyn->bytes + model->document_length +
+                   json_array_size(model->report) * 512;
+    return true;
+}
+
+api_model *api_model_from_document(const json_t *in, const char *name, size_t max_links, api_problem *problem)
+{
+    api_model *model = calloc(1, sizeof *model);
+    if (!model || !(model->report = json_array())) {
+        free(model);
+        no_memory(problem);
+        return NULL;
+    }
+    atomic_init(&model->references, 1);
+    api_arena    scratch  = {0};
+    api_reader   reader   = {.arena = &scratch, .problem = problem, .report = model->report};
+    api_document document = {0};
+    bool         ok       = assemble(model, in, name, max_links, &reader, &document);
+    json_decref(document.canonical);
+    api_arena_free(&scratch);
+    if (ok) return model;
+    api_model_release(model);
+    return NULL;
+}
+
+api_model *api_model_share(api_model *model)
+{
+    atomic_fetch_add_explicit(&model->references, 1, memory_order_relaxed);
+    return model;
+}
+
+void api_model_release(api_model *model)
+{
+    if (!model || atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1) return;
+    dyn_model_free(model->dyn);
+    json_decref(model->report);
+    free(model->document);
+    api_arena_free(&model->arena);
+    free(model);
+}
+
+int api_model_frame(const api_model *model, const char *name, size_t length)
+{
+    for (size_t i = 0; i < model->n_frames; i++)
+        if (strlen(model->frames[i].name) == length && memcmp(model->frames[i].name, name, length) == 0) return (int)i;
+    return -1;
+}
