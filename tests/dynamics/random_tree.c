@@ -1,0 +1,246 @@
+/* random_tree.c - see random_tree.h */
+#include "random_tree.h"
+#include <math.h>
+#include <stdlib.h>
+
+uint64_t random_bits(random_source *source)
+{
+    uint64_t z = source->state += 0x9e3779b97f4a7c15u;
+    z          = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z          = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+double random_between(random_source *source, double low, double high)
+{
+    return low + (high - low) * ((double)(random_bits(source) >> 11) * 0x1p-53);
+}
+
+size_t random_below(random_source *source, size_t n)
+{
+    return (size_t)(random_bits(source) % n);
+}
+
+bool random_chance(random_source *source, double probability)
+{
+    return random_between(source, 0, 1) < probability;
+}
+
+static double dot3(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void normalise(double a[3])
+{
+    double norm = sqrt(dot3(a, a));
+    for (int i = 0; i < 3; i++)
+        a[i] /= norm;
+}
+
+void random_unit(random_source *source, double axis[3])
+{
+    do {
+        for (int i = 0; i < 3; i++)
+            axis[i] = random_between(source, -1, 1);
+    } while (dot3(axis, axis) < 0.01);
+    normalise(axis);
+}
+
+/* R <- R * rotation about coordinate axis k with this cosine and sine */
+static void turn(double R[3][3], int k, double c, double s)
+{
+    int a = (k + 1) % 3, b = (k + 2) % 3;
+    for (int i = 0; i < 3; i++) {
+        double x = R[i][a], y = R[i][b];
+        R[i][a] = c * x + s * y;
+        R[i][b] = c * y - s * x;
+    }
+}
+
+/* Quarter turns come with exact entries and with those of cos(pi/2) = 6e-17, as documents give them. */
+void random_rotation(random_source *source, double R[3][3])
+{
+    const double cosine[4] = {1, 0, -1, 0}, sine[4] = {0, 1, 0, -1};
+    bool         quarters = random_chance(source, 0.6), exact = random_chance(source, 0.5);
+    for (int i = 0; i < 9; i++)
+        R[i / 3][i % 3] = i % 4 == 0;
+    size_t turns = random_below(source, 4);
+    for (size_t i = 0; i < turns; i++) {
+        int    k     = (int)random_below(source, 3);
+        size_t n     = random_below(source, 4);
+        double angle = quarters ? (double)n * M_PI_2 : random_between(source, -3.2, 3.2);
+        turn(R, k, quarters && exact ? cosine[n] : cos(angle), quarters && exact ? sine[n] : sin(angle));
+    }
+}
+
+void random_pose(random_source *source, dyn_pose *X)
+{
+    random_rotation(source, X->R);
+    bool shifted = random_chance(source, 0.8);
+    for (int i = 0; i < 3; i++)
+        X->p[i] = shifted ? random_between(source, -0.4, 0.4) : 0;
+}
+
+/* I = trace(E) 1 - E with a positive second moment E = R diag R^T: what some solid really has. */
+void random_inertia(random_source *source, dyn_inertia *inertia)
+{
+    static const int index[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    double           R[3][3], moment[3], trace = 0;
+    random_rotation(source, R);
+    inertia->mass = random_between(source, 0.2, 3);
+    for (int i = 0; i < 3; i++) {
+        inertia->com[i]    = random_between(source, -0.2, 0.2);
+        trace += moment[i] = inertia->mass * random_between(source, 0.001, 0.03);
+    }
+    for (int e = 0; e < 6; e++) {
+        int i = index[e][0], j = index[e][1];
+        inertia->about_com[e] = i == j ? trace : 0;
+        for (int k = 0; k < 3; k++)
+            inertia->about_com[e] -= R[i][k] * moment[k] * R[j][k];
+    }
+}
+
+static void random_axis(random_source *source, double axis[3])
+{
+    if (random_chance(source, 0.5)) {
+        random_unit(source, axis);
+        return;
+    }
+    size_t k    = random_below(source, 3);
+    double sign = random_chance(source, 0.5) ? 1 : -1;
+    for (size_t i = 0; i < 3; i++)
+        axis[i] = i == k ? sign : 0;
+}
+
+/* Two joints with nothing but a massless link between them must not have parallel axes, or the mass matrix is
+ * singular: draw again until they differ by 45 deg or more. The angle does not depend on the state. */
+static void random_axis_across(random_source *source, const dyn_link *parent, dyn_link *l)
+{
+    double in_parent[3], in_child[3];
+    for (int i = 0; i < 3; i++)
+        in_parent[i] = parent->after.R[0][i] * parent->axis[0] + parent->after.R[1][i] * parent->axis[1] +
+                       parent->after.R[2][i] * parent->axis[2];
+    for (int i = 0; i < 3; i++)
+        in_child[i] =
+            l->before.R[0][i] * in_parent[0] + l->before.R[1][i] * in_parent[1] + l->before.R[2][i] * in_parent[2];
+    do {
+        random_axis(source, l->axis);
+    } while (fabs(dot3(l->axis, in_child)) > 0.7);
+}
+
+static void random_joint_forces(random_source *source, unsigned features, dyn_link *l)
+{
+    if ((features & TREE_FRICTION) && random_chance(source, 0.6)) {
+        bool smooth = random_chance(source, 0.5), coulomb = random_chance(source, 0.7);
+        l->friction = (dyn_friction){.viscous          = random_between(source, 0, 1),
+                                     .positive         = coulomb ? random_between(source, 0, 1) : 0,
+                                     .negative         = coulomb ? random_between(source, 0, 1) : 0,
+                                     .coulomb_velocity = smooth ? random_between(source, 0.05, 1) : 0};
+    }
+    if ((features & TREE_SPRINGS) && random_chance(source, 0.4))
+        l->spring = (dyn_spring){.stiffness = random_between(source, 0, 20), .rest = random_between(source, -1, 1)};
+    if ((features & TREE_DAMPERS) && random_chance(source, 0.3)) l->spring.damping = random_between(source, 0, 1);
+    if ((features & TREE_ROTORS) && random_chance(source, 0.4)) l->rotor_inertia = random_between(source, 0.001, 0.5);
+    if ((features & TREE_GEARS) && random_chance(source, 0.3)) {
+        l->ratio  = random_between(source, 0.4, 2.5) * (random_chance(source, 0.5) ? 1 : -1);
+        l->offset = random_chance(source, 0.7) ? random_between(source, -2, 2) : 0;
+    }
+}
+
+static void random_link(random_source *source, unsigned features, bool mobile, const dyn_link *parent, dyn_link *l)
+{
+    bool after_massless = parent && parent->inertia.mass == 0;
+    l->joint            = !mobile ? DYN_FIXED : random_chance(source, 0.7) ? DYN_REVOLUTE : DYN_PRISMATIC;
+    l->ratio            = 1;
+    random_pose(source, &l->before);
+    if (random_chance(source, 0.4))
+        random_pose(source, &l->after);
+    else
+        for (int i = 0; i < 3; i++)
+            l->after.R[i][i] = 1;
+    if (mobile) {
+        if (after_massless && parent->joint != DYN_FIXED)
+            random_axis_across(source, parent, l);
+        else
+            random_axis(source, l->axis);
+        l->near_end = random_chance(source, 0.3);
+        random_joint_forces(source, features, l);
+    }
+    if (after_massless || random_chance(source, 0.85)) random_inertia(source, &l->inertia);
+}
+
+static bool has_child(const random_tree *tree, size_t link)
+{
+    for (size_t i = link + 1; i < tree->description.n_links; i++)
+        if (tree->links[i].parent == (int)link) return true;
+    return false;
+}
+
+/* `along`: probability that a link hangs on the one before it */
+static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned features, double along)
+{
+    random_source source = {seed * 0x100000001b3u + 17};
+    size_t        joints = floating ? dof - 6 : dof;
+    random_tree   tree   = {.links = calloc(2 * joints + 2, sizeof *tree.links)};
+    if (!tree.links) abort();
+    tree.description = (dyn_description){.floating = floating, .gravity = {0, 0, -9.81}, .links = tree.links};
+    random_inertia(&source, &tree.description.base_inertia);
+    if (random_chance(&source, 0.3)) random_vector(&source, 3, 10, tree.description.gravity);
+    size_t n = 0, free_fixed = joints;
+    while (joints > 0) {
+        bool mobile          = random_chance(&source, 0.8) || free_fixed == 0;
+        bool on_last         = random_chance(&source, along);
+        tree.links[n].parent = on_last ? (int)n - 1 : (int)random_below(&source, n + 1) - 1;
+        int parent           = tree.links[n].parent;
+        random_link(&source, features, mobile, parent < 0 ? NULL : &tree.links[parent], &tree.links[n]);
+        joints -= mobile;
+        free_fixed -= !mobile;
+        n++;
+    }
+    tree.description.n_links = n;
+    for (size_t i = 0; i < n; i++)
+        if (tree.links[i].inertia.mass == 0 && !has_child(&tree, i)) random_inertia(&source, &tree.links[i].inertia);
+    return tree;
+}
+
+random_tree random_tree_make(uint64_t seed, size_t dof, bool floating, unsigned features)
+{
+    return grow(seed, dof, floating, features, 0.7);
+}
+
+random_tree random_chain_make(uint64_t seed, size_t dof, bool floating, unsigned features)
+{
+    return grow(seed, dof, floating, features, 1);
+}
+
+void random_tree_free(random_tree *tree)
+{
+    free(tree->links);
+    *tree = (random_tree){0};
+}
+
+void random_vector(random_source *source, size_t n, double size, double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = random_between(source, -size, size);
+}
+
+void random_position(random_source *source, const dyn_description *d, double *q)
+{
+    if (d->floating) {
+        double norm = 0;
+        random_vector(source, 3, 2, q);
+        random_vector(source, 4, 1, q + 3);
+        for (int i = 3; i < 7; i++)
+            norm += q[i] * q[i];
+        for (int i = 3; i < 7; i++)
+            q[i] /= sqrt(norm);
+        q += 7;
+    }
+    for (size_t i = 0; i < d->n_links; i++)
+        if (d->links[i].joint == DYN_REVOLUTE)
+            *q++ = random_between(source, -3.2, 3.2);
+        else if (d->links[i].joint == DYN_PRISMATIC)
+            *q++ = random_between(source, -0.5, 0.5);
+}

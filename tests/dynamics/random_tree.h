@@ -1,0 +1,44 @@
+/* random_tree.h - seeded random robots and states: every feature of a description, each seed the same for ever. */
+#pragma once
+#include "dynamics/model.h"
+#include <stdint.h>
+
+/* SplitMix64 (Steele, Lea, Flood 2014): the same sequence on every machine. */
+typedef struct random_source {
+    uint64_t state;
+} random_source;
+
+uint64_t random_bits(random_source *source);
+double   random_between(random_source *source, double low, double high);
+size_t   random_below(random_source *source, size_t n);
+bool     random_chance(random_source *source, double probability);
+void     random_unit(random_source *source, double axis[3]);
+void     random_rotation(random_source *source, double R[3][3]); /* often a multiple of 90 deg about x, y or z */
+void     random_pose(random_source *source, dyn_pose *X);
+void     random_inertia(random_source *source, dyn_inertia *inertia); /* of a solid body */
+
+enum {
+    TREE_FRICTION = 1, /* viscous and Coulomb, sharp and smoothed, magnitudes differing by direction */
+    TREE_SPRINGS  = 2, /* stiffness and damping */
+    TREE_ROTORS   = 4,
+    TREE_GEARS    = 8,  /* joint position = ratio * coordinate + offset */
+    TREE_DAMPERS  = 16, /* damping in the springs, too */
+    TREE_ALL      = 31
+};
+
+/* Fixed links, massless links, branches, prismatic joints and near ends are always among the links.
+ * Ownership: random_tree_free frees the links. */
+typedef struct random_tree {
+    dyn_description description;
+    dyn_link       *links;
+} random_tree;
+
+/* `dof` velocity coordinates, six of which are the base's when it floats (dof >= 6). */
+random_tree random_tree_make(uint64_t seed, size_t dof, bool floating, unsigned features);
+/* The same joints one after another, every one on the one before: depth `dof`. */
+random_tree random_chain_make(uint64_t seed, size_t dof, bool floating, unsigned features);
+void        random_tree_free(random_tree *tree);
+
+/* One state; any array may be NULL. qd, qdd, qddd, tau have `nv` entries. */
+void random_position(random_source *source, const dyn_description *d, double *q);
+void random_vector(random_source *source, size_t n, double size, double *x);

@@ -1,0 +1,249 @@
+/* reference.c - inverse and forward dynamics, mass matrix and bias by the equations in reference.h. */
+#include "reference_body.h"
+#include <stdlib.h>
+
+size_t reference_nv(const dyn_description *d)
+{
+    size_t n = d->floating ? 6 : 0;
+    for (size_t i = 0; i < d->n_links; i++)
+        n += d->links[i].joint != DYN_FIXED;
+    return n;
+}
+
+size_t reference_nq(const dyn_description *d)
+{
+    return reference_nv(d) + (d->floating ? 1 : 0);
+}
+
+size_t reference_bodies(const dyn_description *d)
+{
+    return reference_nv(d) - (d->floating ? 5 : 0);
+}
+
+reference *reference_at(const dyn_description *d, reference_state state)
+{
+    reference *r = reference_allocate(1, sizeof *r);
+    r->d         = d;
+    if (!motion_at(&r->m, d, state)) abort();
+    r->b = place_bodies(r, state);
+    return r;
+}
+
+void reference_free(reference *r)
+{
+    if (!r) return;
+    motion_free(&r->m);
+    free(r->b);
+    free(r);
+}
+
+/* tau += J_k^T f */
+static void add_transposed_jacobian(const reference *r, size_t k, const real f[6], real *tau)
+{
+    if (!r->m.link[k].moves) return;
+    for (int a = (int)k; a >= 0; a = r->m.link[a].parent)
+        for (int c = 0; c < r->m.link[a].n; c++) {
+            real s[6];
+            joint_column(&r->m.link[a], c, 0, s);
+            tau[r->m.link[a].v + c] += dot6(s, f);
+        }
+}
+
+/* --- forces of the joints themselves, on coordinate and rate s, ds of the joint ----------------------------- */
+
+static real friction_force(const dyn_friction *f, real ds)
+{
+    real sign = f->coulomb_velocity > 0 ? tanhl(ds / f->coulomb_velocity) : (real)((ds > 0) - (ds < 0));
+    return f->viscous * ds + (ds > 0 ? f->positive : f->negative) * sign;
+}
+
+static real spring_force(const dyn_spring *s, real position, real ds)
+{
+    return s->stiffness * (position - s->rest) + s->damping * ds;
+}
+
+/* The power of a joint's force is force * ds = (ratio force) * qd, hence the factor. */
+static void add_joint_forces(const reference *r, bool friction, bool springs, bool rotors, real *tau)
+{
+    for (size_t k = 1; k < r->m.n; k++) {
+        const motion_link *l = &r->m.link[k];
+        const dyn_link    *d = &r->d->links[k - 1];
+        if (l->n == 0) continue;
+        real force = friction ? friction_force(&d->friction, jet_derivative(l->s, 1)) : 0;
+        force += springs ? spring_force(&d->spring, l->s.c[0], jet_derivative(l->s, 1)) : 0;
+        force += rotors ? d->rotor_inertia * jet_derivative(l->s, 2) : 0;
+        tau[l->v] += l->ratio * force;
+    }
+}
+
+static void round_out(size_t n, const real *from, double *to)
+{
+    for (size_t i = 0; to && i < n; i++)
+        to[i] = (double)from[i];
+}
+
+/* --- the models -------------------------------------------------------------------------------------------- */
+
+/* The wrench F about the world's origin, moved to `origin` and turned into the axes of link l. */
+static void joint_wrench(const motion_link *l, const jet3 *origin, const real F[6], double *out)
+{
+    real p[3] = {origin->e[0].c[0], origin->e[1].c[0], origin->e[2].c[0]}, moment[3];
+    cross(p, F, moment);
+    for (int i = 0; i < 3; i++) {
+        real force = 0, torque = 0;
+        for (int j = 0; j < 3; j++) {
+            force += l->R.e[j][i].c[0] * F[j];
+            torque += l->R.e[j][i].c[0] * (F[3 + j] - moment[j]);
+        }
+        out[i]     = (double)force;
+        out[3 + i] = (double)torque;
+    }
+}
+
+/* Free body: the wrench through a joint is what all links beyond it need. */
+static void joint_wrenches(const reference *r, const reference_scene *scene, double *out)
+{
+    real(*F)[6] = reference_allocate(r->m.n, sizeof *F);
+    for (size_t k = 0; k < r->m.n; k++)
+        body_force(r, k, scene, true, F[k]);
+    for (size_t k = r->m.n - 1; k > 0; k--)
+        for (int i = 0; i < 6; i++)
+            F[r->m.link[k].parent][i] += F[k][i];
+    for (size_t k = 0; k < r->m.n; k++) {
+        const motion_link *l = &r->m.link[k];
+        if (l->n == 0) continue;
+        joint_wrench(l, k > 0 && r->d->links[k - 1].near_end ? &l->near : &l->p, F[k], out);
+        out += 6;
+    }
+    free(F);
+}
+
+void reference_inverse_dynamics(const reference *r, const reference_scene *scene, double *tau, double *wrenches)
+{
+    real *sum = reference_allocate((size_t)r->m.nv, sizeof *sum);
+    for (size_t k = 0; k < r->m.n; k++) {
+        real f[6];
+        body_force(r, k, scene, true, f);
+        add_transposed_jacobian(r, k, f, sum);
+    }
+    add_joint_forces(r, scene->friction, scene->springs, true, sum);
+    round_out((size_t)r->m.nv, sum, tau);
+    if (wrenches) joint_wrenches(r, scene, wrenches);
+    free(sum);
+}
+
+/* parts[0..3]: bias, coriolis, gravity, friction; each nv, zero on entry, or NULL */
+static void bias_parts(const reference *r, const reference_scene *scene, real *const parts[4])
+{
+    for (size_t k = 0; k < r->m.n; k++) {
+        real f[3][6] = {{0}};
+        body_force(r, k, scene, false, f[0]);
+        apply6(r->b[k].I, r->b[k].drift, f[1]);
+        add_gyroscopic(&r->b[k], f[1]);
+        add_antigravity(&r->b[k], scene->gravity, f[2]);
+        for (int i = 0; i < 3; i++)
+            if (parts[i]) add_transposed_jacobian(r, k, f[i], parts[i]);
+    }
+    if (parts[0]) add_joint_forces(r, scene->friction, scene->springs, false, parts[0]);
+    if (parts[3]) add_joint_forces(r, scene->friction, false, false, parts[3]);
+}
+
+void reference_bias(const reference *r, const reference_scene *scene, reference_bias_parts out)
+{
+    size_t        n     = (size_t)r->m.nv;
+    double *const to[4] = {out.bias, out.coriolis, out.gravity, out.friction};
+    real         *parts[4];
+    for (int i = 0; i < 4; i++)
+        parts[i] = to[i] ? reference_allocate(n, sizeof *parts[i]) : NULL;
+    bias_parts(r, scene, parts);
+    for (int i = 0; i < 4; i++) {
+        round_out(n, parts[i], to[i]);
+        free(parts[i]);
+    }
+}
+
+/* M = sum_k J_k^T I_k J_k, and the rotors on the diagonal */
+static real *mass_matrix(const reference *r)
+{
+    size_t n = (size_t)r->m.nv;
+    real  *M = reference_allocate(n * n, sizeof *M);
+    for (size_t k = 0; k < r->m.n; k++)
+        for (int a = r->m.link[k].moves ? (int)k : -1; a >= 0; a = r->m.link[a].parent)
+            for (int c = 0; c < r->m.link[a].n; c++) {
+                real s[6], f[6];
+                joint_column(&r->m.link[a], c, 0, s);
+                apply6(r->b[k].I, s, f);
+                add_transposed_jacobian(r, k, f, M + n * (size_t)(r->m.link[a].v + c));
+            }
+    for (size_t k = 1; k < r->m.n; k++) {
+        const motion_link *l = &r->m.link[k];
+        if (l->n > 0) M[(n + 1) * (size_t)l->v] += l->ratio * l->ratio * r->d->links[k - 1].rotor_inertia;
+    }
+    return M;
+}
+
+void reference_mass_matrix(const reference *r, double *M)
+{
+    real *sum = mass_matrix(r);
+    round_out((size_t)r->m.nv * (size_t)r->m.nv, sum, M);
+    free(sum);
+}
+
+/* Cholesky in place, M = L L^T */
+static bool factorise(real *M, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            real s = M[i * n + j];
+            for (size_t k = 0; k < j; k++)
+                s -= M[i * n + k] * M[j * n + k];
+            if (i == j && !(s > 0)) return false;
+            M[i * n + j] = i == j ? sqrtl(s) : s / M[j * n + j];
+        }
+    return true;
+}
+
+static void solve(const real *L, size_t n, real *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < i; k++)
+            x[i] -= L[i * n + k] * x[k];
+        x[i] /= L[i * n + i];
+    }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t k = i + 1; k < n; k++)
+            x[i] -= L[k * n + i] * x[k];
+        x[i] /= L[i * n + i];
+    }
+}
+
+bool reference_forward_dynamics(const reference *r, const reference_scene *scene, const double *tau, double *qdd)
+{
+    size_t n = (size_t)r->m.nv;
+    real  *M = mass_matrix(r), *x = reference_allocate(n, sizeof *x);
+    bias_parts(r, scene, (real *const[4]){x});
+    for (size_t i = 0; i < n; i++)
+        x[i] = (tau ? (real)tau[i] : 0) - x[i];
+    bool regular = factorise(M, n);
+    if (regular) {
+        solve(M, n, x);
+        round_out(n, x, qdd);
+    }
+    free(M), free(x);
+    return regular;
+}
+
+bool reference_inverse_mass_matrix(const reference *r, double *inverse)
+{
+    size_t n = (size_t)r->m.nv;
+    real  *M = mass_matrix(r), *x = reference_allocate(n, sizeof *x);
+    bool   regular = factorise(M, n);
+    for (size_t j = 0; regular && j < n; j++) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = i == j;
+        solve(M, n, x);
+        round_out(n, x, inverse + j * n);
+    }
+    free(M), free(x);
+    return regular;
+}

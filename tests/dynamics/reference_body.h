@@ -1,0 +1,50 @@
+/* reference_body.h - inside the reference: the links as bodies in the world, and what they need to move. */
+#pragma once
+#include "reference_motion.h"
+
+/* A link as a body in the world, all about the world's origin. */
+typedef struct body {
+    real mass, com[3];
+    real I[6][6];  /* spatial inertia, [linear; angular] */
+    real v[6];     /* J qd */
+    real drive[6]; /* J qdd */
+    real drift[6]; /* J' qd: the acceleration is drive + drift */
+} body;
+
+struct reference {
+    const dyn_description *d;
+    motion                 m;
+    body                  *b; /* [m.n] */
+};
+
+void *reference_allocate(size_t n, size_t size); /* zeroed; ends the test when there is no memory */
+
+static inline void cross(const real a[3], const real b[3], real c[3])
+{
+    for (int i = 0; i < 3; i++)
+        c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+static inline real dot6(const real a[6], const real b[6])
+{
+    real s = 0;
+    for (int i = 0; i < 6; i++)
+        s += a[i] * b[i];
+    return s;
+}
+
+static inline void apply6(const real I[6][6], const real a[6], real b[6])
+{
+    for (int i = 0; i < 6; i++)
+        b[i] = dot6(I[i], a);
+}
+
+/* Column c of a link's own joint, k-th time derivative: [linear at the world's origin; angular]. */
+void joint_column(const motion_link *l, int c, int k, real s[6]);
+
+body *place_bodies(const reference *r, reference_state state);
+
+/* All about the world's origin. */
+void add_gyroscopic(const body *b, real f[6]);                           /* f += v x* I v */
+void add_antigravity(const body *b, const double gravity[3], real f[6]); /* f -= I a_g */
+void body_force(const reference *r, size_t k, const reference_scene *scene, bool drive, real f[6]);

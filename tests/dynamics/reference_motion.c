@@ -1,0 +1,142 @@
+/* reference_motion.c - forward kinematics over power series in time: see jet.h and reference.h. */
+#include "reference_motion.h"
+#include <stdlib.h>
+
+static real entry(const double *array, size_t i)
+{
+    return array ? (real)array[i] : 0;
+}
+
+/* Rodrigues: R = 1 + sin(s) [a] + (1 - cos(s)) [a]^2. */
+static jet33 rotation_about(const double a[3], jet s)
+{
+    jet sine, cosine;
+    jet_sincos(s, &sine, &cosine);
+    jet        versine    = jet_sub(jet_constant(1), cosine);
+    const real skew[3][3] = {{0, -(real)a[2], a[1]}, {a[2], 0, -(real)a[0]}, {-(real)a[1], a[0], 0}};
+    jet33      R;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            real square = 0;
+            for (int k = 0; k < 3; k++)
+                square += skew[i][k] * skew[k][j];
+            R.e[i][j] = jet_add(jet_scale(skew[i][j], sine), jet_scale(square, versine));
+            R.e[i][j].c[0] += i == j;
+        }
+    return R;
+}
+
+static void quaternion_to_matrix(const double q[4], real R[3][3])
+{
+    real       norm = sqrtl((real)q[0] * q[0] + (real)q[1] * q[1] + (real)q[2] * q[2] + (real)q[3] * q[3]);
+    real       x = q[0] / norm, y = q[1] / norm, z = q[2] / norm, w = q[3] / norm;
+    const real value[3][3] = {
+        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
+    };
+    for (int i = 0; i < 9; i++)
+        R[i / 3][i % 3] = value[i / 3][i % 3];
+}
+
+/* The floating base. v and w are components in base axes, so R' = R [w]x and p' = R v; term by term,
+ * (k+1) R_(k+1) = sum_i R_i [w_(k-i)]x and the same for p. */
+static void float_base(motion_link *b, reference_state state)
+{
+    jet v[3], w[3];
+    for (size_t i = 0; i < 3; i++) {
+        v[i] = jet_path(entry(state.qd, i), entry(state.qdd, i), entry(state.qddd, i), 0);
+        w[i] = jet_path(entry(state.qd, 3 + i), entry(state.qdd, 3 + i), entry(state.qddd, 3 + i), 0);
+    }
+    real R0[3][3];
+    quaternion_to_matrix(state.q + 3, R0);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            b->R.e[r][c] = jet_constant(R0[r][c]);
+    for (int k = 0; k + 1 < JET_TERMS; k++)
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) {
+                int c1 = (c + 1) % 3, c2 = (c + 2) % 3; /* column c of [w]x: w[c2] at row c1, -w[c1] at row c2 */
+                for (int i = 0; i <= k; i++)
+                    b->R.e[r][c].c[k + 1] +=
+                        (b->R.e[r][c1].c[i] * w[c2].c[k - i] - b->R.e[r][c2].c[i] * w[c1].c[k - i]) / (real)(k + 1);
+            }
+    jet3 rate = jet33_apply(&b->R, (jet3){{v[0], v[1], v[2]}});
+    for (size_t i = 0; i < 3; i++) {
+        b->p.e[i] = jet_constant(state.q[i]);
+        for (int k = 0; k + 1 < JET_TERMS; k++)
+            b->p.e[i].c[k + 1] = rate.e[i].c[k] / (real)(k + 1);
+    }
+}
+
+static void place_base(motion_link *b, const dyn_description *d, reference_state state)
+{
+    const double identity[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, zero[3] = {0};
+    *b = (motion_link){.parent = -1, .ratio = 1, .R = jet33_constant(identity), .p = jet3_constant(zero)};
+    if (d->floating) {
+        b->moves = true;
+        b->n     = 6;
+        float_base(b, state);
+        for (int i = 0; i < 3; i++) {
+            jet3 axis     = {{b->R.e[0][i], b->R.e[1][i], b->R.e[2][i]}};
+            b->lin[i]     = axis;
+            b->ang[i]     = jet3_constant(zero);
+            b->lin[3 + i] = jet3_cross(b->p, axis);
+            b->ang[3 + i] = axis;
+        }
+    }
+    b->near = b->p;
+}
+
+/* link = parent * before * motion(axis, s) * after, s = ratio q + offset */
+static void place_link(motion_link *k, const motion_link *parent, const dyn_link *l)
+{
+    jet33 before = jet33_constant(l->before.R), after = jet33_constant(l->after.R);
+    jet33 R_joint = jet33_mul(&parent->R, &before);
+    k->near       = jet3_add(parent->p, jet33_apply(&parent->R, jet3_constant(l->before.p)));
+    jet3 axis = jet33_apply(&R_joint, jet3_constant(l->axis)), moved = k->near;
+    jet  ratio = jet_constant(k->ratio);
+    if (l->joint == DYN_REVOLUTE) {
+        jet33 turn = rotation_about(l->axis, k->s);
+        R_joint    = jet33_mul(&R_joint, &turn);
+        k->ang[0]  = jet3_scale(ratio, axis);
+        k->lin[0]  = jet3_cross(k->near, k->ang[0]);
+    } else if (l->joint == DYN_PRISMATIC) {
+        moved     = jet3_add(moved, jet3_scale(k->s, axis));
+        k->ang[0] = (jet3){0};
+        k->lin[0] = jet3_scale(ratio, axis);
+    }
+    k->R = jet33_mul(&R_joint, &after);
+    k->p = jet3_add(moved, jet33_apply(&R_joint, jet3_constant(l->after.p)));
+}
+
+bool motion_at(motion *m, const dyn_description *d, reference_state state)
+{
+    m->n    = d->n_links + 1;
+    m->link = calloc(m->n, sizeof *m->link);
+    if (!m->link) return false;
+    place_base(&m->link[0], d, state);
+    size_t q = d->floating ? 7 : 0, v = d->floating ? 6 : 0;
+    for (size_t i = 0; i < d->n_links; i++) {
+        const dyn_link *l = &d->links[i];
+        motion_link    *k = &m->link[i + 1], *parent = &m->link[l->parent + 1];
+        bool            mobile = l->joint != DYN_FIXED;
+        *k                     = (motion_link){
+                                .parent = l->parent + 1, .moves = mobile || parent->moves, .v = (int)v, .n = mobile, .ratio = l->ratio};
+        if (mobile) {
+            k->s = jet_scale(l->ratio,
+                             jet_path(state.q[q], entry(state.qd, v), entry(state.qdd, v), entry(state.qddd, v)));
+            k->s.c[0] += l->offset;
+            q++, v++;
+        }
+        place_link(k, parent, l);
+    }
+    m->nv = (int)v;
+    return true;
+}
+
+void motion_free(motion *m)
+{
+    free(m->link);
+    m->link = NULL;
+}

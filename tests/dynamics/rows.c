@@ -1,0 +1,169 @@
+/* rows.c - see rows.h */
+#include "rows.h"
+#include "check.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 256 }; /* bytes behind every array: all 0xff, as the arrays themselves at first (a NaN) */
+
+/* A pointer in one of the kernels' structs. */
+typedef struct port {
+    size_t offset;
+    bool   in;
+    size_t entries; /* of one state */
+} port;
+
+#define IN(type, field, entries)                                                                                       \
+    {                                                                                                                  \
+        offsetof(type, field), true, entries                                                                           \
+    }
+#define OUT(type, field, entries)                                                                                      \
+    {                                                                                                                  \
+        offsetof(type, field), false, entries                                                                          \
+    }
+
+static char *guarded(size_t bytes)
+{
+    size_t whole = (bytes + GUARD + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN;
+    char  *p     = aligned_alloc(DYN_ALIGN, whole);
+    assert_non_null(p);
+    memset(p, 0xff, whole);
+    return p;
+}
+
+static void free_guarded(char *p, size_t bytes)
+{
+    for (size_t i = 0; i < GUARD; i++)
+        if ((unsigned char)p[bytes + i] != 0xff)
+            fail_msg("byte %zu behind an array of %zu bytes was written", i, bytes);
+    free(p);
+}
+
+static size_t block_bytes(const dyn_kernels *k, size_t rows, size_t entries)
+{
+    size_t lanes = (size_t)k->lanes, blocks = (rows + lanes - 1) / lanes;
+    return blocks * lanes * entries * sizeof(double);
+}
+
+static size_t slot(const dyn_kernels *k, size_t entries, size_t row, size_t entry)
+{
+    size_t lanes = (size_t)k->lanes;
+    return (row / lanes * entries + entry) * lanes + row % lanes;
+}
+
+/* Replaces the rows of one port by blocks; the rows are handed back for `deal_out`. */
+static double *deal_in(const dyn_kernels *k, size_t rows, port p, char *io)
+{
+    double *from, *to;
+    memcpy(&from, io + p.offset, sizeof from);
+    if (!from) return NULL;
+    size_t bytes = block_bytes(k, rows, p.entries), places = p.entries ? bytes / sizeof(double) / p.entries : 0;
+    to = (double *)(void *)guarded(bytes);
+    for (size_t r = 0; p.in && r < places; r++)
+        for (size_t e = 0; e < p.entries; e++)
+            to[slot(k, p.entries, r, e)] = from[(r < rows ? r : rows - 1) * p.entries + e];
+    memcpy(io + p.offset, &to, sizeof to);
+    return from;
+}
+
+static void deal_out(const dyn_kernels *k, size_t rows, port p, const char *io, double *to)
+{
+    double *from;
+    if (!to) return;
+    memcpy(&from, io + p.offset, sizeof from);
+    for (size_t r = 0; !p.in && r < rows; r++)
+        for (size_t e = 0; e < p.entries; e++)
+            to[r * p.entries + e] = from[slot(k, p.entries, r, e)];
+    free_guarded((char *)from, block_bytes(k, rows, p.entries));
+}
+
+#define COUNT(ports) (sizeof(ports) / sizeof(ports)[0])
+#define MAX_PORTS    16
+
+/* Runs the kernel `name` on `io`, whose pointers are listed in `ports`. */
+#define RUN(name, k, scene, rows, io, ports)                                                                           \
+    do {                                                                                                               \
+        double *plain[MAX_PORTS];                                                                                      \
+        size_t  size      = (k)->workspace_size((scene)->model);                                                       \
+        char   *workspace = guarded(size);                                                                             \
+        for (size_t i = 0; i < COUNT(ports); i++)                                                                      \
+            plain[i] = deal_in(k, rows, (ports)[i], (char *)&(io));                                                    \
+        (k)->name(scene, workspace, &(io), ((rows) + (size_t)(k)->lanes - 1) / (size_t)(k)->lanes);                    \
+        for (size_t i = 0; i < COUNT(ports); i++)                                                                      \
+            deal_out(k, rows, (ports)[i], (const char *)&(io), plain[i]);                                              \
+        free_guarded(workspace, size);                                                                                 \
+    } while (0)
+
+#define SIZES                                                                                                          \
+    size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;                                               \
+    (void)nq, (void)nv
+
+void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_inverse_dynamics io)
+{
+    SIZES;
+    const port ports[] = {
+        IN(dyn_inverse_dynamics, q, nq),    IN(dyn_inverse_dynamics, qd, nv),
+        IN(dyn_inverse_dynamics, qdd, nv),  IN(dyn_inverse_dynamics, wrenches, 9 * scene->n_wrenches),
+        OUT(dyn_inverse_dynamics, tau, nv), OUT(dyn_inverse_dynamics, joint_wrenches, 6 * scene->model->n_bodies)};
+    RUN(inverse_dynamics, k, scene, rows, io, ports);
+}
+
+void rows_forward_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_dynamics io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_forward_dynamics, q, nq),    IN(dyn_forward_dynamics, qd, nv),
+                          IN(dyn_forward_dynamics, tau, nv),  IN(dyn_forward_dynamics, wrenches, 9 * scene->n_wrenches),
+                          OUT(dyn_forward_dynamics, qdd, nv), OUT(dyn_forward_dynamics, singular, 1)};
+    RUN(forward_dynamics, k, scene, rows, io, ports);
+}
+
+void rows_mass_matrix(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_mass_matrix io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_mass_matrix, q, nq), OUT(dyn_mass_matrix, mass_matrix, nv * nv),
+                          OUT(dyn_mass_matrix, inverse, nv * nv), OUT(dyn_mass_matrix, singular, 1)};
+    RUN(mass_matrix, k, scene, rows, io, ports);
+}
+
+void rows_bias(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_bias io)
+{
+    SIZES;
+    const port ports[] = {
+        IN(dyn_bias, q, nq),        IN(dyn_bias, qd, nv),        IN(dyn_bias, wrenches, 9 * scene->n_wrenches),
+        OUT(dyn_bias, bias, nv),    OUT(dyn_bias, coriolis, nv), OUT(dyn_bias, gravity, nv),
+        OUT(dyn_bias, friction, nv)};
+    RUN(bias, k, scene, rows, io, ports);
+}
+
+void rows_kinematics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_kinematics io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_kinematics, q, nq),
+                          IN(dyn_kinematics, qd, nv),
+                          IN(dyn_kinematics, qdd, nv),
+                          IN(dyn_kinematics, qddd, nv),
+                          OUT(dyn_kinematics, positions, 3 * io.n_frames),
+                          OUT(dyn_kinematics, orientations, 4 * io.n_frames),
+                          OUT(dyn_kinematics, jacobian, 6 * nv),
+                          OUT(dyn_kinematics, jacobian_dot, 6 * nv),
+                          OUT(dyn_kinematics, velocity, 6),
+                          OUT(dyn_kinematics, acceleration, 6),
+                          OUT(dyn_kinematics, jerk, 6)};
+    RUN(kinematics, k, scene, rows, io, ports);
+}
+
+void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_energy io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_energy, q, nq),
+                          IN(dyn_energy, qd, nv),
+                          OUT(dyn_energy, kinetic, 1),
+                          OUT(dyn_energy, potential, 1),
+                          OUT(dyn_energy, com, 3),
+                          OUT(dyn_energy, com_velocity, 3),
+                          OUT(dyn_energy, com_jacobian, 3 * nv),
+                          OUT(dyn_energy, momentum, 6),
+                          OUT(dyn_energy, momentum_matrix, 6 * nv)};
+    RUN(energy, k, scene, rows, io, ports);
+}

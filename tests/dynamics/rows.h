@@ -1,0 +1,14 @@
+/* rows.h - calls a kernel on plain rows of states: one row after another in every array, no blocks, no lanes.
+ *
+ * The same structs as in dynamics.h, NULL meaning the same. The states are dealt into blocks of the target's width,
+ * the unused lanes filled with the last state; results and workspace start as NaNs, and what lies behind them is
+ * checked afterwards, so a result that is not written or a byte too many is seen. */
+#pragma once
+#include "dynamics/dynamics.h"
+
+void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_inverse_dynamics io);
+void rows_forward_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_dynamics io);
+void rows_mass_matrix(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_mass_matrix io);
+void rows_bias(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_bias io);
+void rows_kinematics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_kinematics io);
+void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_energy io);

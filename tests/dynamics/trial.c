@@ -1,0 +1,107 @@
+/* trial.c - see trial.h */
+#include "trial.h"
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+
+double *trial_array(const trial *t, size_t entries)
+{
+    double *a = calloc(t->rows * entries + 1, sizeof *a);
+    assert_non_null(a);
+    return a;
+}
+
+static double *random_rows(const trial *t, random_source *source, double size)
+{
+    double *a = trial_array(t, t->nv);
+    random_vector(source, t->rows * t->nv, size, a);
+    return a;
+}
+
+/* Wrenches on any links, also fixed ones and the base link, in both kinds of axes. */
+static void place_wrenches(trial *t, random_source *source, size_t n)
+{
+    dyn_wrench_site *site = calloc(n + 1, sizeof *site);
+    t->wrench_link        = calloc(n + 1, sizeof *t->wrench_link);
+    assert_non_null(site);
+    assert_non_null(t->wrench_link);
+    for (size_t i = 0; i < n; i++) {
+        int                   link  = (int)random_below(source, t->model->n_links + 1) - 1;
+        const dyn_link_place *place = link < 0 ? &t->model->base : &t->model->link[link];
+        site[i]                     = (dyn_wrench_site){place->body, place->X_bl, random_chance(source, 0.5)};
+        t->wrench_link[i]           = link;
+    }
+    t->scene.n_wrenches = n;
+    t->scene.wrench     = site;
+    t->wrenches         = trial_array(t, 9 * n);
+    random_vector(source, t->rows * 9 * n, 3, t->wrenches);
+}
+
+trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches)
+{
+    trial         t      = {.seed = seed, .tree = tree, .rows = rows};
+    random_source source = {~seed};
+    int           where  = 0;
+    if (dyn_model_build(&t.tree.description, &t.model, &where) != DYN_OK)
+        fail_msg("seed %llu: no model, link %d", (unsigned long long)seed, where);
+    t.nq     = reference_nq(&t.tree.description);
+    t.nv     = reference_nv(&t.tree.description);
+    t.bodies = reference_bodies(&t.tree.description);
+    assert_int_equal(t.model->nq, t.nq);
+    assert_int_equal(t.model->nv, t.nv);
+    assert_int_equal(t.model->n_bodies, t.bodies);
+    t.scene = (dyn_scene){.model = t.model, .terms = DYN_ALL_TERMS};
+    memcpy(t.scene.gravity, t.tree.description.gravity, sizeof t.scene.gravity);
+    t.q = trial_array(&t, t.nq);
+    for (size_t r = 0; r < rows; r++)
+        random_position(&source, &t.tree.description, t.q + r * t.nq);
+    t.qd   = random_rows(&t, &source, 1.5);
+    t.qdd  = random_rows(&t, &source, 3);
+    t.qddd = random_rows(&t, &source, 5);
+    t.tau  = random_rows(&t, &source, 20);
+    place_wrenches(&t, &source, n_wrenches);
+    return t;
+}
+
+trial trial_make(uint64_t seed, size_t rows)
+{
+    random_source source   = {seed ^ 0x5bd1e995u};
+    bool          floating = seed % 3 == 0;
+    size_t        least = floating ? 6 : 1, dof = least + random_below(&source, random_chance(&source, 0.3) ? 35 : 9);
+    return trial_of(seed, random_tree_make(seed, dof, floating, TREE_ALL), rows, seed % (TRIAL_WRENCHES + 1));
+}
+
+void trial_free(trial *t)
+{
+    random_tree_free(&t->tree);
+    dyn_model_free(t->model);
+    free((void *)t->scene.wrench);
+    free(t->wrench_link);
+    free(t->q), free(t->qd), free(t->qdd), free(t->qddd), free(t->tau), free(t->wrenches);
+    *t = (trial){0};
+}
+
+reference_scene trial_reference_scene(const trial *t, size_t row, reference_wrench *wrench)
+{
+    reference_scene scene = {.friction   = t->scene.terms & DYN_FRICTION,
+                             .springs    = t->scene.terms & DYN_SPRINGS,
+                             .n_wrenches = t->scene.n_wrenches,
+                             .wrench     = wrench};
+    memcpy(scene.gravity, t->scene.gravity, sizeof scene.gravity);
+    for (size_t i = 0; i < scene.n_wrenches; i++) {
+        const double *w = t->wrenches + (row * scene.n_wrenches + i) * 9;
+        wrench[i]       = (reference_wrench){.link = t->wrench_link[i], .world_axes = t->scene.wrench[i].world_axes};
+        memcpy(wrench[i].force, w, sizeof wrench[i].force);
+        memcpy(wrench[i].torque, w + 3, sizeof wrench[i].torque);
+        memcpy(wrench[i].point, w + 6, sizeof wrench[i].point);
+    }
+    return scene;
+}
+
+reference *trial_reference(const trial *t, size_t row)
+{
+    return reference_at(&t->tree.description, (reference_state){.q    = t->q + row * t->nq,
+                                                                .qd   = t->qd + row * t->nv,
+                                                                .qdd  = t->qdd + row * t->nv,
+                                                                .qddd = t->qddd + row * t->nv});
+}

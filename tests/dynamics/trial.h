@@ -1,0 +1,33 @@
+/* trial.h - a random robot in random states under random wrenches, for the kernels and for the reference alike.
+ * Ownership: trial_make allocates everything, trial_free frees it. */
+#pragma once
+#include "dynamics/dynamics.h"
+#include "random_tree.h"
+#include "reference.h"
+
+typedef struct trial {
+    uint64_t    seed;
+    random_tree tree;
+    dyn_model  *model;
+    dyn_scene   scene;
+    size_t      rows, nq, nv, bodies;
+    double     *q, *qd, *qdd, *qddd, *tau; /* [rows][nq or nv] */
+    double     *wrenches;                  /* [rows][9 n_wrenches] */
+    int        *wrench_link;               /* [n_wrenches] */
+} trial;
+
+/* How the robot of a seed looks: 1..40 degrees of freedom, floating in one of three, all features. */
+trial trial_make(uint64_t seed, size_t rows);
+/* A given tree, which the trial then owns. */
+trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches);
+void  trial_free(trial *t);
+
+/* The same surroundings for the reference in one row; `wrench` has room for n_wrenches. */
+reference_scene trial_reference_scene(const trial *t, size_t row, reference_wrench *wrench);
+/* The reference in one row, to be freed by the caller. */
+reference *trial_reference(const trial *t, size_t row);
+
+/* rows * entries doubles, never NULL; free() frees. */
+double *trial_array(const trial *t, size_t entries);
+
+enum { TRIAL_WRENCHES = 4 }; /* most that trial_make puts on a robot */
