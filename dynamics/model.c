@@ -75,7 +75,7 @@ static dyn_status check(const dyn_description *d, int *where)
 static void add_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
 {
     const double *t = I->about_com;
-    double        T[3][3] = {{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}};
+    double        T[3][3] = {{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}};
     double        RT[3][3], Rt[3][3], Tb[3][3], c[3];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -88,7 +88,7 @@ static void add_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
         b->h[i] += I->mass * c[i];
     }
     b->mass += I->mass;
-    double              half  = 0.5 * (t[0] + t[1] + t[2]);
+    double              half  = 0.5 * (t[0] + t[3] + t[5]);
     static const int    at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     for (int e = 0; e < 6; e++) {
         int i = at[e][0], j = at[e][1];
