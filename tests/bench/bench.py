@@ -1,0 +1,168 @@
+"""bench.py [--quick] - the two benchmarks: kernels in cache, and the service beside a bare echo server.
+
+Prints Markdown tables and writes them to $BUILD/bench/. Figures of one machine and one run: RESULTS.md keeps some
+with what limits them. Run through `make bench`, which builds the programs first.
+"""
+import json
+import os
+import platform
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.environ.get("BUILD", "build")
+PROGRAMS = os.path.join(BUILD, "tests", "bench")
+QUICK = "--quick" in sys.argv
+ROUNDS, SECONDS = (1, 1) if QUICK else (5, 3)
+REQUEST = {
+    "q": [0.1, -0.7, 0.3, -2.1, 0.2, 1.4, 0.8],
+    "qd": [0.5, -0.25, 0.125, 1, -1, 0.75, 0.3],
+    "qdd": [1, 2, -1, 0.5, -0.5, 3, 0.1],
+}
+PATH = "/v1/models/panda/inverse-dynamics"
+
+
+def machine():
+    """CPU, cores, compiler and commit: what a figure is worth nothing without."""
+    def first(command):
+        try:
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+        except (OSError, subprocess.CalledProcessError, IndexError):
+            return "?"
+    cpu = "?"
+    with open("/proc/cpuinfo") as lines:
+        for line in lines:
+            if line.startswith(("model name", "CPU part")):
+                cpu = line.split(":", 1)[1].strip()
+                break
+    return (f"{time.strftime('%Y-%m-%d', time.gmtime())} · {cpu}, {len(os.sched_getaffinity(0))} cores, "
+            f"{platform.machine()} · {first(['gcc', '--version'])} · commit {first(['git', 'describe', '--always', '--dirty'])}")
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
+
+
+def kernels():
+    """ns per state: a table per robot, kernels down, targets across."""
+    out = subprocess.run([f"{PROGRAMS}/kernels", "3" if QUICK else "20"], capture_output=True, text=True, check=True).stdout
+    robots = {}
+    for line in out.splitlines():
+        robot, kernel, target, lanes, ns = line.split("\t")
+        robots.setdefault(robot, {}).setdefault(kernel, {})[f"{target} (W={lanes})"] = ns
+    parts = ["ns per state, in cache, one core, least of 20 interleaved runs."]
+    for robot, rows in robots.items():
+        targets = list(next(iter(rows.values())))
+        parts.append(f"### {robot}\n\n" + table([""] + targets, [[k] + [row[t] for t in targets] for k, row in rows.items()]))
+    return "\n\n".join(parts)
+
+
+class Process:
+    """A server under test: its port, the CPU time it has used."""
+
+    def __init__(self, command, port_pattern):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for line in self.process.stdout:
+            found = re.search(port_pattern, line)
+            if found:
+                self.port = int(found.group(1))
+                break
+        else:
+            raise RuntimeError(f"{command[0]} did not start")
+
+    def cpu(self):
+        with open(f"/proc/{self.process.pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+    def answer(self, body):
+        """Status and size in bytes of one whole answer, head included."""
+        head = f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", self.port), 10) as connection:
+            connection.sendall(head.encode() + body)
+            data = b""
+            while b"\r\n\r\n" not in data:
+                data += connection.recv(65536)
+            top, rest = data.split(b"\r\n\r\n", 1)
+            length = int(re.search(rb"Content-Length: *(\d+)", top, re.I).group(1))
+            while len(rest) < length:
+                rest += connection.recv(65536)
+            return int(top.split()[1]), len(top) + 4 + length
+
+    def load(self, body_file, connections):
+        """Requests per second, CPU in microseconds per request, p50 and p99 in microseconds."""
+        before = self.cpu()
+        out = subprocess.run([f"{PROGRAMS}/load", str(self.port), PATH, body_file, str(connections), str(SECONDS)],
+                             capture_output=True, text=True, check=True).stdout.split()
+        requests, seconds, p50, p99, failed = int(out[0]), float(out[1]), int(out[2]), int(out[3]), int(out[4])
+        if failed:
+            raise RuntimeError(f"{failed} of {requests} requests failed")
+        return requests / seconds, (self.cpu() - before) / requests * 1e6, p50, p99
+
+
+def wait_ready(server):
+    for _ in range(500):
+        with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+            connection.sendall(b"GET /readyz HTTP/1.0\r\n\r\n")
+            if b" 200 " in connection.recv(4096).split(b"\r\n")[0]:
+                return
+        time.sleep(0.02)
+    raise RuntimeError("the server does not get ready")
+
+
+def service():
+    """One-state inverse dynamics over keep-alive connections, and the echo server with as many bytes."""
+    body = json.dumps(REQUEST, separators=(",", ":")).encode()
+    with tempfile.NamedTemporaryFile() as body_file:
+        body_file.write(body)
+        body_file.flush()
+        torqued = Process([f"{BUILD}/torqued", "--listen", "127.0.0.1:0", "--log-level", "warning"], r"127\.0\.0\.1:([1-9]\d*)")
+        wait_ready(torqued)
+        status, size = torqued.answer(body)
+        if status != 200:
+            raise RuntimeError(f"{PATH} answers {status}")
+        probe = Process([f"{PROGRAMS}/echo", "100"], r"(\d+)")
+        overhead = probe.answer(body)[1] - 100
+        probe.stop()
+        echo = Process([f"{PROGRAMS}/echo", str(size - overhead)], r"(\d+)")
+        rows = []
+        for connections in (1, 16, 64):
+            best = {}
+            for _ in range(ROUNDS):  # interleaved: what disturbs one disturbs the other
+                for name, server in (("echo", echo), ("torqued", torqued)):
+                    best.setdefault(name, []).append(server.load(body_file.name, connections))
+            figures = {name: (max(r[0] for r in runs), min(r[1] for r in runs), min(r[2] for r in runs), min(r[3] for r in runs))
+                       for name, runs in best.items()}
+            e, t = figures["echo"], figures["torqued"]
+            rows.append([connections, f"{t[0]:.0f}", f"{e[0]:.0f}", f"{t[0] / e[0]:.2f}", f"{t[1]:.1f}", f"{e[1]:.1f}",
+                         f"{t[1] / e[1]:.2f}", f"{t[2]} / {t[3]}", f"{e[2]} / {e[3]}"])
+        echo.stop()
+        torqued.stop()
+    return (f"One-state inverse dynamics of `panda`: {len(body)} bytes of request body, {size} bytes of answer with its "
+            f"head; the echo server reads and writes as many. Loopback, keep-alive, closed loop, client on the same "
+            f"machine; best of {ROUNDS} interleaved rounds of {SECONDS} s.\n\n" +
+            table(["connections", "requests/s", "echo", "ratio", "CPU µs/request", "echo", "ratio",
+                   "latency p50 / p99 µs", "echo"], rows))
+
+
+def main():
+    folder = os.path.join(BUILD, "bench")
+    os.makedirs(folder, exist_ok=True)
+    stamp = machine()
+    for name, title, run in (("kernels", "Kernels", kernels), ("service", "Service", service)):
+        text = f"## {title}\n\n{stamp}\n\n{run()}\n"
+        with open(os.path.join(folder, name + ".md"), "w") as file:
+            file.write(text)
+        print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main()
