@@ -17,8 +17,9 @@
 
 #ifdef DYN_COMPLEX
 #include <complex.h>
-#undef I /* the imaginary unit is of no use here, inertias are called so */
-typedef double complex lane;
+#undef complex /* <complex.h> would rename the target */
+#undef I       /* and what algorithms call inertia */
+typedef double _Complex lane;
 typedef int64_t        lane_mask; /* 0 or -1, in every lane */
 #elif LANES == 1
 typedef double  lane;
