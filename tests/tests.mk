@@ -63,7 +63,7 @@ fuzz-programs:
 	@$(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) FUZZ_BUILD=$(FUZZ_BUILD) CC=clang CXX=clang++ \
 	    TARGETS=scalar WARNINGS= SANITIZE=address,undefined,fuzzer-no-link FUZZ_CC= $(FUZZERS)
 
-$(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
+$(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz/drive.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
 	$(CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(LIBS)
 
 # --- benchmarks ------------------------------------------------------------------------------------------------

@@ -1,0 +1,74 @@
+/* drive.c - see drive.h. */
+#include "drive.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void drive_expect(bool holds, const char *what)
+{
+    if (holds) return;
+    fprintf(stderr, "fuzz: does not hold: %s\n", what);
+    abort();
+}
+
+drive *drive_open(void)
+{
+    api_config config = {.version = "fuzz",
+                         .limits  = {.body    = 1 << 20,
+                                     .answer  = 4 << 20,
+                                     .memory  = 256 << 20,
+                                     .rows    = 1000,
+                                     .nesting = 32,
+                                     .models  = 16,
+                                     .links   = 200,
+                                     .timeout = 60}};
+    char       error[200];
+    drive     *d = calloc(1, sizeof *d);
+    drive_expect(d != NULL, "memory");
+    d->door = api_open(&config, error, sizeof error);
+    drive_expect(d->door != NULL, error);
+    api_set_ready(d->door);
+    d->worker = api_worker_open(d->door);
+    drive_expect(d->worker != NULL, "a worker");
+    return d;
+}
+
+static void keep_answer(drive *d, const api_reply *reply)
+{
+    d->tag[0] = 0;
+    for (size_t i = 0; i < reply->n_headers; i++)
+        if (!strcmp(reply->header[i].name, "ETag")) snprintf(d->tag, sizeof d->tag, "%s", reply->header[i].value);
+    d->length = reply->body ? reply->length : 0;
+    free(d->answer);
+    d->answer = malloc(d->length + 1);
+    drive_expect(d->answer != NULL, "memory");
+    if (d->length) memcpy(d->answer, reply->body, d->length);
+    d->answer[d->length] = 0;
+}
+
+unsigned drive_request(drive *d, const char *method, const char *target, const char *body, size_t length)
+{
+    api_request request = {
+        .method = method, .target = target, .content_type = "application/json", .has_body = body != NULL};
+    if (!body) request.content_type = NULL;
+    api_call *call = api_begin(d->door, &request);
+    drive_expect(call != NULL, "memory");
+    if (api_wants_body(call)) {
+        /* exactly as many bytes as were sent: a read past them is seen by the sanitizer */
+        char *bytes = malloc(length ? length : 1);
+        drive_expect(bytes != NULL, "memory");
+        if (length) memcpy(bytes, body, length);
+        if (api_reserve(call, length)) api_run(call, d->worker, bytes, length, NULL);
+        free(bytes);
+    }
+    const api_reply *reply  = api_reply_of(call);
+    unsigned         status = reply->status;
+    drive_expect(status >= 200 && status < 600, "a status");
+    drive_expect(status != 500, "no internal error");
+    drive_expect(!reply->body || reply->content_type, "a body has a type");
+    if (status >= 400)
+        drive_expect(!strcmp(reply->content_type, "application/problem+json"), "an error is a problem document");
+    keep_answer(d, reply);
+    api_end(call);
+    return status;
+}

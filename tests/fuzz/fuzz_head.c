@@ -1,0 +1,48 @@
+/* fuzz_head.c - arbitrary request heads: one header per line, in the order of the fields below, the target first. */
+#include "drive.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The next line of *text, or NULL when it is empty or there is none. */
+static const char *line(char **text)
+{
+    char *start = *text;
+    if (!start) return NULL;
+    *text = strchr(start, '\n');
+    if (*text) *(*text)++ = 0;
+    return *start ? start : NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static drive            *d;
+    static const char *const methods[] = {"GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH", "get"};
+    if (!d) d = drive_open();
+    if (size < 2) return 0;
+    char *text = malloc(size);
+    drive_expect(text != NULL, "memory");
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = 0;
+
+    char       *rest    = text;
+    api_request request = {.method = methods[data[0] % 8], .has_body = data[0] & 8};
+    request.target      = line(&rest);
+    if (!request.target) request.target = "/";
+    request.accept           = line(&rest);
+    request.content_type     = line(&rest);
+    request.content_encoding = line(&rest);
+    request.if_match         = line(&rest);
+    request.if_none_match    = line(&rest);
+    request.request_timeout  = line(&rest);
+    request.request_id       = line(&rest);
+    api_call *call           = api_begin(d->door, &request);
+    drive_expect(call != NULL, "memory");
+    if (api_wants_body(call)) api_run(call, d->worker, "{}", 2, NULL);
+    drive_expect(api_reply_of(call)->status >= 200, "a status");
+    api_end(call);
+    free(text);
+    return 0;
+}
