@@ -1,0 +1,505 @@
+"""Every error of the contract that these resources can give, provoked; and afterwards the server still answers."""
+import http.client
+import json
+
+import tap
+from harness import ServerCase
+from samples import branched, chain, pendulum, slider
+
+INF = "1e999"
+
+
+class ErrorCase(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name, document in (("arm", branched()), ("free", branched("floating")), ("slider", slider()),
+                               ("pendulum", pendulum())):
+            cls.client.put("/v1/models/" + name, document)
+
+    def tearDown(self):
+        """Still there, and still right."""
+        answer = self.client.post("/v1/models/slider/inverse-dynamics", {"q": [0], "qdd": [2]})
+        self.assertEqual((answer.status, answer.json()), (200, {"tau": [2]}))
+
+    def refused(self, path, request, status=422, pointer=None, row=None, method="POST", says=(), **headers):
+        """Refused with that status, a documented code, and a detail that holds each text of `says`."""
+        answer = self.client.request(method, path, request, {k.replace("_", "-"): v for k, v in headers.items()})
+        problem = {}
+        with self.subTest(path=path, request=str(request)[:200]):
+            problem = self.assertProblem(answer, status, pointer, row)
+            explained = self.client.get(problem["type"])
+            self.assertEqual(explained.status, 200, f"{problem['type']} is not explained")
+            for text in [says] if isinstance(says, str) else says:
+                self.assertIn(text, problem["detail"])
+            return problem
+
+
+class Requests(ErrorCase):
+    Q = [0.1, 0.2, 0.3, 0.4]
+
+    def bad(self, request, pointer=None, row=None, operation="inverse-dynamics", model="arm", **more):
+        return self.refused(f"/v1/models/{model}/{operation}", request, pointer=pointer, row=row, **more)
+
+    def test_shapes(self):
+        q = self.Q
+        self.bad({"q": q[:3]}, "/q", says=("3", "4"))
+        self.bad({"q": q + [1]}, "/q", says=("5", "4"))
+        self.bad({"q": []}, "/q")
+        self.bad({"q": 1}, "/q")
+        self.bad({"q": "1"}, "/q")
+        self.bad({"q": None}, "/q")
+        self.bad({"q": True}, "/q")
+        self.bad({"q": [q, q[:3]]}, "/q/1", 1, says=("3", "4"))
+        self.bad({"q": [q, 7]}, "/q/1", 1)
+        self.bad({"q": [1, q]}, "/q/1")
+        self.bad({"q": [[q]]}, "/q/0/0", 0)
+        self.bad({"q": [0.1, "x", 0.3, 0.4]}, "/q/1")
+        self.bad({"q": [q, q, [0, 1, None, 0]]}, "/q/2/2", 2)
+        self.bad({"q": q, "qd": [1, 2]}, "/qd", says=("2", "4"))
+        self.bad({"q": q, "qdd": [[1, 2, 3]]}, "/qdd/0", 0)
+        self.bad({"q": [q, q], "qd": [q, q, q]}, says=("2", "3"))
+        self.bad({"q": q, "tau": q}, "/tau")
+        self.bad({"q": [0] * 10}, "/q", model="free", says=("10", "11"))
+
+    def test_missing_fields(self):
+        for operation in ("inverse-dynamics", "forward-dynamics", "mass-matrix", "bias", "kinematics", "energy"):
+            self.bad({}, operation=operation, says="q")
+        self.bad({"q": self.Q}, operation="forward-dynamics", says="tau")
+        self.bad({"q": self.Q}, operation="evaluate", says="operations")
+        self.bad({"q": self.Q, "outputs": ["jacobian"]}, operation="kinematics", says="frame")
+
+    def test_unknown_fields(self):
+        self.bad({"q": self.Q, "gravty": [0, 0, 1]}, "/gravty", says="gravty")
+        self.bad({"q": self.Q, "": 1}, "/")
+        self.bad({"q": self.Q, "a/b~c": 1}, "/a~1b~0c")
+        self.bad({"q": self.Q, "tau": self.Q}, "/tau", operation="mass-matrix")
+        self.bad({"q": self.Q, "operations": {"bias": {"q": self.Q}}}, "/operations/bias/q", operation="evaluate")
+        self.bad({"q": self.Q, "wrenches": [{"link": "fore", "forces": [1, 2, 3]}]}, "/wrenches/0/forces")
+        self.bad({"q": self.Q, "payload": {"link": "fore", "mass": 1, "colour": 2}}, "/payload/colour")
+
+    def test_unknown_names(self):
+        q = self.Q
+        self.bad({"q": q, "outputs": ["tau", "tua"]}, "/outputs/1", says="tua")
+        self.bad({"q": q, "outputs": "tau"}, "/outputs")
+        self.bad({"q": q, "outputs": [1]}, "/outputs/0")
+        self.bad({"q": q, "frames": ["tool", "tol"]}, "/frames/1", operation="kinematics", says="tol")
+        self.bad({"q": q, "frame": "tol", "outputs": ["jacobian"]}, "/frame", operation="kinematics", says="tol")
+        self.bad({"q": q, "frame": "tool", "outputs": ["jacobian"], "reference": "wrld"}, "/reference",
+                 operation="kinematics", says="wrld")
+        self.bad({"q": q, "wrenches": [{"link": "fore"}, {"link": "for"}]}, "/wrenches/1/link", says="for")
+        self.bad({"q": q, "wrenches": [{"link": "fore", "frame": "earth"}]}, "/wrenches/0/frame", says="earth")
+        self.bad({"q": q, "payload": {"link": "for", "mass": 1}}, "/payload/link", says="for")
+        self.bad({"q": q, "payload": [{"link": "fore", "mass": 1}, {"link": 3, "mass": 1}]}, "/payload/1/link")
+        self.bad({"q": q, "operations": {"bias": {}, "bais": {}}}, "/operations/bais", operation="evaluate", says="bais")
+        self.bad({"q": q, "operations": {"bias": {"outputs": ["x"]}}}, "/operations/bias/outputs/0",
+                 operation="evaluate")
+        self.bad({"q": q, "operations": {"evaluate": {"operations": {}}}}, operation="evaluate")
+        self.bad({"q": q, "operations": []}, "/operations", operation="evaluate")
+
+    def test_named_states(self):
+        names = ["shoulder", "elbow", "grasp", "hip"]
+        named = dict(zip(names, self.Q))
+        self.bad({"q": {n: 1 for n in names[:3]}}, says="hip")
+        self.bad({"q": {**named, "knee": 1}}, "/q/knee", says="knee")
+        self.bad({"q": {**named, "elbow": "x"}}, "/q/elbow")
+        self.bad({"q": {**named, "elbow": [1]}}, "/q/elbow")
+        self.bad({"q": named, "qd": [self.Q, self.Q]})
+        self.bad({"q": [named, named]})
+        self.refused("/v1/models/arm/mass-matrix", '{"q":{"elbow":1,"elbow":1}}', 400)
+
+    def test_permutations(self):
+        self.bad({"q": self.Q, "joints": ["shoulder", "elbow", "grasp"]})
+        self.bad({"q": self.Q, "joints": ["shoulder", "elbow", "grasp", "grasp"]}, "/joints/3", says="grasp")
+        self.bad({"q": self.Q, "joints": ["shoulder", "elbow", "grasp", "knee"]}, "/joints/3", says="knee")
+        self.bad({"q": self.Q, "joints": "shoulder"}, "/joints")
+        free = self.client.get("/v1/models/free").json()["velocity_names"]
+        self.bad({"q": [0] * 6 + [1] + self.Q, "joints": free}, "/joints", model="free")
+
+    def test_numbers_out_of_range(self):
+        def raw(text, **more):
+            return self.bad(text, **more)
+
+        raw(f'{{"q":[0,0,{INF},0]}}', pointer="/q/2")
+        raw(f'{{"q":[[0,0,0,0],[0,0,0,-{INF}]]}}', pointer="/q/1/3", row=1)
+        raw(f'{{"q":[0,0,0,0],"gravity":[0,0,{INF}]}}', pointer="/gravity/2")
+        raw(f'{{"q":[0,0,0,0],"qdd":[0,0,0,1{"0" * 400}]}}', pointer="/qdd/3")
+        self.bad({"q": [1e9, 0, 0, 0]}, "/q/0")
+        self.bad({"q": [self.Q] * 17 + [[0, 0, 0, 1e9]]}, "/q/17/3", 17)
+        self.assertEqual(self.client.post("/v1/models/arm/inverse-dynamics", {"q": [1e5, -1e5, 1e9, 0]}).status, 200,
+                         "the limit is for angles, and 1e5 rad is within")
+
+    def test_quaternions(self):
+        turned = [0, 0, 0, 0, 0, 0, 1.00001] + self.Q
+        for q in (turned, [0] * 7 + self.Q, [0, 0, 0, 1, 1, 1, 1] + self.Q):
+            self.bad({"q": q}, model="free")
+        good = [0, 0, 0, 0, 0, 0, 1] + self.Q
+        self.bad({"q": [good, good, turned]}, row=2, model="free")
+        self.assertEqual(self.client.post("/v1/models/free/mass-matrix", {"q": good}).status, 200)
+
+    def test_surroundings(self):
+        q = self.Q
+        self.bad({"q": q, "gravity": [0, 0]}, "/gravity")
+        self.bad({"q": q, "gravity": [[0, 0, 1], [0, 0, 2]]}, "/gravity/0")
+        self.bad({"q": q, "gravity": 9.81}, "/gravity")
+        self.bad({"q": q, "friction": 0}, "/friction")
+        self.bad({"q": q, "wrenches": {"link": "fore"}}, "/wrenches")
+        self.bad({"q": q, "wrenches": [{"force": [1, 2, 3]}]}, says="link")
+        self.bad({"q": q, "wrenches": [{"link": "fore", "force": [1, 2]}]}, "/wrenches/0/force")
+        self.bad({"q": q, "wrenches": [{"link": "fore", "torque": [1, 2, "3"]}]}, "/wrenches/0/torque/2")
+        self.bad({"q": [q, q], "wrenches": [{"link": "fore", "force": [[1, 2, 3]] * 3}]})
+        self.bad({"q": q, "wrenches": [{"link": "fore", "force": [[1, 2, 3], [1, 2]]}]}, "/wrenches/0/force/1", 1)
+        self.bad({"q": q, "payload": {"link": "fore", "mass": -1}})
+        self.bad({"q": q, "payload": {"link": "fore", "mass": 1, "inertia": {"xx": -1, "yy": 1, "zz": 1}}})
+        self.bad({"q": q, "payload": {"mass": 1}}, says="link")
+        self.bad({"q": q, "payload": {"link": "fore", "mass": 1, "com": [1, 2]}}, "/payload/com")
+        self.bad({"q": q, "payload": 3}, "/payload")
+
+    def test_bodies_that_are_no_object(self):
+        for text in ("[]", "1", '"q"', "null", "true"):
+            self.refused("/v1/models/arm/inverse-dynamics", text, 422)
+
+    def test_singular_mass_matrix(self):
+        document = branched()
+        document["links"][-1].pop("inertial")
+        self.put_model("limp", document)
+        q = self.Q
+        self.bad({"q": q, "tau": q}, operation="forward-dynamics", model="limp", says="hip")
+        self.bad({"q": [q, q, q], "tau": q}, operation="forward-dynamics", model="limp", row=0, says="hip")
+        self.bad({"q": q, "outputs": ["inverse"]}, operation="mass-matrix", model="limp", says="hip")
+        self.assertEqual(self.client.post("/v1/models/limp/mass-matrix", {"q": q}).status, 200)
+
+    def test_results_that_overflow(self):
+        problem = self.bad({"q": self.Q, "qd": [1e200] * 4})
+        self.assertNotIn("internal", problem["code"])
+        self.bad({"q": [self.Q] * 3, "qd": [[0] * 4, [1e200] * 4, [0] * 4]}, row=1)
+
+
+class Syntax(ErrorCase):
+    VALID = ('{"q":[0.1,-2e-1,3.0E+1,4],"qd":[1,2,3,4],"qdd":{"shoulder":1,"elbow":2,"grasp":3,"hip":4},'
+             '"wrenches":[{"link":"fore","force":[1,2,3],"frame":"link"}],"gravity":[0,0,-9.81],"friction":false,'
+             '"payload":[{"link":"gripper","mass":1,"com":[0,0,0.1]}],"outputs":["tau","joint_wrenches"]}')
+    PATH = "/v1/models/arm/inverse-dynamics"
+
+    def test_cut_at_every_byte(self):
+        self.assertEqual(self.client.post(self.PATH, self.VALID).status, 200)
+        for length in range(len(self.VALID)):
+            problem = self.assertProblem(self.client.post(self.PATH, self.VALID[:length]), 400)
+            self.assertIn("offset", problem)
+            self.assertLessEqual(problem["offset"], length)
+
+    def test_a_document_cut_at_every_byte(self):
+        text = json.dumps(branched())
+        revision = self.client.get("/v1/models/arm").json()["revision"]
+        for length in range(len(text)):
+            self.assertProblem(self.client.put("/v1/models/arm", text[:length]), 400)
+        self.assertEqual(self.client.get("/v1/models/arm").json()["revision"], revision)
+
+    def test_every_byte_replaced(self):
+        """No byte put anywhere makes the server fail: it answers, or says what is wrong."""
+        text = self.VALID.encode()
+        for i in range(len(text)):
+            for byte in (0x00, 0x22, 0x5C, 0x7B, 0x5D, 0x2C, 0xFF, 0x39):
+                answer = self.client.post(self.PATH, text[:i] + bytes([byte]) + text[i + 1:])
+                self.assertIn(answer.status, (200, 400, 422), text[:i] + bytes([byte]) + text[i + 1:])
+
+    def test_offsets(self):
+        for text, offset in (('{"q":[1,2,,3]}', 10), ('{"q":[01,2,3,4]}', 7), ('{"q" [1]}', 5)):
+            problem = self.refused(self.PATH, text, 400)
+            self.assertLessEqual(abs(problem["offset"] - offset), 1, problem)
+
+    def test_what_json_does_not_allow(self):
+        q = '{"q":[0,0,0,%s]}'
+        for number in (".5", "1.", "01", "+1", "1e", "1e+", "0x10", "NaN", "Infinity", "-Infinity", "inf", "nan", "-",
+                       "1_000", "1,", "--1", "1.e5", "1e5.0", "٣"):
+            self.refused(self.PATH, q % number, 400)
+        for text in ("", " ", "{", "}", "{]", '{"q":[0,0,0,0],}', "{'q':[0,0,0,0]}", '{"q":[0,0,0,0]} x',
+                     '{"q":[0,0,0,0]}{}', '{"q":[0,0,0,0] /* */}', '{q:[0,0,0,0]}', '{"q":[0,0,0,0]', '"\\u12"',
+                     '{"\\x":1}', '{"a\nb":1}', "\ufeff{}", "tru", '{"q":[0 0 0 0]}', '{"q":[0,0,0,0]}\x00'):
+            self.refused(self.PATH, text, 400)
+        for raw in (b'{"\xff":1}', b'{"\xc0\xaf":1}', b'{"\xed\xa0\x80":1}', b'{"q":"\xf8"}', b'\xff\xfe{\x00}\x00'):
+            self.refused(self.PATH, raw, 400)
+
+    def test_duplicate_keys(self):
+        for text in ('{"q":[0,0,0,0],"q":[0,0,0,0]}', '{"q":[0,0,0,0],"\\u0071":[0,0,0,0]}',
+                     '{"q":[0,0,0,0],"wrenches":[{"link":"fore","link":"fore"}]}'):
+            self.refused(self.PATH, text, 400)
+        self.refused("/v1/models/x", '{"links":[],"links":[]}', 400, method="PUT")
+
+    def test_nesting(self):
+        for depth in (1000, 100_000, 2_000_000):
+            self.refused(self.PATH, "[" * depth, 400)
+            self.refused(self.PATH, '{"q":' + "[" * depth + "]" * depth + "}", 400)
+            self.refused("/v1/models/x", '{"a":' * depth + "1" + "}" * depth, 400, method="PUT")
+
+    def test_a_long_number_and_a_long_name(self):
+        zeros = "0" * 1_000_000
+        answer = self.client.post("/v1/models/slider/inverse-dynamics", f'{{"q":[0],"qdd":[0.{zeros}1]}}')
+        self.assertEqual((answer.status, answer.json()), (200, {"tau": [0]}))
+        self.refused(self.PATH, '{"q":[0,0,0,0],"' + "n" * 1_000_000 + '":1}', 422)
+        self.refused(self.PATH, '{"q":[0,0,0,0],"outputs":["' + "n" * 1_000_000 + '"]}', 422)
+
+
+class Documents(ErrorCase):
+    def bad(self, change, pointer=None, status=422, says=()):
+        """branched(), changed in place by `change`, is refused."""
+        document = branched()
+        change(document)
+        problem = self.refused("/v1/models/bad", document, status, pointer, method="PUT", says=says)
+        self.assertEqual(self.client.get("/v1/models/bad").status, 404)
+        return problem
+
+    @staticmethod
+    def joint(**fields):
+        def change(document):
+            document["links"][0]["joint"].update(fields)
+        return change
+
+    @staticmethod
+    def inertial(**fields):
+        def change(document):
+            document["links"][0]["inertial"].update(fields)
+        return change
+
+    def test_structure(self):
+        self.bad(lambda d: d.pop("links"), says="links")
+        self.bad(lambda d: d.update(links={}), "/links")
+        self.bad(lambda d: d.update(links=[1]), "/links/0")
+        self.bad(lambda d: d.update(colour=1), "/colour", says="colour")
+        self.bad(lambda d: d["links"][1].update(colour=1), "/links/1/colour")
+        self.bad(lambda d: d["links"][1]["joint"].update(colour=1), "/links/1/joint/colour")
+        self.bad(lambda d: d["links"][1]["inertial"].update(colour=1), "/links/1/inertial/colour")
+        self.bad(lambda d: d["links"][1].pop("name"), says="name")
+        self.bad(lambda d: d["links"][1].pop("parent"), says="parent")
+        self.bad(lambda d: d["links"][1].pop("joint"), says="joint")
+        self.bad(lambda d: d["links"][1]["joint"].pop("type"), says="type")
+        self.bad(lambda d: d["links"][1]["joint"].pop("name"), says="name")
+        self.bad(lambda d: d["links"][1]["joint"].pop("axis"), says="axis")
+        self.bad(lambda d: d.update(gravity=[0, 0]), "/gravity")
+        self.bad(lambda d: d.update(name=3), "/name")
+        self.bad(lambda d: d.update(base={"type": "flying", "link": "torso"}), "/base/type", says="flying")
+        self.bad(lambda d: d.update(frames=[{"name": "f", "link": "nowhere"}]), "/frames/0/link", says="nowhere")
+        self.bad(lambda d: d.update(frames=[{"name": "f", "link": "fore", "xyz": [1]}]), "/frames/0/xyz")
+
+    def test_the_tree(self):
+        self.bad(lambda d: d["links"][1].update(parent="nobody"), "/links/1/parent", says="nobody")
+        self.bad(lambda d: d["links"][1].update(parent="fore"))
+        self.bad(lambda d: d["links"][0].update(parent="fore"))
+        self.bad(lambda d: d["links"][1].update(name="upper"), says="upper")
+        self.bad(lambda d: d["links"][1].update(name="torso"), says="torso")
+        self.bad(lambda d: d["links"][1]["joint"].update(name="shoulder"), says="shoulder")
+        self.bad(lambda d: d["frames"].append(dict(d["frames"][0])), "/frames/1/name", says="tool")
+        self.bad(lambda d: d["frames"][0].update(name="fore"), says="fore")
+        self.bad(lambda d: d["links"][1].update(name=""), "/links/1/name")
+        self.bad(lambda d: d["links"][1].update(name=7), "/links/1/name")
+
+    def test_joints(self):
+        self.bad(self.joint(type="ball"), "/links/0/joint/type", says="ball")
+        self.bad(self.joint(axis=[0, 0, 0]), "/links/0/joint/axis")
+        self.bad(self.joint(axis=[0, 1]), "/links/0/joint/axis")
+        self.bad(self.joint(origin={"xyz": [0, 0]}), "/links/0/joint/origin/xyz")
+        self.bad(self.joint(origin={"xzy": [0, 0, 0]}), "/links/0/joint/origin/xzy")
+        self.bad(self.joint(origin={"dh": {"theta": 0, "d": 0, "a": 0, "alpha": 0}}))      # and an axis
+        self.bad(self.joint(origin={"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]}), "/links/0/joint/origin/matrix")
+        self.bad(self.joint(origin={"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, 0], [0, 0, 0, 1]]}))
+        self.bad(self.joint(origin={"matrix": [[1, 0.1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}))
+        self.bad(self.joint(origin={"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]]}))
+        self.bad(self.joint(friction={"viscous": "much"}), "/links/0/joint/friction/viscous")
+        self.bad(self.joint(rotor_inertia=[1]), "/links/0/joint/rotor_inertia")
+
+    def test_inertias(self):
+        self.bad(self.inertial(mass=-1), "/links/0/inertial/mass")
+        self.bad(self.inertial(mass="1"), "/links/0/inertial/mass")
+        self.bad(self.inertial(com=[0, 0]), "/links/0/inertial/com")
+        self.bad(self.inertial(inertia={"xx": -1, "yy": 1, "zz": 1}))
+        self.bad(self.inertial(inertia={"xx": 1, "yy": 1, "zz": 1, "xy": 2}))
+        self.bad(self.inertial(inertia={"xx": 1, "yy": 1, "zz": 1, "yx": 2}), "/links/0/inertial/inertia/yx")
+        for solid in ({"solid": "cone", "size": [1], "mass": 1}, {"solid": "box", "size": [1, 2], "mass": 1},
+                      {"solid": "box", "size": [1, 2, -3], "mass": 1}, {"solid": "box", "mass": 1},
+                      {"solid": "box", "size": [1, 2, 3]},
+                      {"solid": "box", "size": [1, 2, 3], "mass": 1, "density": 2}):
+            self.bad(lambda d, solid=solid: d["links"][0].update(inertial=solid))
+
+    def test_numbers_out_of_range(self):
+        text = json.dumps(branched()).replace("0.15", INF, 1)
+        self.refused("/v1/models/bad", text, 422, method="PUT")
+
+    def test_screws(self):
+        unit = [[float(i == j) for j in range(4)] for i in range(4)]
+        G = [[float(i == j) for j in range(6)] for i in range(6)]
+        good = {"M": [unit], "G": [G], "S": [[0, 0, 1, 0, 0, 0]]}
+        self.assertEqual(self.client.put("/v1/models/screwed", {"screws": good}).status, 201)
+        self.client.delete("/v1/models/screwed")
+        for change in ({"S": [[0, 0, 1, 0, 0, 0.5]]}, {"S": [[0] * 6]}, {"S": []}, {"G": [G, G]}, {"M": [unit] * 3},
+                       {"S": [[0, 0, 1, 0, 0]]}, {"G": [G[:5]]}, {"M": [unit[:3]]}, {"X": 1}):
+            self.refused("/v1/models/screwed", {"screws": {**good, **change}}, 422, method="PUT")
+        self.refused("/v1/models/screwed", {"screws": good, "links": []}, 422, method="PUT")
+
+    def test_what_comes_later_is_refused_by_name(self):
+        """Accepted in a later version, or refused saying so; never silently ignored."""
+        changes = [self.joint(mimic={"joint": "elbow"}), self.joint(elastic={"stiffness": 1e4}),
+                   lambda d: d.update(motors=[{"joint": "elbow", "link": "torso", "axis": [0, 0, 1], "gear_ratio": 100,
+                                               "spin_inertia": 1e-4}]),
+                   lambda d: d.update(loops=[{"name": "l", "frame_a": "tool", "frame_b": "thigh", "type": "revolute",
+                                              "axis": [0, 0, 1]}])]
+        for change in changes:
+            document = branched()
+            change(document)
+            answer = self.client.put("/v1/models/later", document)
+            if answer.status == 422:
+                self.assertTrue(answer.json().get("pointer"), answer)
+            else:
+                self.assertEqual(answer.status, 201, answer)
+                self.client.delete("/v1/models/later")
+
+    def test_too_large(self):
+        self.refused("/v1/models/bad", chain(513), 413, method="PUT", says="512")
+
+    def test_deep_and_wide_trees(self):
+        """Chains and stars of fixed links as long as the server allows, and longer."""
+        for count in (500, 5000, 60000):
+            for deep in (True, False):
+                links = [{"name": f"l{i}", "parent": f"l{i - 1}" if deep and i else "base",
+                          "joint": {"name": f"j{i}", "type": "fixed"}} for i in range(count)]
+                answer = self.client.put("/v1/models/big", {"links": links})
+                self.assertIn(answer.status, (200, 201, 413), answer)
+        self.client.delete("/v1/models/big")
+
+
+class Heads(ErrorCase):
+    PATH = "/v1/models/slider/inverse-dynamics"
+    REQUEST = '{"q":[0]}'
+
+    def test_not_found(self):
+        for path in ("/v2", "/v1/", "/v1/model", "/v1/models/none", "/v1/models/none/document", "/v1/models/slider/",
+                     "/v1/models/slider/document/x", "/v1//models", "/%2fv1", "/v1%2fmodels", "/v1/models/%00",
+                     "/v1/models/a%", "/v1/models/slider%00", "/problems/none", "/problems", "/v1/models/..%2fx",
+                     "/v1/models/slider/../slider", "//"):
+            self.refused(path, None, 404, method="GET")
+        for path in ("/v1/models/none/mass-matrix", "/v1/models/slider/no-such-operation", "/v1/models/slider/Mass-Matrix"):
+            self.refused(path, "{}", 404)
+        self.refused("/v1/models/none", None, 404, method="DELETE")
+
+    def test_unknown_method(self):
+        for method in ("BREW", "PROPFIND", "get", "TRACE"):
+            connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=20)
+            connection.request(method, "/v1")
+            answer = connection.getresponse()
+            body = answer.read()
+            self.assertEqual(answer.status, 501, method)
+            self.assertEqual(json.loads(body)["status"], 501)
+            connection.close()
+
+    def test_query_parameters(self):
+        self.refused(self.PATH + "?verbose=1", self.REQUEST, 422, says="verbose")
+        self.refused("/v1/models?x", None, 422, method="GET")
+        self.refused("/v1/models/x?name=y", pendulum(), 422, method="PUT")
+
+    def test_content_types(self):
+        for given in ("application/json", "application/json; charset=utf-8", "application/json;charset=\"UTF-8\"",
+                      "APPLICATION/JSON"):
+            answer = self.client.post(self.PATH, self.REQUEST, Content_Type=given)
+            self.assertEqual(answer.status, 200, given)
+        self.assertEqual(self.client.post(self.PATH, self.REQUEST).status, 200, "absent is JSON")
+        for given in ("text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1", "json",
+                      "application/jsonp", "text/html"):
+            self.refused(self.PATH, self.REQUEST, 415, Content_Type=given)
+            self.refused("/v1/models/x", pendulum(), 415, method="PUT", Content_Type=given)
+        for given in ("gzip", "br"):
+            self.refused(self.PATH, self.REQUEST, 415, Content_Encoding=given)
+
+    def test_accept(self):
+        for given in ("*/*", "application/*", "application/json", "text/html, application/json;q=0.1", "text/html, */*;q=0.1"):
+            answer = self.client.post(self.PATH, self.REQUEST, Accept=given)
+            self.assertEqual(answer.status, 200, given)
+            self.assertEqual(answer.headers.get_content_type(), "application/json")
+        for given in ("text/html", "application/json;q=0", "image/*", "application/json;q=0, */*"):
+            self.refused(self.PATH, self.REQUEST, 406, Accept=given)
+        self.refused("/v1/models", None, 406, method="GET", Accept="text/html")
+        self.assertEqual(self.client.get("/livez", Accept="text/html").status, 200, "406 under /v1 only")
+
+    def test_request_timeout(self):
+        for given in ("soon", "-1", "", "1s", "nan", "inf", "1e", "0x1"):
+            self.refused(self.PATH, self.REQUEST, 400, Request_Timeout=given)
+        for given in ("1", "0.5", "100000"):
+            self.assertEqual(self.client.post(self.PATH, self.REQUEST, Request_Timeout=given).status, 200)
+
+    def test_order_of_decisions(self):
+        """404 before 405 before 406 and 415, and those before what the body holds."""
+        self.refused("/v1/models/none/mass-matrix", "{", 404, Content_Type="text/plain", Accept="text/html")
+        self.refused(self.PATH, "{", 405, method="PUT", Content_Type="text/plain", Accept="text/html")
+        self.refused(self.PATH, "{", 415, Content_Type="text/plain")
+        self.refused(self.PATH, "{", 406, Accept="text/html")
+
+
+class Limits(ErrorCase):
+    arguments = ("--max-body", "200K", "--max-rows", "100", "--max-answer", "20K", "--max-models", "16",
+                 "--max-links", "50", "--max-nesting", "8")
+
+    def test_rows(self):
+        self.assertEqual(self.client.post("/v1/models/slider/inverse-dynamics", {"q": [[0]] * 100}).status, 200)
+        self.refused("/v1/models/slider/inverse-dynamics", {"q": [[0]] * 101}, 413, says=("100", "101"))
+
+    def test_answer(self):
+        """Refused before it is computed, and the rows it says would fit do."""
+        q = [[0.123456789] * 4] * 90
+        problem = self.refused("/v1/models/arm/mass-matrix", {"q": q}, 413)
+        numbers = [int(word.strip(".,;:()")) for word in problem["detail"].split() if word.strip(".,;:()").isdigit()]
+        fitting = [n for n in numbers if 1 <= n < 90]
+        self.assertTrue(fitting, problem)
+        self.assertEqual(self.client.post("/v1/models/arm/mass-matrix", {"q": q[:min(fitting)]}).status, 200)
+
+    def test_body(self):
+        big = '{"q":[0]' + " " * 300_000 + "}"
+        for method, path in (("POST", "/v1/models/slider/inverse-dynamics"), ("PUT", "/v1/models/x")):
+            try:
+                answer = self.client.request(method, path, big)
+                self.assertProblem(answer, 413)
+            except (ConnectionError, http.client.HTTPException):
+                pass        # refused on the head and closed while the body was still on its way
+
+    def test_body_announced(self):
+        """Refused on the head alone."""
+        raw = self.server.socket()
+        raw.send("POST /v1/models/slider/inverse-dynamics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n")
+        self.assertProblem(raw.answer(), 413)
+        raw.close()
+
+    def test_body_in_chunks(self):
+        raw = self.server.socket()
+        raw.send("POST /v1/models/slider/inverse-dynamics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        try:
+            for _ in range(40):
+                raw.send(b"2000\r\n" + b" " * 8192 + b"\r\n")
+        except ConnectionError:
+            pass
+        try:
+            self.assertEqual(raw.answer().status, 413)
+        except ConnectionError:
+            pass
+        raw.close()
+
+    def test_nesting(self):
+        self.refused("/v1/models/arm/mass-matrix", '{"q":[[[[[[[[1]]]]]]]]}', 400)
+
+    def test_links(self):
+        self.assertIn(self.client.put("/v1/models/x", chain(49)).status, (200, 201))
+        self.refused("/v1/models/x", chain(60), 413, method="PUT")
+
+    def test_models(self):
+        held = len(self.client.get("/v1/models").json()["models"])
+        statuses = [self.client.put(f"/v1/models/more{i}", pendulum()).status for i in range(20)]
+        self.assertEqual(statuses[:16 - held], [201] * (16 - held))
+        for status in statuses[16 - held:]:
+            self.assertIn(status, (413, 507))
+        for i in range(20):
+            self.client.delete(f"/v1/models/more{i}")
+
+    def test_published(self):
+        limits = json.dumps(self.client.get("/v1").json()["limits"])
+        for figure in ("204800", "20480", "100"):
+            self.assertIn(figure, limits)
+
+
+if __name__ == "__main__":
+    tap.main()

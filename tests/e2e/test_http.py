@@ -1,0 +1,315 @@
+"""The server's HTTP on the wire: framing, pipelining, slow and broken peers, through raw sockets."""
+import json
+import re
+import socket
+import time
+
+import tap
+from harness import SANITIZED, ServerCase
+from samples import branched, slider
+
+ASK = "/v1/models/slider/inverse-dynamics"
+BODY = b'{"q":[0],"qdd":[2]}'
+
+
+def post(body=BODY, *headers, path=ASK, length=None):
+    lines = [f"POST {path} HTTP/1.1", "Host: x", *headers]
+    if length is not False:
+        lines.append(f"Content-Length: {len(body) if length is None else length}")
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+class WireCase(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.client.put("/v1/models/slider", slider())
+
+    def setUp(self):
+        self.raw = self.server.socket()
+        self.addCleanup(self.raw.close)
+
+    def tearDown(self):
+        self.alive()
+
+    def alive(self, sock=None):
+        """Answers: on that connection, or on a new one."""
+        raw = sock or self.server.socket()
+        raw.send(post())
+        answer = raw.answer()
+        self.assertEqual((answer.status, answer.json()), (200, {"tau": [2]}))
+        if sock is None:
+            raw.close()
+
+    def refused_on_the_wire(self, request, *statuses):
+        """One of those statuses, or a plain close; nothing that follows on the connection is taken for a request."""
+        raw = self.server.socket()
+        raw.send(request)
+        try:
+            self.assertIn(raw.answer().status, statuses, request[:200])
+        except ConnectionError:
+            pass
+        raw.close()
+
+
+class Framing(WireCase):
+    def test_keep_alive(self):
+        for _ in range(50):
+            self.alive(self.raw)
+
+    def test_connection_close(self):
+        self.raw.send(post(BODY, "Connection: close"))
+        self.assertEqual(self.raw.answer().headers["Connection"].lower(), "close")
+        self.assertTrue(self.raw.closed(5))
+
+    def test_http_1_0_closes(self):
+        self.raw.send(b"POST " + ASK.encode() + b" HTTP/1.0\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY)
+        self.assertEqual(self.raw.answer().json(), {"tau": [2]})
+        self.assertTrue(self.raw.closed(5))
+
+    def test_pipelining(self):
+        """Twenty requests in one write: as many answers, in order, errors among them."""
+        for i in range(20):
+            self.raw.send(post(b'{"q":[0],"qdd":[%d]}' % i if i % 5 else b'{"q":[0],"qdd":[}'))
+        for i in range(20):
+            answer = self.raw.answer()
+            self.assertEqual(answer.status, 200 if i % 5 else 400)
+            if i % 5:
+                self.assertEqual(answer.json(), {"tau": [i]})
+
+    def test_pipelined_heavy_and_light(self):
+        heavy = json.dumps({"q": [[0]] * 20000, "qdd": [1]}).encode()
+        for _ in range(3):
+            self.raw.send(post(heavy) + post())
+        for _ in range(3):
+            self.assertEqual(len(self.raw.answer().json()["tau"]), 20000)
+            self.assertEqual(self.raw.answer().json(), {"tau": [2]})
+
+    def test_byte_by_byte(self):
+        for byte in post():
+            self.raw.send(bytes([byte]))
+        self.assertEqual(self.raw.answer().json(), {"tau": [2]})
+
+    def test_chunked_body(self):
+        self.raw.send(post(b"", "Transfer-Encoding: chunked", length=False))
+        for part in (BODY[:1], BODY[1:7], BODY[7:]):
+            self.raw.send(b"%x\r\n%s\r\n" % (len(part), part))
+        self.raw.send(b"0\r\n\r\n")
+        self.assertEqual(self.raw.answer().json(), {"tau": [2]})
+        self.alive(self.raw)
+
+    def test_expect_100_continue(self):
+        big = BODY[:-1] + b" " * 1_500_000 + b"}"
+        self.raw.send(post(b"", "Expect: 100-continue", length=len(big)))
+        self.assertEqual(self.raw.answer().status, 100)
+        self.raw.send(big)
+        self.assertEqual(self.raw.answer().json(), {"tau": [2]})
+        self.alive(self.raw)
+
+    def test_expect_100_continue_refused_on_the_head(self):
+        """A client that waits to be told is told the final answer; the body was never sent."""
+        for request, status in ((post(b"", "Expect: 100-continue", path="/v1/models/none/bias", length=10), 404),
+                                (post(b"", "Expect: 100-continue", "Content-Type: text/plain", length=10), 415)):
+            raw = self.server.socket()
+            raw.send(request)
+            answer = raw.answer()
+            if answer.status == 100:
+                raw.send(b"x" * 10)
+                answer = raw.answer()
+            self.assertEqual(answer.status, status)
+            raw.close()
+
+    def test_a_refused_request_s_body_is_no_request(self):
+        """404, 405 and 415 answered before the body came: the connection stays in step or is closed."""
+        body = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n" * 3
+        for request, status in ((post(body, path="/v1/models/none/bias"), 404),
+                                (post(body, "Content-Type: text/plain"), 415),
+                                (post(body, path="/v1/models"), 405)):
+            raw = self.server.socket()
+            raw.send(request + post())
+            self.assertEqual(raw.answer().status, status)
+            try:
+                self.assertEqual(raw.answer().json(), {"tau": [2]})
+            except ConnectionError:
+                pass
+            raw.close()
+
+    def test_head_sends_no_body(self):
+        self.raw.send(b"HEAD /v1/models HTTP/1.1\r\nHost: x\r\n\r\n" + post())
+        answer = self.raw.answer(head=True)
+        self.assertEqual(answer.status, 200)
+        self.assertGreater(int(answer.headers["Content-Length"]), 10)
+        self.assertEqual(self.raw.answer().json(), {"tau": [2]})
+
+
+class Malformed(WireCase):
+    def test_conflicting_lengths(self):
+        """What request smuggling lives on."""
+        for headers in (["Content-Length: 5"], ["Content-Length: 19"], ["Transfer-Encoding: chunked"],
+                        ["Content-Length: 19, 19"]):
+            self.refused_on_the_wire(post(BODY, *headers), 400)
+
+    def test_bad_lengths(self):
+        for length in ("-1", "+19", "19a", "0x13", "1e1", "", "99999999999999999999999999"):
+            self.refused_on_the_wire(post(BODY, length=length), 400, 413)
+
+    def test_bad_transfer_codings(self):
+        for coding in ("gzip", "chunked, chunked", "gzip, chunked", "identity", "xchunked", "chunked;q=1", "chunked, gzip"):
+            self.refused_on_the_wire(post(b"0\r\n\r\n", f"Transfer-Encoding: {coding}", length=False), 400, 501)
+        self.refused_on_the_wire(post(b"0\r\n\r\n", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked",
+                                      length=False), 400, 501)
+
+    def test_bad_chunks(self):
+        for chunks in (b"zz\r\n", b"-1\r\nx\r\n", b"5\r\nabc\r\n0\r\n\r\n", b"ffffffffffffffffff\r\nx", b"3 \x00\r\nabc\r\n0\r\n\r\n"):
+            raw = self.server.socket()
+            raw.send(post(b"", "Transfer-Encoding: chunked", length=False) + chunks)
+            raw.half_close()
+            try:
+                self.assertIn(raw.answer().status, (400, 413))
+            except ConnectionError:
+                pass
+            raw.close()
+
+    def test_header_names_with_spaces(self):
+        for header in ("Content-Length : 19", " Content-Length: 19", "X Y: z", "Transfer-Encoding : chunked"):
+            self.refused_on_the_wire(post(BODY, header, length=False if "ength" in header else None), 400)
+
+    def test_request_lines(self):
+        for line in (b"GARBAGE", b"GET", b"GET /livez", b"GET /livez HTTP/9.9", b"\x00\x01\x02", b"GET  /livez  HTTP/1.1 x",
+                     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
+            raw = self.server.socket()
+            raw.send(line + b"\r\nHost: x\r\n\r\n")
+            raw.half_close()
+            self.assertTrue(raw.closed(10), line)
+            raw.close()
+
+    def test_long_uri(self):
+        raw = self.server.socket()
+        try:
+            raw.send(b"GET /v1/" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertIn(raw.answer().status, (414, 431))
+        except ConnectionError:
+            pass
+        raw.close()
+
+    def test_big_and_many_headers(self):
+        for headers in (["X-Big: " + "a" * 200_000], [f"X-{i}: {'b' * 50}" for i in range(5000)]):
+            raw = self.server.socket()
+            try:
+                raw.send(post(BODY, *headers))
+                self.assertIn(raw.answer().status, (431, 413))
+            except ConnectionError:
+                pass
+            raw.close()
+
+    def test_ordinary_headers_are_fine(self):
+        self.raw.send(post(BODY, "User-Agent: " + "a" * 1000, "Cookie: " + "b" * 3000,
+                           *[f"X-Forwarded-{i}: 10.0.0.1" for i in range(20)]))
+        self.assertEqual(self.raw.answer().status, 200)
+
+    def test_paths_are_split_before_they_are_decoded(self):
+        for path, status in (("/v1/models/slider%2finverse-dynamics", 404), ("/v1/models%2fslider", 404),
+                             ("/v1/models/slider%00", 404), ("/v1/models/%73lider", 200), ("/v1/models/slider%", 404),
+                             ("/v1/models/%GG", 404), ("/%76%31/models", 200), ("/v1/models/sl%2fider", 404)):
+            self.raw.send(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertEqual(self.raw.answer().status, status, path)
+
+    def test_absolute_target(self):
+        self.raw.send("GET http://x/livez HTTP/1.1\r\nHost: x\r\n\r\n")
+        self.assertIn(self.raw.answer().status, (200, 404))
+
+    def test_cut_at_every_byte(self):
+        request = post()
+        for length in range(len(request)):
+            raw = self.server.socket()
+            raw.send(request[:length])
+            raw.close()
+
+    def test_half_close_abandons(self):
+        """With the request unfinished there is no answer to wait for; finished, one may still come."""
+        raw = self.server.socket()
+        raw.send(post()[:-3])
+        raw.half_close()
+        self.assertTrue(raw.closed(10))
+        raw.close()
+
+
+class SlowPeers(WireCase):
+    arguments = ("--read-deadline", "1", "--write-deadline", "2", "--idle-timeout", "3", "--connections", "50")
+    SLACK = 10 if SANITIZED else 4
+
+    def drip(self, data, pause=0.1):
+        """Byte by byte: whether the server lost patience before the end, and after how long."""
+        start = time.monotonic()
+        for i in range(len(data)):
+            try:
+                self.raw.send(data[i:i + 1])
+                self.raw.sock.settimeout(pause)
+                received = self.raw.sock.recv(65536)
+                return received, time.monotonic() - start
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                return b"", time.monotonic() - start
+        return None, time.monotonic() - start
+
+    def test_slow_headers(self):
+        """Activity does not extend the deadline: it is for the whole request."""
+        received, took = self.drip(post(BODY, "X-Slow: " + "a" * 400))
+        self.assertIsNotNone(received, "a request that takes 40 s was waited for")
+        self.assertLess(took, 1 + self.SLACK)
+        if received:
+            self.assertIn(b" 408 ", received.split(b"\r\n")[0])
+
+    def test_slow_body(self):
+        self.raw.send(post(b"", length=400))
+        received, took = self.drip(b" " * 400)
+        self.assertIsNotNone(received, "a body that takes 40 s was waited for")
+        self.assertLess(took, 1 + self.SLACK)
+        if received:
+            self.assertIn(b" 408 ", received.split(b"\r\n")[0])
+
+    def test_idle_connections_are_closed(self):
+        self.alive(self.raw)
+        self.assertTrue(self.raw.closed(3 + self.SLACK))
+
+    def test_silent_connections_are_closed(self):
+        self.assertTrue(self.raw.closed(3 + self.SLACK))
+
+    def test_slow_readers_are_dropped(self):
+        """An answer of megabytes that nobody reads does not hold its memory for ever."""
+        self.raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.client.put("/v1/models/arm", branched())
+        request = json.dumps({"q": [[0.1, 0.2, 0.3, 0.4]] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
+        self.raw.send(post(request, path="/v1/models/arm/inverse-dynamics"))
+        start = self.raw.sock.recv(4096)
+        self.assertIn(b" 200 ", start[:20])
+        length = int(re.search(rb"Content-Length: ([0-9]+)", start).group(1))
+        self.assertGreater(length, 16_000_000)
+        time.sleep(2 + self.SLACK)
+        received = 0
+        try:
+            while part := self.raw.sock.recv(1 << 20):
+                received += len(part)
+        except ConnectionError:
+            pass
+        self.assertLess(received, length / 2, "the whole answer was kept for a reader that had stopped")
+
+    def test_a_slow_herd_does_not_lock_others_out_for_long(self):
+        """More dripping connections than the server takes: after the read deadline there is room again."""
+        herd = []
+        for _ in range(60):
+            try:
+                sock = self.server.socket()
+                sock.send(b"POST / HTTP/1.1\r\n")
+                herd.append(sock)
+            except OSError:
+                break
+        time.sleep(1 + self.SLACK / 2)
+        self.alive()
+        for sock in herd:
+            sock.close()
+
+
+if __name__ == "__main__":
+    tap.main()

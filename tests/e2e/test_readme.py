@@ -1,0 +1,50 @@
+"""Every `$ curl` of the README's console blocks is run, and must answer as printed there."""
+import json
+import os
+import re
+import shlex
+import subprocess
+
+import tap
+from harness import PATIENCE, ROOT, ServerCase
+
+README = os.path.join(ROOT, "README.md")
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
+ADDRESS = re.compile(r"(http://)?(localhost|127\.0\.0\.1):8088")
+
+
+def snippets():
+    """(command, expected output) of every console command that is a curl; lines ending in \\ continue it."""
+    with open(README) as file:
+        blocks = BLOCK.findall(file.read())
+    for block in blocks:
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = re.sub(r"\\\n\s*", " ", part).partition("\n")
+            if re.match(r"curl\b", command):
+                yield command, expected.strip()
+
+
+class Readme(ServerCase):
+    def test_curl_examples(self):
+        found = list(snippets())
+        self.assertGreaterEqual(len(found), 3, "the README promises three curl examples")
+        for command, expected in found:
+            with self.subTest(command=command):
+                self.assertRegex(command, ADDRESS)
+                # through a shell where the example uses one (pipes, files), with the test's address
+                done = subprocess.run(["bash", "-c", ADDRESS.sub(self.server.url(), command)], cwd=ROOT,
+                                      capture_output=True, timeout=PATIENCE)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(shlex.split(command))
+                self.check(done.stdout.decode().strip(), expected)
+
+    def check(self, actual, expected):
+        self.assertTrue(expected, f"the example shows no answer; it is {actual}")
+        try:
+            self.assertEqual(json.loads(actual), json.loads(expected))
+        except json.JSONDecodeError:
+            self.assertEqual(actual.split(), expected.split())
+
+
+if __name__ == "__main__":
+    tap.main()
