@@ -1,11 +1,12 @@
 # Makefile - everything is made under build/. Nothing here installs anything but `make deps` (packages that are
-# missing) and `make install`; `make help` lists the targets.
+# missing) and `make install`. `make help` lists the targets; V=1 shows the commands.
 
 VERSION := 0.1.0
 BUILD   ?= build
 PREFIX  ?= /usr/local
 PYTHON  ?= /usr/bin/python3
 ARGS    ?=
+Q       := $(if $(V),,@)
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -66,7 +67,8 @@ DYN_OBJECTS := $(DYN_PLAIN) $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
 define lane_rule
 $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$(CC) $$(LANE_FLAGS) $(LANES_$(1)) -DTARGET=$(1) -c $$< -o $$@
+	@echo '  CC    $$< ($(1))'
+	$$(Q)$(CC) $$(LANE_FLAGS) $(LANES_$(1)) -DTARGET=$(1) -c $$< -o $$@
 endef
 $(foreach t,$(TARGETS) complex,$(eval $(call lane_rule,$(t))))
 
@@ -82,15 +84,17 @@ $(BUILD)/libapi.a: $(API_OBJECTS)
 
 $(BUILD)/api/number.o: api/number.cc $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CXX) $(CXX_FLAGS) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -c $< -o $@
+	@echo '  CXX   $<'
+	$(Q)$(CXX) $(CXX_FLAGS) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -c $< -o $@
 
 $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(PYTHON) api/openapi.py $(VERSION) <$< >$@
+	@echo '  JSON  $<'
+	$(Q)$(PYTHON) api/openapi.py $(VERSION) <$< >$@
 
 # api_openapi_start .. api_openapi_end: the contract as bytes
 $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
-	printf '%s\n' '.section .rodata' '.global api_openapi_start, api_openapi_end' 'api_openapi_start:' \
+	$(Q)printf '%s\n' '.section .rodata' '.global api_openapi_start, api_openapi_end' 'api_openapi_start:' \
 	    '.incbin "$<"' 'api_openapi_end:' '.byte 0' '.section .note.GNU-stack,"",%progbits' | \
 	    $(CC) -x assembler -c -o $@ -
 
@@ -101,17 +105,20 @@ LIBS         = $(shell pkg-config --libs libmicrohttpd libuv jansson nettle) -lm
 $(BUILD)/libserver.a: $(SRV_OBJECTS)
 
 $(BUILD)/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a
-	$(CC) $(LINK) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(LINK) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/server/%.o: private DEFINES := -DTORQUED_VERSION='"$(VERSION)"' -DTORQUED_PREFIX='"$(PREFIX)"'
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(C_FLAGS) -c $< -o $@
+	@echo '  CC    $<'
+	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 %.a:
+	@echo '  AR    $@'
 	@rm -f $@
-	ar rcs $@ $^
+	$(Q)ar rcs $@ $^
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 include tests/tests.mk

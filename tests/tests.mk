@@ -14,14 +14,16 @@ define test_rule
 $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
     $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/$(1)/test_%,$(wildcard tests/$(1)/*.c))) \
     $(LAYERS_$(1):%=$(BUILD)/%)
-	$$(CC) $$(LINK) $$(SANFLAGS) -o $$@ $$^ $$(LIBS) -lcmocka -ldl
+	@echo '  LINK  $$@'
+	$$(Q)$$(CC) $$(LINK) $$(SANFLAGS) -o $$@ $$^ $$(LIBS) -lcmocka -ldl
 endef
 $(foreach d,dynamics api server,$(eval $(call test_rule,$(d))))
 
 # cmocka's signatures have a parameter that most tests leave alone.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(C_FLAGS) -Wno-unused-parameter -I. -c $< -o $@
+	@echo '  CC    $<'
+	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -I. -c $< -o $@
 
 .PHONY: test test-programs test-run check-asan check-tsan soak
 test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...' runs some
@@ -64,7 +66,8 @@ fuzz-programs:
 	    TARGETS=scalar WARNINGS= SANITIZE=address,undefined,fuzzer-no-link FUZZ_CC= $(FUZZERS)
 
 $(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz/drive.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
-	$(CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(LIBS)
+	@echo '  LINK  $@'
+	$(Q)$(CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(LIBS)
 
 # --- benchmarks ------------------------------------------------------------------------------------------------
 .PHONY: bench
@@ -77,4 +80,5 @@ bench: ## ns per state of each kernel and width; requests per second beside a ba
 .PHONY: bench-programs
 bench-programs: $(BUILD)/torqued $(BENCHES:%=$(BUILD)/tests/bench/%)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
-	$(CC) $(LINK) -o $@ $^ $(LIBS)
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(LINK) -o $@ $^ $(LIBS)
