@@ -59,19 +59,17 @@ LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, dy
     }
 }
 
-/* Every body's composite, leaves first. */
-static inline void composites(const dyn_model *m, const joint_at *at, composite *of)
+/* Completes body i's composite, all bodies after it being done, and adds it to the parent's. */
+static inline void composite_step(const dyn_model *m, const joint_at *at, composite *of, int i)
 {
-    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        const dyn_body *b   = &m->body[i];
-        composite       own = {sym3_of(b->E), vec3_of(b->h)};
-        of[i] = b->leaf ? own : (composite){sym3_add(of[i].E, own.E), add(of[i].h, own.h)};
-        if (b->parent == DYN_WORLD)
-            continue;
-        composite c = of[i], *p = &of[b->parent];
-        BODY_FORMS(b, composite_form, b, at[i], &c)
-        *p = b->first ? c : (composite){sym3_add(p->E, c.E), add(p->h, c.h)};
-    }
+    const dyn_body *b   = &m->body[i];
+    composite       own = {sym3_of(b->E), vec3_of(b->h)};
+    of[i] = b->leaf ? own : (composite){sym3_add(of[i].E, own.E), add(of[i].h, own.h)};
+    if (b->parent == DYN_WORLD)
+        return;
+    composite c = of[i], *p = &of[b->parent];
+    BODY_FORMS(b, composite_form, b, at[i], &c)
+    *p = b->first ? c : (composite){sym3_add(p->E, c.E), add(p->h, c.h)};
 }
 
 /* Wrench that gives the composite, at rest, unit acceleration along its joint: for the axis z through the origin

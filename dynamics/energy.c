@@ -112,7 +112,8 @@ static void momentum_column(const dyn_model *m, const world_motion *B, vec3 com,
 
 static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *com_jacobian, lane *matrix)
 {
-    composites(m, ws->at, ws->of);
+    for (int i = (int)m->n_bodies - 1; i >= 0; i--)
+        composite_step(m, ws->at, ws->of, i);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (b->joint != DYN_FLOATING) {

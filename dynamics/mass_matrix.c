@@ -82,15 +82,19 @@ static void base_block(const dyn_model *m, const composite *c, lane *M)
     }
 }
 
+/* A column as soon as its composite is there: its chain of hops then overlaps with the next composite. */
 static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M)
 {
-    composites(m, ws->at, ws->of);
-    for (size_t e = 0; e < (size_t)m->nv * (size_t)m->nv; e++) /* pairs on different branches stay zero */
-        M[e] = lane_of(0);
-    if (m->floating)
-        base_block(m, &ws->of[0], M);
-    for (int i = m->floating; i < (int)m->n_bodies; i++)
-        joint_column(m, ws, i, M);
+    if (m->branched) /* pairs on different branches stay zero */
+        for (size_t e = 0; e < (size_t)m->nv * (size_t)m->nv; e++)
+            M[e] = lane_of(0);
+    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
+        composite_step(m, ws->at, ws->of, i);
+        if (m->body[i].joint == DYN_FLOATING)
+            base_block(m, &ws->of[i], M);
+        else
+            joint_column(m, ws, i, M);
+    }
 }
 
 static int body_of(const dyn_model *m, int v)

@@ -241,7 +241,8 @@ static void add_link(builder *to, const dyn_link *l, int index)
 /* What is summed or known only from the whole tree. */
 static void finish(dyn_model *m, dyn_body *body)
 {
-    m->mass = 0;
+    m->mass     = 0;
+    m->branched = false;
     for (size_t i = 0; i < m->n_bodies; i++) {
         body[i].subtree_mass = body[i].mass;
         body[i].leaf         = true;
@@ -250,6 +251,7 @@ static void finish(dyn_model *m, dyn_body *body)
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         body[i].first = body[i].parent != DYN_WORLD && body[body[i].parent].leaf;
+        m->branched |= body[i].parent != i - 1;
         if (body[i].parent == DYN_WORLD)
             continue;
         dyn_body *p = &body[body[i].parent];

@@ -128,6 +128,7 @@ typedef struct dyn_model {
     size_t n_links;    /* of the description */
     int    nq, nv;
     bool   floating;
+    bool   branched;   /* some body hangs on other than the one before it */
     double gravity[3]; /* m/s^2, world axes */
     double mass;       /* kg, of all bodies */
     dyn_link_place base;                 /* the base link */
