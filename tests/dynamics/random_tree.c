@@ -62,7 +62,7 @@ static void turn(double R[3][3], int k, double c, double s)
 void random_rotation(random_source *source, double R[3][3])
 {
     const double cosine[4] = {1, 0, -1, 0}, sine[4] = {0, 1, 0, -1};
-    bool         quarters = random_chance(source, 0.6), exact = random_chance(source, 0.5);
+    bool         quarters = source->neat || random_chance(source, 0.4), exact = random_chance(source, 0.5);
     for (int i = 0; i < 9; i++)
         R[i / 3][i % 3] = i % 4 == 0;
     size_t turns = random_below(source, 4);
@@ -103,7 +103,7 @@ void random_inertia(random_source *source, dyn_inertia *inertia)
 
 static void random_axis(random_source *source, double axis[3])
 {
-    if (random_chance(source, 0.5)) {
+    if (!source->neat && random_chance(source, 0.6)) {
         random_unit(source, axis);
         return;
     }
@@ -180,11 +180,12 @@ static bool has_child(const random_tree *tree, size_t link)
 /* `along`: probability that a link hangs on the one before it */
 static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned features, double along)
 {
-    random_source source = {seed * 0x100000001b3u + 17};
+    random_source source = {.state = seed * 0x100000001b3u + 17};
     size_t        joints = floating ? dof - 6 : dof;
     random_tree   tree   = {.links = calloc(2 * joints + 2, sizeof *tree.links)};
     if (!tree.links) abort();
     tree.description = (dyn_description){.floating = floating, .gravity = {0, 0, -9.81}, .links = tree.links};
+    source.neat      = random_chance(&source, 0.5);
     random_inertia(&source, &tree.description.base_inertia);
     if (random_chance(&source, 0.3)) random_vector(&source, 3, 10, tree.description.gravity);
     size_t n = 0, free_fixed = joints;

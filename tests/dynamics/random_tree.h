@@ -6,6 +6,7 @@
 /* SplitMix64 (Steele, Lea, Flood 2014): the same sequence on every machine. */
 typedef struct random_source {
     uint64_t state;
+    bool     neat; /* rotations by multiples of 90 deg and axes along x, y, z only, as most real robots have */
 } random_source;
 
 uint64_t random_bits(random_source *source);
@@ -13,7 +14,7 @@ double   random_between(random_source *source, double low, double high);
 size_t   random_below(random_source *source, size_t n);
 bool     random_chance(random_source *source, double probability);
 void     random_unit(random_source *source, double axis[3]);
-void     random_rotation(random_source *source, double R[3][3]); /* often a multiple of 90 deg about x, y or z */
+void     random_rotation(random_source *source, double R[3][3]);
 void     random_pose(random_source *source, dyn_pose *X);
 void     random_inertia(random_source *source, dyn_inertia *inertia); /* of a solid body */
 

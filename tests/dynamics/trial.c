@@ -40,7 +40,7 @@ static void place_wrenches(trial *t, random_source *source, size_t n)
 trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches)
 {
     trial         t      = {.seed = seed, .tree = tree, .rows = rows};
-    random_source source = {~seed};
+    random_source source = {.state = ~seed};
     int           where  = 0;
     if (dyn_model_build(&t.tree.description, &t.model, &where) != DYN_OK)
         fail_msg("seed %llu: no model, link %d", (unsigned long long)seed, where);
@@ -65,7 +65,7 @@ trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches)
 
 trial trial_make(uint64_t seed, size_t rows)
 {
-    random_source source   = {seed ^ 0x5bd1e995u};
+    random_source source   = {.state = seed ^ 0x5bd1e995u};
     bool          floating = seed % 3 == 0;
     size_t        least = floating ? 6 : 1, dof = least + random_below(&source, random_chance(&source, 0.3) ? 35 : 9);
     return trial_of(seed, random_tree_make(seed, dof, floating, TREE_ALL), rows, seed % (TRIAL_WRENCHES + 1));

@@ -1,0 +1,149 @@
+/* test_bias.c - forces at zero acceleration and their parts, on every target. */
+#include "check.h"
+#include "rows.h"
+#include "trial.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* As for inverse dynamics: sums along at most 40 bodies. */
+#define TOLERANCE 2e-14
+
+enum { ROBOTS = 240, ROWS = 5, PARTS = 4 };
+
+static const char *const part_names[PARTS] = {"bias", "coriolis", "gravity", "friction"};
+
+/* Arrays of the four parts, in the order of part_names. */
+static void allocate_parts(const trial *t, double *parts[PARTS])
+{
+    for (int p = 0; p < PARTS; p++)
+        parts[p] = trial_array(t, t->nv);
+}
+
+static void free_parts(double *parts[PARTS])
+{
+    for (int p = 0; p < PARTS; p++)
+        free(parts[p]);
+}
+
+static void evaluate(const dyn_kernels *k, const trial *t, double *const parts[PARTS])
+{
+    rows_bias(k, &t->scene, t->rows,
+              (dyn_bias){.q        = t->q,
+                         .qd       = t->qd,
+                         .wrenches = t->wrenches,
+                         .bias     = parts[0],
+                         .coriolis = parts[1],
+                         .gravity  = parts[2],
+                         .friction = parts[3]});
+}
+
+static void evaluate_reference(const trial *t, double *const parts[PARTS])
+{
+    for (size_t r = 0; r < t->rows; r++) {
+        reference_wrench w[TRIAL_WRENCHES];
+        reference_scene  scene = trial_reference_scene(t, r, w);
+        reference       *ref   = trial_reference(t, r);
+        size_t           at    = r * t->nv;
+        reference_bias(ref, &scene, (reference_bias_parts){parts[0] + at, parts[1] + at, parts[2] + at, parts[3] + at});
+        reference_free(ref);
+    }
+}
+
+static void compare_with_reference(const trial *t)
+{
+    double *got[PARTS], *expected[PARTS];
+    allocate_parts(t, got);
+    allocate_parts(t, expected);
+    evaluate_reference(t, expected);
+    const dyn_kernels *k;
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        evaluate(k, t, got);
+        for (int p = 0; p < PARTS; p++)
+            check_close_scaled(part_names[p], t->seed, t->rows * t->nv, got[p], expected[p], TOLERANCE,
+                               9.81 * t->model->mass); /* a part may vanish, or the robot hang straight down */
+    }
+    free_parts(got);
+    free_parts(expected);
+}
+
+static void test_random_robots(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial t = trial_make(seed, ROWS);
+        compare_with_reference(&t);
+        trial_free(&t);
+    }
+}
+
+static void test_terms(void **state)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        for (unsigned terms = 0; terms < 4; terms++) {
+            trial t       = trial_make(seed, 2);
+            t.scene.terms = terms;
+            compare_with_reference(&t);
+            trial_free(&t);
+        }
+}
+
+/* bias is inverse dynamics at qdd = 0, with everything in it. */
+static void test_bias_is_inverse_dynamics_at_rest_of_acceleration(void **state)
+{
+    const dyn_kernels *k = dyn_kernels_find(NULL);
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t   = trial_make(seed, ROWS);
+        double *tau = trial_array(&t, t.nv), *bias = trial_array(&t, t.nv);
+        rows_inverse_dynamics(k, &t.scene, t.rows,
+                              (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .wrenches = t.wrenches, .tau = tau});
+        rows_bias(k, &t.scene, t.rows, (dyn_bias){.q = t.q, .qd = t.qd, .wrenches = t.wrenches, .bias = bias});
+        check_close("bias", seed, t.rows * t.nv, bias, tau, TOLERANCE);
+        free(tau), free(bias);
+        trial_free(&t);
+    }
+}
+
+/* Without springs and wrenches, bias = coriolis + gravity + friction. */
+static void test_parts_add_up(void **state)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        trial   t = trial_of(seed, random_tree_make(seed, 14, seed % 2, TREE_ALL), ROWS, 0);
+        double *parts[PARTS], *sum = trial_array(&t, t.nv);
+        t.scene.terms = DYN_FRICTION;
+        allocate_parts(&t, parts);
+        evaluate(dyn_kernels_find(NULL), &t, parts);
+        for (size_t i = 0; i < t.rows * t.nv; i++)
+            sum[i] = parts[1][i] + parts[2][i] + parts[3][i];
+        check_close("sum of the parts", seed, t.rows * t.nv, sum, parts[0], TOLERANCE);
+        free_parts(parts);
+        free(sum);
+        trial_free(&t);
+    }
+}
+
+/* C(q, qd) qd is quadratic in qd: doubling is exact in binary, so four times the same bits. */
+static void test_coriolis_is_quadratic(void **state)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        trial   t    = trial_make(seed, ROWS);
+        double *once = trial_array(&t, t.nv), *twice = trial_array(&t, t.nv);
+        rows_bias(dyn_kernels_find(NULL), &t.scene, t.rows, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = once});
+        for (size_t i = 0; i < t.rows * t.nv; i++)
+            t.qd[i] *= 2, once[i] *= 4;
+        rows_bias(dyn_kernels_find(NULL), &t.scene, t.rows, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = twice});
+        assert_memory_equal(once, twice, t.rows * t.nv * sizeof *once);
+        free(once), free(twice);
+        trial_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_robots),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_bias_is_inverse_dynamics_at_rest_of_acceleration),
+        cmocka_unit_test(test_parts_add_up),
+        cmocka_unit_test(test_coriolis_is_quadratic),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

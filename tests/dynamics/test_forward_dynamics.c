@@ -1,0 +1,177 @@
+/* test_forward_dynamics.c - accelerations of random robots, on every target. */
+#include "check.h"
+#include "rows.h"
+#include "trial.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROBOTS = 240, ROWS = 5 };
+
+static void forward(const dyn_kernels *k, const trial *t, const double *tau, double *qdd, double *singular)
+{
+    rows_forward_dynamics(
+        k, &t->scene, t->rows,
+        (dyn_forward_dynamics){
+            .q = t->q, .qd = t->qd, .tau = tau, .wrenches = t->wrenches, .qdd = qdd, .singular = singular});
+}
+
+static void inverse(const dyn_kernels *k, const trial *t, const double *qdd, double *tau)
+{
+    rows_inverse_dynamics(
+        k, &t->scene, t->rows,
+        (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = qdd, .wrenches = t->wrenches, .tau = tau});
+}
+
+/* The largest sum of magnitudes along a row. */
+static double norm(const double *M, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < n; j++)
+            sum += fabs(M[i * n + j]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* How much a relative error of 1 in M and in each force would move qdd = M^-1 (tau - bias):
+ * |M^-1| (|M| |qdd| + |tau| + |bias|). */
+static double leverage(const reference *r, const reference_scene *scene, const trial *t, const double *tau,
+                       const double *qdd)
+{
+    size_t  n = t->nv;
+    double *M = calloc(n * n, sizeof *M), *inverse = calloc(n * n, sizeof *M), *bias = calloc(n, sizeof *bias);
+    assert_true(M && inverse && bias);
+    reference_mass_matrix(r, M);
+    assert_true(reference_inverse_mass_matrix(r, inverse));
+    reference_bias(r, scene, (reference_bias_parts){.bias = bias});
+    double forces = norm(M, n) * largest(n, qdd) + largest(n, tau) + largest(n, bias), size = norm(inverse, n) * forces;
+    free(M), free(inverse), free(bias);
+    return size;
+}
+
+/* A few units in the last place of M and of the forces, as far as the robot itself magnifies them. */
+#define TOLERANCE (8 * DBL_EPSILON)
+
+static void test_random_robots(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t   = trial_make(seed, ROWS);
+        double *qdd = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv), *singular = trial_array(&t, 1);
+        double *size = trial_array(&t, 1);
+        for (size_t r = 0; r < t.rows; r++) {
+            reference_wrench w[TRIAL_WRENCHES];
+            reference_scene  scene = trial_reference_scene(&t, r, w);
+            reference       *ref   = trial_reference(&t, r);
+            size_t           at    = r * t.nv;
+            assert_true(reference_forward_dynamics(ref, &scene, t.tau + at, expected + at));
+            size[r] = leverage(ref, &scene, &t, t.tau + at, expected + at);
+            reference_free(ref);
+        }
+        const dyn_kernels *k;
+        for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+            forward(k, &t, t.tau, qdd, singular);
+            for (size_t r = 0; r < t.rows; r++) {
+                size_t at = r * t.nv;
+                assert_true(singular[r] == -1);
+                check_close_scaled(k->target, seed, t.nv, qdd + at, expected + at, TOLERANCE, size[r]);
+            }
+        }
+        free(qdd), free(expected), free(singular), free(size);
+        trial_free(&t);
+    }
+}
+
+/* Inverse dynamics of forward dynamics gives the torques back, however badly conditioned the robot: relative to the
+ * largest force, with rounding along 40 bodies twice. */
+static void test_torques_come_back(void **state)
+{
+    const dyn_kernels *k = dyn_kernels_find(NULL);
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t   = trial_make(seed, ROWS);
+        double *qdd = trial_array(&t, t.nv), *tau = trial_array(&t, t.nv), *bias = trial_array(&t, t.nv);
+        forward(k, &t, t.tau, qdd, NULL);
+        inverse(k, &t, qdd, tau);
+        rows_bias(k, &t.scene, t.rows, (dyn_bias){.q = t.q, .qd = t.qd, .wrenches = t.wrenches, .bias = bias});
+        check_close_scaled("tau", seed, t.rows * t.nv, tau, t.tau, 1e-12, largest(t.rows * t.nv, bias));
+        free(qdd), free(tau), free(bias);
+        trial_free(&t);
+    }
+}
+
+/* Forward dynamics of inverse dynamics gives the accelerations back, to what the robot magnifies. */
+static void test_accelerations_come_back(void **state)
+{
+    const dyn_kernels *k = dyn_kernels_find(NULL);
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t   = trial_make(seed, ROWS);
+        double *qdd = trial_array(&t, t.nv), *tau = trial_array(&t, t.nv), *singular = trial_array(&t, 1);
+        inverse(k, &t, t.qdd, tau);
+        forward(k, &t, tau, qdd, singular);
+        for (size_t r = 0; r < t.rows; r++) {
+            reference_wrench w[TRIAL_WRENCHES];
+            reference_scene  scene = trial_reference_scene(&t, r, w);
+            reference       *ref   = trial_reference(&t, r);
+            size_t           at    = r * t.nv;
+            check_close_scaled("qdd", seed, t.nv, qdd + at, t.qdd + at, TOLERANCE,
+                               leverage(ref, &scene, &t, tau + at, t.qdd + at));
+            reference_free(ref);
+        }
+        free(qdd), free(tau), free(singular);
+        trial_free(&t);
+    }
+}
+
+/* Absent qd, tau and wrenches are zeros; the singular pivot need not be asked for. */
+static void test_absent_arrays(void **state)
+{
+    const dyn_kernels *k = dyn_kernels_find(NULL);
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        trial   t    = trial_make(seed, ROWS);
+        double *zero = trial_array(&t, t.nv + 9 * t.scene.n_wrenches), *qdd = trial_array(&t, t.nv);
+        double *expected = trial_array(&t, t.nv), *singular = trial_array(&t, 1);
+        rows_forward_dynamics(k, &t.scene, t.rows, (dyn_forward_dynamics){.q = t.q, .qdd = qdd});
+        rows_forward_dynamics(
+            k, &t.scene, t.rows,
+            (dyn_forward_dynamics){
+                .q = t.q, .qd = zero, .tau = zero, .wrenches = zero, .qdd = expected, .singular = singular});
+        assert_memory_equal(qdd, expected, t.rows * t.nv * sizeof *qdd);
+        free(zero), free(qdd), free(expected), free(singular);
+        trial_free(&t);
+    }
+}
+
+/* A massless last link has no pivot: its body is named, in every row. */
+static void test_massless_end_is_named(void **state)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        random_tree tree = random_chain_make(seed, 8, seed % 2, 0);
+        size_t      last = tree.description.n_links;
+        while (tree.links[--last].joint == DYN_FIXED)
+            tree.links[last].inertia = (dyn_inertia){0};
+        tree.links[last].inertia = (dyn_inertia){0};
+        trial              t     = trial_of(seed, tree, ROWS, 0);
+        double            *qdd = trial_array(&t, t.nv), *singular = trial_array(&t, 1);
+        const dyn_kernels *k;
+        for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+            forward(k, &t, t.tau, qdd, singular);
+            for (size_t r = 0; r < t.rows; r++)
+                assert_true(singular[r] == (double)t.bodies - 1);
+        }
+        free(qdd), free(singular);
+        trial_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_robots),           cmocka_unit_test(test_torques_come_back),
+        cmocka_unit_test(test_accelerations_come_back), cmocka_unit_test(test_absent_arrays),
+        cmocka_unit_test(test_massless_end_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

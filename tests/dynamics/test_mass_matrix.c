@@ -1,0 +1,190 @@
+/* test_mass_matrix.c - the mass matrix of random robots and its inverse, on every target. */
+#include "check.h"
+#include "rows.h"
+#include "trial.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Entries are sums over the bodies of a subtree, 40 at most: 45 units in the last place of the largest entry. */
+#define TOLERANCE 1e-14
+
+enum { ROBOTS = 240, ROWS = 3 };
+
+typedef struct matrices {
+    double *M, *inverse, *singular;
+} matrices;
+
+static matrices evaluate(const dyn_kernels *k, const trial *t)
+{
+    matrices m = {trial_array(t, t->nv * t->nv), trial_array(t, t->nv * t->nv), trial_array(t, 1)};
+    rows_mass_matrix(k, &t->scene, t->rows,
+                     (dyn_mass_matrix){.q = t->q, .mass_matrix = m.M, .inverse = m.inverse, .singular = m.singular});
+    return m;
+}
+
+static void free_matrices(matrices *m)
+{
+    free(m->M), free(m->inverse), free(m->singular);
+}
+
+static void test_random_robots(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t        = trial_make(seed, ROWS);
+        size_t  n        = t.nv * t.nv;
+        double *expected = trial_array(&t, n);
+        for (size_t r = 0; r < t.rows; r++) {
+            reference *ref = trial_reference(&t, r);
+            reference_mass_matrix(ref, expected + r * n);
+            reference_free(ref);
+        }
+        const dyn_kernels *k;
+        for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+            matrices m = evaluate(k, &t);
+            check_close(k->target, seed, t.rows * n, m.M, expected, TOLERANCE);
+            free_matrices(&m);
+        }
+        free(expected);
+        trial_free(&t);
+    }
+}
+
+/* Symmetric to the last bit, and x^T M x > 0: Cholesky's factorisation comes through. */
+static void assert_positive_definite(const double *M, size_t n, uint64_t seed)
+{
+    double *L = calloc(n * n, sizeof *L);
+    assert_non_null(L);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double s = M[i * n + j];
+            if (memcmp(&M[i * n + j], &M[j * n + i], sizeof s) != 0)
+                fail_msg("seed %llu: M is not symmetric at %zu, %zu", (unsigned long long)seed, i, j);
+            for (size_t k = 0; k < j; k++)
+                s -= L[i * n + k] * L[j * n + k];
+            if (i == j && !(s > 0))
+                fail_msg("seed %llu: M is not positive definite, pivot %zu is %g", (unsigned long long)seed, i, s);
+            L[i * n + j] = i == j ? sqrt(s) : s / L[j * n + j];
+        }
+    free(L);
+}
+
+static void test_symmetric_positive_definite(void **state)
+{
+    const dyn_kernels *k = dyn_kernels_find(NULL);
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial    t = trial_make(seed, ROWS);
+        matrices m = evaluate(k, &t);
+        for (size_t r = 0; r < t.rows; r++)
+            assert_positive_definite(m.M + r * t.nv * t.nv, t.nv, seed);
+        free_matrices(&m);
+        trial_free(&t);
+    }
+}
+
+/* At rest, without gravity and joint forces, the torque for qdd = e_j is column j of M. */
+static void test_columns_are_inverse_dynamics(void **state)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        trial   t     = trial_make(seed, 1);
+        size_t  n     = t.nv;
+        double *units = calloc(n * n, sizeof *units), *positions = calloc(n * t.nq, sizeof *positions);
+        double *columns = calloc(n * n, sizeof *columns);
+        assert_true(units && positions && columns);
+        for (size_t j = 0; j < n; j++) {
+            units[j * n + j] = 1;
+            memcpy(positions + j * t.nq, t.q, t.nq * sizeof *t.q);
+        }
+        dyn_scene still = {.model = t.model};
+        matrices  m     = evaluate(dyn_kernels_find(NULL), &t);
+        rows_inverse_dynamics(dyn_kernels_find(NULL), &still, n,
+                              (dyn_inverse_dynamics){.q = positions, .qdd = units, .tau = columns});
+        check_close("M e_j", seed, n * n, columns, m.M, TOLERANCE); /* symmetric: rows are columns */
+        free_matrices(&m);
+        free(units), free(positions), free(columns);
+        trial_free(&t);
+    }
+}
+
+/* Both products are 1, to the condition of M: |M X - 1| <= eps |M| |X| n, entry by entry of magnitudes. */
+static void assert_inverse(const double *M, const double *X, size_t n, uint64_t seed)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double left = -(double)(i == j), right = left, left_size = 1, right_size = 1;
+            for (size_t k = 0; k < n; k++) {
+                left += X[i * n + k] * M[k * n + j];
+                right += M[i * n + k] * X[k * n + j];
+                left_size += fabs(X[i * n + k]) * largest(n, M + k * n);
+                right_size += largest(n, M + i * n) * fabs(X[k * n + j]);
+            }
+            if (!(fabs(left) <= 1e-14 * left_size) || !(fabs(right) <= 1e-14 * right_size))
+                fail_msg("seed %llu: (inverse M - 1) at %zu, %zu is %g and %g, sizes %g and %g",
+                         (unsigned long long)seed, i, j, left, right, left_size, right_size);
+        }
+}
+
+static void test_inverse(void **state)
+{
+    const dyn_kernels *k;
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial  t = trial_make(seed, ROWS);
+        size_t n = t.nv * t.nv;
+        for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+            matrices m = evaluate(k, &t);
+            for (size_t r = 0; r < t.rows; r++) {
+                assert_true(m.singular[r] == -1);
+                assert_inverse(m.M + r * n, m.inverse + r * n, t.nv, seed);
+            }
+            free_matrices(&m);
+        }
+        trial_free(&t);
+    }
+}
+
+/* Two unit links with a point mass at the end of the second: M = [[2 + 2 cos q2, 1 + cos q2], [., 1]] is singular
+ * exactly when the arm is straight, and the state beside it must not notice. */
+static void test_singular_states_are_named(void **state)
+{
+    const dyn_pose here    = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    dyn_link       link[2] = {
+              {.parent = -1, .joint = DYN_REVOLUTE, .before = here, .after = here, .axis = {0, 0, 1}, .ratio = 1},
+              {.parent  = 0,
+               .joint   = DYN_REVOLUTE,
+               .before  = here,
+               .after   = here,
+               .axis    = {0, 0, 1},
+               .ratio   = 1,
+               .inertia = {.mass = 1, .com = {1, 0, 0}}},
+    };
+    link[1].before.p[0] = 1;
+    random_tree tree    = {.description = {.n_links = 2}, .links = malloc(sizeof link)};
+    assert_non_null(tree.links);
+    memcpy(tree.links, link, sizeof link);
+    tree.description.links = tree.links;
+    trial              t   = trial_of(1, tree, 9, 0);
+    const dyn_kernels *k;
+    for (size_t r = 0; r < t.rows; r++)
+        t.q[2 * r + 1] = r % 2 ? 0 : M_PI_2;
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        matrices m = evaluate(k, &t);
+        for (size_t r = 0; r < t.rows; r++) {
+            assert_true(m.singular[r] == (r % 2 ? 0 : -1));
+            if (r % 2 == 0) assert_inverse(m.M + 4 * r, m.inverse + 4 * r, 2, 0);
+        }
+        free_matrices(&m);
+    }
+    trial_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_robots),
+        cmocka_unit_test(test_symmetric_positive_definite),
+        cmocka_unit_test(test_columns_are_inverse_dynamics),
+        cmocka_unit_test(test_inverse),
+        cmocka_unit_test(test_singular_states_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
