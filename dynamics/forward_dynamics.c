@@ -15,7 +15,7 @@ typedef struct handle { /* articulated inertia about the body's origin */
 typedef struct link_state {
     vec3   w, v;    /* velocity; after the last pass: acceleration */
     wrench p;       /* bias force */
-    handle I;       /* articulated; sum of the children's before the body's turn comes */
+    handle I;       /* sum of the children's articulated inertias, by the time the body's turn comes */
     wrench U;       /* I S */
     lane   u, d;    /* u = tau - S^T p, d = 1 / D */
 } link_state;
@@ -99,7 +99,7 @@ static void outward(const dyn_scene *scene, const workspace *ws, const lane *q, 
 
 /* --- second pass, inward: articulated inertias ------------------------------------------------------------- */
 
-static handle rigid(const dyn_body *b)
+LANE_INLINE handle rigid(const dyn_body *b)
 {
     const double *E = b->E, *h = b->h;
     lane          zero = lane_of(0), m = lane_of(b->mass);
@@ -108,13 +108,20 @@ static handle rigid(const dyn_body *b)
                     .H = {{{zero, lane_of(-h[2]), lane_of(h[1])}, {lane_of(h[2]), zero, lane_of(-h[0])}, {lane_of(-h[1]), lane_of(h[0]), zero}}}};
 }
 
-static handle handle_add(const handle *a, const handle *b)
+LANE_INLINE handle handle_add(const handle *a, const handle *b)
 {
     handle sum = {.A = sym3_add(a->A, b->A), .Q = sym3_add(a->Q, b->Q)};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             sum.H.m[i][j] = a->H.m[i][j] + b->H.m[i][j];
     return sum;
+}
+
+/* The body's own inertia with what its children have handed on. */
+LANE_INLINE handle articulated(const dyn_body *b, const link_state *B)
+{
+    handle own = rigid(b);
+    return b->leaf ? own : handle_add(&own, &B->I);
 }
 
 /* I - U U^T / D, which leaves rho = rotor / D of the row and column along the joint. */
@@ -153,7 +160,7 @@ LANE_INLINE void project(handle *I, const wrench *U, lane d, double rotor, dyn_j
 }
 
 /* What the parent must bear beside I a_p: p + I c + U u / D, c = (w x sd z, v x sd z), prismatic (0, w x sd z). */
-LANE_INLINE wrench carried(const link_state *B, lane sd, dyn_joint_kind joint)
+LANE_INLINE wrench carried(const link_state *B, const handle *I, lane sd, dyn_joint_kind joint)
 {
     lane   cx = B->w.y * sd, cy = -B->w.x * sd, zero = lane_of(0), g = B->u * B->d;
     wrench p = {add(B->p.f, scale(B->U.f, g)), add(B->p.n, scale(B->U.n, g))};
@@ -161,11 +168,11 @@ LANE_INLINE wrench carried(const link_state *B, lane sd, dyn_joint_kind joint)
     if (joint == DYN_REVOLUTE) {
         vec3 angular = {cx, cy, zero};
         linear       = (vec3){B->v.y * sd, -B->v.x * sd, zero};
-        p.n          = add(p.n, sym3_mul(B->I.A, angular));
-        p.f          = add(p.f, mat3_mul_transposed(&B->I.H, angular));
+        p.n          = add(p.n, sym3_mul(I->A, angular));
+        p.f          = add(p.f, mat3_mul_transposed(&I->H, angular));
     }
-    p.n = add(p.n, mat3_mul(&B->I.H, linear));
-    p.f = add(p.f, sym3_mul(B->I.Q, linear));
+    p.n = add(p.n, mat3_mul(&I->H, linear));
+    p.f = add(p.f, sym3_mul(I->Q, linear));
     return p;
 }
 
@@ -202,17 +209,18 @@ LANE_INLINE void handle_shift(handle *I, vec3 r)
     I->H = G;
 }
 
-LANE_INLINE void articulate_form(const dyn_body *b, joint_at at, lane sd, link_state *B, link_state *P, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void articulate_form(const dyn_body *b, joint_at at, lane sd, const link_state *B, handle *I, link_state *P,
+                                 dyn_joint_kind joint, dyn_turn turn)
 {
-    project(&B->I, &B->U, B->d, b->rotor_inertia, joint);
-    wrench p = carried(B, sd, joint);
+    project(I, &B->U, B->d, b->rotor_inertia, joint);
+    wrench p = carried(B, I, sd, joint);
     wrench_to_parent_form(b, at, &p, joint, turn);
-    handle I = {.A = sym3_to_parent(b, at, B->I.A, joint, turn), .Q = sym3_to_parent(b, at, B->I.Q, joint, turn),
-                .H = mat3_to_parent(b, at, B->I.H, joint, turn)};
+    handle J = {.A = sym3_to_parent(b, at, I->A, joint, turn), .Q = sym3_to_parent(b, at, I->Q, joint, turn),
+                .H = mat3_to_parent(b, at, I->H, joint, turn)};
     if (origin_shifted(b, joint))
-        handle_shift(&I, origin_in_parent(b, at, joint));
+        handle_shift(&J, origin_in_parent(b, at, joint));
     P->p = (wrench){add(P->p.f, p.f), add(P->p.n, p.n)};
-    P->I = b->first ? I : handle_add(&P->I, &I);
+    P->I = b->first ? J : handle_add(&P->I, &J);
 }
 
 static void note_pivot(lane pivot, int i, lane *singular)
@@ -225,14 +233,12 @@ static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, c
 {
     const dyn_model *m = scene->model;
     for (int i = (int)m->n_bodies - 1; i >= m->floating; i--) {
-        const dyn_body *b   = &m->body[i];
-        link_state           *B   = &ws->body[i];
-        handle          own = rigid(b);
-        B->I                = b->leaf ? own : handle_add(&B->I, &own);
-        bool along          = b->joint == DYN_PRISMATIC;
-        const mat3 *H       = &B->I.H;
-        B->U = along ? (wrench){.f = {B->I.Q.xz, B->I.Q.yz, B->I.Q.zz}, .n = {H->m[0][2], H->m[1][2], H->m[2][2]}}
-                     : (wrench){.f = {H->m[2][0], H->m[2][1], H->m[2][2]}, .n = {B->I.A.xz, B->I.A.yz, B->I.A.zz}};
+        const dyn_body *b     = &m->body[i];
+        link_state     *B     = &ws->body[i];
+        handle          I     = articulated(b, B);
+        bool            along = b->joint == DYN_PRISMATIC;
+        B->U = along ? (wrench){.f = {I.Q.xz, I.Q.yz, I.Q.zz}, .n = {I.H.m[0][2], I.H.m[1][2], I.H.m[2][2]}}
+                     : (wrench){.f = {I.H.m[2][0], I.H.m[2][1], I.H.m[2][2]}, .n = {I.A.xz, I.A.yz, I.A.zz}};
         lane pivot  = (along ? B->U.f.z : B->U.n.z) + b->rotor_inertia;
         lane effort = tau ? (b->geared ? tau[b->v] / b->ratio : tau[b->v]) : lane_of(0);
         if (b->rough || b->sprung)
@@ -242,7 +248,7 @@ static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, c
         B->u = effort - (along ? B->p.f.z : B->p.n.z);
         if (b->parent != DYN_WORLD) {
             lane sd = joint_rate(b, qd);
-            BODY_FORMS(b, articulate_form, b, ws->at[i], sd, B, &ws->body[b->parent])
+            BODY_FORMS(b, articulate_form, b, ws->at[i], sd, B, &I, &ws->body[b->parent])
         }
     }
 }
@@ -274,7 +280,7 @@ static void solve6(lane S[6][6], lane x[6], int body, lane *singular)
 static void base_acceleration(const dyn_scene *scene, link_state *B, const lane *q, const lane *tau, lane *qdd, lane *singular)
 {
     const dyn_body *b = &scene->model->body[0];
-    handle own = rigid(b), I = b->leaf ? own : handle_add(&B->I, &own);
+    handle I = articulated(b, B);
     lane   S[6][6] = {{I.Q.xx, I.Q.xy, I.Q.xz, I.H.m[0][0], I.H.m[1][0], I.H.m[2][0]},
                       {I.Q.xy, I.Q.yy, I.Q.yz, I.H.m[0][1], I.H.m[1][1], I.H.m[2][1]},
                       {I.Q.xz, I.Q.yz, I.Q.zz, I.H.m[0][2], I.H.m[1][2], I.H.m[2][2]},
@@ -348,12 +354,13 @@ void LANE_NAME(forward_dynamics)(const dyn_scene *scene, void *memory, const dyn
     const double    *wrenches = scene->n_wrenches ? io->wrenches : NULL;
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv), *tau = block_in(io->tau, block, nv);
-        lane       *qdd = block_out(io->qdd, block, nv), *singular = block_out(io->singular, block, 1);
-        *singular       = lane_of(-1);
+        lane       *qdd = block_out(io->qdd, block, nv), singular = lane_of(-1);
         outward(scene, &ws, q, qd, block_in(wrenches, block, 9 * scene->n_wrenches));
-        inward(scene, &ws, q, qd, tau, singular);
+        inward(scene, &ws, q, qd, tau, &singular);
         if (m->floating)
-            base_acceleration(scene, &ws.body[0], q, tau, qdd, singular);
+            base_acceleration(scene, &ws.body[0], q, tau, qdd, &singular);
         accelerations(scene, &ws, qd, qdd);
+        if (io->singular)
+            *block_out(io->singular, block, 1) = singular;
     }
 }

@@ -105,8 +105,8 @@ static int body_of(const dyn_model *m, int v)
     return i;
 }
 
-/* M = L^T D L in place, lower half. A pivot that rounding alone could have left of M_kk counts as zero. */
-static void factor(const dyn_model *m, const workspace *ws, const lane *M, lane *singular)
+/* M = L^T D L, lower half; returns the body of the first bad pivot, or -1. A pivot that rounding alone could have left of M_kk counts as zero. */
+static lane factor(const dyn_model *m, const workspace *ws, const lane *M)
 {
     size_t     nv  = (size_t)m->nv;
     const int *up  = ws->ancestor;
@@ -125,7 +125,7 @@ static void factor(const dyn_model *m, const workspace *ws, const lane *M, lane 
             row[i] = f;
         }
     }
-    *singular = bad;
+    return bad;
 }
 
 /* Column c of the inverse, rows 0..c: L^T y = e_c along c's ancestors, then L x = D^-1 y. */
@@ -161,7 +161,9 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
         mass_matrix(m, &ws, M);
         if (!inverse)
             continue;
-        factor(m, &ws, M, block_out(io->singular, block, 1));
+        lane singular = factor(m, &ws, M);
+        if (io->singular)
+            *block_out(io->singular, block, 1) = singular;
         for (int c = 0; c < m->nv; c++)
             inverse_column(m, &ws, c, inverse);
     }
