@@ -1,0 +1,213 @@
+/* test_kinematics.c - poses, Jacobians and motions of random frames, on every target. */
+#include "check.h"
+#include "rows.h"
+#include "trial.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lengths add up along at most 40 links, rates multiply along them: up to 90 units in the last place of the largest
+ * entry of each result. */
+#define TOLERANCE 2e-14
+
+enum { ROBOTS = 240, ROWS = 4, FRAMES = 5, RESULTS = 7 };
+
+static const char *const names[RESULTS] = {"position", "orientation",  "jacobian", "jacobian_dot",
+                                           "velocity", "acceleration", "jerk"};
+
+/* Frames of the reference (link, pose in the link) and the same ones as the kernels take them. */
+typedef struct frames {
+    int       link[FRAMES];
+    dyn_pose  X_lf[FRAMES];
+    dyn_frame frame[FRAMES];
+} frames;
+
+static dyn_pose compose(const dyn_pose *a, const dyn_pose *b)
+{
+    dyn_pose c = {.R = {{0}}};
+    for (int i = 0; i < 3; i++) {
+        c.p[i] = a->p[i];
+        for (int j = 0; j < 3; j++) {
+            c.p[i] += a->R[i][j] * b->p[j];
+            for (int k = 0; k < 3; k++)
+                c.R[i][j] += a->R[i][k] * b->R[k][j];
+        }
+    }
+    return c;
+}
+
+/* Frame 0 on the last link, the others anywhere, the base link included. */
+static frames place_frames(const trial *t)
+{
+    random_source source = {.state = t->seed * 77};
+    frames        f;
+    for (int i = 0; i < FRAMES; i++) {
+        size_t n                    = t->model->n_links;
+        f.link[i]                   = i == 0 ? (int)n - 1 : (int)random_below(&source, n + 1) - 1;
+        const dyn_link_place *place = f.link[i] < 0 ? &t->model->base : &t->model->link[f.link[i]];
+        random_pose(&source, &f.X_lf[i]);
+        f.frame[i] = (dyn_frame){place->body, compose(&place->X_bl, &f.X_lf[i])};
+    }
+    return f;
+}
+
+static void sizes(const trial *t, size_t n[RESULTS])
+{
+    const size_t entries[RESULTS] = {3 * FRAMES, 4 * FRAMES, 6 * t->nv, 6 * t->nv, 6, 6, 6};
+    memcpy(n, entries, sizeof entries);
+}
+
+static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int at, bool frame_axes,
+                     double *const result[RESULTS])
+{
+    rows_kinematics(k, &t->scene, t->rows,
+                    (dyn_kinematics){.q            = t->q,
+                                     .qd           = t->qd,
+                                     .qdd          = t->qdd,
+                                     .qddd         = t->qddd,
+                                     .n_frames     = FRAMES,
+                                     .frames       = f->frame,
+                                     .positions    = result[0],
+                                     .orientations = result[1],
+                                     .at           = &f->frame[at],
+                                     .frame_axes   = frame_axes,
+                                     .jacobian     = result[2],
+                                     .jacobian_dot = result[3],
+                                     .velocity     = result[4],
+                                     .acceleration = result[5],
+                                     .jerk         = result[6]});
+}
+
+static void evaluate_reference(const trial *t, const frames *f, int at, bool frame_axes, double *const result[RESULTS])
+{
+    size_t n[RESULTS];
+    sizes(t, n);
+    for (size_t r = 0; r < t->rows; r++) {
+        reference *ref = trial_reference(t, r);
+        for (int i = 0; i < FRAMES; i++)
+            reference_frame(ref, f->link[i], &f->X_lf[i], false,
+                            (reference_frame_motion){.position    = result[0] + r * n[0] + 3 * i,
+                                                     .orientation = result[1] + r * n[1] + 4 * i});
+        reference_frame(ref, f->link[at], &f->X_lf[at], frame_axes,
+                        (reference_frame_motion){.jacobian     = result[2] + r * n[2],
+                                                 .jacobian_dot = result[3] + r * n[3],
+                                                 .velocity     = result[4] + r * n[4],
+                                                 .acceleration = result[5] + r * n[5],
+                                                 .jerk         = result[6] + r * n[6]});
+        reference_free(ref);
+    }
+}
+
+/* q and -q are one rotation: where w is zero to rounding, its sign is free. */
+static void settle_signs(size_t quaternions, double *got, const double *expected)
+{
+    for (size_t i = 0; i < quaternions; i++, got += 4, expected += 4) {
+        assert_true(got[3] >= 0);
+        double along = 0;
+        for (int j = 0; j < 4; j++)
+            along += got[j] * expected[j];
+        for (int j = 0; j < 4 && along < 0 && expected[3] < 1e-14; j++)
+            got[j] = -got[j];
+    }
+}
+
+static void compare_with_reference(const trial *t)
+{
+    frames  f = place_frames(t);
+    size_t  n[RESULTS];
+    double *got[RESULTS], *expected[RESULTS];
+    sizes(t, n);
+    for (int i = 0; i < RESULTS; i++)
+        got[i] = trial_array(t, n[i]), expected[i] = trial_array(t, n[i]);
+    for (int at = 0; at < 2; at++)
+        for (int frame_axes = 0; frame_axes < 2; frame_axes++) {
+            const dyn_kernels *k;
+            evaluate_reference(t, &f, at, frame_axes, expected);
+            for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+                evaluate(k, t, &f, at, frame_axes, got);
+                settle_signs(t->rows * FRAMES, got[1], expected[1]);
+                for (int j = 0; j < RESULTS; j++)
+                    check_close_scaled(names[j], t->seed, t->rows * n[j], got[j], expected[j], TOLERANCE, 1);
+            }
+        }
+    for (int i = 0; i < RESULTS; i++)
+        free(got[i]), free(expected[i]);
+}
+
+static void test_random_robots(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial t = trial_make(seed, ROWS);
+        compare_with_reference(&t);
+        trial_free(&t);
+    }
+}
+
+/* velocity = J qd and acceleration = J qdd + J' qd, in world axes. */
+static void test_jacobians_give_the_motion(void **state)
+{
+    const dyn_kernels *k = dyn_kernels_find(NULL);
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t = trial_make(seed, 1);
+        frames  f = place_frames(&t);
+        size_t  n[RESULTS];
+        double *got[RESULTS], sum[12] = {0};
+        sizes(&t, n);
+        for (int i = 0; i < RESULTS; i++)
+            got[i] = trial_array(&t, n[i]);
+        evaluate(k, &t, &f, 0, false, got);
+        for (size_t i = 0; i < 6; i++)
+            for (size_t j = 0; j < t.nv; j++) {
+                double J = got[2][i * t.nv + j], J_dot = got[3][i * t.nv + j];
+                sum[i] += J * t.qd[j];
+                sum[6 + i] += J * t.qdd[j] + J_dot * t.qd[j];
+            }
+        check_close_scaled("J qd", seed, 6, sum, got[4], TOLERANCE, 1);
+        check_close_scaled("J qdd + J' qd", seed, 6, sum + 6, got[5], TOLERANCE, 1);
+        for (int i = 0; i < RESULTS; i++)
+            free(got[i]);
+        trial_free(&t);
+    }
+}
+
+/* The power of a wrench is the same in either place: inverse dynamics with a wrench at the frame's origin differs from
+ * that without by -J^T W. */
+static void test_transposed_jacobian_carries_wrenches(void **state)
+{
+    const dyn_kernels *k = dyn_kernels_find(NULL);
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial           t           = trial_make(seed, 1);
+        frames          f           = place_frames(&t);
+        double         *J           = trial_array(&t, 6 * t.nv);
+        double         *with        = trial_array(&t, t.nv);
+        double         *without     = trial_array(&t, t.nv);
+        double          W[9]        = {3, -1, 2, 0.5, 4, -2, 0, 0, 0};
+        dyn_wrench_site site        = {f.frame[0].body, f.frame[0].X_bf, true};
+        t.scene.n_wrenches          = 0;
+        dyn_scene            pushed = t.scene;
+        dyn_inverse_dynamics io     = {.q = t.q, .qd = t.qd, .qdd = t.qdd, .tau = without};
+        pushed.n_wrenches           = 1;
+        pushed.wrench               = &site;
+        rows_inverse_dynamics(k, &t.scene, 1, io);
+        io.wrenches = W;
+        io.tau      = with;
+        rows_inverse_dynamics(k, &pushed, 1, io);
+        rows_kinematics(k, &t.scene, 1, (dyn_kinematics){.q = t.q, .at = &f.frame[0], .jacobian = J});
+        for (size_t j = 0; j < t.nv; j++)
+            for (size_t i = 0; i < 6; i++)
+                with[j] += J[i * t.nv + j] * W[i];
+        check_close_scaled("J^T W", seed, t.nv, with, without, TOLERANCE, 10);
+        free(J), free(with), free(without);
+        trial_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_robots),
+        cmocka_unit_test(test_jacobians_give_the_motion),
+        cmocka_unit_test(test_transposed_jacobian_carries_wrenches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
