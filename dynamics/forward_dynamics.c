@@ -240,7 +240,7 @@ static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, c
         B->U = along ? (wrench){.f = {I.Q.xz, I.Q.yz, I.Q.zz}, .n = {I.H.m[0][2], I.H.m[1][2], I.H.m[2][2]}}
                      : (wrench){.f = {I.H.m[2][0], I.H.m[2][1], I.H.m[2][2]}, .n = {I.A.xz, I.A.yz, I.A.zz}};
         lane pivot  = (along ? B->U.f.z : B->U.n.z) + b->rotor_inertia;
-        lane effort = tau ? (b->geared ? tau[b->v] / b->ratio : tau[b->v]) : lane_of(0);
+        lane effort = joint_effort(b, tau);
         if (b->rough || b->sprung)
             effort -= joint_passive(b, scene->terms, q, qd);
         note_pivot(pivot, i, singular);
@@ -289,8 +289,8 @@ static void base_acceleration(const dyn_scene *scene, link_state *B, const lane 
                       {I.H.m[2][0], I.H.m[2][1], I.H.m[2][2], I.A.xz, I.A.yz, I.A.zz}};
     vec3   f = B->p.f, n = B->p.n;
     lane   x[6] = {-f.x, -f.y, -f.z, -n.x, -n.y, -n.z};
-    for (int k = 0; tau && k < 6; k++)
-        x[k] += tau[k];
+    for (int k = 0; k < 6; k++)
+        x[k] += tau ? tau[k] : lane_of(0);
     solve6(S, x, 0, singular);
     mat3 R = base_rotation(q);
     vec3 a = load3(x), g = mat3_mul_transposed(&R, vec3_of(scene->gravity));

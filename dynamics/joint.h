@@ -34,16 +34,21 @@ LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
 {
     return b->geared ? b->ratio * q[b->q] + b->offset : q[b->q];
 }
-/* of rates, accelerations and efforts; NULL is zero */
+/* of rates and accelerations; NULL is zeros */
 LANE_INLINE lane joint_rate(const dyn_body *b, const lane *qd)
 {
-    if (!qd)
-        return lane_of(0);
-    return b->geared ? b->ratio * qd[b->v] : qd[b->v];
+    lane rate = qd ? qd[b->v] : lane_of(0);
+    return b->geared ? b->ratio * rate : rate; /* also of zero: its sign */
 }
 LANE_INLINE lane coordinate_effort(const dyn_body *b, lane effort)
 {
     return b->geared ? b->ratio * effort : effort;
+}
+
+LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
+{
+    lane effort = tau ? tau[b->v] : lane_of(0);
+    return b->geared ? effort / b->ratio : effort;
 }
 
 LANE_INLINE joint_at joint_place(const dyn_body *b, const lane *q)
