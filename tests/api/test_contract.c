@@ -1,0 +1,234 @@
+/* test_contract.c - openapi.yaml says what the product does, and nothing else: its paths and methods are the table of
+ * resources, its operations, fields and outputs the table of operations, its codes the table of problems. */
+#include "api/operation.h"
+#include "api/problem.h"
+#include "api/route.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+extern const char api_openapi_start[], api_openapi_end[];
+
+static json_t *contract;
+
+static int read_contract(void **state)
+{
+    contract = json_loadb(api_openapi_start, (size_t)(api_openapi_end - api_openapi_start), 0, NULL);
+    return contract ? 0 : -1;
+}
+
+static int drop_contract(void **state)
+{
+    json_decref(contract);
+    return 0;
+}
+
+/* The member at a path of keys, ending with NULL; fails the test when there is none. */
+static const json_t *at(const json_t *value, ...)
+{
+    va_list keys;
+    va_start(keys, value);
+    for (const char *key; (key = va_arg(keys, const char *));) {
+        const json_t *member = json_object_get(value, key);
+        if (!member) fail_msg("the contract has no \"%s\" where it is looked for", key);
+        value = member;
+    }
+    va_end(keys);
+    return value;
+}
+
+/* What "#/components/<kind>/<name>" refers to. */
+static const json_t *follow(const json_t *reference)
+{
+    const char *path = json_string_value(at(reference, "$ref", NULL));
+    char        kind[100], name[100];
+    assert_non_null(path);
+    assert_int_equal(sscanf(path, "#/components/%99[^/]/%99s", kind, name), 2);
+    return at(contract, "components", kind, name, NULL);
+}
+
+static const json_t *post_of(const char *operation)
+{
+    char path[100];
+    snprintf(path, sizeof path, "/v1/models/{model}/%s", operation);
+    return at(contract, "paths", path, "post", NULL);
+}
+
+static const json_t *request_of(const char *operation)
+{
+    return follow(at(post_of(operation), "requestBody", "content", "application/json", "schema", NULL));
+}
+
+static const json_t *answer_of(const char *operation)
+{
+    return follow(at(post_of(operation), "responses", "200", "content", "application/json", "schema", NULL));
+}
+
+static bool lists(const json_t *array, const char *text)
+{
+    size_t  i;
+    json_t *entry;
+    json_array_foreach (array, i, entry)
+        if (!strcmp(json_string_value(entry), text)) return true;
+    return false;
+}
+
+static size_t count_bits(unsigned bits)
+{
+    return (size_t)__builtin_popcount(bits);
+}
+
+static void test_fields(void **state)
+{
+    for (size_t i = 0; api_operations[i]; i++) {
+        const api_operation *o          = api_operations[i];
+        const json_t        *request    = request_of(o->name);
+        const json_t        *properties = at(request, "properties", NULL), *required = at(request, "required", NULL);
+        for (int f = 0; f < API_FIELD_COUNT; f++) {
+            bool needed = o->needs & API_BIT(f), taken = needed || o->takes & API_BIT(f);
+            if (!json_object_get(properties, api_field_names[f]) != !taken)
+                fail_msg("%s: %s is %staken", o->name, api_field_names[f], taken ? "" : "not ");
+            if (lists(required, api_field_names[f]) != needed)
+                fail_msg("%s: %s is %sneeded", o->name, api_field_names[f], needed ? "" : "not ");
+        }
+        assert_int_equal(json_object_size(properties), count_bits(o->needs | o->takes));
+        assert_int_equal(json_array_size(required), count_bits(o->needs));
+        assert_true(json_is_false(at(request, "additionalProperties", NULL)));
+    }
+}
+
+static void test_outputs(void **state)
+{
+    for (size_t i = 0; api_operations[i]; i++) {
+        const api_operation *o       = api_operations[i];
+        const json_t        *outputs = at(request_of(o->name), "properties", "outputs", NULL);
+        const json_t        *names = at(outputs, "items", "enum", NULL), *defaults = at(outputs, "default", NULL);
+        const json_t        *answer = at(answer_of(o->name), "properties", NULL);
+        size_t               n = api_output_count(o), by_default = 0;
+        assert_int_equal(json_array_size(names), n);
+        assert_int_equal(json_object_size(answer), n);
+        for (size_t k = 0; k < n; k++) {
+            const api_output *output = &o->outputs[k];
+            by_default += output->by_default;
+            if (!lists(names, output->name)) fail_msg("%s: output %s is not in the contract", o->name, output->name);
+            if (!json_object_get(answer, output->name))
+                fail_msg("%s: the answer's %s is not described", o->name, output->name);
+            if (lists(defaults, output->name) != output->by_default)
+                fail_msg("%s: %s is %sgiven by default", o->name, output->name, output->by_default ? "" : "not ");
+        }
+        assert_int_equal(json_array_size(defaults), by_default);
+    }
+}
+
+static void test_evaluate(void **state)
+{
+    const json_t *request    = request_of("evaluate");
+    const json_t *operations = at(request, "properties", "operations", "properties", NULL);
+    const json_t *answer     = at(answer_of("evaluate"), "properties", NULL);
+    size_t        n          = 0;
+    for (; api_operations[n]; n++) {
+        const api_operation *o       = api_operations[n];
+        const json_t        *options = at(operations, o->name, "properties", NULL);
+        size_t               own     = 0;
+        at(answer, o->name, NULL);
+        for (int f = API_SHARED_FIELDS; f < API_FIELD_COUNT; f++) {
+            if (!(o->takes & API_BIT(f))) continue;
+            at(options, api_field_names[f], NULL);
+            own++;
+        }
+        assert_int_equal(json_object_size(options), own);
+    }
+    assert_int_equal(json_object_size(operations), n);
+    assert_int_equal(json_object_size(answer), n);
+    for (int f = 0; f < API_SHARED_FIELDS; f++)
+        at(request, "properties", api_field_names[f], NULL);
+    assert_int_equal(json_object_size(at(request, "properties", NULL)), API_SHARED_FIELDS + 1);
+}
+
+/* The methods of one resource are those of the contract's path. */
+static void check_methods(const api_resource *resource, const char *path)
+{
+    static const char *const names[API_METHOD_COUNT] = {
+        [API_GET] = "get", [API_PUT] = "put", [API_POST] = "post", [API_DELETE] = "delete"};
+    const json_t *described = at(contract, "paths", path, NULL);
+    for (int m = 0; m < API_METHOD_COUNT; m++)
+        if (!json_object_get(described, names[m]) != !resource->handler[m]) fail_msg("%s: method %s", path, names[m]);
+}
+
+static void test_paths(void **state)
+{
+    size_t n = 0;
+    for (const api_resource *r = api_resources; r->pattern; r++) {
+        const char *wild = strstr(r->pattern, "{operation}");
+        if (!wild) {
+            check_methods(r, r->pattern);
+            n++;
+        }
+        for (size_t i = 0; wild && api_operations[i]; i++, n++) {
+            char path[200];
+            snprintf(path, sizeof path, "%.*s%s", (int)(wild - r->pattern), r->pattern, api_operations[i]->name);
+            check_methods(r, path);
+        }
+    }
+    assert_int_equal(json_object_size(at(contract, "paths", NULL)), n);
+}
+
+#define X(CODE, code, status, title, text) {code, status},
+static const struct {
+    const char *code;
+    int         status;
+} problems[] = {API_PROBLEMS(X)};
+#undef X
+enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
+
+static void test_problem_codes(void **state)
+{
+    const json_t *codes = at(contract, "components", "schemas", "ProblemCode", "enum", NULL);
+    assert_int_equal(json_array_size(codes), N_PROBLEMS);
+    for (size_t i = 0; i < N_PROBLEMS; i++)
+        if (!lists(codes, problems[i].code)) fail_msg("%s is not in the contract", problems[i].code);
+}
+
+/* The status that the table gives a code; fails for a code that is not there. */
+static int status_of(const char *code)
+{
+    for (size_t i = 0; i < N_PROBLEMS; i++)
+        if (!strcmp(code, problems[i].code)) return problems[i].status;
+    fail_msg("the contract has the code %s, the product has not", code);
+    return 0;
+}
+
+/* Every response that names codes stands under the status of those codes, wherever a path refers to it. */
+static void test_problem_statuses(void **state)
+{
+    const char *path, *method, *status;
+    json_t     *item, *operation, *response;
+    json_object_foreach ((json_t *)(uintptr_t)at(contract, "paths", NULL), path, item) {
+        json_object_foreach (item, method, operation) {
+            if (!json_is_object(operation)) continue; /* the path's parameters */
+            json_object_foreach (json_object_get(operation, "responses"), status, response) {
+                if (!json_object_get(response, "$ref") || !strcmp(status, "default")) continue;
+                const json_t *schema =
+                    at(follow(response), "content", "application/problem+json", "schema", "allOf", NULL);
+                const json_t *codes = at(json_array_get(schema, 1), "properties", "code", "enum", NULL);
+                size_t        i;
+                json_t       *code;
+                json_array_foreach (codes, i, code)
+                    if (status_of(json_string_value(code)) != (int)strtol(status, NULL, 10))
+                        fail_msg("%s %s: %s does not go with %s", method, path, json_string_value(code), status);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fields), cmocka_unit_test(test_outputs),       cmocka_unit_test(test_evaluate),
+        cmocka_unit_test(test_paths),  cmocka_unit_test(test_problem_codes), cmocka_unit_test(test_problem_statuses),
+    };
+    return cmocka_run_group_tests(tests, read_contract, drop_contract);
+}

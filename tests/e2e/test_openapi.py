@@ -1,0 +1,187 @@
+"""The contract at /openapi.json against the running server: every example is answered as written, every answer has
+the shape that is promised, OPTIONS and the README's tables agree. (What the product's own tables hold is compared
+with the contract in tests/api/test_contract.c.)"""
+import json
+import os
+import re
+import subprocess
+import unittest
+
+import tap
+from harness import BINARY, ROOT, ServerCase
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+JSON = "application/json"
+
+
+class Contract(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.contract = cls.client.get("/openapi.json").json()
+
+    def follow(self, node):
+        while isinstance(node, dict) and "$ref" in node:
+            path, node = node["$ref"], self.contract
+            self.assertTrue(path.startswith("#/"), path)
+            for key in path[2:].split("/"):
+                node = node[key]
+        return node
+
+    def validate(self, value, schema, what):
+        if jsonschema is None:
+            self.skipTest("no python3-jsonschema here")
+        resolver = jsonschema.RefResolver("", self.contract)
+        errors = sorted(jsonschema.Draft202012Validator(schema, resolver=resolver).iter_errors(value), key=str)
+        self.assertEqual([f"{list(e.absolute_path)}: {e.message[:300]}" for e in errors], [], what)
+
+    def operations(self):
+        """path, method, operation object"""
+        for path, item in self.contract["paths"].items():
+            for method in ("get", "put", "post", "delete"):
+                if method in item:
+                    yield path, method, item[method]
+
+    def answer_schema(self, path, method, status):
+        """The schema of an answer: of the status given, else of the default; None when it has no body."""
+        responses = self.contract["paths"][path][method]["responses"]
+        content = self.follow(responses.get(str(status), responses.get("default"))).get("content")
+        return next(iter(content.values()))["schema"] if content else None
+
+    def test_references_and_names(self):
+        def walk(node):
+            if isinstance(node, dict):
+                if "$ref" in node:
+                    self.follow(node)
+                for child in node.values():
+                    walk(child)
+            elif isinstance(node, list):
+                for child in node:
+                    walk(child)
+        walk(self.contract)
+        ids = [operation["operationId"] for _, _, operation in self.operations()]
+        self.assertEqual(len(ids), len(set(ids)))
+        if jsonschema:
+            for schema in self.contract["components"]["schemas"].values():
+                jsonschema.Draft202012Validator.check_schema(schema)
+
+    def test_nothing_is_described_that_nobody_refers_to(self):
+        text = str(self.contract)
+        for kind, members in self.contract["components"].items():
+            for name in members:
+                self.assertIn(f"'#/components/{kind}/{name}'", text)
+
+    def test_version(self):
+        version = self.ok(self.client.get("/v1"))["version"]
+        self.assertEqual(self.contract["info"]["version"], version)
+        shown = subprocess.run([BINARY, "--version"], capture_output=True, text=True, check=True).stdout
+        self.assertIn(version, shown)
+        with open(os.path.join(ROOT, "CHANGELOG.md")) as file:
+            self.assertIn(f"## {version} ", file.read())
+
+    def test_options(self):
+        for path, item in self.contract["paths"].items():
+            with self.subTest(path=path):
+                methods = {method.upper() for method in item} & {"GET", "PUT", "POST", "DELETE"}
+                expected = methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
+                concrete = path.replace("{model}", "puma560").replace("{code}", "bad-json")
+                answer = self.client.request("OPTIONS", concrete)
+                self.assertEqual(answer.status, 204)
+                self.assertEqual(set(re.split(r",\s*", answer.headers["Allow"])), expected)
+
+    def test_answers_to_get(self):
+        models = [model["name"] for model in self.ok(self.client.get("/v1/models"))["models"]]
+        self.assertTrue(models)
+        codes = self.contract["components"]["schemas"]["ProblemCode"]["enum"]
+        for path, method, _ in self.operations():
+            if method != "get" or path == "/openapi.json":
+                continue
+            for name in models if "{model}" in path else codes if "{code}" in path else [None]:
+                concrete = path.replace("{model}", str(name)).replace("{code}", str(name))
+                with self.subTest(path=concrete):
+                    answer = self.ok(self.client.get(concrete))
+                    self.validate(answer, self.answer_schema(path, "get", 200), concrete)
+
+    def test_documents_are_put_back(self):
+        schema = {"$ref": "#/components/schemas/Document"}
+        for model in self.ok(self.client.get("/v1/models"))["models"]:
+            with self.subTest(model=model["name"]):
+                path = f"/v1/models/{model['name']}"
+                document = self.ok(self.client.get(path + "/document"))
+                self.validate(document, schema, path)
+                answer = self.client.put(path, document)
+                self.validate(self.ok(answer), self.answer_schema("/v1/models/{model}", "put", 200), path)
+                self.assertEqual(answer.json()["revision"], model["revision"])
+
+    def test_examples(self):
+        """A request example is answered with the answer example of the same name, exactly."""
+        for path, method, operation in self.operations():
+            if "requestBody" not in operation:
+                continue
+            content = operation["requestBody"]["content"][JSON]
+            self.assertTrue(content["examples"], f"{method} {path} has no example")
+            for name, example in content["examples"].items():
+                with self.subTest(path=path, example=name):
+                    self.check_example(path, method, operation, name, example["value"], content["schema"])
+
+    def check_example(self, path, method, operation, name, request, schema):
+        model = name if method == "put" else name.split("-")[0]
+        answer = self.client.request(method.upper(), path.replace("{model}", model), request)
+        self.assertIn(answer.status, (200, 201), answer)
+        self.validate(request, schema, "request")
+        self.validate(answer.json(), self.answer_schema(path, method, answer.status), "answer")
+        expected = self.follow(operation["responses"][str(answer.status)])["content"][JSON].get("examples", {})
+        self.assertIn(name, expected, f"no answer is given for this example; it is {answer.text}")
+        self.assertEqual(answer.json(), expected[name]["value"])
+
+    def test_problems(self):
+        """Problem answers have the promised shape."""
+        requests = [
+            ("/v1/models/{model}/inverse-dynamics", "post", "{", 400),
+            ("/v1/models/{model}/inverse-dynamics", "post", {"q": [1]}, 422),
+            ("/v1/models/{model}/inverse-dynamics", "post", {"q": [[0] * 6, [0, 0, 0, 0, 0, 1e9]]}, 422),
+            ("/v1/models/{model}/evaluate", "post", {"q": [0] * 6}, 422),
+            ("/v1/models/{model}", "put", {"links": [{}]}, 422),
+            ("/v1/models/{model}", "put", "nonsense", 400),
+        ]
+        for path, method, body, status in requests:
+            with self.subTest(path=path, body=body):
+                answer = self.client.request(method.upper(), path.replace("{model}", "puma560"), body,
+                                             {"Content-Type": JSON})
+                problem = self.assertProblem(answer, status)
+                self.validate(problem, self.answer_schema(path, method, status), path)
+
+
+class Readme(unittest.TestCase):
+    def setUp(self):
+        with open(os.path.join(ROOT, "README.md")) as file:
+            self.readme = file.read()
+
+    def test_settings(self):
+        """The README's table is what --settings-table prints."""
+        table = subprocess.run([BINARY, "--settings-table"], capture_output=True, text=True, check=True).stdout
+        found = re.search(r"<!-- settings: .*? -->\n(.*?)<!-- end of settings -->", self.readme, re.DOTALL)
+        self.assertTrue(found, "the README has no table of settings between its markers")
+        self.assertEqual(found.group(1).strip(), table.strip())
+
+    def test_operations(self):
+        """The README's table of operations has those of the contract's, with their outputs, defaults in bold."""
+        with open(os.path.join(os.path.dirname(BINARY), "api", "openapi.json")) as file:
+            contract = json.load(file)
+        rows = dict(re.findall(r"^\| `([a-z-]+)` \| .*? \| (.*?) \|$", self.readme, re.MULTILINE))
+        paths = [path.rsplit("/", 1)[1] for path, item in contract["paths"].items() if "post" in item]
+        self.assertEqual(sorted(rows), sorted(paths))
+        for name in set(paths) - {"evaluate"}:
+            reference = contract["paths"]["/v1/models/{model}/" + name]["post"]["requestBody"]["content"][JSON]["schema"]
+            schema = contract["components"]["schemas"][reference["$ref"].rsplit("/", 1)[1]]
+            outputs = schema["properties"]["outputs"]
+            shown = [f"**{o}**" if o in outputs["default"] else o for o in outputs["items"]["enum"]]
+            self.assertEqual(rows[name], ", ".join(shown), name)
+
+
+if __name__ == "__main__":
+    tap.main()
