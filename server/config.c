@@ -1,0 +1,324 @@
+/* config.c - see config.h. */
+#include "config.h"
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef enum kind { TEXT, COUNT, BYTES, SECONDS, MICROSECONDS, CHOICE } kind;
+
+typedef struct setting {
+    const char *name; /* the flag is --name, the variable TORQUED_NAME */
+    const char *value;
+    kind        kind;
+    size_t      offset;
+    double      least, most;
+    const char *preset; /* NULL: a text that may be absent */
+    const char *choices;
+    const char *help;
+} setting;
+
+#define AT(field) offsetof(srv_config, field)
+#define MB        1048576.0
+#define TB        1099511627776.0
+
+static const setting settings[] = {
+    {"listen", "HOST:PORT", TEXT, AT(listen), 0, 0, "127.0.0.1:8088", NULL,
+     "address to serve, IPv4, [IPv6] or a name; port 0 takes a free one"},
+    {"models", "DIR", TEXT, AT(models), 0, 0, NULL, NULL,
+     "folder of the bundled robots (models/ of the source tree, else of the installation)"},
+    {"max-body", "BYTES", BYTES, AT(max_body), 1024, TB, "256M", NULL, "largest body of a request"},
+    {"max-answer", "BYTES", BYTES, AT(max_answer), 1024, TB, "256M", NULL, "largest body of an answer"},
+    {"memory", "BYTES", BYTES, AT(memory), MB, TB, "2G", NULL,
+     "for bodies, decoded requests and answers in flight, all together"},
+    {"max-rows", "N", COUNT, AT(max_rows), 1, 1e9, "131072", NULL, "most states in one request"},
+    {"max-nesting", "N", COUNT, AT(max_nesting), 4, 1024, "32", NULL, "deepest nesting of arrays and objects"},
+    {"max-models", "N", COUNT, AT(max_models), 1, 1e6, "1024", NULL, "most models held"},
+    {"max-links", "N", COUNT, AT(max_links), 1, 1e5, "2048", NULL, "most links of one model"},
+    {"connections", "N", COUNT, AT(connections), 1, 1e6, "1024", NULL, "most connections; more wait to be accepted"},
+    {"timeout", "SECONDS", SECONDS, AT(timeout), 0.001, 86400, "60", NULL,
+     "for one request, from the end of its headers; caps Request-Timeout"},
+    {"read-deadline", "SECONDS", SECONDS, AT(read_deadline), 0.01, 86400, "60", NULL,
+     "for a request to arrive whole, however steadily it trickles"},
+    {"write-deadline", "SECONDS", SECONDS, AT(write_deadline), 0.01, 86400, "60", NULL,
+     "for a client to take its whole answer"},
+    {"idle-timeout", "SECONDS", SECONDS, AT(idle_timeout), 0.01, 86400, "75", NULL,
+     "an unused connection is kept open"},
+    {"queue", "SECONDS", SECONDS, AT(queue), 0.001, 86400, "10", NULL,
+     "of estimated work waiting for each worker; beyond it the answer is 503"},
+    {"workers", "N", COUNT, AT(workers), 0, 1024, "0", NULL,
+     "threads for long requests; 0: one less than the usable cores, at least 1"},
+    {"loops", "N", COUNT, AT(loops), 1, 64, "1", NULL, "threads for connections and short requests"},
+    {"inline-limit", "MICROSECONDS", MICROSECONDS, AT(inline_limit), 0, 1e6, "75", NULL,
+     "requests estimated to be shorter run on the thread of their connection"},
+    {"drain", "SECONDS", SECONDS, AT(drain), 0, 86400, "30", NULL, "on SIGTERM, for requests in flight to finish"},
+    {"target", "NAME", TEXT, AT(target), 0, 0, NULL, NULL,
+     "vector instructions of the kernels: scalar, sse2, avx2, avx512, neon (the widest the machine has)"},
+    {"log-format", "FORMAT", CHOICE, AT(log_format), 0, 0, "auto", "auto|text|json",
+     "auto, text or json; auto is text on a terminal, json otherwise"},
+    {"log-level", "LEVEL", CHOICE, AT(log_level), 0, 0, "info", "error|warning|info|debug",
+     "error, warning, info (one line a request) or debug"},
+};
+enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
+
+static void *field(srv_config *config, const setting *s)
+{
+    return (char *)config + s->offset;
+}
+
+static const void *field_of(const srv_config *config, const setting *s)
+{
+    return (const char *)config + s->offset;
+}
+
+static void variable_name(const setting *s, char *name, size_t size)
+{
+    snprintf(name, size, "TORQUED_%s", s->name);
+    for (char *c = name; *c; c++)
+        *c = *c == '-' ? '_' : *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+}
+
+/* "256M", "0.5", "1024": a plain decimal number, with one of K, M, G (powers of 1024) where `suffixes` allows. False
+ * for anything else; strtod alone would take "inf", "0x10" and " 1". */
+static bool plain_number(const char *text, bool suffixes, double *value)
+{
+    size_t digits = strspn(text, "0123456789.");
+    if (digits == 0 || digits > 30 || strspn(text, ".") == digits) return false;
+    char *end;
+    *value = strtod(text, &end);
+    if (end != text + digits) return false;
+    if (!*end) return true;
+    const char *unit = strchr("KMG", *end);
+    if (!suffixes || !unit || end[1]) return false;
+    *value *= (double)(1u << (10 * (unit - "KMG" + 1)));
+    return true;
+}
+
+/* "from 1024 to 1024G", "one of error, warning, info, debug": what a value of the setting may be. */
+static void describe_range(const setting *s, char *text, size_t size)
+{
+    if (s->kind == TEXT)
+        snprintf(text, size, "%s", s->value);
+    else if (s->kind == CHOICE)
+        snprintf(text, size, "%s", s->choices);
+    else if (s->kind == BYTES)
+        snprintf(text, size, "%.15g to %.15gG", s->least, s->most / (1024 * MB));
+    else
+        snprintf(text, size, "%.15g to %.15g", s->least, s->most);
+}
+
+static bool set_choice(const setting *s, const char *text, int *chosen)
+{
+    size_t length = strlen(text);
+    int    index  = 0;
+    for (const char *choice = s->choices; choice; choice = strchr(choice, '|'), index++) {
+        choice += *choice == '|';
+        size_t size = strcspn(choice, "|");
+        if (size != length || memcmp(choice, text, size) != 0) continue;
+        *chosen = index;
+        return true;
+    }
+    return false;
+}
+
+static bool set_value(srv_config *config, const setting *s, const char *text)
+{
+    double value;
+    switch (s->kind) {
+    case TEXT: *(const char **)field(config, s) = text; return *text != '\0';
+    case CHOICE: return set_choice(s, text, field(config, s));
+    case COUNT:
+    case BYTES:
+        if (!plain_number(text, s->kind == BYTES, &value) || value < s->least || value > s->most) return false;
+        if (value != floor(value)) return false;
+        *(size_t *)field(config, s) = (size_t)value;
+        return true;
+    case SECONDS:
+    case MICROSECONDS:
+        if (!plain_number(text, false, &value) || value < s->least || value > s->most) return false;
+        *(double *)field(config, s) = value;
+        return true;
+    }
+    return false;
+}
+
+static bool set_or_explain(srv_config *config, const setting *s, const char *source, const char *text, char *error,
+                           size_t error_size)
+{
+    if (set_value(config, s, text)) return true;
+    static const char *const expected[] = {[TEXT]         = "",
+                                           [COUNT]        = "a whole number, ",
+                                           [BYTES]        = "a size such as 64K, 256M or 2G, ",
+                                           [SECONDS]      = "seconds, ",
+                                           [MICROSECONDS] = "microseconds, ",
+                                           [CHOICE]       = "one of "};
+    char                     range[120];
+    describe_range(s, range, sizeof range);
+    snprintf(error, error_size, "%s is \"%.80s\"; expected %s%s", source, text, expected[s->kind], range);
+    return false;
+}
+
+static bool read_environment(srv_config *config, char *error, size_t error_size)
+{
+    for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
+        char variable[64];
+        variable_name(s, variable, sizeof variable);
+        const char *text = getenv(variable);
+        if (text && *text && !set_or_explain(config, s, variable, text, error, error_size)) return false;
+    }
+    return true;
+}
+
+static const setting *find_setting(const char *name, size_t length)
+{
+    for (const setting *s = settings; s < settings + N_SETTINGS; s++)
+        if (strlen(s->name) == length && memcmp(s->name, name, length) == 0) return s;
+    return NULL;
+}
+
+/* One flag at argv[*at], "--name value" or "--name=value"; moves *at past it. */
+static bool read_flag(srv_config *config, int argc, char *const argv[], int *at, char *error, size_t error_size)
+{
+    const char    *flag   = argv[(*at)++];
+    size_t         length = strcspn(flag, "=");
+    const setting *s      = strncmp(flag, "--", 2) == 0 ? find_setting(flag + 2, length - 2) : NULL;
+    if (!s) {
+        snprintf(error, error_size, "\"%.80s\" is no setting of torqued; torqued --help lists them", flag);
+        return false;
+    }
+    char name[64];
+    snprintf(name, sizeof name, "--%s", s->name);
+    if (flag[length] == '=') return set_or_explain(config, s, name, flag + length + 1, error, error_size);
+    if (*at == argc) {
+        snprintf(error, error_size, "%s needs a value: %s %s", name, name, s->value);
+        return false;
+    }
+    return set_or_explain(config, s, name, argv[(*at)++], error, error_size);
+}
+
+/* What each setting alone cannot know. */
+static bool check_together(const srv_config *config, char *error, size_t error_size)
+{
+    if (config->max_body <= config->memory && config->max_answer <= config->memory) return true;
+    snprintf(error, error_size, "--%s is larger than --memory, so that such a request could never be served",
+             config->max_body > config->memory ? "max-body" : "max-answer");
+    return false;
+}
+
+static srv_action special_flag(const char *flag)
+{
+    if (strcmp(flag, "--help") == 0 || strcmp(flag, "-h") == 0) return SRV_HELP;
+    if (strcmp(flag, "--version") == 0) return SRV_VERSION;
+    if (strcmp(flag, "--settings-table") == 0) return SRV_SETTINGS_TABLE;
+    return SRV_SERVE;
+}
+
+srv_action srv_config_read(srv_config *config, int argc, char *const argv[], char *error, size_t error_size)
+{
+    *config = (srv_config){0};
+    for (const setting *s = settings; s < settings + N_SETTINGS; s++)
+        if (s->preset) set_value(config, s, s->preset);
+    if (!read_environment(config, error, error_size)) return SRV_MISUSE;
+    for (int at = 1; at < argc;) {
+        srv_action action = special_flag(argv[at]);
+        if (action != SRV_SERVE) return action;
+        if (!read_flag(config, argc, argv, &at, error, error_size)) return SRV_MISUSE;
+    }
+    return check_together(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
+}
+
+void srv_config_help(FILE *out)
+{
+    fputs("torqued serves robot dynamics over HTTP.\n\n"
+          "usage: torqued [--SETTING VALUE]...\n"
+          "       torqued --help | --version | --settings-table\n\n"
+          "Each setting is also read from a variable, --max-body from TORQUED_MAX_BODY; the flag wins.\n\n",
+          out);
+    for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
+        char flag[64];
+        snprintf(flag, sizeof flag, "--%s %s", s->name, s->value);
+        fprintf(out, "  %-29s %s", flag, s->help);
+        if (s->preset) fprintf(out, " [%s]", s->preset);
+        fputc('\n', out);
+    }
+    fputs("\nSizes take K, M or G (powers of 1024).\n", out);
+}
+
+void srv_config_table(FILE *out)
+{
+    fputs("| flag | variable | range | default | meaning |\n|---|---|---|---|---|\n", out);
+    for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
+        char variable[64], range[120];
+        variable_name(s, variable, sizeof variable);
+        describe_range(s, range, sizeof range);
+        for (char *bar = range; (bar = strchr(bar, '|'));) /* a bar would end the cell */
+            *bar = '/';
+        fprintf(out, "| `--%s` | `%s` | %s | %s | %s |\n", s->name, variable, range, s->preset ? s->preset : "",
+                s->help);
+    }
+}
+
+static void print_bytes(size_t bytes, char *text, size_t size)
+{
+    static const char units[] = "GMK";
+    for (unsigned shift = 30, i = 0; shift; shift -= 10, i++)
+        if (bytes && bytes % ((size_t)1 << shift) == 0) {
+            snprintf(text, size, "%zu%c", bytes >> shift, units[i]);
+            return;
+        }
+    snprintf(text, size, "%zu", bytes);
+}
+
+static void print_value(const srv_config *config, const setting *s, char *text, size_t size)
+{
+    const void *value = field_of(config, s);
+    const char *string;
+    switch (s->kind) {
+    case TEXT:
+        string = *(const char *const *)value;
+        snprintf(text, size, "%s", string ? string : "");
+        return;
+    case COUNT: snprintf(text, size, "%zu", *(const size_t *)value); return;
+    case BYTES: print_bytes(*(const size_t *)value, text, size); return;
+    case SECONDS:
+    case MICROSECONDS: snprintf(text, size, "%.15g", *(const double *)value); return;
+    case CHOICE:
+        string = s->choices;
+        for (int i = *(const int *)value; i > 0; i--)
+            string = strchr(string, '|') + 1;
+        snprintf(text, size, "%.*s", (int)strcspn(string, "|"), string);
+        return;
+    }
+}
+
+void srv_config_each(const srv_config *config, void (*tell)(void *arg, const char *name, const char *value), void *arg)
+{
+    for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
+        char text[1024];
+        print_value(config, s, text, sizeof text);
+        tell(arg, s->name, text);
+    }
+}
+
+/* The executable is build/torqued of the source tree, or PREFIX/bin/torqued. */
+void srv_config_models(const srv_config *config, char *folder, size_t size)
+{
+    if (config->models) {
+        snprintf(folder, size, "%s", config->models);
+        return;
+    }
+    char        executable[4096];
+    ssize_t     length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    struct stat status;
+    for (int up = 0; length > 0 && up < 2; up++)
+        while (length > 0 && executable[--length] != '/')
+            ;
+    if (length > 0) {
+        snprintf(folder, size, "%.*s/models", (int)length, executable);
+        if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) return;
+    }
+    snprintf(folder, size, "%s/share/torqued/models", TORQUED_PREFIX);
+}

@@ -1,0 +1,97 @@
+/* connection.c - see connection.h. */
+#include "connection.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+static void append(srv_connections *all, srv_connection *c, srv_phase phase)
+{
+    c->phase                                                 = phase;
+    c->since                                                 = srv_now();
+    c->next                                                  = NULL;
+    c->previous                                              = all->last[phase];
+    *(c->previous ? &c->previous->next : &all->first[phase]) = c;
+    all->last[phase]                                         = c;
+}
+
+static void take_out(srv_connections *all, srv_connection *c)
+{
+    *(c->previous ? &c->previous->next : &all->first[c->phase]) = c->next;
+    *(c->next ? &c->next->previous : &all->last[c->phase])      = c->previous;
+}
+
+srv_connection *srv_connection_open(srv_connections *all, int fd)
+{
+    srv_connection *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->fd = fd;
+    append(all, c, SRV_ARRIVED);
+    all->count++;
+    return c;
+}
+
+void srv_connection_close(srv_connections *all, srv_connection *c)
+{
+    take_out(all, c);
+    all->count--;
+    free(c);
+}
+
+void srv_connection_enter(srv_connections *all, srv_connection *c, srv_phase phase)
+{
+    if (c->phase == SRV_CLOSING) return;
+    take_out(all, c);
+    append(all, c, phase);
+}
+
+void srv_connection_shut(srv_connections *all, srv_connection *c)
+{
+    srv_connection_enter(all, c, SRV_CLOSING);
+    shutdown(c->fd, SHUT_RDWR);
+}
+
+static uint64_t deadline(const srv_connections *all, const srv_connection *c)
+{
+    uint64_t allowed = all->allowed[c->phase];
+    return allowed == SRV_NEVER ? SRV_NEVER : c->since + allowed;
+}
+
+uint64_t srv_connections_next(const srv_connections *all)
+{
+    uint64_t next = SRV_NEVER;
+    for (srv_phase phase = 0; phase < SRV_PHASES; phase++) {
+        uint64_t end = all->first[phase] ? deadline(all, all->first[phase]) : SRV_NEVER;
+        if (end < next) next = end;
+    }
+    return next;
+}
+
+/* A request that has just come in is not cut off because the connection was idle until now. */
+static bool has_input(const srv_connection *c)
+{
+    char byte;
+    return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+void srv_connections_expire(srv_connections *all, uint64_t now)
+{
+    for (srv_phase phase = 0; phase < SRV_CLOSING; phase++) {
+        srv_connection *c;
+        while ((c = all->first[phase]) && deadline(all, c) <= now) {
+            if ((phase == SRV_IDLE || phase == SRV_ARRIVED) && has_input(c))
+                srv_connection_enter(all, c, SRV_READING);
+            else
+                srv_connection_shut(all, c);
+        }
+    }
+}
+
+void srv_connections_hurry(srv_connections *all, uint64_t grace)
+{
+    static const srv_phase quiet[] = {SRV_ARRIVED, SRV_IDLE};
+    for (size_t i = 0; i < 2; i++) {
+        all->allowed[quiet[i]] = grace;
+        for (srv_connection *c = all->first[quiet[i]]; c; c = c->next)
+            c->since = srv_now();
+    }
+}

@@ -1,0 +1,226 @@
+/* exchange.c - see exchange.h. */
+#include "exchange.h"
+#include "answer.h"
+#include "hangup.h"
+#include "head.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A body that nobody wants is read to its end up to this size, so that the connection can stay open. */
+enum { DROP_MOST = 1 << 20, FIRST_CHUNK = 16384 };
+
+typedef enum stage {
+    OPENED,    /* headers to come */
+    TAKING,    /* the body is being buffered */
+    DROPPING,  /* the reply stands; the rest of the body is thrown away */
+    SUSPENDED, /* the job is the pool's */
+    FINISHED,  /* a worker is done with it */
+    ANSWERED
+} stage;
+
+struct srv_exchange {
+    srv_job                job; /* first: resumed by its address */
+    srv_loop              *loop;
+    srv_connection        *connection;
+    struct MHD_Connection *mhd;
+    stage                  stage;
+    uint64_t               began;
+    char                  *body; /* job.body, while it grows */
+    size_t                 capacity;
+    uint64_t               received;
+    unsigned               retry_after; /* s; 0: the api's own */
+    srv_hangup            *hangup;
+    char                   method[16];
+    char                   target[]; /* for the log */
+};
+
+srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, struct MHD_Connection *mhd,
+                                const char *target)
+{
+    size_t        size = strlen(target) + 1;
+    srv_exchange *x    = calloc(1, sizeof *x + size);
+    if (!x) return NULL;
+    x->loop       = loop;
+    x->connection = connection;
+    x->mhd        = mhd;
+    x->began      = srv_now();
+    memcpy(x->target, target, size);
+    connection->exchange = x;
+    return x;
+}
+
+static void free_body(srv_exchange *x)
+{
+    free(x->body);
+    x->body     = NULL;
+    x->job.body = NULL;
+    x->capacity = x->job.length = 0;
+}
+
+void srv_exchange_close(srv_exchange *x, bool delivered)
+{
+    srv_answer_log(x->loop->server->log, x->mhd,
+                   &(srv_access){.call      = x->job.call,
+                                 .method    = x->method,
+                                 .target    = x->target,
+                                 .received  = x->received,
+                                 .began     = x->began,
+                                 .delivered = delivered});
+    x->connection->exchange = NULL;
+    free_body(x);
+    if (x->job.call) api_end(x->job.call);
+    free(x);
+}
+
+bool srv_exchange_begun(const srv_exchange *x)
+{
+    return x->stage != OPENED;
+}
+
+static enum MHD_Result answer(srv_exchange *x)
+{
+    x->stage = ANSWERED;
+    free_body(x);
+    srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
+    return srv_answer_send(x->mhd, x->job.call, x->loop->draining, x->retry_after);
+}
+
+/* Makes room for `capacity` bytes of body, out of the common budget. False: the reply stands. */
+static bool grow(srv_exchange *x, size_t capacity)
+{
+    if (capacity <= x->capacity) return true;
+    if (!api_reserve(x->job.call, capacity - x->capacity)) return false;
+    char *body = realloc(x->body, capacity);
+    if (!body) {
+        api_refuse(x->job.call, API_MEMORY_FULL, "There is no memory for a body of %zu bytes.", capacity);
+        return false;
+    }
+    x->body     = body;
+    x->capacity = capacity;
+    return true;
+}
+
+static void refuse_body(srv_exchange *x)
+{
+    api_refuse(x->job.call, API_BODY_TOO_LARGE, "The body is larger than %zu bytes, the most this server takes.",
+               x->loop->server->config->max_body);
+}
+
+/* Answering before the body has come closes the connection. So only what cannot be served any other way is answered
+ * at once: broken framing, a body too large to be let in, or one the client still holds back (100-continue). */
+static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
+{
+    if (*head->problem) {
+        api_refuse(x->job.call, API_BAD_REQUEST, "%s", head->problem);
+        return answer(x);
+    }
+    bool wanted = api_wants_body(x->job.call);
+    if (wanted && head->length > x->loop->server->config->max_body) {
+        refuse_body(x);
+        return answer(x);
+    }
+    x->stage       = wanted && grow(x, (size_t)head->length) ? TAKING : DROPPING;
+    bool held_back = head->expects_continue && head->request.has_body;
+    if (x->stage == DROPPING && (head->length > DROP_MOST || held_back)) return answer(x);
+    return MHD_YES;
+}
+
+enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const char *version)
+{
+    srv_head head;
+    snprintf(x->method, sizeof x->method, "%s", method);
+    if (srv_head_read(&head, x->mhd, method, version, x->target))
+        x->job.call = api_begin(x->loop->server->api, &head.request);
+    srv_head_free(&head);
+    if (!x->job.call) return MHD_NO; /* no memory even to say so */
+    x->job.watch.deadline = srv_now() + srv_ns(api_timeout(x->job.call));
+    return decide(x, &head);
+}
+
+enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length)
+{
+    size_t most = x->loop->server->config->max_body;
+    x->received += length;
+    if (x->stage == TAKING && length > most - x->job.length) {
+        refuse_body(x);
+        x->stage = DROPPING;
+    }
+    if (x->stage == TAKING && length > x->capacity - x->job.length) { /* chunked: of unknown length */
+        size_t needed = x->job.length + length, doubled = 2 * x->capacity;
+        size_t capacity = doubled > FIRST_CHUNK ? doubled : FIRST_CHUNK;
+        if (capacity > most) capacity = most;
+        if (!grow(x, capacity > needed ? capacity : needed)) x->stage = DROPPING;
+    }
+    if (x->stage != TAKING) {
+        /* libmicrohttpd cannot answer in the middle of a body: read on, within reason */
+        free_body(x);
+        return x->received <= (uint64_t)most + DROP_MOST ? MHD_YES : MHD_NO;
+    }
+    memcpy(x->body + x->job.length, data, length);
+    x->job.length += length;
+    return MHD_YES;
+}
+
+static void on_worker_done(srv_job *job)
+{
+    srv_loop_post(((srv_exchange *)job)->loop, job);
+}
+
+static void on_hangup(void *arg)
+{
+    srv_exchange_cancel(arg);
+}
+
+/* Hands the job to the workers. Suspended first: the worker may be done before we are. */
+static enum MHD_Result suspend(srv_exchange *x)
+{
+    x->stage    = SUSPENDED;
+    x->job.done = on_worker_done;
+    srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
+    MHD_suspend_connection(x->mhd);
+    x->hangup = srv_hangup_watch(&x->loop->uv, x->connection->fd, on_hangup, x);
+    srv_pool_push(x->loop->server->pool, &x->job);
+    return MHD_YES;
+}
+
+/* The whole request is here. A hop to a worker costs 30-40 us: what is estimated to be short runs at once. */
+static enum MHD_Result evaluate(srv_exchange *x)
+{
+    const srv_server *server = x->loop->server;
+    x->job.body              = x->body;
+    x->job.cost              = api_cost(x->job.call, x->job.length);
+    if (x->job.cost * 1e6 <= server->config->inline_limit) {
+        srv_job_run(&x->job, x->loop->scratch);
+        return answer(x);
+    }
+    double wait;
+    if (srv_pool_admit(server->pool, &x->job, &wait)) return suspend(x);
+    api_refuse(x->job.call, API_QUEUE_FULL, "Requests for about %.1f s of work are waiting already.", wait);
+    x->retry_after = (unsigned)ceil(wait);
+    return answer(x);
+}
+
+enum MHD_Result srv_exchange_complete(srv_exchange *x)
+{
+    switch (x->stage) {
+    case TAKING: return evaluate(x);
+    case DROPPING: return answer(x);
+    case FINISHED: return atomic_load(&x->job.watch.cancelled) ? MHD_NO : answer(x); /* nobody reads it: close */
+    default: return MHD_YES;
+    }
+}
+
+void srv_exchange_resume(srv_job *job)
+{
+    srv_exchange *x = (srv_exchange *)job;
+    x->stage        = FINISHED;
+    srv_hangup_stop(x->hangup); /* before libmicrohttpd watches the socket again */
+    x->hangup = NULL;
+    MHD_resume_connection(x->mhd);
+}
+
+void srv_exchange_cancel(srv_exchange *x)
+{
+    if (srv_pool_cancel(x->loop->server->pool, &x->job)) srv_exchange_resume(&x->job);
+}

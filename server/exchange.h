@@ -1,0 +1,24 @@
+/* exchange.h - one request and its answer: from libmicrohttpd's callbacks to the api's calls.
+ *
+ *     begin ── receive* ── complete ──┬── runs here ──────────────── answer ── close
+ *                                     └── suspend ─ worker ─ resume ─ complete ─┘
+ *
+ * An exchange belongs to its connection and is used on the loop's thread; while suspended its job is the pool's. */
+#pragma once
+#include "loop.h"
+
+typedef struct srv_exchange srv_exchange;
+
+/* The request line is read. NULL: no memory. */
+srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, struct MHD_Connection *mhd,
+                                const char *target);
+/* `delivered`: the answer was taken whole. Logs the request. */
+void srv_exchange_close(srv_exchange *exchange, bool delivered);
+
+bool            srv_exchange_begun(const srv_exchange *exchange);
+enum MHD_Result srv_exchange_begin(srv_exchange *exchange, const char *method, const char *version);
+enum MHD_Result srv_exchange_receive(srv_exchange *exchange, const char *data, size_t length);
+enum MHD_Result srv_exchange_complete(srv_exchange *exchange);
+
+void srv_exchange_resume(srv_job *job);           /* the worker has finished it */
+void srv_exchange_cancel(srv_exchange *exchange); /* suspended, and nobody waits for the answer */

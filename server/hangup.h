@@ -1,0 +1,9 @@
+/* hangup.h - notices that a client hangs up while libmicrohttpd does not look at its socket. */
+#pragma once
+#include <uv.h>
+
+typedef struct srv_hangup srv_hangup;
+
+/* Calls `gone(arg)` once when the peer closes or half-closes. NULL, and no notice: no memory. */
+srv_hangup *srv_hangup_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg);
+void        srv_hangup_stop(srv_hangup *watch); /* NULL is fine; frees it, also from within `gone` */

@@ -1,0 +1,129 @@
+/* head.c - see head.h.
+ *
+ * A request whose length two parties understand differently is a way to smuggle a second one past the first. So:
+ * one Content-Length or one Transfer-Encoding, not both; the only coding is chunked, and not in HTTP/1.0; header
+ * names are tokens (RFC 9110 §5.1); no folded lines (libmicrohttpd glues a continuation to the *name*). */
+#include "head.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define FIELD(member) offsetof(api_request, member)
+static const struct {
+    const char *name;
+    size_t      offset;
+} wanted[] = {
+    {"Accept", FIELD(accept)},
+    {"Content-Type", FIELD(content_type)},
+    {"Content-Encoding", FIELD(content_encoding)},
+    {"If-Match", FIELD(if_match)},
+    {"If-None-Match", FIELD(if_none_match)},
+    {"Request-Id", FIELD(request_id)},
+    {"Request-Timeout", FIELD(request_timeout)},
+};
+enum { N_WANTED = sizeof wanted / sizeof wanted[0] };
+
+typedef struct reading {
+    srv_head *head;
+    unsigned  lengths, codings, hosts;
+    bool      no_memory;
+} reading;
+
+static void complain(srv_head *head, const char *what, const char *name)
+{
+    if (!*head->problem) snprintf(head->problem, sizeof head->problem, "%s \"%.60s\".", what, name);
+}
+
+static bool is_token(const char *name, size_t length)
+{
+    static const char token[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return length > 0 && strspn(name, token) == length;
+}
+
+/* A value stands in the request's buffer right behind its name and colon; the name of a folded one was moved. */
+static bool is_folded(const char *name, size_t length, const char *value)
+{
+    const char *colon = name + length;
+    if (value <= colon) return true;
+    return strspn(colon + 1, " \t") < (size_t)(value - colon - 1);
+}
+
+/* RFC 9110 §5.3: a repeated field is the list of its values. */
+static bool join(srv_head *head, const char **field, const char *value)
+{
+    if (!*field) {
+        *field = value;
+        return true;
+    }
+    size_t size = strlen(*field) + strlen(value) + 3;
+    char  *both = malloc(size);
+    if (!both) return false;
+    snprintf(both, size, "%s, %s", *field, value);
+    for (size_t i = 0; i < head->n_joined; i++)
+        if (head->joined[i] == *field) {
+            free(head->joined[i]);
+            head->joined[i] = both;
+            *field          = both;
+            return true;
+        }
+    head->joined[head->n_joined++] = both;
+    *field                         = both;
+    return true;
+}
+
+static void read_framing(reading *r, const char *name, const char *value)
+{
+    srv_head *head = r->head;
+    if (strcasecmp(name, "Content-Length") == 0) {
+        if (r->lengths++) complain(head, "More than one", name);
+        head->length = strtoull(value, NULL, 10); /* libmicrohttpd has refused what is no number or too large */
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        if (r->codings++) complain(head, "More than one", name);
+        if (strcasecmp(value, "chunked") != 0) complain(head, "The only transfer coding is chunked, not", value);
+        head->chunked = true;
+    } else if (strcasecmp(name, "Host") == 0) {
+        if (r->hosts++) complain(head, "More than one", name);
+    } else if (strcasecmp(name, "Expect") == 0 && strcasecmp(value, "100-continue") == 0) {
+        head->expects_continue = true;
+    }
+}
+
+static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_size,
+                                  const char *value, size_t value_size)
+{
+    (void)kind, (void)value_size;
+    reading  *r    = cls;
+    srv_head *head = r->head;
+    if (!value) value = "";
+    if (!is_token(name, name_size))
+        complain(head, "Not the name of a header:", name);
+    else if (*value && is_folded(name, name_size, value))
+        complain(head, "A header continued on a second line:", name);
+    read_framing(r, name, value);
+    for (size_t i = 0; i < N_WANTED; i++)
+        if (strcasecmp(name, wanted[i].name) == 0) {
+            const char **field = (const char **)((char *)&head->request + wanted[i].offset);
+            r->no_memory |= !join(head, field, value);
+        }
+    return MHD_YES;
+}
+
+bool srv_head_read(srv_head *head, struct MHD_Connection *mhd, const char *method, const char *version,
+                   const char *target)
+{
+    *head     = (srv_head){.request = {.method = method, .target = target}};
+    reading r = {.head = head};
+    MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, read_field, &r);
+    if (r.codings && r.lengths) complain(head, "Transfer-Encoding together with", "Content-Length");
+    if (r.codings && strcmp(version, "HTTP/1.0") == 0) complain(head, "Transfer-Encoding in", version);
+    head->request.has_body = head->chunked || head->length > 0;
+    return !r.no_memory;
+}
+
+void srv_head_free(srv_head *head)
+{
+    for (size_t i = 0; i < head->n_joined; i++)
+        free(head->joined[i]);
+    head->n_joined = 0;
+}

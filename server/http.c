@@ -1,0 +1,101 @@
+/* http.c - see http.h.
+ *
+ * Per connection: a srv_connection, from accept to close. Per request: a srv_exchange, from the request line (the
+ * only moment at which the target can be had undecoded) to the last byte of the answer. */
+#include "http.h"
+#include "exchange.h"
+#include <string.h>
+#include <sys/socket.h>
+
+static srv_connection *connection_of(struct MHD_Connection *mhd)
+{
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    srv_loop *loop = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        int fd   = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        *context = srv_connection_open(&loop->connections, fd);
+    } else {
+        if (*context) srv_connection_close(&loop->connections, *context);
+        *context         = NULL;
+        loop->closed_one = true;
+    }
+}
+
+/* The request line is complete. The result becomes the request's context; NULL makes on_request close it. */
+static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd)
+{
+    srv_loop       *loop       = cls;
+    srv_connection *connection = connection_of(mhd);
+    if (!connection) return NULL;
+    srv_connection_enter(&loop->connections, connection, SRV_READING);
+    return srv_exchange_open(loop, connection, mhd, target ? target : "");
+}
+
+/* Called with the headers complete, then with every piece of the body, then with the body complete; after a
+ * suspension, with the body complete again. */
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
+                                  const char *version, const char *data, size_t *size, void **context)
+{
+    (void)cls, (void)mhd, (void)url;
+    srv_exchange *exchange = *context;
+    if (!exchange) return MHD_NO;
+    if (!srv_exchange_begun(exchange)) return srv_exchange_begin(exchange, method, version);
+    if (*size == 0) return srv_exchange_complete(exchange);
+    size_t length = *size;
+    *size         = 0;
+    return srv_exchange_receive(exchange, data, length);
+}
+
+/* Whether the client has closed its side. libmicrohttpd waits for an edge, and misses an end that came together with
+ * the request. */
+static bool has_ended(int fd)
+{
+    char byte;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code)
+{
+    srv_loop       *loop       = cls;
+    srv_connection *connection = connection_of(mhd);
+    if (*context) srv_exchange_close(*context, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    *context = NULL;
+    if (!connection) return;
+    srv_connection_enter(&loop->connections, connection, SRV_IDLE);
+    if (has_ended(connection->fd)) srv_connection_shut(&loop->connections, connection);
+}
+
+/* Paths are split before they are decoded, so libmicrohttpd must not decode: its %00 would end the path and its
+ * %2f be a slash. */
+static size_t keep_escapes(void *cls, struct MHD_Connection *mhd, char *text)
+{
+    (void)cls, (void)mhd;
+    return strlen(text);
+}
+
+static void on_message(void *cls, const char *format, va_list list) __attribute__((format(printf, 2, 0)));
+static void on_message(void *cls, const char *format, va_list list)
+{
+    srv_loop *loop = cls;
+    char      text[512];
+    vsnprintf(text, sizeof text, format, list);
+    text[strcspn(text, "\n")] = '\0';
+    srv_log_message(loop->server->log, SRV_DEBUG, "microhttpd", "%s", text);
+}
+
+struct MHD_Daemon *srv_http_start(srv_loop *loop, int listener, unsigned connections)
+{
+    /* the logger stands first, so that a complaint about the other options is heard; strictness 1: Host is required
+     * and a target has no spaces; no timeout: the deadlines of connection.h are absolute */
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request,
+                            loop, MHD_OPTION_EXTERNAL_LOGGER, on_message, loop, MHD_OPTION_LISTEN_SOCKET, listener,
+                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_URI_LOG_CALLBACK, on_target,
+                            loop, MHD_OPTION_NOTIFY_COMPLETED, on_completed, loop, MHD_OPTION_UNESCAPE_CALLBACK,
+                            keep_escapes, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT,
+                            connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_END);
+}

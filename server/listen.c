@@ -1,0 +1,127 @@
+/* listen.c - see listen.h. */
+#include "listen.h"
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Splits at the last colon; an IPv6 address stands in brackets. */
+static bool split(const char *address, char *host, size_t host_size, const char **port)
+{
+    const char *colon = strrchr(address, ':');
+    if (!colon || colon == address) return false;
+    size_t length = (size_t)(colon - address);
+    if (address[0] == '[') {
+        if (length < 3 || address[length - 1] != ']') return false;
+        address++;
+        length -= 2;
+    } else if (memchr(address, ':', length)) {
+        return false;
+    }
+    if (length >= host_size) return false;
+    memcpy(host, address, length);
+    host[length]  = '\0';
+    *port         = colon + 1;
+    size_t digits = strspn(*port, "0123456789");
+    return digits > 0 && digits <= 5 && !(*port)[digits];
+}
+
+/* A socket bound to `where`; -1 and errno. */
+static int bind_one(const struct addrinfo *where, bool shared)
+{
+    int fd = socket(where->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    const int on = 1, off = 0;
+    /* a restart need not wait for old connections; a listener on the same port still refuses us */
+    bool ok = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0;
+    if (shared) ok = ok && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0;
+    if (where->ai_family == AF_INET6) /* [::] serves IPv4 too */
+        ok = ok && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0;
+    if (ok && bind(fd, where->ai_addr, where->ai_addrlen) == 0) return fd;
+    int problem = errno;
+    close(fd);
+    errno = problem;
+    return -1;
+}
+
+/* The port the kernel chose, into the address, so that the other sockets bind the same one. */
+static bool learn_port(int fd, struct addrinfo *where)
+{
+    return getsockname(fd, where->ai_addr, &where->ai_addrlen) == 0;
+}
+
+static bool listen_all(struct addrinfo *where, size_t n, int sockets[])
+{
+    int first = bind_one(where, false);
+    if (first < 0) return false;
+    if (listen(first, SOMAXCONN) < 0 || !learn_port(first, where)) {
+        int problem = errno;
+        close(first);
+        errno = problem;
+        return false;
+    }
+    sockets[0] = first;
+    if (n == 1) return true;
+
+    close(first); /* it was free: now it may be shared */
+    for (size_t i = 0; i < n; i++) {
+        sockets[i] = bind_one(where, true);
+        if (sockets[i] >= 0 && listen(sockets[i], SOMAXCONN) == 0) continue;
+        int problem = errno;
+        for (size_t j = 0; j <= i; j++)
+            if (sockets[j] >= 0) close(sockets[j]);
+        errno = problem;
+        return false;
+    }
+    return true;
+}
+
+static void print_address(const struct addrinfo *where, char *text, size_t size)
+{
+    char host[64] = "", port[8] = "";
+    getnameinfo(where->ai_addr, where->ai_addrlen, host, sizeof host, port, sizeof port,
+                NI_NUMERICHOST | NI_NUMERICSERV);
+    snprintf(text, size, where->ai_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+static void explain(const char *address, const char *port, char *error, size_t error_size)
+{
+    if (errno == EADDRINUSE)
+        snprintf(error, error_size,
+                 "port %s is taken: another program listens on %s; stop it, or choose another port with "
+                 "--listen HOST:PORT",
+                 port, address);
+    else
+        snprintf(error, error_size, "cannot listen on --listen %s: %s", address, strerror(errno));
+}
+
+bool srv_listen(const char *address, size_t n, int sockets[], char *bound, size_t bound_size, char *error,
+                size_t error_size)
+{
+    char        host[256];
+    const char *port;
+    if (!split(address, host, sizeof host, &port)) {
+        snprintf(error, error_size,
+                 "--listen is \"%.80s\"; expected HOST:PORT, such as 127.0.0.1:8088, [::1]:8088 or 0.0.0.0:8088",
+                 address);
+        return false;
+    }
+    struct addrinfo  hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found   = NULL;
+    int              problem = getaddrinfo(host, port, &hints, &found);
+    if (problem) {
+        snprintf(error, error_size, "--listen %.80s: %s", address, gai_strerror(problem));
+        return false;
+    }
+    bool ok = listen_all(found, n, sockets); /* the first address of a name is the one its clients try first */
+    if (ok)
+        print_address(found, bound, bound_size);
+    else
+        explain(address, port, error, error_size);
+    freeaddrinfo(found);
+    return ok;
+}

@@ -1,0 +1,205 @@
+/* main.c - torqued: reads the configuration, starts the threads, loads the models, and waits for the order to stop.
+ *
+ * Threads: this one, which loads and then waits for signals; one or more loops; the workers. Listening comes before
+ * loading, so that /readyz can say "loading". Exit status: 0 stopped by a signal, 1 could not start, 2 misused. */
+#include "cores.h"
+#include "listen.h"
+#include "loop.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { LOOPS_MOST = 64, OTHER_DESCRIPTORS = 64 };
+
+typedef struct service {
+    srv_config config;
+    srv_log    log;
+    srv_server shared;
+    srv_loop  *loops;
+    size_t     n_loops; /* started */
+    char       address[300];
+    size_t     n_models;
+} service;
+
+static void log_setting(void *arg, const char *name, const char *value)
+{
+    srv_log_text(arg, name, value);
+}
+
+static void log_start(const service *s)
+{
+    srv_line line;
+    srv_log_begin(&line, &s->log, SRV_INFO, "starting");
+    srv_log_text(&line, "version", TORQUED_VERSION);
+    srv_config_each(&s->config, log_setting, &line);
+    srv_log_end(&line);
+}
+
+/* Every connection is a descriptor; the usual soft limit of 1024 is raised as far as the hard one lets us. */
+static void raise_descriptors(service *s)
+{
+    struct rlimit limit;
+    rlim_t        needed = s->config.connections + s->config.loops * 8 + OTHER_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+    limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= needed) return;
+    size_t room = (size_t)(limit.rlim_cur - (needed - s->config.connections));
+    srv_log_message(&s->log, SRV_WARNING, "descriptors",
+                    "the limit of %llu descriptors leaves %zu connections, not %zu", (unsigned long long)limit.rlim_cur,
+                    room, s->config.connections);
+    s->config.connections = room;
+}
+
+static bool open_shared(service *s, char *error, size_t size)
+{
+    const srv_config *c      = &s->config;
+    api_config        config = {.version = TORQUED_VERSION,
+                                .target  = c->target,
+                                .limits  = {.body    = c->max_body,
+                                            .answer  = c->max_answer,
+                                            .memory  = c->memory,
+                                            .rows    = c->max_rows,
+                                            .nesting = (unsigned)c->max_nesting,
+                                            .models  = c->max_models,
+                                            .links   = c->max_links,
+                                            .timeout = c->timeout}};
+    s->shared                = (srv_server){.config = c, .log = &s->log};
+    s->shared.api            = api_open(&config, error, size);
+    if (!s->shared.api) return false;
+    s->shared.pool = srv_pool_open(s->shared.api, c->workers, c->queue);
+    if (!s->shared.pool) snprintf(error, size, "cannot start %zu workers: out of memory or threads", c->workers);
+    return s->shared.pool != NULL;
+}
+
+static bool start_loops(service *s, char *error, size_t size)
+{
+    int    sockets[LOOPS_MOST];
+    size_t n = s->config.loops;
+    if (!srv_listen(s->config.listen, n, sockets, s->address, sizeof s->address, error, size)) return false;
+    s->loops = calloc(n, sizeof *s->loops);
+    for (size_t i = 0; i < n; i++) {
+        if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, sockets[i], error, size)) return false;
+        s->n_loops++;
+    }
+    srv_line line;
+    srv_log_begin(&line, &s->log, SRV_INFO, "listening");
+    srv_log_text(&line, "address", s->address);
+    srv_log_end(&line);
+    return true;
+}
+
+static void log_model(void *arg, const char *file, const char *problem)
+{
+    service *s = arg;
+    s->n_models += problem == NULL;
+    srv_line line;
+    srv_log_begin(&line, &s->log, problem ? SRV_WARNING : SRV_DEBUG, "model");
+    srv_log_text(&line, "file", file);
+    srv_log_text(&line, "problem", problem);
+    srv_log_end(&line);
+}
+
+static bool load_models(service *s, char *error, size_t size)
+{
+    char folder[4096];
+    srv_config_models(&s->config, folder, sizeof folder);
+    if (!api_load_models(s->shared.api, folder, log_model, s)) {
+        snprintf(error, size, "cannot read the models' folder %.200s; name another with --models DIR", folder);
+        return false;
+    }
+    api_set_ready(s->shared.api);
+    srv_line line;
+    srv_log_begin(&line, &s->log, SRV_INFO, "ready");
+    srv_log_text(&line, "address", s->address);
+    srv_log_count(&line, "models", s->n_models);
+    srv_log_text(&line, "from", folder);
+    srv_log_end(&line);
+    return true;
+}
+
+/* Someone who started the server by hand wants to see it work. */
+static void show_example(const service *s)
+{
+    if (s->log.json || s->log.level < SRV_INFO) return;
+    fprintf(stderr,
+            "\ntry:  curl -s http://%s/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' -d "
+            "'{\"q\":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],\"qd\":[1,1,1,1,1,1],"
+            "\"qdd\":[1,1,1,1,1,1]}'\n\n",
+            s->address);
+}
+
+static void order_all(service *s, srv_order order)
+{
+    for (size_t i = 0; i < s->n_loops; i++)
+        srv_loop_order(&s->loops[i], order);
+}
+
+/* Waits until every loop has drained. A second signal, or a start that failed, does not wait for requests in flight. */
+static void drain(service *s, const sigset_t *stop, bool patient)
+{
+    static const struct timespec interval = {.tv_nsec = 20000000};
+    order_all(s, patient ? SRV_DRAIN : SRV_ABANDON);
+    for (size_t joined = 0; joined < s->n_loops;) {
+        if (srv_loop_joined(&s->loops[joined]))
+            joined++;
+        else if (sigtimedwait(stop, NULL, &interval) > 0)
+            order_all(s, SRV_ABANDON);
+    }
+}
+
+static void close_all(service *s)
+{
+    free(s->loops);
+    srv_pool_close(s->shared.pool);
+    if (s->shared.api) api_close(s->shared.api);
+}
+
+static int serve(service *s)
+{
+    char     error[600] = "";
+    sigset_t stop;
+    int      number;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &stop, NULL); /* before any thread: only sigwait takes them */
+    signal(SIGPIPE, SIG_IGN);
+
+    bool ok = open_shared(s, error, sizeof error) && start_loops(s, error, sizeof error) &&
+              load_models(s, error, sizeof error);
+    if (ok) {
+        show_example(s);
+        sigwait(&stop, &number);
+        srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
+        api_set_draining(s->shared.api);
+    }
+    drain(s, &stop, ok);
+    close_all(s);
+    if (ok)
+        srv_log_message(&s->log, SRV_INFO, "stopped", "every request was answered or its time was over");
+    else
+        fprintf(stderr, "torqued: %s\n", error);
+    return ok ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    static service s;
+    char           error[600];
+    switch (srv_config_read(&s.config, argc, argv, error, sizeof error)) {
+    case SRV_HELP: srv_config_help(stdout); return 0;
+    case SRV_VERSION: printf("torqued %s\n", TORQUED_VERSION); return 0;
+    case SRV_SETTINGS_TABLE: srv_config_table(stdout); return 0;
+    case SRV_MISUSE: fprintf(stderr, "torqued: %s\n", error); return 2;
+    case SRV_SERVE: break;
+    }
+    size_t cores = srv_usable_cores();
+    if (s.config.workers == 0) s.config.workers = cores > 1 ? cores - 1 : 1; /* one is left to the loops */
+    s.log = srv_log_open(&s.config, STDERR_FILENO);
+    log_start(&s);
+    raise_descriptors(&s);
+    return serve(&s);
+}
