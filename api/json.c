@@ -1,6 +1,7 @@
 /* json.c - see json.h. */
 #include "json.h"
 #include "number.h"
+#include "pointer.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,16 +30,52 @@ static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
     return length;
 }
 
-static void fail_with_parser(api_problem *problem, const json_error_t *error)
+/* What jansson allocates for each kind of value, with malloc's rounding: a number 32 bytes and its slot in a growing
+ * array, an array 48 and its first eight slots, an object 56 and its hash table, a member its node; strings about
+ * their text. Commas and brackets inside strings count as well, which errs on the safe side. */
+size_t api_json_weight(const char *text, size_t length)
 {
+    size_t values = 0, arrays = 0, objects = 0, members = 0;
+    for (size_t i = 0; i < length; i++) {
+        values += text[i] == ',';
+        arrays += text[i] == '[';
+        objects += text[i] == '{';
+        members += text[i] == ':';
+    }
+    return 48 * (values + arrays + 1) + 128 * arrays + 320 * objects + 112 * members + length;
+}
+
+const char *api_json_kind(const json_t *value)
+{
+    if (!value) return "nothing";
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: return "an object";
+    case JSON_ARRAY: return "an array";
+    case JSON_STRING: return "a string";
+    case JSON_INTEGER:
+    case JSON_REAL: return "a number";
+    case JSON_TRUE: return "true";
+    case JSON_FALSE: return "false";
+    case JSON_NULL: break;
+    }
+    return "null";
+}
+
+/* What is well-formed but cannot be held has a pointer; what is not well-formed an offset. */
+static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text)
+{
+    api_pointer at;
     switch (json_error_code(error)) {
     case json_error_numeric_overflow:
-        api_fail(problem, API_NON_FINITE, NULL, "a number near byte %d is too large for a 64-bit float",
+        at = api_pointer_at(text, (size_t)error->position);
+        api_fail(problem, API_NON_FINITE, api_pointer_text(&at), "the number that ends at byte %d overflows a 64-bit float",
                  error->position);
-        return; /* well-formed JSON: no syntax offset */
+        return;
     case json_error_null_character:
     case json_error_null_byte_in_key:
-        api_fail(problem, API_BAD_VALUE, NULL, "a string near byte %d holds the character U+0000", error->position);
+        at = api_pointer_at(text, (size_t)error->position);
+        api_fail(problem, API_BAD_VALUE, api_pointer_text(&at), "the string that ends at byte %d holds the character U+0000",
+                 error->position);
         return;
     case json_error_out_of_memory:
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the request's JSON");
@@ -63,7 +100,7 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
     json_error_t error;
     size_t       flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY;
     json_t      *value = json_loadb(text, length, flags, &error);
-    if (!value) fail_with_parser(problem, &error);
+    if (!value) fail_with_parser(problem, &error, text);
     return value;
 }
 
@@ -97,7 +134,7 @@ void api_json_string(api_buffer *buffer, const char *text)
     api_buffer_put(buffer, "\"", 1);
 }
 
-static void print_number(api_buffer *buffer, double value)
+void api_json_real(api_buffer *buffer, double value)
 {
     char text[API_NUMBER_MAX];
     if (isfinite(value))
@@ -138,7 +175,7 @@ void api_json_print(api_buffer *buffer, const json_t *value)
     case JSON_ARRAY: print_array(buffer, value); break;
     case JSON_STRING: api_json_string(buffer, json_string_value(value)); break;
     case JSON_INTEGER: api_buffer_format(buffer, "%" JSON_INTEGER_FORMAT, json_integer_value(value)); break;
-    case JSON_REAL: print_number(buffer, json_real_value(value)); break;
+    case JSON_REAL: api_json_real(buffer, json_real_value(value)); break;
     case JSON_TRUE: api_buffer_text(buffer, "true"); break;
     case JSON_FALSE: api_buffer_text(buffer, "false"); break;
     case JSON_NULL: api_buffer_text(buffer, "null"); break;

@@ -8,8 +8,15 @@
  * with offset, or 422 for a number that overflows or a NUL in a string). The caller json_decref's it. */
 json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem);
 
+/* Bytes that parsing such a text takes at most, about: what it costs is known before it is parsed. */
+size_t api_json_weight(const char *text, size_t length);
+
+/* "a number", "an object" ...: the kind of a value, for messages. NULL is "nothing". */
+const char *api_json_kind(const json_t *value);
+
 /* Compact JSON with api_number_write's numbers, keys in insertion order. A real that holds an integer prints
  * as an integer. */
 void api_json_print(api_buffer *buffer, const json_t *value);
+void api_json_real(api_buffer *buffer, double value); /* fails the buffer when not finite */
 /* A JSON string with its quotes. */
 void api_json_string(api_buffer *buffer, const char *text);

@@ -1,0 +1,205 @@
+/* api.c - see api.h: the door itself, and the table of resources behind it. */
+#include "call.h"
+#include "operation.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const api_resource api_resources[] = {
+    {"/v1", {[API_GET] = api_get_service}, NULL},
+    {"/v1/models", {[API_GET] = api_list_models}, NULL},
+    {"/v1/models/{model}", {[API_GET] = api_get_model, [API_PUT] = api_put_model, [API_DELETE] = api_delete_model}, NULL},
+    {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL},
+    {"/v1/models/{model}/{operation}", {[API_POST] = api_post_operation}, api_operation_exists},
+    {"/livez", {[API_GET] = api_get_livez}, NULL},
+    {"/readyz", {[API_GET] = api_get_readyz}, NULL},
+    {"/openapi.json", {[API_GET] = api_get_openapi}, NULL},
+    {"/problems/{code}", {[API_GET] = api_get_problem}, NULL},
+    {0},
+};
+
+static void list_targets(char *text, size_t size)
+{
+    size_t n = 0;
+    text[0] = '\0';
+    for (size_t i = 0; dyn_kernels_at(i) && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%s", i > 0 ? ", " : "", dyn_kernels_at(i)->target);
+}
+
+api *api_open(const api_config *config, char *error, size_t error_size)
+{
+    const dyn_kernels *kernels = dyn_kernels_find(config->target);
+    if (!kernels) {
+        char targets[128];
+        list_targets(targets, sizeof targets);
+        snprintf(error, error_size, "this machine has no target \"%s\"; it has %s", config->target, targets);
+        return NULL;
+    }
+    struct timespec now;
+    api            *a = calloc(1, sizeof *a);
+    if (a) a->models = api_registry_new(config->limits.models);
+    if (!a || !a->models) {
+        snprintf(error, error_size, "no memory");
+        free(a);
+        return NULL;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    json_object_seed(0); /* now, while there is one thread */
+    snprintf(a->version, sizeof a->version, "%s", config->version);
+    a->limits = config->limits;
+    a->kernels = kernels;
+    a->budget.limit = config->limits.memory;
+    a->rates = api_rates_measure(kernels);
+    atomic_init(&a->next_id, (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
+    return a;
+}
+
+void api_close(api *a)
+{
+    if (!a) return;
+    api_registry_free(a->models);
+    free(a);
+}
+
+void api_set_ready(api *a)
+{
+    int loading = API_LOADING; /* a server that is draining already stays so */
+    atomic_compare_exchange_strong(&a->phase, &loading, API_READY);
+}
+
+void api_set_draining(api *a)
+{
+    atomic_store(&a->phase, API_DRAINING_PHASE);
+}
+
+/* 1 to 128 visible ASCII characters: safe in a header and in a line of a log. */
+static bool is_sane_id(const char *id)
+{
+    size_t n = 0;
+    while (id[n] > ' ' && id[n] < 0x7F)
+        n++;
+    return id[n] == '\0' && n >= 1 && n <= 128;
+}
+
+/* The client's id, or sixteen digits that no other call of this process has: a counter from the time of the start,
+ * spread by the finaliser of SplitMix64 (Steele, Lea, Flood 2014), which is a bijection. */
+static void set_request_id(api_call *call, const char *id)
+{
+    if (id && is_sane_id(id)) {
+        api_reply_header(call, "Request-Id", "%s", id);
+        return;
+    }
+    unsigned long long z = atomic_fetch_add_explicit(&call->api->next_id, 1, memory_order_relaxed);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    api_reply_header(call, "Request-Id", "%016llx", z ^ (z >> 31));
+}
+
+api_call *api_begin(api *a, const api_request *request)
+{
+    api_call *call = calloc(1, sizeof *call);
+    if (!call) return NULL;
+    api_problem problem;
+    api_problem_clear(&problem);
+    call->api = a;
+    call->timeout = a->limits.timeout;
+    set_request_id(call, request->request_id);
+    bool go_on = api_head_check(call, request, &problem);
+    if (go_on && call->method != API_GET)
+        call->wants_body = true;
+    else if (go_on)
+        call->route.resource->handler[API_GET](call, NULL, &problem);
+    if (problem.code) api_reply_problem(call, &problem);
+    return call;
+}
+
+bool api_wants_body(const api_call *call)
+{
+    return call->wants_body;
+}
+
+double api_timeout(const api_call *call)
+{
+    return call->timeout;
+}
+
+bool api_reserve(api_call *call, size_t bytes)
+{
+    api_problem problem;
+    api_problem_clear(&problem);
+    if (api_claim(call, bytes, &problem)) return true;
+    api_reply_problem(call, &problem);
+    return false;
+}
+
+void api_refuse(api_call *call, api_code code, const char *format, ...)
+{
+    api_problem problem;
+    va_list     args;
+    api_problem_clear(&problem);
+    va_start(args, format);
+    api_failv(&problem, code, NULL, format, args);
+    va_end(args);
+    api_reply_problem(call, &problem);
+    call->wants_body = false;
+}
+
+void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_watch *watch)
+{
+    api_problem problem;
+    api_input   input = {worker, body, length, watch};
+    api_problem_clear(&problem);
+    if (!call->wants_body) return;
+    call->wants_body = false;
+    if (length > call->api->limits.body)
+        api_fail(&problem, API_BODY_TOO_LARGE, NULL, "the body has %zu bytes, the limit is %zu", length,
+                 call->api->limits.body);
+    else if (api_watch_check(watch, &problem))
+        call->route.resource->handler[call->method](call, &input, &problem);
+    if (problem.code) api_reply_problem(call, &problem);
+    api_scratch_reset(&worker->scratch);
+}
+
+const api_reply *api_reply_of(const api_call *call)
+{
+    return &call->reply;
+}
+
+char *api_take_body(api_call *call)
+{
+    char *body = call->reply.body;
+    call->reply.body = NULL;
+    return body;
+}
+
+const char *api_call_route(const api_call *call)
+{
+    return call->route.resource ? call->route.resource->pattern : "-";
+}
+
+void api_end(api_call *call)
+{
+    if (!call) return;
+    api_budget_release(&call->api->budget, call->reserved);
+    api_model_release(call->model);
+    free(call->if_match);
+    free(call->if_none_match);
+    free(call->reply.body);
+    free(call);
+}
+
+api_worker *api_worker_open(api *a)
+{
+    api_worker *worker = calloc(1, sizeof *worker);
+    if (worker) worker->api = a;
+    return worker;
+}
+
+void api_worker_close(api_worker *worker)
+{
+    if (!worker) return;
+    api_scratch_free(&worker->scratch);
+    free(worker);
+}

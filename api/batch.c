@@ -1,0 +1,124 @@
+/* batch.c - see batch.h. */
+#include "batch.h"
+#include <stdint.h>
+#include <string.h>
+
+static bool is_batch(const json_t *value)
+{
+    return json_is_array(value) && json_is_array(json_array_get(value, 0));
+}
+
+bool api_batch_measure(api_evaluation *e, const json_t *value, const api_pointer *at)
+{
+    if (!is_batch(value)) return true;
+    size_t rows = json_array_size(value);
+    if (e->batched && rows != e->rows)
+        return api_fail_at(e, at, API_WRONG_SHAPE, "%zu rows given, but %s has %zu: all batches of a request have the same",
+                           rows, e->rows_from, e->rows);
+    e->batched = true;
+    e->rows = rows;
+    if (e->rows_from) return true;
+    char *from = api_take(e, at->length + 1);
+    if (!from) return false;
+    e->rows_from = memcpy(from, at->text, at->length + 1);
+    return true;
+}
+
+api_pointer api_vector_entry(const api_vector *vector, const api_pointer *row, size_t k)
+{
+    if (json_is_object(vector->value)) return api_pointer_key(row, vector->names[k]);
+    size_t i = k;
+    for (size_t j = 0; vector->order && j < vector->n; j++)
+        if ((size_t)vector->order[j] == k) i = j;
+    return api_pointer_index(row, i);
+}
+
+static bool fail_count(const api_evaluation *e, const api_vector *v, const api_pointer *at, size_t given)
+{
+    if (!v->count) return api_fail_at(e, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", given, v->n);
+    return api_fail_at(e, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (%s of %s)", given, v->n, v->count,
+                       e->model->name);
+}
+
+static bool read_row(const api_evaluation *e, const api_vector *v, const json_t *row, const api_pointer *at, double *values)
+{
+    if (!json_is_array(row))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected", api_json_kind(row), v->n);
+    size_t given = json_array_size(row);
+    for (size_t i = 0; i < given; i++) {
+        const json_t *entry = json_array_get(row, i);
+        size_t        k = i < v->n && v->order ? (size_t)v->order[i] : i;
+        if (json_is_number(entry)) {
+            if (i < v->n) values[k] = json_number_value(entry);
+            continue;
+        }
+        api_pointer entry_at = api_pointer_index(at, i);
+        bool        named = v->names && i < v->n;
+        return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given%s%.64s, a number expected", api_json_kind(entry),
+                           named ? " for " : "", named ? v->names[k] : "");
+    }
+    return given == v->n || fail_count(e, v, at, given);
+}
+
+/* The named form: each name once, in any order, none unknown. */
+static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
+{
+    const char *key;
+    json_t     *value;
+    if (e->batched)
+        return api_fail_at(e, &v->at, API_WRONG_TYPE,
+                           "an object given, but names instead of order are for one state, and %s is a batch", e->rows_from);
+    for (size_t k = 0; k < v->n; k++) {
+        const json_t *entry = json_object_get(v->value, v->names[k]);
+        api_pointer   at = api_pointer_key(&v->at, v->names[k]);
+        if (!entry) return api_fail_at(e, &at, API_MISSING_FIELD, "%.64s is missing", v->names[k]);
+        if (!json_is_number(entry))
+            return api_fail_at(e, &at, API_WRONG_TYPE, "%s given for %.64s, a number expected", api_json_kind(entry),
+                               v->names[k]);
+        values[k] = json_number_value(entry);
+    }
+    if (json_object_size(v->value) == v->n) return true;
+    json_object_foreach ((json_t *)(uintptr_t)v->value, key, value) { /* the macro's prototypes lack const */
+        size_t k = 0;
+        while (k < v->n && strcmp(v->names[k], key) != 0)
+            k++;
+        api_pointer at = api_pointer_key(&v->at, key);
+        if (k == v->n)
+            return api_fail_at(e, &at, API_UNKNOWN_NAME, "%s has no coordinate \"%.64s\" here", e->model->name, key);
+    }
+    return true;
+}
+
+static void scatter(const api_evaluation *e, const api_vector *v, const double *values, size_t row)
+{
+    size_t  W = e->lanes;
+    double *to = v->lanes + (row / W * v->stride + v->first) * W + row % W;
+    for (size_t k = 0; k < v->n; k++)
+        to[k * W] = values[k];
+}
+
+static bool read_flat(const api_evaluation *e, const api_vector *v, double *values)
+{
+    bool read = json_is_object(v->value) && v->names ? read_named(e, v, values) : read_row(e, v, v->value, &v->at, values);
+    if (!read || (v->check && !v->check(e, v, values, &v->at))) return false;
+    for (size_t row = 0; row < e->blocks * e->lanes; row++)
+        scatter(e, v, values, row);
+    return true;
+}
+
+bool api_batch_read(const api_evaluation *e, const api_vector *v, double *values)
+{
+    if (!is_batch(v->value)) return read_flat(e, v, values);
+    for (size_t row = 0; row < e->rows; row++) {
+        api_pointer at = api_pointer_index(&v->at, row);
+        if (!read_row(e, v, json_array_get(v->value, row), &at, values) || (v->check && !v->check(e, v, values, &at))) {
+            e->problem->row = (long long)row;
+            return false;
+        }
+        scatter(e, v, values, row);
+        if (row % API_CHUNK == 0 && !api_watch_check(e->input->watch, e->problem)) return false;
+    }
+    for (size_t row = e->rows; row < e->blocks * e->lanes; row++)
+        scatter(e, v, values, row);
+    return true;
+}

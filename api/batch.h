@@ -1,0 +1,29 @@
+/* batch.h - batchable vectors of a request: one flat array of n numbers, or an array of rows of n numbers each. */
+#pragma once
+#include "fields.h"
+
+/* One such field. */
+typedef struct api_vector {
+    const json_t      *value;   /* as given, not NULL */
+    api_pointer        at;
+    size_t             n;       /* numbers in one state */
+    const char        *count;   /* what n is called, for messages ("nq"); NULL: nothing */
+    const char *const *names;   /* of the n numbers, in the model's order; NULL: they have none */
+    const int         *order;   /* number i of a row is names[order[i]]; NULL: i */
+    double            *lanes;   /* where number k of a state goes: entry first + k of `stride` */
+    size_t             stride, first;
+    /* Looks at (and may change) one state in the model's order; NULL: nothing to check. Fails at an entry with
+     * api_vector_entry. */
+    bool (*check)(const api_evaluation *e, const struct api_vector *vector, double *values, const api_pointer *row);
+} api_vector;
+
+/* Notes whether the field is a batch, and of how many rows; false with a problem when the rows differ from those of
+ * another field. */
+bool api_batch_measure(api_evaluation *e, const json_t *value, const api_pointer *at);
+
+/* Reads it into its lanes: a flat one into all states, padding filled with a copy of the last state. `scratch` has
+ * room for n numbers. */
+bool api_batch_read(const api_evaluation *e, const api_vector *vector, double *scratch);
+
+/* Pointer to the number that is entry `k` in the model's order, in the row or object at `row`. */
+api_pointer api_vector_entry(const api_vector *vector, const api_pointer *row, size_t k);

@@ -1,0 +1,79 @@
+/* bundled.c - loading a folder of model documents at start. */
+#include "call.h"
+#include "json.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The whole file; the caller frees. */
+static char *read_file(const char *path, size_t limit, size_t *length, api_problem *problem)
+{
+    struct stat about;
+    FILE       *file = fopen(path, "rb");
+    char       *bytes = NULL;
+    if (!file || fstat(fileno(file), &about) != 0)
+        api_fail(problem, API_INTERNAL_ERROR, NULL, "cannot open it: %s", strerror(errno));
+    else if ((size_t)about.st_size > limit)
+        api_fail(problem, API_BODY_TOO_LARGE, NULL, "%lld bytes; the limit is %zu", (long long)about.st_size, limit);
+    else if (!(bytes = malloc((size_t)about.st_size + 1)))
+        api_fail(problem, API_MEMORY_FULL, NULL, "no memory for %lld bytes", (long long)about.st_size);
+    else
+        *length = fread(bytes, 1, (size_t)about.st_size, file);
+    if (file) fclose(file);
+    return bytes;
+}
+
+static api_model *read_model(const api *a, const char *path, const char *name, api_problem *problem)
+{
+    size_t length = 0;
+    char  *text = read_file(path, a->limits.body, &length, problem);
+    if (!text) return NULL;
+    json_t    *document = api_json_parse(text, length, a->limits.nesting, problem);
+    api_model *model = document ? api_model_from_document(document, name, a->limits.links, problem) : NULL;
+    json_decref(document);
+    free(text);
+    return model;
+}
+
+static bool load(api *a, const char *dir, const char *file, api_problem *problem)
+{
+    char path[4096], name[256];
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+    if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "the file's name is no model name");
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, file) >= sizeof path)
+        return api_fail(problem, API_BAD_NAME, NULL, "the path is too long");
+    api_model *model = read_model(a, path, name, problem);
+    if (!model) return false;
+    api_preconditions none = {NULL, NULL};
+    api_commit        commit = api_registry_put(a->models, model, &none);
+    api_model_release(model);
+    if (commit != API_REGISTRY_FULL) return true;
+    return api_fail(problem, API_STORE_FULL, NULL, "%zu models are held, which is the limit", a->limits.models);
+}
+
+static int is_document(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+bool api_load_models(api *a, const char *dir, void (*told)(void *arg, const char *file, const char *problem), void *arg)
+{
+    struct dirent **entries;
+    int             n = scandir(dir, &entries, is_document, alphasort);
+    if (n < 0) return false;
+    for (int i = 0; i < n; i++) {
+        api_problem problem;
+        char        text[sizeof problem.detail + sizeof problem.pointer + 8];
+        api_problem_clear(&problem);
+        bool good = load(a, dir, entries[i]->d_name, &problem);
+        snprintf(text, sizeof text, "%s%s%s", problem.detail, problem.has_pointer ? " at " : "", problem.pointer);
+        told(arg, entries[i]->d_name, good ? NULL : text);
+        free(entries[i]);
+    }
+    free(entries);
+    return true;
+}

@@ -1,0 +1,100 @@
+/* call.c - a call's reply and its share of the memory budget. */
+#include "call.h"
+#include "json.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PROBLEM_MAX = 16 * 1024 }; /* bytes of a problem's body: detail and pointer, escaped at worst */
+
+void api_reply_header(api_call *call, const char *name, const char *format, ...)
+{
+    api_reply *reply = &call->reply;
+    size_t     i = 0;
+    while (i < reply->n_headers && strcmp(reply->header[i].name, name) != 0)
+        i++;
+    if (i == sizeof reply->header / sizeof *reply->header) return;
+    if (i == reply->n_headers) reply->n_headers++;
+    reply->header[i].name = name;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reply->header[i].value, sizeof reply->header[i].value, format, args);
+    va_end(args);
+}
+
+void api_reply_empty(api_call *call, unsigned status)
+{
+    free(call->reply.body);
+    call->reply.status = status;
+    call->reply.content_type = NULL;
+    call->reply.body = NULL;
+    call->reply.length = 0;
+}
+
+bool api_reply_body(api_call *call, unsigned status, const char *content_type, api_buffer *body, api_problem *problem)
+{
+    size_t length = body->length;
+    char  *bytes = api_buffer_take(body);
+    if (!bytes) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the answer");
+    api_reply_empty(call, status);
+    call->reply.content_type = content_type;
+    call->reply.body = bytes;
+    call->reply.length = length;
+    return true;
+}
+
+static void print_problem(api_buffer *b, const api_problem *problem)
+{
+    const api_problem_kind *kind = api_problem_kind_of(problem->code);
+    api_buffer_format(b, "{\"type\":\"/problems/%s\",\"code\":\"%s\",\"title\":", kind->code, kind->code);
+    api_json_string(b, kind->title);
+    api_buffer_format(b, ",\"status\":%u,\"detail\":", kind->status);
+    api_json_string(b, problem->detail);
+    if (problem->has_pointer) {
+        api_buffer_text(b, ",\"pointer\":");
+        api_json_string(b, problem->pointer);
+    }
+    if (problem->row >= 0) api_buffer_format(b, ",\"row\":%lld", problem->row);
+    if (problem->offset >= 0) api_buffer_format(b, ",\"offset\":%lld", problem->offset);
+    api_buffer_text(b, "}");
+}
+
+void api_reply_problem(api_call *call, const api_problem *problem)
+{
+    api_buffer  body;
+    api_problem memory;
+    unsigned    status = api_problem_kind_of(problem->code)->status;
+    api_buffer_init(&body, PROBLEM_MAX);
+    print_problem(&body, problem);
+    api_problem_clear(&memory);
+    if (!api_reply_body(call, status, "application/problem+json", &body, &memory)) api_reply_empty(call, status);
+    if (status == 503) api_reply_header(call, "Retry-After", "1");
+}
+
+bool api_claim(api_call *call, size_t bytes, api_problem *problem)
+{
+    if (!api_budget_claim(&call->api->budget, bytes))
+        return api_fail(problem, API_MEMORY_FULL, NULL, "this needs %zu bytes more; of the budget of %zu, %zu are in use",
+                        bytes, call->api->budget.limit, atomic_load(&call->api->budget.used));
+    call->reserved += bytes;
+    return true;
+}
+
+void api_unclaim(api_call *call, size_t bytes)
+{
+    api_budget_release(&call->api->budget, bytes);
+    call->reserved -= bytes;
+}
+
+bool api_watch_check(const api_watch *watch, api_problem *problem)
+{
+    struct timespec now;
+    if (!watch) return true;
+    if (atomic_load_explicit(&watch->cancelled, memory_order_relaxed))
+        return api_fail(problem, API_REQUEST_TIMEOUT, NULL, "the client has gone");
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < watch->deadline) return true;
+    return api_fail(problem, API_DEADLINE_PASSED, NULL, "the deadline passed before the answer was complete");
+}

@@ -1,0 +1,85 @@
+/* call.h - private to api/: what stands behind the types of api.h. */
+#pragma once
+#include "api.h"
+#include "budget.h"
+#include "buffer.h"
+#include "cost.h"
+#include "negotiate.h"
+#include "registry.h"
+#include "route.h"
+#include "scratch.h"
+
+struct api_operation;
+
+typedef enum api_phase { API_LOADING, API_READY, API_DRAINING_PHASE } api_phase;
+
+struct api {
+    char               version[32];
+    api_limits         limits;
+    const dyn_kernels *kernels;
+    api_budget         budget;
+    api_registry      *models;
+    api_rates          rates;
+    atomic_int         phase;   /* api_phase */
+    atomic_ullong      next_id; /* of generated Request-Ids */
+};
+
+struct api_worker {
+    api        *api;
+    api_scratch scratch;
+};
+
+/* What api_run was given. */
+typedef struct api_input {
+    api_worker      *worker;
+    const char      *body;
+    size_t           length;
+    const api_watch *watch; /* may be NULL */
+} api_input;
+
+struct api_call {
+    api                        *api;
+    api_route                   route;
+    api_method                  method;
+    const struct api_operation *operation;  /* of an operation's path; NULL: evaluate */
+    api_model                  *model;      /* a reference; NULL: none of that name, or none named */
+    char                       *if_match, *if_none_match; /* the call's own copies */
+    api_media                   media;      /* of the answer */
+    double                      timeout;    /* s */
+    size_t                      reserved;   /* bytes of the common budget */
+    bool                        wants_body;
+    api_reply                   reply;
+};
+
+static inline api_preconditions api_call_conditions(const api_call *call)
+{
+    return (api_preconditions){call->if_match, call->if_none_match};
+}
+
+/* Decides what the head alone decides, in the order of status codes; false with a problem or, for 204 and 304,
+ * with API_NO_PROBLEM and the reply standing. In head.c. */
+bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
+
+/* Adds a header; one of the same name is replaced. */
+void api_reply_header(api_call *call, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Takes the buffer's bytes as the reply's body; a problem when the buffer failed. */
+bool api_reply_body(api_call *call, unsigned status, const char *content_type, api_buffer *body, api_problem *problem);
+void api_reply_empty(api_call *call, unsigned status);
+
+/* The body of RFC 9457, with Retry-After where it belongs. */
+void api_reply_problem(api_call *call, const api_problem *problem);
+
+/* Claims from the common budget until the call ends, or until given back; a problem (503) when it does not fit. */
+bool api_claim(api_call *call, size_t bytes, api_problem *problem);
+void api_unclaim(api_call *call, size_t bytes);
+
+/* False with a problem when the client is gone or the deadline has passed. `watch` may be NULL. */
+bool api_watch_check(const api_watch *watch, api_problem *problem);
+
+/* The handlers that the table of resources names, by file. */
+api_handler api_get_service;                                                     /* service.c */
+api_handler api_get_livez, api_get_readyz, api_get_openapi, api_get_problem;     /* service.c */
+api_handler api_list_models, api_get_model, api_get_document;                    /* models.c */
+api_handler api_put_model, api_delete_model;                                     /* models.c */
+api_handler api_post_operation, api_operation_exists;                            /* operation.c */

@@ -1,0 +1,97 @@
+/* cost.c - see cost.h: each rate is the best of a few short runs, since noise only ever adds. */
+#include "cost.h"
+#include "json.h"
+#include "number.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { RUNS = 5, NUMBERS = 1000, BODIES = 8, BLOCKS = 16 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double less(double a, double b)
+{
+    return b < a ? b : a;
+}
+
+/* An array of full-length numbers, as sensors and planners send them. */
+static void sample(api_buffer *b)
+{
+    for (int i = 0; i < NUMBERS; i++) {
+        api_buffer_text(b, i > 0 ? "," : "[");
+        api_json_real(b, (double)(i + 1) / 7);
+    }
+    api_buffer_text(b, "]");
+}
+
+static void measure_text(api_rates *rates)
+{
+    for (int run = 0; run < RUNS; run++) {
+        api_buffer  b;
+        api_problem problem;
+        api_problem_clear(&problem);
+        api_buffer_init(&b, 64 * NUMBERS);
+        double start = now();
+        sample(&b);
+        rates->write = less(rates->write, (now() - start) / NUMBERS);
+        start = now();
+        json_t *read = b.failed ? NULL : api_json_parse(b.data, b.length, 2, &problem);
+        json_decref(read);
+        if (read) rates->read = less(rates->read, (now() - start) / (double)b.length);
+        api_buffer_free(&b);
+    }
+}
+
+/* A chain of links of unit mass about alternating axes. */
+static dyn_model *chain(void)
+{
+    const dyn_pose  none = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    dyn_link        links[BODIES];
+    dyn_description description = {.gravity = {0, 0, -9.81}, .n_links = BODIES, .links = links};
+    dyn_model      *model = NULL;
+    for (int i = 0; i < BODIES; i++) {
+        links[i] = (dyn_link){.parent = i - 1, .joint = DYN_REVOLUTE, .before = none, .after = none, .ratio = 1};
+        links[i].axis[i % 3] = 1;
+        links[i].before.p[2] = 0.2;
+        links[i].inertia = (dyn_inertia){.mass = 1, .about_com = {0.1, 0, 0, 0.1, 0, 0.1}};
+    }
+    return dyn_model_build(&description, &model, NULL) == DYN_OK ? model : NULL;
+}
+
+static void measure_kernel(const dyn_kernels *kernels, api_rates *rates)
+{
+    dyn_model *model = chain();
+    size_t     states = (size_t)(BLOCKS * kernels->lanes), bytes = states * BODIES * sizeof(double);
+    double    *q = aligned_alloc(DYN_ALIGN, bytes), *tau = aligned_alloc(DYN_ALIGN, bytes);
+    size_t     workspace_bytes = model ? kernels->workspace_size(model) : 0;
+    void      *workspace = aligned_alloc(DYN_ALIGN, (workspace_bytes + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN);
+    if (model && q && tau && workspace) {
+        dyn_scene            scene = {.model = model, .gravity = {0, 0, -9.81}, .terms = DYN_ALL_TERMS};
+        dyn_inverse_dynamics io = {.q = q, .qd = q, .qdd = q, .tau = tau};
+        for (size_t i = 0; i < states * BODIES; i++)
+            q[i] = 0.5;
+        for (int run = 0; run < RUNS; run++) {
+            double start = now();
+            kernels->inverse_dynamics(&scene, workspace, &io, BLOCKS);
+            rates->body = less(rates->body, (now() - start) / (double)(states * BODIES));
+        }
+    }
+    free(workspace);
+    free(tau);
+    free(q);
+    dyn_model_free(model);
+}
+
+api_rates api_rates_measure(const dyn_kernels *kernels)
+{
+    api_rates rates = {.read = 100e-9, .write = 200e-9, .body = 100e-9}; /* guesses that a measurement only lowers */
+    measure_text(&rates);
+    measure_kernel(kernels, &rates);
+    return rates;
+}

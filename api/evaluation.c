@@ -1,0 +1,139 @@
+/* evaluation.c - the way of one request for dynamics: see evaluation.h. */
+#include "evaluation.h"
+#include "operation.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool api_account(api_evaluation *e, size_t bytes)
+{
+    if (!api_claim(e->call, bytes, e->problem)) return false;
+    e->claimed += bytes;
+    return true;
+}
+
+void *api_take(api_evaluation *e, size_t bytes)
+{
+    if (!api_account(e, bytes)) return NULL;
+    void *memory = api_scratch_take(&e->input->worker->scratch, bytes);
+    if (!memory) api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for %zu bytes", bytes);
+    return memory;
+}
+
+double *api_take_lanes(api_evaluation *e, size_t entries)
+{
+    return api_take(e, e->blocks * e->lanes * entries * sizeof(double));
+}
+
+/* --- results ---------------------------------------------------------------------------------------------------- */
+
+static bool take_results(api_evaluation *e, api_asked *asked)
+{
+    const api_operation *operation = asked->operation;
+    for (size_t i = 0; i < api_output_count(operation); i++) {
+        if (!(asked->outputs & API_BIT(i))) continue;
+        asked->result[i] = api_take_lanes(e, api_output_entries(e->model, asked, i));
+        if (!asked->result[i]) return false;
+    }
+    if (!operation->spare) return true;
+    size_t entries = operation->spare(e->model, asked);
+    asked->spare = api_take(e, entries * API_CHUNK * sizeof(double));
+    return asked->spare != NULL;
+}
+
+static bool take_memory(api_evaluation *e)
+{
+    const dyn_kernels *kernels = e->call->api->kernels;
+    e->workspace = api_take(e, kernels->workspace_size(e->scene.model));
+    if (!e->workspace) return false;
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (!take_results(e, &e->asked[i])) return false;
+    return true;
+}
+
+/* The joint that carries body `body`. */
+static const char *joint_of(const api_model *m, int body)
+{
+    for (size_t i = 0; i < m->n_joints; i++)
+        if (m->joints[i].body == body) return m->joints[i].name;
+    return "the floating base";
+}
+
+bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks)
+{
+    size_t first = block * e->lanes, rows = blocks * e->lanes;
+    if (rows > e->rows - first) rows = e->rows - first;
+    for (size_t i = 0; i < rows; i++) {
+        if (singular[i] < 0) continue;
+        api_pointer root = api_pointer_root(), at = api_pointer_key(&root, "q");
+        api_fail(e->problem, API_SINGULAR_MASS_MATRIX, at.text,
+                 "the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
+                 joint_of(e->model, (int)singular[i]));
+        if (e->batched) e->problem->row = (long long)(first + i);
+        return false;
+    }
+    return true;
+}
+
+/* A chunk at a time, so that a client that left or a deadline is noticed. */
+static bool evaluate(api_evaluation *e)
+{
+    size_t step = API_CHUNK / e->lanes;
+    for (size_t i = 0; i < e->n_asked; i++)
+        for (size_t block = 0; block < e->blocks; block += step) {
+            size_t blocks = e->blocks - block < step ? e->blocks - block : step;
+            if (!api_watch_check(e->input->watch, e->problem)) return false;
+            if (!e->asked[i].operation->evaluate(e, &e->asked[i], block, blocks)) return false;
+        }
+    return true;
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+static bool check_rows(const api_evaluation *e)
+{
+    size_t limit = e->call->api->limits.rows;
+    return e->rows <= limit ||
+           api_fail(e->problem, API_TOO_MANY_ROWS, e->rows_from, "%zu rows given, the limit is %zu", e->rows, limit);
+}
+
+/* Everything that can be wrong with the request is found here, before anything is evaluated. */
+static bool decode(api_evaluation *e, const json_t *request, size_t *answer_bytes)
+{
+    if (!api_decode_asked(e, request) || !api_decode_joints(e, request) || !api_decode_surroundings(e, request) ||
+        !api_measure_state(e, request) || !api_measure_wrenches(e, request) || !check_rows(e))
+        return false;
+    e->blocks = (e->rows + e->lanes - 1) / e->lanes;
+    return api_answer_bound(e, answer_bytes) && api_decode_payload(e, request) && api_decode_state(e, request) &&
+           api_decode_wrenches(e, request);
+}
+
+/* Writes the answer into memory of the greatest size it may have, then gives back what was not used. */
+static bool reply(api_evaluation *e, size_t bound)
+{
+    api_call  *call = e->call;
+    api_buffer buffer;
+    if (!api_claim(call, bound, e->problem)) return false; /* stays claimed until the call ends */
+    api_buffer_init(&buffer, bound);
+    if (!api_buffer_room(&buffer, bound))
+        return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for an answer of up to %zu bytes", bound);
+    if (!api_answer_write(e, &buffer)) {
+        api_buffer_free(&buffer);
+        return false;
+    }
+    api_reply_header(call, "Model-Revision", "%s", e->model->revision);
+    if (!api_reply_body(call, 200, api_media_type(call->media), &buffer, e->problem)) return false;
+    char *fitted = realloc(call->reply.body, call->reply.length + 1);
+    if (!fitted) return true;
+    call->reply.body = fitted;
+    api_unclaim(call, bound - call->reply.length);
+    return true;
+}
+
+bool api_evaluate(api_evaluation *e, const json_t *request)
+{
+    size_t bound = 0;
+    bool   done = decode(e, request, &bound) && take_memory(e) && evaluate(e) && reply(e, bound);
+    dyn_model_free(e->loaded);
+    api_unclaim(e->call, e->claimed);
+    return done;
+}

@@ -1,0 +1,117 @@
+/* evaluation.h - one request for dynamics on its way through: read into lanes, evaluated, written.
+ *
+ *     decode (fields.c, state.c, wrenches.c, payload.c)  ->  lanes  ->  kernels (one file per operation)  ->
+ *     lanes  ->  answer.c
+ *
+ * Everything lies in the worker's scratch memory, claimed from the common budget, and goes when the request ends. */
+#pragma once
+#include "call.h"
+#include "json.h"
+#include "pointer.h"
+
+enum { API_MAX_OUTPUTS = 8, API_MAX_RANK = 2, API_CHUNK = 512 /* states between two looks at the watch */ };
+
+/* Fields of a request; their names are api_field_names'. First the state, then what `evaluate` shares among its
+ * operations, then what belongs to one operation. */
+typedef enum api_field {
+    API_Q,
+    API_QD,
+    API_QDD,
+    API_QDDD,
+    API_TAU,
+    API_STATE_FIELDS,
+    API_GRAVITY = API_STATE_FIELDS,
+    API_PAYLOAD,
+    API_WRENCHES,
+    API_FRICTION,
+    API_JOINTS,
+    API_SHARED_FIELDS,
+    API_OUTPUTS = API_SHARED_FIELDS,
+    API_FRAMES,
+    API_FRAME,
+    API_REFERENCE,
+    API_FIELD_COUNT
+} api_field;
+
+extern const char *const api_field_names[API_FIELD_COUNT];
+
+#define API_BIT(field) (1u << (field))
+
+/* One operation that was asked for, with its options. */
+typedef struct api_asked {
+    const struct api_operation *operation;
+    unsigned                    outputs;    /* bit i: the operation's output i */
+    size_t                      n_frames;   /* kinematics: frames whose poses are asked for */
+    const int                  *frame;      /* [n_frames] indices in the model's frames */
+    const dyn_frame            *frames;     /* [n_frames] the same as the kernel wants them */
+    const dyn_frame            *at;         /* the one frame of Jacobian and rates; NULL: not given */
+    bool                        frame_axes; /* "reference": "frame" */
+    double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
+    double                     *spare;                   /* lanes of a chunk, operation->spare entries a state */
+} api_asked;
+
+typedef struct api_evaluation {
+    api_call        *call;
+    const api_input *input;
+    api_problem     *problem;
+    const api_model *model;
+    dyn_scene        scene;
+    dyn_model       *loaded;    /* the model with the request's payload, freed in the end; NULL: none */
+    size_t           lanes;     /* W of the kernels */
+    size_t           rows, blocks;
+    bool             batched;   /* whether any input was */
+    const char      *rows_from; /* pointer of the field that set `rows`, for messages */
+    const int       *order;     /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
+    double          *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
+    double          *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
+    void            *workspace;
+    size_t           n_asked;
+    api_asked       *asked;     /* [n_asked] */
+    bool             combined;  /* `evaluate`: the answer is keyed by operation */
+    size_t           claimed;   /* bytes of the budget that go back when the request ends */
+} api_evaluation;
+
+/* Reads `request`, evaluates and replies. */
+bool api_evaluate(api_evaluation *e, const json_t *request);
+
+/* Scratch memory until the end of the request: NULL with a problem when it does not fit. Not cleared. */
+void   *api_take(api_evaluation *e, size_t bytes);
+double *api_take_lanes(api_evaluation *e, size_t entries); /* of all states */
+
+/* Claims bytes of the budget until the end of the request for what is allocated elsewhere. */
+bool api_account(api_evaluation *e, size_t bytes);
+
+/* Block `block` of lanes with so many entries a state; NULL stays NULL. */
+static inline double *api_block(const api_evaluation *e, double *lanes, size_t entries, size_t block)
+{
+    return lanes ? lanes + block * entries * e->lanes : NULL;
+}
+static inline const double *api_state_block(const api_evaluation *e, api_field field, size_t block)
+{
+    return api_block(e, e->state[field], field == API_Q ? e->model->nq : e->model->nv, block);
+}
+static inline const double *api_wrench_block(const api_evaluation *e, size_t block)
+{
+    return api_block(e, e->wrenches, 9 * e->scene.n_wrenches, block);
+}
+
+/* False with a problem naming row and joint when a real lane of these blocks is not -1: the index of the body at
+ * which the mass matrix is singular. */
+bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks);
+
+/* --- decoding: each reads its fields of `request` and fails e->problem ------------------------------------------ */
+
+bool api_decode_asked(api_evaluation *e, const json_t *request);        /* fields.c: operations, options, names */
+bool api_decode_surroundings(api_evaluation *e, const json_t *request); /* fields.c: gravity and friction */
+bool api_decode_payload(api_evaluation *e, const json_t *request);      /* payload.c */
+bool api_decode_joints(api_evaluation *e, const json_t *request);       /* state.c */
+bool api_measure_state(api_evaluation *e, const json_t *request);       /* state.c: batched? how many rows? */
+bool api_decode_state(api_evaluation *e, const json_t *request);
+bool api_measure_wrenches(api_evaluation *e, const json_t *request);    /* wrenches.c; reads the sites, too */
+bool api_decode_wrenches(api_evaluation *e, const json_t *request);
+
+/* --- the answer ------------------------------------------------------------------------------------------------- */
+
+/* Most bytes of the answer; false (413) when that is over the limit. */
+bool api_answer_bound(const api_evaluation *e, size_t *bytes);
+bool api_answer_write(const api_evaluation *e, api_buffer *buffer);

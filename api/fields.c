@@ -1,0 +1,269 @@
+/* fields.c - the fields of a request: which there may be, which there must be, and the small ones. */
+#include "fields.h"
+#include "operation.h"
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const api_field_names[API_FIELD_COUNT] = {
+    [API_Q] = "q",
+    [API_QD] = "qd",
+    [API_QDD] = "qdd",
+    [API_QDDD] = "qddd",
+    [API_TAU] = "tau",
+    [API_GRAVITY] = "gravity",
+    [API_PAYLOAD] = "payload",
+    [API_WRENCHES] = "wrenches",
+    [API_FRICTION] = "friction",
+    [API_JOINTS] = "joints",
+    [API_OUTPUTS] = "outputs",
+    [API_FRAMES] = "frames",
+    [API_FRAME] = "frame",
+    [API_REFERENCE] = "reference",
+};
+
+#define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
+
+/* --- small values ----------------------------------------------------------------------------------------------- */
+
+bool api_fail_at(const api_evaluation *e, const api_pointer *at, api_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    api_failv(e->problem, code, api_pointer_text(at), format, args);
+    va_end(args);
+    return false;
+}
+
+bool api_read_numbers(const api_evaluation *e, const json_t *value, const api_pointer *at, size_t n, double *numbers)
+{
+    if (!json_is_array(value))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected", api_json_kind(value), n);
+    size_t given = json_array_size(value);
+    for (size_t i = 0; i < given; i++) {
+        const json_t *entry = json_array_get(value, i);
+        api_pointer   entry_at;
+        if (json_is_number(entry)) {
+            if (i < n) numbers[i] = json_number_value(entry);
+            continue;
+        }
+        entry_at = api_pointer_index(at, i);
+        return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given, a number expected", api_json_kind(entry));
+    }
+    return given == n || api_fail_at(e, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", given, n);
+}
+
+static void join(api_buffer *b, const char *text)
+{
+    if (b->length > 0) api_buffer_text(b, ", ");
+    api_buffer_text(b, text);
+}
+
+/* Fails with the names that would have been right; a list too long for a message is left out. */
+static bool fail_unknown(const api_evaluation *e, const api_pointer *at, api_code code, const char *given, const char *of,
+                         api_buffer *known)
+{
+    char *list = api_buffer_take(known);
+    api_fail_at(e, at, code, "\"%.64s\" is not known to %s%s%s", given, of, list && *list ? "; there are: " : "",
+                list ? list : "");
+    free(list);
+    return false;
+}
+
+bool api_check_keys(const api_evaluation *e, const json_t *object, const api_pointer *at, const char *const *names,
+                    const char *of)
+{
+    const char *key;
+    json_t     *value;
+    if (!json_is_object(object))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an object expected", api_json_kind(object));
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value) { /* the macro's prototypes lack const */
+        size_t i = 0;
+        while (names[i] && strcmp(names[i], key) != 0)
+            i++;
+        if (names[i]) continue;
+        api_buffer  known;
+        api_pointer key_at = api_pointer_key(at, key);
+        api_buffer_init(&known, 300);
+        for (i = 0; names[i]; i++)
+            join(&known, names[i]);
+        return fail_unknown(e, &key_at, API_UNKNOWN_FIELD, key, of, &known);
+    }
+    return true;
+}
+
+const char *api_read_string(const api_evaluation *e, const json_t *value, const api_pointer *at)
+{
+    if (json_is_string(value)) return json_string_value(value);
+    api_fail_at(e, at, API_WRONG_TYPE, "%s given, a string expected", api_json_kind(value));
+    return NULL;
+}
+
+int api_read_frame(const api_evaluation *e, const json_t *value, const api_pointer *at, bool link)
+{
+    const char *name = api_read_string(e, value, at);
+    if (!name) return -1;
+    int i = api_model_frame(e->model, name, strlen(name));
+    if (i >= 0 && (!link || e->model->frames[i].is_link)) return i;
+    api_fail_at(e, at, API_UNKNOWN_NAME, "%s has no %s \"%.64s\"%s", e->model->name, link ? "link" : "frame", name,
+                i >= 0 ? "; it is a frame" : "");
+    return -1;
+}
+
+/* --- which operations, with which outputs ----------------------------------------------------------------------- */
+
+/* The mask of fields as names, ending with NULL. */
+static void list_fields(unsigned mask, const char *names[API_FIELD_COUNT + 2])
+{
+    size_t n = 0;
+    for (int f = 0; f < API_FIELD_COUNT; f++)
+        if (mask & API_BIT(f)) names[n++] = api_field_names[f];
+    names[n] = NULL;
+}
+
+static bool read_output(api_evaluation *e, api_asked *asked, const json_t *value, const api_pointer *at)
+{
+    const api_operation *operation = asked->operation;
+    const char          *name = api_read_string(e, value, at);
+    if (!name) return false;
+    api_buffer known;
+    api_buffer_init(&known, 300);
+    for (size_t i = 0; i < api_output_count(operation); i++) {
+        if (strcmp(operation->outputs[i].name, name) != 0) {
+            join(&known, operation->outputs[i].name);
+            continue;
+        }
+        api_buffer_free(&known);
+        if (asked->outputs & API_BIT(i))
+            return api_fail_at(e, at, API_DUPLICATE_NAME, "the output %s is listed twice", name);
+        asked->outputs |= API_BIT(i);
+        return true;
+    }
+    return fail_unknown(e, at, API_UNKNOWN_NAME, name, operation->name, &known);
+}
+
+static bool read_outputs(api_evaluation *e, api_asked *asked, const json_t *options, const api_pointer *up)
+{
+    const json_t *list = json_object_get(options, "outputs");
+    api_pointer   at = api_pointer_key(up, "outputs");
+    for (size_t i = 0; !list && i < api_output_count(asked->operation); i++)
+        if (asked->operation->outputs[i].by_default) asked->outputs |= API_BIT(i);
+    if (!list) return true;
+    if (!json_is_array(list) || json_array_size(list) == 0)
+        return api_fail_at(e, &at, json_is_array(list) ? API_WRONG_SHAPE : API_WRONG_TYPE,
+                           "%s given, an array of at least one output's name expected",
+                           json_is_array(list) ? "an empty array" : api_json_kind(list));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        api_pointer entry = api_pointer_index(&at, i);
+        if (!read_output(e, asked, json_array_get(list, i), &entry)) return false;
+    }
+    return true;
+}
+
+static bool read_options(api_evaluation *e, api_asked *asked, const json_t *options, const api_pointer *at)
+{
+    return read_outputs(e, asked, options, at) &&
+           (!asked->operation->options || asked->operation->options(e, asked, options, at));
+}
+
+static bool check_needs(const api_evaluation *e, const json_t *request)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        for (int f = 0; f < API_SHARED_FIELDS; f++) {
+            const api_operation *operation = e->asked[i].operation;
+            if (!(operation->needs & API_BIT(f)) || json_object_get(request, api_field_names[f])) continue;
+            api_pointer root = api_pointer_root(), at = api_pointer_key(&root, api_field_names[f]);
+            return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, api_field_names[f]);
+        }
+    return true;
+}
+
+/* One entry of "operations" of an evaluate request. */
+static bool read_operation(api_evaluation *e, const char *name, const json_t *options, const api_pointer *operations)
+{
+    const char          *fields[API_FIELD_COUNT + 2];
+    api_asked           *asked = &e->asked[e->n_asked];
+    const api_operation *operation = api_operation_named(name);
+    api_pointer          at = api_pointer_key(operations, name);
+    if (!operation) {
+        api_buffer known;
+        api_buffer_init(&known, 300);
+        for (size_t i = 0; api_operations[i]; i++)
+            join(&known, api_operations[i]->name);
+        return fail_unknown(e, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
+    }
+    list_fields(operation->takes & ~SHARED, fields);
+    *asked = (api_asked){.operation = operation};
+    e->n_asked++;
+    return api_check_keys(e, options, &at, fields, operation->name) && read_options(e, asked, options, &at);
+}
+
+static bool read_operations(api_evaluation *e, const json_t *request, const api_pointer *root)
+{
+    const char   *name;
+    json_t       *options;
+    api_pointer   at = api_pointer_key(root, "operations");
+    const json_t *operations = json_object_get(request, "operations");
+    if (!operations) return api_fail_at(e, &at, API_MISSING_FIELD, "evaluate needs operations, an object of operations");
+    if (!json_is_object(operations) || json_object_size(operations) == 0)
+        return api_fail_at(e, &at, json_is_object(operations) ? API_WRONG_SHAPE : API_WRONG_TYPE,
+                           "%s given, an object with at least one operation expected",
+                           json_is_object(operations) ? "an empty object" : api_json_kind(operations));
+    e->asked = api_take(e, json_object_size(operations) * sizeof *e->asked);
+    if (!e->asked) return false;
+    json_object_foreach ((json_t *)(uintptr_t)operations, name, options)
+        if (!read_operation(e, name, options, &at)) return false;
+    return true;
+}
+
+/* The fields that an evaluate request may hold: what any of its operations takes. */
+static bool decode_combined(api_evaluation *e, const json_t *request, const api_pointer *root)
+{
+    const char *fields[API_FIELD_COUNT + 2];
+    unsigned    mask = 0;
+    size_t      n = 0;
+    if (!json_is_object(request))
+        return api_fail_at(e, root, API_WRONG_TYPE, "%s given, an object expected", api_json_kind(request));
+    if (!read_operations(e, request, root)) return false;
+    for (size_t i = 0; i < e->n_asked; i++)
+        mask |= (e->asked[i].operation->needs | e->asked[i].operation->takes) & SHARED;
+    list_fields(mask, fields);
+    while (fields[n])
+        n++;
+    fields[n] = "operations";
+    fields[n + 1] = NULL;
+    return api_check_keys(e, request, root, fields, "evaluate with these operations") && check_needs(e, request);
+}
+
+bool api_decode_asked(api_evaluation *e, const json_t *request)
+{
+    api_pointer          root = api_pointer_root();
+    const api_operation *operation = e->call->operation;
+    if (!operation) return decode_combined(e, request, &root);
+
+    const char *fields[API_FIELD_COUNT + 2];
+    list_fields(operation->needs | operation->takes, fields);
+    e->asked = api_take(e, sizeof *e->asked);
+    if (!e->asked) return false;
+    *e->asked = (api_asked){.operation = operation};
+    e->n_asked = 1;
+    return api_check_keys(e, request, &root, fields, operation->name) && check_needs(e, request) &&
+           read_options(e, e->asked, request, &root);
+}
+
+/* --- surroundings ----------------------------------------------------------------------------------------------- */
+
+bool api_decode_surroundings(api_evaluation *e, const json_t *request)
+{
+    api_pointer   root = api_pointer_root(), at = api_pointer_key(&root, "gravity");
+    const json_t *gravity = json_object_get(request, "gravity"), *friction = json_object_get(request, "friction");
+    memcpy(e->scene.gravity, e->model->dyn->gravity, sizeof e->scene.gravity);
+    if (gravity && !api_read_numbers(e, gravity, &at, 3, e->scene.gravity)) return false;
+
+    at = api_pointer_key(&root, "friction");
+    if (friction && !json_is_boolean(friction))
+        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, true or false expected", api_json_kind(friction));
+    e->scene.terms = json_is_false(friction) ? DYN_ALL_TERMS & ~DYN_FRICTION : DYN_ALL_TERMS;
+    return true;
+}

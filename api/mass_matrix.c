@@ -1,0 +1,34 @@
+/* mass_matrix.c - M(q), rotor inertia included, and its inverse. */
+#include "operation.h"
+
+enum { MASS_MATRIX, INVERSE };
+
+/* The singular mask, and M itself, without which the kernel does nothing, where only the inverse is asked for. */
+static size_t spare(const api_model *model, const api_asked *asked)
+{
+    return 1 + (asked->result[MASS_MATRIX] ? 0 : model->nv * model->nv);
+}
+
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    double         *M = api_result_block(e, asked, MASS_MATRIX, block), *singular = asked->spare;
+    dyn_mass_matrix io = {
+        .q = api_state_block(e, API_Q, block),
+        .mass_matrix = M ? M : api_block(e, asked->spare, 1, API_CHUNK / e->lanes),
+        .inverse = api_result_block(e, asked, INVERSE, block),
+        .singular = singular,
+    };
+    e->call->api->kernels->mass_matrix(&e->scene, e->workspace, &io, blocks);
+    return !io.inverse || api_check_singular(e, singular, block, blocks);
+}
+
+const api_operation api_mass_matrix = {
+    .name = "mass-matrix",
+    .needs = API_BIT(API_Q),
+    .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
+    .outputs = {[MASS_MATRIX] = {"mass_matrix", true, {API_NV, API_NV}}, [INVERSE] = {"inverse", false, {API_NV, API_NV}}},
+    .weight = 1,
+    .square_weight = 0.1,
+    .spare = spare,
+    .evaluate = evaluate,
+};

@@ -1,0 +1,99 @@
+/* operation.c - the table of operations, and a request for one of them from its bytes to its reply. */
+#include "operation.h"
+#include <string.h>
+
+const api_operation *const api_operations[] = {
+    &api_inverse_dynamics, &api_forward_dynamics, &api_mass_matrix, &api_bias, &api_kinematics, &api_energy, NULL,
+};
+
+const api_operation *api_operation_named(const char *name)
+{
+    for (size_t i = 0; api_operations[i]; i++)
+        if (strcmp(api_operations[i]->name, name) == 0) return api_operations[i];
+    return NULL;
+}
+
+size_t api_output_count(const api_operation *operation)
+{
+    size_t n = 0;
+    while (n < API_MAX_OUTPUTS && operation->outputs[n].name)
+        n++;
+    return n;
+}
+
+size_t api_extent(const api_model *model, const api_asked *asked, int extent)
+{
+    switch (extent) {
+    case API_NV: return model->nv;
+    case API_BODIES: return model->n_bodies;
+    case API_FRAMES_ASKED: return asked->n_frames;
+    default: return (size_t)extent;
+    }
+}
+
+size_t api_output_entries(const api_model *model, const api_asked *asked, size_t output)
+{
+    const int *extent = asked->operation->outputs[output].extent;
+    size_t     n = 1;
+    for (size_t axis = 0; axis < API_MAX_RANK && extent[axis] != 0; axis++)
+        n *= api_extent(model, asked, extent[axis]);
+    return n;
+}
+
+double *api_result_block(const api_evaluation *e, const api_asked *asked, size_t output, size_t block)
+{
+    if (!asked->result[output]) return NULL;
+    return api_block(e, asked->result[output], api_output_entries(e->model, asked, output), block);
+}
+
+bool api_operation_exists(api_call *call, const api_input *input, api_problem *problem)
+{
+    (void)input;
+    const char *name = call->route.capture[1];
+    call->operation = api_operation_named(name);
+    if (call->operation || strcmp(name, "evaluate") == 0) return true;
+    return api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%s\"", name);
+}
+
+bool api_post_operation(api_call *call, const api_input *input, api_problem *problem)
+{
+    api_evaluation e = {
+        .call = call,
+        .input = input,
+        .problem = problem,
+        .model = call->model,
+        .scene = {.model = call->model->dyn},
+        .lanes = (size_t)call->api->kernels->lanes,
+        .rows = 1,
+        .combined = !call->operation,
+    };
+    size_t tree = api_json_weight(input->body, input->length);
+    if (!api_claim(call, tree, problem)) return false;
+    json_t *request = api_json_parse(input->body, input->length, call->api->limits.nesting, problem);
+    if (!request && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
+    bool done = request && api_watch_check(input->watch, problem) && api_evaluate(&e, request);
+    json_decref(request);
+    api_unclaim(call, tree);
+    return done;
+}
+
+/* States are not counted before they are read: about one for every six bytes a position entry. */
+double api_cost(const api_call *call, size_t body_bytes)
+{
+    const api_rates *rates = &call->api->rates;
+    const api_model *m = call->model;
+    double           seconds = 5e-6 + (double)body_bytes * rates->read;
+    if (!call->wants_body || call->method != API_POST) return seconds * (call->method == API_PUT ? 4 : 1);
+    double states = 1 + (double)body_bytes / (6 * (double)(m->nq + 1));
+    for (size_t i = 0; api_operations[i]; i++) {
+        const api_operation *operation = api_operations[i];
+        if (call->operation && call->operation != operation) continue;
+        api_asked asked = {.operation = operation, .n_frames = m->n_frames};
+        double    bodies = operation->weight * (double)m->n_bodies, numbers = 0;
+        for (size_t output = 0; output < api_output_count(operation); output++)
+            if (operation->outputs[output].by_default) numbers += (double)api_output_entries(m, &asked, output);
+        bodies += operation->square_weight * (double)(m->nv * m->nv);
+        seconds += states * (bodies * rates->body + numbers * rates->write);
+    }
+    return seconds;
+}

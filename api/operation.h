@@ -1,0 +1,45 @@
+/* operation.h - what can be asked about a model: one constant per operation, all in one table.
+ *
+ * An operation says in its constant which fields it takes and what it returns; reading the request, laying the
+ * states out in lanes, sizing and writing the answer follow from that alone. Its own code calls a kernel. */
+#pragma once
+#include "evaluation.h"
+
+/* Extents that depend on the model or the request. */
+enum { API_NV = -1, API_BODIES = -2, API_FRAMES_ASKED = -3 };
+
+typedef struct api_output {
+    const char *name;
+    bool        by_default;
+    int         extent[API_MAX_RANK]; /* of one state, row-major: a number, or one of the above; 0: no more axes */
+} api_output;
+
+typedef struct api_operation {
+    const char *name;                     /* as in the URL */
+    unsigned    needs, takes;             /* API_BIT of fields; `takes` beside what it needs */
+    api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
+    double      weight, square_weight;    /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
+                                           * dynamics costs 1 per body */
+    /* Reads options beside "outputs"; their names are known already. NULL: there are none. */
+    bool (*options)(api_evaluation *e, api_asked *asked, const json_t *options, const api_pointer *at);
+    /* Entries a state of scratch lanes; NULL: none. */
+    size_t (*spare)(const api_model *model, const api_asked *asked);
+    /* Evaluates blocks [block, block + blocks) into asked->result. False with e->problem. */
+    bool (*evaluate)(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks);
+} api_operation;
+
+extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
+    api_energy;
+
+extern const api_operation *const api_operations[]; /* ends with NULL */
+
+const api_operation *api_operation_named(const char *name); /* NULL: none */
+
+size_t api_output_count(const api_operation *operation);
+
+/* Numbers of one state in an extent or in a whole output. */
+size_t api_extent(const api_model *model, const api_asked *asked, int extent);
+size_t api_output_entries(const api_model *model, const api_asked *asked, size_t output);
+
+/* Block `block` of output `output`; NULL: not asked for. */
+double *api_result_block(const api_evaluation *e, const api_asked *asked, size_t output, size_t block);

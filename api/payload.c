@@ -1,0 +1,78 @@
+/* payload.c - "payload": rigid bodies fixed to links for the time of a request. */
+#include "fields.h"
+#include "inertia.h"
+
+static const char *const fields[] = {"link", "mass", "com", "inertia", NULL};
+static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL}; /* the core's order */
+
+static bool read_number(const api_evaluation *e, const json_t *object, const char *key, const api_pointer *up, double *number)
+{
+    const json_t *value = json_object_get(object, key);
+    api_pointer   at = api_pointer_key(up, key);
+    if (!value) return true;
+    *number = json_number_value(value);
+    return json_is_number(value) ||
+           api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a number expected", api_json_kind(value));
+}
+
+static bool read_tensor(const api_evaluation *e, const json_t *payload, const api_pointer *up, double about_com[6])
+{
+    const json_t *tensor = json_object_get(payload, "inertia");
+    api_pointer   at = api_pointer_key(up, "inertia");
+    if (!tensor) return true;
+    if (!api_check_keys(e, tensor, &at, tensor_fields, "an inertia tensor")) return false;
+    for (int i = 0; i < 6; i++)
+        if (!read_number(e, tensor, tensor_fields[i], &at, &about_com[i])) return false;
+    return true;
+}
+
+static bool require(const api_evaluation *e, const json_t *payload, const char *key, const api_pointer *up)
+{
+    api_pointer at = api_pointer_key(up, key);
+    return json_object_get(payload, key) || api_fail_at(e, &at, API_MISSING_FIELD, "a payload needs its %s", key);
+}
+
+static bool read_body(const api_evaluation *e, const json_t *given, const api_pointer *up, dyn_payload *payload)
+{
+    char          reason[160];
+    api_pointer   link_at = api_pointer_key(up, "link"), com_at = api_pointer_key(up, "com");
+    const json_t *com = json_object_get(given, "com");
+    *payload = (dyn_payload){0};
+    if (!api_check_keys(e, given, up, fields, "a payload")) return false;
+    if (!require(e, given, "link", up) || !require(e, given, "mass", up)) return false;
+    int link = api_read_frame(e, json_object_get(given, "link"), &link_at, true);
+    if (link < 0 || !read_number(e, given, "mass", up, &payload->inertia.mass) ||
+        (com && !api_read_numbers(e, com, &com_at, 3, payload->inertia.com)) ||
+        !read_tensor(e, given, up, payload->inertia.about_com))
+        return false;
+    payload->link = e->model->frames[link].link;
+    return !api_inertia_refusal(&payload->inertia, reason) || api_fail_at(e, up, API_BAD_INERTIA, "%s", reason);
+}
+
+static bool load(api_evaluation *e, size_t n, const dyn_payload *payload)
+{
+    if (!api_account(e, e->model->dyn->bytes)) return false;
+    switch (dyn_model_with_payload(e->model->dyn, n, payload, &e->loaded)) {
+    case DYN_OK: e->scene.model = e->loaded; return true;
+    case DYN_NO_MEMORY: return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the model with its payload");
+    default: return api_fail(e->problem, API_BAD_VALUE, "/payload", "the payload's figures are too large to be added");
+    }
+}
+
+bool api_decode_payload(api_evaluation *e, const json_t *request)
+{
+    const json_t *given = json_object_get(request, "payload");
+    api_pointer   root = api_pointer_root(), at = api_pointer_key(&root, "payload");
+    bool          list = json_is_array(given);
+    size_t        n = list ? json_array_size(given) : 1;
+    if (!given || n == 0) return true;
+    if (!list && !json_is_object(given))
+        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a payload or an array of them expected", api_json_kind(given));
+    dyn_payload *payload = api_take(e, n * sizeof *payload);
+    if (!payload) return false;
+    for (size_t i = 0; i < n; i++) {
+        api_pointer entry = list ? api_pointer_index(&at, i) : at;
+        if (!read_body(e, list ? json_array_get(given, i) : given, &entry, &payload[i])) return false;
+    }
+    return load(e, n, payload);
+}

@@ -1,0 +1,125 @@
+/* pointer.c - see pointer.h. */
+#include "pointer.h"
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+api_pointer api_pointer_root(void)
+{
+    return (api_pointer){.text = "", .length = 0};
+}
+
+static void append(api_pointer *p, const char *bytes, size_t length)
+{
+    p->cut = p->cut || p->length + length >= sizeof p->text;
+    if (p->cut) return;
+    memcpy(p->text + p->length, bytes, length);
+    p->length += length;
+    p->text[p->length] = '\0';
+}
+
+api_pointer api_pointer_key(const api_pointer *up, const char *key)
+{
+    api_pointer p = *up;
+    append(&p, "/", 1);
+    for (; *key && !p.cut; key++) {
+        if (*key == '~')
+            append(&p, "~0", 2);
+        else if (*key == '/')
+            append(&p, "~1", 2);
+        else
+            append(&p, key, 1);
+    }
+    return p;
+}
+
+api_pointer api_pointer_index(const api_pointer *up, size_t index)
+{
+    char        digits[24];
+    api_pointer p = *up;
+    append(&p, digits, (size_t)snprintf(digits, sizeof digits, "/%zu", index));
+    return p;
+}
+
+const char *api_pointer_text(const api_pointer *pointer)
+{
+    return pointer->cut ? NULL : pointer->text;
+}
+
+/* One open array or object on the way to the offset. */
+typedef struct level {
+    bool   is_array, wants_key;
+    size_t index;                 /* of the array's current element */
+    size_t key_from, key_to;      /* the object's current key with its quotes, in the text */
+} level;
+
+enum { MAX_LEVELS = 32 };
+
+/* Behind the string that starts at `from`. */
+static size_t string_end(const char *text, size_t from, size_t end)
+{
+    size_t i = from + 1;
+    while (i < end && text[i] != '"')
+        i += text[i] == '\\' ? 2 : 1;
+    return i < end ? i + 1 : end;
+}
+
+static void step(level *top, char c)
+{
+    if (c == ',' && top->is_array) top->index++;
+    if (c == ',' && !top->is_array) top->wants_key = true;
+    if (c == ':') top->wants_key = false;
+}
+
+/* A key as it is meant: its escapes decoded by the parser that accepted it. */
+static api_pointer push_key(const api_pointer *up, const char *text, const level *l)
+{
+    json_t     *key = json_loadb(text + l->key_from, l->key_to - l->key_from, JSON_DECODE_ANY, NULL);
+    api_pointer p = key ? api_pointer_key(up, json_string_value(key)) : *up;
+    p.cut = p.cut || !key;
+    json_decref(key);
+    return p;
+}
+
+api_pointer api_pointer_at(const char *text, size_t offset)
+{
+    level       levels[MAX_LEVELS];
+    size_t      depth = 0;
+    api_pointer p = api_pointer_root();
+    for (size_t i = 0; i < offset; i++) {
+        level *top = depth > 0 ? &levels[depth - 1] : NULL;
+        if (text[i] == '"') {
+            size_t end = string_end(text, i, offset);
+            if (top && top->wants_key) top->key_from = i, top->key_to = end;
+            i = end - 1;
+        } else if (text[i] == '[' || text[i] == '{') {
+            p.cut = p.cut || depth == MAX_LEVELS;
+            if (p.cut) return p;
+            levels[depth++] = (level){.is_array = text[i] == '[', .wants_key = text[i] == '{'};
+        } else if (text[i] == ']' || text[i] == '}') {
+            if (depth > 0) depth--;
+        } else if (top) {
+            step(top, text[i]);
+        }
+    }
+    for (size_t d = 0; d < depth; d++)
+        p = levels[d].is_array ? api_pointer_index(&p, levels[d].index) : push_key(&p, text, &levels[d]);
+    return p;
+}
+
+static bool is_index(const char *from, const char *to)
+{
+    while (from < to && *from >= '0' && *from <= '9')
+        from++;
+    return from == to;
+}
+
+long long api_pointer_row(const char *pointer)
+{
+    const char *end = pointer + strlen(pointer), *last = strrchr(pointer, '/'), *row = last;
+    while (row && row > pointer && row[-1] != '/')
+        row--;
+    if (!row || row == pointer || !is_index(last + 1, end) || !is_index(row, last)) return -1;
+    return atoll(row);
+}

@@ -1,0 +1,24 @@
+/* pointer.h - RFC 6901 pointers into a request, for messages: "/q/17/3", with ~ and / in names escaped. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Built up step by step; copying it is fine, so each level extends a copy of its parent's. */
+typedef struct api_pointer {
+    char   text[256];
+    size_t length;
+    bool   cut; /* it did not fit: there is no pointer */
+} api_pointer;
+
+api_pointer api_pointer_root(void);
+api_pointer api_pointer_key(const api_pointer *up, const char *key);
+api_pointer api_pointer_index(const api_pointer *up, size_t index);
+
+/* The text for api_fail: NULL when it was cut. */
+const char *api_pointer_text(const api_pointer *pointer);
+
+/* The value that stands at (or ends before) text[offset], where everything before is well-formed JSON. */
+api_pointer api_pointer_at(const char *text, size_t offset);
+
+/* In a request for dynamics, two indices at the end are a batch's row and its entry: the row, -1 if there is none. */
+long long api_pointer_row(const char *pointer);
