@@ -2,6 +2,7 @@
  * core's numbers are copied into the model's own arena. */
 #include "model.h"
 #include "document.h"
+#include <math.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +18,45 @@ static bool no_memory(api_problem *problem)
 
 /* --- the core's model ------------------------------------------------------------------------------------------ */
 
+/* Pointer to a link by the core's index. */
+static const char *link_pointer(const api_document *document, int link, char text[64])
+{
+    if (link == DYN_WORLD) return "/base";
+    snprintf(text, 64, document->screws ? "/screws/S/%d" : "/links/%d", document->order[link]);
+    return text;
+}
+
 static bool fail_to_build(const api_document *document, dyn_status status, int where, api_problem *problem)
 {
-    char pointer[64] = "/base";
+    char text[64];
     if (status == DYN_NO_MEMORY) return no_memory(problem);
     if (status == DYN_TOO_MANY_DOF)
         return api_fail(problem, API_MODEL_TOO_LARGE, "", "the model has more than %d degrees of freedom", DYN_MAX_DOF);
-    if (status != DYN_BAD_FIGURE)
-        return api_fail(problem, API_INTERNAL_ERROR, NULL, "the core refused the tree of link %d", where);
-    if (where != DYN_WORLD)
-        snprintf(pointer, sizeof pointer, document->screws ? "/screws/S/%d" : "/links/%d", document->order[where]);
-    return api_fail(problem, API_NON_FINITE, pointer, "the figures are so large or small that they overflow");
+    return api_fail(problem, API_NON_FINITE, link_pointer(document, where, text),
+                    "the figures of this link are too large or too small to compute with");
+}
+
+/* Figures that are finite one by one may overflow when the core puts them together. */
+static bool check_figures(const api_model *model, const api_document *document, api_problem *problem)
+{
+    const dyn_model *dyn = model->dyn;
+    char             text[64];
+    for (size_t i = 0; i < dyn->n_bodies; i++) {
+        const dyn_body *body = &dyn->body[i];
+        double          sum  = body->subtree_mass + body->mass;
+        for (int k = 0; k < 3; k++)
+            sum += fabs(body->p_pc[k]) + fabs(body->h[k]) + fabs(body->E[k]) + fabs(body->E[3 + k]);
+        if (!isfinite(sum))
+            return api_fail(problem, API_NON_FINITE, link_pointer(document, body->link, text),
+                            "the figures of this body are so large that they overflow");
+    }
+    for (size_t i = 0; i < dyn->n_links; i++) {
+        const double *p = dyn->link[i].X_bl.p;
+        if (!isfinite(fabs(p[0]) + fabs(p[1]) + fabs(p[2])))
+            return api_fail(problem, API_NON_FINITE, link_pointer(document, (int)i, text),
+                            "this link is so far from its body's origin that its place overflows");
+    }
+    return true;
 }
 
 static bool build(api_model *model, const api_document *document, api_reader *reader)
@@ -50,7 +79,7 @@ static bool build(api_model *model, const api_document *document, api_reader *re
     model->nq       = (size_t)model->dyn->nq;
     model->nv       = (size_t)model->dyn->nv;
     model->n_bodies = model->dyn->n_bodies;
-    return true;
+    return check_figures(model, document, reader->problem);
 }
 
 /* --- names ----------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,333 @@
+/* test_document_errors.c - every way in which a model document is refused, with the field that is named. */
+#include "models.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct refusal {
+    const char *text, *code, *pointer, *words;
+} refusal;
+
+static void check(const refusal *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        assert_refused(cases[i].text, cases[i].code, cases[i].pointer, cases[i].words);
+}
+#define CHECK(cases) check(cases, sizeof(cases) / sizeof *(cases))
+
+/* A document with one revolute link, and more members of the joint, the link, or the document. */
+#define WITH_JOINT(more) "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'revolute'" more "}}]}"
+#define WITH_AXIS(more)  WITH_JOINT(",'axis':[0,0,1]" more)
+#define LINK(name, parent, joint, more)                                                                                \
+    "{'name':'" name "','parent':'" parent "','joint':{'name':'" joint "','type':'revolute','axis':[0,0,1]}" more "}"
+#define WITH_LINK(more)   "{'links':[" LINK("a", "base", "j", more) "]}"
+#define WITH_TOP(more)    "{'links':[" LINK("a", "base", "j", "") "]" more "}"
+#define INERTIAL(members) WITH_LINK(",'inertial':{" members "}")
+#define IDENTITY          "[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]"
+#define UNIT_G            "[[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]"
+#define SCREWS(M, G, S)   "{'screws':{'M':[" M "],'G':[" G "],'S':[" S "]}}"
+
+static void wrong_types_and_shapes(void **state)
+{
+    static const refusal cases[] = {
+        {"[]", "wrong-type", "", "expected an object, given an array"},
+        {"7", "wrong-type", "", "expected an object, given a number"},
+        {"{'links':{}}", "wrong-type", "/links", "expected an array of objects, given an object"},
+        {"{'links':[3]}", "wrong-type", "/links/0", "expected an object, given a number"},
+        {"{'links':[null]}", "wrong-type", "/links/0", "given null"},
+        {"{'links':[{'name':3,'parent':'base','joint':{}}]}", "wrong-type", "/links/0/name", "expected a string"},
+        {"{'links':[{'name':'a','parent':'base','joint':[]}]}", "wrong-type", "/links/0/joint", "expected an object"},
+        {WITH_TOP(",'name':null"), "wrong-type", "/name", "given null"},
+        {WITH_TOP(",'description':1"), "wrong-type", "/description", "expected a string, given a number"},
+        {WITH_TOP(",'source':[]"), "wrong-type", "/source", "expected a string, given an array"},
+        {WITH_TOP(",'gravity':9.81"), "wrong-type", "/gravity", "expected an array of 3 numbers, given a number"},
+        {WITH_TOP(",'gravity':[0,0]"), "wrong-shape", "/gravity", "expected 3 entries, given 2"},
+        {WITH_TOP(",'gravity':[0,'0',0]"), "wrong-type", "/gravity/1", "expected a number, given a string"},
+        {WITH_TOP(",'gravity':null"), "wrong-type", "/gravity", "given null"},
+        {WITH_TOP(",'base':'fixed'"), "wrong-type", "/base", "expected an object"},
+        {WITH_TOP(",'base':{'type':1}"), "wrong-type", "/base/type", "expected a string"},
+        {WITH_TOP(",'frames':{}"), "wrong-type", "/frames", "expected an array"},
+        {WITH_TOP(",'frames':[{'name':'f','link':'a','xyz':[1]}]"), "wrong-shape", "/frames/0/xyz", "given 1"},
+        {WITH_AXIS(",'actuated':1"), "wrong-type", "/links/0/joint/actuated", "expected true or false"},
+        {WITH_AXIS(",'limits':3"), "wrong-type", "/links/0/joint/limits", "expected an object"},
+        {WITH_AXIS(",'limits':{'position':[1]}"), "wrong-shape", "/links/0/joint/limits/position",
+         "expected 2 entries"},
+        {WITH_AXIS(",'limits':{'velocity':[1]}"), "wrong-type", "/links/0/joint/limits/velocity", "expected a number"},
+        {WITH_AXIS(",'friction':{'coulomb':[1,2]}"), "wrong-type", "/links/0/joint/friction/coulomb", "given an array"},
+        {WITH_AXIS(",'friction':{'coulomb':{'positive':true}}"), "wrong-type",
+         "/links/0/joint/friction/coulomb/positive", "a truth value"},
+        {WITH_AXIS(",'origin':{'matrix':[1,0,0,0]}"), "wrong-type", "/links/0/joint/origin/matrix/0",
+         "array of 4 numbers"},
+        {WITH_AXIS(",'origin':{'matrix':[[1,0,0,0]]}"), "wrong-shape", "/links/0/joint/origin/matrix", "given 1"},
+        {WITH_JOINT(",'axis':[0,0,1,0]"), "wrong-shape", "/links/0/joint/axis", "expected 3 entries, given 4"},
+        {INERTIAL("'inertia':[1,1,1]"), "wrong-type", "/links/0/inertial/inertia", "expected an object"},
+        {INERTIAL("'mass':'2'"), "wrong-type", "/links/0/inertial/mass", "given a string"},
+        {INERTIAL("'solid':'box','size':[1,1],'mass':1"), "wrong-shape", "/links/0/inertial/size", "edge x"},
+        {INERTIAL("'solid':'sphere','size':1,'mass':1"), "wrong-type", "/links/0/inertial/size", "expected an array"},
+        {SCREWS(IDENTITY "," IDENTITY "," IDENTITY, UNIT_G, "[0,0,1,0,0,0]"), "wrong-shape", "/screws/M",
+         "expected 1 entries, given 3"},
+        {SCREWS(IDENTITY, UNIT_G "," UNIT_G, "[0,0,1,0,0,0]"), "wrong-shape", "/screws/G", "expected 1"},
+        {SCREWS("[[1,0,0],[0,1,0],[0,0,1],[0,0,0]]", UNIT_G, "[0,0,1,0,0,0]"), "wrong-shape", "/screws/M/0/0", "4"},
+        {SCREWS(IDENTITY, UNIT_G, "[0,0,1,0,0]"), "wrong-shape", "/screws/S/0", "expected 6 entries, given 5"},
+        {"{'screws':{'M':3,'G':[],'S':[]}}", "wrong-type", "/screws/M", "expected an array"},
+    };
+    CHECK(cases);
+}
+
+static void missing_and_unknown_fields(void **state)
+{
+    static const refusal cases[] = {
+        {"{}", "missing-field", "/links", "needed"},
+        {"{'links':[{}]}", "missing-field", "/links/0/name", "needed"},
+        {"{'links':[{'name':'a'}]}", "missing-field", "/links/0/parent", "needed"},
+        {"{'links':[{'name':'a','parent':'base'}]}", "missing-field", "/links/0/joint", "needed"},
+        {"{'links':[{'name':'a','parent':'base','joint':{}}]}", "missing-field", "/links/0/joint/name", "needed"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j'}}]}", "missing-field", "/links/0/joint/type", ""},
+        {WITH_JOINT(""), "missing-field", "/links/0/joint/axis", "needed"},
+        {WITH_JOINT(",'origin':{'xyz':[1,0,0]}"), "missing-field", "/links/0/joint/axis", "needed"},
+        {WITH_JOINT(",'origin':{'matrix':" IDENTITY "}"), "missing-field", "/links/0/joint/axis", "needed"},
+        {WITH_TOP(",'frames':[{'name':'f'}]"), "missing-field", "/frames/0/link", "needed"},
+        {WITH_TOP(",'frames':[{'link':'a'}]"), "missing-field", "/frames/0/name", "needed"},
+        {INERTIAL("'solid':'box','mass':1"), "missing-field", "/links/0/inertial/size", "needed"},
+        {INERTIAL("'solid':'box','size':[1,1,1]"), "missing-field", "/links/0/inertial", "neither"},
+        {"{'screws':{'M':[],'G':[]}}", "missing-field", "/screws/S", "needed"},
+        {WITH_TOP(",'colour':1"), "unknown-field", "/colour", "known here: name, description"},
+        {WITH_TOP(",'a/b~c':1"), "unknown-field", "/a~1b~0c", "a/b~c"},
+        {WITH_TOP(",'base':{'kind':1}"), "unknown-field", "/base/kind", "type, link, inertial"},
+        {WITH_LINK(",'mass':1"), "unknown-field", "/links/0/mass", "inertial"},
+        {WITH_AXIS(",'damping':1"), "unknown-field", "/links/0/joint/damping", "friction"},
+        {WITH_AXIS(",'origin':{'xyz':[0,0,0],'quat':[0,0,0,1]}"), "unknown-field", "/links/0/joint/origin/quat", ""},
+        {WITH_JOINT(",'origin':{'dh':{'r':1}}"), "unknown-field", "/links/0/joint/origin/dh/r", "theta, d, a, alpha"},
+        {WITH_JOINT(",'origin':{'modified_dh':{'a':1}}"), "unknown-field", "/links/0/joint/origin/modified_dh/a", ""},
+        {WITH_AXIS(",'limits':{'acceleration':1}"), "unknown-field", "/links/0/joint/limits/acceleration", ""},
+        {WITH_AXIS(",'friction':{'static':1}"), "unknown-field", "/links/0/joint/friction/static", ""},
+        {WITH_AXIS(",'friction':{'coulomb':{'both':1}}"), "unknown-field", "/links/0/joint/friction/coulomb/both", ""},
+        {WITH_AXIS(",'spring':{'k':1}"), "unknown-field", "/links/0/joint/spring/k", "stiffness"},
+        {INERTIAL("'inertia':{'yx':1}"), "unknown-field", "/links/0/inertial/inertia/yx", "xx"},
+        {INERTIAL("'mass':1,'size':[1]"), "unknown-field", "/links/0/inertial/size", "mass, com, inertia"},
+        {INERTIAL("'solid':'sphere','size':[1],'mass':1,'com':[0,0,0]"), "unknown-field", "/links/0/inertial/com", ""},
+        {WITH_TOP(",'frames':[{'name':'f','link':'a','matrix':" IDENTITY "}]"), "unknown-field", "/frames/0/matrix",
+         ""},
+        {"{'screws':{'M':[],'G':[],'S':[],'T':[]}}", "unknown-field", "/screws/T", "M, G, S"},
+    };
+    CHECK(cases);
+}
+
+static void values_out_of_range(void **state)
+{
+    static const refusal cases[] = {
+        {WITH_JOINT(",'axis':[0,0,0]"), "bad-value", "/links/0/joint/axis", "no direction"},
+        {WITH_JOINT(",'axis':[0,-0.0,0]"), "bad-value", "/links/0/joint/axis", "no direction"},
+        {WITH_AXIS(",'origin':{'dh':{}}"), "bad-value", "/links/0/joint/axis", "the axis is z"},
+        {WITH_AXIS(",'origin':{'modified_dh':{'r':1}}"), "bad-value", "/links/0/joint/axis", "the axis is z"},
+        {WITH_JOINT(",'origin':{'dh':{},'xyz':[0,0,0]}"), "bad-value", "/links/0/joint/origin", "one form"},
+        {WITH_JOINT(",'origin':{'dh':{},'modified_dh':{}}"), "bad-value", "/links/0/joint/origin", "one form"},
+        {WITH_AXIS(",'origin':{'rpy':[0,0,0],'matrix':" IDENTITY "}"), "bad-value", "/links/0/joint/origin", ""},
+        {WITH_AXIS(",'limits':{'position':[1,0]}"), "bad-value", "/links/0/joint/limits/position", "above"},
+        {WITH_AXIS(",'limits':{'velocity':-1}"), "bad-value", "/links/0/joint/limits/velocity", "negative"},
+        {WITH_AXIS(",'limits':{'effort':-1}"), "bad-value", "/links/0/joint/limits/effort", "negative"},
+        {WITH_AXIS(",'friction':{'coulomb':-1}"), "bad-value", "/links/0/joint/friction/coulomb", "negative"},
+        {WITH_AXIS(",'friction':{'coulomb':{'negative':-1}}"), "bad-value", "/links/0/joint/friction/coulomb/negative",
+         "negative"},
+        {WITH_AXIS(",'friction':{'coulomb_velocity':-1}"), "bad-value", "/links/0/joint/friction/coulomb_velocity", ""},
+        {WITH_AXIS(",'rotor_inertia':-1e-9"), "bad-value", "/links/0/joint/rotor_inertia", "negative"},
+        {INERTIAL("'solid':'cone','size':[1,1],'mass':1"), "bad-value", "/links/0/inertial/solid", "no solid"},
+        {INERTIAL("'solid':'box','size':[1,-1,1],'mass':1"), "bad-value", "/links/0/inertial/size", "negative"},
+        {INERTIAL("'solid':'box','size':[1,1,1],'mass':1,'density':1"), "bad-value", "/links/0/inertial", "both"},
+        {INERTIAL("'solid':'box','size':[1,1,1],'density':-1"), "bad-value", "/links/0/inertial/density", "negative"},
+        {WITH_TOP(",'base':{'type':'free'}"), "bad-value", "/base/type", "floating"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'hinge'}}]}", "bad-value",
+         "/links/0/joint/type", "no joint type"},
+        {WITH_TOP(",'screws':{'M':[],'G':[],'S':[]}"), "bad-value", "/screws", "not both"},
+        {SCREWS(IDENTITY, UNIT_G, "[0,0,0,0,0,0]"), "bad-value", "/screws/S/0", "zero"},
+    };
+    CHECK(cases);
+}
+
+static void transforms_that_are_none(void **state)
+{
+#define MATRIX(rows) WITH_AXIS(",'origin':{'matrix':[" rows "]}")
+#define AT           "/links/0/joint/origin/matrix"
+    static const refusal cases[] = {
+        {MATRIX("[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,2]"), "bad-rotation", AT, "last row"},
+        {MATRIX("[1,0,0,0],[0,1,0,0],[0,0,1,0],[1,0,0,1]"), "bad-rotation", AT, "last row"},
+        {MATRIX("[1,0,0,0],[0,1,0,0],[0,0,-1,0],[0,0,0,1]"), "bad-rotation", AT, "determinant"},
+        {MATRIX("[1,0,0,0],[0,1,0,0],[0,0,0,0],[0,0,0,1]"), "bad-rotation", AT, "determinant"},
+        {MATRIX("[1,0,0,0],[0,1,0,0],[0,0,1.000002,0],[0,0,0,1]"), "bad-rotation", AT, "at most 1e-6"},
+        {MATRIX("[1,1e-5,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]"), "bad-rotation", AT, "at most 1e-6"},
+        {MATRIX("[1e200,0,0,0],[0,1e200,0,0],[0,0,1e200,0],[0,0,0,1]"), "bad-rotation", AT, ""},
+        {SCREWS("[[2,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]", UNIT_G, "[0,0,1,0,0,0]"), "bad-rotation", "/screws/M/0",
+         ""},
+        {SCREWS(IDENTITY ",[[0,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]", UNIT_G, "[0,0,1,0,0,0]"), "bad-rotation",
+         "/screws/M/1", ""},
+    };
+    CHECK(cases);
+#undef AT
+}
+
+static void inertias_that_no_body_has(void **state)
+{
+#define AT "/links/0/inertial"
+#define DIAGONAL(a, b, c, d, e, f)                                                                                     \
+    "[[" a ",0,0,0,0,0],[0," b ",0,0,0,0],[0,0," c ",0,0,0],[0,0,0," d ",0,0],[0,0,0,0," e ",0],[0,0,0,0,0," f "]]"
+    static const refusal cases[] = {
+        {INERTIAL("'mass':-1"), "bad-inertia", AT, "mass -1 kg is negative"},
+        {INERTIAL("'mass':1,'inertia':{'xx':-1,'yy':1,'zz':1}"), "bad-inertia", AT, "negative principal moment"},
+        {INERTIAL("'mass':1,'inertia':{'xx':-1}"), "bad-inertia", AT, "negative principal moment"},
+        {INERTIAL("'mass':1,'inertia':{'xx':1,'yy':1,'zz':1,'xy':1.1}"), "bad-inertia", AT, "-0.1 kg m^2"},
+        {INERTIAL("'mass':1,'inertia':{'xx':1,'yy':1,'zz':-1.1e-9}"), "bad-inertia", AT, "negative"},
+        {INERTIAL("'mass':1,'inertia':{'xz':1e-3}"), "bad-inertia", AT, "negative"},
+        {INERTIAL("'mass':1,'inertia':{'xx':-1e300,'yy':1e300,'zz':1e300}"), "bad-inertia", AT, "negative"},
+        {INERTIAL("'solid':'sphere','size':[1],'mass':-2"), "bad-inertia", AT, "mass -2 kg"},
+        {INERTIAL("'solid':'sphere','size':[1e200],'density':1"), "bad-inertia", AT, "not a finite"},
+        {INERTIAL("'solid':'box','size':[1e200,1,1],'mass':1"), "bad-inertia", AT, "not finite"},
+        {WITH_TOP(",'base':{'inertial':{'mass':-1}}"), "bad-inertia", "/base/inertial", "negative"},
+        {SCREWS(IDENTITY, DIAGONAL("1", "1", "1", "1", "1", "2"), "[0,0,1,0,0,0]"), "bad-inertia", "/screws/G/0",
+         "entry [5][5] is 2, expected 1"},
+        {SCREWS(IDENTITY, DIAGONAL("-1", "1", "1", "1", "1", "1"), "[0,0,1,0,0,0]"), "bad-inertia", "/screws/G/0", ""},
+        {SCREWS(IDENTITY, DIAGONAL("1", "1", "1", "-1", "-1", "-1"), "[0,0,1,0,0,0]"), "bad-inertia", "/screws/G/0",
+         "negative"},
+        {SCREWS(IDENTITY, "[[1,0.1,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]",
+                "[0,0,1,0,0,0]"),
+         "bad-inertia", "/screws/G/0", "I symmetric"},
+    };
+    CHECK(cases);
+#undef AT
+}
+
+static void names_and_trees(void **state)
+{
+#define TWO(a, b) "{'links':[" a "," b "]}"
+    static const refusal cases[] = {
+        {TWO(LINK("a", "base", "j", ""), LINK("a", "base", "k", "")), "duplicate-name", "/links/1/name", "\"a\""},
+        {TWO(LINK("a", "base", "j", ""), LINK("b", "a", "j", "")), "duplicate-name", "/links/1/joint/name", "\"j\""},
+        {"{'links':[" LINK("base", "base", "j", "") "]}", "duplicate-name", "/links/0/name", "\"base\""},
+        {WITH_TOP(",'frames':[{'name':'a','link':'a'}]"), "duplicate-name", "/frames/0/name", "one namespace"},
+        {WITH_TOP(",'frames':[{'name':'base','link':'a'}]"), "duplicate-name", "/frames/0/name", "one namespace"},
+        {WITH_TOP(",'frames':[{'name':'f','link':'a'},{'name':'f','link':'a'}]"), "duplicate-name", "/frames/1/name",
+         ""},
+        {"{'base':{'type':'floating'},'links':[" LINK("a", "base", "base.wz", "") "]}", "duplicate-name",
+         "/links/0/joint/name", "floating base"},
+        {"{'base':{'type':'floating'},'links':[" LINK("a", "base", "base.qw", "") "]}", "duplicate-name",
+         "/links/0/joint/name", "floating base"},
+        {"{'links':[" LINK("a", "b", "j", "") "]}", "unknown-name", "/links/0/parent", "no link \"b\""},
+        {"{'links':[" LINK("a", "base", "j", "") "],'base':{'link':'root'}}", "unknown-name", "/links/0/parent",
+         "base"},
+        {WITH_TOP(",'frames':[{'name':'f','link':'b'}]"), "unknown-name", "/frames/0/link", "no link \"b\""},
+        {WITH_TOP(",'frames':[{'name':'f','link':'a'},{'name':'g','link':'f'}]"), "unknown-name", "/frames/1/link", ""},
+        {"{'links':[" LINK("a", "a", "j", "") "]}", "bad-model", "/links/0/parent", "circle"},
+        {TWO(LINK("a", "b", "j", ""), LINK("b", "a", "k", "")), "bad-model", "/links/0/parent", "circle"},
+        {"{'links':[" LINK("z", "base", "i", "") "," LINK("tail", "a", "h", "") "," LINK("a", "b", "j", "") "," LINK(
+             "b", "a", "k", "") "]}",
+         "bad-model", "/links/3/parent", "\"b\" hangs on \"a\""},
+        {"{'links':[" LINK("", "base", "j", "") "]}", "bad-name", "/links/0/name", "empty"},
+        {"{'links':[" LINK("a\\u0007", "base", "j", "") "]}", "bad-name", "/links/0/name", "control"},
+        {"{'links':[" LINK("a", "base", "j\\u0085", "") "]}", "bad-name", "/links/0/joint/name", "control"},
+        {WITH_TOP(",'frames':[{'name':'\\u007f','link':'a'}]"), "bad-name", "/frames/0/name", "control"},
+        {"{'links':[]}", "bad-model", "", "nothing moves"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'fixed'}}]}", "bad-model", "",
+         "nothing moves"},
+    };
+    CHECK(cases);
+}
+
+static void what_later_versions_take(void **state)
+{
+#define TYPE(type) "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'" type "','axis':[0,0,1]}}]}"
+    static const refusal cases[] = {
+        {TYPE("spherical"), "not-supported", "/links/0/joint/type", "spherical"},
+        {TYPE("planar"), "not-supported", "/links/0/joint/type", "planar"},
+        {TYPE("helical"), "not-supported", "/links/0/joint/type", "helical"},
+        {TYPE("floating"), "not-supported", "/links/0/joint/type", "floating"},
+        {WITH_AXIS(",'mimic':{'joint':'k'}"), "not-supported", "/links/0/joint/mimic", "mimic"},
+        {WITH_AXIS(",'elastic':{'stiffness':1}"), "not-supported", "/links/0/joint/elastic", "elastic"},
+        {WITH_AXIS(",'pitch':1"), "not-supported", "/links/0/joint/pitch", "pitch"},
+        {WITH_TOP(",'motors':[{}]"), "not-supported", "/motors", "motors"},
+        {WITH_TOP(",'loops':[{}]"), "not-supported", "/loops", "loops"},
+        {SCREWS(IDENTITY, UNIT_G, "[0,0,2,0,0,0.5]"), "not-supported", "/screws/S/0", "pitch 0.25"},
+    };
+    CHECK(cases);
+}
+
+/* --- size ------------------------------------------------------------------------------------------------------ */
+
+/* A chain of n links of that type with the given base. */
+static json_t *chain(size_t n, const char *type, const char *base)
+{
+    json_t *links = json_array();
+    for (size_t i = 0; i < n; i++) {
+        char name[32], parent[32];
+        snprintf(name, sizeof name, "l%zu", i);
+        snprintf(parent, sizeof parent, i ? "l%zu" : "base", i - 1);
+        json_array_append_new(links, json_pack("{s:s,s:s,s:{s:s,s:s,s:[fff]},s:{s:f}}", "name", name, "parent", parent,
+                                               "joint", "name", name, "type", type, "axis", 0., 0., 1., "inertial",
+                                               "mass", 1.));
+    }
+    return json_pack("{s:{s:s},s:o}", "base", "type", base, "links", links);
+}
+
+static void assert_chain(size_t n, const char *type, const char *base, size_t max_links, api_code expected)
+{
+    api_problem problem;
+    json_t     *document = chain(n, type, base);
+    api_problem_clear(&problem);
+    api_model *model = api_model_from_document(document, "chain", max_links, &problem);
+    assert_int_equal(problem.code, expected);
+    assert_int_equal(model != NULL, expected == API_NO_PROBLEM);
+    api_model_release(model);
+    json_decref(document);
+}
+
+static void sizes(void **state)
+{
+    assert_chain(512, "revolute", "fixed", 1024, API_NO_PROBLEM);
+    assert_chain(513, "revolute", "fixed", 1024, API_MODEL_TOO_LARGE);
+    assert_chain(506, "prismatic", "floating", 1024, API_NO_PROBLEM);
+    assert_chain(507, "prismatic", "floating", 1024, API_MODEL_TOO_LARGE);
+    assert_chain(10, "revolute", "fixed", 10, API_NO_PROBLEM);
+    assert_chain(11, "revolute", "fixed", 10, API_MODEL_TOO_LARGE);
+    assert_chain(20000, "fixed", "floating", 20000, API_NO_PROBLEM); /* deep: nothing may recurse along it */
+}
+
+static void long_names(void **state)
+{
+    char text[1024], name[300];
+    memset(name, 'x', sizeof name);
+    name[256] = '\0';
+    snprintf(text, sizeof text,
+             "{'links':[{'name':'%s','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1]}}]}", name);
+    api_model_release(model_of(text));
+    name[256] = 'x';
+    name[257] = '\0';
+    snprintf(text, sizeof text,
+             "{'links':[{'name':'%s','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1]}}]}", name);
+    assert_refused(text, "bad-name", "/links/0/name", "at most 256 bytes, given 257");
+}
+
+/* Figures that overflow only when the core puts them together. */
+static void figures_that_overflow_together(void **state)
+{
+    assert_refused(INERTIAL("'mass':1e300,'com':[1e300,0,0]"), "non-finite", "/links/0", "overflow");
+    assert_refused("{'links':[" LINK("a", "base", "j",
+                                     ",'inertial':{'mass':1e308}") ","
+                                                                   "{'name':'b','parent':'a','joint':{'name':'k','type'"
+                                                                   ":'fixed'},'inertial':{'mass':1e308}}]}",
+                   "non-finite", "/links/0", "overflow"); /* the body of a, which b is merged into */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_types_and_shapes),
+        cmocka_unit_test(missing_and_unknown_fields),
+        cmocka_unit_test(values_out_of_range),
+        cmocka_unit_test(transforms_that_are_none),
+        cmocka_unit_test(inertias_that_no_body_has),
+        cmocka_unit_test(names_and_trees),
+        cmocka_unit_test(what_later_versions_take),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(long_names),
+        cmocka_unit_test(figures_that_overflow_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
