@@ -1,0 +1,274 @@
+/* test_same_bits.c - a state gives the same bits alone, in a batch of any size, at any place in it and on any target.
+ */
+#include "check.h"
+#include "rows.h"
+#include "trial.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 40, ROBOTS = 16 };
+
+/* Every result of every kernel: name, entries of one state with n = nv and b = bodies. */
+#define RESULTS(X)                                                                                                     \
+    X(tau, n)                                                                                                          \
+    X(joint_wrenches, 6 * b) X(qdd, n) X(pivot, 1) X(mass_matrix, n *n) X(inverse, n *n) X(pivot_of_m, 1) X(bias, n)   \
+        X(coriolis, n) X(gravity, n) X(friction, n) X(positions, 6) X(orientations, 8) X(jacobian, 6 * n)              \
+            X(jacobian_dot, 6 * n) X(velocity, 6) X(acceleration, 6) X(jerk, 6) X(turned_jacobian, 6 * n)              \
+                X(turned_jacobian_dot, 6 * n) X(turned_velocity, 6) X(turned_acceleration, 6) X(turned_jerk, 6)        \
+                    X(kinetic, 1) X(potential, 1) X(com, 3) X(com_velocity, 3) X(com_jacobian, 3 * n) X(momentum, 6)   \
+                        X(momentum_matrix, 6 * n)
+
+typedef struct results {
+#define X(name, entries) double *name;
+    RESULTS(X)
+#undef X
+} results;
+
+static results allocate(const trial *t)
+{
+    results r;
+    size_t  n = t->nv, b = t->bodies;
+#define X(name, entries) r.name = trial_array(t, entries);
+    RESULTS(X)
+#undef X
+    return r;
+}
+
+static void free_results(results *r)
+{
+#define X(name, entries) free(r->name);
+    RESULTS(X)
+#undef X
+}
+
+/* Two frames: on the base link and on the last link. */
+static void two_frames(const trial *t, dyn_frame frames[2])
+{
+    const dyn_link_place *last = &t->model->link[t->model->n_links - 1];
+    frames[0]                  = (dyn_frame){t->model->base.body, t->model->base.X_bl};
+    frames[1]                  = (dyn_frame){last->body, last->X_bl};
+}
+
+static void evaluate_forces(const dyn_kernels *k, const trial *t, const results *r)
+{
+    rows_inverse_dynamics(k, &t->scene, t->rows,
+                          (dyn_inverse_dynamics){.q              = t->q,
+                                                 .qd             = t->qd,
+                                                 .qdd            = t->qdd,
+                                                 .wrenches       = t->wrenches,
+                                                 .tau            = r->tau,
+                                                 .joint_wrenches = r->joint_wrenches});
+    rows_forward_dynamics(
+        k, &t->scene, t->rows,
+        (dyn_forward_dynamics){
+            .q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .qdd = r->qdd, .singular = r->pivot});
+    rows_mass_matrix(
+        k, &t->scene, t->rows,
+        (dyn_mass_matrix){.q = t->q, .mass_matrix = r->mass_matrix, .inverse = r->inverse, .singular = r->pivot_of_m});
+    rows_bias(k, &t->scene, t->rows,
+              (dyn_bias){.q        = t->q,
+                         .qd       = t->qd,
+                         .wrenches = t->wrenches,
+                         .bias     = r->bias,
+                         .coriolis = r->coriolis,
+                         .gravity  = r->gravity,
+                         .friction = r->friction});
+}
+
+static void evaluate_motions(const dyn_kernels *k, const trial *t, const results *r)
+{
+    dyn_frame frames[2];
+    two_frames(t, frames);
+    dyn_kinematics io = {.q            = t->q,
+                         .qd           = t->qd,
+                         .qdd          = t->qdd,
+                         .qddd         = t->qddd,
+                         .n_frames     = 2,
+                         .frames       = frames,
+                         .positions    = r->positions,
+                         .orientations = r->orientations,
+                         .at           = &frames[1],
+                         .jacobian     = r->jacobian,
+                         .jacobian_dot = r->jacobian_dot,
+                         .velocity     = r->velocity,
+                         .acceleration = r->acceleration,
+                         .jerk         = r->jerk};
+    rows_kinematics(k, &t->scene, t->rows, io);
+    rows_kinematics(k, &t->scene, t->rows,
+                    (dyn_kinematics){.q            = t->q,
+                                     .qd           = t->qd,
+                                     .qdd          = t->qdd,
+                                     .qddd         = t->qddd,
+                                     .at           = &frames[1],
+                                     .frame_axes   = true,
+                                     .jacobian     = r->turned_jacobian,
+                                     .jacobian_dot = r->turned_jacobian_dot,
+                                     .velocity     = r->turned_velocity,
+                                     .acceleration = r->turned_acceleration,
+                                     .jerk         = r->turned_jerk});
+    rows_energy(k, &t->scene, t->rows,
+                (dyn_energy){.q               = t->q,
+                             .qd              = t->qd,
+                             .kinetic         = r->kinetic,
+                             .potential       = r->potential,
+                             .com             = r->com,
+                             .com_velocity    = r->com_velocity,
+                             .com_jacobian    = r->com_jacobian,
+                             .momentum        = r->momentum,
+                             .momentum_matrix = r->momentum_matrix});
+}
+
+static void evaluate(const dyn_kernels *k, const trial *t, const results *r)
+{
+    evaluate_forces(k, t, r);
+    evaluate_motions(k, t, r);
+}
+
+/* Copies rows first, first + 1, ... (cyclically) of `from` to the front of `to`. */
+static void copy_rows(const trial *from, trial *to, size_t first, size_t n)
+{
+    size_t w = 9 * from->scene.n_wrenches;
+    to->rows = n;
+    for (size_t i = 0; i < n; i++) {
+        size_t r = (first + i) % BATCH;
+        memcpy(to->q + i * to->nq, from->q + r * to->nq, to->nq * sizeof *to->q);
+        memcpy(to->qd + i * to->nv, from->qd + r * to->nv, to->nv * sizeof *to->q);
+        memcpy(to->qdd + i * to->nv, from->qdd + r * to->nv, to->nv * sizeof *to->q);
+        memcpy(to->qddd + i * to->nv, from->qddd + r * to->nv, to->nv * sizeof *to->q);
+        memcpy(to->tau + i * to->nv, from->tau + r * to->nv, to->nv * sizeof *to->q);
+        memcpy(to->wrenches + i * w, from->wrenches + r * w, w * sizeof *to->q);
+    }
+}
+
+static void compare(const dyn_kernels *k, const trial *t, size_t first, const results *got, const results *expected)
+{
+    size_t n = t->nv, b = t->bodies;
+    for (size_t i = 0; i < t->rows; i++) {
+        size_t r = (first + i) % BATCH;
+#define X(name, entries)                                                                                               \
+    if (memcmp(got->name + i * (entries), expected->name + r * (entries), (entries) * sizeof(double)) != 0)            \
+        fail_msg("%s of state %zu differs on %s, at place %zu of %zu (seed %llu)", #name, r, k->target, i, t->rows,    \
+                 (unsigned long long)t->seed);
+        RESULTS(X)
+#undef X
+    }
+}
+
+/* The scalar target, one state after another: what all others must give. */
+static results evaluate_one_by_one(const trial *t)
+{
+    trial   single   = trial_make(t->seed, BATCH);
+    results expected = allocate(t), one = allocate(t);
+    size_t  n = t->nv, b = t->bodies;
+    for (size_t r = 0; r < BATCH; r++) {
+        copy_rows(t, &single, r, 1);
+        evaluate(dyn_kernels_at(0), &single, &one);
+#define X(name, entries) memcpy(expected.name + r * (entries), one.name, (entries) * sizeof(double));
+        RESULTS(X)
+#undef X
+    }
+    free_results(&one);
+    trial_free(&single);
+    return expected;
+}
+
+static void test_every_target_size_and_place(void **state)
+{
+    assert_int_equal(dyn_kernels_at(0)->lanes, 1);
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial              all = trial_make(seed, BATCH), some = trial_make(seed, BATCH);
+        results            expected = evaluate_one_by_one(&all), got = allocate(&all);
+        const dyn_kernels *k;
+        for (size_t i = 0; (k = dyn_kernels_at(i)); i++)
+            for (size_t n = 1; n <= BATCH; n++) {
+                size_t first = (n * 7 + i) % BATCH; /* another start each time: every state visits every lane */
+                copy_rows(&all, &some, first, n);
+                evaluate(k, &some, &got);
+                compare(k, &some, first, &got, &expected);
+            }
+        free_results(&expected);
+        free_results(&got);
+        trial_free(&all);
+        trial_free(&some);
+    }
+}
+
+/* Special values travel through every lane alike: zeros of both signs, denormals, the largest angle. */
+static void test_special_values(void **state)
+{
+    const double special[] = {
+        0, -0.0, 5e-324, -1e-310, 1e-200, 1, -1, 3.141592653589793, DYN_MAX_ANGLE, -DYN_MAX_ANGLE};
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial         all    = trial_make(seed, BATCH);
+        random_source source = {.state = seed};
+        for (size_t i = 0; i < BATCH * all.nv; i++) {
+            all.qd[i]  = special[random_below(&source, 8)];
+            all.qdd[i] = special[random_below(&source, 8)];
+            for (size_t j = all.nq; j-- > 0 && i < BATCH && !all.model->floating;)
+                all.q[i * all.nq + j] = special[random_below(&source, 10)];
+        }
+        results            expected = evaluate_one_by_one(&all), got = allocate(&all);
+        const dyn_kernels *k;
+        for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+            evaluate(k, &all, &got);
+            compare(k, &all, 0, &got, &expected);
+        }
+        free_results(&expected);
+        free_results(&got);
+        trial_free(&all);
+    }
+}
+
+/* What else is asked for does not change a result. */
+static void test_results_do_not_depend_on_what_else_is_asked(void **state)
+{
+    const dyn_kernels *k = dyn_kernels_find(NULL);
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        trial     t   = trial_make(seed, 5);
+        results   all = allocate(&t), one = allocate(&t);
+        dyn_frame frames[2];
+        size_t    n = t.nv;
+        two_frames(&t, frames);
+        evaluate(k, &t, &all);
+        rows_inverse_dynamics(
+            k, &t.scene, t.rows,
+            (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .tau = one.tau});
+        rows_mass_matrix(k, &t.scene, t.rows, (dyn_mass_matrix){.q = t.q, .mass_matrix = one.mass_matrix});
+        assert_memory_equal(one.tau, all.tau, t.rows * n * sizeof(double));
+        assert_memory_equal(one.mass_matrix, all.mass_matrix, t.rows * n * n * sizeof(double));
+#define ALONE(kernel, field, entries, ...)                                                                             \
+    rows_##kernel(k, &t.scene, t.rows, (dyn_##kernel){__VA_ARGS__, .field = one.field});                               \
+    assert_memory_equal(one.field, all.field, t.rows *(entries) * sizeof(double))
+        ALONE(bias, bias, n, .q = t.q, .qd = t.qd, .wrenches = t.wrenches);
+        ALONE(bias, coriolis, n, .q = t.q, .qd = t.qd);
+        ALONE(bias, gravity, n, .q = t.q);
+        ALONE(bias, friction, n, .q = t.q, .qd = t.qd);
+        ALONE(kinematics, positions, 6, .q = t.q, .n_frames = 2, .frames = frames);
+        ALONE(kinematics, orientations, 8, .q = t.q, .n_frames = 2, .frames = frames);
+        ALONE(kinematics, jacobian, 6 * n, .q = t.q, .at = &frames[1]);
+        ALONE(kinematics, jacobian_dot, 6 * n, .q = t.q, .qd = t.qd, .at = &frames[1]);
+        ALONE(kinematics, velocity, 6, .q = t.q, .qd = t.qd, .at = &frames[1]);
+        ALONE(kinematics, acceleration, 6, .q = t.q, .qd = t.qd, .qdd = t.qdd, .at = &frames[1]);
+        ALONE(energy, kinetic, 1, .q = t.q, .qd = t.qd);
+        ALONE(energy, potential, 1, .q = t.q);
+        ALONE(energy, com, 3, .q = t.q);
+        ALONE(energy, com_velocity, 3, .q = t.q, .qd = t.qd);
+        ALONE(energy, com_jacobian, 3 * n, .q = t.q);
+        ALONE(energy, momentum, 6, .q = t.q, .qd = t.qd);
+        ALONE(energy, momentum_matrix, 6 * n, .q = t.q);
+#undef ALONE
+        free_results(&all);
+        free_results(&one);
+        trial_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_target_size_and_place),
+        cmocka_unit_test(test_special_values),
+        cmocka_unit_test(test_results_do_not_depend_on_what_else_is_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
