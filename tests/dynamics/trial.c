@@ -71,6 +71,14 @@ trial trial_make(uint64_t seed, size_t rows)
     return trial_of(seed, random_tree_make(seed, dof, floating, TREE_ALL), rows, seed % (TRIAL_WRENCHES + 1));
 }
 
+trial trial_make_plain(uint64_t seed, unsigned features)
+{
+    random_source source   = {.state = seed * 3};
+    bool          floating = seed % 2 == 0;
+    size_t        dof      = (floating ? 6 : 1) + random_below(&source, random_chance(&source, 0.2) ? 30 : 9);
+    return trial_of(seed, random_tree_make(seed, dof, floating, features), 1, 0);
+}
+
 void trial_free(trial *t)
 {
     random_tree_free(&t->tree);

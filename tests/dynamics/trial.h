@@ -18,6 +18,8 @@ typedef struct trial {
 
 /* How the robot of a seed looks: 1..40 degrees of freedom, floating in one of three, all features. */
 trial trial_make(uint64_t seed, size_t rows);
+/* One state of a robot without wrenches; floating for even seeds. */
+trial trial_make_plain(uint64_t seed, unsigned features);
 /* A given tree, which the trial then owns. */
 trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches);
 void  trial_free(trial *t);

@@ -1,0 +1,94 @@
+/* complex_step.c - see complex_step.h */
+#include "complex_step.h"
+#include "check.h"
+#include <stdlib.h>
+
+double _Complex *complex_array(size_t n)
+{
+    size_t           bytes = (n * sizeof(double _Complex) + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN;
+    double _Complex *a     = aligned_alloc(DYN_ALIGN, bytes);
+    assert_non_null(a);
+    for (size_t i = 0; i < n; i++)
+        a[i] = 0;
+    return a;
+}
+
+static double _Complex *from_row(const double *rows, size_t row, size_t n)
+{
+    double _Complex *a = complex_array(n);
+    for (size_t i = 0; i < n; i++)
+        a[i] = rows[row * n + i];
+    return a;
+}
+
+complex_state complex_state_make(const trial *t, size_t row)
+{
+    size_t        bytes = dyn_kernels_complex.workspace_size(t->model);
+    complex_state s     = {.t         = t,
+                           .workspace = aligned_alloc(DYN_ALIGN, (bytes + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN),
+                           .q         = from_row(t->q, row, t->nq),
+                           .qd        = from_row(t->qd, row, t->nv),
+                           .qdd       = from_row(t->qdd, row, t->nv),
+                           .qddd      = from_row(t->qddd, row, t->nv),
+                           .tau       = from_row(t->tau, row, t->nv),
+                           .wrenches  = from_row(t->wrenches, row, 9 * t->scene.n_wrenches)};
+    assert_non_null(s.workspace);
+    return s;
+}
+
+void complex_state_free(complex_state *s)
+{
+    free(s->workspace);
+    free(s->q), free(s->qd), free(s->qdd), free(s->qddd), free(s->tau), free(s->wrenches);
+}
+
+void complex_add(size_t n, double _Complex *x, const double *dx)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] += I * (COMPLEX_STEP * dx[i]);
+}
+
+/* p' = R v and, with the quaternion (u, s), its rate (s w + u x w, -u.w) / 2. */
+static void move_base(double _Complex *q, const double *x)
+{
+    double u[3] = {creal(q[3]), creal(q[4]), creal(q[5])}, s = creal(q[6]), dq[7] = {0};
+    for (int i = 0; i < 3; i++) {
+        int           j = (i + 1) % 3, k = (i + 2) % 3;
+        const double *v = x, *w = x + 3;
+        /* R v = v + 2 u x (u x v + s v) */
+        double c[3];
+        for (int a = 0; a < 3; a++)
+            c[a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3] + s * v[a];
+        dq[i]     = v[i] + 2 * (u[j] * c[k] - u[k] * c[j]);
+        dq[3 + i] = (s * w[i] + u[j] * w[k] - u[k] * w[j]) / 2;
+        dq[6] -= u[i] * w[i] / 2;
+    }
+    complex_add(7, q, dq);
+}
+
+void complex_state_move(complex_state *s, const double *direction)
+{
+    size_t nq = 0, nv = 0;
+    if (s->t->model->floating) {
+        move_base(s->q, direction);
+        nq = 7, nv = 6;
+    }
+    complex_add(s->t->nq - nq, s->q + nq, direction + nv);
+}
+
+complex_state complex_state_along(const trial *t, size_t j)
+{
+    complex_state s    = complex_state_make(t, 0);
+    double       *unit = calloc(t->nv, sizeof *unit);
+    assert_non_null(unit);
+    unit[j] = 1;
+    complex_state_move(&s, unit);
+    free(unit);
+    return s;
+}
+
+void complex_derivative(size_t n, const double _Complex *x, double *derivative)
+{
+    for (size_t i = 0; i < n; i++)
+        derivative[i] = cimag(x[i]) / COMPLEX_STEP;
+}

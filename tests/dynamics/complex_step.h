@@ -1,0 +1,42 @@
+/* complex_step.h - derivatives of the kernels' own texts, exact to rounding.
+ *
+ * The texts compiled with complex numbers for lanes evaluate f(x + i h dx); the imaginary part over h is the
+ * derivative of f along dx, without any difference of nearby values (Squire & Trapp 1998). h is so small that h^2
+ * vanishes beside 1.
+ *
+ * Ownership: complex_state_make allocates, complex_state_free frees. */
+#pragma once
+#include "trial.h"
+#include <complex.h>
+
+extern const dyn_kernels dyn_kernels_complex;
+
+#define COMPLEX_STEP 1e-40
+
+/* One state of a trial as complex numbers, with all inputs and room for results. */
+typedef struct complex_state {
+    const trial     *t;
+    void            *workspace;
+    double _Complex *q, *qd, *qdd, *qddd, *tau, *wrenches;
+} complex_state;
+
+complex_state complex_state_make(const trial *t, size_t row);
+void          complex_state_free(complex_state *s);
+
+/* Moves q by i h along a direction of velocities: q + i h x; the base by p += R x_v, R <- R exp(x_w). */
+void complex_state_move(complex_state *s, const double *direction);
+/* Row 0 of the trial, moved along coordinate j alone. */
+complex_state complex_state_along(const trial *t, size_t j);
+/* x + i h dx for n numbers */
+void complex_add(size_t n, double _Complex *x, const double *dx);
+
+/* n complex numbers aligned for the kernels; free() frees. */
+double _Complex *complex_array(size_t n);
+/* The derivative a result carries, n entries. */
+void complex_derivative(size_t n, const double _Complex *x, double *derivative);
+
+/* The kernels' structs hold double pointers: these hand complex arrays over. */
+static inline double *as_lanes(double _Complex *x)
+{
+    return (double *)x;
+}
