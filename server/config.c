@@ -1,5 +1,6 @@
 /* config.c - see config.h. */
 #include "config.h"
+#include "listen.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -199,9 +200,16 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *at,
     return set_or_explain(config, s, name, argv[(*at)++], error, error_size);
 }
 
-/* What each setting alone cannot know. */
-static bool check_together(const srv_config *config, char *error, size_t error_size)
+/* What the table cannot say. */
+static bool check_further(const srv_config *config, char *error, size_t error_size)
 {
+    srv_address address;
+    if (!srv_address_parse(config->listen, &address)) {
+        snprintf(error, error_size,
+                 "--listen is \"%.80s\"; expected HOST:PORT, such as 127.0.0.1:8088, [::1]:8088 or 0.0.0.0:8088",
+                 config->listen);
+        return false;
+    }
     if (config->max_body <= config->memory && config->max_answer <= config->memory) return true;
     snprintf(error, error_size, "--%s is larger than --memory, so that such a request could never be served",
              config->max_body > config->memory ? "max-body" : "max-answer");
@@ -227,7 +235,7 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
         if (action != SRV_SERVE) return action;
         if (!read_flag(config, argc, argv, &at, error, error_size)) return SRV_MISUSE;
     }
-    return check_together(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
+    return check_further(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
 }
 
 void srv_config_help(FILE *out)

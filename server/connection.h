@@ -6,6 +6,7 @@
  * closed. Used from the loop's thread alone. */
 #pragma once
 #include "clock.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum srv_phase {
@@ -23,6 +24,7 @@ typedef struct srv_connection {
     int                    fd;
     srv_phase              phase;
     uint64_t               since;
+    bool                   lingers;  /* closes with input unread */
     void                  *exchange; /* the request it is busy with, of whoever uses the list */
 } srv_connection;
 

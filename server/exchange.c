@@ -86,6 +86,13 @@ static enum MHD_Result answer(srv_exchange *x)
     return srv_answer_send(x->mhd, x->job.call, x->loop->draining, x->retry_after);
 }
 
+/* Before the body has come. libmicrohttpd closes the connection after it. */
+static enum MHD_Result answer_early(srv_exchange *x)
+{
+    x->connection->lingers = true;
+    return answer(x);
+}
+
 /* Makes room for `capacity` bytes of body, out of the common budget. False: the reply stands. */
 static bool grow(srv_exchange *x, size_t capacity)
 {
@@ -113,16 +120,16 @@ static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
 {
     if (*head->problem) {
         api_refuse(x->job.call, API_BAD_REQUEST, "%s", head->problem);
-        return answer(x);
+        return answer_early(x);
     }
     bool wanted = api_wants_body(x->job.call);
     if (wanted && head->length > x->loop->server->config->max_body) {
         refuse_body(x);
-        return answer(x);
+        return answer_early(x);
     }
     x->stage       = wanted && grow(x, (size_t)head->length) ? TAKING : DROPPING;
     bool held_back = head->expects_continue && head->request.has_body;
-    if (x->stage == DROPPING && (head->length > DROP_MOST || held_back)) return answer(x);
+    if (x->stage == DROPPING && (head->length > DROP_MOST || held_back)) return answer_early(x);
     return MHD_YES;
 }
 
@@ -153,9 +160,8 @@ enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t l
         if (!grow(x, capacity > needed ? capacity : needed)) x->stage = DROPPING;
     }
     if (x->stage != TAKING) {
-        /* libmicrohttpd cannot answer in the middle of a body: read on, within reason */
-        free_body(x);
-        return x->received <= (uint64_t)most + DROP_MOST ? MHD_YES : MHD_NO;
+        free_body(x); /* libmicrohttpd cannot answer in the middle of a body: read on, until the read deadline */
+        return MHD_YES;
     }
     memcpy(x->body + x->job.length, data, length);
     x->job.length += length;

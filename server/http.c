@@ -20,7 +20,10 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
         int fd   = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
         *context = srv_connection_open(&loop->connections, fd);
     } else {
-        if (*context) srv_connection_close(&loop->connections, *context);
+        srv_connection *connection = *context;
+        if (connection && connection->lingers && connection->phase != SRV_CLOSING)
+            srv_linger_begin(&loop->linger, &loop->uv, connection->fd);
+        if (connection) srv_connection_close(&loop->connections, connection);
         *context         = NULL;
         loop->closed_one = true;
     }

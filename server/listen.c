@@ -5,29 +5,30 @@
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Splits at the last colon; an IPv6 address stands in brackets. */
-static bool split(const char *address, char *host, size_t host_size, const char **port)
+/* At the last colon; an IPv6 address stands in brackets. */
+bool srv_address_parse(const char *text, srv_address *address)
 {
-    const char *colon = strrchr(address, ':');
-    if (!colon || colon == address) return false;
-    size_t length = (size_t)(colon - address);
-    if (address[0] == '[') {
-        if (length < 3 || address[length - 1] != ']') return false;
-        address++;
+    const char *colon = strrchr(text, ':');
+    if (!colon || colon == text) return false;
+    const char *port   = colon + 1;
+    size_t      length = (size_t)(colon - text), digits = strspn(port, "0123456789");
+    if (text[0] == '[') {
+        if (length < 3 || text[length - 1] != ']') return false;
+        text++;
         length -= 2;
-    } else if (memchr(address, ':', length)) {
+    } else if (memchr(text, ':', length)) {
         return false;
     }
-    if (length >= host_size) return false;
-    memcpy(host, address, length);
-    host[length]  = '\0';
-    *port         = colon + 1;
-    size_t digits = strspn(*port, "0123456789");
-    return digits > 0 && digits <= 5 && !(*port)[digits];
+    if (length >= sizeof address->host || digits == 0 || digits > 5 || port[digits] || atoi(port) > 65535) return false;
+    memcpy(address->host, text, length);
+    address->host[length] = '\0';
+    memcpy(address->port, port, digits + 1);
+    return true;
 }
 
 /* A socket bound to `where`; -1 and errno. */
@@ -88,40 +89,33 @@ static void print_address(const struct addrinfo *where, char *text, size_t size)
     snprintf(text, size, where->ai_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-static void explain(const char *address, const char *port, char *error, size_t error_size)
+static void explain(const srv_address *address, char *error, size_t size)
 {
     if (errno == EADDRINUSE)
-        snprintf(error, error_size,
+        snprintf(error, size,
                  "port %s is taken: another program listens on %s; stop it, or choose another port with "
                  "--listen HOST:PORT",
-                 port, address);
+                 address->port, address->host);
     else
-        snprintf(error, error_size, "cannot listen on --listen %s: %s", address, strerror(errno));
+        snprintf(error, size, "cannot listen on %s port %s: %s; choose another address with --listen HOST:PORT",
+                 address->host, address->port, strerror(errno));
 }
 
-bool srv_listen(const char *address, size_t n, int sockets[], char *bound, size_t bound_size, char *error,
+bool srv_listen(const srv_address *address, size_t n, int sockets[], char *bound, size_t bound_size, char *error,
                 size_t error_size)
 {
-    char        host[256];
-    const char *port;
-    if (!split(address, host, sizeof host, &port)) {
-        snprintf(error, error_size,
-                 "--listen is \"%.80s\"; expected HOST:PORT, such as 127.0.0.1:8088, [::1]:8088 or 0.0.0.0:8088",
-                 address);
-        return false;
-    }
     struct addrinfo  hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found   = NULL;
-    int              problem = getaddrinfo(host, port, &hints, &found);
+    int              problem = getaddrinfo(address->host, address->port, &hints, &found);
     if (problem) {
-        snprintf(error, error_size, "--listen %.80s: %s", address, gai_strerror(problem));
+        snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
         return false;
     }
     bool ok = listen_all(found, n, sockets); /* the first address of a name is the one its clients try first */
     if (ok)
         print_address(found, bound, bound_size);
     else
-        explain(address, port, error, error_size);
+        explain(address, error, error_size);
     freeaddrinfo(found);
     return ok;
 }

@@ -60,6 +60,7 @@ static void turn(srv_loop *loop)
 
     uint64_t now = srv_now();
     srv_connections_expire(&loop->connections, now);
+    srv_linger_expire(&loop->linger, now);
     if (loop->draining) advance_drain(loop, now);
 
     if (more) {
@@ -67,7 +68,9 @@ static void turn(srv_loop *loop)
         return;
     }
     uv_idle_stop(&loop->busy);
-    uint64_t next = srv_connections_next(&loop->connections);
+    uint64_t next      = srv_connections_next(&loop->connections);
+    uint64_t lingering = srv_linger_next(&loop->linger);
+    if (lingering < next) next = lingering;
     if (timed && now + ms * 1000000 < next) next = now + ms * 1000000;
     if (loop->draining && now + drain_interval < next) next = now + drain_interval;
     arm_timer(loop, next);
@@ -141,9 +144,6 @@ static void *run(void *argument)
     turn(loop);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     MHD_stop_daemon(loop->mhd);
-    uv_walk(&loop->uv, close_handle, NULL);
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
-    uv_loop_close(&loop->uv);
     return NULL;
 }
 
@@ -202,6 +202,10 @@ void srv_loop_post(srv_loop *loop, srv_job *job)
 bool srv_loop_joined(srv_loop *loop)
 {
     if (pthread_tryjoin_np(loop->thread, NULL) != 0) return false;
+    srv_linger_close(&loop->linger);
+    uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now others might wake the loop */
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    uv_loop_close(&loop->uv);
     pthread_mutex_destroy(&loop->mutex);
     api_worker_close(loop->scratch);
     return true;

@@ -4,6 +4,7 @@
  * srv_loop_post and srv_loop_order only. */
 #pragma once
 #include "connection.h"
+#include "linger.h"
 #include "log.h"
 #include "worker.h"
 #include <microhttpd.h>
@@ -25,6 +26,7 @@ typedef struct srv_loop {
     struct MHD_Daemon *mhd;
     api_worker        *scratch; /* for requests that run on this thread */
     srv_connections    connections;
+    srv_linger         linger;
     bool               closed_one; /* libmicrohttpd looks at its listening socket again only when it runs again */
     bool               draining, abandoned;
     uint64_t           drain_end, armed;

@@ -76,9 +76,11 @@ static bool open_shared(service *s, char *error, size_t size)
 
 static bool start_loops(service *s, char *error, size_t size)
 {
-    int    sockets[LOOPS_MOST];
-    size_t n = s->config.loops;
-    if (!srv_listen(s->config.listen, n, sockets, s->address, sizeof s->address, error, size)) return false;
+    int         sockets[LOOPS_MOST];
+    size_t      n = s->config.loops;
+    srv_address address;
+    if (!srv_address_parse(s->config.listen, &address)) return false; /* srv_config_read has checked it */
+    if (!srv_listen(&address, n, sockets, s->address, sizeof s->address, error, size)) return false;
     s->loops = calloc(n, sizeof *s->loops);
     for (size_t i = 0; i < n; i++) {
         if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, sockets[i], error, size)) return false;
@@ -131,9 +133,9 @@ static void show_example(const service *s)
             s->address);
 }
 
-static void order_all(service *s, srv_order order)
+static void order_rest(service *s, size_t joined, srv_order order)
 {
-    for (size_t i = 0; i < s->n_loops; i++)
+    for (size_t i = joined; i < s->n_loops; i++)
         srv_loop_order(&s->loops[i], order);
 }
 
@@ -141,12 +143,12 @@ static void order_all(service *s, srv_order order)
 static void drain(service *s, const sigset_t *stop, bool patient)
 {
     static const struct timespec interval = {.tv_nsec = 20000000};
-    order_all(s, patient ? SRV_DRAIN : SRV_ABANDON);
+    order_rest(s, 0, patient ? SRV_DRAIN : SRV_ABANDON);
     for (size_t joined = 0; joined < s->n_loops;) {
         if (srv_loop_joined(&s->loops[joined]))
             joined++;
         else if (sigtimedwait(stop, NULL, &interval) > 0)
-            order_all(s, SRV_ABANDON);
+            order_rest(s, joined, SRV_ABANDON);
     }
 }
 
@@ -179,7 +181,7 @@ static int serve(service *s)
     drain(s, &stop, ok);
     close_all(s);
     if (ok)
-        srv_log_message(&s->log, SRV_INFO, "stopped", "every request was answered or its time was over");
+        srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
     else
         fprintf(stderr, "torqued: %s\n", error);
     return ok ? 0 : 1;
