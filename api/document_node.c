@@ -1,5 +1,6 @@
 /* document_node.c - see document_node.h. */
 #include "document_node.h"
+#include "pointer.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,48 +10,30 @@ enum { NAME_MAX_BYTES = 256, SHOWN_BYTES = 64, DEEPEST = 8 };
 
 /* --- where in the document ------------------------------------------------------------------------------------- */
 
-/* Appends "/token" with RFC 6901's escapes. */
-static void put_token(api_buffer *pointer, const char *token)
-{
-    api_buffer_put(pointer, "/", 1);
-    for (; *token; token++) {
-        if (*token == '~')
-            api_buffer_put(pointer, "~0", 2);
-        else if (*token == '/')
-            api_buffer_put(pointer, "~1", 2);
-        else
-            api_buffer_put(pointer, token, 1);
-    }
-}
-
-/* The RFC 6901 pointer to `key` (or the node itself when NULL) and further indices; NULL when there is no memory
- * or it is too long to be of use. The caller frees it. */
-static char *pointer_to(const api_node *node, const char *key, size_t rank, const size_t *indices)
+/* The pointer to `key` of the node (or the node itself when NULL), and on to further indices. */
+static api_pointer pointer_to(const api_node *node, const char *key, size_t rank, const size_t *indices)
 {
     const api_node *path[DEEPEST];
     size_t          depth = 0;
     for (; node->up && depth < DEEPEST; node = node->up)
         path[depth++] = node;
 
-    api_buffer pointer;
-    api_buffer_init(&pointer, sizeof((api_problem *)0)->pointer);
+    api_pointer pointer = api_pointer_root();
     while (depth-- > 0) {
-        put_token(&pointer, path[depth]->key);
-        if (path[depth]->index != API_NO_INDEX) api_buffer_format(&pointer, "/%zu", path[depth]->index);
+        pointer = api_pointer_key(&pointer, path[depth]->key);
+        if (path[depth]->index != API_NO_INDEX) pointer = api_pointer_index(&pointer, path[depth]->index);
     }
-    if (key) put_token(&pointer, key);
+    if (key) pointer = api_pointer_key(&pointer, key);
     for (size_t i = 0; i < rank; i++)
-        api_buffer_format(&pointer, "/%zu", indices[i]);
-    return api_buffer_take(&pointer);
+        pointer = api_pointer_index(&pointer, indices[i]);
+    return pointer;
 }
 
 static bool failv(const api_node *node, const char *key, size_t rank, const size_t *indices, api_code code,
                   const char *format, va_list args)
 {
-    char *pointer = pointer_to(node, key, rank, indices);
-    api_failv(node->reader->problem, code, pointer, format, args);
-    free(pointer);
-    return false;
+    api_pointer pointer = pointer_to(node, key, rank, indices);
+    return api_failv(node->reader->problem, code, api_pointer_text(&pointer), format, args);
 }
 
 bool api_node_fail(const api_node *node, const char *key, api_code code, const char *format, ...)
@@ -109,12 +92,11 @@ bool api_reader_report(api_reader *reader, const char *where, const char *severi
 bool api_node_report(const api_node *node, const char *key, const char *severity, const char *code, const char *format,
                      ...)
 {
-    va_list args;
-    char   *where = pointer_to(node, key, 0, NULL);
+    va_list     args;
+    api_pointer where = pointer_to(node, key, 0, NULL); /* only keys of the document's form: it fits */
     va_start(args, format);
-    bool ok = where ? reportv(node->reader, where, severity, code, format, args) : api_reader_no_memory(node->reader);
+    bool ok = reportv(node->reader, where.text, severity, code, format, args);
     va_end(args);
-    free(where);
     return ok;
 }
 
