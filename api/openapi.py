@@ -1,19 +1,26 @@
 """openapi.py VERSION <openapi.yaml >openapi.json - the contract as it is served: compact JSON, with the product's
-version filled in. A duplicate key in the YAML is an error, not a silent overwrite."""
+version filled in."""
 
 import json
+import re
 import sys
 
 import yaml
 
 
 class StrictLoader(yaml.SafeLoader):
+    """YAML 1.2 numbers (1e-6 is one; for PyYAML's 1.1 it is a text) and no duplicate keys."""
+
     def construct_mapping(self, node, deep=False):
         keys = [self.construct_object(key, deep=True) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
         for key in keys:
             if keys.count(key) > 1:
                 raise yaml.constructor.ConstructorError(None, None, f"duplicate key {key!r}", node.start_mark)
         return super().construct_mapping(node, deep)
+
+
+StrictLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][-+]?[0-9]+$"), list("-0123456789"))
 
 
 def main():

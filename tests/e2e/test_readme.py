@@ -14,12 +14,16 @@ ADDRESS = re.compile(r"(http://)?(localhost|127\.0\.0\.1):8088")
 
 
 def snippets():
-    """(command, expected output) of every console command that is a curl; lines ending in \\ continue it."""
+    """(command, expected output) of every console command that is a curl. Lines ending in \\ continue it, and so do
+    lines inside quotes."""
     with open(README) as file:
         blocks = BLOCK.findall(file.read())
     for block in blocks:
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, expected = re.sub(r"\\\n\s*", " ", part).partition("\n")
+            while command.count("'") % 2:
+                line, _, expected = expected.partition("\n")
+                command += "\n" + line
             if re.match(r"curl\b", command):
                 yield command, expected.strip()
 
