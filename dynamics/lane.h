@@ -22,11 +22,13 @@
 typedef double _Complex lane;
 typedef int64_t        lane_mask; /* 0 or -1, in every lane */
 #elif LANES == 1
-typedef double  lane;
-typedef int64_t lane_mask;
+typedef double   lane;
+typedef int64_t  lane_mask;
+typedef uint64_t lane_word; /* to shift into the sign */
 #else
-typedef double  lane __attribute__((vector_size(LANES * sizeof(double))));
-typedef int64_t lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
+typedef double   lane __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t  lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
+typedef uint64_t lane_word __attribute__((vector_size(LANES * sizeof(uint64_t))));
 #endif
 
 /* x in every lane. x - 0 keeps the sign of -0, 0 + x would not. */

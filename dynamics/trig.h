@@ -45,7 +45,7 @@ LANE_INLINE void lane_sincos(lane x, lane *s, lane *c)
     /* quadrant k mod 4: odd ones exchange the two; bit 1 of k, of k + 1, is the sign */
     lane_mask odd = -(k & 1);
     lane_mask bs = lane_bits(sin_r), bc = lane_bits(cos_r);
-    lane_mask sin_sign = (k & 2) << 62, cos_sign = ((k + 1) & 2) << 62;
+    lane_mask sin_sign = (lane_mask)((lane_word)(k & 2) << 62), cos_sign = (lane_mask)((lane_word)((k + 1) & 2) << 62);
     *s = lane_from_bits(((bs & ~odd) | (bc & odd)) ^ sin_sign);
     *c = lane_from_bits(((bc & ~odd) | (bs & odd)) ^ cos_sign);
 }
