@@ -71,15 +71,9 @@ static void momentum_rate(const trial *t, double rate[6])
 /* A floating robot with three wrenches in world axes, which nothing holds. */
 static trial floating_trial(uint64_t seed)
 {
-    trial            t    = trial_of(seed, random_tree_make(seed, 6 + seed % 12, true, TREE_ALL), 1, 3);
-    dyn_wrench_site *site = calloc(3, sizeof *site);
-    assert_non_null(site);
-    for (int i = 0; i < 3; i++) {
-        site[i]            = t.scene.wrench[i];
-        site[i].world_axes = true;
-    }
-    free((void *)t.scene.wrench);
-    t.scene.wrench = site;
+    trial t = trial_of(seed, random_tree_make(seed, 6 + seed % 12, true, TREE_ALL), 1, 3);
+    for (int i = 0; i < 3; i++)
+        t.site[i].world_axes = true;
     for (int i = 0; i < 6; i++)
         t.tau[i] = 0;
     return t;

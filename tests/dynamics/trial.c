@@ -32,6 +32,7 @@ static void place_wrenches(trial *t, random_source *source, size_t n)
         t->wrench_link[i]           = link;
     }
     t->scene.n_wrenches = n;
+    t->site             = site;
     t->scene.wrench     = site;
     t->wrenches         = trial_array(t, 9 * n);
     random_vector(source, t->rows * 9 * n, 3, t->wrenches);
@@ -83,7 +84,7 @@ void trial_free(trial *t)
 {
     random_tree_free(&t->tree);
     dyn_model_free(t->model);
-    free((void *)t->scene.wrench);
+    free(t->site);
     free(t->wrench_link);
     free(t->q), free(t->qd), free(t->qdd), free(t->qddd), free(t->tau), free(t->wrenches);
     *t = (trial){0};

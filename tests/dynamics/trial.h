@@ -6,14 +6,15 @@
 #include "reference.h"
 
 typedef struct trial {
-    uint64_t    seed;
-    random_tree tree;
-    dyn_model  *model;
-    dyn_scene   scene;
-    size_t      rows, nq, nv, bodies;
-    double     *q, *qd, *qdd, *qddd, *tau; /* [rows][nq or nv] */
-    double     *wrenches;                  /* [rows][9 n_wrenches] */
-    int        *wrench_link;               /* [n_wrenches] */
+    uint64_t         seed;
+    random_tree      tree;
+    dyn_model       *model;
+    dyn_scene        scene;
+    size_t           rows, nq, nv, bodies;
+    double          *q, *qd, *qdd, *qddd, *tau; /* [rows][nq or nv] */
+    double          *wrenches;                  /* [rows][9 n_wrenches] */
+    dyn_wrench_site *site;                      /* [n_wrenches], also scene.wrench */
+    int             *wrench_link;               /* [n_wrenches] the link each site is on */
 } trial;
 
 /* How the robot of a seed looks: 1..40 degrees of freedom, floating in one of three, all features. */
