@@ -201,18 +201,13 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *at,
 }
 
 /* What the table cannot say. */
-static bool check_further(const srv_config *config, char *error, size_t error_size)
+static bool check_address(const srv_config *config, char *error, size_t error_size)
 {
     srv_address address;
-    if (!srv_address_parse(config->listen, &address)) {
-        snprintf(error, error_size,
-                 "--listen is \"%.80s\"; expected HOST:PORT, such as 127.0.0.1:8088, [::1]:8088 or 0.0.0.0:8088",
-                 config->listen);
-        return false;
-    }
-    if (config->max_body <= config->memory && config->max_answer <= config->memory) return true;
-    snprintf(error, error_size, "--%s is larger than --memory, so that such a request could never be served",
-             config->max_body > config->memory ? "max-body" : "max-answer");
+    if (srv_address_parse(config->listen, &address)) return true;
+    snprintf(error, error_size,
+             "--listen is \"%.80s\"; expected HOST:PORT, such as 127.0.0.1:8088, [::1]:8088 or 0.0.0.0:8088",
+             config->listen);
     return false;
 }
 
@@ -235,7 +230,7 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
         if (action != SRV_SERVE) return action;
         if (!read_flag(config, argc, argv, &at, error, error_size)) return SRV_MISUSE;
     }
-    return check_further(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
+    return check_address(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
 }
 
 void srv_config_help(FILE *out)
@@ -243,13 +238,13 @@ void srv_config_help(FILE *out)
     fputs("torqued serves robot dynamics over HTTP.\n\n"
           "usage: torqued [--SETTING VALUE]...\n"
           "       torqued --help | --version | --settings-table\n\n"
-          "Each setting is also read from a variable, --max-body from TORQUED_MAX_BODY; the flag wins.\n\n",
+          "A setting's flag goes before its environment variable, the variable before its default.\n\n",
           out);
     for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
-        char flag[64];
-        snprintf(flag, sizeof flag, "--%s %s", s->name, s->value);
-        fprintf(out, "  %-29s %s", flag, s->help);
-        if (s->preset) fprintf(out, " [%s]", s->preset);
+        char variable[64];
+        variable_name(s, variable, sizeof variable);
+        fprintf(out, "  --%s %s\n        %s\n        %s", s->name, s->value, s->help, variable);
+        if (s->preset) fprintf(out, ", default %s", s->preset);
         fputc('\n', out);
     }
     fputs("\nSizes take K, M or G (powers of 1024).\n", out);
@@ -311,22 +306,27 @@ void srv_config_each(const srv_config *config, void (*tell)(void *arg, const cha
     }
 }
 
-/* The executable is build/torqued of the source tree, or PREFIX/bin/torqued. */
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The executable is build/torqued of the source tree (build/asan/torqued of a sanitizer build), or PREFIX/bin/torqued:
+ * models/ is sought beside its folder's parent, then one higher. */
 void srv_config_models(const srv_config *config, char *folder, size_t size)
 {
     if (config->models) {
         snprintf(folder, size, "%s", config->models);
         return;
     }
-    char        executable[4096];
-    ssize_t     length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    struct stat status;
-    for (int up = 0; length > 0 && up < 2; up++)
+    char    executable[4096];
+    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    for (int up = 1; length > 0 && up <= 3; up++) {
         while (length > 0 && executable[--length] != '/')
             ;
-    if (length > 0) {
         snprintf(folder, size, "%.*s/models", (int)length, executable);
-        if (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)) return;
+        if (up >= 2 && length > 0 && is_folder(folder)) return;
     }
     snprintf(folder, size, "%s/share/torqued/models", TORQUED_PREFIX);
 }

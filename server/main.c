@@ -184,7 +184,8 @@ static int serve(service *s)
         srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
     else
         fprintf(stderr, "torqued: %s\n", error);
-    return ok ? 0 : 1;
+    if (ok) return 0;
+    return !s->shared.api && s->config.target ? 2 : 1; /* the api knows best what targets there are */
 }
 
 int main(int argc, char **argv)
