@@ -1,0 +1,214 @@
+/* test_conservation.c - energy: its rate is the power that comes in, and without any it stays. */
+#include "check.h"
+#include "complex_step.h"
+#include "rows.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROBOTS = 120 };
+
+/* --- power balance ----------------------------------------------------------------------------------------- */
+
+/* d(kinetic + potential)/dt, as the accelerations t->qdd have it */
+static double energy_rate(const trial *t)
+{
+    complex_state    s       = complex_state_make(t, 0);
+    double _Complex *kinetic = complex_array(1), *potential = complex_array(1);
+    double           rate[2];
+    complex_state_move(&s, t->qd);
+    complex_add(t->nv, s.qd, t->qdd);
+    dyn_kernels_complex.energy(
+        &t->scene, s.workspace,
+        &(dyn_energy){
+            .q = as_lanes(s.q), .qd = as_lanes(s.qd), .kinetic = as_lanes(kinetic), .potential = as_lanes(potential)},
+        1);
+    complex_derivative(1, kinetic, &rate[0]);
+    complex_derivative(1, potential, &rate[1]);
+    complex_state_free(&s);
+    free(kinetic), free(potential);
+    return rate[0] + rate[1];
+}
+
+/* What joint friction and dampers turn into heat: force times rate of the joint itself. */
+static double dissipation(const trial *t)
+{
+    double heat = 0;
+    for (size_t b = 0; b < t->bodies; b++) {
+        const dyn_body *body = &t->model->body[b];
+        if (body->joint == DYN_FLOATING) continue;
+        const dyn_friction *f    = &body->friction;
+        double              rate = body->ratio * t->qd[body->v], sign = (rate > 0) - (rate < 0);
+        if (f->coulomb_velocity > 0) sign = tanh(rate / f->coulomb_velocity);
+        heat += rate * ((f->viscous + body->spring.damping) * rate + (rate > 0 ? f->positive : f->negative) * sign);
+    }
+    return heat;
+}
+
+/* Power of the external wrenches: force and torque times the velocity of their point, in their own axes. */
+static double wrench_power(const trial *t)
+{
+    double power = 0;
+    for (size_t i = 0; i < t->scene.n_wrenches; i++) {
+        const dyn_wrench_site *site = &t->site[i];
+        const double          *w    = t->wrenches + 9 * i;
+        dyn_frame              at   = {site->body, site->X_bl};
+        double                 velocity[6];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++)
+                at.X_bf.p[r] += site->X_bl.R[r][c] * w[6 + c];
+        rows_kinematics(
+            dyn_kernels_find(NULL), &t->scene, 1,
+            (dyn_kinematics){.q = t->q, .qd = t->qd, .at = &at, .frame_axes = !site->world_axes, .velocity = velocity});
+        for (int j = 0; j < 6; j++)
+            power += w[j] * velocity[j];
+    }
+    return power;
+}
+
+/* d(kinetic + potential)/dt = tau qd + sum W v - dissipation, with tau of inverse dynamics for any motion. */
+static void test_power_balance(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t   = trial_make(seed, 1);
+        double *tau = trial_array(&t, t.nv), in = wrench_power(&t) - dissipation(&t), size = fabs(in);
+        rows_inverse_dynamics(
+            dyn_kernels_find(NULL), &t.scene, 1,
+            (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .tau = tau});
+        for (size_t i = 0; i < t.nv; i++) {
+            in += tau[i] * t.qd[i];
+            size += fabs(tau[i] * t.qd[i]);
+        }
+        double rate = energy_rate(&t);
+        /* sums of up to 40 products of sums along 40 bodies, relative to the largest of them */
+        check_close_scaled("power", seed, 1, &rate, &in, 2e-14, size);
+        free(tau);
+        trial_free(&t);
+    }
+}
+
+/* --- energy along a motion --------------------------------------------------------------------------------- */
+
+enum { LANES = 8 };
+
+/* Position, quaternion and all, and velocity of LANES states. */
+typedef struct motion {
+    double *q, *qd;
+} motion;
+
+/* q' of plain coordinates is qd; of the base p' = R v and (u, s)' = (s w + u x w, -u.w) / 2. */
+static void position_rates(const trial *t, const double *q, const double *qd, double *rate)
+{
+    size_t from = 0;
+    if (t->model->floating) {
+        const double *u = q + 3, s = q[6], *v = qd, *w = qd + 3;
+        double        c[3];
+        for (int i = 0; i < 3; i++)
+            c[i] = u[(i + 1) % 3] * v[(i + 2) % 3] - u[(i + 2) % 3] * v[(i + 1) % 3] + s * v[i];
+        rate[6] = -(u[0] * w[0] + u[1] * w[1] + u[2] * w[2]) / 2;
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3, k = (i + 2) % 3;
+            rate[i]     = v[i] + 2 * (u[j] * c[k] - u[k] * c[j]);
+            rate[3 + i] = (s * w[i] + u[j] * w[k] - u[k] * w[j]) / 2;
+        }
+        from = 6;
+    }
+    for (size_t i = from; i < t->nv; i++)
+        rate[i + (t->nq - t->nv)] = qd[i];
+}
+
+static void normalise_base(const trial *t, double *q)
+{
+    double norm = 0;
+    for (int i = 3; i < 7 && t->model->floating; i++)
+        norm += q[i] * q[i];
+    for (int i = 3; i < 7 && t->model->floating; i++)
+        q[i] /= sqrt(norm);
+}
+
+/* to = from + h * slope, where slope is that of the motion `at`: one stage of Runge and Kutta, all states at once.
+ * The slope, times `weight`, is added to `sum`. */
+static void stage(const trial *t, motion at, motion from, double h, motion to, double weight, motion sum)
+{
+    double *rate = trial_array(t, t->nq), *qdd = trial_array(t, t->nv), *pivot = trial_array(t, 1);
+    for (size_t r = 0; r < t->rows; r++)
+        position_rates(t, at.q + r * t->nq, at.qd + r * t->nv, rate + r * t->nq);
+    rows_forward_dynamics(dyn_kernels_find(NULL), &t->scene, t->rows,
+                          (dyn_forward_dynamics){.q = at.q, .qd = at.qd, .qdd = qdd, .singular = pivot});
+    for (size_t i = 0; i < t->rows * t->nq; i++) {
+        sum.q[i] += weight * rate[i];
+        to.q[i] = from.q[i] + h * rate[i];
+    }
+    for (size_t i = 0; i < t->rows * t->nv; i++) {
+        sum.qd[i] += weight * qdd[i];
+        to.qd[i] = from.qd[i] + h * qdd[i];
+    }
+    for (size_t r = 0; r < t->rows; r++)
+        normalise_base(t, to.q + r * t->nq);
+    free(rate), free(qdd), free(pivot);
+}
+
+/* The classical method of order four. Moves t->q and t->qd. */
+static void integrate(trial *t, double h, size_t steps)
+{
+    motion now = {t->q, t->qd}, at = {trial_array(t, t->nq), trial_array(t, t->nv)};
+    motion sum = {trial_array(t, t->nq), trial_array(t, t->nv)};
+    for (size_t n = 0; n < steps; n++) {
+        memset(sum.q, 0, t->rows * t->nq * sizeof *sum.q);
+        memset(sum.qd, 0, t->rows * t->nv * sizeof *sum.qd);
+        stage(t, now, now, h / 2, at, 1, sum);
+        stage(t, at, now, h / 2, at, 2, sum);
+        stage(t, at, now, h, at, 2, sum);
+        stage(t, at, now, 0, at, 1, sum);
+        for (size_t i = 0; i < t->rows * t->nq; i++)
+            now.q[i] += h / 6 * sum.q[i];
+        for (size_t i = 0; i < t->rows * t->nv; i++)
+            now.qd[i] += h / 6 * sum.qd[i];
+        for (size_t r = 0; r < t->rows; r++)
+            normalise_base(t, now.q + r * t->nq);
+    }
+    free(at.q), free(at.qd), free(sum.q), free(sum.qd);
+}
+
+static void energies(const trial *t, double kinetic[LANES], double potential[LANES])
+{
+    rows_energy(dyn_kernels_find(NULL), &t->scene, t->rows,
+                (dyn_energy){.q = t->q, .qd = t->qd, .kinetic = kinetic, .potential = potential});
+}
+
+/* The largest change of energy over half a second, relative to the energies at play. */
+static double drift(uint64_t seed, bool floating, double h)
+{
+    trial  t = trial_of(seed, random_tree_make(seed, 7, floating, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS), LANES, 0);
+    double kinetic[2][LANES], potential[2][LANES], most = 0;
+    energies(&t, kinetic[0], potential[0]);
+    integrate(&t, h, (size_t)lround(0.5 / h));
+    energies(&t, kinetic[1], potential[1]);
+    for (int l = 0; l < LANES; l++) {
+        double change = kinetic[1][l] + potential[1][l] - kinetic[0][l] - potential[0][l];
+        most          = fmax(most, fabs(change) / (kinetic[0][l] + kinetic[1][l] + fabs(potential[0][l])));
+    }
+    trial_free(&t);
+    return most;
+}
+
+/* Without friction and torques the energy stays. What is left is the integrator's: half the step leaves a sixteenth of
+ * it, which an error of the dynamics would not; 1e-13 is rounding over 2000 evaluations. */
+static void test_energy_is_conserved(void **state)
+{
+    for (uint64_t seed = 1; seed <= 24; seed++) {
+        double coarse = drift(seed, seed % 2, 2e-3), fine = drift(seed, seed % 2, 1e-3);
+        if (!(fine <= 2e-7) || !(fine <= fmax(coarse / 8, 1e-13)))
+            fail_msg("seed %llu: energy drifts by %g in steps of 1 ms, %g in steps of 2 ms", (unsigned long long)seed,
+                     fine, coarse);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_power_balance),
+        cmocka_unit_test(test_energy_is_conserved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,57 @@
+/* test_dispatch.c - which targets there are on this machine, and how they are found. */
+#include "check.h"
+#include "dynamics/dynamics.h"
+#include <string.h>
+
+/* Every target in the list, narrowest first; none twice; all kernels there. */
+static void test_table_is_in_order_and_complete(void **state)
+{
+    size_t             n = 0;
+    const dyn_kernels *k, *before = NULL;
+    for (; (k = dyn_kernels_at(n)); n++, before = k) {
+        assert_true(before ? k->lanes > before->lanes : k->lanes == 1);
+        assert_true(k->lanes <= DYN_MAX_LANES);
+        assert_true(k->workspace_size && k->inverse_dynamics && k->forward_dynamics && k->mass_matrix && k->bias &&
+                    k->kinematics && k->energy);
+        assert_ptr_equal(dyn_kernels_find(k->target), k);
+    }
+    assert_string_equal(dyn_kernels_at(0)->target, "scalar");
+    assert_null(dyn_kernels_at(n + 1000));
+    assert_ptr_equal(dyn_kernels_find(NULL), before);
+    assert_ptr_equal(dyn_kernels_find(""), before);
+}
+
+static void test_unknown_targets_are_not_found(void **state)
+{
+    const char *const names[] = {"avx", "avx2 ", "AVX2", "complex", "scala", "scalarr"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_null(dyn_kernels_find(names[i]));
+}
+
+/* A target the machine can run must be there: otherwise the tests of equal bits would compare nothing. */
+static void test_what_the_machine_has_is_there(void **state)
+{
+#if defined __x86_64__
+    assert_non_null(dyn_kernels_find("sse2"));
+    assert_int_equal(dyn_kernels_find("avx2") != NULL,
+                     __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"));
+    assert_int_equal(dyn_kernels_find("avx512") != NULL,
+                     __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                         __builtin_cpu_supports("avx512vl"));
+#elif defined __aarch64__
+    assert_non_null(dyn_kernels_find("neon"));
+#else
+    skip();
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table_is_in_order_and_complete),
+        cmocka_unit_test(test_unknown_targets_are_not_found),
+        cmocka_unit_test(test_what_the_machine_has_is_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
