@@ -17,7 +17,7 @@ static void friction(const dyn_scene *scene, const lane *qd, lane *out)
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (b->rough && (scene->terms & DYN_FRICTION))
-            out[b->v] = coordinate_effort(b, joint_friction(b, joint_rate(b, qd)));
+            out[b->v] += coordinate_effort(b, joint_friction(b, joint_rate(b, qd)));
     }
 }
 

@@ -104,14 +104,18 @@ static void momentum_column(const dyn_model *m, const world_motion *B, vec3 com,
     lane   column[6];
     store3(column, l);
     store3(column + 3, k);
-    for (size_t r = 0; matrix && r < 6; r++)
-        matrix[r * nv + v] = column[r];
+    for (size_t r = 0; matrix && r < 6; r++) /* with mimics several joints move with one coordinate */
+        matrix[r * nv + v] += column[r];
     for (size_t r = 0; com_jacobian && r < 3; r++)
-        com_jacobian[r * nv + v] = column[r] * (1 / m->mass);
+        com_jacobian[r * nv + v] += column[r] * (1 / m->mass);
 }
 
 static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *com_jacobian, lane *matrix)
 {
+    for (int e = 0; com_jacobian && e < 3 * m->nv; e++)
+        com_jacobian[e] = lane_of(0);
+    for (int e = 0; matrix && e < 6 * m->nv; e++)
+        matrix[e] = lane_of(0);
     for (int i = (int)m->n_bodies - 1; i >= 0; i--)
         composite_step(m, ws->at, ws->of, i);
     for (size_t i = 0; i < m->n_bodies; i++) {

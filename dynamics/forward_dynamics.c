@@ -37,7 +37,7 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 {
     arena a = {0};
     place(&a, m);
-    return a.used;
+    return m->coupled ? LANE_NAME(forward_coupled_size)(m) : a.used;
 }
 
 /* --- first pass, outward: velocities and bias forces ------------------------------------------------------- */
@@ -345,22 +345,42 @@ static void accelerations(const dyn_scene *scene, const workspace *ws, const lan
     }
 }
 
+static void articulated_body(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
+{
+    const dyn_model *m = scene->model;
+    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
+    const lane      *q = block_in(io->q, 0, nq), *qd = block_in(io->qd, 0, nv), *tau = block_in(io->tau, 0, nv);
+    lane            *qdd = block_out(io->qdd, 0, nv), singular = lane_of(-1);
+    outward(scene, ws, q, qd, block_in(io->wrenches, 0, 9 * scene->n_wrenches));
+    inward(scene, ws, q, qd, tau, &singular);
+    if (m->floating)
+        base_acceleration(scene, &ws->body[0], q, tau, qdd, &singular);
+    accelerations(scene, ws, qd, qdd);
+    if (io->singular)
+        *block_out(io->singular, 0, 1) = singular;
+}
+
+/* io with its arrays at that block */
+static dyn_forward_dynamics at_block(const dyn_scene *scene, const dyn_forward_dynamics *io, size_t block)
+{
+    size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = 9 * scene->n_wrenches;
+    return (dyn_forward_dynamics){.q        = (const double *)block_in(io->q, block, nq),
+                                  .qd       = (const double *)block_in(io->qd, block, nv),
+                                  .tau      = (const double *)block_in(io->tau, block, nv),
+                                  .wrenches = nw ? (const double *)block_in(io->wrenches, block, nw) : NULL,
+                                  .qdd      = (double *)block_out(io->qdd, block, nv),
+                                  .singular = (double *)block_out(io->singular, block, 1)};
+}
+
 void LANE_NAME(forward_dynamics)(const dyn_scene *scene, void *memory, const dyn_forward_dynamics *io, size_t blocks)
 {
-    const dyn_model *m  = scene->model;
-    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
-    arena            a  = {.base = memory};
-    workspace        ws = place(&a, m);
-    const double    *wrenches = scene->n_wrenches ? io->wrenches : NULL;
+    arena     a  = {.base = memory};
+    workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {
-        const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv), *tau = block_in(io->tau, block, nv);
-        lane       *qdd = block_out(io->qdd, block, nv), singular = lane_of(-1);
-        outward(scene, &ws, q, qd, block_in(wrenches, block, 9 * scene->n_wrenches));
-        inward(scene, &ws, q, qd, tau, &singular);
-        if (m->floating)
-            base_acceleration(scene, &ws.body[0], q, tau, qdd, &singular);
-        accelerations(scene, &ws, qd, qdd);
-        if (io->singular)
-            *block_out(io->singular, block, 1) = singular;
+        dyn_forward_dynamics one = at_block(scene, io, block);
+        if (scene->model->coupled)
+            LANE_NAME(forward_coupled)(scene, memory, &one);
+        else
+            articulated_body(scene, &ws, &one);
     }
 }

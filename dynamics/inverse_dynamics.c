@@ -151,7 +151,8 @@ LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wre
         effort += b->rotor_inertia * joint_rate(b, qdd);
     if (b->rough || b->sprung)
         effort += joint_passive(b, scene->terms, q, qd);
-    tau[b->v] = coordinate_effort(b, effort);
+    effort    = coordinate_effort(b, effort);
+    tau[b->v] = scene->model->coupled ? tau[b->v] + effort : effort;
 }
 
 static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd, const lane *qdd, lane *tau,
@@ -159,6 +160,8 @@ static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, c
 {
     const dyn_model *m = scene->model;
     wrench           w = {vec3_zero(), vec3_zero()}; /* what the child just done needs of this body */
+    for (int v = 0; tau && m->coupled && v < m->nv; v++)
+        tau[v] = lane_of(0);
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
         w = (wrench){add(w.f, ws->on[i].f), add(w.n, ws->on[i].n)};

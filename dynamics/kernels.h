@@ -25,6 +25,10 @@ static inline void *arena_take(arena *a, size_t count, size_t size)
 DYN_KERNELS(X)
 #undef X
 
+/* Forward dynamics of one block of a model with mimics. */
+size_t LANE_NAME(forward_coupled_size)(const dyn_model *);
+void   LANE_NAME(forward_coupled)(const dyn_scene *, void *, const struct dyn_forward_dynamics *);
+
 /* Block `block` of a caller's array with `entries` lanes a state; NULL stays NULL. */
 static inline const lane *block_in(const double *a, size_t block, size_t entries)
 {

@@ -106,10 +106,11 @@ static void store_twist(const dyn_kinematics *io, const frame_motion *k, lane *o
     store3(out + 3, io->frame_axes ? mat3_mul_transposed(&k->R, angular) : angular);
 }
 
-static void store_column(lane *M, size_t nv, size_t v, const lane x[6])
+/* Adds: with mimics several joints move with one coordinate. */
+static void add_column(lane *M, size_t nv, size_t v, const lane x[6])
 {
     for (size_t r = 0; r < 6; r++)
-        M[r * nv + v] = x[r];
+        M[r * nv + v] += x[r];
 }
 
 /* The column of an axis z of body i (turning about it, or moving along it), and its rate. In the frame's own axes
@@ -123,7 +124,7 @@ static void jacobian_column(const dyn_kinematics *io, const frame_motion *k, con
     vec3 linear = turns ? cross(z, arm) : z, angular = turns ? z : vec3_zero();
     if (J) {
         store_twist(io, k, column, linear, angular);
-        store_column(J, nv, v, column);
+        add_column(J, nv, v, column);
     }
     if (!Jd)
         return;
@@ -134,7 +135,7 @@ static void jacobian_column(const dyn_kinematics *io, const frame_motion *k, con
         angular_d = sub(angular_d, cross(k->w, angular));
     }
     store_twist(io, k, column, linear_d, angular_d);
-    store_column(Jd, nv, v, column);
+    add_column(Jd, nv, v, column);
 }
 
 static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinematics *io, const frame_motion *k, lane *J, lane *Jd)

@@ -46,6 +46,16 @@ static bool joint_figures_good(const dyn_link *l)
            fabs(length - 1) <= UNIT_TOLERANCE;
 }
 
+static bool moves(const dyn_link *l)
+{
+    return l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC;
+}
+
+static bool leader_good(const dyn_description *d, const dyn_link *l)
+{
+    return l->leader >= 0 && (size_t)l->leader < d->n_links && moves(&d->links[l->leader]) && !d->links[l->leader].mimic;
+}
+
 static dyn_status check(const dyn_description *d, int *where)
 {
     size_t dof = d->floating ? 6 : 0;
@@ -57,13 +67,15 @@ static dyn_status check(const dyn_description *d, int *where)
         *where            = (int)i;
         if (l->parent < DYN_WORLD || l->parent >= (int)i)
             return DYN_BAD_PARENT;
-        bool moving = l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC;
+        bool moving = moves(l);
         if (!moving && l->joint != DYN_FIXED)
             return DYN_BAD_FIGURE;
+        if (moving && l->mimic && !leader_good(d, l))
+            return DYN_BAD_LEADER;
         if (!pose_finite(&l->before) || !pose_finite(&l->after) || !inertia_finite(&l->inertia) ||
             (moving && !joint_figures_good(l)))
             return DYN_BAD_FIGURE;
-        if ((dof += moving) > DYN_MAX_DOF)
+        if ((dof += moving && !l->mimic) > DYN_MAX_DOF)
             return DYN_TOO_MANY_DOF;
     }
     return DYN_OK;
@@ -230,12 +242,29 @@ static void add_link(builder *to, const dyn_link *l, int index)
         *place = (dyn_link_place){parent->body, pose_mul(&joint, &l->after)};
     } else {
         dyn_body *b = &to->body[m->n_bodies];
-        *b          = (dyn_body){.parent = parent->body, .link = index, .q = m->nq++, .v = m->nv++};
+        *b          = (dyn_body){.parent = parent->body, .link = index, .mimic = l->mimic};
+        if (!l->mimic) {
+            b->q = m->nq++;
+            b->v = m->nv++;
+        }
         moving_body(b, l, &joint);
         *place = (dyn_link_place){(int)m->n_bodies++, b->X_bl};
     }
     if (place->body != DYN_WORLD)
         add_inertia(&to->body[place->body], &place->X_bl, &l->inertia);
+}
+
+static void follow_leaders(builder *to, const dyn_description *d)
+{
+    for (size_t i = 0; i < to->m->n_bodies; i++) {
+        dyn_body *b = &to->body[i];
+        if (!b->mimic)
+            continue;
+        const dyn_body *leader = &to->body[to->link[d->links[b->link].leader].body];
+        b->q           = leader->q;
+        b->v           = leader->v;
+        to->m->coupled = true;
+    }
 }
 
 /* What is summed or known only from the whole tree. */
@@ -301,6 +330,7 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     add_base(&to, d);
     for (size_t i = 0; i < d->n_links; i++)
         add_link(&to, &d->links[i], (int)i);
+    follow_leaders(&to, d);
     finish(m, to.body);
     *model = m;
     return DYN_OK;

@@ -61,6 +61,8 @@ typedef struct dyn_link {
     dyn_pose       after;   /* link frame in the moved joint frame */
     double         ratio;   /* joint position per coordinate, not 0; 1 but for screws of other length */
     double         offset;  /* rad or m, joint position at q = 0 */
+    bool           mimic;   /* has no coordinate of its own: q is that of link `leader`, a moving link that is */
+    int            leader;  /* no mimic itself, anywhere in the description */
     bool           near_end; /* joint wrench's moment about the joint frame's origin on the parent's side
                               * (standard DH: frame j-1) instead of the link frame's origin */
     dyn_inertia    inertia; /* in the link frame */
@@ -74,7 +76,7 @@ typedef struct dyn_description {
     dyn_inertia     base_inertia; /* of the base link, in its frame; without effect on a fixed base */
     double          gravity[3];   /* m/s^2, world axes */
     size_t          n_links;      /* without the base link */
-    const dyn_link *links;        /* parents first; order of moving links = order of coordinates */
+    const dyn_link *links;        /* parents first; order of coordinates = order of moving links */
 } dyn_description;
 
 /* Constant rotation of a joint, R_pc(0) = Rz(gamma) Rx(alpha). The special kinds are taken only when the
@@ -100,6 +102,7 @@ typedef struct dyn_body {
     bool           rough;        /* has friction */
     bool           sprung;       /* has a spring or damper */
     bool           near_end;     /* see dyn_link */
+    bool           mimic;        /* q and v are those of another body's joint */
     int            q, v;         /* first entries in q and in qd */
     int            link;         /* index in the description of the link the joint carries, DYN_WORLD: base */
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
@@ -129,6 +132,7 @@ typedef struct dyn_model {
     int    nq, nv;
     bool   floating;
     bool   branched;   /* some body hangs on other than the one before it */
+    bool   coupled;    /* some body is a mimic: coordinates move several joints */
     double gravity[3]; /* m/s^2, world axes */
     double mass;       /* kg, of all bodies */
     dyn_link_place base;                 /* the base link */
@@ -142,6 +146,7 @@ typedef enum dyn_status {
     DYN_NO_MEMORY,
     DYN_TOO_MANY_DOF,  /* more than DYN_MAX_DOF */
     DYN_BAD_PARENT,    /* link `where`: parent not an earlier link */
+    DYN_BAD_LEADER,    /* link `where`: leader not a moving link with its own coordinate */
     DYN_BAD_FIGURE     /* link `where`: something not finite, a ratio of 0, an axis not of unit length */
 } dyn_status;
 

@@ -1,0 +1,76 @@
+/* factor.h - M = L^T D L, which keeps the zeros of a tree (Featherstone 2008, ch. 6.5), and what is solved with it.
+ * Its pivots are the articulated inertias of the joints, leaves first. Mimics tie branches together: then every
+ * coordinate counts as the next one's ancestor, which is the dense factorization. */
+#pragma once
+#include "kernels.h"
+
+typedef struct factor {
+    int  *ancestor; /* [nv] the coordinate before this one on the way to the base, or -1 */
+    lane *L;        /* [nv x nv] D on the diagonal, L below */
+} factor;
+
+static inline factor factor_place(arena *a, const dyn_model *m)
+{
+    size_t nv = (size_t)m->nv;
+    return (factor){.ancestor = arena_take(a, nv, sizeof(int)), .L = arena_take(a, nv * nv, sizeof(lane))};
+}
+
+static inline void factor_ancestors(const dyn_model *m, int *ancestor)
+{
+    for (int v = 0; v < m->nv; v++) /* right within a floating base, and where mimics are */
+        ancestor[v] = v - 1;
+    for (size_t i = 0; !m->coupled && i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        int             p = b->parent;
+        ancestor[b->v]    = p == DYN_WORLD ? -1 : m->body[p].v + (m->body[p].joint == DYN_FLOATING ? 5 : 0);
+    }
+}
+
+/* The body whose joint has coordinate v. */
+static inline int factor_body(const dyn_model *m, int v)
+{
+    int i = (int)m->n_bodies - 1;
+    while (m->body[i].mimic || m->body[i].v > v)
+        i--;
+    return i;
+}
+
+/* Factors M; returns the body of the first pivot that is not positive, or -1. A pivot that rounding alone could have left
+ * of M_kk counts as zero. */
+static inline lane factor_make(const dyn_model *m, const factor *f, const lane *M)
+{
+    size_t nv  = (size_t)m->nv;
+    int   *up  = f->ancestor;
+    lane  *L   = f->L, bad = lane_of(-1);
+    factor_ancestors(m, up);
+    for (size_t e = 0; e < nv * nv; e++)
+        L[e] = M[e];
+    for (int k = m->nv - 1; k >= 0; k--) {
+        lane *row = &L[(size_t)k * nv], pivot = row[k], least = (double)nv * DBL_EPSILON * M[(size_t)k * nv + (size_t)k];
+        lane_mask good = lane_positive(pivot) & lane_less(least, pivot);
+        bad = lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(factor_body(m, k)));
+        for (int i = up[k]; i >= 0; i = up[i]) {
+            lane g = row[i] / pivot;
+            for (int j = i; j >= 0; j = up[j])
+                L[(size_t)i * nv + (size_t)j] -= g * row[j];
+            row[i] = g;
+        }
+    }
+    return bad;
+}
+
+/* M x = y in place, where y is zero but for `last` and its ancestors: L^T z = y, then L x = D^-1 z for entries 0..last. */
+static inline void factor_solve(const dyn_model *m, const factor *f, lane *x, int last)
+{
+    size_t     nv = (size_t)m->nv;
+    const int *up = f->ancestor;
+    for (int k = last; k >= 0; k = up[k])
+        for (int i = up[k]; i >= 0; i = up[i])
+            x[i] -= f->L[(size_t)k * nv + (size_t)i] * x[k];
+    for (int k = 0; k <= last; k++) {
+        const lane *row = &f->L[(size_t)k * nv];
+        x[k]            = x[k] / row[k];
+        for (int i = up[k]; i >= 0; i = up[i])
+            x[k] -= row[i] * x[i];
+    }
+}
