@@ -25,6 +25,14 @@ static bool read_tensor(const api_node *inertial, double about_com[6])
     return true;
 }
 
+/* Checked here already, so that the pointer names the field. */
+static bool read_mass(const api_node *inertial, int need, double *mass)
+{
+    if (!api_node_number(inertial, "mass", need, mass)) return false;
+    if (*mass >= 0) return true;
+    return api_node_fail(inertial, "mass", API_BAD_INERTIA, "the mass %.6g kg is negative", *mass);
+}
+
 static bool find_solid(const api_node *inertial, api_solid *solid)
 {
     const char *name = NULL;
@@ -56,7 +64,7 @@ static bool read_solid_mass(const api_node *inertial, double volume, double *mas
     if (has_mass == has_density)
         return api_node_fail(inertial, NULL, has_mass ? API_BAD_VALUE : API_MISSING_FIELD,
                              "a solid takes either \"mass\" or \"density\", given %s", has_mass ? "both" : "neither");
-    if (has_mass) return api_node_number(inertial, "mass", API_REQUIRED, mass); /* its sign: api_inertia_refusal */
+    if (has_mass) return read_mass(inertial, API_REQUIRED, mass);
     if (!api_node_not_negative(inertial, "density", API_REQUIRED, &density)) return false;
     *mass = density * volume;
     return true;
@@ -88,7 +96,7 @@ bool api_document_inertial(const api_node *node, dyn_inertia *inertia)
     bool is_solid = json_object_get(in, "solid") != NULL;
     if (!api_node_open(&inertial, node, "inertial", is_solid ? solid : given)) return false;
     if (is_solid ? !read_solid(&inertial, inertia)
-                 : !api_node_number(&inertial, "mass", API_OPTIONAL, &inertia->mass) ||
+                 : !read_mass(&inertial, API_OPTIONAL, &inertia->mass) ||
                        !api_node_vector(&inertial, "com", API_OPTIONAL, inertia->com, 3) ||
                        !read_tensor(&inertial, inertia->about_com))
         return false;

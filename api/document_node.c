@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 256, SHOWN_BYTES = 64, DEEPEST = 8 };
+enum { NAME_MAX_BYTES = 256, TEXT_MAX_BYTES = 65536, SHOWN_BYTES = 64, DEEPEST = 8 };
 
 /* --- where in the document ------------------------------------------------------------------------------------- */
 
@@ -304,6 +304,9 @@ bool api_node_text(const api_node *node, const char *key, int need, const char *
     if (!in) return true;
     if (!json_is_string(in))
         return api_node_fail(node, key, API_WRONG_TYPE, "expected a string, given %s", kind_of(in));
+    if (json_string_length(in) > TEXT_MAX_BYTES)
+        return api_node_fail(node, key, API_MODEL_TOO_LARGE, "a text has at most %d bytes, given %zu", TEXT_MAX_BYTES,
+                             json_string_length(in));
     *text = api_arena_text(node->reader->arena, json_string_value(in));
     if (!*text) return api_reader_no_memory(node->reader);
     return api_node_keep(node, key, json_string(*text));

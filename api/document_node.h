@@ -52,7 +52,7 @@ bool api_node_vector(const api_node *node, const char *key, int need, double *v,
 bool api_node_not_negative(const api_node *node, const char *key, int need, double *v); /* a number >= 0 */
 
 bool api_node_flag(const api_node *node, const char *key, bool *flag);
-/* Any text; a copy in the reader's arena. */
+/* Any text of at most 64 KiB; a copy in the reader's arena. */
 bool api_node_text(const api_node *node, const char *key, int need, const char **text);
 /* A name: 1 to 256 bytes without control characters. */
 bool api_node_name(const api_node *node, const char *key, int need, const char **name);

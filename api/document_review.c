@@ -9,18 +9,9 @@ static bool has_tensor(const dyn_inertia *inertia)
     return false;
 }
 
-/* The link whose joint moves link i: i itself or the nearest above that is not fixed. */
-static int carrier(const api_document *document, int i)
-{
-    while (i != DYN_WORLD && document->links[i].dyn.joint == DYN_FIXED)
-        i = document->links[i].up;
-    return i;
-}
-
-static bool report_merged(const api_document *document, api_reader *reader, int i)
+static bool report_merged(const api_document *document, api_reader *reader, int i, int body)
 {
     const api_document_link *link = &document->links[i];
-    int                      body = carrier(document, i);
     char                     where[64];
     snprintf(where, sizeof where, "/links/%d/joint", i);
     if (body != DYN_WORLD || document->floating)
@@ -30,6 +21,21 @@ static bool report_merged(const api_document *document, api_reader *reader, int 
     bool counts = link->dyn.inertia.mass != 0 || has_tensor(&link->dyn.inertia);
     return api_reader_report(reader, where, "info", "merged", "\"%s\" is fixed to the world%s", link->name,
                              counts ? ": its mass and inertia count nowhere" : "");
+}
+
+/* Every fixed link, with the link whose joint moves it: the nearest above that is not fixed. */
+static bool report_fixed(const api_document *document, api_reader *reader)
+{
+    int *mover = api_arena_take(reader->arena, document->n_links, sizeof *mover);
+    if (!mover) return api_reader_no_memory(reader);
+    for (size_t k = 0; k < document->n_links; k++) {
+        int i = document->order[k], up = document->links[i].up;
+        mover[i] = i;
+        if (document->links[i].dyn.joint != DYN_FIXED) continue;
+        mover[i] = up == DYN_WORLD ? DYN_WORLD : mover[up];
+        if (!report_merged(document, reader, i, mover[i])) return false;
+    }
+    return true;
 }
 
 static bool report_base(const api_document *document, api_reader *reader)
@@ -74,8 +80,5 @@ static bool report_singular(const api_document *document, api_reader *reader)
 
 bool api_document_review(const api_document *document, api_reader *reader)
 {
-    if (!report_base(document, reader)) return false;
-    for (size_t i = 0; i < document->n_links; i++)
-        if (document->links[i].dyn.joint == DYN_FIXED && !report_merged(document, reader, (int)i)) return false;
-    return report_singular(document, reader);
+    return report_base(document, reader) && report_fixed(document, reader) && report_singular(document, reader);
 }

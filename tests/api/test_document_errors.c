@@ -171,17 +171,17 @@ static void inertias_that_no_body_has(void **state)
 #define DIAGONAL(a, b, c, d, e, f)                                                                                     \
     "[[" a ",0,0,0,0,0],[0," b ",0,0,0,0],[0,0," c ",0,0,0],[0,0,0," d ",0,0],[0,0,0,0," e ",0],[0,0,0,0,0," f "]]"
     static const refusal cases[] = {
-        {INERTIAL("'mass':-1"), "bad-inertia", AT, "mass -1 kg is negative"},
+        {INERTIAL("'mass':-1"), "bad-inertia", AT "/mass", "mass -1 kg is negative"},
         {INERTIAL("'mass':1,'inertia':{'xx':-1,'yy':1,'zz':1}"), "bad-inertia", AT, "negative principal moment"},
         {INERTIAL("'mass':1,'inertia':{'xx':-1}"), "bad-inertia", AT, "negative principal moment"},
         {INERTIAL("'mass':1,'inertia':{'xx':1,'yy':1,'zz':1,'xy':1.1}"), "bad-inertia", AT, "-0.1 kg m^2"},
         {INERTIAL("'mass':1,'inertia':{'xx':1,'yy':1,'zz':-1.1e-9}"), "bad-inertia", AT, "negative"},
         {INERTIAL("'mass':1,'inertia':{'xz':1e-3}"), "bad-inertia", AT, "negative"},
         {INERTIAL("'mass':1,'inertia':{'xx':-1e300,'yy':1e300,'zz':1e300}"), "bad-inertia", AT, "negative"},
-        {INERTIAL("'solid':'sphere','size':[1],'mass':-2"), "bad-inertia", AT, "mass -2 kg"},
+        {INERTIAL("'solid':'sphere','size':[1],'mass':-2"), "bad-inertia", AT "/mass", "mass -2 kg"},
         {INERTIAL("'solid':'sphere','size':[1e200],'density':1"), "bad-inertia", AT, "not a finite"},
         {INERTIAL("'solid':'box','size':[1e200,1,1],'mass':1"), "bad-inertia", AT, "not finite"},
-        {WITH_TOP(",'base':{'inertial':{'mass':-1}}"), "bad-inertia", "/base/inertial", "negative"},
+        {WITH_TOP(",'base':{'inertial':{'mass':-1}}"), "bad-inertia", "/base/inertial/mass", "negative"},
         {SCREWS(IDENTITY, DIAGONAL("1", "1", "1", "1", "1", "2"), "[0,0,1,0,0,0]"), "bad-inertia", "/screws/G/0",
          "entry [5][5] is 2, expected 1"},
         {SCREWS(IDENTITY, DIAGONAL("-1", "1", "1", "1", "1", "1"), "[0,0,1,0,0,0]"), "bad-inertia", "/screws/G/0", ""},
@@ -304,6 +304,20 @@ static void long_names(void **state)
     assert_refused(text, "bad-name", "/links/0/name", "at most 256 bytes, given 257");
 }
 
+static void long_texts(void **state)
+{
+    char *text = malloc(70000), *words = malloc(65538);
+    memset(words, 'x', 65537);
+    words[65537] = '\0';
+    snprintf(text, 70000, WITH_TOP(",'description':'%s'"), words);
+    assert_refused(text, "model-too-large", "/description", "at most 65536 bytes, given 65537");
+    words[65536] = '\0';
+    snprintf(text, 70000, WITH_TOP(",'description':'%s'"), words);
+    api_model_release(model_of(text));
+    free(text);
+    free(words);
+}
+
 /* Figures that overflow only when the core puts them together. */
 static void figures_that_overflow_together(void **state)
 {
@@ -327,6 +341,7 @@ int main(void)
         cmocka_unit_test(what_later_versions_take),
         cmocka_unit_test(sizes),
         cmocka_unit_test(long_names),
+        cmocka_unit_test(long_texts),
         cmocka_unit_test(figures_that_overflow_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
