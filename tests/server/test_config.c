@@ -1,0 +1,194 @@
+/* test_config.c - settings: precedence, every default valid, what is refused and how. */
+#include "server/config.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static srv_config config;
+static char       error[600];
+
+/* Up to six arguments after the program's name; NULL ends them. */
+static srv_action read_args(const char *a, const char *b, const char *c, const char *d)
+{
+    char *argv[6] = {(char *)"torqued", (char *)a, (char *)b, (char *)c, (char *)d, NULL};
+    int   argc    = 1;
+    while (argv[argc])
+        argc++;
+    error[0] = '\0';
+    return srv_config_read(&config, argc, argv, error, sizeof error);
+}
+
+static int clear_environment(void **state)
+{
+    extern char **environ;
+    for (char **e = environ; *e;) {
+        char name[200];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
+        if (strncmp(name, "TORQUED_", 8) == 0)
+            unsetenv(name); /* shifts the rest down */
+        else
+            e++;
+    }
+    return 0;
+}
+
+static void test_defaults(void **state)
+{
+    assert_int_equal(read_args(NULL, NULL, NULL, NULL), SRV_SERVE);
+    assert_string_equal(config.listen, "127.0.0.1:8088");
+    assert_null(config.models);
+    assert_null(config.target);
+    assert_int_equal(config.loops, 1);
+    assert_int_equal(config.workers, 0);
+    assert_int_equal(config.log_format, SRV_LOG_AUTO);
+    assert_int_equal(config.log_level, SRV_INFO);
+    /* 100 000 states of a 7-joint arm: q, qd and qdd at up to 25 characters a number */
+    assert_true(config.max_rows >= 100000);
+    assert_true(config.max_body >= 100000ull * 21 * 25 && config.max_answer >= 100000ull * 7 * 25);
+    assert_true(config.memory >= config.max_body + config.max_answer);
+}
+
+static void test_flags_go_before_variables_before_defaults(void **state)
+{
+    setenv("TORQUED_MAX_ROWS", "7", 1);
+    setenv("TORQUED_QUEUE", "", 1); /* empty is absent */
+    assert_int_equal(read_args(NULL, NULL, NULL, NULL), SRV_SERVE);
+    assert_int_equal(config.max_rows, 7);
+    assert_true(config.queue == 10);
+    assert_int_equal(read_args("--max-rows", "8", NULL, NULL), SRV_SERVE);
+    assert_int_equal(config.max_rows, 8);
+    assert_int_equal(read_args("--max-rows=9", "--max-rows", "10", NULL), SRV_SERVE); /* the last counts */
+    assert_int_equal(config.max_rows, 10);
+    clear_environment(state);
+}
+
+static void test_every_kind_of_value(void **state)
+{
+    assert_int_equal(read_args("--max-body", "1.5M", "--memory=3G", NULL), SRV_SERVE);
+    assert_int_equal(config.max_body, 1572864);
+    assert_true(config.memory == 3ull << 30);
+    assert_int_equal(read_args("--max-answer=64K", "--drain", "0.25", NULL), SRV_SERVE);
+    assert_int_equal(config.max_answer, 65536);
+    assert_true(config.drain == 0.25);
+    assert_int_equal(read_args("--log-format", "json", "--log-level=debug", NULL), SRV_SERVE);
+    assert_int_equal(config.log_format, SRV_LOG_JSON);
+    assert_int_equal(config.log_level, SRV_DEBUG);
+    assert_int_equal(read_args("--inline-limit", "0", "--target=avx2", NULL), SRV_SERVE);
+    assert_true(config.inline_limit == 0);
+    assert_string_equal(config.target, "avx2");
+}
+
+static void test_special_flags(void **state)
+{
+    assert_int_equal(read_args("--help", NULL, NULL, NULL), SRV_HELP);
+    assert_int_equal(read_args("--max-rows", "8", "--version", NULL), SRV_VERSION);
+    assert_int_equal(read_args("--settings-table", NULL, NULL, NULL), SRV_SETTINGS_TABLE);
+}
+
+static void assert_refused(const char *flag, const char *value, const char *said)
+{
+    assert_int_equal(read_args(flag, value, NULL, NULL), SRV_MISUSE);
+    if (!strstr(error, said)) fail_msg("%s %s: \"%s\" does not say \"%s\"", flag, value ? value : "", error, said);
+}
+
+static void test_refusals_say_what_is_expected(void **state)
+{
+    static const char *const numbers[] = {"",     "-1",
+                                          "+1",   " 1",
+                                          "1 ",   "0x10",
+                                          "inf",  "nan",
+                                          "1e9",  "1.5",
+                                          "1..2", "1,5",
+                                          "1KK",  "1T",
+                                          "K",    ".",
+                                          "0",    "99999999999999",
+                                          "\xff", "1.0000000000000000000000000000000001"};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        assert_refused("--max-rows", numbers[i], "--max-rows is \"");
+    assert_refused("--max-rows", "0", "1 to 1000000000");
+    assert_refused("--max-rows", "1K", "a whole number");
+    assert_refused("--max-body", "1.0001K", "a size such as");
+    assert_refused("--max-body", "2048G", "1024 to 1024G");
+    assert_refused("--timeout", "0", "seconds, 0.001 to 86400");
+    assert_refused("--timeout", "1s", "seconds, 0.001 to 86400");
+    assert_refused("--log-level", "inf", "error|warning|info|debug");
+    assert_refused("--log-level", "info|debug", "error|warning|info|debug");
+    assert_refused("--listen", "8088", "HOST:PORT");
+    assert_refused("--models", "", "--models is");
+    assert_refused("--max-rows", NULL, "--max-rows needs a value");
+    assert_refused("--max-row", "1", "no setting");
+    assert_refused("max-rows", "1", "no setting");
+    assert_refused("--", "1", "no setting");
+    assert_refused("-", "1", "no setting");
+    assert_refused("=", "1", "no setting");
+}
+
+static void test_a_bad_variable_is_named(void **state)
+{
+    setenv("TORQUED_LOG_LEVEL", "loud", 1);
+    assert_int_equal(read_args(NULL, NULL, NULL, NULL), SRV_MISUSE);
+    assert_non_null(strstr(error, "TORQUED_LOG_LEVEL is \"loud\""));
+    clear_environment(state);
+}
+
+static void count_setting(void *arg, const char *name, const char *value)
+{
+    (*(int *)arg)++;
+    if (strcmp(name, "max-body") == 0) assert_string_equal(value, "3M");
+    if (strcmp(name, "memory") == 0) assert_string_equal(value, "1048577");
+    if (strcmp(name, "drain") == 0) assert_string_equal(value, "0.25");
+    if (strcmp(name, "log-level") == 0) assert_string_equal(value, "info");
+    if (strcmp(name, "target") == 0) assert_string_equal(value, "");
+}
+
+static void test_values_in_force_are_printed_as_they_are_given(void **state)
+{
+    int settings = 0, rows = 0;
+    assert_int_equal(read_args("--max-body=3M", "--memory=1048577", "--drain=0.250", NULL), SRV_SERVE);
+    srv_config_each(&config, count_setting, &settings);
+
+    char  *table = NULL;
+    size_t size  = 0;
+    FILE  *out   = open_memstream(&table, &size);
+    srv_config_table(out);
+    fclose(out);
+    for (char *line = strtok(table, "\n"); line; line = strtok(NULL, "\n")) {
+        int bars = 0;
+        for (char *c = line; *c; c++)
+            bars += *c == '|';
+        assert_int_equal(bars, 6);
+        rows++;
+    }
+    free(table);
+    assert_int_equal(rows, settings + 2); /* heading and rule */
+}
+
+static void test_models_folder(void **state)
+{
+    char folder[4096];
+    assert_int_equal(read_args("--models", "/some/where", NULL, NULL), SRV_SERVE);
+    srv_config_models(&config, folder, sizeof folder);
+    assert_string_equal(folder, "/some/where");
+    assert_int_equal(read_args(NULL, NULL, NULL, NULL), SRV_SERVE);
+    srv_config_models(&config, folder, sizeof folder);
+    assert_string_equal(strrchr(folder, '/'), "/models");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_flags_go_before_variables_before_defaults),
+        cmocka_unit_test(test_every_kind_of_value),
+        cmocka_unit_test(test_special_flags),
+        cmocka_unit_test(test_refusals_say_what_is_expected),
+        cmocka_unit_test(test_a_bad_variable_is_named),
+        cmocka_unit_test(test_values_in_force_are_printed_as_they_are_given),
+        cmocka_unit_test(test_models_folder),
+    };
+    return cmocka_run_group_tests(tests, clear_environment, NULL);
+}

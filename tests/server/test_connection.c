@@ -1,0 +1,141 @@
+/* test_connection.c - phases of connections and their absolute deadlines, on socket pairs. */
+#include "server/connection.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static const uint64_t second = 1000000000;
+
+static srv_connections make(void)
+{
+    srv_connections all = {0};
+    for (int phase = 0; phase < SRV_PHASES; phase++)
+        all.allowed[phase] = phase == SRV_WORKING || phase == SRV_CLOSING ? SRV_NEVER : (uint64_t)(phase + 1) * second;
+    return all;
+}
+
+typedef struct pair {
+    int             peer;
+    srv_connection *connection;
+} pair;
+
+static pair connect_pair(srv_connections *all)
+{
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    pair p = {.peer = fd[0], .connection = srv_connection_open(all, fd[1])};
+    assert_non_null(p.connection);
+    return p;
+}
+
+static void disconnect(srv_connections *all, pair p)
+{
+    close(p.connection->fd);
+    close(p.peer);
+    srv_connection_close(all, p.connection);
+}
+
+static bool is_shut(pair p)
+{
+    char byte;
+    return recv(p.peer, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+static void test_each_phase_has_its_deadline(void **state)
+{
+    srv_connections all = make();
+    pair            p   = connect_pair(&all);
+    assert_int_equal(p.connection->phase, SRV_ARRIVED);
+    for (srv_phase phase = SRV_READING; phase < SRV_CLOSING; phase++) {
+        srv_connection_enter(&all, p.connection, phase);
+        uint64_t next = srv_connections_next(&all);
+        if (phase == SRV_WORKING) {
+            assert_true(next == SRV_NEVER);
+            srv_connections_expire(&all, SRV_NEVER - 1);
+        } else {
+            assert_true(next == p.connection->since + (uint64_t)(phase + 1) * second);
+            srv_connections_expire(&all, next - 1);
+        }
+        assert_int_equal(p.connection->phase, phase);
+        assert_false(is_shut(p));
+    }
+    srv_connections_expire(&all, srv_connections_next(&all));
+    assert_int_equal(p.connection->phase, SRV_CLOSING);
+    assert_true(is_shut(p));
+    srv_connection_enter(&all, p.connection, SRV_READING); /* what is still in the buffers does not revive it */
+    assert_int_equal(p.connection->phase, SRV_CLOSING);
+    assert_true(srv_connections_next(&all) == SRV_NEVER);
+    disconnect(&all, p);
+    assert_int_equal(all.count, 0);
+}
+
+static void test_the_oldest_go_first(void **state)
+{
+    enum { N = 50 };
+    srv_connections all = make();
+    pair            p[N];
+    for (int i = 0; i < N; i++)
+        p[i] = connect_pair(&all);
+    for (int i = 0; i < N; i += 2)
+        srv_connection_enter(&all, p[i].connection, SRV_WORKING);
+    for (int i = 0; i < N; i += 2)
+        srv_connection_enter(&all, p[i].connection, SRV_ARRIVED); /* the even ones are younger now */
+    for (int i = 0; i < N; i++)
+        p[i].connection->since = i % 2 ? 10 * second : 20 * second;
+    assert_true(srv_connections_next(&all) == 11 * second);
+    srv_connections_expire(&all, 11 * second);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(is_shut(p[i]), i % 2);
+    assert_true(srv_connections_next(&all) == 21 * second);
+    for (int i = N - 1; i >= 0; i--)
+        disconnect(&all, p[i]);
+    assert_int_equal(all.count, 0);
+}
+
+static void test_a_request_just_come_in_is_not_cut_off(void **state)
+{
+    srv_connections all   = make();
+    pair            quiet = connect_pair(&all), speaking = connect_pair(&all);
+    srv_connection_enter(&all, quiet.connection, SRV_IDLE);
+    srv_connection_enter(&all, speaking.connection, SRV_IDLE);
+    assert_int_equal(send(speaking.peer, "G", 1, 0), 1);
+    srv_connections_expire(&all, SRV_NEVER - 1);
+    assert_true(is_shut(quiet));
+    assert_false(is_shut(speaking));
+    disconnect(&all, quiet);
+    disconnect(&all, speaking);
+}
+
+static void test_hurry(void **state)
+{
+    srv_connections all  = make();
+    pair            idle = connect_pair(&all), arrived = connect_pair(&all), reading = connect_pair(&all);
+    srv_connection_enter(&all, idle.connection, SRV_IDLE);
+    srv_connection_enter(&all, reading.connection, SRV_READING);
+    idle.connection->since = arrived.connection->since = 0;
+    srv_connections_hurry(&all, second / 4);
+    srv_connections_expire(&all, srv_now());
+    assert_false(is_shut(idle) || is_shut(arrived)); /* the grace counts from now */
+    srv_connections_expire(&all, srv_now() + second / 4);
+    assert_true(is_shut(idle) && is_shut(arrived));
+    assert_false(is_shut(reading));
+    disconnect(&all, idle);
+    disconnect(&all, arrived);
+    disconnect(&all, reading);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_phase_has_its_deadline),
+        cmocka_unit_test(test_the_oldest_go_first),
+        cmocka_unit_test(test_a_request_just_come_in_is_not_cut_off),
+        cmocka_unit_test(test_hurry),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

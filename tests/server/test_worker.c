@@ -1,0 +1,170 @@
+/* test_worker.c - the pool: its bound in time, order, cancelling, deadlines. `done` runs on the worker's thread, so
+ * that a job whose `done` waits keeps the worker busy for as long as a test needs. */
+#include "server/worker.h"
+#include "server/clock.h"
+#include "server/cores.h"
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+typedef struct task {
+    srv_job job; /* first */
+    sem_t   begun, go;
+    bool    waits;
+    int     place; /* in the order of finishing, from 1 */
+} task;
+
+static atomic_int finished;
+static api       *service;
+
+static void done(srv_job *job)
+{
+    task *t = (task *)job;
+    sem_post(&t->begun);
+    if (t->waits) sem_wait(&t->go);
+    t->place = atomic_fetch_add(&finished, 1) + 1;
+}
+
+static task *make_task(double cost, bool waits)
+{
+    const api_request request = {.method = "POST", .target = "/v1/models/none/inverse-dynamics"};
+    task             *t       = calloc(1, sizeof *t);
+    assert_non_null(t);
+    t->job.call           = api_begin(service, &request); /* 404: api_run has nothing to do */
+    t->job.watch.deadline = SRV_NEVER;
+    t->job.cost           = cost;
+    t->job.done           = done;
+    t->waits              = waits;
+    sem_init(&t->begun, 0, 0);
+    sem_init(&t->go, 0, 0);
+    return t;
+}
+
+static void free_task(task *t)
+{
+    api_end(t->job.call);
+    sem_destroy(&t->begun);
+    sem_destroy(&t->go);
+    free(t);
+}
+
+static int open_service(void **state)
+{
+    char       error[200];
+    api_config config = {.version = "test",
+                         .limits  = {.body    = 1 << 20,
+                                     .answer  = 1 << 20,
+                                     .memory  = 1 << 24,
+                                     .rows    = 100,
+                                     .nesting = 16,
+                                     .models  = 4,
+                                     .links   = 16,
+                                     .timeout = 10}};
+    service           = api_open(&config, error, sizeof error);
+    if (service) api_set_ready(service);
+    return service ? 0 : -1;
+}
+
+static int close_service(void **state)
+{
+    api_close(service);
+    return 0;
+}
+
+static void test_bound_in_time(void **state)
+{
+    srv_pool *pool = srv_pool_open(service, 2, 1.0);
+    double    wait;
+    assert_non_null(pool);
+    task *long_one = make_task(5.0, true), *second = make_task(0.1, true), *third = make_task(0.1, true);
+    assert_true(srv_pool_admit(pool, &long_one->job, &wait)); /* longer than the limit, but nothing is before it */
+    assert_true(wait == 0);
+    srv_pool_push(pool, &long_one->job);
+    assert_false(srv_pool_admit(pool, &second->job, &wait)); /* 5 s on two workers */
+    assert_true(wait == 2.5);
+    sem_post(&long_one->go);
+    while (atomic_load(&finished) < 1)
+        ;
+    assert_true(srv_pool_admit(pool, &third->job, &wait)); /* settled */
+    assert_true(wait == 0);
+    srv_pool_push(pool, &third->job);
+    sem_post(&third->go);
+    srv_pool_close(pool);
+    assert_int_equal(third->place, 2);
+    free_task(long_one);
+    free_task(second);
+    free_task(third);
+    atomic_store(&finished, 0);
+}
+
+/* One worker, held up by the first job: the others wait in line, and can be taken out of it anywhere. */
+static void test_order_and_cancelling(void **state)
+{
+    enum { N = 8 };
+    srv_pool *pool = srv_pool_open(service, 1, 100);
+    double    wait;
+    task     *t[N];
+    for (int i = 0; i < N; i++) {
+        t[i] = make_task(1, i == 0);
+        assert_true(srv_pool_admit(pool, &t[i]->job, &wait));
+        srv_pool_push(pool, &t[i]->job);
+    }
+    sem_wait(&t[0]->begun);
+    static const int cancelled[] = {1, 4, N - 1}; /* first, middle and last in line */
+    for (int i = 0; i < 3; i++)
+        assert_true(srv_pool_cancel(pool, &t[cancelled[i]]->job));
+    assert_false(srv_pool_cancel(pool, &t[0]->job)); /* it has begun: its done comes */
+    task *probe = make_task(1, false);
+    assert_true(srv_pool_admit(pool, &probe->job, &wait));
+    assert_true(wait == N - 4); /* the running one is settled when done begins, three were cancelled */
+    srv_pool_push(pool, &probe->job);
+    sem_post(&t[0]->go);
+    srv_pool_close(pool);
+    assert_int_equal(t[0]->place, 1);
+    assert_int_equal(t[2]->place, 2);
+    assert_int_equal(t[3]->place, 3);
+    assert_int_equal(t[5]->place, 4);
+    assert_int_equal(t[6]->place, 5);
+    assert_int_equal(probe->place, 6);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(t[cancelled[i]]->place, 0);
+    for (int i = 0; i < N; i++)
+        free_task(t[i]);
+    free_task(probe);
+    atomic_store(&finished, 0);
+}
+
+static void test_deadline_before_the_work(void **state)
+{
+    api_worker *worker    = api_worker_open(service);
+    task       *t         = make_task(1, false);
+    t->job.watch.deadline = srv_now();
+    srv_job_run(&t->job, worker);
+    assert_int_equal(api_reply_of(t->job.call)->status, 504);
+    api_worker_close(worker);
+    free_task(t);
+}
+
+static void test_quotas(void **state)
+{
+    assert_true(srv_parse_cpu_max("150000 100000\n") == 1.5);
+    assert_true(srv_parse_cpu_max("max 100000\n") == 0);
+    assert_true(srv_parse_cpu_max("-1\n 100000\n") == 0); /* v1: no limit */
+    assert_true(srv_parse_cpu_max("") == 0 && srv_parse_cpu_max("100000 0") == 0);
+    assert_true(srv_usable_cores() >= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bound_in_time),
+        cmocka_unit_test(test_order_and_cancelling),
+        cmocka_unit_test(test_deadline_before_the_work),
+        cmocka_unit_test(test_quotas),
+    };
+    return cmocka_run_group_tests(tests, open_service, close_service);
+}
