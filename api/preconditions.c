@@ -34,7 +34,7 @@ static match match_list(const char *field, const char *revision, bool strong)
         const char *opaque;
         size_t      length;
         p = skip_blank(p);
-        while (any && *p == ',') /* empty list elements are legal */
+        while (*p == ',') /* empty list elements are legal */
             p = skip_blank(p + 1);
         if (*p == '\0') return any ? found : MALFORMED;
         p = read_tag(p, &weak, &opaque, &length);

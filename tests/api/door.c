@@ -1,0 +1,174 @@
+/* door.c - see door.h. */
+#include "door.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BODY(mass) "'inertial':{'mass':" mass ",'com':[0.02,0.01,0.15],'inertia':{'xx':0.02,'yy':0.03,'zz':0.04,'xy':0.001}}"
+#define LINKS                                                                                                          \
+    "'links':["                                                                                                        \
+    "{'name':'upper','parent':'torso','joint':{'name':'shoulder','type':'revolute','axis':[0,0,1],"                    \
+    "'origin':{'xyz':[0.1,0.2,0.3],'rpy':[0.1,-0.2,0.3]},'friction':{'viscous':0.3,'coulomb':0.4}}," BODY("2") "},"    \
+    "{'name':'fore','parent':'upper','joint':{'name':'elbow','type':'continuous','axis':[1,2,-1],"                     \
+    "'origin':{'xyz':[0,0,0.3]}}," BODY("1.5") "},"                                                                    \
+    "{'name':'grip','parent':'fore','joint':{'name':'mount','type':'fixed','origin':{'xyz':[0,0,0.25]}}},"             \
+    "{'name':'finger','parent':'grip','joint':{'name':'grasp','type':'prismatic','axis':[0,1,0],"                      \
+    "'spring':{'stiffness':30,'damping':2}}," BODY("0.2") "},"                                                         \
+    "{'name':'thigh','parent':'torso','joint':{'name':'hip','type':'revolute','axis':[0,1,0]}," BODY("3") "}],"        \
+    "'frames':[{'name':'tool','link':'grip','xyz':[0,0.05,0.1],'rpy':[0.3,0.2,-0.4]}]"
+
+const api_limits door_limits = {
+    .body = 16 << 20, .answer = 16 << 20, .memory = 1 << 28, .rows = 20000, .nesting = 16, .models = 100, .links = 100,
+    .timeout = 10,
+};
+
+static api        *door;
+static api_worker *worker;
+static answer      last;
+
+static char *quoted(const char *text)
+{
+    char *copy = strdup(text);
+    assert_non_null(copy);
+    for (char *p = copy; *p; p++)
+        if (*p == '\'') *p = '"';
+    return copy;
+}
+
+static void forget(void)
+{
+    free(last.text);
+    json_decref(last.json);
+    memset(&last, 0, sizeof last);
+}
+
+static void put(const char *name, const char *document)
+{
+    char target[100];
+    snprintf(target, sizeof target, "/v1/models/%s", name);
+    assert_int_equal(ask("PUT", target, document)->status, 201);
+}
+
+void door_open_on(const api_limits *limits, const char *target)
+{
+    char       error[200];
+    api_config config = {.version = "test", .target = target, .limits = limits ? *limits : door_limits};
+    door = api_open(&config, error, sizeof error);
+    assert_non_null(door);
+    worker = api_worker_open(door);
+    assert_non_null(worker);
+    api_set_ready(door);
+    put("arm", "{'base':{'type':'fixed','link':'torso'}," LINKS "}");
+    put("free", "{'base':{'type':'floating','link':'torso'," BODY("8") "}," LINKS "}");
+    put("slider", "{'gravity':[0,0,0],'links':[{'name':'carriage','parent':'base','joint':{'name':'rail','type':"
+                  "'prismatic','axis':[0,0,1]},'inertial':{'mass':1}}]}");
+}
+
+void door_open(const api_limits *limits)
+{
+    door_open_on(limits, NULL);
+}
+
+void door_close(void)
+{
+    forget();
+    api_worker_close(worker);
+    api_close(door);
+}
+
+api *door_api(void)
+{
+    return door;
+}
+
+static void keep_reply(const api_call *call)
+{
+    const api_reply *reply = api_reply_of(call);
+    last.status = reply->status;
+    last.n_headers = reply->n_headers;
+    for (size_t i = 0; i < reply->n_headers; i++) {
+        snprintf(last.header_name[i], sizeof last.header_name[i], "%s", reply->header[i].name);
+        snprintf(last.header[i], sizeof last.header[i], "%s", reply->header[i].value);
+    }
+}
+
+const answer *ask_with(const api_request *head, const char *body, size_t length, const api_watch *watch)
+{
+    forget();
+    api_call *call = api_begin(door, head);
+    assert_non_null(call);
+    if (api_wants_body(call)) api_run(call, worker, body, length, watch);
+    keep_reply(call);
+    last.length = api_reply_of(call)->length;
+    assert_true(!api_reply_of(call)->content_type == !api_reply_of(call)->body);
+    last.text = api_take_body(call);
+    if (last.text) {
+        last.json = json_loadb(last.text, last.length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, NULL);
+        assert_non_null(last.json);
+    }
+    api_end(call);
+    return &last;
+}
+
+const answer *ask(const char *method, const char *target, const char *body)
+{
+    char         *text = quoted(body ? body : "");
+    api_request   head = {.method = method, .target = target, .has_body = body != NULL};
+    const answer *a = ask_with(&head, text, strlen(text), NULL);
+    free(text);
+    return a;
+}
+
+const answer *post(const char *model_and_operation, const char *body)
+{
+    char target[200];
+    snprintf(target, sizeof target, "/v1/models/%s", model_and_operation);
+    return ask("POST", target, body);
+}
+
+const char *header_of(const answer *a, const char *name)
+{
+    for (size_t i = 0; i < a->n_headers; i++)
+        if (strcmp(a->header_name[i], name) == 0) return a->header[i];
+    return NULL;
+}
+
+double number_at(const char *path)
+{
+    const json_t *value = last.json;
+    char          step[64];
+    for (int used = 0; *path; path += used + (path[used] == '/')) {
+        assert_int_equal(sscanf(path, "%63[^/]%n", step, &used), 1);
+        value = json_is_array(value) ? json_array_get(value, (size_t)atoi(step)) : json_object_get(value, step);
+    }
+    if (!json_is_number(value)) fail_msg("no number at %s of %s", path, last.text);
+    return json_number_value(value);
+}
+
+static const char *member(const char *name)
+{
+    return json_string_value(json_object_get(last.json, name));
+}
+
+void assert_problem(unsigned status, const char *code, const char *pointer, long long row)
+{
+    char type[100];
+    if (last.status != status || !member("code") || strcmp(member("code"), code) != 0)
+        fail_msg("%u %s, expected %u %s", last.status, last.text, status, code);
+    snprintf(type, sizeof type, "/problems/%s", code);
+    assert_string_equal(member("type"), type);
+    assert_true(strlen(member("title")) > 0 && strlen(member("detail")) > 0);
+    assert_true(json_number_value(json_object_get(last.json, "status")) == status);
+    assert_non_null(header_of(&last, "Request-Id"));
+    if (pointer)
+        assert_string_equal(member("pointer") ? member("pointer") : "(none)", pointer);
+    else
+        assert_null(member("pointer"));
+    json_t *given = json_object_get(last.json, "row");
+    assert_true((given ? json_number_value(given) : -1) == (double)row);
+}
+
+void assert_detail(const char *words)
+{
+    if (!strstr(member("detail"), words)) fail_msg("\"%s\" is not in: %s", words, member("detail"));
+}

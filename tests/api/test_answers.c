@@ -1,0 +1,298 @@
+/* test_answers.c - answers to requests for dynamics: shapes, batches, names instead of order, permutations, options,
+ * the combined request, and the same bits everywhere. */
+#include "door.h"
+#include "api/operation.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int open_door(void **state)
+{
+    door_open(NULL);
+    return 0;
+}
+
+static int close_door(void **state)
+{
+    door_close();
+    return 0;
+}
+
+static char *ok(const char *target, const char *body)
+{
+    const answer *a = post(target, body);
+    if (a->status != 200) fail_msg("%s %s: %s", target, body, a->text);
+    char *text = strdup(a->text);
+    assert_non_null(text);
+    return text;
+}
+
+/* Both requests are answered with the same bytes. */
+static void same(const char *target_a, const char *a, const char *target_b, const char *b)
+{
+    char *x = ok(target_a, a), *y = ok(target_b, b);
+    assert_string_equal(x, y);
+    free(x);
+    free(y);
+}
+
+static void answered(const char *target, const char *body, const char *expected)
+{
+    char *text = ok(target, body), *quoted = strdup(expected);
+    for (char *p = quoted; *p; p++)
+        if (*p == '\'') *p = '"';
+    assert_string_equal(text, quoted);
+    free(quoted);
+    free(text);
+}
+
+#define Q   "'q':[0.1,0.2,0.3,0.4]"
+#define QD  "'qd':[1,-2,3,-4]"
+#define QDD "'qdd':[5,6,7,8]"
+
+/* tau = 1 kg x qdd: what is read is what is written. */
+static void exact_texts(void **state)
+{
+    answered("slider/inverse-dynamics", "{'q':[0],'qdd':[3]}", "{'tau':[3]}");
+    answered("slider/inverse-dynamics", "{'q':[0],'qdd':[[3]]}", "{'tau':[[3]]}");
+    answered("slider/inverse-dynamics", "{'q':[0],'qdd':[[1e21],[1e-7],[0.1],[12345678901234567890]]}",
+             "{'tau':[[1e+21],[1e-7],[0.1],[12345678901234567000]]}");
+    answered("slider/mass-matrix", "{'q':[[0],[1]],'outputs':['inverse','mass_matrix']}",
+             "{'mass_matrix':[[[1]],[[1]]],'inverse':[[[1]],[[1]]]}");
+    answered("slider/energy", "{'q':[2],'qd':[3],'outputs':['mass','kinetic','com']}", "{'kinetic':4.5,'mass':1,'com':[0,0,2]}");
+    answered("slider/energy", "{'q':[2],'qd':[[3],[1]],'outputs':['mass','kinetic']}", "{'kinetic':[4.5,0.5],'mass':[1,1]}");
+    answered("slider/kinematics", "{'q':[2],'frames':['carriage']}",
+             "{'poses':{'carriage':{'position':[0,0,2],'orientation':[0,0,0,1]}}}");
+    answered("slider/kinematics", "{'q':[[2],[3]],'frames':['carriage','base']}",
+             "{'poses':{'carriage':{'position':[[0,0,2],[0,0,3]],'orientation':[[0,0,0,1],[0,0,0,1]]},"
+             "'base':{'position':[[0,0,0],[0,0,0]],'orientation':[[0,0,0,1],[0,0,0,1]]}}}");
+    answered("slider/kinematics", "{'q':[2],'frames':[]}", "{'poses':{}}");
+    answered("slider/evaluate", "{'q':[[2]],'operations':{'bias':{},'mass-matrix':{}}}",
+             "{'bias':{'bias':[[0]]},'mass-matrix':{'mass_matrix':[[[1]]]}}");
+}
+
+static void fields_that_mean_the_same(void **state)
+{
+    const char *id = "arm/inverse-dynamics", *fd = "arm/forward-dynamics";
+    same(id, "{" Q "}", id, "{" Q ",'qd':[0,0,0,0],'qdd':[0,0,0,0],'wrenches':[],'payload':[]}");
+    same(id, "{" Q "," QD "}", id, "{" Q "," QD ",'gravity':[0,0,-9.81],'friction':true,'outputs':['tau']}");
+    same(id, "{" Q "," QD "," QDD "}", id,
+         "{'q':{'hip':0.4,'grasp':0.3,'elbow':0.2,'shoulder':0.1},'qd':{'elbow':-2,'shoulder':1,'hip':-4,'grasp':3}," QDD "}");
+    same(fd, "{" Q ",'tau':[1,2,3,4],'wrenches':[{'link':'grip'}]}", fd, "{" Q ",'tau':[1,2,3,4]}");
+    same(id, "{" Q ",'payload':{'link':'grip','mass':1}}", id,
+         "{" Q ",'payload':[{'link':'grip','mass':1,'com':[0,0,0],'inertia':{'xx':0,'yz':0}}]}");
+    same("arm/kinematics", "{" Q ",'frame':'tool','outputs':['velocity']," QD "}", "arm/kinematics",
+         "{" Q ",'frame':'tool','outputs':['velocity']," QD ",'reference':'world'}");
+    same("arm/bias", "{'q':[[0.1,0.2,0.3,0.4],[0.1,0.2,0.3,0.4]]," QD "}", "arm/bias",
+         "{" Q ",'qd':[[1,-2,3,-4],[1,-2,3,-4]]}");
+}
+
+static void friction_can_be_left_out(void **state)
+{
+    post("arm/bias", "{" Q "," QD ",'outputs':['friction']}");
+    assert_true(fabs(number_at("friction/0") - 0.7) < 1e-15);
+    answered("arm/bias", "{" Q "," QD ",'outputs':['friction'],'friction':false}", "{'friction':[0,0,0,0]}");
+}
+
+/* The order of the request's joints, hip first, against the model's. */
+static void permuted_joints(void **state)
+{
+    static const int order[] = {3, 0, 2, 1};
+    const char      *turned = "{'joints':['hip','shoulder','grasp','elbow'],'q':[0.4,0.1,0.3,0.2],'qd':[-4,1,3,-2],"
+                              "'qdd':[8,5,7,6],'operations':{'inverse-dynamics':{'outputs':['tau','joint_wrenches']},"
+                              "'mass-matrix':{},'kinematics':{'frame':'tool','outputs':['jacobian']}}}";
+    const char      *plain = "{" Q "," QD "," QDD ",'operations':{'inverse-dynamics':{'outputs':['tau','joint_wrenches']},"
+                             "'mass-matrix':{},'kinematics':{'frame':'tool','outputs':['jacobian']}}}";
+    double tau[4], M[4][4], J[6][4], w[4][6];
+    char   path[100];
+    free(ok("arm/evaluate", plain));
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "inverse-dynamics/tau/%d", i);
+        tau[i] = number_at(path);
+        for (int j = 0; j < 4; j++)
+            snprintf(path, sizeof path, "mass-matrix/mass_matrix/%d/%d", i, j), M[i][j] = number_at(path);
+        for (int j = 0; j < 6; j++) {
+            snprintf(path, sizeof path, "inverse-dynamics/joint_wrenches/%d/%d", i, j), w[i][j] = number_at(path);
+            snprintf(path, sizeof path, "kinematics/jacobian/%d/%d", j, i), J[j][i] = number_at(path);
+        }
+    }
+    free(ok("arm/evaluate", turned));
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "inverse-dynamics/tau/%d", i);
+        assert_true(number_at(path) == tau[order[i]]);
+        for (int j = 0; j < 4; j++)
+            snprintf(path, sizeof path, "mass-matrix/mass_matrix/%d/%d", i, j), assert_true(number_at(path) == M[order[i]][order[j]]);
+        for (int j = 0; j < 6; j++) {
+            snprintf(path, sizeof path, "inverse-dynamics/joint_wrenches/%d/%d", i, j), assert_true(number_at(path) == w[i][j]);
+            snprintf(path, sizeof path, "kinematics/jacobian/%d/%d", j, i), assert_true(number_at(path) == J[j][order[i]]);
+        }
+    }
+}
+
+/* --- the same bits ---------------------------------------------------------------------------------------------- */
+
+static const char everything[] =
+    ",'wrenches':[{'link':'grip','force':[1,2,3],'torque':[4,5,6],'point':[0.1,0.2,0.3],'frame':'link'}],"
+    "'operations':{'inverse-dynamics':{'outputs':['tau','joint_wrenches']},"
+    "'forward-dynamics':{'outputs':['joint_wrenches','qdd']},'mass-matrix':{'outputs':['inverse']},"
+    "'bias':{'outputs':['bias','coriolis','gravity','friction']},"
+    "'kinematics':{'frame':'tool','outputs':['poses','jacobian','jacobian_dot','velocity','acceleration','jerk']},"
+    "'energy':{'outputs':['kinetic','potential','com','com_velocity','com_jacobian','momentum','momentum_matrix']}}";
+
+/* State i of a fixed sequence, as members of an object; with `rows`, that many states from i as batches. */
+static char *state_text(size_t nq, size_t nv, size_t i, size_t rows)
+{
+    static const char *const names[] = {"q", "qd", "qdd", "qddd", "tau"};
+    size_t size = 5 * (rows + 1) * (nq + 1) * 28 + 2000;
+    char  *text = malloc(size), *p = text;
+    for (int f = 0; f < 5; f++) {
+        size_t n = f == 0 ? nq : nv;
+        p += sprintf(p, "%s'%s':%s", f > 0 ? "," : "{", names[f], rows ? "[" : "");
+        for (size_t r = 0; r < (rows ? rows : 1); r++) {
+            p += sprintf(p, "%s[", r > 0 ? "," : "");
+            for (size_t k = 0; k < n; k++) {
+                double value = sin((double)(1000 * (i + r) + 100 * (size_t)f + k + 1) * 1.37);
+                if (nq != nv && f == 0 && k >= 3 && k < 7) value = k == 6 ? 0.8 : k == 3 ? 0.6 : 0;
+                p += sprintf(p, "%s%.17g", k > 0 ? "," : "", value);
+            }
+            p += sprintf(p, "]");
+        }
+        p += sprintf(p, "%s", rows ? "]" : "");
+    }
+    strcpy(p, everything);
+    strcat(p, "}");
+    return text;
+}
+
+/* Row `row` of a batched answer as it would be alone; a reference of the caller's. */
+static json_t *row_of(const json_t *value, size_t row)
+{
+    const char *key;
+    json_t     *member, *object;
+    if (!json_is_object(value)) return json_incref(json_array_get(value, row));
+    object = json_object();
+    json_object_foreach ((json_t *)(uintptr_t)value, key, member)
+        json_object_set_new(object, key, row_of(member, row));
+    return object;
+}
+
+static void compare_rows(const char *model, size_t nq, size_t nv, size_t rows)
+{
+    char target[64];
+    snprintf(target, sizeof target, "%s/evaluate", model);
+    char *text = state_text(nq, nv, 0, rows);
+    char *batch_text = ok(target, text);
+    json_t *batch = json_loads(batch_text, JSON_DECODE_ANY, NULL);
+    for (size_t i = 0; i < rows; i++) {
+        char   *alone = state_text(nq, nv, i, 0);
+        char   *alone_text = ok(target, alone);
+        json_t *single = json_loads(alone_text, 0, NULL), *row = row_of(batch, i);
+        if (!json_equal(single, row)) fail_msg("%s: row %zu of %zu differs from the state alone", model, i, rows);
+        json_decref(row);
+        json_decref(single);
+        free(alone_text);
+        free(alone);
+    }
+    json_decref(batch);
+    free(batch_text);
+    free(text);
+}
+
+static void rows_are_states_alone(void **state)
+{
+    for (size_t rows = 1; rows <= 19; rows++) {
+        compare_rows("arm", 4, 4, rows);
+        compare_rows("free", 11, 10, rows);
+    }
+    compare_rows("arm", 4, 4, API_CHUNK + 5); /* over the border of a chunk */
+}
+
+/* Every target of this machine writes the same bytes. */
+static void targets_agree(void **state)
+{
+    char *expected[2] = {NULL, NULL};
+    for (size_t t = 0; dyn_kernels_at(t); t++) {
+        door_close();
+        door_open_on(NULL, dyn_kernels_at(t)->target);
+        for (int m = 0; m < 2; m++) {
+            char *text = state_text(m ? 11 : 4, m ? 10 : 4, 0, 21), *got = ok(m ? "free/evaluate" : "arm/evaluate", text);
+            if (!expected[m]) expected[m] = strdup(got);
+            assert_string_equal(got, expected[m]);
+            free(got);
+            free(text);
+        }
+    }
+    free(expected[0]);
+    free(expected[1]);
+}
+
+/* --- sizes ------------------------------------------------------------------------------------------------------ */
+
+/* The longest numbers there are, everywhere: the computed bound holds, or the answer would be an internal error. */
+static void long_numbers_fit_the_bound(void **state)
+{
+    char text[4000] = "{'q':[0],'qdd':[", *p = text + strlen(text);
+    for (int i = 0; i < 100; i++)
+        p += sprintf(p, "%s[-0.0000012345678901234567]", i > 0 ? "," : "");
+    strcpy(p, "]}");
+    const answer *a = post("slider/inverse-dynamics", text);
+    assert_int_equal(a->status, 200);
+    assert_int_equal(a->length, strlen("{\"tau\":[") + 100 * strlen("[-0.0000012345678901234567],") - 1 + strlen("]}"));
+}
+
+static void revisions_are_told(void **state)
+{
+    char revision[200];
+    strcpy(revision, header_of(ask("GET", "/v1/models/arm", NULL), "Model-Revision"));
+    assert_int_equal(strlen(revision), 32);
+    assert_string_equal(header_of(post("arm/bias", "{" Q "}"), "Model-Revision"), revision);
+}
+
+/* A request keeps the model it began with. */
+static void models_live_as_long_as_requests(void **state)
+{
+    static const char body[] = "{\"q\":[0],\"qdd\":[2]}";
+    static const char two_kg[] = "{'gravity':[0,0,0],'links':[{'name':'carriage','parent':'base','joint':{'name':'rail',"
+                                 "'type':'prismatic','axis':[0,0,1]},'inertial':{'mass':2}}]}";
+    api_request head = {.method = "POST", .target = "/v1/models/slider/inverse-dynamics"};
+    api_worker *worker = api_worker_open(door_api());
+    api_call   *before = api_begin(door_api(), &head);
+    assert_int_equal(ask("PUT", "/v1/models/slider", two_kg)->status, 200);
+    api_call *after = api_begin(door_api(), &head);
+    assert_int_equal(ask("DELETE", "/v1/models/slider", NULL)->status, 204);
+    api_run(before, worker, body, sizeof body - 1, NULL);
+    api_run(after, worker, body, sizeof body - 1, NULL);
+    assert_memory_equal(api_reply_of(before)->body, "{\"tau\":[2]}", 11);
+    assert_memory_equal(api_reply_of(after)->body, "{\"tau\":[4]}", 11);
+    api_end(before);
+    api_end(after);
+    api_worker_close(worker);
+    assert_int_equal(post("slider/bias", "{'q':[0]}")->status, 404);
+}
+
+static void costs_grow_with_the_body(void **state)
+{
+    api_request head = {.method = "POST", .target = "/v1/models/arm/inverse-dynamics"};
+    api_call   *call = api_begin(door_api(), &head);
+    assert_true(api_cost(call, 100) > 1e-7 && api_cost(call, 100) < 1e-3);
+    assert_true(api_cost(call, 10000000) > 100 * api_cost(call, 1000));
+    api_end(call);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_texts),
+        cmocka_unit_test(fields_that_mean_the_same),
+        cmocka_unit_test(friction_can_be_left_out),
+        cmocka_unit_test(permuted_joints),
+        cmocka_unit_test(rows_are_states_alone),
+        cmocka_unit_test(targets_agree),
+        cmocka_unit_test(long_numbers_fit_the_bound),
+        cmocka_unit_test(revisions_are_told),
+        cmocka_unit_test(costs_grow_with_the_body),
+        cmocka_unit_test(models_live_as_long_as_requests),
+    };
+    return cmocka_run_group_tests(tests, open_door, close_door);
+}

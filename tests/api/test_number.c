@@ -1,0 +1,169 @@
+/* test_number.c - numbers as text: ECMAScript's layout, the shortest digits, exact reading, JSON's grammar. */
+#include "api/number.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char *written(double value)
+{
+    static char text[API_NUMBER_MAX + 1];
+    size_t      length = api_number_write(value, text);
+    assert_in_range(length, 1, API_NUMBER_MAX);
+    text[length] = '\0';
+    return text;
+}
+
+/* ECMA-262, Number::toString, at each border between its forms. */
+static void layout(void **state)
+{
+    static const struct {
+        double      value;
+        const char *text;
+    } cases[] = {
+        {0, "0"}, {-0.0, "-0"}, {1, "1"}, {-1, "-1"}, {10, "10"}, {0.1, "0.1"}, {-2.5, "-2.5"}, {123.456, "123.456"},
+        {1e20, "100000000000000000000"}, {1e21, "1e+21"}, {123456789012345680000.0, "123456789012345680000"},
+        {1.5e21, "1.5e+21"}, {999999999999999900000.0, "999999999999999900000"}, {0.001, "0.001"}, {0.000001, "0.000001"},
+        {1e-7, "1e-7"}, {1.5e-7, "1.5e-7"}, {1.234e-10, "1.234e-10"}, {0.0000012345, "0.0000012345"},
+        {5e-324, "5e-324"}, {1.7976931348623157e308, "1.7976931348623157e+308"},
+        {-1.7976931348623157e308, "-1.7976931348623157e+308"}, {2.2250738585072014e-308, "2.2250738585072014e-308"},
+        {9007199254740992, "9007199254740992"}, {0.30000000000000004, "0.30000000000000004"}, {1e100, "1e+100"},
+        {4294967296, "4294967296"}, {-0.0000012345678901234567, "-0.0000012345678901234567"}, {3.14159, "3.14159"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(written(cases[i].value), cases[i].text);
+}
+
+/* SplitMix64 */
+static uint64_t next(uint64_t *seed)
+{
+    uint64_t z = (*seed += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+static double from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static void random_bits_come_back(void **state)
+{
+    uint64_t seed = 1;
+    for (int i = 0; i < 3000000; i++) {
+        char   text[API_NUMBER_MAX];
+        double value = from_bits(next(&seed)), back = 0;
+        if (!isfinite(value)) continue;
+        size_t length = api_number_write(value, text);
+        if (length > API_NUMBER_MAX || api_number_read(text, length, &back) != length || !same_bits(value, back))
+            fail_msg("%.17g is written %.*s and read %.17g", value, (int)length, text, back);
+    }
+}
+
+/* Against the C library: no text with fewer digits reads back, and the digits are the closest of that many. */
+static void digits_are_the_fewest(void **state)
+{
+    uint64_t seed = 2;
+    for (int i = 0; i < 60000; i++) {
+        double value = i % 2 ? from_bits(next(&seed)) : (double)(int64_t)next(&seed) / (double)(1 << (i % 30));
+        char   expected[40], digits[40], got[40];
+        int    precision = 0;
+        if (!isfinite(value) || value == 0) continue;
+        do
+            snprintf(expected, sizeof expected, "%.*e", precision, value);
+        while (strtod(expected, NULL) != value && ++precision < 17);
+        snprintf(digits, sizeof digits, "%.*e", precision, strtod(written(value), NULL));
+        assert_string_equal(digits, expected);
+        size_t n = 0;
+        for (const char *p = written(value); *p && *p != 'e'; p++)
+            if (*p >= '0' && *p <= '9' && (n > 0 || *p != '0')) got[n++] = *p;
+        while (n > 1 && got[n - 1] == '0') /* the zeros of an integer */
+            n--;
+        assert_true(n <= (size_t)precision + 1);
+    }
+}
+
+static size_t read_text(const char *text, double *value)
+{
+    return api_number_read(text, strlen(text), value);
+}
+
+/* RFC 8259, section 6. Reading stops where the number ends. */
+static void grammar(void **state)
+{
+    static const char *const none[] = {"", "-", "+1", ".5", "-.5", "e5", "1.", "1.e5", "1e", "1e+", "1E-", "nan", "inf",
+                                       "-inf", "Infinity", " 1", "--1", "-e", "0.", "0e"};
+    static const struct {
+        const char *text;
+        size_t      length;
+        double      value;
+    } some[] = {{"0", 1, 0},      {"01", 1, 0},     {"-0", 2, -0.0},   {"1,", 1, 1},       {"1]", 1, 1},
+                {"1E5", 3, 1e5},  {"1e+05", 5, 1e5}, {"0.50x", 4, 0.5}, {"-12.5e-1", 8, -1.25}, {"0x10", 1, 0},
+                {"1 2", 1, 1},    {"10e0", 4, 10},  {"0e0", 3, 0},     {"-0.0e5", 6, -0.0}};
+    double value;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(read_text(none[i], &value), 0);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        assert_int_equal(read_text(some[i].text, &value), some[i].length);
+        assert_true(same_bits(value, some[i].value));
+    }
+}
+
+static void ends_of_the_range(void **state)
+{
+    double value;
+    assert_int_equal(read_text("1e999", &value), 5);
+    assert_true(isinf(value) && value > 0);
+    read_text("-1e309", &value);
+    assert_true(isinf(value) && value < 0);
+    read_text("1.7976931348623159e308", &value); /* half way to the next power rounds up */
+    assert_true(isinf(value));
+    read_text("1.7976931348623158e308", &value);
+    assert_true(value == 1.7976931348623157e308);
+    read_text("1e-999", &value);
+    assert_true(same_bits(value, 0));
+    read_text("-1e-999", &value);
+    assert_true(same_bits(value, -0.0));
+    read_text("2.4703282292062328e-324", &value); /* just over half of the smallest */
+    assert_true(value == 5e-324);
+}
+
+/* Correct rounding however many digits there are: against the C library's strtod. */
+static void long_numbers(void **state)
+{
+    uint64_t seed = 3;
+    char     text[1200];
+    double   value;
+    for (int i = 0; i < 20000; i++) {
+        size_t n = 0, digits = 1 + next(&seed) % (i % 100 == 0 ? 800 : 40), point = next(&seed) % digits;
+        text[n++] = '1';
+        for (size_t k = 0; k < digits; k++) {
+            if (k == point) text[n++] = '.';
+            text[n++] = (char)('0' + next(&seed) % 10);
+        }
+        n += (size_t)snprintf(text + n, sizeof text - n, "e%d", (int)(next(&seed) % 600) - 300);
+        assert_int_equal(api_number_read(text, n, &value), n);
+        if (!same_bits(value, strtod(text, NULL))) fail_msg("%s is read %.17g", text, value);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layout),  cmocka_unit_test(random_bits_come_back), cmocka_unit_test(digits_are_the_fewest),
+        cmocka_unit_test(grammar), cmocka_unit_test(ends_of_the_range),     cmocka_unit_test(long_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
