@@ -14,7 +14,7 @@ typedef struct shape {
 static shape shape_of(const api_evaluation *e, const api_asked *asked, size_t output)
 {
     const int *extent = asked->operation->outputs[output].extent;
-    shape      s = {.rank = 0};
+    shape      s      = {.rank = 0};
     for (; s.rank < API_MAX_RANK && extent[s.rank] != 0; s.rank++) {
         s.extent[s.rank] = api_extent(e->model, asked, extent[s.rank]);
         s.turned[s.rank] = extent[s.rank] == API_NV && e->order;
@@ -77,8 +77,8 @@ bool api_answer_bound(const api_evaluation *e, size_t *bytes)
     if (*bytes <= limit) return true;
     size_t fit = limit > once && each > 0 ? (limit - once) / each : 0;
     return api_fail(e->problem, API_ANSWER_TOO_LARGE, NULL,
-                    "the answer may take %zu bytes for %zu rows, the limit is %zu: %zu rows fit", *bytes, e->rows, limit,
-                    fit);
+                    "the answer may take %zu bytes for %zu rows, the limit is %zu: %zu rows fit", *bytes, e->rows,
+                    limit, fit);
 }
 
 /* --- writing ---------------------------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static bool write_axis(writer *w, size_t axis, size_t entry)
     for (size_t i = 0; i < w->shape.extent[axis]; i++) {
         if (i > 0) *w->to++ = ',';
         w->index[axis] = i;
-        size_t k = w->shape.turned[axis] ? (size_t)w->order[i] : i;
+        size_t k       = w->shape.turned[axis] ? (size_t)w->order[i] : i;
         if (!write_axis(w, axis + 1, entry + k * stride)) return false;
     }
     *w->to++ = ']';
@@ -119,11 +119,11 @@ static bool write_axis(writer *w, size_t axis, size_t entry)
 static bool fail_not_finite(const api_evaluation *e, const writer *w, const char *name, size_t row)
 {
     char   entry[64] = "";
-    size_t n = 0;
+    size_t n         = 0;
     for (size_t axis = 0; axis < w->shape.rank; axis++)
         n += (size_t)snprintf(entry + n, sizeof entry - n, "[%zu]", w->index[axis]);
-    api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "%.64s%s overflows: the figures of this state are too large", name,
-             entry);
+    api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "%.64s%s overflows: the figures of this state are too large",
+             name, entry);
     if (e->batched) e->problem->row = (long long)row;
     return false;
 }
@@ -135,8 +135,9 @@ static bool write_array(const api_evaluation *e, api_buffer *b, const shape *s, 
     size_t W = e->lanes;
     if (e->batched) api_buffer_put(b, "[", 1);
     for (size_t row = 0; row < e->rows; row++) {
-        writer w = {.at = lanes + (row / W * entries + first) * W + row % W, .lanes = W, .order = e->order, .shape = *s};
-        char  *from = api_buffer_room(b, state_bytes(s));
+        writer w = {
+            .at = lanes + (row / W * entries + first) * W + row % W, .lanes = W, .order = e->order, .shape = *s};
+        char *from = api_buffer_room(b, state_bytes(s));
         if (!from) return api_fail(e->problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");
         w.to = from;
         if (row > 0) *w.to++ = ',';
@@ -151,7 +152,7 @@ static bool write_array(const api_evaluation *e, api_buffer *b, const shape *s, 
 /* {"<frame>": {"position": ..., "orientation": ...}, ...}; the lanes hold all positions, then all orientations. */
 static bool write_poses(const api_evaluation *e, const api_asked *asked, api_buffer *b, const double *lanes)
 {
-    size_t        n = asked->n_frames;
+    size_t        n            = asked->n_frames;
     const double *orientations = lanes + 3 * n * e->blocks * e->lanes;
     api_buffer_put(b, "{", 1);
     for (size_t i = 0; i < n; i++) {
@@ -176,11 +177,11 @@ static bool write_asked(const api_evaluation *e, const api_asked *asked, api_buf
         const char *name = asked->operation->outputs[i].name;
         if (!(asked->outputs & API_BIT(i))) continue;
         api_buffer_format(b, "%s\"%s\":", comma, name);
-        comma = ",";
-        shape s = shape_of(e, asked, i);
-        bool  written = is_poses(asked, i) ? write_poses(e, asked, b, asked->result[i])
-                                           : write_array(e, b, &s, name, asked->result[i],
-                                                         api_output_entries(e->model, asked, i), 0);
+        comma         = ",";
+        shape s       = shape_of(e, asked, i);
+        bool  written = is_poses(asked, i)
+                            ? write_poses(e, asked, b, asked->result[i])
+                            : write_array(e, b, &s, name, asked->result[i], api_output_entries(e->model, asked, i), 0);
         if (!written) return false;
     }
     api_buffer_put(b, "}", 1);

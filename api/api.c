@@ -10,7 +10,9 @@
 const api_resource api_resources[] = {
     {"/v1", {[API_GET] = api_get_service}, NULL},
     {"/v1/models", {[API_GET] = api_list_models}, NULL},
-    {"/v1/models/{model}", {[API_GET] = api_get_model, [API_PUT] = api_put_model, [API_DELETE] = api_delete_model}, NULL},
+    {"/v1/models/{model}",
+     {[API_GET] = api_get_model, [API_PUT] = api_put_model, [API_DELETE] = api_delete_model},
+     NULL},
     {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL},
     {"/v1/models/{model}/{operation}", {[API_POST] = api_post_operation}, api_operation_exists},
     {"/livez", {[API_GET] = api_get_livez}, NULL},
@@ -23,7 +25,7 @@ const api_resource api_resources[] = {
 static void list_targets(char *text, size_t size)
 {
     size_t n = 0;
-    text[0] = '\0';
+    text[0]  = '\0';
     for (size_t i = 0; dyn_kernels_at(i) && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, "%s%s", i > 0 ? ", " : "", dyn_kernels_at(i)->target);
 }
@@ -48,10 +50,10 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     clock_gettime(CLOCK_REALTIME, &now);
     json_object_seed(0); /* now, while there is one thread */
     snprintf(a->version, sizeof a->version, "%s", config->version);
-    a->limits = config->limits;
-    a->kernels = kernels;
+    a->limits       = config->limits;
+    a->kernels      = kernels;
     a->budget.limit = config->limits.memory;
-    a->rates = api_rates_measure(kernels);
+    a->rates        = api_rates_measure(kernels);
     atomic_init(&a->next_id, (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
     return a;
 }
@@ -92,8 +94,8 @@ static void set_request_id(api_call *call, const char *id)
         return;
     }
     unsigned long long z = atomic_fetch_add_explicit(&call->api->next_id, 1, memory_order_relaxed);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    z                    = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z                    = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     api_reply_header(call, "Request-Id", "%016llx", z ^ (z >> 31));
 }
 
@@ -103,7 +105,7 @@ api_call *api_begin(api *a, const api_request *request)
     if (!call) return NULL;
     api_problem problem;
     api_problem_clear(&problem);
-    call->api = a;
+    call->api     = a;
     call->timeout = a->limits.timeout;
     set_request_id(call, request->request_id);
     bool go_on = api_head_check(call, request, &problem);
@@ -169,7 +171,7 @@ const api_reply *api_reply_of(const api_call *call)
 
 char *api_take_body(api_call *call)
 {
-    char *body = call->reply.body;
+    char *body       = call->reply.body;
     call->reply.body = NULL;
     return body;
 }

@@ -13,10 +13,11 @@ bool api_batch_measure(api_evaluation *e, const json_t *value, const api_pointer
     if (!is_batch(value)) return true;
     size_t rows = json_array_size(value);
     if (e->batched && rows != e->rows)
-        return api_fail_at(e, at, API_WRONG_SHAPE, "%zu rows given, but %s has %zu: all batches of a request have the same",
-                           rows, e->rows_from, e->rows);
+        return api_fail_at(e, at, API_WRONG_SHAPE,
+                           "%zu rows given, but %s has %zu: all batches of a request have the same", rows, e->rows_from,
+                           e->rows);
     e->batched = true;
-    e->rows = rows;
+    e->rows    = rows;
     if (e->rows_from) return true;
     char *from = api_take(e, at->length + 1);
     if (!from) return false;
@@ -40,20 +41,22 @@ static bool fail_count(const api_evaluation *e, const api_vector *v, const api_p
                        e->model->name);
 }
 
-static bool read_row(const api_evaluation *e, const api_vector *v, const json_t *row, const api_pointer *at, double *values)
+static bool read_row(const api_evaluation *e, const api_vector *v, const json_t *row, const api_pointer *at,
+                     double *values)
 {
     if (!json_is_array(row))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected", api_json_kind(row), v->n);
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected", api_json_kind(row),
+                           v->n);
     size_t given = json_array_size(row);
     for (size_t i = 0; i < given; i++) {
         const json_t *entry = json_array_get(row, i);
-        size_t        k = i < v->n && v->order ? (size_t)v->order[i] : i;
+        size_t        k     = i < v->n && v->order ? (size_t)v->order[i] : i;
         if (json_is_number(entry)) {
             if (i < v->n) values[k] = json_number_value(entry);
             continue;
         }
         api_pointer entry_at = api_pointer_index(at, i);
-        bool        named = v->names && i < v->n;
+        bool        named    = v->names && i < v->n;
         return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given%s%.64s, a number expected", api_json_kind(entry),
                            named ? " for " : "", named ? v->names[k] : "");
     }
@@ -67,10 +70,11 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
     json_t     *value;
     if (e->batched)
         return api_fail_at(e, &v->at, API_WRONG_TYPE,
-                           "an object given, but names instead of order are for one state, and %s is a batch", e->rows_from);
+                           "an object given, but names instead of order are for one state, and %s is a batch",
+                           e->rows_from);
     for (size_t k = 0; k < v->n; k++) {
         const json_t *entry = json_object_get(v->value, v->names[k]);
-        api_pointer   at = api_pointer_key(&v->at, v->names[k]);
+        api_pointer   at    = api_pointer_key(&v->at, v->names[k]);
         if (!entry) return api_fail_at(e, &at, API_MISSING_FIELD, "%.64s is missing", v->names[k]);
         if (!json_is_number(entry))
             return api_fail_at(e, &at, API_WRONG_TYPE, "%s given for %.64s, a number expected", api_json_kind(entry),
@@ -91,7 +95,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
 
 static void scatter(const api_evaluation *e, const api_vector *v, const double *values, size_t row)
 {
-    size_t  W = e->lanes;
+    size_t  W  = e->lanes;
     double *to = v->lanes + (row / W * v->stride + v->first) * W + row % W;
     for (size_t k = 0; k < v->n; k++)
         to[k * W] = values[k];
@@ -99,7 +103,8 @@ static void scatter(const api_evaluation *e, const api_vector *v, const double *
 
 static bool read_flat(const api_evaluation *e, const api_vector *v, double *values)
 {
-    bool read = json_is_object(v->value) && v->names ? read_named(e, v, values) : read_row(e, v, v->value, &v->at, values);
+    bool read =
+        json_is_object(v->value) && v->names ? read_named(e, v, values) : read_row(e, v, v->value, &v->at, values);
     if (!read || (v->check && !v->check(e, v, values, &v->at))) return false;
     for (size_t row = 0; row < e->blocks * e->lanes; row++)
         scatter(e, v, values, row);

@@ -4,13 +4,13 @@
 
 /* One such field. */
 typedef struct api_vector {
-    const json_t      *value;   /* as given, not NULL */
+    const json_t      *value; /* as given, not NULL */
     api_pointer        at;
-    size_t             n;       /* numbers in one state */
-    const char        *count;   /* what n is called, for messages ("nq"); NULL: nothing */
-    const char *const *names;   /* of the n numbers, in the model's order; NULL: they have none */
-    const int         *order;   /* number i of a row is names[order[i]]; NULL: i */
-    double            *lanes;   /* where number k of a state goes: entry first + k of `stride` */
+    size_t             n;     /* numbers in one state */
+    const char        *count; /* what n is called, for messages ("nq"); NULL: nothing */
+    const char *const *names; /* of the n numbers, in the model's order; NULL: they have none */
+    const int         *order; /* number i of a row is names[order[i]]; NULL: i */
+    double            *lanes; /* where number k of a state goes: entry first + k of `stride` */
     size_t             stride, first;
     /* Looks at (and may change) one state in the model's order; NULL: nothing to check. Fails at an entry with
      * api_vector_entry. */

@@ -7,12 +7,12 @@ enum { BIAS, CORIOLIS, GRAVITY, FRICTION };
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
 {
     dyn_bias io = {
-        .q = api_state_block(e, API_Q, block),
-        .qd = api_state_block(e, API_QD, block),
+        .q        = api_state_block(e, API_Q, block),
+        .qd       = api_state_block(e, API_QD, block),
         .wrenches = api_wrench_block(e, block),
-        .bias = api_result_block(e, asked, BIAS, block),
+        .bias     = api_result_block(e, asked, BIAS, block),
         .coriolis = api_result_block(e, asked, CORIOLIS, block),
-        .gravity = api_result_block(e, asked, GRAVITY, block),
+        .gravity  = api_result_block(e, asked, GRAVITY, block),
         .friction = api_result_block(e, asked, FRICTION, block),
     };
     e->call->api->kernels->bias(&e->scene, e->workspace, &io, blocks);
@@ -20,14 +20,14 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 }
 
 const api_operation api_bias = {
-    .name = "bias",
+    .name  = "bias",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
-    .outputs = {[BIAS] = {"bias", true, {API_NV}},
-                [CORIOLIS] = {"coriolis", false, {API_NV}},
-                [GRAVITY] = {"gravity", false, {API_NV}},
-                [FRICTION] = {"friction", false, {API_NV}}},
-    .weight = 1,
+    .outputs  = {[BIAS]     = {"bias", true, {API_NV}},
+                 [CORIOLIS] = {"coriolis", false, {API_NV}},
+                 [GRAVITY]  = {"gravity", false, {API_NV}},
+                 [FRICTION] = {"friction", false, {API_NV}}},
+    .weight   = 1,
     .evaluate = evaluate,
 };

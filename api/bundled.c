@@ -12,7 +12,7 @@
 static char *read_file(const char *path, size_t limit, size_t *length, api_problem *problem)
 {
     struct stat about;
-    FILE       *file = fopen(path, "rb");
+    FILE       *file  = fopen(path, "rb");
     char       *bytes = NULL;
     if (!file || fstat(fileno(file), &about) != 0)
         api_fail(problem, API_INTERNAL_ERROR, NULL, "cannot open it: %s", strerror(errno));
@@ -29,10 +29,10 @@ static char *read_file(const char *path, size_t limit, size_t *length, api_probl
 static api_model *read_model(const api *a, const char *path, const char *name, api_problem *problem)
 {
     size_t length = 0;
-    char  *text = read_file(path, a->limits.body, &length, problem);
+    char  *text   = read_file(path, a->limits.body, &length, problem);
     if (!text) return NULL;
     json_t    *document = api_json_parse(text, length, a->limits.nesting, problem);
-    api_model *model = document ? api_model_from_document(document, name, a->limits.links, problem) : NULL;
+    api_model *model    = document ? api_model_from_document(document, name, a->limits.links, problem) : NULL;
     json_decref(document);
     free(text);
     return model;
@@ -47,7 +47,7 @@ static bool load(api *a, const char *dir, const char *file, api_problem *problem
         return api_fail(problem, API_BAD_NAME, NULL, "the path is too long");
     api_model *model = read_model(a, path, name, problem);
     if (!model) return false;
-    api_preconditions none = {NULL, NULL};
+    api_preconditions none   = {NULL, NULL};
     api_commit        commit = api_registry_put(a->models, model, &none);
     api_model_release(model);
     if (commit != API_REGISTRY_FULL) return true;

@@ -12,7 +12,7 @@ enum { PROBLEM_MAX = 16 * 1024 }; /* bytes of a problem's body: detail and point
 void api_reply_header(api_call *call, const char *name, const char *format, ...)
 {
     api_reply *reply = &call->reply;
-    size_t     i = 0;
+    size_t     i     = 0;
     while (i < reply->n_headers && strcmp(reply->header[i].name, name) != 0)
         i++;
     if (i == sizeof reply->header / sizeof *reply->header) return;
@@ -27,21 +27,21 @@ void api_reply_header(api_call *call, const char *name, const char *format, ...)
 void api_reply_empty(api_call *call, unsigned status)
 {
     free(call->reply.body);
-    call->reply.status = status;
+    call->reply.status       = status;
     call->reply.content_type = NULL;
-    call->reply.body = NULL;
-    call->reply.length = 0;
+    call->reply.body         = NULL;
+    call->reply.length       = 0;
 }
 
 bool api_reply_body(api_call *call, unsigned status, const char *content_type, api_buffer *body, api_problem *problem)
 {
     size_t length = body->length;
-    char  *bytes = api_buffer_take(body);
+    char  *bytes  = api_buffer_take(body);
     if (!bytes) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the answer");
     api_reply_empty(call, status);
     call->reply.content_type = content_type;
-    call->reply.body = bytes;
-    call->reply.length = length;
+    call->reply.body         = bytes;
+    call->reply.length       = length;
     return true;
 }
 
@@ -76,8 +76,9 @@ void api_reply_problem(api_call *call, const api_problem *problem)
 bool api_claim(api_call *call, size_t bytes, api_problem *problem)
 {
     if (!api_budget_claim(&call->api->budget, bytes))
-        return api_fail(problem, API_MEMORY_FULL, NULL, "this needs %zu bytes more; of the budget of %zu, %zu are in use",
-                        bytes, call->api->budget.limit, atomic_load(&call->api->budget.used));
+        return api_fail(problem, API_MEMORY_FULL, NULL,
+                        "this needs %zu bytes more; of the budget of %zu, %zu are in use", bytes,
+                        call->api->budget.limit, atomic_load(&call->api->budget.used));
     call->reserved += bytes;
     return true;
 }

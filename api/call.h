@@ -41,12 +41,12 @@ struct api_call {
     api                        *api;
     api_route                   route;
     api_method                  method;
-    const struct api_operation *operation;  /* of an operation's path; NULL: evaluate */
-    api_model                  *model;      /* a reference; NULL: none of that name, or none named */
+    const struct api_operation *operation;                /* of an operation's path; NULL: evaluate */
+    api_model                  *model;                    /* a reference; NULL: none of that name, or none named */
     char                       *if_match, *if_none_match; /* the call's own copies */
-    api_media                   media;      /* of the answer */
-    double                      timeout;    /* s */
-    size_t                      reserved;   /* bytes of the common budget */
+    api_media                   media;                    /* of the answer */
+    double                      timeout;                  /* s */
+    size_t                      reserved;                 /* bytes of the common budget */
     bool                        wants_body;
     api_reply                   reply;
 };
@@ -78,8 +78,8 @@ void api_unclaim(api_call *call, size_t bytes);
 bool api_watch_check(const api_watch *watch, api_problem *problem);
 
 /* The handlers that the table of resources names, by file. */
-api_handler api_get_service;                                                     /* service.c */
-api_handler api_get_livez, api_get_readyz, api_get_openapi, api_get_problem;     /* service.c */
-api_handler api_list_models, api_get_model, api_get_document;                    /* models.c */
-api_handler api_put_model, api_delete_model;                                     /* models.c */
-api_handler api_post_operation, api_operation_exists;                            /* operation.c */
+api_handler api_get_service;                                                 /* service.c */
+api_handler api_get_livez, api_get_readyz, api_get_openapi, api_get_problem; /* service.c */
+api_handler api_list_models, api_get_model, api_get_document;                /* models.c */
+api_handler api_put_model, api_delete_model;                                 /* models.c */
+api_handler api_post_operation, api_operation_exists;                        /* operation.c */

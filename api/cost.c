@@ -40,7 +40,7 @@ static void measure_text(api_rates *rates)
         double start = now();
         sample(&b);
         rates->write = less(rates->write, (now() - start) / NUMBERS);
-        start = now();
+        start        = now();
         json_t *read = b.failed ? NULL : api_json_parse(b.data, b.length, 2, &problem);
         json_decref(read);
         if (read) rates->read = less(rates->read, (now() - start) / (double)b.length);
@@ -54,26 +54,26 @@ static dyn_model *chain(void)
     const dyn_pose  none = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     dyn_link        links[BODIES];
     dyn_description description = {.gravity = {0, 0, -9.81}, .n_links = BODIES, .links = links};
-    dyn_model      *model = NULL;
+    dyn_model      *model       = NULL;
     for (int i = 0; i < BODIES; i++) {
         links[i] = (dyn_link){.parent = i - 1, .joint = DYN_REVOLUTE, .before = none, .after = none, .ratio = 1};
         links[i].axis[i % 3] = 1;
         links[i].before.p[2] = 0.2;
-        links[i].inertia = (dyn_inertia){.mass = 1, .about_com = {0.1, 0, 0, 0.1, 0, 0.1}};
+        links[i].inertia     = (dyn_inertia){.mass = 1, .about_com = {0.1, 0, 0, 0.1, 0, 0.1}};
     }
     return dyn_model_build(&description, &model, NULL) == DYN_OK ? model : NULL;
 }
 
 static void measure_kernel(const dyn_kernels *kernels, api_rates *rates)
 {
-    dyn_model *model = chain();
+    dyn_model *model  = chain();
     size_t     states = (size_t)(BLOCKS * kernels->lanes), bytes = states * BODIES * sizeof(double);
     double    *q = aligned_alloc(DYN_ALIGN, bytes), *tau = aligned_alloc(DYN_ALIGN, bytes);
     size_t     workspace_bytes = model ? kernels->workspace_size(model) : 0;
-    void      *workspace = aligned_alloc(DYN_ALIGN, (workspace_bytes + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN);
+    void      *workspace       = aligned_alloc(DYN_ALIGN, (workspace_bytes + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN);
     if (model && q && tau && workspace) {
         dyn_scene            scene = {.model = model, .gravity = {0, 0, -9.81}, .terms = DYN_ALL_TERMS};
-        dyn_inverse_dynamics io = {.q = q, .qd = q, .qdd = q, .tau = tau};
+        dyn_inverse_dynamics io    = {.q = q, .qd = q, .qdd = q, .tau = tau};
         for (size_t i = 0; i < states * BODIES; i++)
             q[i] = 0.5;
         for (int run = 0; run < RUNS; run++) {

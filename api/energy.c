@@ -6,16 +6,16 @@ enum { KINETIC, POTENTIAL, MASS, COM, COM_VELOCITY, COM_JACOBIAN, MOMENTUM, MOME
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
 {
     double    *mass = api_result_block(e, asked, MASS, block);
-    dyn_energy io = {
-        .q = api_state_block(e, API_Q, block),
-        .qd = api_state_block(e, API_QD, block),
-        .kinetic = api_result_block(e, asked, KINETIC, block),
-        .potential = api_result_block(e, asked, POTENTIAL, block),
-        .com = api_result_block(e, asked, COM, block),
-        .com_velocity = api_result_block(e, asked, COM_VELOCITY, block),
-        .com_jacobian = api_result_block(e, asked, COM_JACOBIAN, block),
-        .momentum = api_result_block(e, asked, MOMENTUM, block),
-        .momentum_matrix = api_result_block(e, asked, MOMENTUM_MATRIX, block),
+    dyn_energy io   = {
+          .q               = api_state_block(e, API_Q, block),
+          .qd              = api_state_block(e, API_QD, block),
+          .kinetic         = api_result_block(e, asked, KINETIC, block),
+          .potential       = api_result_block(e, asked, POTENTIAL, block),
+          .com             = api_result_block(e, asked, COM, block),
+          .com_velocity    = api_result_block(e, asked, COM_VELOCITY, block),
+          .com_jacobian    = api_result_block(e, asked, COM_JACOBIAN, block),
+          .momentum        = api_result_block(e, asked, MOMENTUM, block),
+          .momentum_matrix = api_result_block(e, asked, MOMENTUM_MATRIX, block),
     };
     e->call->api->kernels->energy(&e->scene, e->workspace, &io, blocks);
     for (size_t i = 0; mass && i < blocks * e->lanes; i++) /* of the model alone, yet batched like the rest */
@@ -24,17 +24,17 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 }
 
 const api_operation api_energy = {
-    .name = "energy",
+    .name  = "energy",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
-    .outputs = {[KINETIC] = {"kinetic", true, {0}},
-                [POTENTIAL] = {"potential", true, {0}},
-                [MASS] = {"mass", false, {0}},
-                [COM] = {"com", false, {3}},
-                [COM_VELOCITY] = {"com_velocity", false, {3}},
-                [COM_JACOBIAN] = {"com_jacobian", false, {3, API_NV}},
-                [MOMENTUM] = {"momentum", false, {6}},
-                [MOMENTUM_MATRIX] = {"momentum_matrix", false, {6, API_NV}}},
-    .weight = 1,
+    .outputs  = {[KINETIC]         = {"kinetic", true, {0}},
+                 [POTENTIAL]       = {"potential", true, {0}},
+                 [MASS]            = {"mass", false, {0}},
+                 [COM]             = {"com", false, {3}},
+                 [COM_VELOCITY]    = {"com_velocity", false, {3}},
+                 [COM_JACOBIAN]    = {"com_jacobian", false, {3, API_NV}},
+                 [MOMENTUM]        = {"momentum", false, {6}},
+                 [MOMENTUM_MATRIX] = {"momentum_matrix", false, {6, API_NV}}},
+    .weight   = 1,
     .evaluate = evaluate,
 };

@@ -36,14 +36,14 @@ static bool take_results(api_evaluation *e, api_asked *asked)
     }
     if (!operation->spare) return true;
     size_t entries = operation->spare(e->model, asked);
-    asked->spare = api_take(e, entries * API_CHUNK * sizeof(double));
+    asked->spare   = api_take(e, entries * API_CHUNK * sizeof(double));
     return asked->spare != NULL;
 }
 
 static bool take_memory(api_evaluation *e)
 {
     const dyn_kernels *kernels = e->call->api->kernels;
-    e->workspace = api_take(e, kernels->workspace_size(e->scene.model));
+    e->workspace               = api_take(e, kernels->workspace_size(e->scene.model));
     if (!e->workspace) return false;
     for (size_t i = 0; i < e->n_asked; i++)
         if (!take_results(e, &e->asked[i])) return false;
@@ -132,7 +132,7 @@ static bool reply(api_evaluation *e, size_t bound)
 bool api_evaluate(api_evaluation *e, const json_t *request)
 {
     size_t bound = 0;
-    bool   done = decode(e, request, &bound) && take_memory(e) && evaluate(e) && reply(e, bound);
+    bool   done  = decode(e, request, &bound) && take_memory(e) && evaluate(e) && reply(e, bound);
     dyn_model_free(e->loaded);
     api_unclaim(e->call, e->claimed);
     return done;

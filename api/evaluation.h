@@ -40,12 +40,12 @@ extern const char *const api_field_names[API_FIELD_COUNT];
 /* One operation that was asked for, with its options. */
 typedef struct api_asked {
     const struct api_operation *operation;
-    unsigned                    outputs;    /* bit i: the operation's output i */
-    size_t                      n_frames;   /* kinematics: frames whose poses are asked for */
-    const int                  *frame;      /* [n_frames] indices in the model's frames */
-    const dyn_frame            *frames;     /* [n_frames] the same as the kernel wants them */
-    const dyn_frame            *at;         /* the one frame of Jacobian and rates; NULL: not given */
-    bool                        frame_axes; /* "reference": "frame" */
+    unsigned                    outputs;                 /* bit i: the operation's output i */
+    size_t                      n_frames;                /* kinematics: frames whose poses are asked for */
+    const int                  *frame;                   /* [n_frames] indices in the model's frames */
+    const dyn_frame            *frames;                  /* [n_frames] the same as the kernel wants them */
+    const dyn_frame            *at;                      /* the one frame of Jacobian and rates; NULL: not given */
+    bool                        frame_axes;              /* "reference": "frame" */
     double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
     double                     *spare;                   /* lanes of a chunk, operation->spare entries a state */
 } api_asked;
@@ -56,8 +56,8 @@ typedef struct api_evaluation {
     api_problem     *problem;
     const api_model *model;
     dyn_scene        scene;
-    dyn_model       *loaded;    /* the model with the request's payload, freed in the end; NULL: none */
-    size_t           lanes;     /* W of the kernels */
+    dyn_model       *loaded; /* the model with the request's payload, freed in the end; NULL: none */
+    size_t           lanes;  /* W of the kernels */
     size_t           rows, blocks;
     bool             batched;   /* whether any input was */
     const char      *rows_from; /* pointer of the field that set `rows`, for messages */
@@ -66,9 +66,9 @@ typedef struct api_evaluation {
     double          *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
     void            *workspace;
     size_t           n_asked;
-    api_asked       *asked;     /* [n_asked] */
-    bool             combined;  /* `evaluate`: the answer is keyed by operation */
-    size_t           claimed;   /* bytes of the budget that go back when the request ends */
+    api_asked       *asked;    /* [n_asked] */
+    bool             combined; /* `evaluate`: the answer is keyed by operation */
+    size_t           claimed;  /* bytes of the budget that go back when the request ends */
 } api_evaluation;
 
 /* Reads `request`, evaluates and replies. */
@@ -107,7 +107,7 @@ bool api_decode_payload(api_evaluation *e, const json_t *request);      /* paylo
 bool api_decode_joints(api_evaluation *e, const json_t *request);       /* state.c */
 bool api_measure_state(api_evaluation *e, const json_t *request);       /* state.c: batched? how many rows? */
 bool api_decode_state(api_evaluation *e, const json_t *request);
-bool api_measure_wrenches(api_evaluation *e, const json_t *request);    /* wrenches.c; reads the sites, too */
+bool api_measure_wrenches(api_evaluation *e, const json_t *request); /* wrenches.c; reads the sites, too */
 bool api_decode_wrenches(api_evaluation *e, const json_t *request);
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */

@@ -7,19 +7,19 @@
 #include <string.h>
 
 const char *const api_field_names[API_FIELD_COUNT] = {
-    [API_Q] = "q",
-    [API_QD] = "qd",
-    [API_QDD] = "qdd",
-    [API_QDDD] = "qddd",
-    [API_TAU] = "tau",
-    [API_GRAVITY] = "gravity",
-    [API_PAYLOAD] = "payload",
-    [API_WRENCHES] = "wrenches",
-    [API_FRICTION] = "friction",
-    [API_JOINTS] = "joints",
-    [API_OUTPUTS] = "outputs",
-    [API_FRAMES] = "frames",
-    [API_FRAME] = "frame",
+    [API_Q]         = "q",
+    [API_QD]        = "qd",
+    [API_QDD]       = "qdd",
+    [API_QDDD]      = "qddd",
+    [API_TAU]       = "tau",
+    [API_GRAVITY]   = "gravity",
+    [API_PAYLOAD]   = "payload",
+    [API_WRENCHES]  = "wrenches",
+    [API_FRICTION]  = "friction",
+    [API_JOINTS]    = "joints",
+    [API_OUTPUTS]   = "outputs",
+    [API_FRAMES]    = "frames",
+    [API_FRAME]     = "frame",
     [API_REFERENCE] = "reference",
 };
 
@@ -39,7 +39,8 @@ bool api_fail_at(const api_evaluation *e, const api_pointer *at, api_code code, 
 bool api_read_numbers(const api_evaluation *e, const json_t *value, const api_pointer *at, size_t n, double *numbers)
 {
     if (!json_is_array(value))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected", api_json_kind(value), n);
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected", api_json_kind(value),
+                           n);
     size_t given = json_array_size(value);
     for (size_t i = 0; i < given; i++) {
         const json_t *entry = json_array_get(value, i);
@@ -61,8 +62,8 @@ static void join(api_buffer *b, const char *text)
 }
 
 /* Fails with the names that would have been right; a list too long for a message is left out. */
-static bool fail_unknown(const api_evaluation *e, const api_pointer *at, api_code code, const char *given, const char *of,
-                         api_buffer *known)
+static bool fail_unknown(const api_evaluation *e, const api_pointer *at, api_code code, const char *given,
+                         const char *of, api_buffer *known)
 {
     char *list = api_buffer_take(known);
     api_fail_at(e, at, code, "\"%.64s\" is not known to %s%s%s", given, of, list && *list ? "; there are: " : "",
@@ -125,7 +126,7 @@ static void list_fields(unsigned mask, const char *names[API_FIELD_COUNT + 2])
 static bool read_output(api_evaluation *e, api_asked *asked, const json_t *value, const api_pointer *at)
 {
     const api_operation *operation = asked->operation;
-    const char          *name = api_read_string(e, value, at);
+    const char          *name      = api_read_string(e, value, at);
     if (!name) return false;
     api_buffer known;
     api_buffer_init(&known, 300);
@@ -146,7 +147,7 @@ static bool read_output(api_evaluation *e, api_asked *asked, const json_t *value
 static bool read_outputs(api_evaluation *e, api_asked *asked, const json_t *options, const api_pointer *up)
 {
     const json_t *list = json_object_get(options, "outputs");
-    api_pointer   at = api_pointer_key(up, "outputs");
+    api_pointer   at   = api_pointer_key(up, "outputs");
     for (size_t i = 0; !list && i < api_output_count(asked->operation); i++)
         if (asked->operation->outputs[i].by_default) asked->outputs |= API_BIT(i);
     if (!list) return true;
@@ -183,9 +184,9 @@ static bool check_needs(const api_evaluation *e, const json_t *request)
 static bool read_operation(api_evaluation *e, const char *name, const json_t *options, const api_pointer *operations)
 {
     const char          *fields[API_FIELD_COUNT + 2];
-    api_asked           *asked = &e->asked[e->n_asked];
+    api_asked           *asked     = &e->asked[e->n_asked];
     const api_operation *operation = api_operation_named(name);
-    api_pointer          at = api_pointer_key(operations, name);
+    api_pointer          at        = api_pointer_key(operations, name);
     if (!operation) {
         api_buffer known;
         api_buffer_init(&known, 300);
@@ -203,9 +204,10 @@ static bool read_operations(api_evaluation *e, const json_t *request, const api_
 {
     const char   *name;
     json_t       *options;
-    api_pointer   at = api_pointer_key(root, "operations");
+    api_pointer   at         = api_pointer_key(root, "operations");
     const json_t *operations = json_object_get(request, "operations");
-    if (!operations) return api_fail_at(e, &at, API_MISSING_FIELD, "evaluate needs operations, an object of operations");
+    if (!operations)
+        return api_fail_at(e, &at, API_MISSING_FIELD, "evaluate needs operations, an object of operations");
     if (!json_is_object(operations) || json_object_size(operations) == 0)
         return api_fail_at(e, &at, json_is_object(operations) ? API_WRONG_SHAPE : API_WRONG_TYPE,
                            "%s given, an object with at least one operation expected",
@@ -222,7 +224,7 @@ static bool decode_combined(api_evaluation *e, const json_t *request, const api_
 {
     const char *fields[API_FIELD_COUNT + 2];
     unsigned    mask = 0;
-    size_t      n = 0;
+    size_t      n    = 0;
     if (!json_is_object(request))
         return api_fail_at(e, root, API_WRONG_TYPE, "%s given, an object expected", api_json_kind(request));
     if (!read_operations(e, request, root)) return false;
@@ -231,14 +233,14 @@ static bool decode_combined(api_evaluation *e, const json_t *request, const api_
     list_fields(mask, fields);
     while (fields[n])
         n++;
-    fields[n] = "operations";
+    fields[n]     = "operations";
     fields[n + 1] = NULL;
     return api_check_keys(e, request, root, fields, "evaluate with these operations") && check_needs(e, request);
 }
 
 bool api_decode_asked(api_evaluation *e, const json_t *request)
 {
-    api_pointer          root = api_pointer_root();
+    api_pointer          root      = api_pointer_root();
     const api_operation *operation = e->call->operation;
     if (!operation) return decode_combined(e, request, &root);
 
@@ -246,7 +248,7 @@ bool api_decode_asked(api_evaluation *e, const json_t *request)
     list_fields(operation->needs | operation->takes, fields);
     e->asked = api_take(e, sizeof *e->asked);
     if (!e->asked) return false;
-    *e->asked = (api_asked){.operation = operation};
+    *e->asked  = (api_asked){.operation = operation};
     e->n_asked = 1;
     return api_check_keys(e, request, &root, fields, operation->name) && check_needs(e, request) &&
            read_options(e, e->asked, request, &root);

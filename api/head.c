@@ -17,7 +17,7 @@ static bool find_resource(api_call *call, const api_request *request, api_proble
         return false;
     }
     api_method_kind kind = api_method_of(request->method, &call->method);
-    call->reply.head = kind == API_KIND_HEAD;
+    call->reply.head     = kind == API_KIND_HEAD;
     if (kind == API_KIND_UNKNOWN)
         return api_fail(problem, API_METHOD_UNKNOWN, NULL, "the method is not one of HTTP's: %.32s", request->method);
     if (!api_route_find(request->target, &call->route))
@@ -43,8 +43,8 @@ static bool read_timeout(api_call *call, const char *text, api_problem *problem)
     call->timeout = call->api->limits.timeout;
     if (!text) return true;
     double seconds = 0;
-    size_t length = strlen(text);
-    bool   plain = length > 0 && strspn(text, "0123456789.") == length;
+    size_t length  = strlen(text);
+    bool   plain   = length > 0 && strspn(text, "0123456789.") == length;
     if (!plain || api_number_read(text, length, &seconds) != length || !(seconds > 0))
         return api_fail(problem, API_BAD_TIMEOUT, NULL,
                         "Request-Timeout: %.40s is not a positive decimal number of seconds", text);
@@ -83,10 +83,10 @@ static bool find_model(api_call *call, api_problem *problem)
 static bool negotiate(api_call *call, const api_request *request, api_problem *problem)
 {
     if (!is_under(&call->route, "/v1")) return true;
-    bool        sends = call->method == API_PUT || call->method == API_POST;
+    bool        sends        = call->method == API_PUT || call->method == API_POST;
     const char *content_type = sends ? request->content_type : NULL;
-    api_media   own = api_media_of_content(content_type);
-    call->media = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
+    api_media   own          = api_media_of_content(content_type);
+    call->media              = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
     if (call->media == API_MEDIA_NONE)
         return api_fail(problem, API_NOT_ACCEPTABLE, NULL, "Accept: %.100s allows none of: application/json",
                         request->accept);
@@ -104,10 +104,10 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
  * the model has changed matters to it. */
 static bool keep_conditions(api_call *call, const api_request *request, api_problem *problem)
 {
-    const char *if_match = request->if_match;
+    const char *if_match      = request->if_match;
     const char *if_none_match = call->method == API_POST ? NULL : request->if_none_match;
-    call->if_match = if_match ? strdup(if_match) : NULL;
-    call->if_none_match = if_none_match ? strdup(if_none_match) : NULL;
+    call->if_match            = if_match ? strdup(if_match) : NULL;
+    call->if_none_match       = if_none_match ? strdup(if_none_match) : NULL;
     if (!call->if_match == !if_match && !call->if_none_match == !if_none_match) return true;
     return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the request's head");
 }
@@ -116,7 +116,7 @@ static bool check_conditions(api_call *call, const api_request *request, api_pro
 {
     if (!is_under(&call->route, "/v1/models/")) return true;
     if (!keep_conditions(call, request, problem)) return false;
-    const char       *revision = call->model ? call->model->revision : NULL;
+    const char       *revision   = call->model ? call->model->revision : NULL;
     api_preconditions conditions = api_call_conditions(call), if_match_only = {call->if_match, NULL};
     bool              get = call->method == API_GET; /* its If-None-Match decides about 304 */
     if (!api_preconditions_hold(get ? &if_match_only : &conditions, revision))

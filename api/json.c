@@ -10,7 +10,7 @@
  * is not JSON at all is left to the parser. */
 static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
 {
-    size_t depth = 0;
+    size_t depth     = 0;
     bool   in_string = false;
     for (size_t i = 0; i < length; i++) {
         char c = text[i];
@@ -68,23 +68,20 @@ static void fail_with_parser(api_problem *problem, const json_error_t *error, co
     switch (json_error_code(error)) {
     case json_error_numeric_overflow:
         at = api_pointer_at(text, (size_t)error->position);
-        api_fail(problem, API_NON_FINITE, api_pointer_text(&at), "the number that ends at byte %d overflows a 64-bit float",
-                 error->position);
+        api_fail(problem, API_NON_FINITE, api_pointer_text(&at),
+                 "the number that ends at byte %d overflows a 64-bit float", error->position);
         return;
     case json_error_null_character:
     case json_error_null_byte_in_key:
         at = api_pointer_at(text, (size_t)error->position);
-        api_fail(problem, API_BAD_VALUE, api_pointer_text(&at), "the string that ends at byte %d holds the character U+0000",
-                 error->position);
+        api_fail(problem, API_BAD_VALUE, api_pointer_text(&at),
+                 "the string that ends at byte %d holds the character U+0000", error->position);
         return;
     case json_error_out_of_memory:
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the request's JSON");
         return;
-    case json_error_duplicate_key:
-        api_fail(problem, API_DUPLICATE_KEY, NULL, "%s", error->text);
-        break;
-    default:
-        api_fail(problem, API_BAD_JSON, NULL, "line %d, column %d: %s", error->line, error->column, error->text);
+    case json_error_duplicate_key: api_fail(problem, API_DUPLICATE_KEY, NULL, "%s", error->text); break;
+    default: api_fail(problem, API_BAD_JSON, NULL, "line %d, column %d: %s", error->line, error->column, error->text);
     }
     problem->offset = error->position;
 }
@@ -107,8 +104,8 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
 /* Length of the well-formed UTF-8 sequence at p (RFC 3629), 0 if there is none. */
 static size_t utf8_length(const unsigned char *p)
 {
-    size_t   n = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
-    unsigned low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;  /* no overlong forms */
+    size_t   n    = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
+    unsigned low  = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80; /* no overlong forms */
     unsigned high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF; /* no surrogates, nothing past U+10FFFF */
     for (size_t i = 1; i < n; i++, low = 0x80, high = 0xBF)
         if (p[i] < low || p[i] > high) return 0;
@@ -158,7 +155,7 @@ static void print_object(api_buffer *buffer, const json_t *object)
     const char *key, *comma = "";
     json_t     *value;
     api_buffer_put(buffer, "{", 1);
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) { /* the macro's prototypes lack const */
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value) { /* the macro's prototypes lack const */
         api_buffer_text(buffer, comma);
         api_json_string(buffer, key);
         api_buffer_put(buffer, ":", 1);

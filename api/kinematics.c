@@ -11,24 +11,25 @@ static bool read_frames(api_evaluation *e, api_asked *asked, const json_t *list,
     const api_model *m = e->model;
     if (list && !json_is_array(list))
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of frames' names expected", api_json_kind(list));
-    size_t     n = list ? json_array_size(list) : m->n_frames;
-    int       *frame = api_take(e, n * sizeof *frame);
+    size_t     n      = list ? json_array_size(list) : m->n_frames;
+    int       *frame  = api_take(e, n * sizeof *frame);
     dyn_frame *frames = api_take(e, n * sizeof *frames);
-    bool      *seen = api_take(e, m->n_frames);
+    bool      *seen   = api_take(e, m->n_frames);
     if (!frame || !frames || !seen) return false;
     memset(seen, 0, m->n_frames);
     for (size_t i = 0; i < n; i++) {
         api_pointer entry = api_pointer_index(at, i);
-        frame[i] = list ? api_read_frame(e, json_array_get(list, i), &entry, false) : (int)i;
+        frame[i]          = list ? api_read_frame(e, json_array_get(list, i), &entry, false) : (int)i;
         if (frame[i] < 0) return false;
         if (seen[frame[i]])
-            return api_fail_at(e, &entry, API_DUPLICATE_NAME, "the frame %.64s is listed twice", m->frames[frame[i]].name);
+            return api_fail_at(e, &entry, API_DUPLICATE_NAME, "the frame %.64s is listed twice",
+                               m->frames[frame[i]].name);
         seen[frame[i]] = true;
-        frames[i] = m->frames[frame[i]].frame;
+        frames[i]      = m->frames[frame[i]].frame;
     }
     asked->n_frames = n;
-    asked->frame = frame;
-    asked->frames = frames;
+    asked->frame    = frame;
+    asked->frames   = frames;
     return true;
 }
 
@@ -44,7 +45,7 @@ static bool read_reference(api_evaluation *e, api_asked *asked, const json_t *va
 
 static bool options(api_evaluation *e, api_asked *asked, const json_t *given, const api_pointer *up)
 {
-    const json_t *frame = json_object_get(given, "frame");
+    const json_t *frame     = json_object_get(given, "frame");
     api_pointer   frames_at = api_pointer_key(up, "frames"), frame_at = api_pointer_key(up, "frame");
     api_pointer   reference_at = api_pointer_key(up, "reference");
     if (!read_frames(e, asked, json_object_get(given, "frames"), &frames_at)) return false;
@@ -54,7 +55,8 @@ static bool options(api_evaluation *e, api_asked *asked, const json_t *given, co
         if (i < 0) return false;
         asked->at = &e->model->frames[i].frame;
     } else if (asked->outputs & ~API_BIT(POSES)) {
-        return api_fail_at(e, &frame_at, API_MISSING_FIELD, "all outputs but poses need \"frame\", the one they are of");
+        return api_fail_at(e, &frame_at, API_MISSING_FIELD,
+                           "all outputs but poses need \"frame\", the one they are of");
     }
     return read_reference(e, asked, json_object_get(given, "reference"), &reference_at);
 }
@@ -62,41 +64,41 @@ static bool options(api_evaluation *e, api_asked *asked, const json_t *given, co
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
 {
     /* The lanes of `poses` hold all positions first, then all orientations: see api_answer_write. */
-    double        *positions = asked->result[POSES];
+    double        *positions    = asked->result[POSES];
     double        *orientations = api_block(e, positions, 3 * asked->n_frames, e->blocks);
-    dyn_kinematics io = {
-        .q = api_state_block(e, API_Q, block),
-        .qd = api_state_block(e, API_QD, block),
-        .qdd = api_state_block(e, API_QDD, block),
-        .qddd = api_state_block(e, API_QDDD, block),
-        .n_frames = asked->n_frames,
-        .frames = asked->frames,
-        .positions = api_block(e, positions, 3 * asked->n_frames, block),
-        .orientations = api_block(e, orientations, 4 * asked->n_frames, block),
-        .at = asked->at,
-        .frame_axes = asked->frame_axes,
-        .jacobian = api_result_block(e, asked, JACOBIAN, block),
-        .jacobian_dot = api_result_block(e, asked, JACOBIAN_DOT, block),
-        .velocity = api_result_block(e, asked, VELOCITY, block),
-        .acceleration = api_result_block(e, asked, ACCELERATION, block),
-        .jerk = api_result_block(e, asked, JERK, block),
+    dyn_kinematics io           = {
+                  .q            = api_state_block(e, API_Q, block),
+                  .qd           = api_state_block(e, API_QD, block),
+                  .qdd          = api_state_block(e, API_QDD, block),
+                  .qddd         = api_state_block(e, API_QDDD, block),
+                  .n_frames     = asked->n_frames,
+                  .frames       = asked->frames,
+                  .positions    = api_block(e, positions, 3 * asked->n_frames, block),
+                  .orientations = api_block(e, orientations, 4 * asked->n_frames, block),
+                  .at           = asked->at,
+                  .frame_axes   = asked->frame_axes,
+                  .jacobian     = api_result_block(e, asked, JACOBIAN, block),
+                  .jacobian_dot = api_result_block(e, asked, JACOBIAN_DOT, block),
+                  .velocity     = api_result_block(e, asked, VELOCITY, block),
+                  .acceleration = api_result_block(e, asked, ACCELERATION, block),
+                  .jerk         = api_result_block(e, asked, JERK, block),
     };
     e->call->api->kernels->kinematics(&e->scene, e->workspace, &io, blocks);
     return true;
 }
 
 const api_operation api_kinematics = {
-    .name = "kinematics",
+    .name  = "kinematics",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) |
              API_BIT(API_FRAMES) | API_BIT(API_FRAME) | API_BIT(API_REFERENCE),
-    .outputs = {[POSES] = {"poses", true, {API_FRAMES_ASKED, 7}},
-                [JACOBIAN] = {"jacobian", false, {6, API_NV}},
-                [JACOBIAN_DOT] = {"jacobian_dot", false, {6, API_NV}},
-                [VELOCITY] = {"velocity", false, {6}},
-                [ACCELERATION] = {"acceleration", false, {6}},
-                [JERK] = {"jerk", false, {6}}},
-    .weight = 1,
-    .options = options,
+    .outputs  = {[POSES]        = {"poses", true, {API_FRAMES_ASKED, 7}},
+                 [JACOBIAN]     = {"jacobian", false, {6, API_NV}},
+                 [JACOBIAN_DOT] = {"jacobian_dot", false, {6, API_NV}},
+                 [VELOCITY]     = {"velocity", false, {6}},
+                 [ACCELERATION] = {"acceleration", false, {6}},
+                 [JERK]         = {"jerk", false, {6}}},
+    .weight   = 1,
+    .options  = options,
     .evaluate = evaluate,
 };

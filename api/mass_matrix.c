@@ -13,22 +13,23 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 {
     double         *M = api_result_block(e, asked, MASS_MATRIX, block), *singular = asked->spare;
     dyn_mass_matrix io = {
-        .q = api_state_block(e, API_Q, block),
+        .q           = api_state_block(e, API_Q, block),
         .mass_matrix = M ? M : api_block(e, asked->spare, 1, API_CHUNK / e->lanes),
-        .inverse = api_result_block(e, asked, INVERSE, block),
-        .singular = singular,
+        .inverse     = api_result_block(e, asked, INVERSE, block),
+        .singular    = singular,
     };
     e->call->api->kernels->mass_matrix(&e->scene, e->workspace, &io, blocks);
     return !io.inverse || api_check_singular(e, singular, block, blocks);
 }
 
 const api_operation api_mass_matrix = {
-    .name = "mass-matrix",
+    .name  = "mass-matrix",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
-    .outputs = {[MASS_MATRIX] = {"mass_matrix", true, {API_NV, API_NV}}, [INVERSE] = {"inverse", false, {API_NV, API_NV}}},
-    .weight = 1,
+    .outputs =
+        {[MASS_MATRIX] = {"mass_matrix", true, {API_NV, API_NV}}, [INVERSE] = {"inverse", false, {API_NV, API_NV}}},
+    .weight        = 1,
     .square_weight = 0.1,
-    .spare = spare,
-    .evaluate = evaluate,
+    .spare         = spare,
+    .evaluate      = evaluate,
 };

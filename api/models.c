@@ -22,9 +22,9 @@ bool api_list_models(api_call *call, const api_input *input, api_problem *proble
     api_buffer_text(&b, "{\"models\":[");
     for (size_t i = 0; i < n; i++) {
         const api_model *m = list[i];
-        api_buffer_format(&b,
-                          "%s{\"name\":\"%s\",\"revision\":\"%s\",\"nq\":%zu,\"nv\":%zu,\"bodies\":%zu,\"base\":\"%s\"}",
-                          i > 0 ? "," : "", m->name, m->revision, m->nq, m->nv, m->n_bodies, base_of(m));
+        api_buffer_format(
+            &b, "%s{\"name\":\"%s\",\"revision\":\"%s\",\"nq\":%zu,\"nv\":%zu,\"bodies\":%zu,\"base\":\"%s\"}",
+            i > 0 ? "," : "", m->name, m->revision, m->nq, m->nv, m->n_bodies, base_of(m));
         api_model_release(list[i]);
     }
     free(list);
@@ -122,8 +122,8 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     const api_model *m = call->model;
     api_buffer       b;
     api_buffer_init(&b, MODEL_MAX);
-    api_buffer_format(&b, "{\"name\":\"%s\",\"revision\":\"%s\",\"nq\":%zu,\"nv\":%zu,\"base\":\"%s\"", m->name, m->revision,
-                      m->nq, m->nv, base_of(m));
+    api_buffer_format(&b, "{\"name\":\"%s\",\"revision\":\"%s\",\"nq\":%zu,\"nv\":%zu,\"base\":\"%s\"", m->name,
+                      m->revision, m->nq, m->nv, base_of(m));
     print_names(&b, "position_names", m->position_names, m->nq);
     print_names(&b, "velocity_names", m->velocity_names, m->nv);
     print_names(&b, "links", m->link_names, m->n_links);
@@ -152,10 +152,10 @@ bool api_get_document(api_call *call, const api_input *input, api_problem *probl
 static api_model *read_model(api_call *call, const api_input *input, api_problem *problem)
 {
     const api_limits *limits = &call->api->limits;
-    size_t            tree = api_json_weight(input->body, input->length);
+    size_t            tree   = api_json_weight(input->body, input->length);
     if (!api_claim(call, tree, problem)) return NULL;
     json_t    *document = api_json_parse(input->body, input->length, limits->nesting, problem);
-    api_model *model = NULL;
+    api_model *model    = NULL;
     if (document) model = api_model_from_document(document, call->route.capture[0], limits->links, problem);
     json_decref(document);
     api_unclaim(call, tree);
@@ -166,8 +166,8 @@ static bool reply_put(api_call *call, const api_model *m, bool created, api_prob
 {
     api_buffer b;
     api_buffer_init(&b, MODEL_MAX);
-    api_buffer_format(&b, "{\"name\":\"%s\",\"revision\":\"%s\",\"nq\":%zu,\"nv\":%zu,\"report\":", m->name, m->revision, m->nq,
-                      m->nv);
+    api_buffer_format(&b, "{\"name\":\"%s\",\"revision\":\"%s\",\"nq\":%zu,\"nv\":%zu,\"report\":", m->name,
+                      m->revision, m->nq, m->nv);
     api_json_print(&b, m->report);
     api_buffer_text(&b, "}");
     reply_revision(call, m);
@@ -184,7 +184,8 @@ static bool fail_commit(const api_call *call, api_commit commit, api_problem *pr
         return api_fail(problem, API_STORE_FULL, NULL, "%zu models are held, which is the limit",
                         call->api->limits.models);
     default:
-        return api_fail(problem, API_PRECONDITION_FAILED, NULL, "the model was changed while this request was under way");
+        return api_fail(problem, API_PRECONDITION_FAILED, NULL,
+                        "the model was changed while this request was under way");
     }
 }
 
@@ -193,7 +194,7 @@ bool api_put_model(api_call *call, const api_input *input, api_problem *problem)
     api_model *model = read_model(call, input, problem);
     if (!model) return false;
     api_preconditions conditions = api_call_conditions(call);
-    bool              done = api_watch_check(input->watch, problem);
+    bool              done       = api_watch_check(input->watch, problem);
     if (done) {
         api_commit commit = api_registry_put(call->api->models, model, &conditions);
         done = commit == API_CREATED || commit == API_REPLACED ? reply_put(call, model, commit == API_CREATED, problem)
@@ -207,7 +208,7 @@ bool api_delete_model(api_call *call, const api_input *input, api_problem *probl
 {
     (void)input;
     api_preconditions conditions = api_call_conditions(call);
-    api_commit        commit = api_registry_delete(call->api->models, call->route.capture[0], &conditions);
+    api_commit        commit     = api_registry_delete(call->api->models, call->route.capture[0], &conditions);
     if (commit != API_DELETED) return fail_commit(call, commit, problem);
     api_reply_empty(call, 204);
     return true;

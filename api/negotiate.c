@@ -76,7 +76,8 @@ static api_media media_named(span type, span subtype)
 {
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
         size_t slash = strcspn(types[m], "/");
-        if (type.length == slash && strncasecmp(type.at, types[m], slash) == 0 && span_is(subtype, types[m] + slash + 1))
+        if (type.length == slash && strncasecmp(type.at, types[m], slash) == 0 &&
+            span_is(subtype, types[m] + slash + 1))
             return (api_media)m;
     }
     return API_MEDIA_NONE;
@@ -142,7 +143,7 @@ static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
 
 api_media api_media_by_accept(const char *accept, api_media own)
 {
-    cursor     c = {accept ? accept : ""};
+    cursor     c                     = {accept ? accept : ""};
     preference have[API_MEDIA_COUNT] = {{0, 0}};
     skip_blank(&c);
     if (*c.p == '\0') return own;
@@ -150,12 +151,12 @@ api_media api_media_by_accept(const char *accept, api_media own)
         read_range(&c, have);
     while (take(&c, ','));
 
-    api_media best = API_MEDIA_NONE;
+    api_media best         = API_MEDIA_NONE;
     int       best_quality = 0;
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
         int quality = have[m].quality;
         if (quality > best_quality || (quality == best_quality && quality > 0 && m == (int)own)) {
-            best = (api_media)m;
+            best         = (api_media)m;
             best_quality = quality;
         }
     }

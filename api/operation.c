@@ -34,7 +34,7 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
 size_t api_output_entries(const api_model *model, const api_asked *asked, size_t output)
 {
     const int *extent = asked->operation->outputs[output].extent;
-    size_t     n = 1;
+    size_t     n      = 1;
     for (size_t axis = 0; axis < API_MAX_RANK && extent[axis] != 0; axis++)
         n *= api_extent(model, asked, extent[axis]);
     return n;
@@ -50,7 +50,7 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
 {
     (void)input;
     const char *name = call->route.capture[1];
-    call->operation = api_operation_named(name);
+    call->operation  = api_operation_named(name);
     if (call->operation || strcmp(name, "evaluate") == 0) return true;
     return api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%s\"", name);
 }
@@ -58,13 +58,13 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
 bool api_post_operation(api_call *call, const api_input *input, api_problem *problem)
 {
     api_evaluation e = {
-        .call = call,
-        .input = input,
-        .problem = problem,
-        .model = call->model,
-        .scene = {.model = call->model->dyn},
-        .lanes = (size_t)call->api->kernels->lanes,
-        .rows = 1,
+        .call     = call,
+        .input    = input,
+        .problem  = problem,
+        .model    = call->model,
+        .scene    = {.model = call->model->dyn},
+        .lanes    = (size_t)call->api->kernels->lanes,
+        .rows     = 1,
         .combined = !call->operation,
     };
     size_t tree = api_json_weight(input->body, input->length);
@@ -80,15 +80,15 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
 /* States are not counted before they are read: about one for every six bytes a position entry. */
 double api_cost(const api_call *call, size_t body_bytes)
 {
-    const api_rates *rates = &call->api->rates;
-    const api_model *m = call->model;
+    const api_rates *rates   = &call->api->rates;
+    const api_model *m       = call->model;
     double           seconds = 5e-6 + (double)body_bytes * rates->read;
     if (!call->wants_body || call->method != API_POST) return seconds * (call->method == API_PUT ? 4 : 1);
     double states = 1 + (double)body_bytes / (6 * (double)(m->nq + 1));
     for (size_t i = 0; api_operations[i]; i++) {
         const api_operation *operation = api_operations[i];
         if (call->operation && call->operation != operation) continue;
-        api_asked asked = {.operation = operation, .n_frames = m->n_frames};
+        api_asked asked  = {.operation = operation, .n_frames = m->n_frames};
         double    bodies = operation->weight * (double)m->n_bodies, numbers = 0;
         for (size_t output = 0; output < api_output_count(operation); output++)
             if (operation->outputs[output].by_default) numbers += (double)api_output_entries(m, &asked, output);

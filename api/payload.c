@@ -2,13 +2,14 @@
 #include "fields.h"
 #include "inertia.h"
 
-static const char *const fields[] = {"link", "mass", "com", "inertia", NULL};
+static const char *const fields[]        = {"link", "mass", "com", "inertia", NULL};
 static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL}; /* the core's order */
 
-static bool read_number(const api_evaluation *e, const json_t *object, const char *key, const api_pointer *up, double *number)
+static bool read_number(const api_evaluation *e, const json_t *object, const char *key, const api_pointer *up,
+                        double *number)
 {
     const json_t *value = json_object_get(object, key);
-    api_pointer   at = api_pointer_key(up, key);
+    api_pointer   at    = api_pointer_key(up, key);
     if (!value) return true;
     *number = json_number_value(value);
     return json_is_number(value) ||
@@ -18,7 +19,7 @@ static bool read_number(const api_evaluation *e, const json_t *object, const cha
 static bool read_tensor(const api_evaluation *e, const json_t *payload, const api_pointer *up, double about_com[6])
 {
     const json_t *tensor = json_object_get(payload, "inertia");
-    api_pointer   at = api_pointer_key(up, "inertia");
+    api_pointer   at     = api_pointer_key(up, "inertia");
     if (!tensor) return true;
     if (!api_check_keys(e, tensor, &at, tensor_fields, "an inertia tensor")) return false;
     for (int i = 0; i < 6; i++)
@@ -37,7 +38,7 @@ static bool read_body(const api_evaluation *e, const json_t *given, const api_po
     char          reason[160];
     api_pointer   link_at = api_pointer_key(up, "link"), com_at = api_pointer_key(up, "com");
     const json_t *com = json_object_get(given, "com");
-    *payload = (dyn_payload){0};
+    *payload          = (dyn_payload){0};
     if (!api_check_keys(e, given, up, fields, "a payload")) return false;
     if (!require(e, given, "link", up) || !require(e, given, "mass", up)) return false;
     int link = api_read_frame(e, json_object_get(given, "link"), &link_at, true);
@@ -64,10 +65,11 @@ bool api_decode_payload(api_evaluation *e, const json_t *request)
     const json_t *given = json_object_get(request, "payload");
     api_pointer   root = api_pointer_root(), at = api_pointer_key(&root, "payload");
     bool          list = json_is_array(given);
-    size_t        n = list ? json_array_size(given) : 1;
+    size_t        n    = list ? json_array_size(given) : 1;
     if (!given || n == 0) return true;
     if (!list && !json_is_object(given))
-        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a payload or an array of them expected", api_json_kind(given));
+        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a payload or an array of them expected",
+                           api_json_kind(given));
     dyn_payload *payload = api_take(e, n * sizeof *payload);
     if (!payload) return false;
     for (size_t i = 0; i < n; i++) {

@@ -50,8 +50,8 @@ const char *api_pointer_text(const api_pointer *pointer)
 /* One open array or object on the way to the offset. */
 typedef struct level {
     bool   is_array, wants_key;
-    size_t index;                 /* of the array's current element */
-    size_t key_from, key_to;      /* the object's current key with its quotes, in the text */
+    size_t index;            /* of the array's current element */
+    size_t key_from, key_to; /* the object's current key with its quotes, in the text */
 } level;
 
 enum { MAX_LEVELS = 32 };
@@ -76,8 +76,8 @@ static void step(level *top, char c)
 static api_pointer push_key(const api_pointer *up, const char *text, const level *l)
 {
     json_t     *key = json_loadb(text + l->key_from, l->key_to - l->key_from, JSON_DECODE_ANY, NULL);
-    api_pointer p = key ? api_pointer_key(up, json_string_value(key)) : *up;
-    p.cut = p.cut || !key;
+    api_pointer p   = key ? api_pointer_key(up, json_string_value(key)) : *up;
+    p.cut           = p.cut || !key;
     json_decref(key);
     return p;
 }
@@ -86,7 +86,7 @@ api_pointer api_pointer_at(const char *text, size_t offset)
 {
     level       levels[MAX_LEVELS];
     size_t      depth = 0;
-    api_pointer p = api_pointer_root();
+    api_pointer p     = api_pointer_root();
     for (size_t i = 0; i < offset; i++) {
         level *top = depth > 0 ? &levels[depth - 1] : NULL;
         if (text[i] == '"') {

@@ -27,7 +27,7 @@ static const char *read_tag(const char *p, bool *weak, const char **opaque, size
 static match match_list(const char *field, const char *revision, bool strong)
 {
     match       found = NO_MATCH;
-    const char *p = skip_blank(field);
+    const char *p     = skip_blank(field);
     if (*p == '*' && *skip_blank(p + 1) == '\0') return revision ? MATCH : NO_MATCH;
     for (bool any = false;; any = true) {
         bool        weak;

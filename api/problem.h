@@ -111,16 +111,16 @@ typedef enum api_code {
 #define X(CODE, code, status, title, text) API_##CODE,
     API_PROBLEMS(X)
 #undef X
-    API_PROBLEM_COUNT
+        API_PROBLEM_COUNT
 } api_code;
 
 typedef struct api_problem {
-    api_code code;            /* API_NO_PROBLEM: none */
-    char     detail[512];     /* one or two sentences: what was found, what was expected */
-    char     pointer[256];    /* RFC 6901 pointer into the request; "" the whole; only if has_pointer */
-    bool     has_pointer;
-    long long row;            /* of a batch, from 0; -1: none */
-    long long offset;         /* byte offset of a syntax error; -1: none */
+    api_code  code;         /* API_NO_PROBLEM: none */
+    char      detail[512];  /* one or two sentences: what was found, what was expected */
+    char      pointer[256]; /* RFC 6901 pointer into the request; "" the whole; only if has_pointer */
+    bool      has_pointer;
+    long long row;    /* of a batch, from 0; -1: none */
+    long long offset; /* byte offset of a syntax error; -1: none */
 } api_problem;
 
 /* One line of the table. */

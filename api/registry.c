@@ -29,7 +29,7 @@ api_registry *api_registry_new(size_t limit)
 {
     api_registry *r = calloc(1, sizeof *r);
     if (!r) return NULL;
-    r->limit = limit;
+    r->limit  = limit;
     r->models = calloc(limit + 1, sizeof(api_model *));
     if (!r->models || pthread_mutex_init(&r->lock, NULL) != 0) {
         free(r->models);
@@ -55,7 +55,7 @@ static size_t position(const api_registry *r, const char *name, bool *there)
     size_t low = 0, high = r->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int    order = strcmp(name, r->models[middle]->name);
+        int    order  = strcmp(name, r->models[middle]->name);
         if (order == 0) {
             *there = true;
             return middle;
@@ -73,7 +73,7 @@ api_model *api_registry_find(api_registry *r, const char *name)
 {
     bool there;
     pthread_mutex_lock(&r->lock);
-    size_t     i = position(r, name, &there);
+    size_t     i     = position(r, name, &there);
     api_model *model = there ? api_model_share(r->models[i]) : NULL;
     pthread_mutex_unlock(&r->lock);
     return model;
@@ -94,7 +94,7 @@ api_model **api_registry_list(api_registry *r, size_t *n)
 static api_commit place(api_registry *r, size_t i, bool there, api_model *model, api_model **old)
 {
     if (there) {
-        *old = r->models[i];
+        *old         = r->models[i];
         r->models[i] = api_model_share(model);
         return API_REPLACED;
     }
@@ -110,9 +110,10 @@ api_commit api_registry_put(api_registry *r, api_model *model, const api_precond
     bool       there;
     api_model *old = NULL;
     pthread_mutex_lock(&r->lock);
-    size_t     i = position(r, model->name, &there);
+    size_t     i    = position(r, model->name, &there);
     api_commit done = API_NOT_HELD;
-    if (api_preconditions_hold(conditions, there ? r->models[i]->revision : NULL)) done = place(r, i, there, model, &old);
+    if (api_preconditions_hold(conditions, there ? r->models[i]->revision : NULL))
+        done = place(r, i, there, model, &old);
     pthread_mutex_unlock(&r->lock);
     api_model_release(old);
     return done;
@@ -123,7 +124,7 @@ api_commit api_registry_delete(api_registry *r, const char *name, const api_prec
     bool       there;
     api_model *old = NULL;
     pthread_mutex_lock(&r->lock);
-    size_t     i = position(r, name, &there);
+    size_t     i    = position(r, name, &there);
     api_commit done = !there ? API_NOT_THERE : API_NOT_HELD;
     if (there && api_preconditions_hold(conditions, r->models[i]->revision)) {
         old = r->models[i];

@@ -27,7 +27,7 @@ static bool decode_segment(const char *from, size_t length, char to[API_SEGMENT_
         to[n] = from[i];
         if (from[i] != '%') continue;
         int high = length - i > 2 ? hex_digit(from[i + 1]) : -1;
-        int low = length - i > 2 ? hex_digit(from[i + 2]) : -1;
+        int low  = length - i > 2 ? hex_digit(from[i + 2]) : -1;
         if (high < 0 || low < 0) return false;
         to[n] = (char)(high * 16 + low);
         if (to[n] == '\0' || to[n] == '/') return false;
@@ -76,8 +76,8 @@ static bool matches(const char *pattern, const path *p, api_route *route)
 bool api_route_find(const char *target, api_route *route)
 {
     const char *at = path_of(target);
-    path        p = {.n = 0};
-    *route = (api_route){0};
+    path        p  = {.n = 0};
+    *route         = (api_route){0};
     if (!split(at, &p)) return false;
     at += strcspn(at, "?");
     route->query = *at ? at + 1 : NULL;

@@ -27,7 +27,7 @@ extern const api_resource api_resources[];
 
 typedef struct api_route {
     const api_resource *resource;
-    const char         *query;                     /* behind the `?`, into the target; NULL: none */
+    const char         *query;                       /* behind the `?`, into the target; NULL: none */
     char                capture[2][API_SEGMENT_MAX]; /* what the {segments} matched, decoded */
 } api_route;
 
@@ -35,11 +35,11 @@ typedef struct api_route {
 bool api_route_find(const char *target, api_route *route);
 
 typedef enum api_method_kind {
-    API_KIND_PLAIN,   /* *method is set */
-    API_KIND_HEAD,    /* *method is API_GET, without the body */
+    API_KIND_PLAIN, /* *method is set */
+    API_KIND_HEAD,  /* *method is API_GET, without the body */
     API_KIND_OPTIONS,
-    API_KIND_KNOWN,   /* of HTTP, but taken nowhere here: 405 */
-    API_KIND_UNKNOWN  /* 501 */
+    API_KIND_KNOWN,  /* of HTTP, but taken nowhere here: 405 */
+    API_KIND_UNKNOWN /* 501 */
 } api_method_kind;
 api_method_kind api_method_of(const char *name, api_method *method);
 

@@ -29,7 +29,7 @@ void *api_scratch_take(api_scratch *scratch, size_t bytes)
     }
     api_scratch_piece *piece = new_piece(bytes);
     if (!piece) return NULL;
-    piece->next = scratch->extra;
+    piece->next    = scratch->extra;
     scratch->extra = piece;
     return piece->bytes;
 }

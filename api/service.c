@@ -43,8 +43,7 @@ bool api_get_service(api_call *call, const api_input *input, api_problem *proble
     print_operations(&b);
     api_buffer_text(&b, "],\"limits\":");
     print_limits(&b, &call->api->limits);
-    api_buffer_format(&b, ",\"target\":\"%s\",\"lanes\":%d}", call->api->kernels->target,
-                      call->api->kernels->lanes);
+    api_buffer_format(&b, ",\"target\":\"%s\",\"lanes\":%d}", call->api->kernels->target, call->api->kernels->lanes);
     return api_reply_body(call, 200, JSON, &b, problem);
 }
 

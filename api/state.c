@@ -17,7 +17,7 @@ static bool read_order(const api_evaluation *e, const json_t *list, const api_po
 {
     for (size_t i = 0; i < e->model->nv; i++) {
         api_pointer entry = api_pointer_index(at, i);
-        const char *name = api_read_string(e, json_array_get(list, i), &entry);
+        const char *name  = api_read_string(e, json_array_get(list, i), &entry);
         if (!name) return false;
         order[i] = coordinate_named(e->model, name);
         if (order[i] < 0)
@@ -30,22 +30,22 @@ static bool read_order(const api_evaluation *e, const json_t *list, const api_po
 
 bool api_decode_joints(api_evaluation *e, const json_t *request)
 {
-    const api_model *m = e->model;
+    const api_model *m    = e->model;
     const json_t    *list = json_object_get(request, "joints");
     api_pointer      root = api_pointer_root(), at = api_pointer_key(&root, "joints");
     if (!list) return true;
     if (m->nq != m->nv)
         return api_fail_at(e, &at, API_BAD_VALUE,
-                           "joints is for models with as many positions as velocities; %s has nq = %zu, nv = %zu", m->name,
-                           m->nq, m->nv);
+                           "joints is for models with as many positions as velocities; %s has nq = %zu, nv = %zu",
+                           m->name, m->nq, m->nv);
     if (!json_is_array(list))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, an array of all %zu joints' names expected",
                            api_json_kind(list), m->nv);
     if (json_array_size(list) != m->nv)
-        return api_fail_at(e, &at, API_WRONG_SHAPE, "%zu names given, all %zu of %s expected", json_array_size(list), m->nv,
-                           m->name);
+        return api_fail_at(e, &at, API_WRONG_SHAPE, "%zu names given, all %zu of %s expected", json_array_size(list),
+                           m->nv, m->name);
     int  *order = api_take(e, m->nv * sizeof *order);
-    bool *seen = api_take(e, m->nv);
+    bool *seen  = api_take(e, m->nv);
     if (!order || !seen) return false;
     memset(seen, 0, m->nv);
     e->order = order;
@@ -55,7 +55,7 @@ bool api_decode_joints(api_evaluation *e, const json_t *request)
 static const json_t *field(const json_t *request, int f, api_pointer *at)
 {
     api_pointer root = api_pointer_root();
-    *at = api_pointer_key(&root, api_field_names[f]);
+    *at              = api_pointer_key(&root, api_field_names[f]);
     return json_object_get(request, api_field_names[f]);
 }
 
@@ -76,8 +76,8 @@ static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_
     double angle = body->ratio * q[body->q] + body->offset;
     if (fabs(angle) <= DYN_MAX_ANGLE) return true;
     api_pointer at = api_vector_entry(v, row, (size_t)body->q);
-    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad",
-                       v->names[body->q], q[body->q], DYN_MAX_ANGLE);
+    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad", v->names[body->q],
+                       q[body->q], DYN_MAX_ANGLE);
 }
 
 /* A unit quaternion within the tolerance, made one to rounding. */
@@ -88,8 +88,8 @@ static bool check_quaternion(const api_evaluation *e, const api_vector *v, doubl
     if (!(fabs(norm - 1) <= QUATERNION_TOLERANCE)) {
         api_pointer at = api_vector_entry(v, row, first);
         return api_fail_at(e, &at, API_BAD_QUATERNION,
-                           "the quaternion that begins here has the norm %.9g, which differs from 1 by more than %g", norm,
-                           QUATERNION_TOLERANCE);
+                           "the quaternion that begins here has the norm %.9g, which differs from 1 by more than %g",
+                           norm, QUATERNION_TOLERANCE);
     }
     for (int i = 0; i < 4; i++)
         u[i] /= norm;
@@ -102,24 +102,25 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *body = &m->body[i];
         if (body->joint == DYN_REVOLUTE && !check_angle(e, v, body, q, row)) return false;
-        if (body->joint == DYN_FLOATING && !check_quaternion(e, v, q + body->q + 3, (size_t)body->q + 3, row)) return false;
+        if (body->joint == DYN_FLOATING && !check_quaternion(e, v, q + body->q + 3, (size_t)body->q + 3, row))
+            return false;
     }
     return true;
 }
 
 bool api_decode_state(api_evaluation *e, const json_t *request)
 {
-    const api_model *m = e->model;
+    const api_model *m       = e->model;
     double          *scratch = api_take(e, m->nq * sizeof *scratch); /* nq >= nv */
     if (!scratch) return false;
     for (int f = 0; f < API_STATE_FIELDS; f++) {
         api_vector v = {.n = f == API_Q ? m->nq : m->nv, .count = f == API_Q ? "nq" : "nv"};
-        v.value = field(request, f, &v.at);
+        v.value      = field(request, f, &v.at);
         if (!v.value) continue;
-        v.names = f == API_Q ? m->position_names : m->velocity_names;
-        v.order = e->order;
+        v.names  = f == API_Q ? m->position_names : m->velocity_names;
+        v.order  = e->order;
         v.stride = v.n;
-        v.check = f == API_Q ? check_positions : NULL;
+        v.check  = f == API_Q ? check_positions : NULL;
         v.lanes = e->state[f] = api_take_lanes(e, v.n);
         if (!v.lanes || !api_batch_read(e, &v, scratch)) return false;
     }

@@ -2,21 +2,21 @@
 #include "batch.h"
 #include <string.h>
 
-static const char *const fields[] = {"link", "force", "torque", "point", "frame", NULL};
+static const char *const fields[]  = {"link", "force", "torque", "point", "frame", NULL};
 static const char *const vectors[] = {"force", "torque", "point"}; /* as the kernels want them, three numbers each */
 
 static const json_t *list_of(const json_t *request, api_pointer *at)
 {
     api_pointer root = api_pointer_root();
-    *at = api_pointer_key(&root, "wrenches");
+    *at              = api_pointer_key(&root, "wrenches");
     return json_object_get(request, "wrenches");
 }
 
 static bool read_axes(const api_evaluation *e, const json_t *wrench, const api_pointer *up, bool *world_axes)
 {
     const json_t *value = json_object_get(wrench, "frame");
-    api_pointer   at = api_pointer_key(up, "frame");
-    *world_axes = true;
+    api_pointer   at    = api_pointer_key(up, "frame");
+    *world_axes         = true;
     if (!value) return true;
     const char *name = api_read_string(e, value, &at);
     if (!name) return false;
@@ -37,7 +37,7 @@ static bool read_site(api_evaluation *e, const json_t *wrench, const api_pointer
     site->X_bl = e->model->frames[link].frame.X_bf;
     for (int i = 0; i < 3; i++) {
         const json_t *value = json_object_get(wrench, vectors[i]);
-        at = api_pointer_key(up, vectors[i]);
+        at                  = api_pointer_key(up, vectors[i]);
         if (value && !api_batch_measure(e, value, &at)) return false;
     }
     return true;
@@ -47,7 +47,7 @@ bool api_measure_wrenches(api_evaluation *e, const json_t *request)
 {
     api_pointer   at;
     const json_t *list = list_of(request, &at);
-    size_t        n = json_array_size(list);
+    size_t        n    = json_array_size(list);
     if (list && !json_is_array(list))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, an array of wrenches expected", api_json_kind(list));
     if (n == 0) return true;
@@ -58,7 +58,7 @@ bool api_measure_wrenches(api_evaluation *e, const json_t *request)
         if (!read_site(e, json_array_get(list, i), &entry, &sites[i])) return false;
     }
     e->scene.n_wrenches = n;
-    e->scene.wrench = sites;
+    e->scene.wrench     = sites;
     return true;
 }
 
@@ -68,10 +68,10 @@ static bool read_components(const api_evaluation *e, const json_t *wrench, const
     for (size_t i = 0; i < 3; i++) {
         api_vector v = {.value = json_object_get(wrench, vectors[i]), .n = 3};
         if (!v.value) continue;
-        v.at = api_pointer_key(up, vectors[i]);
-        v.lanes = e->wrenches;
+        v.at     = api_pointer_key(up, vectors[i]);
+        v.lanes  = e->wrenches;
         v.stride = 9 * e->scene.n_wrenches;
-        v.first = first + 3 * i;
+        v.first  = first + 3 * i;
         if (!api_batch_read(e, &v, scratch)) return false;
     }
     return true;
@@ -81,7 +81,7 @@ bool api_decode_wrenches(api_evaluation *e, const json_t *request)
 {
     api_pointer   at;
     const json_t *list = list_of(request, &at);
-    size_t        n = e->scene.n_wrenches;
+    size_t        n    = e->scene.n_wrenches;
     if (n == 0) return true;
     e->wrenches = api_take_lanes(e, 9 * n);
     if (!e->wrenches) return false;

@@ -4,21 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BODY(mass) "'inertial':{'mass':" mass ",'com':[0.02,0.01,0.15],'inertia':{'xx':0.02,'yy':0.03,'zz':0.04,'xy':0.001}}"
+#define BODY(mass)                                                                                                     \
+    "'inertial':{'mass':" mass ",'com':[0.02,0.01,0.15],'inertia':{'xx':0.02,'yy':0.03,'zz':0.04,'xy':0.001}}"
 #define LINKS                                                                                                          \
     "'links':["                                                                                                        \
     "{'name':'upper','parent':'torso','joint':{'name':'shoulder','type':'revolute','axis':[0,0,1],"                    \
-    "'origin':{'xyz':[0.1,0.2,0.3],'rpy':[0.1,-0.2,0.3]},'friction':{'viscous':0.3,'coulomb':0.4}}," BODY("2") "},"    \
-    "{'name':'fore','parent':'upper','joint':{'name':'elbow','type':'continuous','axis':[1,2,-1],"                     \
-    "'origin':{'xyz':[0,0,0.3]}}," BODY("1.5") "},"                                                                    \
-    "{'name':'grip','parent':'fore','joint':{'name':'mount','type':'fixed','origin':{'xyz':[0,0,0.25]}}},"             \
-    "{'name':'finger','parent':'grip','joint':{'name':'grasp','type':'prismatic','axis':[0,1,0],"                      \
-    "'spring':{'stiffness':30,'damping':2}}," BODY("0.2") "},"                                                         \
-    "{'name':'thigh','parent':'torso','joint':{'name':'hip','type':'revolute','axis':[0,1,0]}," BODY("3") "}],"        \
-    "'frames':[{'name':'tool','link':'grip','xyz':[0,0.05,0.1],'rpy':[0.3,0.2,-0.4]}]"
+    "'origin':{'xyz':[0.1,0.2,0.3],'rpy':[0.1,-0.2,0.3]},'friction':{'viscous':0.3,'coulomb':0.4}}," BODY(             \
+        "2") "},"                                                                                                      \
+             "{'name':'fore','parent':'upper','joint':{'name':'elbow','type':'continuous','axis':[1,2,-1],"            \
+             "'origin':{'xyz':[0,0,0.3]}}," BODY(                                                                      \
+                 "1.5") "},"                                                                                           \
+                        "{'name':'grip','parent':'fore','joint':{'name':'mount','type':'fixed','origin':{'xyz':[0,0,"  \
+                        "0.25]}}},"                                                                                    \
+                        "{'name':'finger','parent':'grip','joint':{'name':'grasp','type':'prismatic','axis':[0,1,0],"  \
+                        "'spring':{'stiffness':30,'damping':2}}," BODY(                                                \
+                            "0.2") "},"                                                                                \
+                                   "{'name':'thigh','parent':'torso','joint':{'name':'hip','type':'revolute','axis':[" \
+                                   "0,1,0]}," BODY("3") "}],"                                                          \
+                                                        "'frames':[{'name':'tool','link':'grip','xyz':[0,0.05,0.1],'"  \
+                                                        "rpy':[0.3,0.2,-0.4]}]"
 
 const api_limits door_limits = {
-    .body = 16 << 20, .answer = 16 << 20, .memory = 1 << 28, .rows = 20000, .nesting = 16, .models = 100, .links = 100,
+    .body    = 16 << 20,
+    .answer  = 16 << 20,
+    .memory  = 1 << 28,
+    .rows    = 20000,
+    .nesting = 16,
+    .models  = 100,
+    .links   = 100,
     .timeout = 10,
 };
 
@@ -53,7 +66,7 @@ void door_open_on(const api_limits *limits, const char *target)
 {
     char       error[200];
     api_config config = {.version = "test", .target = target, .limits = limits ? *limits : door_limits};
-    door = api_open(&config, error, sizeof error);
+    door              = api_open(&config, error, sizeof error);
     assert_non_null(door);
     worker = api_worker_open(door);
     assert_non_null(worker);
@@ -84,8 +97,8 @@ api *door_api(void)
 static void keep_reply(const api_call *call)
 {
     const api_reply *reply = api_reply_of(call);
-    last.status = reply->status;
-    last.n_headers = reply->n_headers;
+    last.status            = reply->status;
+    last.n_headers         = reply->n_headers;
     for (size_t i = 0; i < reply->n_headers; i++) {
         snprintf(last.header_name[i], sizeof last.header_name[i], "%s", reply->header[i].name);
         snprintf(last.header[i], sizeof last.header[i], "%s", reply->header[i].value);
@@ -114,7 +127,7 @@ const answer *ask(const char *method, const char *target, const char *body)
 {
     char         *text = quoted(body ? body : "");
     api_request   head = {.method = method, .target = target, .has_body = body != NULL};
-    const answer *a = ask_with(&head, text, strlen(text), NULL);
+    const answer *a    = ask_with(&head, text, strlen(text), NULL);
     free(text);
     return a;
 }

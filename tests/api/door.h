@@ -11,26 +11,26 @@
 /* An api with a robot `arm` (revolute, revolute, prismatic, revolute: nq = nv = 4, friction, a spring, a frame
  * `tool`, a merged link `grip`), the same on a floating base as `free`, and a slider of 1 kg without gravity
  * as `slider` (tau = qdd to the bit). `limits` may be NULL. Closed by door_close. */
-void door_open(const api_limits *limits);
-void door_open_on(const api_limits *limits, const char *target);
-void door_close(void);
-api *door_api(void);
+void                    door_open(const api_limits *limits);
+void                    door_open_on(const api_limits *limits, const char *target);
+void                    door_close(void);
+api                    *door_api(void);
 extern const api_limits door_limits; /* what NULL means */
 
 /* What came back. In all texts handed in, ' stands for ". */
 typedef struct answer {
     unsigned status;
-    char    *text;      /* the body, NUL-terminated; NULL: none */
+    char    *text; /* the body, NUL-terminated; NULL: none */
     size_t   length;
-    json_t  *json;      /* NULL when there is no body */
+    json_t  *json; /* NULL when there is no body */
     char     header[8][200], header_name[8][32];
     size_t   n_headers;
 } answer;
 
 const answer *ask(const char *method, const char *target, const char *body); /* valid until the next question */
 const answer *ask_with(const api_request *head, const char *body, size_t length, const api_watch *watch);
-const answer *post(const char *model_and_operation, const char *body);       /* below /v1/models/ */
-const char   *header_of(const answer *a, const char *name);                  /* NULL: absent */
+const answer *post(const char *model_and_operation, const char *body); /* below /v1/models/ */
+const char   *header_of(const answer *a, const char *name);            /* NULL: absent */
 
 /* The number at a path like "mass_matrix/0/3" of the last answer. */
 double number_at(const char *path);

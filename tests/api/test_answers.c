@@ -60,8 +60,10 @@ static void exact_texts(void **state)
              "{'tau':[[1e+21],[1e-7],[0.1],[12345678901234567000]]}");
     answered("slider/mass-matrix", "{'q':[[0],[1]],'outputs':['inverse','mass_matrix']}",
              "{'mass_matrix':[[[1]],[[1]]],'inverse':[[[1]],[[1]]]}");
-    answered("slider/energy", "{'q':[2],'qd':[3],'outputs':['mass','kinetic','com']}", "{'kinetic':4.5,'mass':1,'com':[0,0,2]}");
-    answered("slider/energy", "{'q':[2],'qd':[[3],[1]],'outputs':['mass','kinetic']}", "{'kinetic':[4.5,0.5],'mass':[1,1]}");
+    answered("slider/energy", "{'q':[2],'qd':[3],'outputs':['mass','kinetic','com']}",
+             "{'kinetic':4.5,'mass':1,'com':[0,0,2]}");
+    answered("slider/energy", "{'q':[2],'qd':[[3],[1]],'outputs':['mass','kinetic']}",
+             "{'kinetic':[4.5,0.5],'mass':[1,1]}");
     answered("slider/kinematics", "{'q':[2],'frames':['carriage']}",
              "{'poses':{'carriage':{'position':[0,0,2],'orientation':[0,0,0,1]}}}");
     answered("slider/kinematics", "{'q':[[2],[3]],'frames':['carriage','base']}",
@@ -77,8 +79,10 @@ static void fields_that_mean_the_same(void **state)
     const char *id = "arm/inverse-dynamics", *fd = "arm/forward-dynamics";
     same(id, "{" Q "}", id, "{" Q ",'qd':[0,0,0,0],'qdd':[0,0,0,0],'wrenches':[],'payload':[]}");
     same(id, "{" Q "," QD "}", id, "{" Q "," QD ",'gravity':[0,0,-9.81],'friction':true,'outputs':['tau']}");
-    same(id, "{" Q "," QD "," QDD "}", id,
-         "{'q':{'hip':0.4,'grasp':0.3,'elbow':0.2,'shoulder':0.1},'qd':{'elbow':-2,'shoulder':1,'hip':-4,'grasp':3}," QDD "}");
+    same(
+        id, "{" Q "," QD "," QDD "}", id,
+        "{'q':{'hip':0.4,'grasp':0.3,'elbow':0.2,'shoulder':0.1},'qd':{'elbow':-2,'shoulder':1,'hip':-4,'grasp':3}," QDD
+        "}");
     same(fd, "{" Q ",'tau':[1,2,3,4],'wrenches':[{'link':'grip'}]}", fd, "{" Q ",'tau':[1,2,3,4]}");
     same(id, "{" Q ",'payload':{'link':'grip','mass':1}}", id,
          "{" Q ",'payload':[{'link':'grip','mass':1,'com':[0,0,0],'inertia':{'xx':0,'yz':0}}]}");
@@ -99,13 +103,13 @@ static void friction_can_be_left_out(void **state)
 static void permuted_joints(void **state)
 {
     static const int order[] = {3, 0, 2, 1};
-    const char      *turned = "{'joints':['hip','shoulder','grasp','elbow'],'q':[0.4,0.1,0.3,0.2],'qd':[-4,1,3,-2],"
-                              "'qdd':[8,5,7,6],'operations':{'inverse-dynamics':{'outputs':['tau','joint_wrenches']},"
-                              "'mass-matrix':{},'kinematics':{'frame':'tool','outputs':['jacobian']}}}";
-    const char      *plain = "{" Q "," QD "," QDD ",'operations':{'inverse-dynamics':{'outputs':['tau','joint_wrenches']},"
-                             "'mass-matrix':{},'kinematics':{'frame':'tool','outputs':['jacobian']}}}";
-    double tau[4], M[4][4], J[6][4], w[4][6];
-    char   path[100];
+    const char      *turned  = "{'joints':['hip','shoulder','grasp','elbow'],'q':[0.4,0.1,0.3,0.2],'qd':[-4,1,3,-2],"
+                               "'qdd':[8,5,7,6],'operations':{'inverse-dynamics':{'outputs':['tau','joint_wrenches']},"
+                               "'mass-matrix':{},'kinematics':{'frame':'tool','outputs':['jacobian']}}}";
+    const char *plain = "{" Q "," QD "," QDD ",'operations':{'inverse-dynamics':{'outputs':['tau','joint_wrenches']},"
+                        "'mass-matrix':{},'kinematics':{'frame':'tool','outputs':['jacobian']}}}";
+    double      tau[4], M[4][4], J[6][4], w[4][6];
+    char        path[100];
     free(ok("arm/evaluate", plain));
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "inverse-dynamics/tau/%d", i);
@@ -114,7 +118,7 @@ static void permuted_joints(void **state)
             snprintf(path, sizeof path, "mass-matrix/mass_matrix/%d/%d", i, j), M[i][j] = number_at(path);
         for (int j = 0; j < 6; j++) {
             snprintf(path, sizeof path, "inverse-dynamics/joint_wrenches/%d/%d", i, j), w[i][j] = number_at(path);
-            snprintf(path, sizeof path, "kinematics/jacobian/%d/%d", j, i), J[j][i] = number_at(path);
+            snprintf(path, sizeof path, "kinematics/jacobian/%d/%d", j, i), J[j][i]             = number_at(path);
         }
     }
     free(ok("arm/evaluate", turned));
@@ -122,10 +126,13 @@ static void permuted_joints(void **state)
         snprintf(path, sizeof path, "inverse-dynamics/tau/%d", i);
         assert_true(number_at(path) == tau[order[i]]);
         for (int j = 0; j < 4; j++)
-            snprintf(path, sizeof path, "mass-matrix/mass_matrix/%d/%d", i, j), assert_true(number_at(path) == M[order[i]][order[j]]);
+            snprintf(path, sizeof path, "mass-matrix/mass_matrix/%d/%d", i, j),
+                assert_true(number_at(path) == M[order[i]][order[j]]);
         for (int j = 0; j < 6; j++) {
-            snprintf(path, sizeof path, "inverse-dynamics/joint_wrenches/%d/%d", i, j), assert_true(number_at(path) == w[i][j]);
-            snprintf(path, sizeof path, "kinematics/jacobian/%d/%d", j, i), assert_true(number_at(path) == J[j][order[i]]);
+            snprintf(path, sizeof path, "inverse-dynamics/joint_wrenches/%d/%d", i, j),
+                assert_true(number_at(path) == w[i][j]);
+            snprintf(path, sizeof path, "kinematics/jacobian/%d/%d", j, i),
+                assert_true(number_at(path) == J[j][order[i]]);
         }
     }
 }
@@ -144,8 +151,8 @@ static const char everything[] =
 static char *state_text(size_t nq, size_t nv, size_t i, size_t rows)
 {
     static const char *const names[] = {"q", "qd", "qdd", "qddd", "tau"};
-    size_t size = 5 * (rows + 1) * (nq + 1) * 28 + 2000;
-    char  *text = malloc(size), *p = text;
+    size_t                   size    = 5 * (rows + 1) * (nq + 1) * 28 + 2000;
+    char                    *text = malloc(size), *p = text;
     for (int f = 0; f < 5; f++) {
         size_t n = f == 0 ? nq : nv;
         p += sprintf(p, "%s'%s':%s", f > 0 ? "," : "{", names[f], rows ? "[" : "");
@@ -181,11 +188,11 @@ static void compare_rows(const char *model, size_t nq, size_t nv, size_t rows)
 {
     char target[64];
     snprintf(target, sizeof target, "%s/evaluate", model);
-    char *text = state_text(nq, nv, 0, rows);
-    char *batch_text = ok(target, text);
-    json_t *batch = json_loads(batch_text, JSON_DECODE_ANY, NULL);
+    char   *text       = state_text(nq, nv, 0, rows);
+    char   *batch_text = ok(target, text);
+    json_t *batch      = json_loads(batch_text, JSON_DECODE_ANY, NULL);
     for (size_t i = 0; i < rows; i++) {
-        char   *alone = state_text(nq, nv, i, 0);
+        char   *alone      = state_text(nq, nv, i, 0);
         char   *alone_text = ok(target, alone);
         json_t *single = json_loads(alone_text, 0, NULL), *row = row_of(batch, i);
         if (!json_equal(single, row)) fail_msg("%s: row %zu of %zu differs from the state alone", model, i, rows);
@@ -216,7 +223,8 @@ static void targets_agree(void **state)
         door_close();
         door_open_on(NULL, dyn_kernels_at(t)->target);
         for (int m = 0; m < 2; m++) {
-            char *text = state_text(m ? 11 : 4, m ? 10 : 4, 0, 21), *got = ok(m ? "free/evaluate" : "arm/evaluate", text);
+            char *text = state_text(m ? 11 : 4, m ? 10 : 4, 0, 21),
+                 *got  = ok(m ? "free/evaluate" : "arm/evaluate", text);
             if (!expected[m]) expected[m] = strdup(got);
             assert_string_equal(got, expected[m]);
             free(got);
@@ -253,9 +261,10 @@ static void revisions_are_told(void **state)
 static void models_live_as_long_as_requests(void **state)
 {
     static const char body[] = "{\"q\":[0],\"qdd\":[2]}";
-    static const char two_kg[] = "{'gravity':[0,0,0],'links':[{'name':'carriage','parent':'base','joint':{'name':'rail',"
-                                 "'type':'prismatic','axis':[0,0,1]},'inertial':{'mass':2}}]}";
-    api_request head = {.method = "POST", .target = "/v1/models/slider/inverse-dynamics"};
+    static const char two_kg[] =
+        "{'gravity':[0,0,0],'links':[{'name':'carriage','parent':'base','joint':{'name':'rail',"
+        "'type':'prismatic','axis':[0,0,1]},'inertial':{'mass':2}}]}";
+    api_request head   = {.method = "POST", .target = "/v1/models/slider/inverse-dynamics"};
     api_worker *worker = api_worker_open(door_api());
     api_call   *before = api_begin(door_api(), &head);
     assert_int_equal(ask("PUT", "/v1/models/slider", two_kg)->status, 200);

@@ -47,10 +47,35 @@ static void targets(void **state)
 static void targets_that_lead_nowhere(void **state)
 {
     static const char *const cases[] = {
-        "", "*", "/", "//", "v1", "/v2", "/v1/", "/v1//models", "/v1/models/", "/v1/models//document", "/v1/models/a/",
-        "/v1/models/a/document/", "/v1/models/a/b/c", "/v1/models/a%00", "/v1/models/%00", "/v1/models/a%2fdocument",
-        "/v1/models/a%2Fb", "/v1%2fmodels", "/v1/models/%", "/v1/models/%4", "/v1/models/a%4g", "/v1/models/%zz",
-        "/V1", "/v1/../v1", "http://host", "https:///v2", "/livez/x", "/problems", "/v1/models/a/b/c/d/e/f/g/h",
+        "",
+        "*",
+        "/",
+        "//",
+        "v1",
+        "/v2",
+        "/v1/",
+        "/v1//models",
+        "/v1/models/",
+        "/v1/models//document",
+        "/v1/models/a/",
+        "/v1/models/a/document/",
+        "/v1/models/a/b/c",
+        "/v1/models/a%00",
+        "/v1/models/%00",
+        "/v1/models/a%2fdocument",
+        "/v1/models/a%2Fb",
+        "/v1%2fmodels",
+        "/v1/models/%",
+        "/v1/models/%4",
+        "/v1/models/a%4g",
+        "/v1/models/%zz",
+        "/V1",
+        "/v1/../v1",
+        "http://host",
+        "https:///v2",
+        "/livez/x",
+        "/problems",
+        "/v1/models/a/b/c/d/e/f/g/h",
     };
     api_route route;
     char      path[400] = "/v1/models/";
@@ -83,7 +108,7 @@ static void methods(void **state)
         {"GET", "/v1", 200, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const answer *a = ask(cases[i].method, cases[i].target, NULL);
+        const answer *a     = ask(cases[i].method, cases[i].target, NULL);
         const char   *allow = header_of(a, "Allow");
         if (a->status != cases[i].status) fail_msg("%s %s: %u", cases[i].method, cases[i].target, a->status);
         assert_string_equal(allow ? allow : "(none)", cases[i].allow ? cases[i].allow : "(none)");
@@ -93,10 +118,10 @@ static void methods(void **state)
 
 static void head_is_get_without_a_body(void **state)
 {
-    size_t        length = ask("GET", "/v1/models/arm", NULL)->length;
-    api_request   head = {.method = "HEAD", .target = "/v1/models/arm"};
-    api_call     *call = api_begin(door_api(), &head);
-    const api_reply *reply = api_reply_of(call);
+    size_t           length = ask("GET", "/v1/models/arm", NULL)->length;
+    api_request      head   = {.method = "HEAD", .target = "/v1/models/arm"};
+    api_call        *call   = api_begin(door_api(), &head);
+    const api_reply *reply  = api_reply_of(call);
     assert_int_equal(reply->status, 200);
     assert_true(reply->head);
     assert_int_equal(reply->length, length);
@@ -125,12 +150,26 @@ static void model_names(void **state)
 
 static void content_types(void **state)
 {
-    static const char *const json[] = {"", "application/json", "APPLICATION/Json", " application/json ", "application/json;",
-                                       "application/json; charset=utf-8", "application/json;charset=\"UTF-8\"",
-                                       "application/json ; x=\"a;b\\\"c\" ; charset=UTF-8"};
-    static const char *const other[] = {"text/plain", "application/jsonp", "json", "application", "application/", "/json",
-                                        "application/json, text/plain", "application/json x", "application/json;charset=latin1",
-                                        "application/json; charset=\"utf-16\"", "*/*", "application/x-www-form-urlencoded"};
+    static const char *const json[]  = {"",
+                                        "application/json",
+                                        "APPLICATION/Json",
+                                        " application/json ",
+                                        "application/json;",
+                                        "application/json; charset=utf-8",
+                                        "application/json;charset=\"UTF-8\"",
+                                        "application/json ; x=\"a;b\\\"c\" ; charset=UTF-8"};
+    static const char *const other[] = {"text/plain",
+                                        "application/jsonp",
+                                        "json",
+                                        "application",
+                                        "application/",
+                                        "/json",
+                                        "application/json, text/plain",
+                                        "application/json x",
+                                        "application/json;charset=latin1",
+                                        "application/json; charset=\"utf-16\"",
+                                        "*/*",
+                                        "application/x-www-form-urlencoded"};
     assert_int_equal(api_media_of_content(NULL), API_MEDIA_JSON);
     for (size_t i = 0; i < sizeof json / sizeof *json; i++)
         if (api_media_of_content(json[i]) != API_MEDIA_JSON) fail_msg("%s", json[i]);
@@ -140,13 +179,30 @@ static void content_types(void **state)
 
 static void accepted_types(void **state)
 {
-    static const char *const yes[] = {"", "*/*", "application/*", "application/json", "text/html, application/json;q=0.1",
-                                      "text/html;q=1,*/*;q=0.001", "application/json;charset=utf-8", "APPLICATION/JSON;Q=0.5",
-                                      "*/*;q=0, application/*", ",, application/json ,", "application/*;q=0, application/json",
+    static const char *const yes[] = {"",
+                                      "*/*",
+                                      "application/*",
+                                      "application/json",
+                                      "text/html, application/json;q=0.1",
+                                      "text/html;q=1,*/*;q=0.001",
+                                      "application/json;charset=utf-8",
+                                      "APPLICATION/JSON;Q=0.5",
+                                      "*/*;q=0, application/*",
+                                      ",, application/json ,",
+                                      "application/*;q=0, application/json",
                                       "text/plain;q=2, application/json"};
-    static const char *const no[] = {"text/html", "application/json;q=0", "application/json;q=0.000", "*/*;q=0",
-                                     "application/json;q=0, */*", "application/json;q=nonsense", "application/json;q=1.5",
-                                     "application/json;q=0.1234", "json", "application", "image/*", "application/*;q=0, */*"};
+    static const char *const no[]  = {"text/html",
+                                      "application/json;q=0",
+                                      "application/json;q=0.000",
+                                      "*/*;q=0",
+                                      "application/json;q=0, */*",
+                                      "application/json;q=nonsense",
+                                      "application/json;q=1.5",
+                                      "application/json;q=0.1234",
+                                      "json",
+                                      "application",
+                                      "image/*",
+                                      "application/*;q=0, */*"};
     assert_int_equal(api_media_by_accept(NULL, API_MEDIA_JSON), API_MEDIA_JSON);
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
         if (api_media_by_accept(yes[i], API_MEDIA_JSON) != API_MEDIA_JSON) fail_msg("%s", yes[i]);
@@ -157,8 +213,8 @@ static void accepted_types(void **state)
 static unsigned status_with(api_request head)
 {
     static const char body[] = "{\"q\":[0]}";
-    head.method = head.method ? head.method : "POST";
-    head.target = head.target ? head.target : "/v1/models/slider/bias";
+    head.method              = head.method ? head.method : "POST";
+    head.target              = head.target ? head.target : "/v1/models/slider/bias";
     return ask_with(&head, body, sizeof body - 1, NULL)->status;
 }
 
@@ -188,10 +244,13 @@ static void conditions(void **state)
     assert_true(hold("\"a\"", NULL, "a") && hold("\"b\", \"a\"", NULL, "a") && hold(" ,\"b\",, \"a\" ,", NULL, "a"));
     assert_false(hold(",", NULL, "a"));
     assert_true(hold("\"b\",,\"a\",", NULL, "a") && hold("*", NULL, "a") && hold(" * ", NULL, "a"));
-    assert_false(hold("*", NULL, NULL) || hold("\"a\"", NULL, NULL) || hold("\"b\"", NULL, "a") || hold("W/\"a\"", NULL, "a"));
-    assert_false(hold("a", NULL, "a") || hold("", NULL, "a") || hold("\"a", NULL, "a") || hold("\"a\" \"b\"", NULL, "a"));
+    assert_false(hold("*", NULL, NULL) || hold("\"a\"", NULL, NULL) || hold("\"b\"", NULL, "a") ||
+                 hold("W/\"a\"", NULL, "a"));
+    assert_false(hold("a", NULL, "a") || hold("", NULL, "a") || hold("\"a", NULL, "a") ||
+                 hold("\"a\" \"b\"", NULL, "a"));
     assert_true(hold(NULL, "*", NULL) && hold(NULL, "\"b\"", "a") && hold(NULL, "\"a\"", NULL));
-    assert_false(hold(NULL, "*", "a") || hold(NULL, "\"a\"", "a") || hold(NULL, "W/\"a\"", "a") || hold(NULL, "a", "b"));
+    assert_false(hold(NULL, "*", "a") || hold(NULL, "\"a\"", "a") || hold(NULL, "W/\"a\"", "a") ||
+                 hold(NULL, "a", "b"));
     assert_false(hold("\"a\"", "\"a\"", "a"));
     assert_false(hold("\"a\",*", NULL, "a"));
 }
@@ -219,7 +278,8 @@ static void conditional_requests(void **state)
     assert_int_equal(status_with((api_request){.method = "PUT", .target = slider, .if_none_match = "*"}), 412);
     assert_int_equal(status_with((api_request){.method = "PUT", .target = "/v1/models/new", .if_match = "*"}), 412);
     assert_int_equal(status_with((api_request){.method = "DELETE", .target = slider, .if_match = "\"x\""}), 412);
-    assert_int_equal(status_with((api_request){.method = "DELETE", .target = "/v1/models/no", .if_match = "\"x\""}), 404);
+    assert_int_equal(status_with((api_request){.method = "DELETE", .target = "/v1/models/no", .if_match = "\"x\""}),
+                     404);
     assert_string_equal(tag_of("slider"), tag);
 }
 
@@ -228,17 +288,21 @@ static void conditions_hold_at_commit(void **state)
 {
     static const char body[] = "{\"links\":[{\"name\":\"l\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":"
                                "\"prismatic\",\"axis\":[0,0,1]}}]}";
-    api_worker *worker = api_worker_open(door_api());
+    api_worker       *worker = api_worker_open(door_api());
     for (int i = 0; i < 3; i++) {
-        ask("PUT", "/v1/models/raced", "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'revolute','axis':[1,0,0]}}]}");
-        const char *tag = tag_of("raced");
+        ask("PUT", "/v1/models/raced",
+            "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'revolute','axis':[1,0,0]}}]}");
+        const char *tag    = tag_of("raced");
         api_request head[] = {{.method = "PUT", .target = "/v1/models/raced", .if_match = tag},
                               {.method = "DELETE", .target = "/v1/models/raced", .if_match = tag},
                               {.method = "PUT", .target = "/v1/models/raced2", .if_none_match = "*"}};
-        api_call   *call = api_begin(door_api(), &head[i]);
+        api_call   *call   = api_begin(door_api(), &head[i]);
         assert_true(api_wants_body(call));
-        assert_in_set(ask("PUT", head[i].target, "{'links':[{'name':'b','parent':'base','joint':{'name':'k','type':"
-                                                 "'revolute','axis':[1,0,0]}}]}")->status, ((LargestIntegralType[]){200, 201}), 2);
+        assert_in_set(ask("PUT", head[i].target,
+                          "{'links':[{'name':'b','parent':'base','joint':{'name':'k','type':"
+                          "'revolute','axis':[1,0,0]}}]}")
+                          ->status,
+                      ((LargestIntegralType[]){200, 201}), 2);
         api_run(call, worker, body, sizeof body - 1, NULL);
         assert_int_equal(api_reply_of(call)->status, 412);
         api_end(call);
@@ -251,8 +315,8 @@ static void conditions_hold_at_commit(void **state)
 
 static void timeouts(void **state)
 {
-    static const char *const bad[] = {"", "0", "0.0", "-1", "+1", "1s", "nan", "inf", "1e3", "0x1", ".5", "1.", " 1", "1 ",
-                                      "1,5", "one", "1.5.2", "01"};
+    static const char *const bad[] = {"",    "0",  "0.0", "-1", "+1", "1s",  "nan", "inf",   "1e3",
+                                      "0x1", ".5", "1.",  " 1", "1 ", "1,5", "one", "1.5.2", "01"};
     static const struct {
         const char *text;
         double      seconds;
@@ -296,8 +360,8 @@ static void request_ids(void **state)
 
 static unsigned status_at(api *a, const char *target)
 {
-    api_request head = {.method = "GET", .target = target};
-    api_call   *call = api_begin(a, &head);
+    api_request head   = {.method = "GET", .target = target};
+    api_call   *call   = api_begin(a, &head);
     unsigned    status = api_reply_of(call)->status;
     api_end(call);
     return status;
@@ -307,7 +371,7 @@ static void phases(void **state)
 {
     char       error[100];
     api_config config = {.version = "test", .limits = door_limits};
-    api       *a = api_open(&config, error, sizeof error);
+    api       *a      = api_open(&config, error, sizeof error);
     assert_int_equal(status_at(a, "/readyz"), 503);
     assert_int_equal(status_at(a, "/livez"), 200);
     assert_int_equal(status_at(a, "/v1"), 200);
@@ -326,7 +390,7 @@ static void phases(void **state)
 static void unknown_targets_are_refused(void **state)
 {
     char       error[100] = "";
-    api_config config = {.version = "test", .target = "pdp11", .limits = door_limits};
+    api_config config     = {.version = "test", .target = "pdp11", .limits = door_limits};
     assert_null(api_open(&config, error, sizeof error));
     assert_non_null(strstr(error, "pdp11"));
     assert_non_null(strstr(error, "scalar"));

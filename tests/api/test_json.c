@@ -118,7 +118,7 @@ static void long_pointers_are_left_out(void **state)
     char        name[300];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    at = api_pointer_key(&at, name);
+    at                    = api_pointer_key(&at, name);
     assert_null(api_pointer_text(&at));
     at = api_pointer_index(&at, 1);
     assert_null(api_pointer_text(&at));
@@ -127,10 +127,14 @@ static void long_pointers_are_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_real_and_come_back), cmocka_unit_test(strings_come_back),
-        cmocka_unit_test(any_bytes_make_valid_json),      cmocka_unit_test(syntax),
-        cmocka_unit_test(nesting),                        cmocka_unit_test(overflow_is_pointed_at),
-        cmocka_unit_test(rows_of_pointers),               cmocka_unit_test(long_pointers_are_left_out),
+        cmocka_unit_test(numbers_are_real_and_come_back),
+        cmocka_unit_test(strings_come_back),
+        cmocka_unit_test(any_bytes_make_valid_json),
+        cmocka_unit_test(syntax),
+        cmocka_unit_test(nesting),
+        cmocka_unit_test(overflow_is_pointed_at),
+        cmocka_unit_test(rows_of_pointers),
+        cmocka_unit_test(long_pointers_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

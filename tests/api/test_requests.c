@@ -48,15 +48,19 @@ static void shapes(void **state)
         {ID, "{'q':[[1,2,3,4],[1,2,3,4]],'qd':[[1,2,3,4],[1,2,3,4],[1,2,3,4]]}", "wrong-shape", "/qd", -1,
          "3 rows given, but /q has 2"},
         {ID, "{'q':[[1,2,3,4],[1,2,3,4]],'qdd':[[1,2,3,4]]}", "wrong-shape", "/qdd", -1, "1 rows given, but /q has 2"},
-        {"free/inverse-dynamics", "{'q':[1,2,3,4,5,6,7,8,9,10]}", "wrong-shape", "/q", -1, "10 entries given, 11 expected (nq"},
-        {"free/inverse-dynamics", "{'q':[0,0,0,0,0,0,1,1,2,3,4],'qd':[1]}", "wrong-shape", "/qd", -1, "10 expected (nv"},
-        {ID, "{" Q ",'wrenches':[{'link':'fore','force':[1,2]}]}", "wrong-shape", "/wrenches/0/force", -1, "2 entries given, 3"},
+        {"free/inverse-dynamics", "{'q':[1,2,3,4,5,6,7,8,9,10]}", "wrong-shape", "/q", -1,
+         "10 entries given, 11 expected (nq"},
+        {"free/inverse-dynamics", "{'q':[0,0,0,0,0,0,1,1,2,3,4],'qd':[1]}", "wrong-shape", "/qd", -1,
+         "10 expected (nv"},
+        {ID, "{" Q ",'wrenches':[{'link':'fore','force':[1,2]}]}", "wrong-shape", "/wrenches/0/force", -1,
+         "2 entries given, 3"},
         {ID, "{'q':[[1,2,3,4]],'wrenches':[{'link':'fore'},{'link':'fore','point':[[1,2,3],[1,2,3]]}]}", "wrong-shape",
          "/wrenches/1/point", -1, "2 rows given, but /q has 1"},
         {ID, "{" Q ",'wrenches':[{'link':'fore','torque':[[1,2,3],[1,2,3]],'force':[[1,2,3]]}]}", "wrong-shape",
          "/wrenches/0/torque", -1, "/wrenches/0/force has 1"},
         {ID, "{" Q ",'gravity':[1,2]}", "wrong-shape", "/gravity", -1, "2 entries given, 3 expected"},
-        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'com':[1,2,3,4]}}", "wrong-shape", "/payload/com", -1, "4 entries"},
+        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'com':[1,2,3,4]}}", "wrong-shape", "/payload/com", -1,
+         "4 entries"},
         {ID, "{" Q ",'joints':['hip']}", "wrong-shape", "/joints", -1, "1 names given, all 4"},
         {ID, "{" Q ",'outputs':[]}", "wrong-shape", "/outputs", -1, "at least one"},
         {EVAL, "{" Q ",'operations':{}}", "wrong-shape", "/operations", -1, "at least one"},
@@ -78,24 +82,30 @@ static void types(void **state)
         {ID, "{'q':[[1,2,3,4],[1,2,3,true]]}", "wrong-type", "/q/1/3", 1, "true given for hip"},
         {ID, "{'q':[[[1,2,3,4]]]}", "wrong-type", "/q/0/0", 0, "an array given"},
         {ID, "{'q':[1,2,3,4,{}]}", "wrong-type", "/q/4", -1, "an object given, a number expected"},
-        {ID, "{'q':{'shoulder':1,'elbow':'x','grasp':3,'hip':4}}", "wrong-type", "/q/elbow", -1, "a string given for elbow"},
+        {ID, "{'q':{'shoulder':1,'elbow':'x','grasp':3,'hip':4}}", "wrong-type", "/q/elbow", -1,
+         "a string given for elbow"},
         {ID, "{'q':[{'shoulder':1,'elbow':1,'grasp':3,'hip':4}]}", "wrong-type", "/q/0", -1, "an object given"},
-        {ID, "{'q':{'shoulder':1,'elbow':1,'grasp':3,'hip':4},'qd':[[1,2,3,4]]}", "wrong-type", "/q", -1, "/qd is a batch"},
+        {ID, "{'q':{'shoulder':1,'elbow':1,'grasp':3,'hip':4},'qd':[[1,2,3,4]]}", "wrong-type", "/q", -1,
+         "/qd is a batch"},
         {ID, "{" Q ",'friction':0}", "wrong-type", "/friction", -1, "a number given, true or false"},
         {ID, "{" Q ",'gravity':[[0,0,1]]}", "wrong-type", "/gravity/0", -1, "an array given"},
         {ID, "{" Q ",'gravity':9.81}", "wrong-type", "/gravity", -1, "an array of 3 numbers expected"},
         {ID, "{" Q ",'wrenches':{}}", "wrong-type", "/wrenches", -1, "an array of wrenches expected"},
         {ID, "{" Q ",'wrenches':[3]}", "wrong-type", "/wrenches/0", -1, "a number given, an object expected"},
         {ID, "{" Q ",'wrenches':[{'link':3}]}", "wrong-type", "/wrenches/0/link", -1, "a string expected"},
-        {ID, "{" Q ",'wrenches':[{'link':'fore','frame':true}]}", "wrong-type", "/wrenches/0/frame", -1, "a string expected"},
-        {ID, "{" Q ",'wrenches':[{'link':'fore','force':{}}]}", "wrong-type", "/wrenches/0/force", -1, "an object given"},
-        {ID, "{" Q ",'wrenches':[{'link':'fore','force':[[1,2,3],[1,2,null]]}]}", "wrong-type", "/wrenches/0/force/1/2", 1,
-         "null given, a number expected"},
+        {ID, "{" Q ",'wrenches':[{'link':'fore','frame':true}]}", "wrong-type", "/wrenches/0/frame", -1,
+         "a string expected"},
+        {ID, "{" Q ",'wrenches':[{'link':'fore','force':{}}]}", "wrong-type", "/wrenches/0/force", -1,
+         "an object given"},
+        {ID, "{" Q ",'wrenches':[{'link':'fore','force':[[1,2,3],[1,2,null]]}]}", "wrong-type", "/wrenches/0/force/1/2",
+         1, "null given, a number expected"},
         {ID, "{" Q ",'payload':1}", "wrong-type", "/payload", -1, "a payload or an array"},
         {ID, "{" Q ",'payload':[1]}", "wrong-type", "/payload/0", -1, "an object expected"},
         {ID, "{" Q ",'payload':{'link':'fore','mass':'1'}}", "wrong-type", "/payload/mass", -1, "a string given"},
-        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'inertia':[1]}}", "wrong-type", "/payload/inertia", -1, "an object"},
-        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'inertia':{'xx':[]}}}", "wrong-type", "/payload/inertia/xx", -1, "an array"},
+        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'inertia':[1]}}", "wrong-type", "/payload/inertia", -1,
+         "an object"},
+        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'inertia':{'xx':[]}}}", "wrong-type", "/payload/inertia/xx", -1,
+         "an array"},
         {ID, "{" Q ",'joints':'hip'}", "wrong-type", "/joints", -1, "a string given"},
         {ID, "{" Q ",'joints':['hip','elbow',3,'grasp']}", "wrong-type", "/joints/2", -1, "a number given"},
         {ID, "{" Q ",'outputs':'tau'}", "wrong-type", "/outputs", -1, "a string given"},
@@ -116,9 +126,11 @@ static void missing_and_unknown_fields(void **state)
         {ID, "{}", "missing-field", "/q", -1, "inverse-dynamics needs q"},
         {FD, "{" Q "}", "missing-field", "/tau", -1, "forward-dynamics needs tau"},
         {EVAL, "{" Q "}", "missing-field", "/operations", -1, "needs operations"},
-        {EVAL, "{" Q ",'operations':{'bias':{},'forward-dynamics':{}}}", "missing-field", "/tau", -1, "forward-dynamics needs tau"},
+        {EVAL, "{" Q ",'operations':{'bias':{},'forward-dynamics':{}}}", "missing-field", "/tau", -1,
+         "forward-dynamics needs tau"},
         {KIN, "{" Q ",'outputs':['jacobian']}", "missing-field", "/frame", -1, "need \"frame\""},
-        {EVAL, "{" Q ",'operations':{'kinematics':{'outputs':['jerk']}}}", "missing-field", "/operations/kinematics/frame", -1, ""},
+        {EVAL, "{" Q ",'operations':{'kinematics':{'outputs':['jerk']}}}", "missing-field",
+         "/operations/kinematics/frame", -1, ""},
         {ID, "{'q':{'shoulder':1,'elbow':2,'grasp':3}}", "missing-field", "/q/hip", -1, "hip is missing"},
         {ID, "{" Q ",'wrenches':[{'force':[1,2,3]}]}", "missing-field", "/wrenches/0/link", -1, "needs its link"},
         {ID, "{" Q ",'payload':{'mass':1}}", "missing-field", "/payload/link", -1, "needs its link"},
@@ -129,15 +141,21 @@ static void missing_and_unknown_fields(void **state)
         {ID, "{" Q ",'a/b~c':1}", "unknown-field", "/a~1b~0c", -1, "a/b~c"},
         {ID, "{" Q ",'operations':{}}", "unknown-field", "/operations", -1, ""},
         {ID, "{" Q ",'frame':'tool'}", "unknown-field", "/frame", -1, ""},
-        {"arm/mass-matrix", "{" Q ",'gravity':[0,0,0]}", "unknown-field", "/gravity", -1, "q, payload, joints, outputs"},
+        {"arm/mass-matrix", "{" Q ",'gravity':[0,0,0]}", "unknown-field", "/gravity", -1,
+         "q, payload, joints, outputs"},
         {"arm/energy", "{" Q ",'wrenches':[]}", "unknown-field", "/wrenches", -1, ""},
         {KIN, "{" Q ",'payload':[]}", "unknown-field", "/payload", -1, ""},
-        {EVAL, "{" Q ",'operations':{'bias':{'q':[1,2,3,4]}}}", "unknown-field", "/operations/bias/q", -1, "there are: outputs"},
-        {EVAL, "{" Q ",'qdd':[1,2,3,4],'operations':{'bias':{}}}", "unknown-field", "/qdd", -1, "evaluate with these operations"},
+        {EVAL, "{" Q ",'operations':{'bias':{'q':[1,2,3,4]}}}", "unknown-field", "/operations/bias/q", -1,
+         "there are: outputs"},
+        {EVAL, "{" Q ",'qdd':[1,2,3,4],'operations':{'bias':{}}}", "unknown-field", "/qdd", -1,
+         "evaluate with these operations"},
         {EVAL, "{" Q ",'outputs':['bias'],'operations':{'bias':{}}}", "unknown-field", "/outputs", -1, ""},
-        {ID, "{" Q ",'wrenches':[{'link':'fore','forces':[1,2,3]}]}", "unknown-field", "/wrenches/0/forces", -1, "a wrench"},
-        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'colour':1}}", "unknown-field", "/payload/colour", -1, "a payload"},
-        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'inertia':{'ixx':1}}}", "unknown-field", "/payload/inertia/ixx", -1, "xx"},
+        {ID, "{" Q ",'wrenches':[{'link':'fore','forces':[1,2,3]}]}", "unknown-field", "/wrenches/0/forces", -1,
+         "a wrench"},
+        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'colour':1}}", "unknown-field", "/payload/colour", -1,
+         "a payload"},
+        {ID, "{" Q ",'payload':{'link':'fore','mass':1,'inertia':{'ixx':1}}}", "unknown-field", "/payload/inertia/ixx",
+         -1, "xx"},
     };
     CHECK(cases);
 }
@@ -147,7 +165,8 @@ static void names(void **state)
     static const refusal cases[] = {
         {ID, "{'q':{'shoulder':1,'elbow':2,'grasp':3,'hip':4,'knee':5}}", "unknown-name", "/q/knee", -1, "knee"},
         {ID, "{" Q ",'joints':['hip','elbow','knee','grasp']}", "unknown-name", "/joints/2", -1, "no joint \"knee\""},
-        {ID, "{" Q ",'joints':['hip','elbow','hip','grasp']}", "duplicate-name", "/joints/2", -1, "hip is listed twice"},
+        {ID, "{" Q ",'joints':['hip','elbow','hip','grasp']}", "duplicate-name", "/joints/2", -1,
+         "hip is listed twice"},
         {"free/bias", "{'q':[0,0,0,0,0,0,1,1,2,3,4],'joints':[]}", "bad-value", "/joints", -1, "nq = 11, nv = 10"},
         {ID, "{" Q ",'outputs':['tau','tua']}", "unknown-name", "/outputs/1", -1, "there are: tau, joint_wrenches"},
         {ID, "{" Q ",'outputs':['tau','tau']}", "duplicate-name", "/outputs/1", -1, "tau is listed twice"},
@@ -157,11 +176,15 @@ static void names(void **state)
         {KIN, "{" Q ",'frame':'tol'}", "unknown-name", "/frame", -1, "tol"},
         {KIN, "{" Q ",'reference':'body'}", "bad-value", "/reference", -1, "\"world\" or \"frame\" expected"},
         {ID, "{" Q ",'wrenches':[{'link':'tool'}]}", "unknown-name", "/wrenches/0/link", -1, "it is a frame"},
-        {ID, "{" Q ",'wrenches':[{'link':'fore','frame':'tool'}]}", "bad-value", "/wrenches/0/frame", -1, "\"link\" expected"},
-        {ID, "{" Q ",'payload':{'link':'nowhere','mass':1}}", "unknown-name", "/payload/link", -1, "no link \"nowhere\""},
-        {EVAL, "{" Q ",'operations':{'bais':{}}}", "unknown-name", "/operations/bais", -1, "there are: inverse-dynamics"},
+        {ID, "{" Q ",'wrenches':[{'link':'fore','frame':'tool'}]}", "bad-value", "/wrenches/0/frame", -1,
+         "\"link\" expected"},
+        {ID, "{" Q ",'payload':{'link':'nowhere','mass':1}}", "unknown-name", "/payload/link", -1,
+         "no link \"nowhere\""},
+        {EVAL, "{" Q ",'operations':{'bais':{}}}", "unknown-name", "/operations/bais", -1,
+         "there are: inverse-dynamics"},
         {EVAL, "{" Q ",'operations':{'evaluate':{}}}", "unknown-name", "/operations/evaluate", -1, ""},
-        {EVAL, "{" Q ",'operations':{'kinematics':{'frames':['x']}}}", "unknown-name", "/operations/kinematics/frames/0", -1, ""},
+        {EVAL, "{" Q ",'operations':{'kinematics':{'frames':['x']}}}", "unknown-name",
+         "/operations/kinematics/frames/0", -1, ""},
     };
     CHECK(cases);
 }
@@ -175,15 +198,17 @@ static void figures(void **state)
          "/wrenches/0/force/2/2", 2, "overflows"},
         {ID, "{'q':[1e6,2,3,4]}", "angle-too-large", "/q/0", -1, "shoulder is 1000000"},
         {ID, "{'q':[[1,2,3,4],[1,2,1e9,-100001]]}", "angle-too-large", "/q/1/3", 1, "hip is -100001"},
-        {ID, "{'q':[1,2,1e6,4],'joints':['grasp','hip','shoulder','elbow']}", "angle-too-large", "/q/2", -1, "shoulder is"},
+        {ID, "{'q':[1,2,1e6,4],'joints':['grasp','hip','shoulder','elbow']}", "angle-too-large", "/q/2", -1,
+         "shoulder is"},
         {ID, "{'q':{'shoulder':1,'elbow':2e9,'grasp':3,'hip':4}}", "angle-too-large", "/q/elbow", -1, "elbow is"},
         {ID, "{'q':[1e6,2,3,4],'qd':[[1,2,3,4],[1,2,3,4]]}", "angle-too-large", "/q/0", -1, "shoulder is"},
         {"free/bias", "{'q':[0,0,0,0,0,0,1.00001,1,2,3,4]}", "bad-quaternion", "/q/3", -1, "1.00001"},
         {"free/bias", "{'q':[0,0,0,0,0,0,0,1,2,3,4]}", "bad-quaternion", "/q/3", -1, "the norm 0"},
-        {"free/bias", "{'q':[[0,0,0,0,0,0,1,1,2,3,4],[0,0,0,1e200,1e200,0,1,1,2,3,4]]}", "bad-quaternion", "/q/1/3", 1, "norm"},
+        {"free/bias", "{'q':[[0,0,0,0,0,0,1,1,2,3,4],[0,0,0,1e200,1e200,0,1,1,2,3,4]]}", "bad-quaternion", "/q/1/3", 1,
+         "norm"},
         {ID, "{" Q ",'payload':{'link':'fore','mass':-1}}", "bad-inertia", "/payload", -1, "negative"},
-        {ID, "{" Q ",'payload':[{'link':'fore','mass':1,'inertia':{'xx':-1,'yy':1,'zz':1}}]}", "bad-inertia", "/payload/0", -1,
-         "negative principal moment"},
+        {ID, "{" Q ",'payload':[{'link':'fore','mass':1,'inertia':{'xx':-1,'yy':1,'zz':1}}]}", "bad-inertia",
+         "/payload/0", -1, "negative principal moment"},
         {ID, "{" Q ",'qd':[1e200,1e200,0,0]}", "result-not-finite", NULL, -1, "tau["},
         {ID, "{'q':[[1,2,3,4],[1,2,3,4]],'qd':[[0,0,0,0],[1e200,1e200,0,0]]}", "result-not-finite", NULL, 1, "tau["},
     };
@@ -196,14 +221,19 @@ static void singular_mass_matrices(void **state)
 {
     static const refusal cases[] = {
         {"limp/forward-dynamics", "{'q':[1,2],'tau':[1,2]}", "singular-mass-matrix", "/q", -1, "wrist"},
-        {"limp/forward-dynamics", "{'q':[1,2],'tau':[[1,2],[3,4]],'outputs':['joint_wrenches']}", "singular-mass-matrix", "/q",
-         0, "wrist"},
+        {"limp/forward-dynamics", "{'q':[1,2],'tau':[[1,2],[3,4]],'outputs':['joint_wrenches']}",
+         "singular-mass-matrix", "/q", 0, "wrist"},
         {"limp/mass-matrix", "{'q':[1,2],'outputs':['inverse']}", "singular-mass-matrix", "/q", -1, "wrist"},
-        {"limp/evaluate", "{'q':[1,2],'operations':{'mass-matrix':{'outputs':['inverse']}}}", "singular-mass-matrix", "/q", -1, "wrist"},
+        {"limp/evaluate", "{'q':[1,2],'operations':{'mass-matrix':{'outputs':['inverse']}}}", "singular-mass-matrix",
+         "/q", -1, "wrist"},
     };
-    assert_int_equal(ask("PUT", "/v1/models/limp", "{'links':[{'name':'a','parent':'base','joint':{'name':'elbow','type':"
-                         "'revolute','axis':[0,0,1]},'inertial':{'mass':1,'com':[1,0,0]}},{'name':'b','parent':'a','joint':"
-                         "{'name':'wrist','type':'revolute','axis':[0,0,1]}}]}")->status, 201);
+    assert_int_equal(
+        ask("PUT", "/v1/models/limp",
+            "{'links':[{'name':'a','parent':'base','joint':{'name':'elbow','type':"
+            "'revolute','axis':[0,0,1]},'inertial':{'mass':1,'com':[1,0,0]}},{'name':'b','parent':'a','joint':"
+            "{'name':'wrist','type':'revolute','axis':[0,0,1]}}]}")
+            ->status,
+        201);
     CHECK(cases);
     assert_int_equal(post("limp/mass-matrix", "{'q':[1,2]}")->status, 200);
     assert_int_equal(post("limp/inverse-dynamics", "{'q':[1,2]}")->status, 200);
@@ -214,7 +244,7 @@ static void singular_mass_matrices(void **state)
 static char *batch(size_t rows, const char *more)
 {
     char *text = malloc(rows * 32 + 100);
-    char *p = text + sprintf(text, "{'q':[");
+    char *p    = text + sprintf(text, "{'q':[");
     for (size_t i = 0; i < rows; i++)
         p += sprintf(p, "%s[0.1,0.2,0.3,0.4]", i > 0 ? "," : "");
     sprintf(p, "]%s}", more);
@@ -230,7 +260,7 @@ static void reopen(api_limits limits)
 static void rows(void **state)
 {
     api_limits limits = door_limits;
-    limits.rows = 10;
+    limits.rows       = 10;
     reopen(limits);
     char *ten = batch(10, ""), *eleven = batch(11, "");
     assert_int_equal(post(ID, ten)->status, 200);
@@ -245,9 +275,9 @@ static void rows(void **state)
 static void answers(void **state)
 {
     api_limits limits = door_limits;
-    size_t     fit = 0;
-    char      *many = batch(1000, ",'outputs':['mass_matrix','inverse']");
-    limits.answer = 100000;
+    size_t     fit    = 0;
+    char      *many   = batch(1000, ",'outputs':['mass_matrix','inverse']");
+    limits.answer     = 100000;
     reopen(limits);
     const answer *a = post("arm/mass-matrix", many);
     assert_problem(413, "answer-too-large", NULL, -1);
@@ -257,7 +287,7 @@ static void answers(void **state)
     assert_in_range(fit, 80, 150);
     free(many);
     many = batch(fit, ",'outputs':['mass_matrix','inverse']");
-    a = post("arm/mass-matrix", many);
+    a    = post("arm/mass-matrix", many);
     assert_int_equal(a->status, 200);
     assert_in_range(a->length, 40000, 100000);
     free(many);
@@ -267,9 +297,10 @@ static void answers(void **state)
 static void models(void **state)
 {
     api_limits limits = door_limits;
-    limits.models = 4;
+    limits.models     = 4;
     reopen(limits);
-    static const char document[] = "{'links':[{'name':'l','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1]}}]}";
+    static const char document[] =
+        "{'links':[{'name':'l','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1]}}]}";
     assert_int_equal(ask("PUT", "/v1/models/m4", document)->status, 201);
     ask("PUT", "/v1/models/m5", document);
     assert_problem(507, "store-full", NULL, -1);
@@ -282,7 +313,7 @@ static void models(void **state)
 /* Whatever is claimed is given back: a budget that one request nearly fills serves a thousand in turn. */
 static void memory(void **state)
 {
-    api_limits limits = door_limits;
+    api_limits limits  = door_limits;
     char      *hundred = batch(100, ""), *bad = batch(100, ",'x':1"), *thousands = batch(10000, "");
     limits.memory = 100000;
     reopen(limits);
@@ -303,7 +334,7 @@ static void memory(void **state)
 static void bodies_and_syntax(void **state)
 {
     api_limits limits = door_limits;
-    limits.body = 3000;
+    limits.body       = 3000;
     reopen(limits);
     char *long_body = batch(400, "");
     post(ID, long_body);
@@ -325,7 +356,8 @@ static void watches(void **state)
 {
     char       *text = batch(2000, "");
     api_request head = {.method = "POST", .target = "/v1/models/arm/inverse-dynamics"};
-    api_watch   past = {.deadline = 1}, later = {.deadline = UINT64_MAX}, gone = {.cancelled = true, .deadline = UINT64_MAX};
+    api_watch   past = {.deadline = 1}, later = {.deadline = UINT64_MAX},
+              gone = {.cancelled = true, .deadline = UINT64_MAX};
     for (char *p = text; *p; p++)
         if (*p == '\'') *p = '"';
     ask_with(&head, text, strlen(text), &past);
