@@ -33,7 +33,8 @@ static bool failv(const api_node *node, const char *key, size_t rank, const size
                   const char *format, va_list args)
 {
     api_pointer pointer = pointer_to(node, key, rank, indices);
-    return api_failv(node->reader->problem, code, api_pointer_text(&pointer), format, args);
+    api_failv(node->reader->problem, code, api_pointer_text(&pointer), format, args);
+    return false;
 }
 
 bool api_node_fail(const api_node *node, const char *key, api_code code, const char *format, ...)
@@ -59,7 +60,8 @@ static bool fail_at(const api_node *node, const char *key, size_t rank, const si
 
 bool api_reader_no_memory(api_reader *reader)
 {
-    return api_fail(reader->problem, API_MEMORY_FULL, NULL, "no memory to read the model document");
+    api_fail(reader->problem, API_MEMORY_FULL, NULL, "no memory to read the model document");
+    return false;
 }
 
 /* --- the report ------------------------------------------------------------------------------------------------ */

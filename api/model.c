@@ -218,7 +218,7 @@ static bool assemble(api_model *model, const json_t *in, const char *name, size_
     return true;
 }
 
-api_model *api_model_from_document(const json_t *in, const char *name, size_t max_links, api_problem *problem)
+api_model *api_model_from_document(const json_t *document, const char *name, size_t max_links, api_problem *problem)
 {
     api_model *model = calloc(1, sizeof *model);
     if (!model || !(model->report = json_array())) {
@@ -227,11 +227,11 @@ api_model *api_model_from_document(const json_t *in, const char *name, size_t ma
         return NULL;
     }
     atomic_init(&model->references, 1);
-    api_arena    scratch  = {0};
-    api_reader   reader   = {.arena = &scratch, .problem = problem, .report = model->report};
-    api_document document = {0};
-    bool         ok       = assemble(model, in, name, max_links, &reader, &document);
-    json_decref(document.canonical);
+    api_arena    scratch = {0};
+    api_reader   reader  = {.arena = &scratch, .problem = problem, .report = model->report};
+    api_document read    = {0};
+    bool         ok      = assemble(model, document, name, max_links, &reader, &read);
+    json_decref(read.canonical);
     api_arena_free(&scratch);
     if (ok) return model;
     api_model_release(model);

@@ -18,17 +18,25 @@ static void assert_names(const char *const *given, size_t n, const char *expecte
     assert_string_equal(text, expected);
 }
 
+/* clang-format off */
+static const char branched[] =
+    "{'links':["
+    LINK("leaf", "middle", "j4", "revolute", BODY) ","
+    LINK("right", "base", "j1", "prismatic", BODY) ","
+    LINK("left", "base", "j2", "revolute", BODY) ","
+    LINK("glued", "left", "j3", "fixed", BODY) ","
+    LINK("middle", "glued", "j5", "continuous", BODY) ","
+    LINK("twig", "left", "j6", "revolute", BODY)
+    "],'frames':[{'name':'eye','link':'glued','xyz':[0,0,1]}]}";
+static const char walking[] =
+    "{'base':{'type':'floating','link':'trunk','inertial':{'mass':3,'inertia':{'xx':1,'yy':1,'zz':1}}},'links':["
+    LINK("hip", "trunk", "base.z2", "revolute", BODY) "]}";
+/* clang-format on */
+
 /* Children in document order, depth first, whatever the order in which links are listed. */
 static void order_of_coordinates(void **state)
 {
-    api_model *model = model_of("{'links':[" LINK("leaf", "middle", "j4", "revolute", BODY) "," LINK(
-        "right", "base", "j1", "prismatic",
-        BODY) "," LINK("left", "base", "j2", "revolute",
-                       BODY) "," LINK("glued", "left", "j3", "fixed",
-                                      BODY) "," LINK("middle", "glued", "j5", "continuous",
-                                                     BODY) "," LINK("twig", "left", "j6", "revolute",
-                                                                    BODY) "],'frames':[{'name':'eye','link':'glued','"
-                                                                          "xyz':[0,0,1]}]}");
+    api_model *model = model_of(branched);
     assert_names(model->velocity_names, model->nv, "j1 j2 j5 j4 j6");
     assert_names(model->position_names, model->nq, "j1 j2 j5 j4 j6");
     assert_names(model->body_names, model->n_bodies, "right left middle leaf twig");
@@ -55,9 +63,7 @@ static void order_of_coordinates(void **state)
 
 static void floating_base(void **state)
 {
-    api_model *model =
-        model_of("{'base':{'type':'floating','link':'trunk','inertial':{'mass':3,'inertia':{'xx':1,'yy':1,"
-                 "'zz':1}}},'links':[" LINK("hip", "trunk", "base.z2", "revolute", BODY) "]}");
+    api_model *model = model_of(walking);
     assert_int_equal(model->nq, 8);
     assert_int_equal(model->nv, 7);
     assert_names(model->position_names, 8, "base.x base.y base.z base.qx base.qy base.qz base.qw base.z2");
@@ -226,44 +232,26 @@ static void revision_is_a_hash_of_the_text(void **state)
 
 /* --- report ---------------------------------------------------------------------------------------------------- */
 
+/* clang-format off */
+static const char questionable[] =
+    "{'name':'other','base':{'inertial':{'mass':4}},'links':["
+    LINK("a", "base", "j0", "fixed", ",'inertial':{'mass':2}") ","
+    LINK("b", "a", "j1", "revolute", "") ","
+    LINK("c", "a", "j2", "revolute", ",'inertial':{'inertia':{'xx':1,'yy':1,'zz':1}}") ","
+    LINK("d", "c", "j3", "prismatic", "") ","
+    LINK("e", "a", "j4", "revolute", ",'inertial':{'mass':1,'inertia':{'xx':1,'yy':1,'zz':3}}") ","
+    "{'name':'f','parent':'e','joint':{'name':'j5','type':'revolute','axis':[0,0,1],'rotor_inertia':1,"
+    "'friction':{'viscous':-1},'spring':{'damping':-1}}}]}";
+static const char weightless[] =
+    "{'base':{'type':'floating'},'gravity':[0,0,0],'links':[" LINK("a", "base", "j", "prismatic", "") "]}";
+static const char plate[] =
+    "{'gravity':[0,0,0],'links':["
+    LINK("a", "base", "j", "revolute", ",'inertial':{'solid':'box','size':[0.1,0.7,0],'mass':3,'rpy':[0.1,0.2,0.3]}") "]}";
+/* clang-format on */
+
 static void report(void **state)
 {
-    api_model *model = model_of("{'name':'other','base':{'inertial':{'mass':4}},'links':[" LINK(
-        "a", "base", "j0", "fixed",
-        ",'inertial':{'mass':2}") "," LINK("b", "a",
-                                           "j1", "revolute", "") "," LINK("c", "a", "j2", "revolute",
-                                                                          ",'inertial':{'inertia':{'xx':1,'yy':1,'zz':"
-                                                                          "1}}") "," LINK("d", "c", "j3", "prismatic",
-                                                                                          "") "," LINK("e", "a", "j4",
-                                                                                                       "revolute",
-                                                                                                       ",'inertial':{'"
-                                                                                                       "mass':1,'"
-                                                                                                       "inertia':{'xx':"
-                                                                                                       "1,'yy':1,'zz':"
-                                                                                                       "3}}") ","
-                                                                                                              "{'name':"
-                                                                                                              "'f','"
-                                                                                                              "parent':"
-                                                                                                              "'e','"
-                                                                                                              "joint':{"
-                                                                                                              "'name':'"
-                                                                                                              "j5','"
-                                                                                                              "type':'"
-                                                                                                              "revolute"
-                                                                                                              "','axis'"
-                                                                                                              ":[0,0,1]"
-                                                                                                              ",'rotor_"
-                                                                                                              "inertia'"
-                                                                                                              ":1,"
-                                                                                                              "'frictio"
-                                                                                                              "n':{'"
-                                                                                                              "viscous'"
-                                                                                                              ":-1},'"
-                                                                                                              "spring':"
-                                                                                                              "{'"
-                                                                                                              "damping'"
-                                                                                                              ":-1}}}]"
-                                                                                                              "}");
+    api_model *model = model_of(questionable);
     assert_reported(model, "replaced", "/name");
     assert_reported(model, "assumed", "/gravity");
     assert_reported(model, "dropped", "/base/inertial");
@@ -279,17 +267,13 @@ static void report(void **state)
     assert_true(model->dyn->mass == 1);                   /* what is fixed to the world counts nowhere */
     api_model_release(model);
 
-    model = model_of(
-        "{'base':{'type':'floating'},'gravity':[0,0,0],'links':[" LINK("a", "base", "j", "prismatic", "") "]}");
+    model = model_of(weightless);
     assert_reported(model, "suspicious", "/links/0");
     assert_reported(model, "suspicious", "/base");
     assert_int_equal(json_array_size(model->report), 2);
     api_model_release(model);
 
-    /* A flat plate has l1 + l2 = l3 up to rounding: not suspicious. */
-    model = model_of("{'gravity':[0,0,0],'links':[" LINK(
-        "a", "base", "j", "revolute",
-        ",'inertial':{'solid':'box','size':[0.1,0.7,0],'mass':3,'rpy':[0.1,0.2,0.3]}") "]}");
+    model = model_of(plate); /* l1 + l2 = l3 up to rounding: not suspicious */
     assert_int_equal(json_array_size(model->report), 0);
     api_model_release(model);
 }

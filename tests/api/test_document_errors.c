@@ -197,7 +197,9 @@ static void inertias_that_no_body_has(void **state)
 
 static void names_and_trees(void **state)
 {
-#define TWO(a, b) "{'links':[" a "," b "]}"
+#define TWO(a, b)     "{'links':[" a "," b "]}"
+#define TAIL          LINK("tail", "a", "h", "")
+#define CIRCLE_BESIDE TWO(LINK("z", "base", "i", "") "," TAIL, LINK("a", "b", "j", "") "," LINK("b", "a", "k", ""))
     static const refusal cases[] = {
         {TWO(LINK("a", "base", "j", ""), LINK("a", "base", "k", "")), "duplicate-name", "/links/1/name", "\"a\""},
         {TWO(LINK("a", "base", "j", ""), LINK("b", "a", "j", "")), "duplicate-name", "/links/1/joint/name", "\"j\""},
@@ -217,9 +219,7 @@ static void names_and_trees(void **state)
         {WITH_TOP(",'frames':[{'name':'f','link':'a'},{'name':'g','link':'f'}]"), "unknown-name", "/frames/1/link", ""},
         {"{'links':[" LINK("a", "a", "j", "") "]}", "bad-model", "/links/0/parent", "circle"},
         {TWO(LINK("a", "b", "j", ""), LINK("b", "a", "k", "")), "bad-model", "/links/0/parent", "circle"},
-        {"{'links':[" LINK("z", "base", "i", "") "," LINK("tail", "a", "h", "") "," LINK("a", "b", "j", "") "," LINK(
-             "b", "a", "k", "") "]}",
-         "bad-model", "/links/3/parent", "\"b\" hangs on \"a\""},
+        {CIRCLE_BESIDE, "bad-model", "/links/3/parent", "\"b\" hangs on \"a\""},
         {"{'links':[" LINK("", "base", "j", "") "]}", "bad-name", "/links/0/name", "empty"},
         {"{'links':[" LINK("a\\u0007", "base", "j", "") "]}", "bad-name", "/links/0/name", "control"},
         {"{'links':[" LINK("a", "base", "j\\u0085", "") "]}", "bad-name", "/links/0/joint/name", "control"},

@@ -266,7 +266,8 @@ static void integrate(api_solid solid, const double *size, double integral[4])
     const double h = 2. / n;
     memset(integral, 0, 4 * sizeof *integral);
     for (int i = 0; i < n * n * n; i++) {
-        double x = (i % n + .5) * h - 1, y = (i / n % n + .5) * h - 1, z = (i / n / n + .5) * h - 1;
+        int    column = i % n, row = i / n % n, layer = i / n / n;
+        double x = (column + .5) * h - 1, y = (row + .5) * h - 1, z = (layer + .5) * h - 1;
         if (!inside(solid, size, x, y, z)) continue;
         integral[0] += h * h * h;
         integral[1] += h * h * h * x * x;
