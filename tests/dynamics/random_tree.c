@@ -177,29 +177,46 @@ static bool has_child(const random_tree *tree, size_t link)
     return false;
 }
 
+/* Every mimic follows some moving link with a coordinate of its own. */
+static void choose_leaders(random_source *source, random_tree *tree)
+{
+    for (size_t i = 0; i < tree->description.n_links; i++) {
+        dyn_link *l = &tree->links[i], *leader;
+        while (l->mimic) {
+            l->leader = (int)random_below(source, tree->description.n_links);
+            leader    = &tree->links[l->leader];
+            if (leader->joint != DYN_FIXED && !leader->mimic) break;
+        }
+    }
+}
+
 /* `along`: probability that a link hangs on the one before it */
 static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned features, double along)
 {
     random_source source = {.state = seed * 0x100000001b3u + 17};
     size_t        joints = floating ? dof - 6 : dof;
-    random_tree   tree   = {.links = calloc(2 * joints + 2, sizeof *tree.links)};
+    random_tree   tree   = {.links = calloc(3 * joints + 1, sizeof *tree.links)};
     if (!tree.links) abort();
     tree.description = (dyn_description){.floating = floating, .gravity = {0, 0, -9.81}, .links = tree.links};
     source.neat      = random_chance(&source, 0.5);
     random_inertia(&source, &tree.description.base_inertia);
     if (random_chance(&source, 0.3)) random_vector(&source, 3, 10, tree.description.gravity);
-    size_t n = 0, free_fixed = joints;
+    size_t n = 0, free_fixed = joints, free_mimics = joints;
     while (joints > 0) {
         bool mobile          = random_chance(&source, 0.8) || free_fixed == 0;
         bool on_last         = random_chance(&source, along);
         tree.links[n].parent = on_last ? (int)n - 1 : (int)random_below(&source, n + 1) - 1;
         int parent           = tree.links[n].parent;
         random_link(&source, features, mobile, parent < 0 ? NULL : &tree.links[parent], &tree.links[n]);
-        joints -= mobile;
+        bool mimic          = mobile && (features & TREE_MIMICS) && free_mimics > 0 && random_chance(&source, 0.1);
+        tree.links[n].mimic = mimic;
+        joints -= mobile && !mimic;
+        free_mimics -= mimic;
         free_fixed -= !mobile;
         n++;
     }
     tree.description.n_links = n;
+    choose_leaders(&source, &tree);
     for (size_t i = 0; i < n; i++)
         if (tree.links[i].inertia.mass == 0 && !has_child(&tree, i)) random_inertia(&source, &tree.links[i].inertia);
     return tree;
@@ -240,8 +257,8 @@ void random_position(random_source *source, const dyn_description *d, double *q)
         q += 7;
     }
     for (size_t i = 0; i < d->n_links; i++)
-        if (d->links[i].joint == DYN_REVOLUTE)
+        if (!d->links[i].mimic && d->links[i].joint == DYN_REVOLUTE)
             *q++ = random_between(source, -3.2, 3.2);
-        else if (d->links[i].joint == DYN_PRISMATIC)
+        else if (!d->links[i].mimic && d->links[i].joint == DYN_PRISMATIC)
             *q++ = random_between(source, -0.5, 0.5);
 }

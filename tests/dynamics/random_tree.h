@@ -24,7 +24,8 @@ enum {
     TREE_ROTORS   = 4,
     TREE_GEARS    = 8,  /* joint position = ratio * coordinate + offset */
     TREE_DAMPERS  = 16, /* damping in the springs, too */
-    TREE_ALL      = 31
+    TREE_MIMICS   = 32, /* joints without a coordinate, anywhere before or after their leader */
+    TREE_ALL      = 63
 };
 
 /* Fixed links, massless links, branches, prismatic joints and near ends are always among the links.

@@ -6,7 +6,7 @@ size_t reference_nv(const dyn_description *d)
 {
     size_t n = d->floating ? 6 : 0;
     for (size_t i = 0; i < d->n_links; i++)
-        n += d->links[i].joint != DYN_FIXED;
+        n += d->links[i].joint != DYN_FIXED && !d->links[i].mimic;
     return n;
 }
 
@@ -17,7 +17,10 @@ size_t reference_nq(const dyn_description *d)
 
 size_t reference_bodies(const dyn_description *d)
 {
-    return reference_nv(d) - (d->floating ? 5 : 0);
+    size_t n = d->floating;
+    for (size_t i = 0; i < d->n_links; i++)
+        n += d->links[i].joint != DYN_FIXED;
+    return n;
 }
 
 reference *reference_at(const dyn_description *d, reference_state state)

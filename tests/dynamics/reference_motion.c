@@ -110,28 +110,41 @@ static void place_link(motion_link *k, const motion_link *parent, const dyn_link
     k->p = jet3_add(moved, jet33_apply(&R_joint, jet3_constant(l->after.p)));
 }
 
+/* Coordinates in the order of the moving links; a mimic moves with those of its leader, which may come later. */
+static void number_coordinates(motion *m, const dyn_description *d)
+{
+    m->nv = d->floating ? 6 : 0;
+    for (size_t i = 0; i < d->n_links; i++) {
+        const dyn_link *l = &d->links[i];
+        m->link[i + 1].n  = l->joint != DYN_FIXED;
+        m->link[i + 1].v  = m->nv;
+        m->nv += l->joint != DYN_FIXED && !l->mimic;
+    }
+    for (size_t i = 0; i < d->n_links; i++)
+        if (d->links[i].joint != DYN_FIXED && d->links[i].mimic) m->link[i + 1].v = m->link[d->links[i].leader + 1].v;
+}
+
 bool motion_at(motion *m, const dyn_description *d, reference_state state)
 {
     m->n    = d->n_links + 1;
     m->link = calloc(m->n, sizeof *m->link);
     if (!m->link) return false;
     place_base(&m->link[0], d, state);
-    size_t q = d->floating ? 7 : 0, v = d->floating ? 6 : 0;
+    number_coordinates(m, d);
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
         motion_link    *k = &m->link[i + 1], *parent = &m->link[l->parent + 1];
-        bool            mobile = l->joint != DYN_FIXED;
-        *k                     = (motion_link){
-                                .parent = l->parent + 1, .moves = mobile || parent->moves, .v = (int)v, .n = mobile, .ratio = l->ratio};
-        if (mobile) {
+        size_t          v = (size_t)k->v, q = v + (d->floating ? 1 : 0);
+        k->parent = l->parent + 1;
+        k->moves  = k->n > 0 || parent->moves;
+        k->ratio  = l->ratio;
+        if (k->n > 0) {
             k->s = jet_scale(l->ratio,
                              jet_path(state.q[q], entry(state.qd, v), entry(state.qdd, v), entry(state.qddd, v)));
             k->s.c[0] += l->offset;
-            q++, v++;
         }
         place_link(k, parent, l);
     }
-    m->nv = (int)v;
     return true;
 }
 

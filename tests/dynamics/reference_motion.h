@@ -8,7 +8,7 @@
 typedef struct motion_link {
     int   parent; /* index in motion.link, -1: none */
     bool  moves;  /* some coordinate moves it */
-    int   v, n;   /* first coordinate and number of coordinates of its own joint */
+    int   v, n;   /* first and number of the coordinates that move its own joint */
     real  ratio;  /* of its joint */
     jet   s;      /* position of its joint */
     jet33 R;      /* link frame in the world */

@@ -62,8 +62,8 @@ static void frame_jacobian(const motion *m, int k, const jet3 *point, const jet3
             frame_column(&m->link[k], c, point, to_axes, column);
             for (size_t i = 0; i < 6; i++) {
                 size_t at = i * n + (size_t)(m->link[k].v + c);
-                if (out.jacobian) out.jacobian[at] = (double)jet_derivative(column[i], 0);
-                if (out.jacobian_dot) out.jacobian_dot[at] = (double)jet_derivative(column[i], 1);
+                if (out.jacobian) out.jacobian[at] += (double)jet_derivative(column[i], 0);
+                if (out.jacobian_dot) out.jacobian_dot[at] += (double)jet_derivative(column[i], 1);
             }
         }
 }
