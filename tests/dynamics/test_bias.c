@@ -136,6 +136,37 @@ static void test_coriolis_is_quadratic(void **state)
     }
 }
 
+/* Friction alone, each entry to its own last digits. */
+static void compare_friction(const trial *t)
+{
+    double            *got = trial_array(t, t->nv), *expected = trial_array(t, t->nv);
+    reference         *ref   = trial_reference(t, 0);
+    reference_scene    scene = trial_reference_scene(t, 0, NULL);
+    const dyn_kernels *k;
+    reference_bias(ref, &scene, (reference_bias_parts){.friction = expected});
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        rows_bias(k, &t->scene, 1, (dyn_bias){.q = t->q, .qd = t->qd, .friction = got});
+        for (size_t j = 0; j < t->nv; j++)
+            check_close("friction", t->seed, 1, &got[j], &expected[j], 1e-15);
+    }
+    reference_free(ref);
+    free(got), free(expected);
+}
+
+/* Slow and fast: the smoothed sign of rates from 1e-12 of its width to far beyond it. */
+static void test_smoothed_friction_at_every_rate(void **state)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        trial t = trial_of(seed, random_tree_make(seed, 3, false, TREE_FRICTION), 1, 0);
+        for (double rate = 1e-12; rate < 1e3; rate *= 1.7) {
+            for (size_t i = 0; i < t.nv; i++)
+                t.qd[i] = i % 2 ? rate : -rate;
+            compare_friction(&t);
+        }
+        trial_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_bias_is_inverse_dynamics_at_rest_of_acceleration),
         cmocka_unit_test(test_parts_add_up),
         cmocka_unit_test(test_coriolis_is_quadratic),
+        cmocka_unit_test(test_smoothed_friction_at_every_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,18 @@ static void test_absent_inputs_are_zeros(void **state)
     }
 }
 
+/* Joints that stand still have no Coulomb friction, sharp or smoothed: sign(0) = 0, of either zero. */
+static void test_joints_that_stand_still(void **state)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        trial t = trial_make(seed, ROWS);
+        for (size_t i = 0; i < t.rows * t.nv; i += 2)
+            t.qd[i] = i % 4 ? 0 : -0.0;
+        compare_with_reference(&t);
+        trial_free(&t);
+    }
+}
+
 /* 512 degrees of freedom, one after another: the largest model. Forces of the first bodies are sums over hundreds,
  * and angular rates add up along the chain. */
 static void test_longest_chain(void **state)
@@ -154,6 +166,7 @@ int main(void)
         cmocka_unit_test(test_random_robots),
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_absent_inputs_are_zeros),
+        cmocka_unit_test(test_joints_that_stand_still),
         cmocka_unit_test(test_longest_chain),
         cmocka_unit_test(test_large_angles),
         cmocka_unit_test(test_joint_wrenches_carry_the_torques),

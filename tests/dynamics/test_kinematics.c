@@ -143,6 +143,18 @@ static void test_random_robots(void **state)
     }
 }
 
+/* The largest models: rates add up along 512 joints, and the jerk has their third powers in it. */
+static void test_longest_chain(void **state)
+{
+    for (int floating = 0; floating < 2; floating++) {
+        trial t = trial_of(512, random_chain_make(512, DYN_MAX_DOF, floating, TREE_ALL), 1, 0);
+        for (size_t i = 0; i < t.nv; i++)
+            t.qd[i] *= 0.01;
+        compare_with_reference(&t);
+        trial_free(&t);
+    }
+}
+
 /* velocity = J qd and acceleration = J qdd + J' qd, in world axes. */
 static void test_jacobians_give_the_motion(void **state)
 {
@@ -202,10 +214,50 @@ static void test_transposed_jacobian_carries_wrenches(void **state)
     }
 }
 
+/* Any orientation comes back as it was given, but for the sign that makes w >= 0: half turns, quarter turns, equal
+ * components, and all that is close to them. */
+static void test_orientations_come_back(void **state)
+{
+    enum { N = 4096 };
+    static double      q[N][7], got[N][4];
+    const double       special[] = {0, 1e-17, 1e-9, 1e-4, 0.5, 1};
+    random_source      source    = {.state = 5};
+    dyn_description    d         = {.floating = true, .base_inertia = {.mass = 1}};
+    dyn_model         *m         = NULL;
+    const dyn_kernels *k;
+    assert_int_equal(dyn_model_build(&d, &m, NULL), DYN_OK);
+    dyn_scene scene = {.model = m};
+    dyn_frame base  = {m->base.body, m->base.X_bl};
+    for (size_t i = 0; i < N; i++) {
+        double norm = 0;
+        for (int j = 3; j < 7; j++) {
+            q[i][j] = (random_chance(&source, 0.5) ? 1 : -1) * special[random_below(&source, 6)];
+            norm += q[i][j] * q[i][j];
+        }
+        q[i][6] += norm == 0;
+        for (int j = 3; j < 7; j++)
+            q[i][j] /= norm == 0 ? 1 : sqrt(norm);
+    }
+    for (size_t t = 0; (k = dyn_kernels_at(t)); t++) {
+        rows_kinematics(k, &scene, N,
+                        (dyn_kinematics){.q = q[0], .n_frames = 1, .frames = &base, .orientations = got[0]});
+        for (size_t i = 0; i < N; i++) {
+            double expected[4];
+            for (int j = 0; j < 4; j++)
+                expected[j] = q[i][6] < 0 ? -q[i][3 + j] : q[i][3 + j];
+            settle_signs(1, got[i], expected);
+            check_close(k->target, i, 4, got[i], expected, 1e-15);
+        }
+    }
+    dyn_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_robots),
+        cmocka_unit_test(test_longest_chain),
+        cmocka_unit_test(test_orientations_come_back),
         cmocka_unit_test(test_jacobians_give_the_motion),
         cmocka_unit_test(test_transposed_jacobian_carries_wrenches),
     };

@@ -284,6 +284,34 @@ static void test_bad_figures_are_named(void **state)
         }
 }
 
+/* A mimic may follow a moving link with a coordinate of its own, before or after it; nothing else. */
+static void test_mimics(void **state)
+{
+    dyn_link link[7];
+    small_tree(link);
+    dyn_description d = {.n_links = 7, .links = link};
+    link[2].mimic     = true;
+    link[2].leader    = 6;
+    link[3].mimic     = true;
+    link[3].leader    = 0;
+    dyn_model *m      = build(&d);
+    const int  v[4]   = {0, 1, 0, 1};
+    assert_int_equal(m->nv, 2);
+    assert_int_equal(m->nq, 2);
+    assert_int_equal(m->n_bodies, 4);
+    for (int b = 0; b < 4; b++) {
+        assert_int_equal(m->body[b].v, v[b]);
+        assert_int_equal(m->body[b].q, v[b]);
+        assert_int_equal(m->body[b].mimic, b == 1 || b == 2);
+    }
+    dyn_model_free(m);
+    const int bad[] = {-2, DYN_WORLD, 1, 2, 3, 7, 100}; /* the base, fixed, itself, a mimic, none */
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        link[2].leader = bad[i];
+        assert_refused(&d, DYN_BAD_LEADER, 2);
+    }
+}
+
 static void test_other_refusals(void **state)
 {
     dyn_link link[7];
@@ -336,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_nothing_that_moves),
         cmocka_unit_test(test_bad_parents_are_named),
         cmocka_unit_test(test_bad_figures_are_named),
+        cmocka_unit_test(test_mimics),
         cmocka_unit_test(test_other_refusals),
         cmocka_unit_test(test_most_degrees_of_freedom),
     };
