@@ -61,18 +61,48 @@ def kernels():
     return "\n\n".join(parts)
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class Process:
     """A server under test: its port, the CPU time it has used."""
 
-    def __init__(self, command, port_pattern):
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for line in self.process.stdout:
-            found = re.search(port_pattern, line)
-            if found:
-                self.port = int(found.group(1))
-                break
-        else:
-            raise RuntimeError(f"{command[0]} did not start")
+    def __init__(self, command, port):
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.port = port
+        for _ in range(500):
+            try:
+                socket.create_connection(("127.0.0.1", port), 10).close()
+                return
+            except ConnectionRefusedError:
+                if self.process.poll() is not None:
+                    break
+                time.sleep(0.02)
+        raise RuntimeError(f"{command[0]} did not start")
+
+    @classmethod
+    def echo(cls, answer_bytes):
+        port = free_port()
+        return cls([f"{PROGRAMS}/echo", str(port), str(answer_bytes)], port)
+
+    @classmethod
+    def torqued(cls):
+        port = free_port()
+        server = cls([f"{BUILD}/torqued", "--listen", f"127.0.0.1:{port}", "--log-level", "warning"], port)
+        server.wait_ready()
+        return server
+
+    def wait_ready(self):
+        for _ in range(500):
+            with socket.create_connection(("127.0.0.1", self.port), 10) as connection:
+                connection.sendall(b"GET /readyz HTTP/1.0\r\n\r\n")
+                if b" 200 " in connection.recv(4096).split(b"\r\n")[0]:
+                    return
+            time.sleep(0.02)
+        raise RuntimeError("the server does not get ready")
 
     def cpu(self):
         with open(f"/proc/{self.process.pid}/stat") as stat:
@@ -108,31 +138,20 @@ class Process:
         return requests / seconds, (self.cpu() - before) / requests * 1e6, p50, p99
 
 
-def wait_ready(server):
-    for _ in range(500):
-        with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
-            connection.sendall(b"GET /readyz HTTP/1.0\r\n\r\n")
-            if b" 200 " in connection.recv(4096).split(b"\r\n")[0]:
-                return
-        time.sleep(0.02)
-    raise RuntimeError("the server does not get ready")
-
-
 def service():
     """One-state inverse dynamics over keep-alive connections, and the echo server with as many bytes."""
     body = json.dumps(REQUEST, separators=(",", ":")).encode()
     with tempfile.NamedTemporaryFile() as body_file:
         body_file.write(body)
         body_file.flush()
-        torqued = Process([f"{BUILD}/torqued", "--listen", "127.0.0.1:0", "--log-level", "warning"], r"127\.0\.0\.1:([1-9]\d*)")
-        wait_ready(torqued)
+        torqued = Process.torqued()
         status, size = torqued.answer(body)
         if status != 200:
             raise RuntimeError(f"{PATH} answers {status}")
-        probe = Process([f"{PROGRAMS}/echo", "100"], r"(\d+)")
+        probe = Process.echo(100)
         overhead = probe.answer(body)[1] - 100
         probe.stop()
-        echo = Process([f"{PROGRAMS}/echo", str(size - overhead)], r"(\d+)")
+        echo = Process.echo(size - overhead)
         rows = []
         for connections in (1, 16, 64):
             best = {}

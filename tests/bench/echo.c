@@ -1,7 +1,7 @@
-/* echo.c - echo BYTES: the least that libmicrohttpd and libuv can do, for the server to be measured against.
+/* echo.c - echo PORT BYTES: the least that libmicrohttpd and libuv can do, for the server to be measured against.
  *
  * Reads each request's body and answers 200 with BYTES bytes, on one thread, in the same style of loop: an
- * external epoll descriptor watched by libuv. Prints its port, serves on loopback until SIGTERM. */
+ * external epoll descriptor watched by libuv. Serves on loopback until SIGTERM. */
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <signal.h>
@@ -68,10 +68,11 @@ static void on_stop(uv_signal_t *signal, int number)
     uv_stop(signal->loop);
 }
 
-static bool start(echo *e, uv_loop_t *loop, size_t bytes)
+static bool start(echo *e, uv_loop_t *loop, uint16_t port, size_t bytes)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    char              *body    = malloc(bytes + 1);
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
+    char *body = malloc(bytes + 1);
     if (!body) return false;
     memset(body, 'x', bytes);
     e->answer = MHD_create_response_from_buffer(bytes, body, MHD_RESPMEM_MUST_FREE);
@@ -94,12 +95,11 @@ int main(int argc, char **argv)
 {
     uv_loop_t loop;
     echo      e = {0};
-    if (argc != 2 || uv_loop_init(&loop) != 0 || !start(&e, &loop, strtoul(argv[1], NULL, 10))) {
-        fprintf(stderr, "usage: echo BYTES\n");
+    if (argc != 3 || uv_loop_init(&loop) != 0 ||
+        !start(&e, &loop, (uint16_t)strtoul(argv[1], NULL, 10), strtoul(argv[2], NULL, 10))) {
+        fprintf(stderr, "usage: echo PORT BYTES\n");
         return 2;
     }
-    printf("%u\n", MHD_get_daemon_info(e.daemon, MHD_DAEMON_INFO_BIND_PORT)->port);
-    fflush(stdout);
     turn(&e);
     uv_run(&loop, UV_RUN_DEFAULT);
     MHD_stop_daemon(e.daemon);
