@@ -133,6 +133,7 @@ bool api_reserve(api_call *call, size_t bytes)
     api_problem_clear(&problem);
     if (api_claim(call, bytes, &problem)) return true;
     api_reply_problem(call, &problem);
+    call->wants_body = false;
     return false;
 }
 

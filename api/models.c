@@ -16,9 +16,9 @@ bool api_list_models(api_call *call, const api_input *input, api_problem *proble
     (void)input;
     size_t      n;
     api_model **list = api_registry_list(call->api->models, &n);
-    api_buffer  b;
+    if (!list) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to list the models");
+    api_buffer b;
     api_buffer_init(&b, MODEL_MAX);
-    b.failed = !list;
     api_buffer_text(&b, "{\"models\":[");
     for (size_t i = 0; i < n; i++) {
         const api_model *m = list[i];
