@@ -7,8 +7,8 @@ static bool read_name(const api_node *root, const char *name)
     const char *given = name;
     if (!api_node_text(root, "name", API_OPTIONAL, &given)) return false;
     if (strcmp(given, name) != 0 &&
-        !api_node_report(root, "name", "info", "replaced", "the model's name is \"%s\" after its path, not \"%.64s\"",
-                         name, given))
+        !api_node_report(root, "name", "info", "replaced", "the model's name is \"%s\" after its path, not \"%.*s\"",
+                         name, api_text_shown(given), given))
         return false;
     return api_node_keep(root, "name", json_string(name));
 }
@@ -43,8 +43,8 @@ static bool read_base(const api_node *root, api_document *document)
     if (!api_node_open(&base, root, "base", fields) || !api_node_text(&base, "type", API_OPTIONAL, &type)) return false;
     document->floating = strcmp(type, "floating") == 0;
     if (!document->floating && strcmp(type, "fixed") != 0)
-        return api_node_fail(&base, "type", API_BAD_VALUE, "a base is \"fixed\" or \"floating\", given \"%.64s\"",
-                             type);
+        return api_node_fail(&base, "type", API_BAD_VALUE, "a base is \"fixed\" or \"floating\", given \"%.*s\"",
+                             api_text_shown(type), type);
     if (!api_node_keep(&base, "type", json_string(type)) ||
         !api_node_name(&base, "link", API_OPTIONAL, &document->base) ||
         !api_node_keep(&base, "link", json_string(document->base)))

@@ -40,7 +40,8 @@ static bool find_solid(const api_node *inertial, api_solid *solid)
     for (*solid = 0; *solid < API_SOLIDS; (*solid)++)
         if (strcmp(api_solid_form_of(*solid)->name, name) == 0) return true;
     return api_node_fail(inertial, "solid", API_BAD_VALUE,
-                         "\"%.64s\" is no solid; there are box, cylinder, sphere, ellipsoid and capsule", name);
+                         "\"%.*s\" is no solid; there are box, cylinder, sphere, ellipsoid and capsule",
+                         api_text_shown(name), name);
 }
 
 static bool read_size(const api_node *inertial, api_solid solid, double size[3])

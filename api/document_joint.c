@@ -27,7 +27,8 @@ static bool read_type(const api_node *joint, api_document_link *link)
         return true;
     }
     return api_node_fail(joint, "type", API_BAD_VALUE,
-                         "\"%.64s\" is no joint type; there are revolute, continuous, prismatic and fixed", name);
+                         "\"%.*s\" is no joint type; there are revolute, continuous, prismatic and fixed",
+                         api_text_shown(name), name);
 }
 
 /* Normalised here; kept as given in the canonical document, so that reading that again gives the same bits. */

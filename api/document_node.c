@@ -66,16 +66,27 @@ bool api_reader_no_memory(api_reader *reader)
 
 /* --- the report ------------------------------------------------------------------------------------------------ */
 
+/* The longest run of at most `most` bytes that ends between characters: none of which starts with 10xxxxxx. */
+static size_t whole_characters(const char *text, size_t most)
+{
+    size_t end = strnlen(text, most + 1);
+    if (end <= most) return end;
+    for (end = most; end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80; end--)
+        ;
+    return end;
+}
+
+int api_text_shown(const char *text)
+{
+    return (int)whole_characters(text, SHOWN_BYTES);
+}
+
 static bool reportv(api_reader *reader, const char *where, const char *severity, const char *code, const char *format,
                     va_list args)
 {
     char text[512];
     vsnprintf(text, sizeof text, format, args);
-    /* A name cut in the middle of a character is not UTF-8: jansson would refuse it. */
-    size_t end = strlen(text);
-    if (end == sizeof text - 1)
-        while (end > 0 && ((unsigned char)text[--end] & 0xC0) == 0x80)
-            ;
+    size_t  end   = whole_characters(text, sizeof text - 2); /* jansson refuses a character cut in two */
     json_t *entry = json_pack("{ss ss ss ss#}", "severity", severity, "code", code, "where", where, "text", text, end);
     if (!entry || json_array_append_new(reader->report, entry)) return api_reader_no_memory(reader);
     return true;
@@ -135,7 +146,7 @@ static bool check_fields(const api_node *node, const char *const *fields)
         for (i = 0; fields[i]; i++)
             api_buffer_format(&known, "%s%s", i ? ", " : "", fields[i]);
         char *list = api_buffer_take(&known);
-        api_node_fail(node, key, API_UNKNOWN_FIELD, "unknown field \"%.*s\"; known here: %s", SHOWN_BYTES, key,
+        api_node_fail(node, key, API_UNKNOWN_FIELD, "unknown field \"%.*s\"; known here: %s", api_text_shown(key), key,
                       list ? list : "");
         free(list);
         return false;

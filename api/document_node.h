@@ -63,6 +63,9 @@ bool api_node_keep(const api_node *node, const char *key, json_t *value);
 /* Refuses a field that API §6 has and this version does not. True when it is absent or an empty array. */
 bool api_node_refuse_later(const api_node *node, const char *key);
 
+/* For "%.*s": at most 64 bytes of a text that a client sent, cut between characters. */
+int api_text_shown(const char *text);
+
 /* Fill the reader's problem and return false. `key` may be NULL: the node itself. */
 bool api_node_fail(const api_node *node, const char *key, api_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

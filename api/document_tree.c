@@ -15,7 +15,8 @@ const char *const api_base_velocity_names[6] = {"base.vx", "base.vy", "base.vz",
 static bool enter(json_t *map, api_reader *reader, const char *name, int place, const char *pointer, const char *what)
 {
     if (json_object_get(map, name))
-        return api_fail(reader->problem, API_DUPLICATE_NAME, pointer, "the name \"%.64s\" is taken: %s", name, what);
+        return api_fail(reader->problem, API_DUPLICATE_NAME, pointer, "the name \"%.*s\" is taken: %s",
+                        api_text_shown(name), name, what);
     json_t *value = json_integer(place);
     if (!value || json_object_set_new(map, name, value)) return api_reader_no_memory(reader);
     return true;
@@ -45,7 +46,9 @@ static bool check_frame_names(const api_document *document, api_reader *reader, 
     char              text[64];
     json_t           *names = json_copy((json_t *)(uintptr_t)links); /* shallow; a frame is no link */
     bool              ok    = names || api_reader_no_memory(reader);
-    for (size_t i = 0; ok && i < document->n_frames; i++) {
+    size_t            given = document->n_frames - document->has_tip;
+    if (ok && document->has_tip) ok = enter(names, reader, document->tip.name, 0, "/screws/M", what);
+    for (size_t i = 0; ok && i < given; i++) {
         snprintf(text, sizeof text, "/frames/%zu/name", i);
         ok = enter(names, reader, document->frames[i].name, 0, text, what);
     }
@@ -84,7 +87,8 @@ static bool find_link(const json_t *map, api_reader *reader, const char *name, c
 {
     const json_t *value = json_object_get(map, name);
     if (!value)
-        return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no link \"%.64s\" in this model", name);
+        return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no link \"%.*s\" in this model",
+                        api_text_shown(name), name);
     *place = (int)json_integer_value(value);
     return true;
 }
@@ -127,8 +131,8 @@ static bool fail_with_circle(const api_document *document, api_reader *reader)
         at = document->links[at].up;
     const api_document_link *link = &document->links[at];
     return api_fail(reader->problem, API_BAD_MODEL, link_pointer(document, (size_t)at, "parent", text),
-                    "link \"%.64s\" hangs on \"%.64s\", which hangs on \"%.64s\" in turn: a circle without the base",
-                    link->name, link->parent, link->name);
+                    "link \"%.*s\" hangs on \"%.*s\", which hangs on it in turn: a circle without the base",
+                    api_text_shown(link->name), link->name, api_text_shown(link->parent), link->parent);
 }
 
 /* Walks down to the first child, else on to the next sibling of the nearest link that has one. */

@@ -56,13 +56,19 @@ static void eigenvalues(const double T[6], double lambda[3])
 const char *api_inertia_refusal(const dyn_inertia *inertia, char reason[160])
 {
     double lambda[3];
-    if (!isfinite(inertia->mass)) return "the mass is not a finite number";
+    if (!isfinite(inertia->mass)) {
+        snprintf(reason, 160, "the mass is not a finite number");
+        return reason;
+    }
     if (inertia->mass < 0) {
         snprintf(reason, 160, "the mass %.6g kg is negative", inertia->mass);
         return reason;
     }
     for (int i = 0; i < 6; i++)
-        if (!isfinite(inertia->about_com[i])) return "the inertia tensor is not finite";
+        if (!isfinite(inertia->about_com[i])) {
+            snprintf(reason, 160, "the inertia tensor is not finite");
+            return reason;
+        }
     eigenvalues(inertia->about_com, lambda);
     if (!(lambda[0] < -1e-9 * lambda[2])) return NULL;
     snprintf(reason, 160,

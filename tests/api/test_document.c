@@ -278,6 +278,28 @@ static void report(void **state)
     api_model_release(model);
 }
 
+/* Long names in the report are cut between characters, wherever that falls. */
+static void long_names_in_the_report(void **state)
+{
+    char text[4096], name[257], link[512];
+    for (size_t start = 0; start < 4; start++) {
+        memset(name, 'x', sizeof name);
+        for (size_t i = start; i + 4 <= 255; i += 4)
+            memcpy(name + i, "\xF0\x9F\xA4\x96", 4); /* U+1F916 */
+        name[255] = '\0';
+        snprintf(link, sizeof link, "y%s", name);
+        snprintf(
+            text, sizeof text,
+            "{'name':'%s','links':[{'name':'%s','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1]}},"
+            "{'name':'%s','parent':'%s','joint':{'name':'k','type':'fixed'}}]}",
+            name, name, link, name);
+        api_model *model = model_of(text);
+        assert_reported(model, "replaced", "/name");
+        assert_reported(model, "merged", "/links/1/joint");
+        api_model_release(model);
+    }
+}
+
 /* --- memory ---------------------------------------------------------------------------------------------------- */
 
 static void sharing(void **state)
@@ -330,6 +352,7 @@ int main(void)
         cmocka_unit_test(revisions),
         cmocka_unit_test(revision_is_a_hash_of_the_text),
         cmocka_unit_test(report),
+        cmocka_unit_test(long_names_in_the_report),
         cmocka_unit_test(sharing),
         cmocka_unit_test(memory_runs_out),
     };

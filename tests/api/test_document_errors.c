@@ -224,6 +224,11 @@ static void names_and_trees(void **state)
         {"{'links':[" LINK("a\\u0007", "base", "j", "") "]}", "bad-name", "/links/0/name", "control"},
         {"{'links':[" LINK("a", "base", "j\\u0085", "") "]}", "bad-name", "/links/0/joint/name", "control"},
         {WITH_TOP(",'frames':[{'name':'\\u007f','link':'a'}]"), "bad-name", "/frames/0/name", "control"},
+        {"{'screws':{'M':[" IDENTITY "," IDENTITY "],'G':[" UNIT_G
+         "],'S':[[0,0,1,0,0,0]]},'frames':[{'name':'tip','link':'link1'}]}",
+         "duplicate-name", "/frames/0/name", "\"tip\""},
+        {"{'screws':{'M':[" IDENTITY "],'G':[" UNIT_G "],'S':[[0,0,1,0,0,0]]},'base':{'link':'link1'}}",
+         "duplicate-name", "/screws", "\"link1\""},
         {"{'links':[]}", "bad-model", "", "nothing moves"},
         {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'fixed'}}]}", "bad-model", "",
          "nothing moves"},
