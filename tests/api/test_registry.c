@@ -1,0 +1,220 @@
+/* test_registry.c - models put, deleted, listed and evaluated by several threads at once; the shared memory budget. */
+#include "door.h"
+#include "api/budget.h"
+#include "api/scratch.h"
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 4, ROUNDS = 300 };
+
+/* A slider of so many kilograms: tau = mass x qdd. */
+static size_t document(char *text, size_t size, int mass)
+{
+    return (size_t)snprintf(
+        text, size,
+        "{\"gravity\":[0,0,0],\"links\":[{\"name\":\"c\",\"parent\":\"base\",\"joint\":{\"name\":\"j\","
+        "\"type\":\"prismatic\",\"axis\":[0,0,1]},\"inertial\":{\"mass\":%d}}]}",
+        mass);
+}
+
+static unsigned run(api_worker *worker, const api_request *head, const char *body, char *reply, size_t size)
+{
+    api_call *call = api_begin(door_api(), head);
+    if (api_wants_body(call)) api_run(call, worker, body, strlen(body), NULL);
+    unsigned status = api_reply_of(call)->status;
+    snprintf(reply, size, "%s", api_reply_of(call)->body ? api_reply_of(call)->body : "");
+    api_end(call);
+    return status;
+}
+
+/* One client among several; counts answers that make no sense. */
+static void *client(void *arg)
+{
+    uintptr_t   me = (uintptr_t)arg, wrong = 0;
+    api_worker *worker = api_worker_open(door_api());
+    char        text[300], reply[2000];
+    api_request put     = {.method = "PUT", .target = "/v1/models/shared"},
+                list    = {.method = "GET", .target = "/v1/models"};
+    api_request drop    = {.method = "DELETE", .target = "/v1/models/shared"};
+    api_request ask_tau = {.method = "POST", .target = "/v1/models/shared/inverse-dynamics"};
+    for (int i = 0; i < ROUNDS; i++) {
+        document(text, sizeof text, 1 + (int)((uintptr_t)i + me) % 3);
+        unsigned status = run(worker, &put, text, reply, sizeof reply);
+        wrong += status != 200 && status != 201;
+        status = run(worker, &ask_tau, "{\"q\":[0],\"qdd\":[1]}", reply, sizeof reply);
+        bool one_of_three =
+            !strcmp(reply, "{\"tau\":[1]}") || !strcmp(reply, "{\"tau\":[2]}") || !strcmp(reply, "{\"tau\":[3]}");
+        wrong += status != 404 && (status != 200 || !one_of_three);
+        wrong += run(worker, &list, "", reply, sizeof reply) != 200;
+        if (i % 3 == 0) status = run(worker, &drop, "", reply, sizeof reply);
+        wrong += i % 3 == 0 && status != 204 && status != 404;
+    }
+    api_worker_close(worker);
+    return (void *)wrong;
+}
+
+static void clients_at_once(void **state)
+{
+    pthread_t thread[THREADS];
+    door_open(NULL);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, client, (void *)i), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *wrong;
+        pthread_join(thread[i], &wrong);
+        assert_null(wrong);
+    }
+    door_close();
+}
+
+/* With If-None-Match: *, of several creators exactly one succeeds. */
+static void *creator(void *arg)
+{
+    char        text[300], reply[2000];
+    api_worker *worker = api_worker_open(door_api());
+    api_request put    = {.method = "PUT", .target = arg, .if_none_match = "*"};
+    document(text, sizeof text, 1);
+    uintptr_t created = run(worker, &put, text, reply, sizeof reply) == 201;
+    api_worker_close(worker);
+    return (void *)created;
+}
+
+static void one_creator_wins(void **state)
+{
+    door_open(NULL);
+    for (int round = 0; round < 50; round++) {
+        pthread_t thread[THREADS];
+        uintptr_t winners = 0;
+        char      target[40];
+        snprintf(target, sizeof target, "/v1/models/new%d", round);
+        for (int i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&thread[i], NULL, creator, target), 0);
+        for (int i = 0; i < THREADS; i++) {
+            void *created;
+            pthread_join(thread[i], &created);
+            winners += (uintptr_t)created;
+        }
+        assert_int_equal(winners, 1);
+    }
+    door_close();
+}
+
+static void lists_are_sorted(void **state)
+{
+    static const char *const names[] = {"zeta", "a", "B", "m.1", "m-1", "m_1", "0"};
+    char                     text[300], target[40];
+    const char              *before = "";
+    door_open(NULL);
+    document(text, sizeof text, 1);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(target, sizeof target, "/v1/models/%s", names[i]);
+        assert_int_equal(ask("PUT", target, text)->status, 201);
+    }
+    const json_t *models = json_object_get(ask("GET", "/v1/models", NULL)->json, "models");
+    assert_int_equal(json_array_size(models), 3 + sizeof names / sizeof *names);
+    for (size_t i = 0; i < json_array_size(models); i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(models, i), "name"));
+        assert_true(strcmp(before, name) < 0);
+        before = name;
+    }
+    door_close();
+}
+
+static void budgets(void **state)
+{
+    api_budget budget = {.limit = 100};
+    assert_true(api_budget_claim(&budget, 60));
+    assert_false(api_budget_claim(&budget, 41));
+    assert_false(api_budget_claim(&budget, SIZE_MAX));
+    assert_true(api_budget_claim(&budget, 40));
+    assert_false(api_budget_claim(&budget, 1));
+    api_budget_release(&budget, 100);
+    assert_true(api_budget_claim(&budget, 100));
+}
+
+static void scratch_memory(void **state)
+{
+    api_scratch scratch = {0};
+    for (int round = 0; round < 3; round++) {
+        char *piece[20];
+        for (size_t i = 0; i < 20; i++) {
+            piece[i] = api_scratch_take(&scratch, i * i * i * 100 + i);
+            assert_non_null(piece[i]);
+            assert_int_equal((uintptr_t)piece[i] % 64, 0);
+            memset(piece[i], (int)i, i * i * i * 100 + i);
+        }
+        for (size_t i = 0; i < 20; i++)
+            for (size_t k = 0; k < i * i * i * 100 + i; k++)
+                assert_int_equal(piece[i][k], i);
+        assert_null(api_scratch_take(&scratch, SIZE_MAX));
+        assert_null(api_scratch_take(&scratch, SIZE_MAX - 100));
+        api_scratch_reset(&scratch);
+    }
+    api_scratch_free(&scratch);
+}
+
+typedef struct told {
+    size_t good, bad;
+    char   problems[4][900];
+} told;
+
+static void tell(void *arg, const char *file, const char *problem)
+{
+    told *t = arg;
+    if (!problem)
+        t->good++;
+    else if (t->bad < 4)
+        snprintf(t->problems[t->bad++], sizeof t->problems[0], "%s: %s", file, problem);
+}
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void folders_are_loaded_under_their_file_names(void **state)
+{
+    char dir[] = "/tmp/torqued-models-XXXXXX", text[300], command[100];
+    told t     = {0};
+    assert_non_null(mkdtemp(dir));
+    document(text, sizeof text, 2);
+    write_file(dir, "good.json", text);
+    write_file(dir, "bad.json", "{\"links\":[{}]}");
+    write_file(dir, "torn.json", "{\"links\":");
+    write_file(dir, "-name.json", text);
+    write_file(dir, "README.md", "not a model");
+    write_file(dir, ".hidden.json", text);
+    door_open(NULL);
+    assert_true(api_load_models(door_api(), dir, tell, &t));
+    assert_int_equal(t.good, 1);
+    assert_int_equal(t.bad, 3);
+    assert_non_null(strstr(t.problems[0], "-name.json: "));
+    assert_non_null(strstr(t.problems[1], "bad.json: "));
+    assert_non_null(strstr(t.problems[1], " at /links/0"));
+    assert_non_null(strstr(t.problems[2], "torn.json: "));
+    assert_int_equal(ask("GET", "/v1/models/good", NULL)->status, 200);
+    assert_string_equal(json_string_value(json_object_get(ask("GET", "/v1/models/good/document", NULL)->json, "name")),
+                        "good");
+    assert_false(api_load_models(door_api(), "/nowhere", tell, &t));
+    door_close();
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clients_at_once),  cmocka_unit_test(one_creator_wins),
+        cmocka_unit_test(lists_are_sorted), cmocka_unit_test(folders_are_loaded_under_their_file_names),
+        cmocka_unit_test(budgets),          cmocka_unit_test(scratch_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
