@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 
 static ssize_t read_nothing(void *cls, uint64_t position, char *buffer, size_t size)
 {
@@ -52,6 +54,29 @@ enum MHD_Result srv_answer_send(struct MHD_Connection *mhd, api_call *call, bool
     return ok ? MHD_YES : MHD_NO;
 }
 
+void srv_answer_abruptly(int fd, const api_call *call)
+{
+    const api_reply *reply = api_reply_of(call);
+    char            *text  = NULL, date[40];
+    size_t           size  = 0;
+    time_t           now   = time(NULL);
+    struct tm        utc;
+    FILE            *out = open_memstream(&text, &size);
+    if (!out) return;
+    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &utc));
+    fprintf(out, "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Length: %zu\r\n", reply->status,
+            MHD_get_reason_phrase_for(reply->status), date, reply->length);
+    if (reply->content_type) fprintf(out, "Content-Type: %s\r\n", reply->content_type);
+    for (size_t i = 0; i < reply->n_headers; i++)
+        fprintf(out, "%s: %s\r\n", reply->header[i].name, reply->header[i].value);
+    fputs("\r\n", out);
+    if (reply->body && !reply->head) fwrite(reply->body, 1, reply->length, out);
+    bool    whole = fclose(out) == 0;
+    ssize_t sent  = whole ? send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
+    (void)sent; /* the connection ends here either way */
+    free(text);
+}
+
 static const char *header_of(const api_reply *reply, const char *name)
 {
     for (size_t i = 0; i < reply->n_headers; i++)
@@ -59,20 +84,27 @@ static const char *header_of(const api_reply *reply, const char *name)
     return NULL;
 }
 
+/* 0: the connection ended with no answer at all. */
+static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
+{
+    if (access->answered) return api_reply_of(access->call)->status;
+    const union MHD_ConnectionInfo *own = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_HTTP_STATUS);
+    return own ? own->http_status : 0; /* libmicrohttpd's */
+}
+
 void srv_answer_log(const srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
 {
     srv_line line;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
     if (!line.log) return;
-    const api_reply                *reply = access->call ? api_reply_of(access->call) : NULL;
-    const union MHD_ConnectionInfo *sent  = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_HTTP_STATUS);
     srv_log_text(&line, "method", *access->method ? access->method : NULL);
     srv_log_text(&line, "target", access->target);
-    if (sent) srv_log_count(&line, "status", sent->http_status);
+    srv_log_count(&line, "status", status_of(mhd, access));
     srv_log_number(&line, "ms", (double)(srv_now() - access->began) * 1e-6);
     srv_log_count(&line, "in", access->received);
-    if (reply) {
-        srv_log_count(&line, "out", sent && !reply->head ? reply->length : 0);
+    if (access->call) {
+        const api_reply *reply = api_reply_of(access->call);
+        srv_log_count(&line, "out", access->answered && !reply->head ? reply->length : 0);
         srv_log_text(&line, "route", api_call_route(access->call));
         srv_log_text(&line, "id", header_of(reply, "Request-Id"));
     }

@@ -8,11 +8,16 @@
  * `retry_after` > 0 replaces the reply's Retry-After. */
 enum MHD_Result srv_answer_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after);
 
+/* Writes the call's reply on the socket itself, while libmicrohttpd still reads the request and has nothing to send.
+ * The connection is to be closed then. A client that does not take it at once loses it. */
+void srv_answer_abruptly(int fd, const api_call *call);
+
 typedef struct srv_access {
-    const api_call *call; /* NULL: libmicrohttpd refused the request itself */
+    const api_call *call; /* NULL: libmicrohttpd closed or refused it before the headers were complete */
     const char     *method, *target;
     uint64_t        received, began;
-    bool            delivered;
+    bool            answered;  /* the call's reply was given to the client */
+    bool            delivered; /* and taken whole */
 } srv_access;
 
 void srv_answer_log(const srv_log *log, struct MHD_Connection *mhd, const srv_access *access);

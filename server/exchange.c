@@ -60,13 +60,14 @@ static void free_body(srv_exchange *x)
 
 void srv_exchange_close(srv_exchange *x, bool delivered)
 {
-    srv_answer_log(x->loop->server->log, x->mhd,
-                   &(srv_access){.call      = x->job.call,
-                                 .method    = x->method,
-                                 .target    = x->target,
-                                 .received  = x->received,
-                                 .began     = x->began,
-                                 .delivered = delivered});
+    srv_access access = {.call      = x->job.call,
+                         .method    = x->method,
+                         .target    = x->target,
+                         .received  = x->received,
+                         .began     = x->began,
+                         .answered  = x->stage == ANSWERED,
+                         .delivered = delivered};
+    srv_answer_log(x->loop->server->log, x->mhd, &access);
     x->connection->exchange = NULL;
     free_body(x);
     if (x->job.call) api_end(x->job.call);
@@ -145,27 +146,35 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
     return decide(x, &head);
 }
 
-enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length)
+/* Appends to the body; false: it is too large, or memory is short, and the reply stands. */
+static bool take(srv_exchange *x, const char *data, size_t length)
 {
-    size_t most = x->loop->server->config->max_body;
-    x->received += length;
-    if (x->stage == TAKING && length > most - x->job.length) {
+    size_t most = x->loop->server->config->max_body, needed = x->job.length + length;
+    if (length > most - x->job.length) {
         refuse_body(x);
-        x->stage = DROPPING;
+        return false;
     }
-    if (x->stage == TAKING && length > x->capacity - x->job.length) { /* chunked: of unknown length */
-        size_t needed = x->job.length + length, doubled = 2 * x->capacity;
-        size_t capacity = doubled > FIRST_CHUNK ? doubled : FIRST_CHUNK;
-        if (capacity > most) capacity = most;
-        if (!grow(x, capacity > needed ? capacity : needed)) x->stage = DROPPING;
-    }
-    if (x->stage != TAKING) {
-        free_body(x); /* libmicrohttpd cannot answer in the middle of a body: read on, until the read deadline */
-        return MHD_YES;
+    if (needed > x->capacity) { /* chunked: of unknown length */
+        size_t doubled  = x->capacity ? 2 * x->capacity : FIRST_CHUNK;
+        size_t capacity = doubled < most ? doubled : most;
+        if (!grow(x, capacity > needed ? capacity : needed)) return false;
     }
     memcpy(x->body + x->job.length, data, length);
-    x->job.length += length;
-    return MHD_YES;
+    x->job.length = needed;
+    return true;
+}
+
+enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length)
+{
+    x->received += length;
+    bool goes_on = x->stage == TAKING ? take(x, data, length) : x->received <= DROP_MOST;
+    if (goes_on) return MHD_YES;
+    /* libmicrohttpd cannot answer in the middle of a body, and the end may never come */
+    x->stage               = ANSWERED;
+    x->connection->lingers = true;
+    free_body(x);
+    srv_answer_abruptly(x->connection->fd, x->job.call);
+    return MHD_NO;
 }
 
 static void on_worker_done(srv_job *job)

@@ -11,13 +11,14 @@
 
 enum { LINGER_MOST = 32, READS_MOST = 16 };
 static const uint64_t linger_time = 5000000000; /* ns */
+static const uint64_t linger_most = 64 << 20;   /* bytes */
 
 struct srv_lingerer {
     uv_poll_t     poll; /* first: freed by its address */
     srv_linger   *all;
     srv_lingerer *previous, *next;
     int           fd;
-    uint64_t      end;
+    uint64_t      end, received;
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -44,8 +45,8 @@ static void on_input(uv_poll_t *poll, int status, int events)
     char          waste[65536];
     for (int i = 0; i < READS_MOST; i++) {
         ssize_t n = recv(l->fd, waste, sizeof waste, MSG_DONTWAIT);
-        if (n > 0) continue;
-        if (n == 0 || (errno != EAGAIN && errno != EINTR)) finish(l);
+        if (n > 0 && (l->received += (uint64_t)n) <= linger_most) continue;
+        if (n >= 0 || (errno != EAGAIN && errno != EINTR)) finish(l);
         return;
     }
 }

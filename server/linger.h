@@ -2,7 +2,7 @@
  *
  * Closing a socket with input unread resets the connection, and the reset may overtake the answer: the client sees a
  * broken pipe, not the 413. libmicrohttpd has sent the end of its side; what the client still sends is read here and
- * thrown away, until it ends its side too or the time is over. */
+ * thrown away, until it ends its side too or has had time and bytes enough. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
