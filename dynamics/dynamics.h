@@ -104,6 +104,14 @@ typedef struct dyn_energy {
     double       *momentum_matrix; /* 6 x nv: momentum = matrix * qd */
 } dyn_energy;
 
+/* What changes with time beside the state: qddd, and the wrenches' components at a rate of 6 each (force, torque);
+ * `point` is held. Rates are of the components as given by inverse dynamics. */
+typedef struct dyn_torque_derivative {
+    const double *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
+    double       *tau, *tau_dot;                        /* nv */
+    double       *joint_wrenches, *joint_wrench_rates;  /* n_bodies x 6, as in dyn_inverse_dynamics */
+} dyn_torque_derivative;
+
 typedef struct dyn_kernels {
     const char *target; /* "scalar", "sse2", "neon", "avx2", "avx512" */
     int         lanes;  /* W */
@@ -115,6 +123,7 @@ typedef struct dyn_kernels {
     void (*bias)(const dyn_scene *, void *ws, const dyn_bias *, size_t blocks);
     void (*kinematics)(const dyn_scene *, void *ws, const dyn_kinematics *, size_t blocks);
     void (*energy)(const dyn_scene *, void *ws, const dyn_energy *, size_t blocks);
+    void (*torque_derivative)(const dyn_scene *, void *ws, const dyn_torque_derivative *, size_t blocks);
 } dyn_kernels;
 
 /* The tables this build holds and this machine can run, narrowest first; NULL past the end. */

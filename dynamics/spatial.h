@@ -111,3 +111,11 @@ LANE_INLINE vec3 unrotate_const(const double R[3][3], vec3 v)
     return (vec3){R[0][0] * v.x + R[1][0] * v.y + R[2][0] * v.z, R[0][1] * v.x + R[1][1] * v.y + R[2][1] * v.z,
                   R[0][2] * v.x + R[1][2] * v.y + R[2][2] * v.z};
 }
+LANE_INLINE wrench wrench_add(wrench a, wrench b)
+{
+    return (wrench){add(a.f, b.f), add(a.n, b.n)};
+}
+LANE_INLINE wrench wrench_sub(wrench a, wrench b)
+{
+    return (wrench){sub(a.f, b.f), sub(a.n, b.n)};
+}

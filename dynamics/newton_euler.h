@@ -1,0 +1,355 @@
+/* newton_euler.h - recursive Newton-Euler: tau and the joint wrenches from q, qd, qdd, and, with `rates`, their time
+ * derivatives from qddd too. inverse_dynamics.c and torque_derivative.c are this text.
+ *
+ * Classical accelerations in body frames, after Luh, Walker & Paul (1980) in the form of Khalil (2010), eqs. 18-31,
+ * gravity as an acceleration -g of the world. U = [wd x] + [w x]^2 maps a point of the body to its acceleration
+ * relative to the origin. The rates are the derivatives of the components, equation by equation, as in Guarino Lo
+ * Bianco (2009), here for trees, any base, friction, rotors and wrenches on any link. What turns with a revolute joint,
+ * x_c = R^T x, has the rate R^T x' - sd z x x_c. Checked against a dense world-frame reference. */
+#pragma once
+#include "external.h"
+
+typedef struct motion { /* of a body, in its axes */
+    vec3 w, wd;         /* angular velocity and acceleration */
+    vec3 a;             /* acceleration of the origin, less gravity */
+    mat3 U;
+} motion;
+
+typedef struct motion_rate { /* d/dt of the components of wd, a, U */
+    vec3 wdd, ad;
+    mat3 Ud;
+} motion_rate;
+
+typedef struct euler_workspace {
+    joint_at    *at;
+    motion      *motion; /* of bodies on which other than the next body hangs */
+    wrench      *on;     /* needed on each body: inertial - external, then with what its children need */
+    external     ext;
+    motion_rate *motion_rate; /* the same for the rates */
+    wrench      *on_rate;
+    vec3        *w;           /* of every body, for the rates of wrenches */
+} euler_workspace;
+
+static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rates)
+{
+    euler_workspace ws = {.at     = arena_take(a, m->n_bodies, sizeof(joint_at)),
+                          .motion = arena_take(a, m->n_bodies, sizeof(motion)),
+                          .on     = arena_take(a, m->n_bodies, sizeof(wrench)),
+                          .ext    = external_place(a, m)};
+    if (rates) {
+        ws.motion_rate = arena_take(a, m->n_bodies, sizeof(motion_rate));
+        ws.on_rate     = arena_take(a, m->n_bodies, sizeof(wrench));
+        ws.w           = arena_take(a, m->n_bodies, sizeof(vec3));
+    }
+    return ws;
+}
+
+/* One block. */
+typedef struct euler_io {
+    const lane *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
+    lane       *tau, *joint_wrenches, *tau_dot, *joint_wrench_rates;
+} euler_io;
+
+/* --- a body's motion and what it needs --------------------------------------------------------------------- */
+
+LANE_INLINE mat3 angular(vec3 w, vec3 wd)
+{
+    lane xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z, xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
+    return (mat3){{{-yy - zz, xy - wd.z, xz + wd.y}, {xy + wd.z, -xx - zz, yz - wd.x}, {xz - wd.y, yz + wd.x, -xx - yy}}};
+}
+
+/* U' = [wdd x] + [wd x][w x] + [w x][wd x] */
+LANE_INLINE mat3 angular_rate(vec3 w, vec3 wd, vec3 wdd)
+{
+    lane xx = 2.0 * (w.x * wd.x), yy = 2.0 * (w.y * wd.y), zz = 2.0 * (w.z * wd.z);
+    lane xy = w.x * wd.y + wd.x * w.y, xz = w.x * wd.z + wd.x * w.z, yz = w.y * wd.z + wd.y * w.z;
+    return (mat3){{{-yy - zz, xy - wdd.z, xz + wdd.y}, {xy + wdd.z, -xx - zz, yz - wdd.x}, {xz - wdd.y, yz + wdd.x, -xx - yy}}};
+}
+
+/* f = m a + U h;  n = h x a + int r x (U r) dm, whose entries are those of U E - (U E)^T. Linear in a and U: so the rates
+ * are the same function of ad and U'. */
+LANE_INLINE wrench inertial(const dyn_body *b, vec3 a, const mat3 *K)
+{
+    const double *h = b->h, *E = b->E; /* E: xx xy xz yy yz zz */
+    const lane(*U)[3] = K->m;
+    wrench w;
+    w.f   = mat3_const_add(times(b->mass, a), K, h);
+    w.n.x = (U[2][2] - U[1][1]) * E[4] + U[2][0] * E[1] - U[1][0] * E[2] + U[2][1] * E[3] - U[1][2] * E[5];
+    w.n.y = (U[0][0] - U[2][2]) * E[2] + U[0][1] * E[4] - U[2][1] * E[1] + U[0][2] * E[5] - U[2][0] * E[0];
+    w.n.z = (U[1][1] - U[0][0]) * E[1] + U[1][2] * E[2] - U[0][2] * E[4] + U[1][0] * E[0] - U[0][1] * E[3];
+    w.n   = const_cross_add(w.n, h, a);
+    return w;
+}
+
+/* x' - sd z x x */
+LANE_INLINE vec3 unspin(vec3 rate, vec3 x, lane sd)
+{
+    return (vec3){rate.x + sd * x.y, rate.y - sd * x.x, rate.z};
+}
+/* x' + sd z x x */
+LANE_INLINE vec3 spin(vec3 rate, vec3 x, lane sd)
+{
+    return (vec3){rate.x - sd * x.y, rate.y + sd * x.x, rate.z};
+}
+
+/* a + U p, p being the way to the child's origin */
+LANE_INLINE vec3 at_child(const dyn_body *b, joint_at at, vec3 a, const mat3 *U, dyn_joint_kind joint)
+{
+    if (joint == DYN_PRISMATIC)
+        return add(a, mat3_mul(U, origin_in_parent(b, at, joint)));
+    return b->shifted ? mat3_const_add(a, U, b->p_pc) : a;
+}
+
+/* Motion of a child from its parent's, k becoming the child's:
+ *   a = R^T (a_p + U_p p) + [prismatic] (sdd z + 2 w x sd z),  w = R^T w_p + [revolute] sd z,
+ *   wd = R^T wd_p + [revolute] (sdd z + (R^T w_p) x sd z) */
+LANE_INLINE void outward_form(const dyn_body *b, joint_at at, lane sd, lane sdd, lane sddd, motion *k, motion_rate *d,
+                              bool rates, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (rates) {
+        vec3 ad = at_child(b, at, d->ad, &d->Ud, joint);
+        if (joint == DYN_PRISMATIC) { /* p' = sd z */
+            double z[3];
+            axis_in_parent(b, z);
+            ad = add(ad, scale(mat3_mul(&k->U, vec3_of(z)), sd));
+        }
+        d->ad  = to_child(b, at, ad, joint, turn);
+        d->wdd = to_child(b, at, d->wdd, joint, turn);
+    }
+    k->a  = to_child(b, at, at_child(b, at, k->a, &k->U, joint), joint, turn);
+    k->w  = to_child(b, at, k->w, joint, turn);
+    k->wd = to_child(b, at, k->wd, joint, turn);
+    if (joint == DYN_PRISMATIC) {
+        k->a.x += 2.0 * (k->w.y * sd);
+        k->a.y -= 2.0 * (k->w.x * sd);
+        k->a.z += sdd;
+        if (rates) {
+            d->ad.x += 2.0 * (k->wd.y * sd + k->w.y * sdd);
+            d->ad.y -= 2.0 * (k->wd.x * sd + k->w.x * sdd);
+            d->ad.z += sddd;
+        }
+    } else {
+        if (rates) {
+            d->ad  = unspin(d->ad, k->a, sd);
+            d->wdd = unspin(d->wdd, k->wd, sd);
+        }
+        k->wd.x += k->w.y * sd;
+        k->wd.y -= k->w.x * sd;
+        k->wd.z += sdd;
+        if (rates) {
+            d->wdd.x += k->wd.y * sd + k->w.y * sdd;
+            d->wdd.y -= k->wd.x * sd + k->w.x * sdd;
+            d->wdd.z += sddd;
+        }
+        k->w.z += sd;
+    }
+    k->U = angular(k->w, k->wd);
+    if (rates)
+        d->Ud = angular_rate(k->w, k->wd, d->wdd);
+}
+
+static inline motion world_motion(const double gravity[3])
+{
+    vec3 zero = vec3_zero();
+    return (motion){.w = zero, .wd = zero, .a = {lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])},
+                    .U = angular(zero, zero)};
+}
+
+static inline motion_rate world_rate(void)
+{
+    vec3 zero = vec3_zero();
+    return (motion_rate){.wdd = zero, .ad = zero, .Ud = angular(zero, zero)};
+}
+
+static inline vec3 linear_part(const lane *x)
+{
+    return x ? load3(x) : vec3_zero();
+}
+static inline vec3 angular_part(const lane *x)
+{
+    return x ? load3(x + 3) : vec3_zero();
+}
+
+/* a = vd + w x v - R^T g in base axes; ad = vdd + wd x v + w x vd + w x R^T g */
+LANE_INLINE void base_motion(const double gravity[3], const euler_io *io, motion *k, motion_rate *d, bool rates)
+{
+    mat3 R  = base_rotation(io->q);
+    vec3 g  = mat3_mul_transposed(&R, vec3_of(gravity));
+    vec3 v  = linear_part(io->qd), vd = linear_part(io->qdd);
+    k->w  = angular_part(io->qd);
+    k->wd = angular_part(io->qdd);
+    k->a  = cross_add(sub(vd, g), k->w, v);
+    k->U  = angular(k->w, k->wd);
+    if (!rates)
+        return;
+    d->wdd = angular_part(io->qddd);
+    d->ad  = cross_add(cross_add(linear_part(io->qddd), k->wd, v), k->w, add(vd, g));
+    d->Ud  = angular_rate(k->w, k->wd, d->wdd);
+}
+
+/* --- outward: motions, and what each body needs ------------------------------------------------------------- */
+
+/* Along an unbranched chain the parent's motion stays in registers. */
+LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
+{
+    const dyn_model  *m     = scene->model;
+    const motion      world = world_motion(scene->gravity);
+    const motion_rate still = world_rate();
+    motion            k     = world;
+    motion_rate       d     = still;
+    for (int i = 0; i < (int)m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (b->parent != i - 1) {
+            k = b->parent == DYN_WORLD ? world : ws->motion[b->parent];
+            if (rates)
+                d = b->parent == DYN_WORLD ? still : ws->motion_rate[b->parent];
+        }
+        if (b->joint == DYN_FLOATING) {
+            base_motion(scene->gravity, io, &k, &d, rates);
+        } else {
+            lane sd = joint_rate(b, io->qd), sdd = joint_rate(b, io->qdd), sddd = rates ? joint_rate(b, io->qddd) : sd;
+            BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, &k, &d, rates)
+        }
+        if (b->forks)
+            ws->motion[i] = k;
+        ws->on[i] = inertial(b, k.a, &k.U);
+        if (io->wrenches)
+            ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
+        if (!rates)
+            continue;
+        if (b->forks)
+            ws->motion_rate[i] = d;
+        ws->on_rate[i] = inertial(b, d.ad, &d.Ud);
+        ws->w[i]       = k.w;
+    }
+}
+
+/* --- inward: efforts and joint wrenches --------------------------------------------------------------------- */
+
+/* To the link frame's axes, moment about its origin; or, standard DH, about frame j-1, which a prismatic joint leaves
+ * behind by s z: n + s z x f. */
+static inline void joint_wrench_out(const dyn_body *b, joint_at at, wrench w, lane *out)
+{
+    if (!b->near_end)
+        w.n = cross_add(w.n, w.f, vec3_of(b->X_bl.p));
+    else if (b->joint == DYN_PRISMATIC)
+        w.n = spin(w.n, w.f, at.c);
+    store3(out, unrotate_const(b->X_bl.R, w.f));
+    store3(out + 3, unrotate_const(b->X_bl.R, w.n));
+}
+
+/* tau_s = S^T wrench + rotor sdd + friction + spring */
+LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wrench *w, const euler_io *io)
+{
+    if (b->joint == DYN_FLOATING) {
+        store3(io->tau, w->f);
+        store3(io->tau + 3, w->n);
+        return;
+    }
+    lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
+    if (b->rotor_inertia != 0)
+        effort += b->rotor_inertia * joint_rate(b, io->qdd);
+    if (b->rough || b->sprung)
+        effort += joint_passive(b, scene->terms, io->q, io->qd);
+    effort        = coordinate_effort(b, effort);
+    io->tau[b->v] = scene->model->coupled ? io->tau[b->v] + effort : effort;
+}
+
+LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, const wrench *rate, const euler_io *io)
+{
+    if (b->joint == DYN_FLOATING) {
+        store3(io->tau_dot, rate->f);
+        store3(io->tau_dot + 3, rate->n);
+        return;
+    }
+    lane effort = b->joint == DYN_PRISMATIC ? rate->f.z : rate->n.z;
+    if (b->rotor_inertia != 0)
+        effort += b->rotor_inertia * joint_rate(b, io->qddd);
+    if (b->rough || b->sprung)
+        effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
+    effort            = coordinate_effort(b, effort);
+    io->tau_dot[b->v] = scene->model->coupled ? io->tau_dot[b->v] + effort : effort;
+}
+
+/* The rate of what the parent needs, once `w` is in its axes: p x f' , and sd z x f where p moves. */
+LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_at at, lane sd, wrench *w, wrench *rate, dyn_joint_kind joint,
+                                     dyn_turn turn)
+{
+    if (joint == DYN_REVOLUTE)
+        *rate = (wrench){spin(rate->f, w->f, sd), spin(rate->n, w->n, sd)};
+    else
+        rate->n = spin(rate->n, w->f, sd);
+    wrench_to_parent_form(b, at, rate, joint, turn);
+    wrench_to_parent_form(b, at, w, joint, turn);
+}
+
+LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_at at, lane sd, wrench *w, wrench *rate, bool rates)
+{
+    if (rates) {
+        BODY_FORMS(b, rate_to_parent_form, b, at, sd, w, rate)
+    } else {
+        BODY_FORMS(b, wrench_to_parent_form, b, at, w)
+    }
+}
+
+static inline void clear_shared(const dyn_model *m, lane *tau)
+{
+    for (int v = 0; tau && m->coupled && v < m->nv; v++)
+        tau[v] = lane_of(0);
+}
+
+LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, int i, const wrench *w, const wrench *rate,
+                             const euler_io *io, bool rates)
+{
+    const dyn_body *b = &scene->model->body[i];
+    if (io->tau)
+        effort_out(scene, b, w, io);
+    if (io->joint_wrenches)
+        joint_wrench_out(b, ws->at[i], *w, io->joint_wrenches + 6 * i);
+    if (!rates)
+        return;
+    if (io->tau_dot)
+        effort_rate_out(scene, b, rate, io);
+    if (io->joint_wrench_rates) {
+        wrench r = *rate;
+        if (b->near_end && b->joint == DYN_PRISMATIC)
+            r.n = spin(r.n, w->f, joint_rate(b, io->qd));
+        joint_wrench_out(b, ws->at[i], r, io->joint_wrench_rates + 6 * i);
+    }
+}
+
+LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
+{
+    const dyn_model *m    = scene->model;
+    const wrench     none = {vec3_zero(), vec3_zero()};
+    wrench           w = none, rate = none; /* what the child just done needs of this body */
+    clear_shared(m, io->tau);
+    clear_shared(m, io->tau_dot);
+    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
+        const dyn_body *b = &m->body[i];
+        w = wrench_add(w, ws->on[i]);
+        if (rates)
+            rate = wrench_add(rate, ws->on_rate[i]);
+        results_out(scene, ws, i, &w, &rate, io, rates);
+        if (b->parent != DYN_WORLD) {
+            wrench_to_parent(b, ws->at[i], rates ? joint_rate(b, io->qd) : lane_of(0), &w, &rate, rates);
+            if (b->parent == i - 1)
+                continue;
+            ws->on[b->parent] = wrench_add(ws->on[b->parent], w);
+            if (rates)
+                ws->on_rate[b->parent] = wrench_add(ws->on_rate[b->parent], rate);
+        }
+        w = rate = none;
+    }
+}
+
+LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
+{
+    joints_place(scene->model, io->q, ws->at);
+    if (io->wrenches)
+        externals_gather(scene, io->q, ws->at, io->wrenches, &ws->ext);
+    outward(scene, ws, io, rates);
+    if (rates && io->wrenches)
+        externals_take_rates(scene, &ws->ext, io->wrenches, io->wrench_rates, ws->w, ws->on_rate);
+    inward(scene, ws, io, rates);
+}
