@@ -86,18 +86,42 @@ static void test_random_robots(void **state)
 }
 
 /* Inverse dynamics of forward dynamics gives the torques back, however badly conditioned the robot: relative to the
- * largest force, with rounding along 40 bodies twice. */
+ * sums of forces that cancel in a row, |M| |qdd| + |bias|. */
+static void check_torques_come_back(const trial *t)
+{
+    double            *qdd = trial_array(t, t->nv), *tau = trial_array(t, t->nv), *bias = trial_array(t, t->nv);
+    double            *M = trial_array(t, t->nv * t->nv), size = 0;
+    const dyn_kernels *k = dyn_kernels_find(NULL);
+    forward(k, t, t->tau, qdd, NULL);
+    inverse(k, t, qdd, tau);
+    rows_bias(k, &t->scene, t->rows, (dyn_bias){.q = t->q, .qd = t->qd, .wrenches = t->wrenches, .bias = bias});
+    rows_mass_matrix(k, &t->scene, t->rows, (dyn_mass_matrix){.q = t->q, .mass_matrix = M});
+    for (size_t r = 0; r < t->rows; r++)
+        size = fmax(size, norm(M + r * t->nv * t->nv, t->nv) * largest(t->nv, qdd + r * t->nv));
+    size += largest(t->rows * t->nv, bias);
+    check_close_scaled("tau", t->seed, t->rows * t->nv, tau, t->tau, 1e-15, size);
+    free(qdd), free(tau), free(bias), free(M);
+}
+
 static void test_torques_come_back(void **state)
 {
-    const dyn_kernels *k = dyn_kernels_find(NULL);
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial   t   = trial_make(seed, ROWS);
-        double *qdd = trial_array(&t, t.nv), *tau = trial_array(&t, t.nv), *bias = trial_array(&t, t.nv);
-        forward(k, &t, t.tau, qdd, NULL);
-        inverse(k, &t, qdd, tau);
-        rows_bias(k, &t.scene, t.rows, (dyn_bias){.q = t.q, .qd = t.qd, .wrenches = t.wrenches, .bias = bias});
-        check_close_scaled("tau", seed, t.rows * t.nv, tau, t.tau, 1e-12, largest(t.rows * t.nv, bias));
-        free(qdd), free(tau), free(bias);
+        trial t = trial_make(seed, ROWS);
+        check_torques_come_back(&t);
+        trial_free(&t);
+    }
+}
+
+/* 512 degrees of freedom: a bush and a chain, with joints that follow others and without. */
+static void test_largest_models(void **state)
+{
+    for (int i = 0; i < 8; i++) {
+        unsigned features = i & 1 ? TREE_ALL : TREE_ALL & ~TREE_MIMICS;
+        trial    t =
+            trial_of(512, (i & 2 ? random_chain_make : random_tree_make)(512, DYN_MAX_DOF, i & 4, features), 1, 2);
+        for (size_t j = 0; j < t.nv; j++)
+            t.qd[j] *= 0.01;
+        check_torques_come_back(&t);
         trial_free(&t);
     }
 }
@@ -166,12 +190,34 @@ static void test_massless_end_is_named(void **state)
     }
 }
 
+/* The straight arm's first joint is named, and the states beside it have the bits they have alone. */
+static void test_singular_states_are_named(void **state)
+{
+    trial              t   = trial_point_mass_arm(9);
+    double            *qdd = trial_array(&t, t.nv), *singular = trial_array(&t, 1), alone[2], pivot;
+    const dyn_kernels *k;
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        forward(k, &t, t.tau, qdd, singular);
+        for (size_t r = 0; r < t.rows; r++) {
+            assert_true(singular[r] == (r % 2 ? 0 : -1));
+            rows_forward_dynamics(
+                dyn_kernels_at(0), &t.scene, 1,
+                (dyn_forward_dynamics){
+                    .q = t.q + 2 * r, .qd = t.qd + 2 * r, .tau = t.tau + 2 * r, .qdd = alone, .singular = &pivot});
+            assert_true(pivot == singular[r]);
+            if (r % 2 == 0) assert_memory_equal(qdd + 2 * r, alone, sizeof alone);
+        }
+    }
+    free(qdd), free(singular);
+    trial_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_robots),           cmocka_unit_test(test_torques_come_back),
-        cmocka_unit_test(test_accelerations_come_back), cmocka_unit_test(test_absent_arrays),
-        cmocka_unit_test(test_massless_end_is_named),
+        cmocka_unit_test(test_random_robots),  cmocka_unit_test(test_torques_come_back),
+        cmocka_unit_test(test_largest_models), cmocka_unit_test(test_accelerations_come_back),
+        cmocka_unit_test(test_absent_arrays),  cmocka_unit_test(test_massless_end_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

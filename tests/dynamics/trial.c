@@ -1,6 +1,7 @@
 /* trial.c - see trial.h */
 #include "trial.h"
 #include "check.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,23 @@ trial trial_make_plain(uint64_t seed, unsigned features)
     bool          floating = seed % 2 == 0;
     size_t        dof      = (floating ? 6 : 1) + random_below(&source, random_chance(&source, 0.2) ? 30 : 9);
     return trial_of(seed, random_tree_make(seed, dof, floating, features), 1, 0);
+}
+
+trial trial_point_mass_arm(size_t rows)
+{
+    const dyn_pose here = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    random_tree    tree = {.description = {.n_links = 2}, .links = calloc(2, sizeof *tree.links)};
+    assert_non_null(tree.links);
+    for (int i = 0; i < 2; i++)
+        tree.links[i] = (dyn_link){
+            .parent = i - 1, .joint = DYN_REVOLUTE, .before = here, .after = here, .axis = {0, 0, 1}, .ratio = 1};
+    tree.links[1].before.p[0] = 1;
+    tree.links[1].inertia     = (dyn_inertia){.mass = 1, .com = {1, 0, 0}};
+    tree.description.links    = tree.links;
+    trial t                   = trial_of(1, tree, rows, 0);
+    for (size_t r = 0; r < rows; r++)
+        t.q[2 * r + 1] = r % 2 ? 0 : M_PI_2;
+    return t;
 }
 
 void trial_free(trial *t)

@@ -21,6 +21,9 @@ typedef struct trial {
 trial trial_make(uint64_t seed, size_t rows);
 /* One state of a robot without wrenches; floating for even seeds. */
 trial trial_make_plain(uint64_t seed, unsigned features);
+/* Two unit links, a point mass at the end of the second: M = [[2 + 2 cos q2, 1 + cos q2], [., 1]], singular exactly
+ * when the arm is straight, as it is in every odd row. */
+trial trial_point_mass_arm(size_t rows);
 /* A given tree, which the trial then owns. */
 trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches);
 void  trial_free(trial *t);
