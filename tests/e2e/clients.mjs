@@ -47,8 +47,10 @@ test('a batch of 20 000 states', {skip}, async () => {
 
 test('numbers are as JavaScript writes them', {skip}, async () => {
     const answer = await post('/v1/models/puma560/mass-matrix', {q: qn.map(x => x + 0.1)});
-    const text = await answer.text();
-    assert.equal(text.replaceAll('-0,', '0,').replaceAll('-0]', '0]'), JSON.stringify(JSON.parse(text)).replaceAll('-0', '0'));
+    const numbers = (await answer.text()).match(/-?\d[\d.e+-]*/g);
+    assert.equal(numbers.length, 36);
+    for (const number of numbers)
+        assert.equal(number, Object.is(Number(number), -0) ? '-0' : String(Number(number)));
 });
 
 test('errors are problems', {skip}, async () => {

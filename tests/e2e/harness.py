@@ -20,6 +20,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.path.abspath(os.environ.get("TORQUED_BIN", os.path.join(ROOT, "build", "torqued")))
 SANITIZED = "TORQUED_BIN" in os.environ
+MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()    # found beside build/ by itself
 PATIENCE = 60 if SANITIZED else 20      # s, for whatever should take well under a second
 REPORTS = re.compile(r"(AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:).*")
 
@@ -33,7 +34,7 @@ class Server:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_")}
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [BINARY, "--listen", "127.0.0.1:0", *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                [BINARY, "--listen", "127.0.0.1:0", *MODELS, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
                 stdout=log, stderr=subprocess.STDOUT, env={**inherited, **(environment or {})})
         try:
             self.port = self._find_port()

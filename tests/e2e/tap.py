@@ -3,6 +3,7 @@
 `prove` reads it; so can a person. Arguments narrow the run as unittest's do: `test_http.py Framing.test_pipelining`.
 """
 import sys
+import time
 import unittest
 
 
@@ -10,6 +11,17 @@ class _Reporter(unittest.TestResult):
     def __init__(self):
         super().__init__()
         self.count = 0
+        self.started = 0
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.started = time.monotonic()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        took = time.monotonic() - self.started
+        if took > 2:
+            print(f"#   took {took:.1f} s", flush=True)
 
     def _line(self, verdict, test, directive="", detail=""):
         self.count += 1

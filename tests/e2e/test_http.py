@@ -278,7 +278,7 @@ class SlowPeers(WireCase):
 
     def test_slow_readers_are_dropped(self):
         """An answer of megabytes that nobody reads does not hold its memory for ever."""
-        self.raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         self.client.put("/v1/models/arm", branched())
         request = json.dumps({"q": [[0.1, 0.2, 0.3, 0.4]] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
         self.raw.send(post(request, path="/v1/models/arm/inverse-dynamics"))
