@@ -215,9 +215,13 @@ static void test_singular_states_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_robots),  cmocka_unit_test(test_torques_come_back),
-        cmocka_unit_test(test_largest_models), cmocka_unit_test(test_accelerations_come_back),
-        cmocka_unit_test(test_absent_arrays),  cmocka_unit_test(test_massless_end_is_named),
+        cmocka_unit_test(test_random_robots),
+        cmocka_unit_test(test_torques_come_back),
+        cmocka_unit_test(test_largest_models),
+        cmocka_unit_test(test_accelerations_come_back),
+        cmocka_unit_test(test_absent_arrays),
+        cmocka_unit_test(test_massless_end_is_named),
+        cmocka_unit_test(test_singular_states_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

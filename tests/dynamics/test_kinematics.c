@@ -257,9 +257,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_robots),
         cmocka_unit_test(test_longest_chain),
-        cmocka_unit_test(test_orientations_come_back),
         cmocka_unit_test(test_jacobians_give_the_motion),
         cmocka_unit_test(test_transposed_jacobian_carries_wrenches),
+        cmocka_unit_test(test_orientations_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,10 +22,11 @@ enum { BATCH = 40, ROBOTS = 16 };
     X(gravity, n)                                                                                                      \
     X(friction, n)                                                                                                     \
     X(positions, 6)                                                                                                    \
-    X(orientations, 8) X(jacobian, 6 * n) X(jacobian_dot, 6 * n) X(velocity, 6) X(acceleration, 6) X(jerk, 6)          \
-        X(turned_jacobian, 6 * n) X(turned_jacobian_dot, 6 * n) X(turned_velocity, 6) X(turned_acceleration, 6)        \
-            X(turned_jerk, 6) X(kinetic, 1) X(potential, 1) X(com, 3) X(com_velocity, 3) X(com_jacobian, 3 * n)        \
-                X(momentum, 6) X(momentum_matrix, 6 * n)
+    X(orientations, 8)                                                                                                 \
+    X(jacobian, 6 * n) X(jacobian_dot, 6 * n) X(velocity, 6) X(acceleration, 6) X(jerk, 6) X(turned_jacobian, 6 * n)   \
+        X(turned_jacobian_dot, 6 * n) X(turned_velocity, 6) X(turned_acceleration, 6) X(turned_jerk, 6) X(kinetic, 1)  \
+            X(potential, 1) X(com, 3) X(com_velocity, 3) X(com_jacobian, 3 * n) X(momentum, 6)                         \
+                X(momentum_matrix, 6 * n)
 
 typedef struct results {
 #define X(name, entries) double *name;
