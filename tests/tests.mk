@@ -37,7 +37,7 @@ TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
 test-run: test-programs
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) \
-	    PERL5LIB=tests prove --harness Skips --exec tests/run --timer --jobs 2 --rules 'seq=tests/**' --rules 'par=**' $(chosen)
+	    PERL5LIB=tests prove --harness Skips --exec tests/run --timer --failures --comments --jobs 2 --rules 'seq=tests/**' --rules 'par=**' $(chosen)
 
 # Sanitizer builds of everything, each in its own folder, and all tests with them.
 check-asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
