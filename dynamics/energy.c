@@ -39,7 +39,7 @@ static vec3 mass_centre(const dyn_model *m, const workspace *ws)
 }
 
 /* l and k of one body about its origin, world axes */
-static wrench momentum_of(const dyn_body *b, const world_motion *B)
+LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
 {
     const double *E = b->E;
     vec3 h = mat3_mul(&B->R, vec3_of(b->h)), w = mat3_mul_transposed(&B->R, B->w);
@@ -95,7 +95,7 @@ static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *ou
 }
 
 /* F in body axes about the body's origin -> world axes about the centre of mass -> column v */
-static void momentum_column(const dyn_model *m, const world_motion *B, vec3 com, wrench F, double ratio, size_t v, lane *com_jacobian,
+LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3 com, wrench F, double ratio, size_t v, lane *com_jacobian,
                             lane *matrix)
 {
     size_t nv = (size_t)m->nv;
