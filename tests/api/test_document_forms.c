@@ -119,6 +119,29 @@ static void matrix_form(void **state)
     api_model_release(model);
 }
 
+/* A right angle to the last digit of a double is one to the core; 1.5708 is not, and stays as it is. */
+static void right_angles_are_not_made(void **state)
+{
+    static const struct {
+        const char *origin;
+        dyn_turn    turn;
+    } cases[] = {
+        {"{'modified_dh':{'alpha':1.5707963267948966}}", DYN_TURN_X_PLUS},
+        {"{'modified_dh':{'alpha':-1.5707963267948966}}", DYN_TURN_X_MINUS},
+        {"{'modified_dh':{'alpha':1.5708}}", DYN_TURN_X},
+        {"{'modified_dh':{'alpha':1.570796326794}}", DYN_TURN_X},
+        {"{'modified_dh':{'alpha':0}}", DYN_TURN_NONE},
+        {"{'modified_dh':{'alpha':1e-12}}", DYN_TURN_X},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        snprintf(text, sizeof text, JOINT("revolute", "%s", ""), cases[i].origin);
+        api_model *model = model_of(text);
+        assert_int_equal(model->dyn->body[0].turn, cases[i].turn);
+        api_model_release(model);
+    }
+}
+
 /* Printed with seven digits, a matrix is a rotation to about 1e-7: the nearest one is taken, and reported. */
 static void matrix_is_mended(void **state)
 {
@@ -318,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(xyz_and_rpy),
         cmocka_unit_test(matrix_form),
+        cmocka_unit_test(right_angles_are_not_made),
         cmocka_unit_test(matrix_is_mended),
         cmocka_unit_test(standard_dh),
         cmocka_unit_test(modified_dh),

@@ -1,0 +1,125 @@
+/* test_buffer.c - the growable buffer and the arena: maxima hold, failures stick, nothing leaks. */
+#include "api/arena.h"
+#include "api/buffer.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void grows_and_hands_over(void **state)
+{
+    api_buffer b;
+    api_buffer_init(&b, 1 << 20);
+    for (int i = 0; i < 10000; i++)
+        api_buffer_format(&b, "%d,", i);
+    api_buffer_text(&b, "end");
+    size_t length = b.length;
+    char  *text   = api_buffer_take(&b);
+    assert_non_null(text);
+    assert_int_equal(strlen(text), length);
+    assert_memory_equal(text, "0,1,2,", 6);
+    assert_string_equal(text + length - 8, "9999,end");
+    assert_null(b.data); /* handed over */
+    free(text);
+    api_buffer_free(&b);
+}
+
+static void holds_its_maximum(void **state)
+{
+    api_buffer b;
+    for (size_t maximum = 0; maximum < 600; maximum += 7) {
+        api_buffer_init(&b, maximum);
+        for (size_t i = 0; i < maximum; i++)
+            api_buffer_put(&b, "x", 1);
+        assert_false(b.failed);
+        assert_int_equal(b.length, maximum);
+        assert_true(b.capacity <= maximum);
+        api_buffer_put(&b, "x", 1);
+        assert_true(b.failed);
+        assert_int_equal(b.length, maximum);
+        api_buffer_free(&b);
+    }
+}
+
+static void failure_sticks(void **state)
+{
+    api_buffer b;
+    api_buffer_init(&b, 8);
+    api_buffer_text(&b, "1234");
+    api_buffer_format(&b, "%s", "56789"); /* one too long: not even a part is written */
+    assert_true(b.failed);
+    api_buffer_text(&b, "5");
+    assert_int_equal(b.length, 4);
+    assert_null(api_buffer_room(&b, 0));
+    assert_null(api_buffer_take(&b));
+    assert_null(b.data);
+    api_buffer_init(&b, SIZE_MAX);
+    api_buffer_text(&b, "x");
+    assert_null(api_buffer_room(&b, SIZE_MAX - 1)); /* no wrap-around */
+    assert_null(api_buffer_take(&b));
+}
+
+static void empty_is_a_text(void **state)
+{
+    api_buffer b;
+    api_buffer_init(&b, 0);
+    char *text = api_buffer_take(&b);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void room_is_kept_until_it_is_counted(void **state)
+{
+    api_buffer b;
+    api_buffer_init(&b, 100);
+    char *room = api_buffer_room(&b, 50);
+    assert_non_null(room);
+    assert_int_equal(b.length, 0);
+    memset(room, 'y', 50);
+    b.length += 50;
+    api_buffer_text(&b, "z");
+    assert_memory_equal(b.data + 49, "yz", 2);
+    api_buffer_free(&b);
+}
+
+static void arena_pieces(void **state)
+{
+    api_arena arena = {0};
+    char     *piece[200];
+    for (size_t i = 0; i < 200; i++) {
+        size_t size = i * 37 % 9000;
+        piece[i]    = api_arena_take(&arena, size, 1);
+        assert_non_null(piece[i]);
+        assert_int_equal((uintptr_t)piece[i] % _Alignof(max_align_t), 0);
+        for (size_t k = 0; k < size; k++)
+            assert_int_equal(piece[i][k], 0);
+        memset(piece[i], (int)i, size);
+    }
+    for (size_t i = 0; i < 200; i++) /* no piece overlaps another */
+        for (size_t k = 0; k < i * 37 % 9000; k++)
+            assert_int_equal((unsigned char)piece[i][k], i);
+    assert_true(arena.bytes >= 200 * 4000);
+    assert_string_equal(api_arena_text(&arena, "text"), "text");
+    assert_null(api_arena_take(&arena, SIZE_MAX, 8));
+    assert_null(api_arena_take(&arena, SIZE_MAX / 8 + 1, 8));
+    assert_null(api_arena_take(&arena, 1, SIZE_MAX - 3));
+    api_arena_free(&arena);
+    assert_int_equal(arena.bytes, 0);
+    api_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grows_and_hands_over),
+        cmocka_unit_test(holds_its_maximum),
+        cmocka_unit_test(failure_sticks),
+        cmocka_unit_test(empty_is_a_text),
+        cmocka_unit_test(room_is_kept_until_it_is_counted),
+        cmocka_unit_test(arena_pieces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
