@@ -8,7 +8,7 @@ static bool is_batch(const json_t *value)
     return json_is_array(value) && json_is_array(json_array_get(value, 0));
 }
 
-bool api_batch_measure(api_evaluation *e, const json_t *value, const api_pointer *at)
+bool api_batch_measure(api_evaluation *e, const json_t *value, const api_place *at)
 {
     if (!is_batch(value)) return true;
     size_t rows = json_array_size(value);
@@ -19,29 +19,30 @@ bool api_batch_measure(api_evaluation *e, const json_t *value, const api_pointer
     e->batched = true;
     e->rows    = rows;
     if (e->rows_from) return true;
-    char *from = api_take(e, at->length + 1);
+    api_pointer pointer = api_place_pointer(at);
+    char       *from    = api_take(e, pointer.length + 1);
     if (!from) return false;
-    e->rows_from = memcpy(from, at->text, at->length + 1);
+    e->rows_from = memcpy(from, pointer.text, pointer.length + 1);
     return true;
 }
 
-api_pointer api_vector_entry(const api_vector *vector, const api_pointer *row, size_t k)
+api_place api_vector_entry(const api_vector *vector, const api_place *row, size_t k)
 {
-    if (json_is_object(vector->value)) return api_pointer_key(row, vector->names[k]);
+    if (json_is_object(vector->value)) return api_place_key(row, vector->names[k]);
     size_t i = k;
     for (size_t j = 0; vector->order && j < vector->n; j++)
         if ((size_t)vector->order[j] == k) i = j;
-    return api_pointer_index(row, i);
+    return api_place_index(row, i);
 }
 
-static bool fail_count(const api_evaluation *e, const api_vector *v, const api_pointer *at, size_t given)
+static bool fail_count(const api_evaluation *e, const api_vector *v, const api_place *at, size_t given)
 {
     if (!v->count) return api_fail_at(e, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", given, v->n);
     return api_fail_at(e, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (%s of %s)", given, v->n, v->count,
                        e->model->name);
 }
 
-static bool read_row(const api_evaluation *e, const api_vector *v, const json_t *row, const api_pointer *at,
+static bool read_row(const api_evaluation *e, const api_vector *v, const json_t *row, const api_place *at,
                      double *values)
 {
     if (!json_is_array(row))
@@ -55,8 +56,8 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const json_t 
             if (i < v->n) values[k] = json_number_value(entry);
             continue;
         }
-        api_pointer entry_at = api_pointer_index(at, i);
-        bool        named    = v->names && i < v->n;
+        api_place entry_at = api_place_index(at, i);
+        bool      named    = v->names && i < v->n;
         return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given%s%.64s, a number expected", api_json_kind(entry),
                            named ? " for " : "", named ? v->names[k] : "");
     }
@@ -74,7 +75,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
                            e->rows_from);
     for (size_t k = 0; k < v->n; k++) {
         const json_t *entry = json_object_get(v->value, v->names[k]);
-        api_pointer   at    = api_pointer_key(&v->at, v->names[k]);
+        api_place     at    = api_place_key(&v->at, v->names[k]);
         if (!entry) return api_fail_at(e, &at, API_MISSING_FIELD, "%.64s is missing", v->names[k]);
         if (!json_is_number(entry))
             return api_fail_at(e, &at, API_WRONG_TYPE, "%s given for %.64s, a number expected", api_json_kind(entry),
@@ -86,7 +87,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
         size_t k = 0;
         while (k < v->n && strcmp(v->names[k], key) != 0)
             k++;
-        api_pointer at = api_pointer_key(&v->at, key);
+        api_place at = api_place_key(&v->at, key);
         if (k == v->n)
             return api_fail_at(e, &at, API_UNKNOWN_NAME, "%s has no coordinate \"%.64s\" here", e->model->name, key);
     }
@@ -115,7 +116,7 @@ bool api_batch_read(const api_evaluation *e, const api_vector *v, double *values
 {
     if (!is_batch(v->value)) return read_flat(e, v, values);
     for (size_t row = 0; row < e->rows; row++) {
-        api_pointer at = api_pointer_index(&v->at, row);
+        api_place at = api_place_index(&v->at, row);
         if (!read_row(e, v, json_array_get(v->value, row), &at, values) || (v->check && !v->check(e, v, values, &at))) {
             e->problem->row = (long long)row;
             return false;

@@ -5,7 +5,7 @@
 /* One such field. */
 typedef struct api_vector {
     const json_t      *value; /* as given, not NULL */
-    api_pointer        at;
+    api_place          at;
     size_t             n;     /* numbers in one state */
     const char        *count; /* what n is called, for messages ("nq"); NULL: nothing */
     const char *const *names; /* of the n numbers, in the model's order; NULL: they have none */
@@ -14,16 +14,16 @@ typedef struct api_vector {
     size_t             stride, first;
     /* Looks at (and may change) one state in the model's order; NULL: nothing to check. Fails at an entry with
      * api_vector_entry. */
-    bool (*check)(const api_evaluation *e, const struct api_vector *vector, double *values, const api_pointer *row);
+    bool (*check)(const api_evaluation *e, const struct api_vector *vector, double *values, const api_place *row);
 } api_vector;
 
 /* Notes whether the field is a batch, and of how many rows; false with a problem when the rows differ from those of
  * another field. */
-bool api_batch_measure(api_evaluation *e, const json_t *value, const api_pointer *at);
+bool api_batch_measure(api_evaluation *e, const json_t *value, const api_place *at);
 
 /* Reads it into its lanes: a flat one into all states, padding filled with a copy of the last state. `scratch` has
  * room for n numbers. */
 bool api_batch_read(const api_evaluation *e, const api_vector *vector, double *scratch);
 
 /* Pointer to the number that is entry `k` in the model's order, in the row or object at `row`. */
-api_pointer api_vector_entry(const api_vector *vector, const api_pointer *row, size_t k);
+api_place api_vector_entry(const api_vector *vector, const api_place *row, size_t k);

@@ -64,8 +64,7 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
     if (rows > e->rows - first) rows = e->rows - first;
     for (size_t i = 0; i < rows; i++) {
         if (singular[i] < 0) continue;
-        api_pointer root = api_pointer_root(), at = api_pointer_key(&root, "q");
-        api_fail(e->problem, API_SINGULAR_MASS_MATRIX, at.text,
+        api_fail(e->problem, API_SINGULAR_MASS_MATRIX, "/q",
                  "the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
                  joint_of(e->model, (int)singular[i]));
         if (e->batched) e->problem->row = (long long)(first + i);

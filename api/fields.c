@@ -27,16 +27,17 @@ const char *const api_field_names[API_FIELD_COUNT] = {
 
 /* --- small values ----------------------------------------------------------------------------------------------- */
 
-bool api_fail_at(const api_evaluation *e, const api_pointer *at, api_code code, const char *format, ...)
+bool api_fail_at(const api_evaluation *e, const api_place *at, api_code code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    api_failv(e->problem, code, api_pointer_text(at), format, args);
+    api_pointer pointer = api_place_pointer(at);
+    api_failv(e->problem, code, api_pointer_text(&pointer), format, args);
     va_end(args);
     return false;
 }
 
-bool api_read_numbers(const api_evaluation *e, const json_t *value, const api_pointer *at, size_t n, double *numbers)
+bool api_read_numbers(const api_evaluation *e, const json_t *value, const api_place *at, size_t n, double *numbers)
 {
     if (!json_is_array(value))
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected", api_json_kind(value),
@@ -44,12 +45,12 @@ bool api_read_numbers(const api_evaluation *e, const json_t *value, const api_po
     size_t given = json_array_size(value);
     for (size_t i = 0; i < given; i++) {
         const json_t *entry = json_array_get(value, i);
-        api_pointer   entry_at;
+        api_place     entry_at;
         if (json_is_number(entry)) {
             if (i < n) numbers[i] = json_number_value(entry);
             continue;
         }
-        entry_at = api_pointer_index(at, i);
+        entry_at = api_place_index(at, i);
         return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given, a number expected", api_json_kind(entry));
     }
     return given == n || api_fail_at(e, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", given, n);
@@ -62,8 +63,8 @@ static void join(api_buffer *b, const char *text)
 }
 
 /* Fails with the names that would have been right; a list too long for a message is left out. */
-static bool fail_unknown(const api_evaluation *e, const api_pointer *at, api_code code, const char *given,
-                         const char *of, api_buffer *known)
+static bool fail_unknown(const api_evaluation *e, const api_place *at, api_code code, const char *given, const char *of,
+                         api_buffer *known)
 {
     char *list = api_buffer_take(known);
     api_fail_at(e, at, code, "\"%.64s\" is not known to %s%s%s", given, of, list && *list ? "; there are: " : "",
@@ -72,7 +73,7 @@ static bool fail_unknown(const api_evaluation *e, const api_pointer *at, api_cod
     return false;
 }
 
-bool api_check_keys(const api_evaluation *e, const json_t *object, const api_pointer *at, const char *const *names,
+bool api_check_keys(const api_evaluation *e, const json_t *object, const api_place *at, const char *const *names,
                     const char *of)
 {
     const char *key;
@@ -84,8 +85,8 @@ bool api_check_keys(const api_evaluation *e, const json_t *object, const api_poi
         while (names[i] && strcmp(names[i], key) != 0)
             i++;
         if (names[i]) continue;
-        api_buffer  known;
-        api_pointer key_at = api_pointer_key(at, key);
+        api_buffer known;
+        api_place  key_at = api_place_key(at, key);
         api_buffer_init(&known, 300);
         for (i = 0; names[i]; i++)
             join(&known, names[i]);
@@ -94,14 +95,14 @@ bool api_check_keys(const api_evaluation *e, const json_t *object, const api_poi
     return true;
 }
 
-const char *api_read_string(const api_evaluation *e, const json_t *value, const api_pointer *at)
+const char *api_read_string(const api_evaluation *e, const json_t *value, const api_place *at)
 {
     if (json_is_string(value)) return json_string_value(value);
     api_fail_at(e, at, API_WRONG_TYPE, "%s given, a string expected", api_json_kind(value));
     return NULL;
 }
 
-int api_read_frame(const api_evaluation *e, const json_t *value, const api_pointer *at, bool link)
+int api_read_frame(const api_evaluation *e, const json_t *value, const api_place *at, bool link)
 {
     const char *name = api_read_string(e, value, at);
     if (!name) return -1;
@@ -123,7 +124,7 @@ static void list_fields(unsigned mask, const char *names[API_FIELD_COUNT + 2])
     names[n] = NULL;
 }
 
-static bool read_output(api_evaluation *e, api_asked *asked, const json_t *value, const api_pointer *at)
+static bool read_output(api_evaluation *e, api_asked *asked, const json_t *value, const api_place *at)
 {
     const api_operation *operation = asked->operation;
     const char          *name      = api_read_string(e, value, at);
@@ -144,10 +145,10 @@ static bool read_output(api_evaluation *e, api_asked *asked, const json_t *value
     return fail_unknown(e, at, API_UNKNOWN_NAME, name, operation->name, &known);
 }
 
-static bool read_outputs(api_evaluation *e, api_asked *asked, const json_t *options, const api_pointer *up)
+static bool read_outputs(api_evaluation *e, api_asked *asked, const json_t *options, const api_place *up)
 {
     const json_t *list = json_object_get(options, "outputs");
-    api_pointer   at   = api_pointer_key(up, "outputs");
+    api_place     at   = api_place_key(up, "outputs");
     for (size_t i = 0; !list && i < api_output_count(asked->operation); i++)
         if (asked->operation->outputs[i].by_default) asked->outputs |= API_BIT(i);
     if (!list) return true;
@@ -156,13 +157,13 @@ static bool read_outputs(api_evaluation *e, api_asked *asked, const json_t *opti
                            "%s given, an array of at least one output's name expected",
                            json_is_array(list) ? "an empty array" : api_json_kind(list));
     for (size_t i = 0; i < json_array_size(list); i++) {
-        api_pointer entry = api_pointer_index(&at, i);
+        api_place entry = api_place_index(&at, i);
         if (!read_output(e, asked, json_array_get(list, i), &entry)) return false;
     }
     return true;
 }
 
-static bool read_options(api_evaluation *e, api_asked *asked, const json_t *options, const api_pointer *at)
+static bool read_options(api_evaluation *e, api_asked *asked, const json_t *options, const api_place *at)
 {
     return read_outputs(e, asked, options, at) &&
            (!asked->operation->options || asked->operation->options(e, asked, options, at));
@@ -174,19 +175,19 @@ static bool check_needs(const api_evaluation *e, const json_t *request)
         for (int f = 0; f < API_SHARED_FIELDS; f++) {
             const api_operation *operation = e->asked[i].operation;
             if (!(operation->needs & API_BIT(f)) || json_object_get(request, api_field_names[f])) continue;
-            api_pointer root = api_pointer_root(), at = api_pointer_key(&root, api_field_names[f]);
+            api_place at = api_place_key(NULL, api_field_names[f]);
             return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, api_field_names[f]);
         }
     return true;
 }
 
 /* One entry of "operations" of an evaluate request. */
-static bool read_operation(api_evaluation *e, const char *name, const json_t *options, const api_pointer *operations)
+static bool read_operation(api_evaluation *e, const char *name, const json_t *options, const api_place *operations)
 {
     const char          *fields[API_FIELD_COUNT + 2];
     api_asked           *asked     = &e->asked[e->n_asked];
     const api_operation *operation = api_operation_named(name);
-    api_pointer          at        = api_pointer_key(operations, name);
+    api_place            at        = api_place_key(operations, name);
     if (!operation) {
         api_buffer known;
         api_buffer_init(&known, 300);
@@ -200,11 +201,11 @@ static bool read_operation(api_evaluation *e, const char *name, const json_t *op
     return api_check_keys(e, options, &at, fields, operation->name) && read_options(e, asked, options, &at);
 }
 
-static bool read_operations(api_evaluation *e, const json_t *request, const api_pointer *root)
+static bool read_operations(api_evaluation *e, const json_t *request)
 {
     const char   *name;
     json_t       *options;
-    api_pointer   at         = api_pointer_key(root, "operations");
+    api_place     at         = api_place_key(NULL, "operations");
     const json_t *operations = json_object_get(request, "operations");
     if (!operations)
         return api_fail_at(e, &at, API_MISSING_FIELD, "evaluate needs operations, an object of operations");
@@ -220,14 +221,14 @@ static bool read_operations(api_evaluation *e, const json_t *request, const api_
 }
 
 /* The fields that an evaluate request may hold: what any of its operations takes. */
-static bool decode_combined(api_evaluation *e, const json_t *request, const api_pointer *root)
+static bool decode_combined(api_evaluation *e, const json_t *request)
 {
     const char *fields[API_FIELD_COUNT + 2];
     unsigned    mask = 0;
     size_t      n    = 0;
     if (!json_is_object(request))
-        return api_fail_at(e, root, API_WRONG_TYPE, "%s given, an object expected", api_json_kind(request));
-    if (!read_operations(e, request, root)) return false;
+        return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_json_kind(request));
+    if (!read_operations(e, request)) return false;
     for (size_t i = 0; i < e->n_asked; i++)
         mask |= (e->asked[i].operation->needs | e->asked[i].operation->takes) & SHARED;
     list_fields(mask, fields);
@@ -235,14 +236,13 @@ static bool decode_combined(api_evaluation *e, const json_t *request, const api_
         n++;
     fields[n]     = "operations";
     fields[n + 1] = NULL;
-    return api_check_keys(e, request, root, fields, "evaluate with these operations") && check_needs(e, request);
+    return api_check_keys(e, request, NULL, fields, "evaluate with these operations") && check_needs(e, request);
 }
 
 bool api_decode_asked(api_evaluation *e, const json_t *request)
 {
-    api_pointer          root      = api_pointer_root();
     const api_operation *operation = e->call->operation;
-    if (!operation) return decode_combined(e, request, &root);
+    if (!operation) return decode_combined(e, request);
 
     const char *fields[API_FIELD_COUNT + 2];
     list_fields(operation->needs | operation->takes, fields);
@@ -250,20 +250,20 @@ bool api_decode_asked(api_evaluation *e, const json_t *request)
     if (!e->asked) return false;
     *e->asked  = (api_asked){.operation = operation};
     e->n_asked = 1;
-    return api_check_keys(e, request, &root, fields, operation->name) && check_needs(e, request) &&
-           read_options(e, e->asked, request, &root);
+    return api_check_keys(e, request, NULL, fields, operation->name) && check_needs(e, request) &&
+           read_options(e, e->asked, request, NULL);
 }
 
 /* --- surroundings ----------------------------------------------------------------------------------------------- */
 
 bool api_decode_surroundings(api_evaluation *e, const json_t *request)
 {
-    api_pointer   root = api_pointer_root(), at = api_pointer_key(&root, "gravity");
+    api_place     at      = api_place_key(NULL, "gravity");
     const json_t *gravity = json_object_get(request, "gravity"), *friction = json_object_get(request, "friction");
     memcpy(e->scene.gravity, e->model->dyn->gravity, sizeof e->scene.gravity);
     if (gravity && !api_read_numbers(e, gravity, &at, 3, e->scene.gravity)) return false;
 
-    at = api_pointer_key(&root, "friction");
+    at = api_place_key(NULL, "friction");
     if (friction && !json_is_boolean(friction))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, true or false expected", api_json_kind(friction));
     e->scene.terms = json_is_false(friction) ? DYN_ALL_TERMS & ~DYN_FRICTION : DYN_ALL_TERMS;

@@ -6,7 +6,7 @@
 enum { POSES, JACOBIAN, JACOBIAN_DOT, VELOCITY, ACCELERATION, JERK };
 
 /* "frames": names, each once; absent: all of the model. The poses are keyed by them. */
-static bool read_frames(api_evaluation *e, api_asked *asked, const json_t *list, const api_pointer *at)
+static bool read_frames(api_evaluation *e, api_asked *asked, const json_t *list, const api_place *at)
 {
     const api_model *m = e->model;
     if (list && !json_is_array(list))
@@ -18,8 +18,8 @@ static bool read_frames(api_evaluation *e, api_asked *asked, const json_t *list,
     if (!frame || !frames || !seen) return false;
     memset(seen, 0, m->n_frames);
     for (size_t i = 0; i < n; i++) {
-        api_pointer entry = api_pointer_index(at, i);
-        frame[i]          = list ? api_read_frame(e, json_array_get(list, i), &entry, false) : (int)i;
+        api_place entry = api_place_index(at, i);
+        frame[i]        = list ? api_read_frame(e, json_array_get(list, i), &entry, false) : (int)i;
         if (frame[i] < 0) return false;
         if (seen[frame[i]])
             return api_fail_at(e, &entry, API_DUPLICATE_NAME, "the frame %.64s is listed twice",
@@ -33,7 +33,7 @@ static bool read_frames(api_evaluation *e, api_asked *asked, const json_t *list,
     return true;
 }
 
-static bool read_reference(api_evaluation *e, api_asked *asked, const json_t *value, const api_pointer *at)
+static bool read_reference(api_evaluation *e, api_asked *asked, const json_t *value, const api_place *at)
 {
     if (!value) return true;
     const char *name = api_read_string(e, value, at);
@@ -43,11 +43,11 @@ static bool read_reference(api_evaluation *e, api_asked *asked, const json_t *va
            api_fail_at(e, at, API_BAD_VALUE, "\"%.64s\" given, \"world\" or \"frame\" expected", name);
 }
 
-static bool options(api_evaluation *e, api_asked *asked, const json_t *given, const api_pointer *up)
+static bool options(api_evaluation *e, api_asked *asked, const json_t *given, const api_place *up)
 {
     const json_t *frame     = json_object_get(given, "frame");
-    api_pointer   frames_at = api_pointer_key(up, "frames"), frame_at = api_pointer_key(up, "frame");
-    api_pointer   reference_at = api_pointer_key(up, "reference");
+    api_place     frames_at = api_place_key(up, "frames"), frame_at = api_place_key(up, "frame");
+    api_place     reference_at = api_place_key(up, "reference");
     if (!read_frames(e, asked, json_object_get(given, "frames"), &frames_at)) return false;
     if (!(asked->outputs & API_BIT(POSES))) asked->n_frames = 0;
     if (frame) {

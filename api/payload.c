@@ -5,21 +5,21 @@
 static const char *const fields[]        = {"link", "mass", "com", "inertia", NULL};
 static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL}; /* the core's order */
 
-static bool read_number(const api_evaluation *e, const json_t *object, const char *key, const api_pointer *up,
+static bool read_number(const api_evaluation *e, const json_t *object, const char *key, const api_place *up,
                         double *number)
 {
     const json_t *value = json_object_get(object, key);
-    api_pointer   at    = api_pointer_key(up, key);
+    api_place     at    = api_place_key(up, key);
     if (!value) return true;
     *number = json_number_value(value);
     return json_is_number(value) ||
            api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a number expected", api_json_kind(value));
 }
 
-static bool read_tensor(const api_evaluation *e, const json_t *payload, const api_pointer *up, double about_com[6])
+static bool read_tensor(const api_evaluation *e, const json_t *payload, const api_place *up, double about_com[6])
 {
     const json_t *tensor = json_object_get(payload, "inertia");
-    api_pointer   at     = api_pointer_key(up, "inertia");
+    api_place     at     = api_place_key(up, "inertia");
     if (!tensor) return true;
     if (!api_check_keys(e, tensor, &at, tensor_fields, "an inertia tensor")) return false;
     for (int i = 0; i < 6; i++)
@@ -27,16 +27,16 @@ static bool read_tensor(const api_evaluation *e, const json_t *payload, const ap
     return true;
 }
 
-static bool require(const api_evaluation *e, const json_t *payload, const char *key, const api_pointer *up)
+static bool require(const api_evaluation *e, const json_t *payload, const char *key, const api_place *up)
 {
-    api_pointer at = api_pointer_key(up, key);
+    api_place at = api_place_key(up, key);
     return json_object_get(payload, key) || api_fail_at(e, &at, API_MISSING_FIELD, "a payload needs its %s", key);
 }
 
-static bool read_body(const api_evaluation *e, const json_t *given, const api_pointer *up, dyn_payload *payload)
+static bool read_body(const api_evaluation *e, const json_t *given, const api_place *up, dyn_payload *payload)
 {
     char          reason[160];
-    api_pointer   link_at = api_pointer_key(up, "link"), com_at = api_pointer_key(up, "com");
+    api_place     link_at = api_place_key(up, "link"), com_at = api_place_key(up, "com");
     const json_t *com = json_object_get(given, "com");
     *payload          = (dyn_payload){0};
     if (!api_check_keys(e, given, up, fields, "a payload")) return false;
@@ -63,9 +63,9 @@ static bool load(api_evaluation *e, size_t n, const dyn_payload *payload)
 bool api_decode_payload(api_evaluation *e, const json_t *request)
 {
     const json_t *given = json_object_get(request, "payload");
-    api_pointer   root = api_pointer_root(), at = api_pointer_key(&root, "payload");
-    bool          list = json_is_array(given);
-    size_t        n    = list ? json_array_size(given) : 1;
+    api_place     at    = api_place_key(NULL, "payload");
+    bool          list  = json_is_array(given);
+    size_t        n     = list ? json_array_size(given) : 1;
     if (!given || n == 0) return true;
     if (!list && !json_is_object(given))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a payload or an array of them expected",
@@ -73,7 +73,7 @@ bool api_decode_payload(api_evaluation *e, const json_t *request)
     dyn_payload *payload = api_take(e, n * sizeof *payload);
     if (!payload) return false;
     for (size_t i = 0; i < n; i++) {
-        api_pointer entry = list ? api_pointer_index(&at, i) : at;
+        api_place entry = list ? api_place_index(&at, i) : at;
         if (!read_body(e, list ? json_array_get(given, i) : given, &entry, &payload[i])) return false;
     }
     return load(e, n, payload);

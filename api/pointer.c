@@ -42,6 +42,14 @@ api_pointer api_pointer_index(const api_pointer *up, size_t index)
     return p;
 }
 
+/* Steps are chained upwards and written downwards. */
+api_pointer api_place_pointer(const api_place *place)
+{
+    api_pointer up = place ? api_place_pointer(place->up) : api_pointer_root();
+    if (!place) return up;
+    return place->key ? api_pointer_key(&up, place->key) : api_pointer_index(&up, place->index);
+}
+
 const char *api_pointer_text(const api_pointer *pointer)
 {
     return pointer->cut ? NULL : pointer->text;

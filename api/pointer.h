@@ -20,5 +20,23 @@ const char *api_pointer_text(const api_pointer *pointer);
 /* The value that stands at (or ends before) text[offset], where everything before is well-formed JSON. */
 api_pointer api_pointer_at(const char *text, size_t offset);
 
+/* A value's place in a request as a chain of steps from the root (NULL), each on the stack of whoever looks at that
+ * value: it costs nothing until there is something to say. */
+typedef struct api_place {
+    const struct api_place *up;
+    const char             *key; /* NULL: `index` counts */
+    size_t                  index;
+} api_place;
+
+static inline api_place api_place_key(const api_place *up, const char *key)
+{
+    return (api_place){up, key, 0};
+}
+static inline api_place api_place_index(const api_place *up, size_t index)
+{
+    return (api_place){up, NULL, index};
+}
+api_pointer api_place_pointer(const api_place *place);
+
 /* In a request for dynamics, two indices at the end are a batch's row and its entry: the row, -1 if there is none. */
 long long api_pointer_row(const char *pointer);

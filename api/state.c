@@ -13,10 +13,10 @@ static int coordinate_named(const api_model *m, const char *name)
 }
 
 /* Place i of the request is coordinate order[i]; each coordinate once. */
-static bool read_order(const api_evaluation *e, const json_t *list, const api_pointer *at, int *order, bool *seen)
+static bool read_order(const api_evaluation *e, const json_t *list, const api_place *at, int *order, bool *seen)
 {
     for (size_t i = 0; i < e->model->nv; i++) {
-        api_pointer entry = api_pointer_index(at, i);
+        api_place   entry = api_place_index(at, i);
         const char *name  = api_read_string(e, json_array_get(list, i), &entry);
         if (!name) return false;
         order[i] = coordinate_named(e->model, name);
@@ -32,7 +32,7 @@ bool api_decode_joints(api_evaluation *e, const json_t *request)
 {
     const api_model *m    = e->model;
     const json_t    *list = json_object_get(request, "joints");
-    api_pointer      root = api_pointer_root(), at = api_pointer_key(&root, "joints");
+    api_place        at   = api_place_key(NULL, "joints");
     if (!list) return true;
     if (m->nq != m->nv)
         return api_fail_at(e, &at, API_BAD_VALUE,
@@ -52,16 +52,15 @@ bool api_decode_joints(api_evaluation *e, const json_t *request)
     return read_order(e, list, &at, order, seen);
 }
 
-static const json_t *field(const json_t *request, int f, api_pointer *at)
+static const json_t *field(const json_t *request, int f, api_place *at)
 {
-    api_pointer root = api_pointer_root();
-    *at              = api_pointer_key(&root, api_field_names[f]);
+    *at = api_place_key(NULL, api_field_names[f]);
     return json_object_get(request, api_field_names[f]);
 }
 
 bool api_measure_state(api_evaluation *e, const json_t *request)
 {
-    api_pointer at;
+    api_place at;
     for (int f = 0; f < API_STATE_FIELDS; f++) {
         const json_t *value = field(request, f, &at);
         if (value && !api_batch_measure(e, value, &at)) return false;
@@ -71,22 +70,22 @@ bool api_measure_state(api_evaluation *e, const json_t *request)
 
 /* Angles to which the kernels' sine and cosine are accurate: of the joint, s = ratio q + offset. */
 static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_body *body, const double *q,
-                        const api_pointer *row)
+                        const api_place *row)
 {
     double angle = body->ratio * q[body->q] + body->offset;
     if (fabs(angle) <= DYN_MAX_ANGLE) return true;
-    api_pointer at = api_vector_entry(v, row, (size_t)body->q);
+    api_place at = api_vector_entry(v, row, (size_t)body->q);
     return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad", v->names[body->q],
                        q[body->q], DYN_MAX_ANGLE);
 }
 
 /* A unit quaternion within the tolerance, made one to rounding. */
 static bool check_quaternion(const api_evaluation *e, const api_vector *v, double quaternion[4], size_t first,
-                             const api_pointer *row)
+                             const api_place *row)
 {
     double *u = quaternion, norm = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
     if (!(fabs(norm - 1) <= QUATERNION_TOLERANCE)) {
-        api_pointer at = api_vector_entry(v, row, first);
+        api_place at = api_vector_entry(v, row, first);
         return api_fail_at(e, &at, API_BAD_QUATERNION,
                            "the quaternion that begins here has the norm %.9g, which differs from 1 by more than %g",
                            norm, QUATERNION_TOLERANCE);
@@ -96,7 +95,7 @@ static bool check_quaternion(const api_evaluation *e, const api_vector *v, doubl
     return true;
 }
 
-static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, const api_pointer *row)
+static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, const api_place *row)
 {
     const dyn_model *m = e->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
