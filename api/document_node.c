@@ -87,7 +87,7 @@ static bool reportv(api_reader *reader, const char *where, const char *severity,
     char text[512];
     vsnprintf(text, sizeof text, format, args);
     size_t  end   = whole_characters(text, sizeof text - 2); /* jansson refuses a character cut in two */
-    json_t *entry = json_pack("{ss ss ss ss#}", "severity", severity, "code", code, "where", where, "text", text, end);
+    json_t *entry = json_pack("{ss ss ss ss%}", "severity", severity, "code", code, "where", where, "text", text, end);
     if (!entry || json_array_append_new(reader->report, entry)) return api_reader_no_memory(reader);
     return true;
 }

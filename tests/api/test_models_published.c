@@ -163,6 +163,54 @@ static void hands_at_home(void **state)
     api_model_release(model);
 }
 
+/* The arm with the maker's hand and fingers on it, as another library (reference tables beside this tree, if they are
+ * there) has it: inverse dynamics and mass matrices of its random states. */
+static const char hand[] =
+    "[{'name':'hand','parent':'panda_link7','joint':{'name':'h','type':'fixed','origin':{'xyz':[0,0,0.107],"
+    "'rpy':[0,0,-0.7853981633974483]}},'inertial':{'mass':0.73,'com':[-0.01,0,0.03],'inertia':{'xx':0.001,'yy':0.0025,"
+    "'zz':0.0017}}},"
+    "{'name':'left','parent':'hand','joint':{'name':'l','type':'fixed','origin':{'xyz':[0,0,0.0584]}},'inertial':{"
+    "'mass':0.015,'inertia':{'xx':2.3749999999999997e-6,'yy':2.3749999999999997e-6,'zz':7.5e-7}}},"
+    "{'name':'right','parent':'hand','joint':{'name':'r','type':'fixed','origin':{'xyz':[0,0,0.0584]}},'inertial':{"
+    "'mass':0.015,'inertia':{'xx':2.3749999999999997e-6,'yy':2.3749999999999997e-6,'zz':7.5e-7}}}]";
+
+static void read_reals(const json_t *from, double *v, size_t n)
+{
+    assert_int_equal(json_array_size(from), n);
+    for (size_t i = 0; i < n; i++)
+        v[i] = json_number_value(json_array_get(from, i));
+}
+
+static void panda_against_another_library(void **state)
+{
+    json_t *tables = json_load_file("../shared/oracle/panda_arm.json", 0, NULL);
+    if (!tables) skip();
+    json_t *document = json_load_file("models/panda.json", JSON_DECODE_INT_AS_REAL, NULL), *links = json_of(hand);
+    assert_non_null(document);
+    assert_int_equal(json_array_extend(json_object_get(document, "links"), links), 0);
+    api_model *model = model_of_json(document);
+    size_t     i;
+    json_t    *at;
+    json_array_foreach (json_object_get(tables, "states"), i, at) {
+        double q[7], v[7], a[7], expected[49], given[49];
+        read_reals(json_object_get(at, "q"), q, 7);
+        read_reals(json_object_get(at, "v"), v, 7);
+        read_reals(json_object_get(at, "a"), a, 7);
+        read_reals(json_object_get(at, "rnea"), expected, 7);
+        inverse_dynamics(model, q, v, a, given);
+        assert_close(given, expected, 7, 1e-13);
+        for (size_t row = 0; row < 7; row++)
+            read_reals(json_array_get(json_object_get(at, "crba"), row), expected + 7 * row, 7);
+        mass_matrix(model, q, given);
+        assert_close(given, expected, 49, 1e-13);
+    }
+    assert_true(i > 1);
+    api_model_release(model);
+    json_decref(links);
+    json_decref(document);
+    json_decref(tables);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +221,7 @@ int main(void)
         cmocka_unit_test(stanford_statics),
         cmocka_unit_test(every_model_is_sound),
         cmocka_unit_test(hands_at_home),
+        cmocka_unit_test(panda_against_another_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
