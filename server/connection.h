@@ -25,6 +25,7 @@ typedef struct srv_connection {
     srv_phase              phase;
     uint64_t               since;
     bool                   lingers;  /* closes with input unread */
+    uint64_t               served;   /* requests */
     void                  *exchange; /* the request it is busy with, of whoever uses the list */
 } srv_connection;
 

@@ -195,6 +195,7 @@ static enum MHD_Result suspend(srv_exchange *x)
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
     MHD_suspend_connection(x->mhd);
     x->hangup = srv_hangup_watch(&x->loop->uv, x->connection->fd, on_hangup, x);
+    if (x->job.watch.deadline < x->loop->work_end) x->loop->work_end = x->job.watch.deadline;
     srv_pool_push(x->loop->server->pool, &x->job);
     return MHD_YES;
 }
@@ -237,5 +238,27 @@ void srv_exchange_resume(srv_job *job)
 
 void srv_exchange_cancel(srv_exchange *x)
 {
-    if (srv_pool_cancel(x->loop->server->pool, &x->job)) srv_exchange_resume(&x->job);
+    atomic_store(&x->job.watch.cancelled, true); /* if it has begun, it stops at its next look */
+    if (!srv_pool_withdraw(x->loop->server->pool, &x->job)) return;
+    srv_exchange_resume(&x->job);
+    uv_async_send(&x->loop->wake); /* libmicrohttpd must run to notice */
+}
+
+uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
+{
+    uint64_t next = SRV_NEVER;
+    for (srv_connection *c = loop->connections.first[SRV_WORKING]; c; c = c->next) {
+        srv_exchange *x        = c->exchange;
+        uint64_t      deadline = x->job.watch.deadline;
+        if (x->stage != SUSPENDED) continue;
+        if (deadline > now) {
+            if (deadline < next) next = deadline;
+        } else if (srv_pool_withdraw(loop->server->pool, &x->job)) {
+            api_refuse(x->job.call, API_DEADLINE_PASSED,
+                       "The time for this request passed while it waited for others.");
+            srv_exchange_resume(&x->job);
+            uv_async_send(&loop->wake);
+        }
+    }
+    return next;
 }

@@ -54,12 +54,13 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     return srv_exchange_receive(exchange, data, length);
 }
 
-/* Whether the client has closed its side. libmicrohttpd waits for an edge, and misses an end that came together with
- * the request. */
-static bool has_ended(int fd)
+/* libmicrohttpd waits for an edge, and misses an end of the client's side that came together with its request. Such
+ * clients send one request; looking after each would cost every other client a system call. */
+static bool has_ended(srv_connection *connection)
 {
     char byte;
-    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    if (connection->served++ > 0) return false;
+    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code)
@@ -70,7 +71,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, 
     *context = NULL;
     if (!connection) return;
     srv_connection_enter(&loop->connections, connection, SRV_IDLE);
-    if (has_ended(connection->fd)) srv_connection_shut(&loop->connections, connection);
+    if (has_ended(connection)) srv_connection_shut(&loop->connections, connection);
 }
 
 /* Paths are split before they are decoded, so libmicrohttpd must not decode: its %00 would end the path and its

@@ -45,6 +45,25 @@ static void advance_drain(srv_loop *loop, uint64_t now)
     if (loop->connections.count == 0) uv_stop(&loop->uv);
 }
 
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void expire(srv_loop *loop, uint64_t now)
+{
+    srv_connections_expire(&loop->connections, now);
+    srv_linger_expire(&loop->linger, now);
+    if (now >= loop->work_end) loop->work_end = srv_exchanges_expire(loop, now);
+}
+
+static uint64_t next_deadline(const srv_loop *loop, uint64_t now)
+{
+    uint64_t next = earliest(srv_connections_next(&loop->connections), srv_linger_next(&loop->linger));
+    next          = earliest(next, loop->work_end);
+    return loop->draining ? earliest(next, now + drain_interval) : next;
+}
+
 /* Lets libmicrohttpd do what it can, and arranges for the next time. */
 static void turn(srv_loop *loop)
 {
@@ -59,8 +78,7 @@ static void turn(srv_loop *loop)
     } while (more && ++runs < TURN_MOST);
 
     uint64_t now = srv_now();
-    srv_connections_expire(&loop->connections, now);
-    srv_linger_expire(&loop->linger, now);
+    expire(loop, now);
     if (loop->draining) advance_drain(loop, now);
 
     if (more) {
@@ -68,12 +86,7 @@ static void turn(srv_loop *loop)
         return;
     }
     uv_idle_stop(&loop->busy);
-    uint64_t next      = srv_connections_next(&loop->connections);
-    uint64_t lingering = srv_linger_next(&loop->linger);
-    if (lingering < next) next = lingering;
-    if (timed && now + ms * 1000000 < next) next = now + ms * 1000000;
-    if (loop->draining && now + drain_interval < next) next = now + drain_interval;
-    arm_timer(loop, next);
+    arm_timer(loop, earliest(next_deadline(loop, now), timed ? now + ms * 1000000 : SRV_NEVER));
 }
 
 static void on_timer(uv_timer_t *timer)

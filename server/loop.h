@@ -30,6 +30,7 @@ typedef struct srv_loop {
     bool               closed_one; /* libmicrohttpd looks at its listening socket again only when it runs again */
     bool               draining, abandoned;
     uint64_t           drain_end, armed;
+    uint64_t           work_end; /* no suspended request has an earlier deadline */
     uv_loop_t          uv;
     uv_poll_t          ready; /* libmicrohttpd's epoll descriptor */
     uv_timer_t         timer;

@@ -141,9 +141,8 @@ void srv_pool_push(srv_pool *pool, srv_job *job)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-bool srv_pool_cancel(srv_pool *pool, srv_job *job)
+bool srv_pool_withdraw(srv_pool *pool, srv_job *job)
 {
-    atomic_store(&job->watch.cancelled, true);
     pthread_mutex_lock(&pool->mutex);
     bool waiting = job->waiting;
     if (waiting) {

@@ -30,8 +30,8 @@ void      srv_pool_close(srv_pool *pool); /* when no job is left */
 bool srv_pool_admit(srv_pool *pool, const srv_job *job, double *wait);
 void srv_pool_push(srv_pool *pool, srv_job *job); /* once admitted */
 
-/* Nobody wants the answer any more. True: the job had not begun, is the caller's again, and `done` will not come. */
-bool srv_pool_cancel(srv_pool *pool, srv_job *job);
+/* Takes a job out of the queue. True: it had not begun, is the caller's again, and `done` will not come. */
+bool srv_pool_withdraw(srv_pool *pool, srv_job *job);
 
 /* Runs a job here and now, with the deadline checked first. */
 void srv_job_run(srv_job *job, api_worker *worker);

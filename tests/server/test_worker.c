@@ -1,4 +1,4 @@
-/* test_worker.c - the pool: its bound in time, order, cancelling, deadlines. `done` runs on the worker's thread, so
+/* test_worker.c - the pool: its bound in time, order, withdrawal, deadlines. `done` runs on the worker's thread, so
  * that a job whose `done` waits keeps the worker busy for as long as a test needs. */
 #include "server/worker.h"
 #include "server/clock.h"
@@ -102,7 +102,7 @@ static void test_bound_in_time(void **state)
 }
 
 /* One worker, held up by the first job: the others wait in line, and can be taken out of it anywhere. */
-static void test_order_and_cancelling(void **state)
+static void test_order_and_withdrawal(void **state)
 {
     enum { N = 8 };
     srv_pool *pool = srv_pool_open(service, 1, 100);
@@ -114,13 +114,13 @@ static void test_order_and_cancelling(void **state)
         srv_pool_push(pool, &t[i]->job);
     }
     sem_wait(&t[0]->begun);
-    static const int cancelled[] = {1, 4, N - 1}; /* first, middle and last in line */
+    static const int withdrawn[] = {1, 4, N - 1}; /* first, middle and last in line */
     for (int i = 0; i < 3; i++)
-        assert_true(srv_pool_cancel(pool, &t[cancelled[i]]->job));
-    assert_false(srv_pool_cancel(pool, &t[0]->job)); /* it has begun: its done comes */
+        assert_true(srv_pool_withdraw(pool, &t[withdrawn[i]]->job));
+    assert_false(srv_pool_withdraw(pool, &t[0]->job)); /* it has begun: its done comes */
     task *probe = make_task(1, false);
     assert_true(srv_pool_admit(pool, &probe->job, &wait));
-    assert_true(wait == N - 4); /* the running one is settled when done begins, three were cancelled */
+    assert_true(wait == N - 4); /* the running one is settled when done begins, three were withdrawn */
     srv_pool_push(pool, &probe->job);
     sem_post(&t[0]->go);
     srv_pool_close(pool);
@@ -131,7 +131,7 @@ static void test_order_and_cancelling(void **state)
     assert_int_equal(t[6]->place, 5);
     assert_int_equal(probe->place, 6);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(t[cancelled[i]]->place, 0);
+        assert_int_equal(t[withdrawn[i]]->place, 0);
     for (int i = 0; i < N; i++)
         free_task(t[i]);
     free_task(probe);
@@ -162,7 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bound_in_time),
-        cmocka_unit_test(test_order_and_cancelling),
+        cmocka_unit_test(test_order_and_withdrawal),
         cmocka_unit_test(test_deadline_before_the_work),
         cmocka_unit_test(test_quotas),
     };
