@@ -34,4 +34,4 @@ void srv_pool_push(srv_pool *pool, srv_job *job); /* once admitted */
 bool srv_pool_withdraw(srv_pool *pool, srv_job *job);
 
 /* Runs a job here and now, with the deadline checked first. */
-void srv_job_run(srv_job *job, api_worker *worker);
+void srv_job_run(srv_job *job, api_worker *scratch);
