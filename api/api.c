@@ -65,6 +65,15 @@ void api_close(api *a)
     free(a);
 }
 
+void api_add_reason(api *a, const char *format, ...)
+{
+    va_list args;
+    if (a->n_reasons++ >= API_REASONS_SHOWN) return;
+    va_start(args, format);
+    vsnprintf(a->reasons[a->n_reasons - 1], sizeof a->reasons[0], format, args);
+    va_end(args);
+}
+
 void api_set_ready(api *a)
 {
     int loading = API_LOADING; /* a server that is draining already stays so */
@@ -120,6 +129,11 @@ api_call *api_begin(api *a, const api_request *request)
 bool api_wants_body(const api_call *call)
 {
     return call->wants_body;
+}
+
+bool api_waits_for_store(const api_call *call)
+{
+    return call->wants_body && (call->method == API_PUT || call->method == API_DELETE);
 }
 
 double api_timeout(const api_call *call)

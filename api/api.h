@@ -44,6 +44,38 @@ void api_close(api *api);
  * happened (ok, or the problem's text), so that the caller can log it. False if the folder cannot be read. */
 bool api_load_models(api *api, const char *dir, void (*told)(void *arg, const char *file, const char *problem),
                      void *arg);
+
+/* Where models outlive the process: what a server does with its disk. A record is a text that only the api reads.
+ * Called for one change at a time, on the thread of its api_run, before the change takes effect; false with a problem
+ * (507 or 503) refuses it, and then nothing of it may be left. */
+typedef struct api_store {
+    bool (*save)(void *arg, const char *name, const char *record, size_t length, api_problem *problem);
+    bool (*erase)(void *arg, const char *name, api_problem *problem); /* of a name that was saved, or never was */
+    void *arg;
+} api_store;
+
+/* After api_load_models: a record as it was saved, of a model that shadows or of a bundled one that is deleted. One
+ * that cannot be read hides the bundled model of its name too, which would be another robot; so does api_hide. */
+bool api_restore(api *api, const char *name, const char *record, size_t length, api_problem *problem);
+void api_hide(api *api, const char *name);
+
+/* After restoring: changes go to this store from here on. It must outlive the api. */
+void api_keep(api *api, const api_store *store);
+
+/* Before api_set_ready: something is not as it should be, though requests will be served. /readyz repeats it. */
+void api_add_reason(api *api, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* All models, bundled ones too, and the names of deleted bundled ones, as one JSON text (archive.c has its form). The
+ * caller frees; NULL: no memory. */
+char *api_export(api *api, size_t *length);
+
+/* Puts the models of such a text into effect, and deletes what it says is deleted; others stay. Everything is checked
+ * before the first change. If the store refuses one, those before it are done, and counted. */
+typedef struct api_imported {
+    size_t created, replaced, deleted, unchanged;
+} api_imported;
+bool api_import(api *api, const char *archive, size_t length, api_imported *done, api_problem *problem);
+
 void api_set_ready(api *api);    /* after loading: /readyz turns 200 */
 void api_set_draining(api *api); /* /readyz turns 503 "draining" */
 
@@ -82,6 +114,9 @@ double api_timeout(const api_call *call); /* s from the end of the headers, with
 /* Claims memory of the common budget for this call; false: nothing claimed, and the reply stands (503).
  * Released by api_end. */
 bool api_reserve(api_call *call, size_t bytes);
+
+/* Whether api_run will wait for the store: then it is no work for a thread that others wait for. */
+bool api_waits_for_store(const api_call *call);
 
 /* Seconds api_run may take with a body of so many bytes: an estimate, from constants set at api_open. */
 double api_cost(const api_call *call, size_t body_bytes);

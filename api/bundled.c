@@ -47,11 +47,9 @@ static bool load(api *a, const char *dir, const char *file, api_problem *problem
         return api_fail(problem, API_BAD_NAME, NULL, "the path is too long");
     api_model *model = read_model(a, path, name, problem);
     if (!model) return false;
-    api_preconditions none   = {NULL, NULL};
-    api_commit        commit = api_registry_put(a->models, model, &none);
+    bool loaded = api_registry_load(a->models, name, model, true);
     api_model_release(model);
-    if (commit != API_REGISTRY_FULL) return true;
-    return api_fail(problem, API_STORE_FULL, NULL, "%zu models are held, which is the limit", a->limits.models);
+    return loaded || api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
 }
 
 static int is_document(const struct dirent *entry)
@@ -71,6 +69,7 @@ bool api_load_models(api *a, const char *dir, void (*told)(void *arg, const char
         api_problem_clear(&problem);
         bool good = load(a, dir, entries[i]->d_name, &problem);
         snprintf(text, sizeof text, "%s%s%s", problem.detail, problem.has_pointer ? " at " : "", problem.pointer);
+        if (!good) api_add_reason(a, "%s/%s: %s", dir, entries[i]->d_name, text);
         told(arg, entries[i]->d_name, good ? NULL : text);
         free(entries[i]);
     }

@@ -13,6 +13,8 @@ struct api_operation;
 
 typedef enum api_phase { API_LOADING, API_READY, API_DRAINING_PHASE } api_phase;
 
+enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 400 };
+
 struct api {
     char               version[32];
     api_limits         limits;
@@ -22,6 +24,8 @@ struct api {
     api_rates          rates;
     atomic_int         phase;   /* api_phase */
     atomic_ullong      next_id; /* of generated Request-Ids */
+    size_t             n_reasons; /* given; constant once ready */
+    char               reasons[API_REASONS_SHOWN][API_REASON_MAX];
 };
 
 struct api_worker {

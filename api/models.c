@@ -178,6 +178,7 @@ static bool reply_put(api_call *call, const api_model *m, bool created, api_prob
 static bool fail_commit(const api_call *call, api_commit commit, api_problem *problem)
 {
     switch (commit) {
+    case API_NOT_STORED: return false;
     case API_NOT_THERE:
         return api_fail(problem, API_NO_SUCH_MODEL, NULL, "no model \"%s\" is held any more", call->route.capture[0]);
     case API_REGISTRY_FULL:
@@ -196,7 +197,7 @@ bool api_put_model(api_call *call, const api_input *input, api_problem *problem)
     api_preconditions conditions = api_call_conditions(call);
     bool              done       = api_watch_check(input->watch, problem);
     if (done) {
-        api_commit commit = api_registry_put(call->api->models, model, &conditions);
+        api_commit commit = api_registry_put(call->api->models, model, &conditions, problem);
         done = commit == API_CREATED || commit == API_REPLACED ? reply_put(call, model, commit == API_CREATED, problem)
                                                                : fail_commit(call, commit, problem);
     }
@@ -208,7 +209,7 @@ bool api_delete_model(api_call *call, const api_input *input, api_problem *probl
 {
     (void)input;
     api_preconditions conditions = api_call_conditions(call);
-    api_commit        commit     = api_registry_delete(call->api->models, call->route.capture[0], &conditions);
+    api_commit        commit     = api_registry_delete(call->api->models, call->route.capture[0], &conditions, problem);
     if (commit != API_DELETED) return fail_commit(call, commit, problem);
     api_reply_empty(call, 204);
     return true;

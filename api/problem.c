@@ -48,3 +48,10 @@ bool api_failv(api_problem *problem, api_code code, const char *pointer, const c
     }
     return false;
 }
+
+bool api_fail_within(api_problem *problem, const char *prefix, const api_problem *found)
+{
+    char pointer[2 * sizeof found->pointer];
+    snprintf(pointer, sizeof pointer, "%.255s%s", prefix, found->pointer);
+    return api_fail(problem, found->code, found->has_pointer ? pointer : NULL, "%s", found->detail);
+}

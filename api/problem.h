@@ -102,8 +102,10 @@
       "Requests in flight use all of the memory budget. Try again after Retry-After seconds, or with a smaller batch.") \
     X(DEADLINE_PASSED, "deadline-passed", 504, "Deadline passed", \
       "The request was not finished within its Request-Timeout (or the server's cap). Ask for less, or allow more time.") \
+    X(STORE_FAILED, "store-failed", 503, "Store failed", \
+      "The change could not be written to the store, and has not happened. The server's operator finds the cause in `detail`.") \
     X(STORE_FULL, "store-full", 507, "Store full", \
-      "No more models can be held: limits.models in GET /v1. Delete one.")
+      "No more models can be held (limits.models in GET /v1), or the store's disk is full. Delete a model, or make room.")
 /* clang-format on */
 
 typedef enum api_code {
@@ -145,3 +147,6 @@ bool api_fail(api_problem *problem, api_code code, const char *pointer, const ch
     __attribute__((format(printf, 4, 5)));
 bool api_failv(api_problem *problem, api_code code, const char *pointer, const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
+
+/* The same for a problem found in a part of the request that stands at `prefix`, which goes before its pointer. */
+bool api_fail_within(api_problem *problem, const char *prefix, const api_problem *found);

@@ -1,14 +1,26 @@
-/* registry.c - see registry.h. A sorted array under one lock: some hundred models, lookups of some ten
- * nanoseconds, and nothing slow is ever done inside. */
+/* registry.c - see registry.h. A sorted array: some hundred models, lookups of some ten nanoseconds.
+ *
+ * Two locks, always taken in this order. `commit` belongs to whoever changes something, from the check of the
+ * preconditions to the answer of the store, which may take long; only its holder writes the entries, so it may read
+ * them freely. `lock` is held for a moment: by readers to look, by the writer to swap. */
 #include "registry.h"
+#include "record.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct entry {
+    char       name[API_NAME_MAX + 1];
+    api_model *model;   /* NULL: bundled, and deleted */
+    bool       bundled; /* the entry stays when the model goes */
+} entry;
+
 struct api_registry {
-    pthread_mutex_t lock;
-    api_model     **models; /* [n], sorted by name; room for `limit` */
-    size_t          n, limit;
+    pthread_mutex_t commit, lock;
+    api_store       store;   /* save NULL: none */
+    entry          *entries; /* [n], sorted by name; room for `capacity` */
+    size_t          n, capacity;
+    size_t          held, limit; /* entries with a model */
 };
 
 static bool is_letter_or_digit(char c)
@@ -22,17 +34,20 @@ bool api_model_name_good(const char *name)
     size_t length = 1;
     while (is_letter_or_digit(name[length]) || (name[length] && strchr("._-", name[length])))
         length++;
-    return name[length] == '\0' && length <= 64;
+    return name[length] == '\0' && length <= API_NAME_MAX;
 }
 
 api_registry *api_registry_new(size_t limit)
 {
     api_registry *r = calloc(1, sizeof *r);
     if (!r) return NULL;
-    r->limit  = limit;
-    r->models = calloc(limit + 1, sizeof(api_model *));
-    if (!r->models || pthread_mutex_init(&r->lock, NULL) != 0) {
-        free(r->models);
+    r->limit = limit;
+    if (pthread_mutex_init(&r->commit, NULL) != 0) {
+        free(r);
+        return NULL;
+    }
+    if (pthread_mutex_init(&r->lock, NULL) != 0) {
+        pthread_mutex_destroy(&r->commit);
         free(r);
         return NULL;
     }
@@ -43,19 +58,27 @@ void api_registry_free(api_registry *r)
 {
     if (!r) return;
     for (size_t i = 0; i < r->n; i++)
-        api_model_release(r->models[i]);
+        api_model_release(r->entries[i].model);
     pthread_mutex_destroy(&r->lock);
-    free(r->models);
+    pthread_mutex_destroy(&r->commit);
+    free(r->entries);
     free(r);
 }
 
-/* Where `name` stands or would stand; call with the lock held. */
+void api_registry_keep(api_registry *r, const api_store *store)
+{
+    pthread_mutex_lock(&r->commit);
+    r->store = *store;
+    pthread_mutex_unlock(&r->commit);
+}
+
+/* Where `name` stands or would stand; call with one of the locks held. */
 static size_t position(const api_registry *r, const char *name, bool *there)
 {
     size_t low = 0, high = r->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int    order  = strcmp(name, r->models[middle]->name);
+        int    order  = strcmp(name, r->entries[middle].name);
         if (order == 0) {
             *there = true;
             return middle;
@@ -69,70 +92,155 @@ static size_t position(const api_registry *r, const char *name, bool *there)
     return low;
 }
 
+/* --- readers --------------------------------------------------------------------------------------------------- */
+
 api_model *api_registry_find(api_registry *r, const char *name)
 {
     bool there;
     pthread_mutex_lock(&r->lock);
     size_t     i     = position(r, name, &there);
-    api_model *model = there ? api_model_share(r->models[i]) : NULL;
+    api_model *model = there && r->entries[i].model ? api_model_share(r->entries[i].model) : NULL;
     pthread_mutex_unlock(&r->lock);
     return model;
 }
 
 api_model **api_registry_list(api_registry *r, size_t *n)
 {
+    *n = 0;
     pthread_mutex_lock(&r->lock);
-    api_model **list = calloc(r->n + 1, sizeof(api_model *));
+    api_model **list = calloc(r->held + 1, sizeof(api_model *));
     for (size_t i = 0; list && i < r->n; i++)
-        list[i] = api_model_share(r->models[i]);
-    *n = list ? r->n : 0;
+        if (r->entries[i].model) list[(*n)++] = api_model_share(r->entries[i].model);
     pthread_mutex_unlock(&r->lock);
     return list;
 }
 
-/* With the lock held: puts `model` at i. Sets *old to the reference that is to be released outside the lock. */
-static api_commit place(api_registry *r, size_t i, bool there, api_model *model, api_model **old)
+bool api_registry_visit(api_registry *r, bool (*visit)(void *arg, const char *name, const api_model *model), void *arg)
 {
-    if (there) {
-        *old         = r->models[i];
-        r->models[i] = api_model_share(model);
-        return API_REPLACED;
+    bool go_on = true;
+    pthread_mutex_lock(&r->commit);
+    for (size_t i = 0; go_on && i < r->n; i++)
+        go_on = visit(arg, r->entries[i].name, r->entries[i].model);
+    pthread_mutex_unlock(&r->commit);
+    return go_on;
+}
+
+/* --- the writer: call with `commit` held ----------------------------------------------------------------------- */
+
+/* Room for one entry more, so that nothing can fail once the store has agreed. */
+static bool reserve(api_registry *r)
+{
+    if (r->n < r->capacity) return true;
+    size_t capacity = r->capacity ? 2 * r->capacity : 64;
+    pthread_mutex_lock(&r->lock);
+    entry *entries = reallocarray(r->entries, capacity, sizeof *entries);
+    if (entries) {
+        r->entries  = entries;
+        r->capacity = capacity;
     }
-    if (r->n == r->limit) return API_REGISTRY_FULL;
-    memmove(&r->models[i + 1], &r->models[i], (r->n - i) * sizeof(api_model *));
-    r->models[i] = api_model_share(model);
+    pthread_mutex_unlock(&r->lock);
+    return entries != NULL;
+}
+
+/* The entry of that name, made where there is none. Call with `lock` held too, after `reserve`. */
+static entry *take(api_registry *r, const char *name)
+{
+    bool   there;
+    size_t i = position(r, name, &there);
+    if (there) return &r->entries[i];
+    memmove(&r->entries[i + 1], &r->entries[i], (r->n - i) * sizeof(entry));
+    r->entries[i] = (entry){.model = NULL};
+    memcpy(r->entries[i].name, name, strlen(name) + 1);
     r->n++;
-    return API_CREATED;
+    return &r->entries[i];
 }
 
-api_commit api_registry_put(api_registry *r, api_model *model, const api_preconditions *conditions)
+/* NULL: no model of that name any more. */
+static void swap(api_registry *r, const char *name, api_model *model, bool bundled)
 {
-    bool       there;
-    api_model *old = NULL;
     pthread_mutex_lock(&r->lock);
-    size_t     i    = position(r, model->name, &there);
-    api_commit done = API_NOT_HELD;
-    if (api_preconditions_hold(conditions, there ? r->models[i]->revision : NULL))
-        done = place(r, i, there, model, &old);
-    pthread_mutex_unlock(&r->lock);
-    api_model_release(old);
-    return done;
-}
-
-api_commit api_registry_delete(api_registry *r, const char *name, const api_preconditions *conditions)
-{
-    bool       there;
-    api_model *old = NULL;
-    pthread_mutex_lock(&r->lock);
-    size_t     i    = position(r, name, &there);
-    api_commit done = !there ? API_NOT_THERE : API_NOT_HELD;
-    if (there && api_preconditions_hold(conditions, r->models[i]->revision)) {
-        old = r->models[i];
-        memmove(&r->models[i], &r->models[i + 1], (r->n - i - 1) * sizeof(api_model *));
+    entry     *e   = take(r, name);
+    api_model *old = e->model;
+    e->model       = model ? api_model_share(model) : NULL;
+    e->bundled     = e->bundled || bundled;
+    r->held        = r->held + (model != NULL) - (old != NULL);
+    if (!e->model && !e->bundled) {
         r->n--;
-        done = API_DELETED;
+        memmove(e, e + 1, (size_t)(r->entries + r->n - e) * sizeof *e);
     }
     pthread_mutex_unlock(&r->lock);
     api_model_release(old);
+}
+
+/* A model, or with NULL the tombstone of one that is bundled. */
+static bool save(const api_store *store, const char *name, const api_model *model, api_problem *problem)
+{
+    if (!store->save) return true;
+    api_buffer record;
+    api_record_print(&record, model);
+    bool done = !record.failed ? store->save(store->arg, name, record.data, record.length, problem)
+                               : api_fail(problem, API_MEMORY_FULL, NULL, "no memory for what is to be stored");
+    api_buffer_free(&record);
     return done;
+}
+
+static bool erase(const api_store *store, const char *name, api_problem *problem)
+{
+    return !store->erase || store->erase(store->arg, name, problem);
+}
+
+static api_commit put(api_registry *r, api_model *model, const api_preconditions *conditions, api_problem *problem)
+{
+    bool             there;
+    size_t           i   = position(r, model->name, &there);
+    const api_model *old = there ? r->entries[i].model : NULL;
+    if (!api_preconditions_hold(conditions, old ? old->revision : NULL)) return API_NOT_HELD;
+    if (!old && r->held >= r->limit) return API_REGISTRY_FULL;
+    if (!reserve(r)) {
+        api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one model more");
+        return API_NOT_STORED;
+    }
+    api_commit done = old ? API_REPLACED : API_CREATED;
+    if (!save(&r->store, model->name, model, problem)) return API_NOT_STORED;
+    swap(r, model->name, model, false);
+    return done;
+}
+
+static api_commit drop(api_registry *r, const char *name, const api_preconditions *conditions, api_problem *problem)
+{
+    bool   there;
+    size_t i = position(r, name, &there);
+    if (!there || !r->entries[i].model) return API_NOT_THERE;
+    if (!api_preconditions_hold(conditions, r->entries[i].model->revision)) return API_NOT_HELD;
+    bool done = r->entries[i].bundled ? save(&r->store, name, NULL, problem) : erase(&r->store, name, problem);
+    if (!done) return API_NOT_STORED;
+    swap(r, name, NULL, false);
+    return API_DELETED;
+}
+
+api_commit api_registry_put(api_registry *r, api_model *model, const api_preconditions *conditions,
+                            api_problem *problem)
+{
+    pthread_mutex_lock(&r->commit);
+    api_commit done = put(r, model, conditions, problem);
+    pthread_mutex_unlock(&r->commit);
+    return done;
+}
+
+api_commit api_registry_delete(api_registry *r, const char *name, const api_preconditions *conditions,
+                               api_problem *problem)
+{
+    pthread_mutex_lock(&r->commit);
+    api_commit done = drop(r, name, conditions, problem);
+    pthread_mutex_unlock(&r->commit);
+    return done;
+}
+
+bool api_registry_load(api_registry *r, const char *name, api_model *model, bool bundled)
+{
+    pthread_mutex_lock(&r->commit);
+    bool room = reserve(r);
+    if (room) swap(r, name, model, bundled);
+    pthread_mutex_unlock(&r->commit);
+    return room;
 }

@@ -62,16 +62,41 @@ bool api_get_livez(api_call *call, const api_input *input, api_problem *problem)
     return reply_text(call, text, sizeof text - 1, problem);
 }
 
+/* File names may hold any byte. */
+static void print_reason(api_buffer *b, const char *reason)
+{
+    char text[API_REASON_MAX];
+    snprintf(text, sizeof text, "%s", reason);
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~') *c = '?';
+    api_json_string(b, text);
+}
+
+static bool reply_ready(api_call *call, api_problem *problem)
+{
+    const api *a     = call->api;
+    size_t     shown = a->n_reasons < API_REASONS_SHOWN ? a->n_reasons : API_REASONS_SHOWN;
+    api_buffer b;
+    api_buffer_init(&b, SERVICE_MAX);
+    api_buffer_text(&b, "{\"status\":\"ready\",\"reasons\":[");
+    for (size_t i = 0; i < shown; i++) {
+        if (i > 0) api_buffer_text(&b, ",");
+        print_reason(&b, a->reasons[i]);
+    }
+    if (a->n_reasons > shown) api_buffer_format(&b, ",\"and %zu more, in the log\"", a->n_reasons - shown);
+    api_buffer_text(&b, "]}");
+    return api_reply_body(call, 200, JSON, &b, problem);
+}
+
 bool api_get_readyz(api_call *call, const api_input *input, api_problem *problem)
 {
     (void)input;
-    static const char text[] = "{\"status\":\"ready\"}";
     switch ((api_phase)atomic_load(&call->api->phase)) {
     case API_LOADING: return api_fail(problem, API_NOT_READY, NULL, "loading: the models are still being loaded");
     case API_DRAINING_PHASE: return api_fail(problem, API_DRAINING, NULL, "draining: the server is shutting down");
     case API_READY: break;
     }
-    return reply_text(call, text, sizeof text - 1, problem);
+    return reply_ready(call, problem);
 }
 
 bool api_get_openapi(api_call *call, const api_input *input, api_problem *problem)
