@@ -36,7 +36,7 @@ static bool take_results(api_evaluation *e, api_asked *asked)
     }
     if (!operation->spare) return true;
     size_t entries = operation->spare(e->model, asked);
-    asked->spare   = api_take(e, entries * API_CHUNK * sizeof(double));
+    asked->spare   = api_take(e, entries * e->chunk * e->lanes * sizeof(double));
     return asked->spare != NULL;
 }
 
@@ -76,10 +76,9 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
 /* A chunk at a time, so that a client that left or a deadline is noticed. */
 static bool evaluate(api_evaluation *e)
 {
-    size_t step = API_CHUNK / e->lanes;
     for (size_t i = 0; i < e->n_asked; i++)
-        for (size_t block = 0; block < e->blocks; block += step) {
-            size_t blocks = e->blocks - block < step ? e->blocks - block : step;
+        for (size_t block = 0; block < e->blocks; block += e->chunk) {
+            size_t blocks = e->blocks - block < e->chunk ? e->blocks - block : e->chunk;
             if (!api_watch_check(e->input->watch, e->problem)) return false;
             if (!e->asked[i].operation->evaluate(e, &e->asked[i], block, blocks)) return false;
         }
@@ -102,6 +101,7 @@ static bool decode(api_evaluation *e, const json_t *request, size_t *answer_byte
         !api_measure_state(e, request) || !api_measure_wrenches(e, request) || !check_rows(e))
         return false;
     e->blocks = (e->rows + e->lanes - 1) / e->lanes;
+    e->chunk  = e->blocks < API_CHUNK / e->lanes ? e->blocks : API_CHUNK / e->lanes;
     return api_answer_bound(e, answer_bytes) && api_decode_payload(e, request) && api_decode_state(e, request) &&
            api_decode_wrenches(e, request);
 }

@@ -47,7 +47,7 @@ typedef struct api_asked {
     const dyn_frame            *at;                      /* the one frame of Jacobian and rates; NULL: not given */
     bool                        frame_axes;              /* "reference": "frame" */
     double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
-    double                     *spare;                   /* lanes of a chunk, operation->spare entries a state */
+    double                     *spare; /* lanes of e->chunk blocks, operation->spare entries a state */
 } api_asked;
 
 typedef struct api_evaluation {
@@ -59,6 +59,7 @@ typedef struct api_evaluation {
     dyn_model       *loaded; /* the model with the request's payload, freed in the end; NULL: none */
     size_t           lanes;  /* W of the kernels */
     size_t           rows, blocks;
+    size_t           chunk;     /* blocks evaluated at a time */
     bool             batched;   /* whether any input was */
     const char      *rows_from; /* pointer of the field that set `rows`, for messages */
     const int       *order;     /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */

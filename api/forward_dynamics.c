@@ -30,7 +30,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
               .qd       = api_state_block(e, API_QD, block),
               .tau      = api_state_block(e, API_TAU, block),
               .wrenches = api_wrench_block(e, block),
-              .qdd      = qdd ? qdd : api_block(e, asked->spare, 1, API_CHUNK / e->lanes),
+              .qdd      = qdd ? qdd : api_block(e, asked->spare, 1, e->chunk),
               .singular = singular,
     };
     e->call->api->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);

@@ -249,6 +249,32 @@ static void long_numbers_fit_the_bound(void **state)
     assert_int_equal(a->length, strlen("{\"tau\":[") + 100 * strlen("[-0.0000012345678901234567],") - 1 + strlen("]}"));
 }
 
+/* The largest model there is, in a budget that holds its matrices a few times over. */
+static void large_models_need_memory_for_their_own_states_only(void **state)
+{
+    enum { N = 512 };
+    api_limits limits = door_limits;
+    char      *text = malloc(N * 200 + 100), *p = text + sprintf(text, "{'links':[");
+    limits.links  = N;
+    limits.memory = 64 << 20;
+    for (int i = 0; i < N; i++)
+        p += sprintf(p,
+                     "%s{'name':'l%d','parent':'%s%.0d','joint':{'name':'j%d','type':'revolute','axis':[%d,0,1],"
+                     "'origin':{'xyz':[0,0,0.01]}},'inertial':{'mass':1,'inertia':{'xx':1,'yy':1,'zz':1}}}",
+                     i > 0 ? "," : "", i + 1, i > 0 ? "l" : "base", i, i, i % 2);
+    strcpy(p, "]}");
+    door_close();
+    door_open(&limits);
+    assert_int_equal(ask("PUT", "/v1/models/long", text)->status, 201);
+    p = text + sprintf(text, "{'outputs':['inverse'],'q':[0.1");
+    for (int i = 1; i < N; i++)
+        p += sprintf(p, ",0.1");
+    strcpy(p, "]}");
+    assert_int_equal(post("long/mass-matrix", text)->status, 200);
+    assert_true(fabs(number_at("inverse/3/500") - number_at("inverse/500/3")) < 1e-9);
+    free(text);
+}
+
 static void revisions_are_told(void **state)
 {
     char revision[200];
@@ -299,6 +325,7 @@ int main(void)
         cmocka_unit_test(rows_are_states_alone),
         cmocka_unit_test(targets_agree),
         cmocka_unit_test(long_numbers_fit_the_bound),
+        cmocka_unit_test(large_models_need_memory_for_their_own_states_only),
         cmocka_unit_test(revisions_are_told),
         cmocka_unit_test(costs_grow_with_the_body),
         cmocka_unit_test(models_live_as_long_as_requests),
