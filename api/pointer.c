@@ -38,7 +38,8 @@ api_pointer api_pointer_index(const api_pointer *up, size_t index)
 {
     char        digits[24];
     api_pointer p = *up;
-    append(&p, digits, (size_t)snprintf(digits, sizeof digits, "/%zu", index));
+    int         n = snprintf(digits, sizeof digits, "/%zu", index);
+    append(&p, digits, (size_t)n);
     return p;
 }
 
