@@ -167,3 +167,19 @@ void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_
                           OUT(dyn_energy, momentum_matrix, 6 * nv)};
     RUN(energy, k, scene, rows, io, ports);
 }
+
+void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_derivative io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_torque_derivative, q, nq),
+                          IN(dyn_torque_derivative, qd, nv),
+                          IN(dyn_torque_derivative, qdd, nv),
+                          IN(dyn_torque_derivative, qddd, nv),
+                          IN(dyn_torque_derivative, wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_torque_derivative, wrench_rates, 6 * scene->n_wrenches),
+                          OUT(dyn_torque_derivative, tau, nv),
+                          OUT(dyn_torque_derivative, tau_dot, nv),
+                          OUT(dyn_torque_derivative, joint_wrenches, 6 * scene->model->n_bodies),
+                          OUT(dyn_torque_derivative, joint_wrench_rates, 6 * scene->model->n_bodies)};
+    RUN(torque_derivative, k, scene, rows, io, ports);
+}

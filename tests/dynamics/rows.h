@@ -11,4 +11,5 @@ void rows_forward_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t 
 void rows_mass_matrix(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_mass_matrix io);
 void rows_bias(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_bias io);
 void rows_kinematics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_kinematics io);
+void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_derivative io);
 void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_energy io);

@@ -152,13 +152,12 @@ static void test_three_link_accelerations(void **state)
 }
 
 /* The derivative of inverse dynamics along one direction of states, the tip wrench constant in the tip's axes. */
-static void torque_rate(const trial *t, const double *dq, const double *dqd, const double *dqdd, double *rate)
+static void torque_derivative_along(const trial *t, const double *dq, const double *dqd, double *rate)
 {
     complex_state    s   = complex_state_make(t, 0);
     double _Complex *tau = complex_array(t->nv);
     complex_add(t->nq, s.q, dq);
     complex_add(t->nv, s.qd, dqd);
-    complex_add(t->nv, s.qdd, dqdd);
     dyn_kernels_complex.inverse_dynamics(&t->scene, s.workspace,
                                          &(dyn_inverse_dynamics){.q        = as_lanes(s.q),
                                                                  .qd       = as_lanes(s.qd),
@@ -184,15 +183,21 @@ static void test_three_link_derivatives(void **state)
     double       by_q[9], by_qd[9], rate[3];
     for (int j = 0; j < 3; j++) {
         double unit[3] = {j == 0, j == 1, j == 2}, column[2][3];
-        torque_rate(&t, unit, still, still, column[0]);
-        torque_rate(&t, still, unit, still, column[1]);
+        torque_derivative_along(&t, unit, still, column[0]);
+        torque_derivative_along(&t, still, unit, column[1]);
         for (int i = 0; i < 3; i++)
             by_q[3 * i + j] = column[0][i], by_qd[3 * i + j] = column[1][i];
     }
-    torque_rate(&t, three_qd, three_qdd, jerk, rate);
     check_printed("dtau/dq", 12, 9, by_q, dtau_dq);
     check_printed("dtau/dqd", 12, 9, by_qd, dtau_dqd);
-    check_printed("tau_dot", 12, 3, rate, tau_dot);
+    const dyn_kernels *k;
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        rows_torque_derivative(
+            k, &t.scene, 1,
+            (dyn_torque_derivative){
+                .q = t.q, .qd = t.qd, .qdd = t.qdd, .qddd = jerk, .wrenches = t.wrenches, .tau_dot = rate});
+        check_printed("tau_dot", 12, 3, rate, tau_dot);
+    }
     trial_free(&t);
 }
 
@@ -254,9 +259,13 @@ static void test_puma_torque_rate(void **state)
     published    robot;
     double       got[6];
     published_puma560(&robot);
-    trial t = published_trial(&robot, qn, ones, ones, no_tip);
-    torque_rate(&t, ones, ones, jerk, got);
-    check_printed("tau_dot", 10, 6, got, tau_dot);
+    trial              t = published_trial(&robot, qn, ones, ones, no_tip);
+    const dyn_kernels *k;
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        rows_torque_derivative(
+            k, &t.scene, 1, (dyn_torque_derivative){.q = t.q, .qd = t.qd, .qdd = t.qdd, .qddd = jerk, .tau_dot = got});
+        check_printed("tau_dot", 10, 6, got, tau_dot);
+    }
     trial_free(&t);
 }
 

@@ -9,24 +9,19 @@
 enum { BATCH = 40, ROBOTS = 16 };
 
 /* Every result of every kernel: name, entries of one state with n = nv and b = bodies. */
-#define RESULTS(X)                                                                                                     \
-    X(tau, n)                                                                                                          \
-    X(joint_wrenches, 6 * b)                                                                                           \
-    X(qdd, n)                                                                                                          \
-    X(pivot, 1)                                                                                                        \
-    X(mass_matrix, n *n)                                                                                               \
-    X(inverse, n *n)                                                                                                   \
-    X(pivot_of_m, 1)                                                                                                   \
-    X(bias, n)                                                                                                         \
-    X(coriolis, n)                                                                                                     \
-    X(gravity, n)                                                                                                      \
-    X(friction, n)                                                                                                     \
-    X(positions, 6)                                                                                                    \
-    X(orientations, 8)                                                                                                 \
-    X(jacobian, 6 * n) X(jacobian_dot, 6 * n) X(velocity, 6) X(acceleration, 6) X(jerk, 6) X(turned_jacobian, 6 * n)   \
-        X(turned_jacobian_dot, 6 * n) X(turned_velocity, 6) X(turned_acceleration, 6) X(turned_jerk, 6) X(kinetic, 1)  \
-            X(potential, 1) X(com, 3) X(com_velocity, 3) X(com_jacobian, 3 * n) X(momentum, 6)                         \
-                X(momentum_matrix, 6 * n)
+/* clang-format off */
+#define RESULTS(X)                                                                               \
+    X(tau, n) X(joint_wrenches, 6 * b)                                                           \
+    X(tau_beside_rate, n) X(tau_dot, n) X(wrenches_beside_rate, 6 * b) X(wrench_rates, 6 * b)    \
+    X(qdd, n) X(pivot, 1) X(mass_matrix, n * n) X(inverse, n * n) X(pivot_of_m, 1)               \
+    X(bias, n) X(coriolis, n) X(gravity, n) X(friction, n)                                       \
+    X(positions, 6) X(orientations, 8) X(jacobian, 6 * n) X(jacobian_dot, 6 * n)                 \
+    X(velocity, 6) X(acceleration, 6) X(jerk, 6)                                                 \
+    X(turned_jacobian, 6 * n) X(turned_jacobian_dot, 6 * n)                                      \
+    X(turned_velocity, 6) X(turned_acceleration, 6) X(turned_jerk, 6)                            \
+    X(kinetic, 1) X(potential, 1) X(com, 3) X(com_velocity, 3) X(com_jacobian, 3 * n)            \
+    X(momentum, 6) X(momentum_matrix, 6 * n)
+/* clang-format on */
 
 typedef struct results {
 #define X(name, entries) double *name;
@@ -68,6 +63,17 @@ static void evaluate_forces(const dyn_kernels *k, const trial *t, const results 
                                                  .wrenches       = t->wrenches,
                                                  .tau            = r->tau,
                                                  .joint_wrenches = r->joint_wrenches});
+    rows_torque_derivative(k, &t->scene, t->rows,
+                           (dyn_torque_derivative){.q                  = t->q,
+                                                   .qd                 = t->qd,
+                                                   .qdd                = t->qdd,
+                                                   .qddd               = t->qddd,
+                                                   .wrenches           = t->wrenches,
+                                                   .wrench_rates       = t->wrench_rates,
+                                                   .tau                = r->tau_beside_rate,
+                                                   .tau_dot            = r->tau_dot,
+                                                   .joint_wrenches     = r->wrenches_beside_rate,
+                                                   .joint_wrench_rates = r->wrench_rates});
     rows_forward_dynamics(
         k, &t->scene, t->rows,
         (dyn_forward_dynamics){
@@ -137,17 +143,15 @@ static void evaluate(const dyn_kernels *k, const trial *t, const results *r)
 /* Copies rows first, first + 1, ... (cyclically) of `from` to the front of `to`. */
 static void copy_rows(const trial *from, trial *to, size_t first, size_t n)
 {
-    size_t w = 9 * from->scene.n_wrenches;
-    to->rows = n;
-    for (size_t i = 0; i < n; i++) {
-        size_t r = (first + i) % BATCH;
-        memcpy(to->q + i * to->nq, from->q + r * to->nq, to->nq * sizeof *to->q);
-        memcpy(to->qd + i * to->nv, from->qd + r * to->nv, to->nv * sizeof *to->q);
-        memcpy(to->qdd + i * to->nv, from->qdd + r * to->nv, to->nv * sizeof *to->q);
-        memcpy(to->qddd + i * to->nv, from->qddd + r * to->nv, to->nv * sizeof *to->q);
-        memcpy(to->tau + i * to->nv, from->tau + r * to->nv, to->nv * sizeof *to->q);
-        memcpy(to->wrenches + i * w, from->wrenches + r * w, w * sizeof *to->q);
-    }
+    size_t        w         = from->scene.n_wrenches;
+    const double *source[]  = {from->q, from->qd, from->qdd, from->qddd, from->tau, from->wrenches, from->wrench_rates};
+    double       *target[]  = {to->q, to->qd, to->qdd, to->qddd, to->tau, to->wrenches, to->wrench_rates};
+    const size_t  entries[] = {to->nq, to->nv, to->nv, to->nv, to->nv, 9 * w, 6 * w};
+    to->rows                = n;
+    for (size_t a = 0; a < sizeof entries / sizeof *entries; a++)
+        for (size_t i = 0; i < n; i++)
+            memcpy(target[a] + i * entries[a], source[a] + (first + i) % BATCH * entries[a],
+                   entries[a] * sizeof(double));
 }
 
 static void compare(const dyn_kernels *k, const trial *t, size_t first, const results *got, const results *expected)
@@ -245,10 +249,14 @@ static void test_results_do_not_depend_on_what_else_is_asked(void **state)
             (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .tau = one.tau});
         rows_mass_matrix(k, &t.scene, t.rows, (dyn_mass_matrix){.q = t.q, .mass_matrix = one.mass_matrix});
         assert_memory_equal(one.tau, all.tau, t.rows * n * sizeof(double));
+        assert_memory_equal(all.tau_beside_rate, all.tau, t.rows * n * sizeof(double));
+        assert_memory_equal(all.wrenches_beside_rate, all.joint_wrenches, t.rows * t.bodies * 6 * sizeof(double));
         assert_memory_equal(one.mass_matrix, all.mass_matrix, t.rows * n * n * sizeof(double));
 #define ALONE(kernel, field, entries, ...)                                                                             \
     rows_##kernel(k, &t.scene, t.rows, (dyn_##kernel){__VA_ARGS__, .field = one.field});                               \
     assert_memory_equal(one.field, all.field, t.rows *(entries) * sizeof(double))
+        ALONE(torque_derivative, tau_dot, n, .q = t.q, .qd = t.qd, .qdd = t.qdd, .qddd = t.qddd, .wrenches = t.wrenches,
+              .wrench_rates = t.wrench_rates);
         ALONE(bias, bias, n, .q = t.q, .qd = t.qd, .wrenches = t.wrenches);
         ALONE(bias, coriolis, n, .q = t.q, .qd = t.qd);
         ALONE(bias, gravity, n, .q = t.q);

@@ -37,6 +37,8 @@ static void place_wrenches(trial *t, random_source *source, size_t n)
     t->scene.wrench     = site;
     t->wrenches         = trial_array(t, 9 * n);
     random_vector(source, t->rows * 9 * n, 3, t->wrenches);
+    t->wrench_rates = trial_array(t, 6 * n);
+    random_vector(source, t->rows * 6 * n, 5, t->wrench_rates);
 }
 
 trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches)
@@ -104,7 +106,7 @@ void trial_free(trial *t)
     dyn_model_free(t->model);
     free(t->site);
     free(t->wrench_link);
-    free(t->q), free(t->qd), free(t->qdd), free(t->qddd), free(t->tau), free(t->wrenches);
+    free(t->q), free(t->qd), free(t->qdd), free(t->qddd), free(t->tau), free(t->wrenches), free(t->wrench_rates);
     *t = (trial){0};
 }
 

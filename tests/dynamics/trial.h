@@ -13,6 +13,7 @@ typedef struct trial {
     size_t           rows, nq, nv, bodies;
     double          *q, *qd, *qdd, *qddd, *tau; /* [rows][nq or nv] */
     double          *wrenches;                  /* [rows][9 n_wrenches] */
+    double          *wrench_rates;              /* [rows][6 n_wrenches] */
     dyn_wrench_site *site;                      /* [n_wrenches], also scene.wrench */
     int             *wrench_link;               /* [n_wrenches] the link each site is on */
 } trial;
