@@ -89,9 +89,9 @@ static void test_power_balance(void **state)
 
 /* --- energy along a motion --------------------------------------------------------------------------------- */
 
-enum { LANES = 8 };
+enum { STATES = 8 };
 
-/* Position, quaternion and all, and velocity of LANES states. */
+/* Position, quaternion and all, and velocity of STATES states. */
 typedef struct motion {
     double *q, *qd;
 } motion;
@@ -170,7 +170,7 @@ static void integrate(trial *t, double h, size_t steps)
     free(at.q), free(at.qd), free(sum.q), free(sum.qd);
 }
 
-static void energies(const trial *t, double kinetic[LANES], double potential[LANES])
+static void energies(const trial *t, double kinetic[STATES], double potential[STATES])
 {
     rows_energy(dyn_kernels_find(NULL), &t->scene, t->rows,
                 (dyn_energy){.q = t->q, .qd = t->qd, .kinetic = kinetic, .potential = potential});
@@ -179,12 +179,12 @@ static void energies(const trial *t, double kinetic[LANES], double potential[LAN
 /* The largest change of energy over half a second, relative to the energies at play. */
 static double drift(uint64_t seed, bool floating, double h)
 {
-    trial  t = trial_of(seed, random_tree_make(seed, 7, floating, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS), LANES, 0);
-    double kinetic[2][LANES], potential[2][LANES], most = 0;
+    trial  t = trial_of(seed, random_tree_make(seed, 7, floating, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS), STATES, 0);
+    double kinetic[2][STATES], potential[2][STATES], most = 0;
     energies(&t, kinetic[0], potential[0]);
     integrate(&t, h, (size_t)lround(0.5 / h));
     energies(&t, kinetic[1], potential[1]);
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < STATES; l++) {
         double change = kinetic[1][l] + potential[1][l] - kinetic[0][l] - potential[0][l];
         most          = fmax(most, fabs(change) / (kinetic[0][l] + kinetic[1][l] + fabs(potential[0][l])));
     }
