@@ -31,6 +31,9 @@ static const setting settings[] = {
      "address to serve, IPv4, [IPv6] or a name; port 0 takes a free one"},
     {"models", "DIR", TEXT, AT(models), 0, 0, NULL, NULL,
      "folder of the bundled robots (models/ of the source tree, else of the installation)"},
+    {"store", "DIR", TEXT, AT(store), 0, 0, NULL, NULL,
+     "folder that keeps the models of clients ($STATE_DIRECTORY, else $XDG_STATE_HOME/torqued, else "
+     "~/.local/state/torqued)"},
     {"max-body", "BYTES", BYTES, AT(max_body), 1024, TB, "256M", NULL, "largest body of a request"},
     {"max-answer", "BYTES", BYTES, AT(max_answer), 1024, TB, "256M", NULL, "largest body of an answer"},
     {"memory", "BYTES", BYTES, AT(memory), MB, TB, "2G", NULL,
@@ -329,4 +332,22 @@ void srv_config_models(const srv_config *config, char *folder, size_t size)
         if (up >= 2 && length > 0 && is_folder(folder)) return;
     }
     snprintf(folder, size, "%s/share/torqued/models", TORQUED_PREFIX);
+}
+
+bool srv_config_store(const srv_config *config, char *folder, size_t size, char *error, size_t error_size)
+{
+    const char *state = getenv("STATE_DIRECTORY"), *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int         length = -1;
+    if (config->store)
+        length = snprintf(folder, size, "%s", config->store);
+    else if (state && *state)
+        length = snprintf(folder, size, "%.*s", (int)strcspn(state, ":"), state); /* the first of several */
+    else if (xdg && *xdg == '/') /* others are to be ignored, says its specification */
+        length = snprintf(folder, size, "%s/torqued", xdg);
+    else if (home && *home == '/')
+        length = snprintf(folder, size, "%s/.local/state/torqued", home);
+    if (length >= 0 && (size_t)length < size) return true;
+    snprintf(error, error_size, "%s; name the folder that keeps the models with --store DIR",
+             length < 0 ? "there is no home folder" : "the store's path is too long");
+    return false;
 }

@@ -14,6 +14,7 @@ typedef enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG } srv_level
 typedef struct srv_config {
     const char *listen; /* HOST:PORT */
     const char *models; /* folder; NULL: srv_config_models finds it */
+    const char *store;  /* folder; NULL: srv_config_store finds it */
     const char *target; /* of the kernels; NULL: the widest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;
@@ -38,3 +39,7 @@ void srv_config_each(const srv_config *config, void (*tell)(void *arg, const cha
 
 /* The bundled robots: `--models`, else models/ beside the parent of the executable's folder, else under the prefix. */
 void srv_config_models(const srv_config *config, char *folder, size_t size);
+
+/* Where models are kept: `--store`, else $STATE_DIRECTORY (as service managers set it), else $XDG_STATE_HOME/torqued,
+ * else ~/.local/state/torqued. False and a message: nothing says where. */
+bool srv_config_store(const srv_config *config, char *folder, size_t size, char *error, size_t error_size);

@@ -31,6 +31,7 @@ struct srv_exchange {
     uint64_t               received;
     unsigned               retry_after; /* s; 0: the api's own */
     srv_hangup            *hangup;
+    srv_pool              *pool; /* whose job it is */
     char                   method[16];
     char                   target[]; /* for the log */
 };
@@ -196,22 +197,25 @@ static enum MHD_Result suspend(srv_exchange *x)
     MHD_suspend_connection(x->mhd);
     x->hangup = srv_hangup_watch(&x->loop->uv, x->connection->fd, on_hangup, x);
     if (x->job.watch.deadline < x->loop->work_end) x->loop->work_end = x->job.watch.deadline;
-    srv_pool_push(x->loop->server->pool, &x->job);
+    srv_pool_push(x->pool, &x->job);
     return MHD_YES;
 }
 
-/* The whole request is here. A hop to a worker costs 30-40 us: what is estimated to be short runs at once. */
+/* The whole request is here. A hop to a worker costs 30-40 us: what is estimated to be short runs at once. Changes of
+ * models have a worker of their own: they wait for each other and for the disk, and evaluations wait for neither. */
 static enum MHD_Result evaluate(srv_exchange *x)
 {
     const srv_server *server = x->loop->server;
     x->job.body              = x->body;
     x->job.cost              = api_cost(x->job.call, x->job.length);
-    if (x->job.cost * 1e6 <= server->config->inline_limit) {
+    bool writes              = api_waits_for_store(x->job.call);
+    x->pool                  = writes ? server->writer : server->pool;
+    if (!writes && x->job.cost * 1e6 <= server->config->inline_limit) {
         srv_job_run(&x->job, x->loop->scratch);
         return answer(x);
     }
     double wait;
-    if (srv_pool_admit(server->pool, &x->job, &wait)) return suspend(x);
+    if (srv_pool_admit(x->pool, &x->job, &wait)) return suspend(x);
     api_refuse(x->job.call, API_QUEUE_FULL, "Requests for about %.1f s of work are waiting already.", wait);
     x->retry_after = (unsigned)ceil(wait);
     return answer(x);
@@ -239,7 +243,7 @@ void srv_exchange_resume(srv_job *job)
 void srv_exchange_cancel(srv_exchange *x)
 {
     atomic_store(&x->job.watch.cancelled, true); /* if it has begun, it stops at its next look */
-    if (!srv_pool_withdraw(x->loop->server->pool, &x->job)) return;
+    if (!srv_pool_withdraw(x->pool, &x->job)) return;
     srv_exchange_resume(&x->job);
     uv_async_send(&x->loop->wake); /* libmicrohttpd must run to notice */
 }
@@ -253,7 +257,7 @@ uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
         if (x->stage != SUSPENDED) continue;
         if (deadline > now) {
             if (deadline < next) next = deadline;
-        } else if (srv_pool_withdraw(loop->server->pool, &x->job)) {
+        } else if (srv_pool_withdraw(x->pool, &x->job)) {
             api_refuse(x->job.call, API_DEADLINE_PASSED,
                        "The time for this request passed while it waited for others.");
             srv_exchange_resume(&x->job);

@@ -16,7 +16,8 @@ typedef struct srv_server {
     const srv_config *config;
     const srv_log    *log;
     api              *api;
-    srv_pool         *pool;
+    srv_pool         *pool;   /* evaluates */
+    srv_pool         *writer; /* one worker, which changes models */
 } srv_server;
 
 typedef enum srv_order { SRV_RUN, SRV_DRAIN, SRV_ABANDON } srv_order;

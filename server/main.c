@@ -4,6 +4,7 @@
  * loading, so that /readyz can say "loading". Exit status: 0 stopped by a signal, 1 could not start, 2 misused. */
 #include "cores.h"
 #include "listen.h"
+#include "loading.h"
 #include "loop.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ typedef struct service {
     srv_loop  *loops;
     size_t     n_loops; /* started */
     char       address[300];
-    size_t     n_models;
+    srv_loaded models;
 } service;
 
 static void log_setting(void *arg, const char *name, const char *value)
@@ -69,9 +70,11 @@ static bool open_shared(service *s, char *error, size_t size)
     s->shared                = (srv_server){.config = c, .log = &s->log};
     s->shared.api            = api_open(&config, error, size);
     if (!s->shared.api) return false;
-    s->shared.pool = srv_pool_open(s->shared.api, c->workers, c->queue);
-    if (!s->shared.pool) snprintf(error, size, "cannot start %zu workers: out of memory or threads", c->workers);
-    return s->shared.pool != NULL;
+    s->shared.pool   = srv_pool_open(s->shared.api, c->workers, c->queue);
+    s->shared.writer = srv_pool_open(s->shared.api, 1, c->queue);
+    if (s->shared.pool && s->shared.writer) return true;
+    snprintf(error, size, "cannot start %zu workers: out of memory or threads", c->workers + 1);
+    return false;
 }
 
 static bool start_loops(service *s, char *error, size_t size)
@@ -93,31 +96,17 @@ static bool start_loops(service *s, char *error, size_t size)
     return true;
 }
 
-static void log_model(void *arg, const char *file, const char *problem)
-{
-    service *s = arg;
-    s->n_models += problem == NULL;
-    srv_line line;
-    srv_log_begin(&line, &s->log, problem ? SRV_WARNING : SRV_DEBUG, "model");
-    srv_log_text(&line, "file", file);
-    srv_log_text(&line, "problem", problem);
-    srv_log_end(&line);
-}
-
 static bool load_models(service *s, char *error, size_t size)
 {
-    char folder[4096];
-    srv_config_models(&s->config, folder, sizeof folder);
-    if (!api_load_models(s->shared.api, folder, log_model, s)) {
-        snprintf(error, size, "cannot read the models' folder %.200s; name another with --models DIR", folder);
-        return false;
-    }
+    if (!srv_load(&s->config, &s->log, s->shared.api, &s->models, error, size)) return false;
     api_set_ready(s->shared.api);
     srv_line line;
     srv_log_begin(&line, &s->log, SRV_INFO, "ready");
     srv_log_text(&line, "address", s->address);
-    srv_log_count(&line, "models", s->n_models);
-    srv_log_text(&line, "from", folder);
+    srv_log_count(&line, "models", s->models.bundled);
+    srv_log_text(&line, "from", s->models.models);
+    srv_log_count(&line, "stored", s->models.stored.good);
+    srv_log_text(&line, "store", s->models.folder);
     srv_log_end(&line);
     return true;
 }
@@ -156,7 +145,9 @@ static void close_all(service *s)
 {
     free(s->loops);
     srv_pool_close(s->shared.pool);
+    srv_pool_close(s->shared.writer);
     if (s->shared.api) api_close(s->shared.api);
+    srv_store_close(s->models.store);
 }
 
 static int serve(service *s)
@@ -169,6 +160,7 @@ static int serve(service *s)
     sigaddset(&stop, SIGINT);
     pthread_sigmask(SIG_BLOCK, &stop, NULL); /* before any thread: only sigwait takes them */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file over its limit is a full disk, which is answered */
 
     bool ok = open_shared(s, error, sizeof error) && start_loops(s, error, sizeof error) &&
               load_models(s, error, sizeof error);

@@ -91,7 +91,10 @@ class Process:
     @classmethod
     def torqued(cls):
         port = free_port()
-        server = cls([f"{BUILD}/torqued", "--listen", f"127.0.0.1:{port}", "--log-level", "warning"], port)
+        store = tempfile.TemporaryDirectory(prefix="torqued-bench-")
+        server = cls([f"{BUILD}/torqued", "--listen", f"127.0.0.1:{port}", "--store", store.name,
+                      "--log-level", "warning"], port)
+        server.store = store  # removed with it
         server.wait_ready()
         return server
 

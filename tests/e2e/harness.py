@@ -22,6 +22,8 @@ BINARY = os.path.abspath(os.environ.get("TORQUED_BIN", os.path.join(ROOT, "build
 SANITIZED = "TORQUED_BIN" in os.environ
 MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()    # found beside build/ by itself
 PATIENCE = 60 if SANITIZED else 20      # s, for whatever should take well under a second
+# What a server stores here need not outlive it: in memory, where there is such a folder, a sync costs nothing.
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 REPORTS = re.compile(r"(AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:).*")
 
 
@@ -29,13 +31,14 @@ class Server:
     """One running torqued. `arguments` follow the harness's own; a repeated flag overrides."""
 
     def __init__(self, *arguments, environment=None, wait=True):
-        self.folder = tempfile.mkdtemp(prefix="torqued-e2e-")
+        self.folder = tempfile.mkdtemp(prefix="torqued-e2e-", dir=MEMORY)
         self.log_path = os.path.join(self.folder, "log")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_")}
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [BINARY, "--listen", "127.0.0.1:0", *MODELS, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=subprocess.STDOUT, env={**inherited, **(environment or {})})
+                [BINARY, "--listen", "127.0.0.1:0", "--store", "store", *MODELS, *arguments], cwd=self.folder,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                env={**inherited, **(environment or {})})
         try:
             self.port = self._find_port()
             if wait:

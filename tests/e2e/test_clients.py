@@ -442,8 +442,10 @@ class Starting(unittest.TestCase):
         port = probe.getsockname()[1]
         probe.close()
         server = Server.__new__(Server)
-        server.process = subprocess.Popen([BINARY, *MODELS, "--listen", f"[::1]:{port}"], stdin=subprocess.DEVNULL,
-                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-e2e-"))
+        server.process = subprocess.Popen([BINARY, *MODELS, "--listen", f"[::1]:{port}", "--store", store],
+                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.DEVNULL)
         try:
             give_up = time.monotonic() + PATIENCE
             while True:
