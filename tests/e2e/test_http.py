@@ -225,13 +225,19 @@ class Malformed(WireCase):
             raw.send(request[:length])
             raw.close()
 
-    def test_half_close_abandons(self):
-        """With the request unfinished there is no answer to wait for; finished, one may still come."""
-        raw = self.server.socket()
-        raw.send(post()[:-3])
-        raw.half_close()
-        self.assertTrue(raw.closed(10))
-        raw.close()
+    def test_an_end_before_the_request_s_end_abandons_it(self):
+        """Whether the end comes with the last bytes or after them; nobody waits for a deadline."""
+        request = post()
+        for cut in (1, len(BODY) - 1, len(BODY), len(BODY) + 2, len(request) - 10):
+            for pause in (0, 0.02):
+                raws = [self.server.socket() for _ in range(10)]
+                for raw in raws:
+                    raw.send(request[:-cut])
+                    time.sleep(pause)
+                    raw.half_close()
+                for raw in raws:
+                    self.assertTrue(raw.closed(10), f"still open {cut} bytes before the end, pause {pause}")
+                    raw.close()
 
 
 class SlowPeers(WireCase):

@@ -10,7 +10,7 @@ from harness import ServerCase
 from samples import branched, pendulum
 from test_requests import everything, states
 
-SECONDS = float(os.environ.get("TORQUED_LOAD_SECONDS", "5"))
+SECONDS = float(os.environ.get("SOAK_SECONDS", "5"))
 CLIENTS = 24
 
 
