@@ -112,6 +112,16 @@ typedef struct dyn_torque_derivative {
     double       *joint_wrenches, *joint_wrench_rates;  /* n_bodies x 6, as in dyn_inverse_dynamics */
 } dyn_torque_derivative;
 
+/* Analytical derivatives of inverse dynamics. "With respect to q" has nv columns; for a floating base they are
+ * p += R e_v, R <- R exp(e_w). Components of wrenches (in their named axes) and their points are held. */
+typedef struct dyn_sensitivity {
+    const double *q, *qd, *qdd, *wrenches;
+    double       *dtau_dq, *dtau_dqd, *dtau_dqdd; /* nv x nv; must not be NULL. dtau_dqdd is the mass matrix */
+    double       *djoint_wrenches_dq, *djoint_wrenches_dqd, *djoint_wrenches_dqdd; /* n_bodies x 6 x nv */
+    double       *dtau_dwrench;  /* n_wrenches x nv x 6 */
+    double       *dtau_dgravity; /* nv x 3 */
+} dyn_sensitivity;
+
 typedef struct dyn_kernels {
     const char *target; /* "scalar", "sse2", "neon", "avx2", "avx512" */
     int         lanes;  /* W */
@@ -124,6 +134,7 @@ typedef struct dyn_kernels {
     void (*kinematics)(const dyn_scene *, void *ws, const dyn_kinematics *, size_t blocks);
     void (*energy)(const dyn_scene *, void *ws, const dyn_energy *, size_t blocks);
     void (*torque_derivative)(const dyn_scene *, void *ws, const dyn_torque_derivative *, size_t blocks);
+    void (*sensitivity)(const dyn_scene *, void *ws, const dyn_sensitivity *, size_t blocks);
 } dyn_kernels;
 
 /* The tables this build holds and this machine can run, narrowest first; NULL past the end. */

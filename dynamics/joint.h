@@ -180,19 +180,22 @@ LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q,
         effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
     return effort;
 }
-/* Its time derivative; sign() has derivative zero, tanh(sd / v) has (1 - tanh^2) / v. */
-LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
+/* d friction / d sd; sign() has derivative zero, tanh(sd / v) has (1 - tanh^2) / v */
+LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
 {
     const dyn_friction *f = &b->friction;
+    if (!(f->coulomb_velocity > 0))
+        return lane_of(f->viscous);
+    lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
+    lane t         = lane_tanh(sd / f->coulomb_velocity);
+    return f->viscous + magnitude * ((1.0 - t * t) / f->coulomb_velocity);
+}
+/* Time derivative of joint_passive. */
+LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
+{
     lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);
-    if (b->rough && (terms & DYN_FRICTION)) {
-        rate += f->viscous * sdd;
-        if (f->coulomb_velocity > 0) {
-            lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
-            lane t         = lane_tanh(sd / f->coulomb_velocity);
-            rate += magnitude * ((1.0 - t * t) / f->coulomb_velocity) * sdd;
-        }
-    }
+    if (b->rough && (terms & DYN_FRICTION))
+        rate += joint_friction_slope(b, sd) * sdd;
     if (b->sprung && (terms & DYN_SPRINGS))
         rate += b->spring.stiffness * sd + b->spring.damping * sdd;
     return rate;

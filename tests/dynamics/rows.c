@@ -183,3 +183,22 @@ void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t
                           OUT(dyn_torque_derivative, joint_wrench_rates, 6 * scene->model->n_bodies)};
     RUN(torque_derivative, k, scene, rows, io, ports);
 }
+
+void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity io)
+{
+    SIZES;
+    size_t     nw = scene->n_wrenches, nj = 6 * scene->model->n_bodies * nv;
+    const port ports[] = {IN(dyn_sensitivity, q, nq),
+                          IN(dyn_sensitivity, qd, nv),
+                          IN(dyn_sensitivity, qdd, nv),
+                          IN(dyn_sensitivity, wrenches, 9 * nw),
+                          OUT(dyn_sensitivity, dtau_dq, nv * nv),
+                          OUT(dyn_sensitivity, dtau_dqd, nv * nv),
+                          OUT(dyn_sensitivity, dtau_dqdd, nv * nv),
+                          OUT(dyn_sensitivity, djoint_wrenches_dq, nj),
+                          OUT(dyn_sensitivity, djoint_wrenches_dqd, nj),
+                          OUT(dyn_sensitivity, djoint_wrenches_dqdd, nj),
+                          OUT(dyn_sensitivity, dtau_dwrench, nw * nv * 6),
+                          OUT(dyn_sensitivity, dtau_dgravity, nv * 3)};
+    RUN(sensitivity, k, scene, rows, io, ports);
+}

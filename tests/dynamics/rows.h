@@ -13,3 +13,4 @@ void rows_bias(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_bi
 void rows_kinematics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_kinematics io);
 void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_derivative io);
 void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_energy io);
+void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity io);
