@@ -40,8 +40,15 @@ void srv_connection_close(srv_connections *all, srv_connection *c)
 void srv_connection_enter(srv_connections *all, srv_connection *c, srv_phase phase)
 {
     if (c->phase == SRV_CLOSING) return;
+    bool waits = phase == SRV_ARRIVED || phase == SRV_READING || phase == SRV_IDLE;
     take_out(all, c);
-    append(all, c, phase);
+    append(all, c, c->ended && waits ? SRV_ENDED : phase);
+}
+
+void srv_connection_end(srv_connections *all, srv_connection *c)
+{
+    c->ended = true;
+    srv_connection_enter(all, c, c->phase);
 }
 
 void srv_connection_shut(srv_connections *all, srv_connection *c)

@@ -15,6 +15,7 @@ typedef enum srv_phase {
     SRV_WORKING, /* its request waits for a worker or is worked on: the request's own deadline holds */
     SRV_WRITING, /* from the answer to its last byte taken */
     SRV_IDLE,    /* between requests */
+    SRV_ENDED,   /* the client has closed its side, and waits for no answer any more */
     SRV_CLOSING, /* shut down, until libmicrohttpd has noticed */
     SRV_PHASES
 } srv_phase;
@@ -24,9 +25,11 @@ typedef struct srv_connection {
     int                    fd;
     srv_phase              phase;
     uint64_t               since;
-    bool                   lingers;  /* closes with input unread */
-    uint64_t               served;   /* requests */
-    void                  *exchange; /* the request it is busy with, of whoever uses the list */
+    bool                   lingers; /* closes with input unread */
+    bool                   ended;   /* the client has closed its side */
+    struct srv_loop       *loop;    /* these three are of whoever uses the list */
+    struct srv_hangup     *hangup;
+    void                  *exchange; /* the request it is busy with */
 } srv_connection;
 
 typedef struct srv_connections {
@@ -38,8 +41,12 @@ typedef struct srv_connections {
 srv_connection *srv_connection_open(srv_connections *all, int fd); /* NULL: no memory */
 void            srv_connection_close(srv_connections *all, srv_connection *connection);
 
-/* A closing connection stays in SRV_CLOSING. */
+/* A closing connection stays in SRV_CLOSING; one whose client is gone goes to SRV_ENDED for reading or idling. */
 void srv_connection_enter(srv_connections *all, srv_connection *connection, srv_phase phase);
+
+/* The client has closed its side, which abandons its request: what is not being answered goes to SRV_ENDED, to be shut
+ * by the next expiry. */
+void srv_connection_end(srv_connections *all, srv_connection *connection);
 
 void srv_connection_shut(srv_connections *all, srv_connection *connection);
 

@@ -1,7 +1,6 @@
 /* exchange.c - see exchange.h. */
 #include "exchange.h"
 #include "answer.h"
-#include "hangup.h"
 #include "head.h"
 #include <math.h>
 #include <stdlib.h>
@@ -30,8 +29,7 @@ struct srv_exchange {
     size_t                 capacity;
     uint64_t               received;
     unsigned               retry_after; /* s; 0: the api's own */
-    srv_hangup            *hangup;
-    srv_pool              *pool; /* whose job it is */
+    srv_pool              *pool;        /* whose job it is */
     char                   method[16];
     char                   target[]; /* for the log */
 };
@@ -183,19 +181,14 @@ static void on_worker_done(srv_job *job)
     srv_loop_post(((srv_exchange *)job)->loop, job);
 }
 
-static void on_hangup(void *arg)
-{
-    srv_exchange_cancel(arg);
-}
-
-/* Hands the job to the workers. Suspended first: the worker may be done before we are. */
+/* Hands the admitted job to the workers. Suspended first: the worker may be done before we are. */
 static enum MHD_Result suspend(srv_exchange *x)
 {
     x->stage    = SUSPENDED;
     x->job.done = on_worker_done;
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
     MHD_suspend_connection(x->mhd);
-    x->hangup = srv_hangup_watch(&x->loop->uv, x->connection->fd, on_hangup, x);
+    if (x->connection->ended) atomic_store(&x->job.watch.cancelled, true); /* the notice came before */
     if (x->job.watch.deadline < x->loop->work_end) x->loop->work_end = x->job.watch.deadline;
     srv_pool_push(x->pool, &x->job);
     return MHD_YES;
@@ -235,8 +228,6 @@ void srv_exchange_resume(srv_job *job)
 {
     srv_exchange *x = (srv_exchange *)job;
     x->stage        = FINISHED;
-    srv_hangup_stop(x->hangup); /* before libmicrohttpd watches the socket again */
-    x->hangup = NULL;
     MHD_resume_connection(x->mhd);
 }
 

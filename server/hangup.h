@@ -1,4 +1,4 @@
-/* hangup.h - notices that a client hangs up while libmicrohttpd does not look at its socket. */
+/* hangup.h - notices that a client closes its side, whatever libmicrohttpd does with the socket meanwhile. */
 #pragma once
 #include <uv.h>
 
@@ -6,4 +6,5 @@ typedef struct srv_hangup srv_hangup;
 
 /* Calls `gone(arg)` once when the peer closes or half-closes. NULL, and no notice: no memory. */
 srv_hangup *srv_hangup_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg);
-void        srv_hangup_stop(srv_hangup *watch); /* NULL is fine; frees it, also from within `gone` */
+void        srv_hangup_stop(
+           srv_hangup *watch); /* before the socket is closed; NULL is fine; frees it, also from within `gone` */

@@ -4,12 +4,40 @@
  * only moment at which the target can be had undecoded) to the last byte of the answer. */
 #include "http.h"
 #include "exchange.h"
+#include "hangup.h"
 #include <string.h>
-#include <sys/socket.h>
 
 static srv_connection *connection_of(struct MHD_Connection *mhd)
 {
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* libmicrohttpd does not see it: not while a connection is suspended, nor (it waits for an edge) when the end came in
+ * together with other input. */
+static void on_hangup(void *arg)
+{
+    srv_connection *connection = arg;
+    srv_loop       *loop       = connection->loop;
+    srv_connection_end(&loop->connections, connection);
+    if (connection->phase == SRV_WORKING) srv_exchange_cancel(connection->exchange);
+    uv_async_send(&loop->wake); /* a turn for libmicrohttpd, then for the deadlines */
+}
+
+static srv_connection *open_connection(srv_loop *loop, int fd)
+{
+    srv_connection *connection = srv_connection_open(&loop->connections, fd);
+    if (!connection) return NULL;
+    connection->loop   = loop;
+    connection->hangup = srv_hangup_watch(&loop->uv, fd, on_hangup, connection);
+    return connection;
+}
+
+static void close_connection(srv_loop *loop, srv_connection *connection)
+{
+    srv_hangup_stop(connection->hangup);
+    if (connection->lingers && !connection->ended && connection->phase != SRV_CLOSING)
+        srv_linger_begin(&loop->linger, &loop->uv, connection->fd);
+    srv_connection_close(&loop->connections, connection);
 }
 
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
@@ -17,13 +45,9 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 {
     srv_loop *loop = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        int fd   = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-        *context = srv_connection_open(&loop->connections, fd);
+        *context = open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
     } else {
-        srv_connection *connection = *context;
-        if (connection && connection->lingers && connection->phase != SRV_CLOSING)
-            srv_linger_begin(&loop->linger, &loop->uv, connection->fd);
-        if (connection) srv_connection_close(&loop->connections, connection);
+        if (*context) close_connection(loop, *context);
         *context         = NULL;
         loop->closed_one = true;
     }
@@ -54,24 +78,13 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     return srv_exchange_receive(exchange, data, length);
 }
 
-/* libmicrohttpd waits for an edge, and misses an end of the client's side that came together with its request. Such
- * clients send one request; looking after each would cost every other client a system call. */
-static bool has_ended(srv_connection *connection)
-{
-    char byte;
-    if (connection->served++ > 0) return false;
-    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
 static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code)
 {
     srv_loop       *loop       = cls;
     srv_connection *connection = connection_of(mhd);
     if (*context) srv_exchange_close(*context, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     *context = NULL;
-    if (!connection) return;
-    srv_connection_enter(&loop->connections, connection, SRV_IDLE);
-    if (has_ended(connection)) srv_connection_shut(&loop->connections, connection);
+    if (connection) srv_connection_enter(&loop->connections, connection, SRV_IDLE);
 }
 
 /* Paths are split before they are decoded, so libmicrohttpd must not decode: its %00 would end the path and its

@@ -167,6 +167,7 @@ static void set_allowed(srv_loop *loop)
     allowed[SRV_ARRIVED] = allowed[SRV_READING] = srv_ns(config->read_deadline);
     allowed[SRV_WRITING]                        = srv_ns(config->write_deadline);
     allowed[SRV_IDLE]                           = srv_ns(config->idle_timeout);
+    allowed[SRV_ENDED]                          = 0; /* libmicrohttpd has had its turn */
     allowed[SRV_WORKING] = allowed[SRV_CLOSING] = SRV_NEVER;
 }
 

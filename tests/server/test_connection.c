@@ -52,6 +52,7 @@ static void test_each_phase_has_its_deadline(void **state)
     pair            p   = connect_pair(&all);
     assert_int_equal(p.connection->phase, SRV_ARRIVED);
     for (srv_phase phase = SRV_READING; phase < SRV_CLOSING; phase++) {
+        if (phase == SRV_ENDED) continue; /* has its own test */
         srv_connection_enter(&all, p.connection, phase);
         uint64_t next = srv_connections_next(&all);
         if (phase == SRV_WORKING) {
@@ -111,6 +112,32 @@ static void test_a_request_just_come_in_is_not_cut_off(void **state)
     disconnect(&all, speaking);
 }
 
+static void test_a_client_that_ends_its_side(void **state)
+{
+    srv_connections all     = make();
+    pair            working = connect_pair(&all), reading = connect_pair(&all), closing = connect_pair(&all);
+    all.allowed[SRV_ENDED] = 0;
+    srv_connection_enter(&all, reading.connection, SRV_READING);
+    srv_connection_enter(&all, working.connection, SRV_WORKING);
+    srv_connection_shut(&all, closing.connection);
+    srv_connection_end(&all, reading.connection);
+    srv_connection_end(&all, working.connection);
+    srv_connection_end(&all, closing.connection);
+    assert_int_equal(closing.connection->phase, SRV_CLOSING);
+    srv_connections_expire(&all, srv_now());
+    assert_true(is_shut(reading));
+    assert_int_equal(working.connection->phase, SRV_WORKING); /* whoever works on it decides */
+    srv_connection_enter(&all, working.connection, SRV_WRITING);
+    srv_connections_expire(&all, srv_now());
+    assert_false(is_shut(working)); /* it takes its answer still */
+    srv_connection_enter(&all, working.connection, SRV_IDLE);
+    srv_connections_expire(&all, srv_now());
+    assert_true(is_shut(working));
+    disconnect(&all, working);
+    disconnect(&all, reading);
+    disconnect(&all, closing);
+}
+
 static void test_hurry(void **state)
 {
     srv_connections all  = make();
@@ -135,6 +162,7 @@ int main(void)
         cmocka_unit_test(test_each_phase_has_its_deadline),
         cmocka_unit_test(test_the_oldest_go_first),
         cmocka_unit_test(test_a_request_just_come_in_is_not_cut_off),
+        cmocka_unit_test(test_a_client_that_ends_its_side),
         cmocka_unit_test(test_hurry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
