@@ -114,13 +114,17 @@ static bool is_held(api *a, const api_model *model)
     return same;
 }
 
+static api_commit commit_item(api *a, const incoming *item, api_problem *problem)
+{
+    const api_preconditions none = {NULL, NULL};
+    if (!item->model) return api_registry_bury(a->models, item->name, problem);
+    if (is_held(a, item->model)) return API_NOT_THERE; /* nothing to be done */
+    return api_registry_put(a->models, item->model, &none, problem);
+}
+
 static bool put_into_effect(api *a, const incoming *item, api_imported *done, api_problem *problem)
 {
-    const api_preconditions none   = {NULL, NULL};
-    api_commit              commit = item->model && is_held(a, item->model) ? API_NOT_THERE
-                                     : item->model ? api_registry_put(a->models, item->model, &none, problem)
-                                                   : api_registry_delete(a->models, item->name, &none, problem);
-    switch (commit) {
+    switch (commit_item(a, item, problem)) {
     case API_CREATED: done->created++; return true;
     case API_REPLACED: done->replaced++; return true;
     case API_DELETED: done->deleted++; return true;

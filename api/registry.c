@@ -142,6 +142,11 @@ static bool reserve(api_registry *r)
     return entries != NULL;
 }
 
+static bool reserve_or_fail(api_registry *r, api_problem *problem)
+{
+    return reserve(r) || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one model more");
+}
+
 /* The entry of that name, made where there is none. Call with `lock` held too, after `reserve`. */
 static entry *take(api_registry *r, const char *name)
 {
@@ -196,12 +201,8 @@ static api_commit put(api_registry *r, api_model *model, const api_preconditions
     const api_model *old = there ? r->entries[i].model : NULL;
     if (!api_preconditions_hold(conditions, old ? old->revision : NULL)) return API_NOT_HELD;
     if (!old && r->held >= r->limit) return API_REGISTRY_FULL;
-    if (!reserve(r)) {
-        api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one model more");
-        return API_NOT_STORED;
-    }
     api_commit done = old ? API_REPLACED : API_CREATED;
-    if (!save(&r->store, model->name, model, problem)) return API_NOT_STORED;
+    if (!reserve_or_fail(r, problem) || !save(&r->store, model->name, model, problem)) return API_NOT_STORED;
     swap(r, model->name, model, false);
     return done;
 }
@@ -232,6 +233,24 @@ api_commit api_registry_delete(api_registry *r, const char *name, const api_prec
 {
     pthread_mutex_lock(&r->commit);
     api_commit done = drop(r, name, conditions, problem);
+    pthread_mutex_unlock(&r->commit);
+    return done;
+}
+
+static api_commit bury(api_registry *r, const char *name, api_problem *problem)
+{
+    bool   there;
+    size_t i = position(r, name, &there);
+    if (there && !r->entries[i].model) return API_NOT_THERE;
+    if (!reserve_or_fail(r, problem) || !save(&r->store, name, NULL, problem)) return API_NOT_STORED;
+    swap(r, name, NULL, true);
+    return API_DELETED;
+}
+
+api_commit api_registry_bury(api_registry *r, const char *name, api_problem *problem)
+{
+    pthread_mutex_lock(&r->commit);
+    api_commit done = bury(r, name, problem);
     pthread_mutex_unlock(&r->commit);
     return done;
 }

@@ -47,6 +47,9 @@ api_commit api_registry_put(api_registry *registry, api_model *model, const api_
 api_commit api_registry_delete(api_registry *registry, const char *name, const api_preconditions *conditions,
                                api_problem *problem);
 
+/* Deletes whatever is there, and leaves a tombstone even for a name that is not bundled here. */
+api_commit api_registry_bury(api_registry *registry, const char *name, api_problem *problem);
+
 /* At start: what a file says of a name, without asking or telling the store and beyond the limit. model NULL: deleted.
  * `bundled`: the name is that of a bundled model, so that deleting it takes a tombstone. False: no memory. */
 bool api_registry_load(api_registry *registry, const char *name, api_model *model, bool bundled);

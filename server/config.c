@@ -240,6 +240,8 @@ void srv_config_help(FILE *out)
 {
     fputs("torqued serves robot dynamics over HTTP.\n\n"
           "usage: torqued [--SETTING VALUE]...\n"
+          "       torqued export [--SETTING VALUE]... > ARCHIVE   all models, while no server runs\n"
+          "       torqued import ARCHIVE [--SETTING VALUE]...     into the store; - is standard input\n"
           "       torqued --help | --version | --settings-table\n\n"
           "A setting's flag goes before its environment variable, the variable before its default.\n\n",
           out);
@@ -307,6 +309,20 @@ void srv_config_each(const srv_config *config, void (*tell)(void *arg, const cha
         print_value(config, s, text, sizeof text);
         tell(arg, s->name, text);
     }
+}
+
+api_config srv_config_api(const srv_config *c)
+{
+    return (api_config){.version = TORQUED_VERSION,
+                        .target  = c->target,
+                        .limits  = {.body    = c->max_body,
+                                    .answer  = c->max_answer,
+                                    .memory  = c->memory,
+                                    .rows    = c->max_rows,
+                                    .nesting = (unsigned)c->max_nesting,
+                                    .models  = c->max_models,
+                                    .links   = c->max_links,
+                                    .timeout = c->timeout}};
 }
 
 static bool is_folder(const char *path)

@@ -3,6 +3,7 @@
  * the configuration in force. A flag goes before its variable, the variable before the default; the last of a
  * repeated flag counts. */
 #pragma once
+#include "../api/api.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -36,6 +37,9 @@ void srv_config_table(FILE *out); /* Markdown */
 
 /* Walks the settings in force, for the log. */
 void srv_config_each(const srv_config *config, void (*tell)(void *arg, const char *name, const char *value), void *arg);
+
+/* What of it is the api's. */
+api_config srv_config_api(const srv_config *config);
 
 /* The bundled robots: `--models`, else models/ beside the parent of the executable's folder, else under the prefix. */
 void srv_config_models(const srv_config *config, char *folder, size_t size);

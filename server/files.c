@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,10 +95,30 @@ char *srv_file_read(int folder, const char *name, size_t limit, size_t *length)
     int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* nothing to wait for: it may be a pipe */
     if (fd < 0) return NULL;
     if (fstat(fd, &about) == 0) {
-        errno = S_ISREG(about.st_mode) ? EFBIG : EINVAL;
+        errno = S_ISREG(about.st_mode) ? EFBIG : S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
         if (S_ISREG(about.st_mode) && (size_t)about.st_size < limit)
             bytes = read_all(fd, (size_t)about.st_size, length);
     }
     finish(fd, false);
     return bytes;
+}
+
+char *srv_stream_read(FILE *stream, size_t limit, size_t *length)
+{
+    size_t room  = 0;
+    char  *bytes = NULL;
+    for (*length = 0; *length + 1 < limit && !feof(stream) && !ferror(stream);) {
+        room         = room ? 2 * room : 65536;
+        char *larger = realloc(bytes, room + 1);
+        if (!larger) break;
+        bytes = larger;
+        *length += fread(bytes + *length, 1, room - *length, stream);
+    }
+    if (bytes && feof(stream) && *length < limit) {
+        bytes[*length] = '\0';
+        return bytes;
+    }
+    if (!ferror(stream)) errno = bytes && *length + 1 >= limit ? EFBIG : ENOMEM;
+    free(bytes);
+    return NULL;
 }

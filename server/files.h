@@ -3,7 +3,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
+#include <stdio.h>
 
 /* Makes the folder and those above it. */
 bool srv_folder_make(const char *path);
@@ -16,3 +16,6 @@ bool srv_file_write(int folder, const char *name, const char *bytes, size_t leng
 
 /* The whole of a regular file, NUL-terminated, of less than `limit` bytes. The caller frees. */
 char *srv_file_read(int folder, const char *name, size_t limit, size_t *length);
+
+/* What is left of a stream, such as standard input; the same otherwise. */
+char *srv_stream_read(FILE *stream, size_t limit, size_t *length);

@@ -2,6 +2,7 @@
  *
  * Threads: this one, which loads and then waits for signals; one or more loops; the workers. Listening comes before
  * loading, so that /readyz can say "loading". Exit status: 0 stopped by a signal, 1 could not start, 2 misused. */
+#include "commands.h"
 #include "cores.h"
 #include "listen.h"
 #include "loading.h"
@@ -57,16 +58,7 @@ static void raise_descriptors(service *s)
 static bool open_shared(service *s, char *error, size_t size)
 {
     const srv_config *c      = &s->config;
-    api_config        config = {.version = TORQUED_VERSION,
-                                .target  = c->target,
-                                .limits  = {.body    = c->max_body,
-                                            .answer  = c->max_answer,
-                                            .memory  = c->memory,
-                                            .rows    = c->max_rows,
-                                            .nesting = (unsigned)c->max_nesting,
-                                            .models  = c->max_models,
-                                            .links   = c->max_links,
-                                            .timeout = c->timeout}};
+    const api_config  config = srv_config_api(c);
     s->shared                = (srv_server){.config = c, .log = &s->log};
     s->shared.api            = api_open(&config, error, size);
     if (!s->shared.api) return false;
@@ -184,6 +176,8 @@ int main(int argc, char **argv)
 {
     static service s;
     char           error[600];
+    int            status;
+    if (srv_command(argc, argv, &status)) return status;
     switch (srv_config_read(&s.config, argc, argv, error, sizeof error)) {
     case SRV_HELP: srv_config_help(stdout); return 0;
     case SRV_VERSION: printf("torqued %s\n", TORQUED_VERSION); return 0;

@@ -1,0 +1,124 @@
+/* archive.c - `torqued export` and `torqued import`: all models as one file, for backup and for moving house.
+ *
+ * An archive holds what a server with these settings would serve: bundled models too, so that it gives the same models
+ * wherever it is imported, and tombstones of the deleted ones. Both commands lock the store: while a server runs on
+ * it, they refuse. */
+#include "commands.h"
+#include "files.h"
+#include "loading.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ARCHIVE_MAX = 1 << 30 };
+
+typedef struct session {
+    srv_config config;
+    srv_log    log;
+    api       *api;
+    srv_loaded models;
+} session;
+
+static int complain(int status, const char *error)
+{
+    fprintf(stderr, "torqued: %s\n", error);
+    return status;
+}
+
+/* Reads the settings in argv[1..] and the models. 0, or the status to end with, having said why. */
+static int open_session(session *s, int argc, char *argv[])
+{
+    char error[600] = "";
+    *s              = (session){0};
+    if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
+        return complain(2, *error ? error : "a command takes settings only; see torqued --help");
+    signal(SIGXFSZ, SIG_IGN); /* as when serving */
+    s->log                  = srv_log_open(&s->config, STDERR_FILENO);
+    const api_config config = srv_config_api(&s->config);
+    s->api                  = api_open(&config, error, sizeof error);
+    if (s->api && srv_load(&s->config, &s->log, s->api, &s->models, error, sizeof error)) return 0;
+    api_close(s->api);
+    return complain(1, error);
+}
+
+static void close_session(session *s)
+{
+    api_close(s->api);
+    srv_store_close(s->models.store);
+}
+
+/* --- export ---------------------------------------------------------------------------------------------------- */
+
+static bool write_archive(api *service, char *error, size_t size)
+{
+    size_t length;
+    char  *archive = api_export(service, &length);
+    bool   written = archive && fwrite(archive, 1, length, stdout) == length && fflush(stdout) == 0;
+    if (!written) snprintf(error, size, "cannot write the archive: %s", archive ? strerror(errno) : "no memory");
+    free(archive);
+    return written;
+}
+
+int srv_export(int argc, char *argv[])
+{
+    session s;
+    char    error[600];
+    int     status = open_session(&s, argc, argv);
+    if (status != 0) return status;
+    bool whole = s.models.stored.bad == 0;
+    if (!whole)
+        snprintf(error, sizeof error,
+                 "%zu files of the store %.300s cannot be read; an archive without them would not be whole, so none is "
+                 "written",
+                 s.models.stored.bad, s.models.folder);
+    bool done = whole && write_archive(s.api, error, sizeof error);
+    close_session(&s);
+    return done ? 0 : complain(1, error);
+}
+
+/* --- import ---------------------------------------------------------------------------------------------------- */
+
+static bool read_archive(api *service, const char *text, size_t length, char *error, size_t size)
+{
+    api_problem  problem;
+    api_imported done;
+    api_problem_clear(&problem);
+    bool good = api_import(service, text, length, &done, &problem);
+    if (!good) snprintf(error, size, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
+    if (good || done.created + done.replaced + done.deleted > 0)
+        fprintf(stderr, "torqued: %zu created, %zu replaced, %zu deleted, %zu unchanged\n", done.created, done.replaced,
+                done.deleted, done.unchanged);
+    return good;
+}
+
+static char *read_input(const char *name, size_t *length, char *error, size_t size)
+{
+    bool  standard = strcmp(name, "-") == 0;
+    char *text =
+        standard ? srv_stream_read(stdin, ARCHIVE_MAX, length) : srv_file_read(AT_FDCWD, name, ARCHIVE_MAX, length);
+    if (!text) snprintf(error, size, "cannot read %.300s: %s", standard ? "standard input" : name, strerror(errno));
+    return text;
+}
+
+int srv_import(int argc, char *argv[])
+{
+    session s;
+    char    error[900];
+    size_t  length;
+    if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
+        return complain(
+            2, "import needs the archive first: torqued import FILE [--SETTING VALUE]..., - for standard input");
+    char *archive = read_input(argv[1], &length, error, sizeof error);
+    if (!archive) return complain(1, error);
+    int status = open_session(&s, argc - 1, argv + 1);
+    if (status == 0) {
+        bool done = read_archive(s.api, archive, length, error, sizeof error);
+        close_session(&s);
+        status = done ? 0 : complain(1, error);
+    }
+    free(archive);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* commands.c - see commands.h. */
+#include "commands.h"
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char *argv[]);
+} commands[] = {
+    {"export", srv_export},
+    {"import", srv_import},
+};
+
+bool srv_command(int argc, char *argv[], int *status)
+{
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            *status = commands[i].run(argc - 1, argv + 1);
+            return true;
+        }
+    return false;
+}
