@@ -82,6 +82,8 @@ API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c)) $(BUILD)/api/num
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
+$(BUILD)/api/xml.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/urdf*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
+
 $(BUILD)/api/number.o: api/number.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  CXX   $<'
@@ -100,7 +102,7 @@ $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 
 # --- server: libserver.a and torqued -------------------------------------------------------------------------
 SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c)))
-LIBS         = $(shell pkg-config --libs libmicrohttpd libuv jansson nettle) -lm -lpthread
+LIBS         = $(shell pkg-config --libs libmicrohttpd libuv jansson nettle libxml-2.0) -lm -lpthread
 
 $(BUILD)/libserver.a: $(SRV_OBJECTS)
 

@@ -8,6 +8,7 @@
 #include "registry.h"
 #include "route.h"
 #include "scratch.h"
+#include "urdf.h"
 
 struct api_operation;
 
@@ -52,6 +53,8 @@ struct api_call {
     double                      timeout;                  /* s */
     size_t                      reserved;                 /* bytes of the common budget */
     bool                        wants_body;
+    bool                        is_urdf; /* the body, a model, is XML */
+    api_urdf_options            urdf;
     api_reply                   reply;
 };
 

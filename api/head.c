@@ -52,11 +52,12 @@ static bool read_timeout(api_call *call, const char *text, api_problem *problem)
     return true;
 }
 
-/* No resource takes query parameters yet. */
-static bool check_query(const api_call *call, api_problem *problem)
+/* Only a model in XML takes query parameters. */
+static bool check_query(api_call *call, api_problem *problem)
 {
     const char *query = call->route.query;
     if (!query || *query == '\0') return true;
+    if (call->is_urdf) return api_urdf_options_read(query, &call->urdf, problem);
     return api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "%s takes no query parameters, given ?%.64s",
                     call->route.resource->pattern, query);
 }
@@ -85,14 +86,16 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     if (!is_under(&call->route, "/v1")) return true;
     bool        sends        = call->method == API_PUT || call->method == API_POST;
     const char *content_type = sends ? request->content_type : NULL;
-    api_media   own          = api_media_of_content(content_type);
+    call->is_urdf            = call->method == API_PUT && api_content_is_xml(content_type);
+    api_media own            = call->is_urdf ? API_MEDIA_JSON : api_media_of_content(content_type);
     call->media              = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
     if (call->media == API_MEDIA_NONE)
         return api_fail(problem, API_NOT_ACCEPTABLE, NULL, "Accept: %.100s allows none of: application/json",
                         request->accept);
     if (own == API_MEDIA_NONE)
         return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
-                        "Content-Type: %.100s; this takes application/json in UTF-8", content_type);
+                        "Content-Type: %.100s; this takes application/json%s in UTF-8", content_type,
+                        call->method == API_PUT ? " or application/xml" : "");
     if (sends && request->content_encoding && *request->content_encoding)
         return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
                         "Content-Encoding: %.40s; bodies are taken as they are, not encoded",

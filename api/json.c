@@ -2,6 +2,7 @@
 #include "json.h"
 #include "number.h"
 #include "pointer.h"
+#include "utf8.h"
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -101,29 +102,18 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
     return value;
 }
 
-/* Length of the well-formed UTF-8 sequence at p (RFC 3629), 0 if there is none. */
-static size_t utf8_length(const unsigned char *p)
-{
-    size_t   n    = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
-    unsigned low  = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80; /* no overlong forms */
-    unsigned high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF; /* no surrogates, nothing past U+10FFFF */
-    for (size_t i = 1; i < n; i++, low = 0x80, high = 0xBF)
-        if (p[i] < low || p[i] > high) return 0;
-    return n;
-}
-
 /* Whatever the text holds, the output is valid JSON: ill-formed bytes become U+FFFD. */
 void api_json_string(api_buffer *buffer, const char *text)
 {
     api_buffer_put(buffer, "\"", 1);
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
-        size_t n = utf8_length(p);
+    for (const char *p = text; *p;) {
+        size_t n = api_utf8_character(p, 4);
         if (n == 0)
             api_buffer_text(buffer, "\xEF\xBF\xBD");
         else if (*p == '"' || *p == '\\')
             api_buffer_format(buffer, "\\%c", *p);
-        else if (*p < 0x20 || *p == 0x7F)
-            api_buffer_format(buffer, "\\u%04x", *p);
+        else if ((unsigned char)*p < 0x20 || *p == 0x7F)
+            api_buffer_format(buffer, "\\u%04x", (unsigned)*p);
         else
             api_buffer_put(buffer, p, n);
         p += n ? n : 1;

@@ -83,17 +83,31 @@ static api_media media_named(span type, span subtype)
     return API_MEDIA_NONE;
 }
 
+/* Reads "type/subtype" and its parameters; false when the charset is not UTF-8, or something follows. */
+static bool read_content_type(const char *content_type, span *type, span *subtype)
+{
+    cursor c = {content_type};
+    span   name, value;
+    *type    = take_token(&c);
+    *subtype = take(&c, '/') ? take_token(&c) : (span){c.p, 0};
+    while (take_parameter(&c, &name, &value))
+        if (span_is(name, "charset") && !span_is(value, "utf-8")) return false;
+    skip_blank(&c);
+    return *c.p == '\0';
+}
+
 api_media api_media_of_content(const char *content_type)
 {
-    cursor c = {content_type ? content_type : ""};
-    skip_blank(&c);
-    if (*c.p == '\0') return API_MEDIA_JSON;
-    span      type = take_token(&c), subtype = take(&c, '/') ? take_token(&c) : (span){c.p, 0}, name, value;
-    api_media media = media_named(type, subtype);
-    while (take_parameter(&c, &name, &value))
-        if (span_is(name, "charset") && !span_is(value, "utf-8")) return API_MEDIA_NONE;
-    skip_blank(&c);
-    return *c.p == '\0' ? media : API_MEDIA_NONE;
+    span type, subtype;
+    if (!content_type || content_type[strspn(content_type, " \t")] == '\0') return API_MEDIA_JSON;
+    return read_content_type(content_type, &type, &subtype) ? media_named(type, subtype) : API_MEDIA_NONE;
+}
+
+bool api_content_is_xml(const char *content_type)
+{
+    span type, subtype;
+    return content_type && read_content_type(content_type, &type, &subtype) && span_is(subtype, "xml") &&
+           (span_is(type, "application") || span_is(type, "text"));
 }
 
 /* qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ], in thousandths; -1 when it is none. */

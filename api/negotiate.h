@@ -11,6 +11,9 @@ const char *api_media_type(api_media media);
  * UTF-8. */
 api_media api_media_of_content(const char *content_type);
 
+/* Whether a Content-Type names XML in UTF-8: application/xml or text/xml, which only a model may be put in. */
+bool api_content_is_xml(const char *content_type);
+
 /* The encoding to answer in, by Accept (NULL or empty: anything). `own` is preferred among equals. NONE when
  * nothing we have is acceptable. */
 api_media api_media_by_accept(const char *accept, api_media own);

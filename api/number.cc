@@ -46,6 +46,27 @@ const char *skip_number(const char *p, const char *end)
     return p;
 }
 
+// number = [ "-" / "+" ] ( 1*digit [ "." *digit ] / "." 1*digit ) [ ("e" / "E") [ "-" / "+" ] 1*digit ]
+const char *skip_decimal(const char *p, const char *end)
+{
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    const char *whole = skip_digits(p, end);
+    if (whole) p = whole;
+    if (p < end && *p == '.') {
+        const char *fraction = skip_digits(p + 1, end);
+        if (!whole && !fraction) return nullptr;
+        p = fraction ? fraction : p + 1;
+    } else if (!whole) {
+        return nullptr;
+    }
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        p++;
+        if (p < end && (*p == '-' || *p == '+')) p++;
+        p = skip_digits(p, end);
+    }
+    return p;
+}
+
 // Decimal digits of a positive number without leading zeros, most significant first; returns how many.
 int write_digits(std::uint64_t significand, char digits[20])
 {
@@ -117,5 +138,14 @@ extern "C" size_t api_number_read(const char *text, size_t length, double *value
     const char *end = skip_number(text, text + length);
     if (!end) return 0;
     fast_float::from_chars(text, end, *value);
+    return static_cast<size_t>(end - text);
+}
+
+extern "C" size_t api_number_read_decimal(const char *text, size_t length, double *value)
+{
+    const char *end = skip_decimal(text, text + length);
+    if (!end) return 0;
+    const char *start = *text == '+' ? text + 1 : text; // fast_float takes no plus
+    fast_float::from_chars(start, end, *value);
     return static_cast<size_t>(end - text);
 }

@@ -13,3 +13,7 @@ size_t api_number_write(double value, char text[API_NUMBER_MAX]);
 /* Reads a JSON number (RFC 8259 grammar, checked here) at the start of text[0..length). Returns the bytes used,
  * 0 if there is none. `*value` is infinite when the number overflows; underflow rounds. */
 size_t api_number_read(const char *text, size_t length, double *value);
+
+/* The same for a decimal number as C programs write it, which is what URDF files hold: also "+1", ".5", "1." and
+ * "007"; no hexadecimal, no "inf", no "nan". */
+size_t api_number_read_decimal(const char *text, size_t length, double *value);

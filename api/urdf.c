@@ -1,0 +1,327 @@
+/* urdf.c - see urdf.h: the links and joints of a file as a tree, written as a model document. */
+#include "urdf_reader.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- links and joints ------------------------------------------------------------------------------------------ */
+
+static size_t count_elements(const xmlNode *in, const char *name)
+{
+    size_t n = 0;
+    for (const xmlNode *e = api_urdf_child(in, name); e; e = api_urdf_next(e, name))
+        n++;
+    return n;
+}
+
+/* The base is a link of the file, but none of the document. */
+static bool take_arrays(api_urdf *urdf)
+{
+    urdf->n_links  = count_elements(urdf->robot, "link");
+    urdf->n_joints = count_elements(urdf->robot, "joint");
+    if (urdf->n_links > urdf->max_links + 1 || urdf->n_joints > urdf->max_links)
+        return api_fail(urdf->reader.problem, API_MODEL_TOO_LARGE, NULL,
+                        "the model has %zu links and %zu joints; the limit is %zu joints", urdf->n_links,
+                        urdf->n_joints, urdf->max_links);
+    if (urdf->n_links == 0) return api_urdf_fail(urdf, urdf->robot, API_BAD_MODEL, "the robot has no <link>");
+    urdf->links  = api_arena_take(urdf->reader.arena, urdf->n_links, sizeof *urdf->links);
+    urdf->joints = api_arena_take(urdf->reader.arena, urdf->n_joints, sizeof *urdf->joints);
+    return (urdf->links && urdf->joints) || api_reader_no_memory(&urdf->reader);
+}
+
+/* A jansson object serves as the hash map from names to places. */
+static bool enter(api_urdf *urdf, json_t *map, const xmlNode *element, const char *name, size_t place)
+{
+    if (json_object_get(map, name))
+        return api_urdf_fail(urdf, element, API_DUPLICATE_NAME, "another <%s> has this name",
+                             (const char *)element->name);
+    return api_urdf_keep(urdf, map, name, json_integer((json_int_t)place));
+}
+
+static bool read_links(api_urdf *urdf, json_t *map)
+{
+    size_t i = 0;
+    for (const xmlNode *e = api_urdf_child(urdf->robot, "link"); e; e = api_urdf_next(e, "link"), i++) {
+        const char *name;
+        urdf->links[i] = e;
+        if (!api_urdf_name(urdf, e, "name", &name) || !enter(urdf, map, e, name, i)) return false;
+    }
+    return true;
+}
+
+static bool read_end(api_urdf *urdf, const api_urdf_joint *joint, const char *which, const json_t *links,
+                     const char **name)
+{
+    const xmlNode *end = api_urdf_child(joint->element, which);
+    if (!end) return api_urdf_fail(urdf, joint->element, API_MISSING_FIELD, "<joint> has no <%s>", which);
+    if (!api_urdf_name(urdf, end, "link", name)) return false;
+    if (json_object_get(links, *name)) return true;
+    return api_urdf_fail(urdf, end, API_UNKNOWN_NAME, "its %s \"%.*s\" is no link of this file", which,
+                         api_text_shown(*name), *name);
+}
+
+static bool read_joint(api_urdf *urdf, const xmlNode *element, const json_t *links, api_urdf_joint *joint)
+{
+    joint->element = element;
+    return api_urdf_name(urdf, element, "name", &joint->name) && api_urdf_name(urdf, element, "type", &joint->type) &&
+           read_end(urdf, joint, "parent", links, &joint->parent) &&
+           read_end(urdf, joint, "child", links, &joint->child);
+}
+
+static bool read_joints(api_urdf *urdf, const json_t *links, json_t *map)
+{
+    size_t i = 0;
+    for (const xmlNode *e = api_urdf_child(urdf->robot, "joint"); e; e = api_urdf_next(e, "joint"), i++)
+        if (!read_joint(urdf, e, links, &urdf->joints[i]) || !enter(urdf, map, e, urdf->joints[i].name, i))
+            return false;
+    return true;
+}
+
+/* --- the tree -------------------------------------------------------------------------------------------------- */
+
+/* Every link is carried by some joint: going up from any of them ends in a circle. */
+static bool fail_with_circle(api_urdf *urdf, const size_t *carrier, const json_t *links)
+{
+    size_t link = 0;
+    for (size_t steps = 0; steps < urdf->n_links; steps++) /* surely in the circle after so many */
+        link = (size_t)json_integer_value(json_object_get(links, urdf->joints[carrier[link] - 1].parent));
+    const api_urdf_joint *joint = &urdf->joints[carrier[link] - 1];
+    return api_urdf_fail(urdf, joint->element, API_BAD_MODEL,
+                         "link \"%.*s\" hangs on \"%.*s\", which hangs on it in turn: there is no root",
+                         api_text_shown(joint->child), joint->child, api_text_shown(joint->parent), joint->parent);
+}
+
+/* carrier[i]: 1 + the joint that carries link i, 0 for the root. */
+static bool find_carriers(api_urdf *urdf, size_t *carrier, const json_t *links)
+{
+    for (size_t j = 0; j < urdf->n_joints; j++) {
+        api_urdf_joint *joint = &urdf->joints[j];
+        size_t          i     = (size_t)json_integer_value(json_object_get(links, joint->child));
+        if (carrier[i] != 0) {
+            const char *other = urdf->joints[carrier[i] - 1].name;
+            return api_urdf_fail(urdf, joint->element, API_BAD_MODEL,
+                                 "its child \"%.*s\" is already the child of joint \"%.*s\": links form a tree",
+                                 api_text_shown(joint->child), joint->child, api_text_shown(other), other);
+        }
+        carrier[i]  = j + 1;
+        joint->link = urdf->links[i];
+    }
+    return true;
+}
+
+static bool find_root(api_urdf *urdf, const json_t *links)
+{
+    size_t *carrier = api_arena_take(urdf->reader.arena, urdf->n_links, sizeof *carrier);
+    if (!carrier) return api_reader_no_memory(&urdf->reader);
+    if (!find_carriers(urdf, carrier, links)) return false;
+    for (size_t i = 0; i < urdf->n_links; i++) {
+        if (carrier[i] != 0) continue;
+        if (urdf->root)
+            return api_urdf_fail(urdf, urdf->links[i], API_BAD_MODEL,
+                                 "no joint carries it, nor the link of line %lu: a robot has one root",
+                                 api_xml_line(urdf->root));
+        urdf->root = urdf->links[i];
+    }
+    return urdf->root || fail_with_circle(urdf, carrier, links);
+}
+
+static bool read_tree(api_urdf *urdf)
+{
+    json_t *links = json_object(), *joints = json_object();
+    bool    ok = (links && joints) || api_reader_no_memory(&urdf->reader);
+    ok         = ok && take_arrays(urdf) && read_links(urdf, links) && read_joints(urdf, links, joints) &&
+         find_root(urdf, links);
+    json_decref(joints);
+    json_decref(links);
+    return ok;
+}
+
+/* --- the document ---------------------------------------------------------------------------------------------- */
+
+static bool write_base(api_urdf *urdf, json_t *document)
+{
+    const char *name;
+    json_t     *base = json_object();
+    if (!api_urdf_name(urdf, urdf->root, "name", &name) || !api_urdf_keep(urdf, document, "base", base)) return false;
+    const char *type = urdf->options->floating ? "floating" : "fixed";
+    return api_urdf_keep(urdf, base, "type", json_string(type)) &&
+           api_urdf_keep(urdf, base, "link", json_string(name)) && api_urdf_inertial(urdf, urdf->root, base);
+}
+
+/* A link that moves by itself and weighs nothing may be meant so, or forgotten. */
+static bool report_massless(api_urdf *urdf, const api_urdf_joint *joint)
+{
+    if (api_urdf_child(joint->link, "inertial") || strcmp(joint->type, "fixed") == 0) return true;
+    return api_urdf_report(urdf, joint->link, "info", "assumed", "link \"%.*s\" has no inertial: it has no mass",
+                           api_text_shown(joint->child), joint->child);
+}
+
+static bool write_link(api_urdf *urdf, const api_urdf_joint *joint, json_t *links)
+{
+    json_t *link = json_object();
+    if (!link || json_array_append_new(links, link)) return api_reader_no_memory(&urdf->reader);
+    json_t *fields = api_urdf_joint_fields(urdf, joint);
+    return fields && api_urdf_keep(urdf, link, "joint", fields) &&
+           api_urdf_keep(urdf, link, "name", json_string(joint->child)) &&
+           api_urdf_keep(urdf, link, "parent", json_string(joint->parent)) &&
+           api_urdf_inertial(urdf, joint->link, link) && report_massless(urdf, joint);
+}
+
+static bool write_document(api_urdf *urdf, json_t *document)
+{
+    const char *name  = NULL;
+    json_t     *links = json_array();
+    if (!api_urdf_text(urdf, urdf->robot, "name", API_OPTIONAL, &name) || !write_base(urdf, document) ||
+        !api_urdf_keep(urdf, document, "links", links))
+        return false;
+    if (name && !api_urdf_keep(urdf, document, "name", json_string(name))) return false;
+    for (size_t i = 0; i < urdf->n_joints; i++)
+        if (!write_link(urdf, &urdf->joints[i], links)) return false;
+    return true;
+}
+
+static bool read(api_urdf *urdf, json_t *document)
+{
+    if (!document) return api_reader_no_memory(&urdf->reader);
+    if (!api_urdf_is(urdf->robot, "robot"))
+        return api_fail(urdf->reader.problem, API_BAD_MODEL, NULL,
+                        "the outermost element is <%.40s>, URDF's is <robot>", (const char *)urdf->robot->name);
+    return read_tree(urdf) && write_document(urdf, document) && api_urdf_unused(urdf);
+}
+
+/* --- the model ------------------------------------------------------------------------------------------------- */
+
+/* The element of the file that a pointer into the document stands for; NULL: the whole. */
+static const xmlNode *element_at(const api_urdf *urdf, const char *pointer)
+{
+    size_t i      = 0;
+    int    length = 0;
+    if (strncmp(pointer, "/base", 5) == 0) return urdf->root;
+    if (sscanf(pointer, "/links/%zu%n", &i, &length) != 1 || i >= urdf->n_joints) return NULL;
+    const char *field   = pointer + length;
+    bool        of_link = strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0;
+    return of_link ? urdf->joints[i].link : urdf->joints[i].element;
+}
+
+/* What the document's reader found, in terms of the file: nobody has sent the document. */
+static void translate(api_urdf *urdf, const api_problem *found)
+{
+    const xmlNode *element = found->has_pointer ? element_at(urdf, found->pointer) : NULL;
+    if (element)
+        api_urdf_fail(urdf, element, found->code, "%s", found->detail);
+    else
+        api_fail(urdf->reader.problem, found->code, NULL, "%s", found->detail);
+}
+
+/* The file's report goes before the document's. */
+static bool join_reports(api_urdf *urdf, api_model *model)
+{
+    if (json_array_extend(urdf->reader.report, model->report)) return api_reader_no_memory(&urdf->reader);
+    json_decref(model->report);
+    model->report = json_incref(urdf->reader.report);
+    return true;
+}
+
+static api_model *make_model(api_urdf *urdf, const char *name)
+{
+    json_t     *document = json_object();
+    api_model  *model    = NULL;
+    api_problem found;
+    api_problem_clear(&found);
+    if (read(urdf, document) && !(model = api_model_from_document(document, name, urdf->max_links, &found)))
+        translate(urdf, &found);
+    json_decref(document);
+    if (!model || join_reports(urdf, model)) return model;
+    api_model_release(model);
+    return NULL;
+}
+
+api_model *api_model_from_urdf(const char *text, size_t length, const char *name, const api_urdf_options *options,
+                               unsigned nesting, size_t max_links, api_problem *problem)
+{
+    xmlDoc *file = api_xml_parse(text, length, nesting, problem);
+    if (!file) return NULL;
+    api_arena  scratch = {0};
+    api_urdf   urdf    = {.options = options, .max_links = max_links, .robot = xmlDocGetRootElement(file)};
+    api_model *model   = NULL;
+    urdf.reader        = (api_reader){.arena = &scratch, .problem = problem, .report = json_array()};
+    if (urdf.reader.report)
+        model = make_model(&urdf, name);
+    else
+        api_reader_no_memory(&urdf.reader);
+    json_decref(urdf.reader.report);
+    api_arena_free(&scratch);
+    xmlFreeDoc(file);
+    return model;
+}
+
+/* What libxml2 allocates, with malloc's rounding: an element or text 136 bytes, an attribute 112 and its text. Each
+ * bracket opens at most one element and closes at most one text; the document and the report take as much again. */
+size_t api_urdf_weight(const char *text, size_t length)
+{
+    size_t elements = 1, attributes = 0;
+    for (size_t i = 0; i < length; i++) {
+        elements += text[i] == '<';
+        attributes += text[i] == '=';
+    }
+    return 800 * elements + 300 * attributes + 2 * length;
+}
+
+bool api_urdf_likely(const char *text, size_t length)
+{
+    size_t at = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (at < length && strchr(" \t\r\n", text[at]) && text[at])
+        at++;
+    return at < length && text[at] == '<';
+}
+
+/* --- options --------------------------------------------------------------------------------------------------- */
+
+static bool is(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+static bool set_base(const char *value, size_t length, api_urdf_options *options)
+{
+    options->floating = is(value, length, "floating");
+    return options->floating || is(value, length, "fixed");
+}
+
+static bool set_mimic(const char *value, size_t length, api_urdf_options *options)
+{
+    static const char *const values[] = {"independent", "coupled", "refuse"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        options->mimic = (api_urdf_mimic)i;
+        if (is(value, length, values[i])) return true;
+    }
+    return false;
+}
+
+bool api_urdf_options_read(const char *query, api_urdf_options *options, api_problem *problem)
+{
+    bool has_base = false, has_mimic = false;
+    *options = (api_urdf_options){0};
+    for (const char *at = query ? query : ""; *at;) {
+        size_t      length = strcspn(at, "&"), key = strcspn(at, "=&");
+        const char *value    = at + key + (key < length);
+        size_t      n        = length - (size_t)(value - at);
+        bool        is_base  = is(at, key, "base") && !has_base;
+        bool        is_mimic = is(at, key, "mimic") && !has_mimic;
+        if (!is_base && !is_mimic)
+            return api_fail(problem, API_UNKNOWN_PARAMETER, NULL,
+                            "\"%.*s\": a URDF file takes the query parameters base and mimic, each once",
+                            (int)(key < 64 ? key : 64), at);
+        if (is_base && !set_base(value, n, options))
+            return api_fail(problem, API_BAD_VALUE, NULL, "base is fixed or floating, given \"%.*s\"",
+                            (int)(n < 64 ? n : 64), value);
+        if (is_mimic && !set_mimic(value, n, options))
+            return api_fail(problem, API_BAD_VALUE, NULL, "mimic is independent, coupled or refuse, given \"%.*s\"",
+                            (int)(n < 64 ? n : 64), value);
+        has_base |= is_base;
+        has_mimic |= is_mimic;
+        at += length + (at[length] == '&');
+    }
+    return true;
+}

@@ -1,0 +1,194 @@
+/* urdf_unused.c - what a file holds and this reader does not read, told once per kind: geometry, unknown elements and
+ * attributes, second ones of what there should be one; and the transmissions, each by name. */
+#include "urdf_reader.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Every element that is known, and what it stands in. */
+typedef enum use {
+    READ,   /* its attributes and children are looked at */
+    ONCE,   /* the same, and only the first counts */
+    IGNORED /* known to have no part in the dynamics, with all that is in it */
+} use;
+
+typedef struct form {
+    const char *in, *name;
+    use         use;
+    const char *attributes; /* with a space before and behind each */
+} form;
+
+static const form forms[] = {
+    {"", "robot", READ, " name version "},
+    {"robot", "link", READ, " name "},
+    {"robot", "joint", READ, " name type "},
+    {"robot", "transmission", IGNORED, ""},
+    {"robot", "material", IGNORED, ""},
+    {"robot", "gazebo", IGNORED, ""},
+    {"link", "inertial", ONCE, " "},
+    {"link", "visual", IGNORED, ""},
+    {"link", "collision", IGNORED, ""},
+    {"inertial", "origin", ONCE, " xyz rpy "},
+    {"inertial", "mass", ONCE, " value "},
+    {"inertial", "inertia", ONCE, " ixx ixy ixz iyy iyz izz "},
+    {"joint", "origin", ONCE, " xyz rpy "},
+    {"joint", "parent", ONCE, " link "},
+    {"joint", "child", ONCE, " link "},
+    {"joint", "axis", ONCE, " xyz "},
+    {"joint", "limit", ONCE, " lower upper velocity effort "},
+    {"joint", "dynamics", ONCE, " damping friction "},
+    {"joint", "mimic", ONCE, " joint multiplier offset "},
+    {"joint", "calibration", IGNORED, ""},
+    {"joint", "safety_controller", IGNORED, ""},
+};
+
+/* Kinds of what was found, in the order of the file. */
+enum { KINDS_MOST = 64 };
+
+typedef struct kind {
+    const char    *code; /* of the report: "unknown", "dropped", "repeated" */
+    const xmlNode *in;   /* the first element that held one */
+    const char    *name; /* of the element or attribute; libxml2's */
+    bool           attribute;
+    size_t         times;
+} kind;
+
+typedef struct tally {
+    size_t n, beyond; /* kinds; things of further kinds */
+    kind   kinds[KINDS_MOST];
+} tally;
+
+static void count(tally *t, const char *code, const xmlNode *in, const xmlChar *name, bool attribute)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        kind *k = &t->kinds[i];
+        if (k->code != code || k->attribute != attribute || strcmp(k->name, (const char *)name) != 0 ||
+            strcmp((const char *)k->in->name, (const char *)in->name) != 0)
+            continue;
+        k->times++;
+        return;
+    }
+    if (t->n < KINDS_MOST)
+        t->kinds[t->n++] = (kind){code, in, (const char *)name, attribute, 1};
+    else
+        t->beyond++;
+}
+
+static const form *form_of(const xmlNode *element, const char *in)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(forms[i].in, in) == 0 && api_urdf_is(element, forms[i].name)) return &forms[i];
+    return NULL;
+}
+
+static void look_at_attributes(tally *t, const xmlNode *element, const form *f)
+{
+    char name[40];
+    for (const xmlAttr *a = element->properties; a; a = a->next) {
+        int  length = snprintf(name, sizeof name, " %s ", (const char *)a->name);
+        bool known  = !a->ns && length < (int)sizeof name && strstr(f->attributes, name);
+        if (!known) count(t, "unknown", element, a->name, true);
+    }
+}
+
+/* The known forms are three deep, and so is this recursion. */
+static void look_at(tally *t, const xmlNode *element, const form *f)
+{
+    bool seen[sizeof forms / sizeof *forms] = {false};
+    look_at_attributes(t, element, f);
+    for (const xmlNode *child = element->children; child; child = child->next) {
+        if (child->type != XML_ELEMENT_NODE) continue;
+        const form *known = form_of(child, f->name);
+        if (!known)
+            count(t, "unknown", element, child->name, false);
+        else if (known->use == ONCE && seen[known - forms])
+            count(t, "repeated", element, child->name, false);
+        else if (known->use != IGNORED)
+            look_at(t, child, known);
+        else if (strcmp(known->name, "transmission") != 0)
+            count(t, "dropped", element, child->name, false);
+        if (known) seen[known - forms] = true;
+    }
+}
+
+static bool report_kind(api_urdf *urdf, const kind *k)
+{
+    const char *what     = strcmp(k->code, "dropped") == 0    ? "has no part in the dynamics"
+                           : strcmp(k->code, "repeated") == 0 ? "is given again: the first one counts"
+                           : k->attribute                     ? "is an unknown attribute, not used"
+                                                              : "is an unknown element, not used";
+    xmlChar    *in       = xmlGetNoNsProp(k->in, (const xmlChar *)"name");
+    const char *name     = in ? (const char *)in : "";
+    char        more[60] = "";
+    if (k->times > 1) snprintf(more, sizeof more, "; %zu of this kind", k->times);
+    bool ok = api_urdf_report(urdf, k->in, strcmp(k->code, "dropped") == 0 ? "info" : "warning", k->code,
+                              "%s%.*s%s in <%.40s>%s%.*s%s %s%s", k->attribute ? "" : "<", api_text_shown(k->name),
+                              k->name, k->attribute ? "" : ">", (const char *)k->in->name, in ? " \"" : "",
+                              api_text_shown(name), name, in ? "\"" : "", what, more);
+    xmlFree(in);
+    return ok;
+}
+
+/* --- transmissions --------------------------------------------------------------------------------------------- */
+
+/* Appends to a text of `size` bytes, as far as it goes. */
+static void append(char *text, size_t size, const char *before, const xmlChar *what, const char *behind)
+{
+    size_t at = strlen(text);
+    if (what)
+        snprintf(text + at, size - at, "%s%.*s%s", before, api_text_shown((const char *)what), (const char *)what,
+                 behind);
+}
+
+static void append_name(char *text, size_t size, const char *before, const xmlNode *element)
+{
+    xmlChar *name = xmlGetNoNsProp(element, (const xmlChar *)"name");
+    append(text, size, before, name, "\"");
+    xmlFree(name);
+}
+
+static void append_reduction(char *text, size_t size, const xmlNode *in)
+{
+    for (const xmlNode *r = api_urdf_child(in, "mechanicalReduction"); r; r = api_urdf_next(r, "mechanicalReduction")) {
+        xmlChar *value = xmlNodeGetContent(r);
+        append(text, size, ", reduction ", value, "");
+        xmlFree(value);
+    }
+}
+
+/* `mechanicalReduction` stands in an actuator or a joint, in older files in the transmission itself. */
+static bool report_transmission(api_urdf *urdf, const xmlNode *transmission)
+{
+    char text[400] = "transmission";
+    append_name(text, sizeof text, " \"", transmission);
+    for (const xmlNode *part = transmission->children; part; part = part->next) {
+        if (part->type != XML_ELEMENT_NODE) continue;
+        if (api_urdf_is(part, "joint")) append_name(text, sizeof text, " of joint \"", part);
+        append_reduction(text, sizeof text, part);
+    }
+    append_reduction(text, sizeof text, transmission);
+    return api_urdf_report(urdf, transmission, "info", "unused", "%s: not used, torques are those at the joints", text);
+}
+
+static bool report_transmissions(api_urdf *urdf)
+{
+    size_t n = 0;
+    for (const xmlNode *t = api_urdf_child(urdf->robot, "transmission"); t; t = api_urdf_next(t, "transmission")) {
+        if (n++ == urdf->max_links)
+            return api_urdf_fail(urdf, t, API_MODEL_TOO_LARGE, "there are more than %zu transmissions, the limit",
+                                 urdf->max_links);
+        if (!report_transmission(urdf, t)) return false;
+    }
+    return true;
+}
+
+bool api_urdf_unused(api_urdf *urdf)
+{
+    tally t = {0};
+    look_at(&t, urdf->robot, &forms[0]);
+    for (size_t i = 0; i < t.n; i++)
+        if (!report_kind(urdf, &t.kinds[i])) return false;
+    if (t.beyond > 0 && !api_urdf_report(urdf, urdf->robot, "warning", "unknown",
+                                         "%zu elements and attributes of further kinds are not used", t.beyond))
+        return false;
+    return report_transmissions(urdf);
+}
