@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A body that nobody wants is read to its end up to this size, so that the connection can stay open. */
-enum { DROP_MOST = 1 << 20, FIRST_CHUNK = 16384 };
+/* A body that nobody wants is read to its end up to DROP_MOST, so that the connection can stay open. Memory for a body
+ * is claimed as it comes, twice what is there: a head alone must not hold the budget. */
+enum { DROP_MOST = 1 << 20, FIRST_CLAIM = 65536 };
 
 typedef enum stage {
     OPENED,    /* headers to come */
@@ -25,8 +26,8 @@ struct srv_exchange {
     struct MHD_Connection *mhd;
     stage                  stage;
     uint64_t               began;
-    char                  *body; /* job.body, while it grows */
-    size_t                 capacity;
+    char                  *body;               /* job.body, while it grows */
+    size_t                 capacity, expected; /* of the body: room there is, and most there will be */
     uint64_t               received;
     unsigned               retry_after; /* s; 0: the api's own */
     srv_pool              *pool;        /* whose job it is */
@@ -93,6 +94,11 @@ static enum MHD_Result answer_early(srv_exchange *x)
     return answer(x);
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Makes room for `capacity` bytes of body, out of the common budget. False: the reply stands. */
 static bool grow(srv_exchange *x, size_t capacity)
 {
@@ -127,7 +133,8 @@ static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
         refuse_body(x);
         return answer_early(x);
     }
-    x->stage       = wanted && grow(x, (size_t)head->length) ? TAKING : DROPPING;
+    x->expected    = head->chunked ? x->loop->server->config->max_body : (size_t)head->length;
+    x->stage       = wanted && grow(x, smaller((size_t)head->length, FIRST_CLAIM)) ? TAKING : DROPPING;
     bool held_back = head->expects_continue && head->request.has_body;
     if (x->stage == DROPPING && (head->length > DROP_MOST || held_back)) return answer_early(x);
     return MHD_YES;
@@ -148,16 +155,12 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
 /* Appends to the body; false: it is too large, or memory is short, and the reply stands. */
 static bool take(srv_exchange *x, const char *data, size_t length)
 {
-    size_t most = x->loop->server->config->max_body, needed = x->job.length + length;
-    if (length > most - x->job.length) {
+    if (length > x->expected - x->job.length) {
         refuse_body(x);
         return false;
     }
-    if (needed > x->capacity) { /* chunked: of unknown length */
-        size_t doubled  = x->capacity ? 2 * x->capacity : FIRST_CHUNK;
-        size_t capacity = doubled < most ? doubled : most;
-        if (!grow(x, capacity > needed ? capacity : needed)) return false;
-    }
+    size_t needed = x->job.length + length;
+    if (needed > x->capacity && !grow(x, smaller(2 * needed, x->expected))) return false;
     memcpy(x->body + x->job.length, data, length);
     x->job.length = needed;
     return true;
