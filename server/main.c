@@ -48,7 +48,8 @@ static void raise_descriptors(service *s)
     limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur >= needed) return;
-    size_t room = (size_t)(limit.rlim_cur - (needed - s->config.connections));
+    size_t others = (size_t)needed - s->config.connections;
+    size_t room   = limit.rlim_cur > others ? (size_t)limit.rlim_cur - others : 1;
     srv_log_message(&s->log, SRV_WARNING, "descriptors",
                     "the limit of %llu descriptors leaves %zu connections, not %zu", (unsigned long long)limit.rlim_cur,
                     room, s->config.connections);
