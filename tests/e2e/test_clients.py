@@ -365,6 +365,23 @@ class Stopping(unittest.TestCase):
         self.assertEqual(server.wait(), 0)
         server.kill()
 
+    def test_draining_is_bounded(self):
+        """A request that never arrives, and an answer that nobody takes, do not keep the server from ending."""
+        body = json.dumps({"q": [QN] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
+        whole = b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        for request, begun in ((whole[:-1], False), (whole, True)):
+            server = Server("--drain", "1")
+            raw = server.socket()
+            raw.send(request)
+            if begun:
+                raw.sock.recv(1)
+            start = time.monotonic()
+            server.terminate()
+            self.assertEqual(server.wait(), 0)
+            self.assertLess(time.monotonic() - start, 1 + PATIENCE / 4)
+            raw.close()
+            server.kill()
+
     def test_both_signals_end_an_idle_server_cleanly(self):
         for number in (2, 15):
             server = Server()

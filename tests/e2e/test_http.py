@@ -142,6 +142,45 @@ class Framing(WireCase):
         self.assertEqual(self.raw.answer().json(), {"tau": [2]})
 
 
+class Headers(WireCase):
+    def test_repeated_headers_are_one_list(self):
+        revision = self.client.get("/v1/models/slider").headers["ETag"]
+        for headers, status in ((["Accept: text/html", "Accept: application/json"], 200),
+                                (['If-Match: "stale"', f"If-Match: {revision}"], 200),
+                                (['If-Match: "stale"', 'If-Match: "older"'], 412)):
+            self.raw.send(post(BODY, *headers))
+            self.assertEqual(self.raw.answer().status, status, headers)
+        self.raw.send(f'GET /v1/models/slider HTTP/1.1\r\nHost: x\r\nIf-None-Match: "x"\r\nIf-None-Match: {revision}'
+                      "\r\n\r\n")
+        self.assertEqual(self.raw.answer().status, 304)
+
+    def test_what_may_stand_once_is_refused_twice(self):
+        for headers, status in ((["Content-Type: application/json", "Content-Type: text/plain"], 415),
+                                (["Request-Timeout: 1", "Request-Timeout: 2"], 400)):
+            self.raw.send(post(BODY, *headers))
+            self.assertEqual(self.raw.answer().status, status, headers)
+
+    def test_bodies_where_none_is_expected(self):
+        for method, path, status in (("GET", "/v1/models", 200), ("HEAD", "/livez", 200), ("DELETE", "/v1/models/no", 404),
+                                     ("OPTIONS", "/v1", 204)):
+            for size in (5, 100_000):
+                raw = self.server.socket()
+                raw.send(f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n" + "x" * size)
+                self.assertEqual(raw.answer(head=method == "HEAD").status, status)
+                self.alive(raw)
+                raw.close()
+
+    def test_strange_bytes_do_not_spoil_the_log(self):
+        for target in (b"/v1/\xe9\xff", b'/v1/models/"x\\"', b"/v1/models/\x01\x7f", b"/%22%0a%00"):
+            raw = self.server.socket()
+            raw.send(b"GET " + target + b' HTTP/1.1\r\nHost: x\r\nRequest-Id: \xe9"\\\r\nUser-Agent: \xff\r\n\r\n')
+            self.assertIn(raw.answer().status, (400, 404))
+            raw.close()
+        self.alive()
+        for line in self.server.log().splitlines():
+            self.assertIsInstance(json.loads(line), dict)
+
+
 class Malformed(WireCase):
     def test_conflicting_lengths(self):
         """What request smuggling lives on."""
@@ -315,6 +354,15 @@ class SlowPeers(WireCase):
         self.alive()
         for sock in herd:
             sock.close()
+
+    def test_more_clients_than_connections_take_turns(self):
+        """Sixty clients on fifty places: the last are served as the first leave."""
+        raws = [self.server.socket() for _ in range(60)]
+        for raw in raws:
+            raw.send(post())
+        for raw in raws:
+            self.assertEqual(raw.answer().status, 200)
+            raw.close()
 
 
 if __name__ == "__main__":

@@ -118,6 +118,19 @@ class Resources(ServerCase):
         for name in ("a%00", "a%2fb", "a%zz"):
             self.assertProblem(self.client.get(f"/v1/models/{name}"), 404)
 
+    def test_any_text_may_name_a_link(self):
+        """Quotes, escapes, other scripts: as keys of a state, in answers, in pointers."""
+        names = ['a"b\\c', "/~", "\u2028", "\u65e5\u672c", "a b", "{}[],:", "\U0001f9be", "%41"]
+        links = [{"name": name, "parent": names[i - 1] if i else "base", "inertial": body(1),
+                  "joint": {"name": "j" + name, "type": "revolute", "axis": [0, 0, 1]}} for i, name in enumerate(names)]
+        self.put_model("texts", {"links": links})
+        joints = ["j" + name for name in names]
+        self.assertEqual(self.ok(self.client.get("/v1/models/texts"))["velocity_names"], joints)
+        q = dict.fromkeys(joints, 0.5)
+        answer = self.ask("texts", "kinematics", {"q": q, "frames": names})
+        self.assertEqual(list(answer["poses"]), names)
+        self.assertProblem(self.client.post("/v1/models/texts/bias", {"q": {**q, "j/~": "x"}}), 422, "/q/j~1~0")
+
     def test_requests_in_flight_keep_the_model_they_began_with(self):
         """Two documents alternate under load: every answer fits one of them and names its revision."""
         tau = {}
