@@ -2,9 +2,9 @@
  *
  * Sources: published.h. The values were recomputed independently to more digits than those printed in the books. */
 #include "check.h"
-#include "complex_step.h"
 #include "published.h"
 #include "rows.h"
+#include "trial.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,51 +151,32 @@ static void test_three_link_accelerations(void **state)
     trial_free(&t);
 }
 
-/* The derivative of inverse dynamics along one direction of states, the tip wrench constant in the tip's axes. */
-static void torque_derivative_along(const trial *t, const double *dq, const double *dqd, double *rate)
-{
-    complex_state    s   = complex_state_make(t, 0);
-    double _Complex *tau = complex_array(t->nv);
-    complex_add(t->nq, s.q, dq);
-    complex_add(t->nv, s.qd, dqd);
-    dyn_kernels_complex.inverse_dynamics(&t->scene, s.workspace,
-                                         &(dyn_inverse_dynamics){.q        = as_lanes(s.q),
-                                                                 .qd       = as_lanes(s.qd),
-                                                                 .qdd      = as_lanes(s.qdd),
-                                                                 .wrenches = as_lanes(s.wrenches),
-                                                                 .tau      = as_lanes(tau)},
-                                         1);
-    complex_derivative(t->nv, tau, rate);
-    free(tau);
-    complex_state_free(&s);
-}
-
 static void test_three_link_derivatives(void **state)
 {
-    const double dtau_dq[9]  = {166.412510174, 22.4182803674, 1.85647789174, 3.33605595641, 4.92877092668,
-                                1.33573280349, .434497429922, 1.10171037691, 1.077055878};
-    const double dtau_dqd[9] = {2.47167007418,  1.15772905472,   .167831809093,
-                                -1.00032106275, -.0143871861482, -.0239786435804,
-                                -.157009316229, .00959145743215, 0};
-    const double tau_dot[3] = {39.9219884382, -1.1374509594, .168311313445}, jerk[3] = {.5, -.4, .3};
-    const double still[3] = {0};
-    trial        t        = three_link(three_tip);
-    double       by_q[9], by_qd[9], rate[3];
-    for (int j = 0; j < 3; j++) {
-        double unit[3] = {j == 0, j == 1, j == 2}, column[2][3];
-        torque_derivative_along(&t, unit, still, column[0]);
-        torque_derivative_along(&t, still, unit, column[1]);
-        for (int i = 0; i < 3; i++)
-            by_q[3 * i + j] = column[0][i], by_qd[3 * i + j] = column[1][i];
-    }
-    check_printed("dtau/dq", 12, 9, by_q, dtau_dq);
-    check_printed("dtau/dqd", 12, 9, by_qd, dtau_dqd);
+    const double       dtau_dq[9]  = {166.412510174, 22.4182803674, 1.85647789174, 3.33605595641, 4.92877092668,
+                                      1.33573280349, .434497429922, 1.10171037691, 1.077055878};
+    const double       dtau_dqd[9] = {2.47167007418,  1.15772905472,   .167831809093,
+                                      -1.00032106275, -.0143871861482, -.0239786435804,
+                                      -.157009316229, .00959145743215, 0};
+    const double       tau_dot[3] = {39.9219884382, -1.1374509594, .168311313445}, jerk[3] = {.5, -.4, .3};
+    trial              t = three_link(three_tip);
+    double             by_q[9], by_qd[9], by_qdd[9], rate[3];
     const dyn_kernels *k;
     for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        rows_sensitivity(k, &t.scene, 1,
+                         (dyn_sensitivity){.q         = t.q,
+                                           .qd        = t.qd,
+                                           .qdd       = t.qdd,
+                                           .wrenches  = t.wrenches,
+                                           .dtau_dq   = by_q,
+                                           .dtau_dqd  = by_qd,
+                                           .dtau_dqdd = by_qdd});
         rows_torque_derivative(
             k, &t.scene, 1,
             (dyn_torque_derivative){
                 .q = t.q, .qd = t.qd, .qdd = t.qdd, .qddd = jerk, .wrenches = t.wrenches, .tau_dot = rate});
+        check_printed("dtau/dq", 12, 9, by_q, dtau_dq);
+        check_printed("dtau/dqd", 12, 9, by_qd, dtau_dqd);
         check_printed("tau_dot", 12, 3, rate, tau_dot);
     }
     trial_free(&t);

@@ -8,11 +8,14 @@
 
 enum { BATCH = 40, ROBOTS = 16 };
 
-/* Every result of every kernel: name, entries of one state with n = nv and b = bodies. */
+/* Every result of every kernel: name, entries of one state with n = nv, b = bodies, w = wrenches. */
 /* clang-format off */
 #define RESULTS(X)                                                                               \
     X(tau, n) X(joint_wrenches, 6 * b)                                                           \
     X(tau_beside_rate, n) X(tau_dot, n) X(wrenches_beside_rate, 6 * b) X(wrench_rates, 6 * b)    \
+    X(dtau_dq, n * n) X(dtau_dqd, n * n) X(dtau_dqdd, n * n)                                     \
+    X(dwrenches_dq, 6 * b * n) X(dwrenches_dqd, 6 * b * n) X(dwrenches_dqdd, 6 * b * n)          \
+    X(dtau_dwrench, 6 * w * n) X(dtau_dgravity, 3 * n)                                           \
     X(qdd, n) X(pivot, 1) X(mass_matrix, n * n) X(inverse, n * n) X(pivot_of_m, 1)               \
     X(bias, n) X(coriolis, n) X(gravity, n) X(friction, n)                                       \
     X(positions, 6) X(orientations, 8) X(jacobian, 6 * n) X(jacobian_dot, 6 * n)                 \
@@ -32,7 +35,7 @@ typedef struct results {
 static results allocate(const trial *t)
 {
     results r;
-    size_t  n = t->nv, b = t->bodies;
+    size_t  n = t->nv, b = t->bodies, w = t->scene.n_wrenches;
 #define X(name, entries) r.name = trial_array(t, entries);
     RESULTS(X)
 #undef X
@@ -63,17 +66,6 @@ static void evaluate_forces(const dyn_kernels *k, const trial *t, const results 
                                                  .wrenches       = t->wrenches,
                                                  .tau            = r->tau,
                                                  .joint_wrenches = r->joint_wrenches});
-    rows_torque_derivative(k, &t->scene, t->rows,
-                           (dyn_torque_derivative){.q                  = t->q,
-                                                   .qd                 = t->qd,
-                                                   .qdd                = t->qdd,
-                                                   .qddd               = t->qddd,
-                                                   .wrenches           = t->wrenches,
-                                                   .wrench_rates       = t->wrench_rates,
-                                                   .tau                = r->tau_beside_rate,
-                                                   .tau_dot            = r->tau_dot,
-                                                   .joint_wrenches     = r->wrenches_beside_rate,
-                                                   .joint_wrench_rates = r->wrench_rates});
     rows_forward_dynamics(
         k, &t->scene, t->rows,
         (dyn_forward_dynamics){
@@ -89,6 +81,34 @@ static void evaluate_forces(const dyn_kernels *k, const trial *t, const results 
                          .coriolis = r->coriolis,
                          .gravity  = r->gravity,
                          .friction = r->friction});
+}
+
+static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const results *r)
+{
+    rows_torque_derivative(k, &t->scene, t->rows,
+                           (dyn_torque_derivative){.q                  = t->q,
+                                                   .qd                 = t->qd,
+                                                   .qdd                = t->qdd,
+                                                   .qddd               = t->qddd,
+                                                   .wrenches           = t->wrenches,
+                                                   .wrench_rates       = t->wrench_rates,
+                                                   .tau                = r->tau_beside_rate,
+                                                   .tau_dot            = r->tau_dot,
+                                                   .joint_wrenches     = r->wrenches_beside_rate,
+                                                   .joint_wrench_rates = r->wrench_rates});
+    rows_sensitivity(k, &t->scene, t->rows,
+                     (dyn_sensitivity){.q                    = t->q,
+                                       .qd                   = t->qd,
+                                       .qdd                  = t->qdd,
+                                       .wrenches             = t->wrenches,
+                                       .dtau_dq              = r->dtau_dq,
+                                       .dtau_dqd             = r->dtau_dqd,
+                                       .dtau_dqdd            = r->dtau_dqdd,
+                                       .djoint_wrenches_dq   = r->dwrenches_dq,
+                                       .djoint_wrenches_dqd  = r->dwrenches_dqd,
+                                       .djoint_wrenches_dqdd = r->dwrenches_dqdd,
+                                       .dtau_dwrench         = r->dtau_dwrench,
+                                       .dtau_dgravity        = r->dtau_dgravity});
 }
 
 static void evaluate_motions(const dyn_kernels *k, const trial *t, const results *r)
@@ -137,6 +157,7 @@ static void evaluate_motions(const dyn_kernels *k, const trial *t, const results
 static void evaluate(const dyn_kernels *k, const trial *t, const results *r)
 {
     evaluate_forces(k, t, r);
+    evaluate_derivatives(k, t, r);
     evaluate_motions(k, t, r);
 }
 
@@ -156,7 +177,7 @@ static void copy_rows(const trial *from, trial *to, size_t first, size_t n)
 
 static void compare(const dyn_kernels *k, const trial *t, size_t first, const results *got, const results *expected)
 {
-    size_t n = t->nv, b = t->bodies;
+    size_t n = t->nv, b = t->bodies, w = t->scene.n_wrenches;
     for (size_t i = 0; i < t->rows; i++) {
         size_t r = (first + i) % BATCH;
 #define X(name, entries)                                                                                               \
@@ -173,7 +194,7 @@ static results evaluate_one_by_one(const trial *t)
 {
     trial   single   = trial_make(t->seed, BATCH);
     results expected = allocate(t), one = allocate(t);
-    size_t  n = t->nv, b = t->bodies;
+    size_t  n = t->nv, b = t->bodies, w = t->scene.n_wrenches;
     for (size_t r = 0; r < BATCH; r++) {
         copy_rows(t, &single, r, 1);
         evaluate(dyn_kernels_at(0), &single, &one);
@@ -257,6 +278,17 @@ static void test_results_do_not_depend_on_what_else_is_asked(void **state)
     assert_memory_equal(one.field, all.field, t.rows *(entries) * sizeof(double))
         ALONE(torque_derivative, tau_dot, n, .q = t.q, .qd = t.qd, .qdd = t.qdd, .qddd = t.qddd, .wrenches = t.wrenches,
               .wrench_rates = t.wrench_rates);
+        rows_sensitivity(k, &t.scene, t.rows,
+                         (dyn_sensitivity){.q         = t.q,
+                                           .qd        = t.qd,
+                                           .qdd       = t.qdd,
+                                           .wrenches  = t.wrenches,
+                                           .dtau_dq   = one.dtau_dq,
+                                           .dtau_dqd  = one.dtau_dqd,
+                                           .dtau_dqdd = one.dtau_dqdd});
+        assert_memory_equal(one.dtau_dq, all.dtau_dq, t.rows * n * n * sizeof(double));
+        assert_memory_equal(one.dtau_dqd, all.dtau_dqd, t.rows * n * n * sizeof(double));
+        assert_memory_equal(one.dtau_dqdd, all.dtau_dqdd, t.rows * n * n * sizeof(double));
         ALONE(bias, bias, n, .q = t.q, .qd = t.qd, .wrenches = t.wrenches);
         ALONE(bias, coriolis, n, .q = t.q, .qd = t.qd);
         ALONE(bias, gravity, n, .q = t.q);
