@@ -122,6 +122,30 @@ typedef struct dyn_sensitivity {
     double       *dtau_dgravity; /* nv x 3 */
 } dyn_sensitivity;
 
+/* Analytical derivatives of forward dynamics, by the implicit form dqdd/dx = -M^-1 dtau/dx at the qdd that tau gives. */
+typedef struct dyn_forward_sensitivity {
+    const double *q, *qd, *tau, *wrenches;
+    double       *qdd;                               /* nv; must not be NULL, as the three that follow */
+    double       *dqdd_dq, *dqdd_dqd, *dqdd_dtau;    /* nv x nv; dqdd_dtau is the inverse mass matrix */
+    double       *dqdd_dwrench;                      /* n_wrenches x nv x 6 */
+    double       *singular;                          /* 1: body whose pivot was not positive, or -1 */
+} dyn_forward_sensitivity;
+
+typedef struct dyn_coriolis {
+    const double *q, *qd;
+    double       *coriolis_matrix; /* nv x nv: C qd is the Coriolis vector and dM/dt - 2C is skew */
+    double       *christoffel;     /* nv x nv x nv: C_ij = sum_k christoffel_ijk qd_k */
+} dyn_coriolis;
+
+/* tau = regressor * parameters + joint_regressor * joint parameters, friction sharp and of equal magnitude both ways.
+ * Parameters of a body: m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz about its link's origin, link axes. Of a joint: rotor inertia,
+ * viscous, Coulomb. */
+typedef struct dyn_regressor {
+    const double *q, *qd, *qdd;
+    double       *regressor;       /* nv x 10 n_bodies */
+    double       *joint_regressor; /* nv x 3 n_joints, joints being the bodies without a floating base */
+} dyn_regressor;
+
 typedef struct dyn_kernels {
     const char *target; /* "scalar", "sse2", "neon", "avx2", "avx512" */
     int         lanes;  /* W */
@@ -135,6 +159,9 @@ typedef struct dyn_kernels {
     void (*energy)(const dyn_scene *, void *ws, const dyn_energy *, size_t blocks);
     void (*torque_derivative)(const dyn_scene *, void *ws, const dyn_torque_derivative *, size_t blocks);
     void (*sensitivity)(const dyn_scene *, void *ws, const dyn_sensitivity *, size_t blocks);
+    void (*forward_sensitivity)(const dyn_scene *, void *ws, const dyn_forward_sensitivity *, size_t blocks);
+    void (*coriolis)(const dyn_scene *, void *ws, const dyn_coriolis *, size_t blocks);
+    void (*regressor)(const dyn_scene *, void *ws, const dyn_regressor *, size_t blocks);
 } dyn_kernels;
 
 /* The tables this build holds and this machine can run, narrowest first; NULL past the end. */

@@ -202,3 +202,38 @@ void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
                           OUT(dyn_sensitivity, dtau_dgravity, nv * 3)};
     RUN(sensitivity, k, scene, rows, io, ports);
 }
+
+void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io)
+{
+    SIZES;
+    size_t     nw = scene->n_wrenches;
+    const port ports[] = {IN(dyn_forward_sensitivity, q, nq),
+                          IN(dyn_forward_sensitivity, qd, nv),
+                          IN(dyn_forward_sensitivity, tau, nv),
+                          IN(dyn_forward_sensitivity, wrenches, 9 * nw),
+                          OUT(dyn_forward_sensitivity, qdd, nv),
+                          OUT(dyn_forward_sensitivity, dqdd_dq, nv * nv),
+                          OUT(dyn_forward_sensitivity, dqdd_dqd, nv * nv),
+                          OUT(dyn_forward_sensitivity, dqdd_dtau, nv * nv),
+                          OUT(dyn_forward_sensitivity, dqdd_dwrench, nw * nv * 6),
+                          OUT(dyn_forward_sensitivity, singular, 1)};
+    RUN(forward_sensitivity, k, scene, rows, io, ports);
+}
+
+void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_coriolis io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_coriolis, q, nq), IN(dyn_coriolis, qd, nv),
+                          OUT(dyn_coriolis, coriolis_matrix, nv * nv), OUT(dyn_coriolis, christoffel, nv * nv * nv)};
+    RUN(coriolis, k, scene, rows, io, ports);
+}
+
+void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io)
+{
+    SIZES;
+    size_t     nb = scene->model->n_bodies;
+    const port ports[] = {IN(dyn_regressor, q, nq), IN(dyn_regressor, qd, nv), IN(dyn_regressor, qdd, nv),
+                          OUT(dyn_regressor, regressor, nv * 10 * nb),
+                          OUT(dyn_regressor, joint_regressor, nv * 3 * (nb - scene->model->floating))};
+    RUN(regressor, k, scene, rows, io, ports);
+}

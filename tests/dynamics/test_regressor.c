@@ -1,0 +1,133 @@
+/* test_regressor.c - regressor times the description's parameters against inverse dynamics. */
+#include "check.h"
+#include "rows.h"
+#include "trial.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Sums along at most 40 bodies, relative to the largest torque or joint wrench. */
+#define TOLERANCE 1e-12
+
+enum { ROBOTS = 200, ROWS = 3 };
+
+/* Link frame of an inertia -> parameters about the body's link origin, added. X: that frame in the body's link frame. */
+static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
+{
+    static const int at[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
+    const double    *t = I->about_com;
+    double           T[3][3] = {{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}}, c[3], square = 0;
+    for (int i = 0; i < 3; i++) {
+        c[i] = X->p[i];
+        for (int k = 0; k < 3; k++)
+            c[i] += X->R[i][k] * I->com[k];
+        square += c[i] * c[i];
+        p[1 + i] += I->mass * c[i];
+    }
+    p[0] += I->mass;
+    for (int e = 0; e < 6; e++) {
+        int    i = at[e][0], j = at[e][1];
+        double sum = I->mass * ((i == j ? square : 0) - c[i] * c[j]);
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++)
+                sum += X->R[i][a] * T[a][b] * X->R[j][b];
+        p[4 + e] += sum;
+    }
+}
+
+/* X_lf from X_bl and X_bf */
+static dyn_pose between(const dyn_pose *X_bl, const dyn_pose *X_bf)
+{
+    dyn_pose X = {0};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            X.p[i] += X_bl->R[k][i] * (X_bf->p[k] - X_bl->p[k]);
+            for (int j = 0; j < 3; j++)
+                X.R[i][j] += X_bl->R[k][i] * X_bf->R[k][j];
+        }
+    return X;
+}
+
+static double *parameters_of(const trial *t)
+{
+    const dyn_model *m = t->model;
+    double          *p = calloc(10 * t->bodies, sizeof *p);
+    assert_non_null(p);
+    if (m->floating) {
+        dyn_pose X = between(&m->body[0].X_bl, &m->base.X_bl);
+        add_parameters(&X, &t->tree.description.base_inertia, p);
+    }
+    for (size_t i = 0; i < m->n_links; i++) {
+        int body = m->link[i].body;
+        if (body == DYN_WORLD) continue;
+        dyn_pose X = between(&m->body[body].X_bl, &m->link[i].X_bl);
+        add_parameters(&X, &t->tree.description.links[i].inertia, p + 10 * body);
+    }
+    return p;
+}
+
+/* torque += Y p for one row */
+static void multiply(size_t nv, size_t n, const double *Y, const double *p, double *torque)
+{
+    for (size_t i = 0; i < nv; i++)
+        for (size_t k = 0; k < n; k++)
+            torque[i] += Y[i * n + k] * p[k];
+}
+
+/* Without wrenches, friction and springs; rotors come through the joint regressor. */
+static void test_inverse_dynamics(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial     t = trial_make(seed, ROWS);
+        dyn_scene scene = t.scene;
+        size_t    nj = t.bodies - t.model->floating, n = 10 * t.bodies;
+        scene.terms = 0, scene.n_wrenches = 0;
+        double *Y = trial_array(&t, t.nv * n), *Yj = trial_array(&t, t.nv * 3 * nj), *p = parameters_of(&t);
+        double *tau = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv), *wrenches = trial_array(&t, 6 * t.bodies);
+        double *joint = calloc(3 * nj + 1, sizeof *joint);
+        assert_non_null(joint);
+        for (size_t i = 0; i < nj; i++)
+            joint[3 * i] = t.model->body[i + t.model->floating].rotor_inertia;
+        rows_regressor(dyn_kernels_find(NULL), &scene, ROWS,
+                       (dyn_regressor){.q = t.q, .qd = t.qd, .qdd = t.qdd, .regressor = Y, .joint_regressor = Yj});
+        rows_inverse_dynamics(dyn_kernels_find(NULL), &scene, ROWS,
+                              (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .tau = expected, .joint_wrenches = wrenches});
+        for (size_t r = 0; r < ROWS; r++) {
+            multiply(t.nv, n, Y + r * t.nv * n, p, tau + r * t.nv);
+            multiply(t.nv, 3 * nj, Yj + r * t.nv * 3 * nj, joint, tau + r * t.nv);
+        }
+        check_close_scaled("tau", seed, ROWS * t.nv, tau, expected, TOLERANCE, largest(ROWS * 6 * t.bodies, wrenches));
+        free(Y), free(Yj), free(p), free(tau), free(expected), free(wrenches), free(joint);
+        trial_free(&t);
+    }
+}
+
+/* Sharp friction of equal magnitudes both ways is what its two columns say. */
+static void test_friction(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        random_tree tree = random_tree_make(seed, 12, false, TREE_FRICTION | TREE_GEARS);
+        for (size_t i = 0; i < tree.description.n_links; i++) {
+            tree.links[i].friction.negative = tree.links[i].friction.positive;
+            tree.links[i].friction.coulomb_velocity = 0;
+        }
+        trial   t = trial_of(seed, tree, 1, 0);
+        size_t  n = 3 * t.bodies;
+        double *Y = trial_array(&t, t.nv * n), *p = trial_array(&t, n), *tau = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv);
+        for (size_t i = 0; i < t.bodies; i++) {
+            p[3 * i + 1] = t.model->body[i].friction.viscous;
+            p[3 * i + 2] = t.model->body[i].friction.positive;
+        }
+        rows_regressor(dyn_kernels_find(NULL), &t.scene, 1, (dyn_regressor){.q = t.q, .qd = t.qd, .joint_regressor = Y});
+        rows_bias(dyn_kernels_find(NULL), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .friction = expected});
+        multiply(t.nv, n, Y, p, tau);
+        check_close("friction", seed, t.nv, tau, expected, TOLERANCE);
+        free(Y), free(p), free(tau), free(expected);
+        trial_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse_dynamics), cmocka_unit_test(test_friction)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
