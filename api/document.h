@@ -14,7 +14,9 @@ typedef struct api_document_link {
     double      lower, upper, velocity, effort;
     int         up;        /* parent's place in `links`, DYN_WORLD: base link */
     int         described; /* place in `order`: the core's index of this link */
-    dyn_link    dyn;       /* dyn.parent is set when the description is made */
+    const char *mimicked;  /* joint whose coordinate this one shares, if dyn.mimic */
+    int         leader;    /* place in `links` of the independent joint at the end of the chain, if dyn.mimic */
+    dyn_link    dyn;       /* dyn.parent and leader are set when the description is made */
 } api_document_link;
 
 typedef struct api_document_frame {
@@ -67,6 +69,9 @@ bool api_document_screws(const api_node *root, api_document *document, size_t ma
 
 /* Makes a tree of the links: unique names, parents, circles, depth-first order, frames' links. */
 bool api_document_tree(api_document *document, api_reader *reader);
+
+/* Joints that share another's coordinate: finds the joint at the end of each chain, and composes the factors. */
+bool api_document_mimics(api_document *document, api_reader *reader);
 
 /* Reports what was merged, has no effect, or cannot be right in the finished tree. */
 bool api_document_review(const api_document *document, api_reader *reader);

@@ -132,13 +132,31 @@ static bool read_spring(const api_node *joint, dyn_spring *out)
     return true;
 }
 
+/* q = multiplier q_joint + offset. Whose coordinate that is in the end is found when all joints are known. */
+static bool read_mimic(const api_node *joint, api_document_link *link)
+{
+    static const char *const fields[] = {"joint", "multiplier", "offset", NULL};
+    api_node                 mimic;
+    if (!api_node_has(joint, "mimic")) return true;
+    link->dyn.mimic = true;
+    if (!api_node_open(&mimic, joint, "mimic", fields) ||
+        !api_node_name(&mimic, "joint", API_REQUIRED, &link->mimicked) ||
+        !api_node_number(&mimic, "multiplier", API_OPTIONAL, &link->dyn.ratio) ||
+        !api_node_number(&mimic, "offset", API_OPTIONAL, &link->dyn.offset))
+        return false;
+    if (link->dyn.ratio != 0) return true;
+    return api_node_fail(&mimic, "multiplier", API_BAD_VALUE,
+                         "a multiplier of 0 couples nothing: a joint that does not move is \"fixed\"");
+}
+
 /* What only a moving joint has is read and checked all the same, then left out. */
 static bool drop_motion(const api_node *joint, dyn_link *link)
 {
-    static const char *const moving[] = {"axis", "actuated", "limits", "friction", "rotor_inertia", "spring"};
+    static const char *const moving[] = {"axis", "actuated", "limits", "friction", "rotor_inertia", "spring", "mimic"};
     link->friction                    = (dyn_friction){0};
     link->spring                      = (dyn_spring){0};
     link->rotor_inertia               = 0;
+    link->mimic                       = false;
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
         if (api_node_has(joint, moving[i]) &&
             !api_node_report(joint, moving[i], "info", "dropped", "a fixed joint does not move: \"%s\" has no effect",
@@ -151,7 +169,7 @@ bool api_document_joint(const api_node *link_node, api_document_link *link)
 {
     static const char *const fields[] = {"name",          "type",   "actuated", "origin", "axis",  "limits", "friction",
                                          "rotor_inertia", "spring", "elastic",  "mimic",  "pitch", NULL};
-    static const char *const later[]  = {"elastic", "mimic", "pitch"};
+    static const char *const later[]  = {"elastic", "pitch"};
     dyn_link                *dyn      = &link->dyn;
     api_node                 joint;
     bool                     dh;
@@ -167,7 +185,7 @@ bool api_document_joint(const api_node *link_node, api_document_link *link)
     if (!api_node_flag(&joint, "actuated", &link->actuated) || !api_document_origin(&joint, dyn, &dh) ||
         !read_axis(&joint, link, dh) || !read_limits(&joint, link) || !read_friction(&joint, &dyn->friction) ||
         !api_node_not_negative(&joint, "rotor_inertia", API_OPTIONAL, &dyn->rotor_inertia) ||
-        !read_spring(&joint, &dyn->spring))
+        !read_spring(&joint, &dyn->spring) || !read_mimic(&joint, link))
         return false;
     if (dyn->joint == DYN_FIXED && !drop_motion(&joint, dyn)) return false;
     api_node_close(&joint, false);

@@ -46,39 +46,73 @@ static bool report_base(const api_document *document, api_reader *reader)
                              "the base is fixed: its mass and inertia count nowhere");
 }
 
-/* A joint that moves neither mass nor inertia nor a rotor makes the mass matrix singular. A mass without extent
- * that lies on a revolute axis does too, but only for some configurations: that is told when it happens. */
-static bool report_singular(const api_document *document, api_reader *reader)
+/* Whether each joint moves mass, inertia or a rotor, by itself or through those that share its coordinate. */
+static bool find_moving(const api_document *document, bool *moves, double *mass, bool *tensor)
 {
-    size_t  n    = document->n_links;
-    double *mass = api_arena_take(reader->arena, n + 1, sizeof *mass); /* of what hangs on link i - 1; [0]: the base */
-    bool   *tensor = api_arena_take(reader->arena, n + 1, sizeof *tensor);
-    if (!mass || !tensor) return api_reader_no_memory(reader);
-    mass[0] = document->base_inertia.mass;
-    for (size_t k = n; k-- > 0;) {
+    bool has_mimics = false;
+    for (size_t k = document->n_links; k-- > 0;) { /* what hangs on link i - 1; [0]: on the base */
         int                      i = document->order[k], up = document->links[i].up;
         const api_document_link *link = &document->links[i];
-        char                     where[64];
         mass[i + 1] += link->dyn.inertia.mass;
         tensor[i + 1] |= has_tensor(&link->dyn.inertia);
         mass[up + 1] += mass[i + 1];
         tensor[up + 1] |= tensor[i + 1];
-        bool moves =
-            mass[i + 1] > 0 || (link->dyn.joint == DYN_REVOLUTE && tensor[i + 1]) || link->dyn.rotor_inertia > 0;
-        if (moves || link->dyn.joint == DYN_FIXED) continue;
+        moves[i] = mass[i + 1] > 0 || (link->dyn.joint == DYN_REVOLUTE && tensor[i + 1]) || link->dyn.rotor_inertia > 0;
+        has_mimics |= link->dyn.mimic;
+    }
+    for (size_t i = 0; has_mimics && i < document->n_links; i++)
+        if (document->links[i].dyn.mimic) moves[document->links[i].leader] |= moves[i];
+    return mass[0] > 0;
+}
+
+/* A coordinate that moves neither mass nor inertia nor a rotor makes the mass matrix singular. A mass without extent
+ * that lies on a revolute axis does too, but only for some configurations: that is told when it happens. */
+static bool report_singular(const api_document *document, api_reader *reader)
+{
+    size_t  n      = document->n_links;
+    double *mass   = api_arena_take(reader->arena, n + 1, sizeof *mass);
+    bool   *tensor = api_arena_take(reader->arena, n + 1, sizeof *tensor);
+    bool   *moves  = api_arena_take(reader->arena, n, sizeof *moves);
+    if (!mass || !tensor || !moves) return api_reader_no_memory(reader);
+    mass[0]          = document->base_inertia.mass;
+    bool base_weighs = find_moving(document, moves, mass, tensor);
+    for (size_t k = n; k-- > 0;) {
+        int                      i    = document->order[k];
+        const api_document_link *link = &document->links[i];
+        char                     where[64];
+        if (moves[i] || link->dyn.mimic || link->dyn.joint == DYN_FIXED) continue;
         snprintf(where, sizeof where, document->screws ? "/screws/G/%d" : "/links/%d", i);
         if (!api_reader_report(reader, where, "warning", "suspicious",
-                               "joint \"%s\" moves no mass: the mass matrix is singular, forward dynamics will fail",
-                               link->joint))
+                               "joint \"%.*s\" moves no mass: the mass matrix is singular, forward dynamics will fail",
+                               api_text_shown(link->joint), link->joint))
             return false;
     }
-    if (!document->floating || mass[0] > 0) return true;
+    if (!document->floating || base_weighs) return true;
     return api_reader_report(
         reader, "/base", "warning", "suspicious",
         "the floating base moves no mass: the mass matrix is singular, forward dynamics will fail");
 }
 
+static bool report_mimics(const api_document *document, api_reader *reader)
+{
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link = &document->links[i];
+        char                     where[64];
+        if (!link->dyn.mimic) continue;
+        const char *leader = document->links[link->leader].joint;
+        snprintf(where, sizeof where, "/links/%zu/joint/mimic", i);
+        if (!api_reader_report(reader, where, "info", "coupled",
+                               "joint \"%.*s\" has no coordinate of its own: it is at %.9g times that of \"%.*s\" "
+                               "plus %.9g",
+                               api_text_shown(link->joint), link->joint, link->dyn.ratio, api_text_shown(leader),
+                               leader, link->dyn.offset))
+            return false;
+    }
+    return true;
+}
+
 bool api_document_review(const api_document *document, api_reader *reader)
 {
-    return report_base(document, reader) && report_fixed(document, reader) && report_singular(document, reader);
+    return report_base(document, reader) && report_fixed(document, reader) && report_mimics(document, reader) &&
+           report_singular(document, reader);
 }

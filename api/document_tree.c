@@ -170,7 +170,7 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
 {
     size_t nv = document->floating ? 6 : 0;
     for (size_t i = 0; i < document->n_links; i++)
-        nv += document->links[i].dyn.joint != DYN_FIXED;
+        nv += document->links[i].dyn.joint != DYN_FIXED && !document->links[i].dyn.mimic;
     if (nv == 0) return api_fail(reader->problem, API_BAD_MODEL, "", "nothing moves: no moving joint and a fixed base");
     if (nv <= DYN_MAX_DOF) return true;
     return api_fail(reader->problem, API_MODEL_TOO_LARGE, "", "the model has %zu degrees of freedom, the limit is %d",
@@ -180,5 +180,5 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
 bool api_document_tree(api_document *document, api_reader *reader)
 {
     return resolve_names(document, reader) && order_depth_first(document, reader) &&
-           check_coordinates(document, reader);
+           api_document_mimics(document, reader) && check_coordinates(document, reader);
 }

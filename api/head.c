@@ -58,8 +58,8 @@ static bool check_query(api_call *call, api_problem *problem)
     const char *query = call->route.query;
     if (!query || *query == '\0') return true;
     if (call->is_urdf) return api_urdf_options_read(query, &call->urdf, problem);
-    return api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "%s takes no query parameters, given ?%.64s",
-                    call->route.resource->pattern, query);
+    return api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "%s takes no query parameters%s, given ?%.64s",
+                    call->route.resource->pattern, call->method == API_PUT ? " with JSON" : "", query);
 }
 
 static bool check_loaded(const api_call *call, api_problem *problem)

@@ -68,6 +68,7 @@ static bool build(api_model *model, const api_document *document, api_reader *re
         const api_document_link *link = &document->links[document->order[k]];
         links[k]                      = link->dyn;
         links[k].parent               = link->up == DYN_WORLD ? DYN_WORLD : document->links[link->up].described;
+        if (link->dyn.mimic) links[k].leader = document->links[link->leader].described;
     }
     dyn_description description = {
         .floating = document->floating, .base_inertia = document->base_inertia, .n_links = n, .links = links};
@@ -154,10 +155,16 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
                                 .v                   = dyn->v,
                                 .body                = (int)body,
     };
-    model->body_names[body]       = joint->link;
-    model->position_names[dyn->q] = joint->name;
-    model->velocity_names[dyn->v] = joint->name;
-    return joint->name != NULL;
+    model->body_names[body] = joint->link;
+    if (!dyn->mimic) {
+        model->position_names[dyn->q] = joint->name;
+        model->velocity_names[dyn->v] = joint->name;
+        return joint->name != NULL;
+    }
+    joint->leader     = api_arena_text(&model->arena, document->links[link->leader].joint);
+    joint->multiplier = dyn->ratio;
+    joint->offset     = dyn->offset;
+    return joint->name && joint->leader;
 }
 
 static bool name_joints(api_model *model, const api_document *document)

@@ -8,42 +8,44 @@
 #include "json.h"
 #include <stdatomic.h>
 
-typedef struct api_frame_name {   /* a link, or a frame of the document */
+typedef struct api_frame_name { /* a link, or a frame of the document */
     const char *name;
-    int         link;   /* description's index of the link it is fixed to, DYN_WORLD: base link */
-    dyn_frame   frame;  /* the body and the pose in it */
+    int         link;  /* description's index of the link it is fixed to, DYN_WORLD: base link */
+    dyn_frame   frame; /* the body and the pose in it */
     bool        is_link;
 } api_frame_name;
 
-typedef struct api_joint_name {   /* a moving joint, in coordinate order */
+typedef struct api_joint_name {     /* a moving joint, in coordinate order */
     const char *name, *type, *link; /* link it carries */
-    const char *parent;           /* link it hangs on */
+    const char *parent;             /* link it hangs on */
     bool        actuated;
     bool        has_position_limits, has_velocity_limit, has_effort_limit;
     double      lower, upper, velocity, effort;
-    int         q, v, body;
+    int         q, v, body;         /* a mimic's are its leader's */
+    const char *leader;             /* of a mimic: the joint whose coordinate it shares; else NULL */
+    double      multiplier, offset; /* of a mimic: its position is multiplier q + offset */
 } api_joint_name;
 
 typedef struct api_model {
     atomic_size_t   references;
     char           *name;
-    char            revision[33];      /* first 128 bits of SHA-256 of the canonical document without its name, hex */
+    char            revision[33]; /* first 128 bits of SHA-256 of the canonical document without its name, hex */
     dyn_model      *dyn;
     size_t          nq, nv, n_bodies;
-    const char    **position_names;    /* [nq] */
-    const char    **velocity_names;    /* [nv] */
-    const char    **body_names;        /* [n_bodies] */
-    size_t          n_links;           /* with the base link, document order */
+    const char    **position_names; /* [nq] */
+    const char    **velocity_names; /* [nv] */
+    const char    **body_names;     /* [n_bodies] */
+    size_t          n_links;        /* with the base link, document order */
     const char    **link_names;
-    size_t          n_frames;          /* links (base first, document order), then the document's frames */
+    size_t          n_frames; /* links (base first, document order), then the document's frames */
     api_frame_name *frames;
-    size_t          n_joints;          /* moving joints */
+    size_t          n_joints; /* moving joints */
     api_joint_name *joints;
-    json_t         *report;            /* [{"severity","code","where","text"}...] */
-    char           *document;          /* canonical, JSON, with its name */
+    json_t         *report;   /* [{"severity","code","where","text"}...] */
+    char           *document; /* canonical, JSON, with its name */
     size_t          document_length;
-    size_t          bytes;             /* about what it holds, for accounting */
-    api_arena       arena;             /* owns every array and name above */
+    size_t          bytes; /* about what it holds, for accounting */
+    api_arena       arena; /* owns every array and name above */
 } api_model;
 
 /* From a parsed model document (API §6). `name` comes from the path; the document's own, if different, is replaced

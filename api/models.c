@@ -81,6 +81,18 @@ static void print_limits(api_buffer *b, const api_joint_name *joint)
     api_buffer_text(b, "}");
 }
 
+static void print_mimic(api_buffer *b, const api_joint_name *joint)
+{
+    if (!joint->leader) return;
+    api_buffer_text(b, ",\"mimic\":{\"joint\":");
+    api_json_string(b, joint->leader);
+    api_buffer_text(b, ",\"multiplier\":");
+    api_json_real(b, joint->multiplier);
+    api_buffer_text(b, ",\"offset\":");
+    api_json_real(b, joint->offset);
+    api_buffer_text(b, "}");
+}
+
 static void print_joints(api_buffer *b, const api_model *m)
 {
     api_buffer_text(b, ",\"joints\":[");
@@ -94,6 +106,7 @@ static void print_joints(api_buffer *b, const api_model *m)
         api_json_string(b, joint->link);
         api_buffer_format(b, ",\"actuated\":%s", joint->actuated ? "true" : "false");
         print_limits(b, joint);
+        print_mimic(b, joint);
         api_buffer_text(b, "}");
     }
     api_buffer_text(b, "]");

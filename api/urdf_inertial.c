@@ -55,7 +55,7 @@ static json_t *tensor_fields(const double about_com[6])
 bool api_urdf_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link)
 {
     const xmlNode *inertial = api_urdf_child(link, "inertial");
-    double         mass, com[3], rpy[3], about_com[6];
+    double         mass = 0, com[3], rpy[3], about_com[6] = {0};
     if (!inertial) return true;
     if (!read_mass(urdf, inertial, &mass) || !api_urdf_origin(urdf, inertial, com, rpy) ||
         !read_tensor(urdf, inertial, about_com) || !turn_tensor(urdf, inertial, rpy, about_com))

@@ -76,14 +76,18 @@ bool api_urdf_has(const xmlNode *element, const char *attribute)
 
 bool api_urdf_text(api_urdf *urdf, const xmlNode *element, const char *attribute, int need, const char **text)
 {
-    if (!api_urdf_has(element, attribute))
-        return need != API_REQUIRED ||
-               api_urdf_fail(urdf, element, API_MISSING_FIELD, "<%.40s> has no attribute \"%s\"",
-                             (const char *)element->name, attribute);
+    if (!api_urdf_has(element, attribute)) {
+        if (need != API_REQUIRED) return true;
+        api_urdf_fail(urdf, element, API_MISSING_FIELD, "<%.40s> has no attribute \"%s\"", (const char *)element->name,
+                      attribute);
+        return false;
+    }
     xmlChar *value = xmlGetNoNsProp(element, (const xmlChar *)attribute);
     *text          = value ? api_arena_text(urdf->reader.arena, (const char *)value) : NULL;
     xmlFree(value);
-    return *text || api_reader_no_memory(&urdf->reader);
+    if (*text) return true;
+    api_reader_no_memory(&urdf->reader);
+    return false;
 }
 
 bool api_urdf_name(api_urdf *urdf, const xmlNode *element, const char *attribute, const char **name)

@@ -1,0 +1,95 @@
+/* document_mimic.c - joints that share another's coordinate. One may mimic one that itself mimics another:
+ *
+ *     s_c = m_c s_b + o_c,  s_b = m_b q_a + o_b   gives   s_c = m_c m_b q_a + (m_c o_b + o_c),
+ *
+ * and the core knows only the joint `a` at the end, which has the coordinate. */
+#include "document.h"
+#include <math.h>
+#include <stdio.h>
+
+static bool fail(api_reader *reader, const api_document *document, size_t i, api_code code, const char *what)
+{
+    const api_document_link *link = &document->links[i];
+    char                     pointer[80];
+    snprintf(pointer, sizeof pointer, "/links/%zu/joint/mimic/joint", i);
+    return api_fail(reader->problem, code, pointer, "joint \"%.*s\" mimics \"%.*s\", %s", api_text_shown(link->joint),
+                    link->joint, api_text_shown(link->mimicked), link->mimicked, what);
+}
+
+static json_t *map_joints(const api_document *document)
+{
+    json_t *map = json_object();
+    for (size_t i = 0; map && i < document->n_links; i++) {
+        if (json_object_set_new(map, document->links[i].joint, json_integer((json_int_t)i)) == 0) continue;
+        json_decref(map);
+        return NULL;
+    }
+    return map;
+}
+
+/* `leader` becomes the next joint of the chain. */
+static bool find_mimicked(api_document *document, api_reader *reader, const json_t *map)
+{
+    for (size_t i = 0; i < document->n_links; i++) {
+        api_document_link *link = &document->links[i];
+        if (!link->dyn.mimic) continue;
+        const json_t *place = json_object_get(map, link->mimicked);
+        if (!place) return fail(reader, document, i, API_UNKNOWN_NAME, "which is no joint of this model");
+        link->leader = (int)json_integer_value(place);
+        if (document->links[link->leader].dyn.joint == DYN_FIXED)
+            return fail(reader, document, i, API_BAD_VALUE, "which is fixed");
+    }
+    return true;
+}
+
+/* link's figures, of the coordinate of `next`, become those of the coordinate that `next` shares. */
+static bool compose(api_document_link *link, const api_document_link *next)
+{
+    if (next->dyn.mimic) {
+        link->dyn.offset += link->dyn.ratio * next->dyn.offset;
+        link->dyn.ratio *= next->dyn.ratio;
+        link->leader = next->leader;
+    }
+    return isfinite(link->dyn.offset) && isfinite(link->dyn.ratio) && link->dyn.ratio != 0;
+}
+
+/* From `start` along the chain to a joint that has a coordinate, or is done already; then back, composing. The links of
+ * the way are kept in `way`; done[i] is 0, the mark of this walk, or -1 when link i's figures are final. */
+static bool resolve(api_document *document, api_reader *reader, size_t start, int *way, int *done)
+{
+    api_document_link *links = document->links;
+    size_t             n     = 0;
+    int                at    = (int)start;
+    for (; links[at].dyn.mimic && done[at] != -1; at = links[at].leader) {
+        if (done[at] == (int)start + 1)
+            return fail(reader, document, (size_t)at, API_BAD_MODEL, "which mimics it in turn");
+        done[at] = (int)start + 1;
+        way[n++] = at;
+    }
+    while (n-- > 0) {
+        api_document_link *link = &links[way[n]];
+        if (!compose(link, &links[link->leader]))
+            return fail(reader, document, (size_t)way[n], API_NON_FINITE,
+                        "and with the multipliers and offsets from there on its own overflow or vanish");
+        done[way[n]] = -1;
+    }
+    return true;
+}
+
+static bool resolve_all(api_document *document, api_reader *reader, int *way, int *done)
+{
+    for (size_t i = 0; i < document->n_links; i++)
+        if (document->links[i].dyn.mimic && !resolve(document, reader, i, way, done)) return false;
+    return true;
+}
+
+bool api_document_mimics(api_document *document, api_reader *reader)
+{
+    size_t  n   = document->n_links;
+    int    *way = api_arena_take(reader->arena, n, sizeof *way), *done = api_arena_take(reader->arena, n, sizeof *done);
+    json_t *map = map_joints(document);
+    bool    ok  = (map && way && done) || api_reader_no_memory(reader);
+    ok          = ok && find_mimicked(document, reader, map) && resolve_all(document, reader, way, done);
+    json_decref(map);
+    return ok;
+}
