@@ -36,9 +36,10 @@ static bool make_one(const char *path, const char *above)
     if (mkdir(path, 0777) == 0) return sync_folder(above);
     struct stat about;
     int         error = errno;
-    bool        there = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-    errno             = error;
-    return there;
+    bool        there = stat(path, &about) == 0;
+    bool        ok    = there && S_ISDIR(about.st_mode);
+    errno             = there ? ENOTDIR : error;
+    return ok;
 }
 
 bool srv_folder_make(const char *path)

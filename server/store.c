@@ -82,18 +82,18 @@ static bool check_format(const srv_store *store, char *error, size_t size)
     }
     if (errno != ENOENT) return fail(store, "read", error, size);
     bool made = srv_file_write(store->root, NEXT, FORMAT, strlen(FORMAT)) &&
-                renameat(store->root, NEXT, store->root, "format") == 0 && fsync(store->root) == 0;
+                renameat(store->root, NEXT, store->root, "format") == 0;
     return made || fail(store, "make", error, size);
 }
 
+/* What is found here is served from now on: it is synced first, whatever a predecessor was interrupted in. */
 static bool open_models(srv_store *store, char *error, size_t size)
 {
     store->models = srv_folder_open(store->root, "models");
-    if (store->models >= 0) return true;
-    if (errno != ENOENT) return fail(store, "read", error, size);
-    if (mkdirat(store->root, "models", 0777) == 0 && fsync(store->root) == 0)
+    if (store->models < 0 && errno == ENOENT && mkdirat(store->root, "models", 0777) == 0)
         store->models = srv_folder_open(store->root, "models");
-    return store->models >= 0 || fail(store, "make", error, size);
+    if (store->models < 0) return fail(store, "open", error, size);
+    return (fsync(store->models) == 0 && fsync(store->root) == 0) || fail(store, "sync", error, size);
 }
 
 srv_store *srv_store_open(const char *folder, const srv_log *log, char *error, size_t size)
