@@ -6,7 +6,8 @@
  *
  * Figures are taken as they stand; but for the inertia of an `inertial` that is turned against its link, which a
  * document states in link axes, nothing is computed. Numbers are decimal: also "+1", ".5", "1.", no hexadecimal, no
- * "inf", no "nan". What is merged, dropped, assumed or suspicious is in the model's report. */
+ * "inf", no "nan"; -0 becomes 0, since many a client's JSON would lose the sign of a document's. What is merged,
+ * dropped, assumed or suspicious is in the model's report. */
 #pragma once
 #include "model.h"
 

@@ -32,7 +32,7 @@ static bool turn_tensor(api_urdf *urdf, const xmlNode *inertial, const double rp
     dyn_pose X = api_pose_rpy(origin, rpy);
     api_tensor_turn((const double(*)[3])X.R, about_com, turned);
     for (int i = 0; i < 6; i++)
-        about_com[i] = turned[i];
+        about_com[i] = turned[i] + 0.0; /* -0 becomes 0 */
     xmlChar *name = xmlGetNoNsProp(inertial->parent, (const xmlChar *)"name");
     bool     ok   = api_urdf_report(urdf, inertial, "info", "turned",
                                     "the inertia of \"%.*s\" is given in axes of its own: it was turned into link axes",

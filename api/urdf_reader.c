@@ -121,7 +121,7 @@ bool api_urdf_numbers(api_urdf *urdf, const xmlNode *element, const char *attrib
         if (!isfinite(value))
             return api_urdf_fail(urdf, element, API_NON_FINITE, "%s of <%.40s>: entry %zu overflows a 64-bit float",
                                  attribute, (const char *)element->name, count + 1);
-        if (count < n) v[count] = value;
+        if (count < n) v[count] = value + 0.0; /* -0 becomes 0 */
         text += length;
     }
     if (count == n) return true;

@@ -244,7 +244,6 @@ static void what_later_versions_take(void **state)
         {TYPE("planar"), "not-supported", "/links/0/joint/type", "planar"},
         {TYPE("helical"), "not-supported", "/links/0/joint/type", "helical"},
         {TYPE("floating"), "not-supported", "/links/0/joint/type", "floating"},
-        {WITH_AXIS(",'mimic':{'joint':'k'}"), "not-supported", "/links/0/joint/mimic", "mimic"},
         {WITH_AXIS(",'elastic':{'stiffness':1}"), "not-supported", "/links/0/joint/elastic", "elastic"},
         {WITH_AXIS(",'pitch':1"), "not-supported", "/links/0/joint/pitch", "pitch"},
         {WITH_TOP(",'motors':[{}]"), "not-supported", "/motors", "motors"},
