@@ -3,6 +3,7 @@
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,10 @@ enum { BATCH = 40, ROBOTS = 16 };
     X(dtau_dq, n * n) X(dtau_dqd, n * n) X(dtau_dqdd, n * n)                                     \
     X(dwrenches_dq, 6 * b * n) X(dwrenches_dqd, 6 * b * n) X(dwrenches_dqdd, 6 * b * n)          \
     X(dtau_dwrench, 6 * w * n) X(dtau_dgravity, 3 * n)                                           \
+    X(qdd_beside_derivative, n) X(pivot_beside_derivative, 1)                                    \
+    X(dqdd_dq, n * n) X(dqdd_dqd, n * n) X(dqdd_dtau, n * n) X(dqdd_dwrench, 6 * w * n)          \
+    X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \
+    X(regressor, 10 * b * n) X(joint_regressor, 3 * joints(t) * n)                               \
     X(qdd, n) X(pivot, 1) X(mass_matrix, n * n) X(inverse, n * n) X(pivot_of_m, 1)               \
     X(bias, n) X(coriolis, n) X(gravity, n) X(friction, n)                                       \
     X(positions, 6) X(orientations, 8) X(jacobian, 6 * n) X(jacobian_dot, 6 * n)                 \
@@ -31,6 +36,11 @@ typedef struct results {
     RESULTS(X)
 #undef X
 } results;
+
+static size_t joints(const trial *t)
+{
+    return t->bodies - (t->model->floating ? 1 : 0);
+}
 
 static results allocate(const trial *t)
 {
@@ -111,6 +121,28 @@ static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const res
                                        .dtau_dgravity        = r->dtau_dgravity});
 }
 
+static void evaluate_matrices(const dyn_kernels *k, const trial *t, const results *r)
+{
+    rows_forward_sensitivity(k, &t->scene, t->rows,
+                             (dyn_forward_sensitivity){.q            = t->q,
+                                                       .qd           = t->qd,
+                                                       .tau          = t->tau,
+                                                       .wrenches     = t->wrenches,
+                                                       .qdd          = r->qdd_beside_derivative,
+                                                       .dqdd_dq      = r->dqdd_dq,
+                                                       .dqdd_dqd     = r->dqdd_dqd,
+                                                       .dqdd_dtau    = r->dqdd_dtau,
+                                                       .dqdd_dwrench = r->dqdd_dwrench,
+                                                       .singular     = r->pivot_beside_derivative});
+    rows_coriolis(
+        k, &t->scene, t->rows,
+        (dyn_coriolis){.q = t->q, .qd = t->qd, .coriolis_matrix = r->coriolis_matrix, .christoffel = r->christoffel});
+    rows_regressor(
+        k, &t->scene, t->rows,
+        (dyn_regressor){
+            .q = t->q, .qd = t->qd, .qdd = t->qdd, .regressor = r->regressor, .joint_regressor = r->joint_regressor});
+}
+
 static void evaluate_motions(const dyn_kernels *k, const trial *t, const results *r)
 {
     dyn_frame frames[2];
@@ -158,6 +190,7 @@ static void evaluate(const dyn_kernels *k, const trial *t, const results *r)
 {
     evaluate_forces(k, t, r);
     evaluate_derivatives(k, t, r);
+    evaluate_matrices(k, t, r);
     evaluate_motions(k, t, r);
 }
 
@@ -254,6 +287,41 @@ static void test_special_values(void **state)
     }
 }
 
+typedef struct worker {
+    pthread_t    thread;
+    const trial *t;
+    results      got;
+} worker;
+
+static void *work(void *argument)
+{
+    worker *w = argument;
+    evaluate(dyn_kernels_find(NULL), w->t, &w->got);
+    return NULL;
+}
+
+/* Threads share the model and nothing else. */
+static void test_threads_at_once(void **state)
+{
+    enum { THREADS = 4 };
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial   t        = trial_make(seed, BATCH);
+        results expected = evaluate_one_by_one(&t);
+        worker  workers[THREADS];
+        for (int i = 0; i < THREADS; i++) {
+            workers[i] = (worker){.t = &t, .got = allocate(&t)};
+            assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+        }
+        for (int i = 0; i < THREADS; i++) {
+            assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+            compare(dyn_kernels_find(NULL), &t, 0, &workers[i].got, &expected);
+            free_results(&workers[i].got);
+        }
+        free_results(&expected);
+        trial_free(&t);
+    }
+}
+
 /* What else is asked for does not change a result. */
 static void test_results_do_not_depend_on_what_else_is_asked(void **state)
 {
@@ -318,6 +386,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_target_size_and_place),
         cmocka_unit_test(test_special_values),
+        cmocka_unit_test(test_threads_at_once),
         cmocka_unit_test(test_results_do_not_depend_on_what_else_is_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
