@@ -71,8 +71,12 @@ $(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz
 
 # --- benchmarks ------------------------------------------------------------------------------------------------
 .PHONY: bench
-BENCHES := kernels echo load
-bench: ## ns per state of each kernel and width; requests per second beside a bare echo server
+# Other libraries for robot dynamics, measured beside the kernels where they are installed.
+PEERS            := $(if $(wildcard /usr/include/mujoco/mujoco.h),mujoco) $(if $(wildcard /usr/include/kdl/chain.hpp),kdl)
+PEER_LIBS_mujoco := -lmujoco
+PEER_LIBS_kdl    := -lorocos-kdl
+BENCHES          := kernels echo load $(if $(strip $(PEERS)),peers)
+bench: ## ns per state of each kernel and width, beside other libraries; requests per second beside a bare echo server
 	@tests/deps run
 	@$(MAKE) --no-print-directory bench-programs
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/bench.py
@@ -81,4 +85,17 @@ bench: ## ns per state of each kernel and width; requests per second beside a ba
 bench-programs: $(BUILD)/torqued $(BENCHES:%=$(BUILD)/tests/bench/%)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
 	@echo '  LINK  $@'
-	$(Q)$(CC) $(LINK) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
+$(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/robots.o
+$(BUILD)/tests/bench/peers.o: private DEFINES := $(PEERS:%=-DHAVE_PEER_%)
+
+# The one program with C++ in it: KDL is a C++ library.
+$(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/peers.o $(PEERS:%=$(BUILD)/tests/bench/peer/%.o) $(BUILD)/libapi.a $(BUILD)/libdynamics.a
+	@echo '  LINK  $@'
+	$(Q)$(CXX) $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(foreach p,$(PEERS),$(PEER_LIBS_$(p)))
+
+$(BUILD)/tests/bench/peer/%.o: tests/bench/peer/%.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  CXX   $<'
+	$(Q)$(CXX) -O2 -std=c++17 $(COMMON) $(CXXFLAGS) -I. -isystem /usr/include/eigen3 -c $< -o $@

@@ -1,4 +1,5 @@
-"""bench.py [--quick] - the two benchmarks: kernels in cache, and the service beside a bare echo server.
+"""bench.py [--quick] - the benchmarks: kernels in cache, alone and beside other libraries for robot dynamics that are
+installed, and the service beside a bare echo server.
 
 Prints Markdown tables and writes them to $BUILD/bench/. Figures of one machine and one run: RESULTS.md keeps some
 with what limits them. Run through `make bench`, which builds the programs first.
@@ -47,18 +48,62 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
 
 
-def kernels():
-    """ns per state: a table per robot, kernels down, targets across."""
-    out = subprocess.run([f"{PROGRAMS}/kernels", "3" if QUICK else "20"], capture_output=True, text=True, check=True).stdout
+def figures(program, runs):
+    """The lines of a program of figures, cut into fields; all those of a robot together, in the order printed."""
+    out = subprocess.run([f"{PROGRAMS}/{program}", str(runs)], capture_output=True, text=True, check=True).stdout
     robots = {}
     for line in out.splitlines():
-        robot, kernel, target, lanes, ns = line.split("\t")
-        robots.setdefault(robot, {}).setdefault(kernel, {})[f"{target} (W={lanes})"] = ns
-    parts = ["ns per state, in cache, one core, least of 20 interleaved runs."]
-    for robot, rows in robots.items():
+        robot, *fields = line.split("\t")
+        robots.setdefault(robot, []).append(fields)
+    return robots
+
+
+def kernels():
+    """ns per state: a table per robot, kernels down, targets across."""
+    runs = 3 if QUICK else 31
+    parts = [f"ns per state, in cache, one core: median of {runs} interleaved runs."]
+    for robot, lines in figures("kernels", runs).items():
+        rows = {}
+        for kernel, target, lanes, _, median in lines:
+            rows.setdefault(kernel, {})[f"{target} (W={lanes})"] = median
         targets = list(next(iter(rows.values())))
         parts.append(f"### {robot}\n\n" + table([""] + targets, [[k] + [row[t] for t in targets] for k, row in rows.items()]))
     return "\n\n".join(parts)
+
+
+def peers():
+    """ns per state, ours and theirs, and how many times ours theirs is; a table per robot."""
+    if not os.path.exists(f"{PROGRAMS}/peers"):
+        return "Neither libmujoco-dev nor liborocos-kdl-dev is installed."
+    runs = 3 if QUICK else 101
+    parts, calls = [], {}
+    for robot, lines in figures("peers", runs).items():
+        rows, worst = {}, 0
+        for operation, who, call, difference, ns in lines:
+            rows.setdefault(operation, {})[who] = ns if ns != "-" else f"differs by {difference}"
+            if call != "kernel":
+                calls.setdefault(who, {})[operation] = call
+                worst = max(worst, float(difference))
+        ours = [who for who in next(iter(rows.values())) if who not in calls]
+        theirs = [who for row in rows.values() for who in row if who not in ours]
+        theirs = list(dict.fromkeys(theirs))
+        head = [""] + [f"torqued {who}" for who in ours] + theirs
+        parts.append(f"### {robot}\n\n" + table(head, [peer_row(name, row, ours, theirs) for name, row in rows.items()]) +
+                     f"\n\nGreatest difference between their numbers and ours: {worst:.0e} of the largest entry.")
+    made_of = [f"- {who}, {operation}: `{call}`" for who, of in calls.items() for operation, call in of.items()]
+    return (f"ns per state, in cache, one core: median of {runs} interleaved runs; in brackets how many times our figure "
+            "at each width theirs is. The other libraries take one state at a time, as Debian builds them.\n\n" +
+            "\n\n".join(parts + ["\n".join(made_of)]))
+
+
+def peer_row(name, row, ours, theirs):
+    cells = [name] + [row.get(who, "") for who in ours]
+    for who in theirs:
+        ns = row.get(who, "")
+        if re.fullmatch(r"[\d.]+", ns) and all(who in row for who in ours):
+            ns += " (" + ", ".join(f"{float(ns) / float(row[us]):.1f}×" for us in ours) + ")"
+        cells.append(ns)
+    return cells
 
 
 def free_port():
@@ -179,7 +224,8 @@ def main():
     folder = os.path.join(BUILD, "bench")
     os.makedirs(folder, exist_ok=True)
     stamp = machine()
-    for name, title, run in (("kernels", "Kernels", kernels), ("service", "Service", service)):
+    for name, title, run in (("kernels", "Kernels", kernels), ("peers", "Beside other libraries", peers),
+                             ("service", "Service", service)):
         text = f"## {title}\n\n{stamp}\n\n{run()}\n"
         with open(os.path.join(folder, name + ".md"), "w") as file:
             file.write(text)

@@ -1,220 +1,185 @@
 /* kernels.c - kernels [RUNS]: ns per state of each kernel, robot and vector width, everything in cache.
  *
- * A few blocks of random states go through each kernel again and again; the figure is the least of RUNS (20) runs,
- * which are interleaved over kernels, widths and robots so that a disturbance does not fall on one of them. Prints
- * one line a figure: robot, kernel, target, lanes, ns. */
-#define _GNU_SOURCE
-#include "api/model.h"
-#include <math.h>
+ * A few blocks of random states go through each kernel again and again; the figures are the least and the median of
+ * RUNS (20) runs, which are interleaved over kernels, widths and robots so that a disturbance does not fall on one of
+ * them. Prints one line a figure: robot, kernel, target, lanes, least, median. */
+#include "robots.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-enum { STATES = 32, MAX_TARGETS = 8, N_ROBOTS = 3, N_KERNELS = 8 };
+enum { MAX_TARGETS = 8, N_ROBOTS = 3, MAX_RUNS = 1000 };
 
-typedef struct robot {
-    char       label[64];
-    dyn_model *model;
-    api_model *named; /* owner of `model`, or NULL: then the robot owns it */
-    dyn_frame  tip;
-} robot;
+/* One kernel of one robot at one width, and what it has cost so far. */
+typedef struct figure {
+    const dyn_kernels *kernels;
+    const robot       *robot;
+    const states      *states;
+    dyn_scene          scene;
+    size_t             blocks;
+    double             ns[MAX_RUNS];
+} figure;
 
-/* States and results of one robot at one width: what some kernel reads, and room for what it writes. */
-typedef struct arrays {
-    double *q, *qd, *qdd, *tau;
-    double *out[4]; /* each large enough for a matrix */
-    void   *workspace;
-} arrays;
-
-static void *aligned(size_t bytes)
+static void inverse_dynamics(void *what)
 {
-    void *memory = aligned_alloc(DYN_ALIGN, (bytes + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN);
-    if (!memory) abort();
-    return memset(memory, 0, bytes);
+    const figure        *f  = what;
+    const states        *s  = f->states;
+    dyn_inverse_dynamics io = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .tau = s->out[0]};
+    f->kernels->inverse_dynamics(&f->scene, s->workspace, &io, f->blocks);
 }
 
-static double uniform(void)
+static void joint_wrenches(void *what)
 {
-    static uint64_t s = 88172645463325252u; /* xorshift64 */
-    s ^= s << 13, s ^= s >> 7, s ^= s << 17;
-    return (double)(s >> 11) * 0x1p-53;
+    const figure        *f  = what;
+    const states        *s  = f->states;
+    dyn_inverse_dynamics io = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .tau = s->out[0], .joint_wrenches = s->out[1]};
+    f->kernels->inverse_dynamics(&f->scene, s->workspace, &io, f->blocks);
 }
 
-static double *doubles(size_t entries, bool random)
+static void torque_derivative(void *what)
 {
-    double *a = aligned(entries * STATES * sizeof *a);
-    for (size_t i = 0; random && i < entries * STATES; i++)
-        a[i] = 2 * uniform() - 1;
-    return a;
+    const figure         *f  = what;
+    const states         *s  = f->states;
+    dyn_torque_derivative io = {
+        .q = s->q, .qd = s->qd, .qdd = s->qdd, .qddd = s->qddd, .tau = s->out[0], .tau_dot = s->out[1]};
+    f->kernels->torque_derivative(&f->scene, s->workspace, &io, f->blocks);
 }
 
-static void prepare(arrays *a, const dyn_model *m, const dyn_kernels *kernels)
+static void sensitivity(void *what)
 {
-    size_t nq = (size_t)m->nq, nv = (size_t)m->nv;
-    a->q   = doubles(nq, true);
-    a->qd  = doubles(nv, true);
-    a->qdd = doubles(nv, true);
-    a->tau = doubles(nv, true);
-    for (int i = 0; i < 4; i++)
-        a->out[i] = doubles(nv * (nv + 6), false);
-    a->workspace = aligned(kernels->workspace_size(m));
+    const figure   *f  = what;
+    const states   *s  = f->states;
+    dyn_sensitivity io = {
+        .q = s->q, .qd = s->qd, .qdd = s->qdd, .dtau_dq = s->out[0], .dtau_dqd = s->out[1], .dtau_dqdd = s->out[2]};
+    f->kernels->sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
-static void release(arrays *a)
+static void forward_dynamics(void *what)
 {
-    free(a->q), free(a->qd), free(a->qdd), free(a->tau);
-    for (int i = 0; i < 4; i++)
-        free(a->out[i]);
-    free(a->workspace);
+    const figure        *f  = what;
+    const states        *s  = f->states;
+    dyn_forward_dynamics io = {.q = s->q, .qd = s->qd, .tau = s->tau, .qdd = s->out[0], .singular = s->out[1]};
+    f->kernels->forward_dynamics(&f->scene, s->workspace, &io, f->blocks);
 }
 
-static const char *const kernel_names[N_KERNELS] = {
-    "inverse dynamics",
-    "inverse dynamics and joint wrenches",
-    "forward dynamics",
-    "mass matrix",
-    "mass matrix and inverse",
-    "bias",
-    "Jacobian, rate, velocity, acceleration",
-    "energies, centre of mass",
+static void mass_matrix(void *what)
+{
+    const figure   *f  = what;
+    dyn_mass_matrix io = {.q = f->states->q, .mass_matrix = f->states->out[0]};
+    f->kernels->mass_matrix(&f->scene, f->states->workspace, &io, f->blocks);
+}
+
+static void inverse(void *what)
+{
+    const figure   *f  = what;
+    const states   *s  = f->states;
+    dyn_mass_matrix io = {.q = s->q, .mass_matrix = s->out[0], .inverse = s->out[1], .singular = s->out[2]};
+    f->kernels->mass_matrix(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void bias(void *what)
+{
+    const figure *f  = what;
+    dyn_bias      io = {.q = f->states->q, .qd = f->states->qd, .bias = f->states->out[0]};
+    f->kernels->bias(&f->scene, f->states->workspace, &io, f->blocks);
+}
+
+static void kinematics(void *what)
+{
+    const figure  *f  = what;
+    const states  *s  = f->states;
+    dyn_kinematics io = {.q            = s->q,
+                         .qd           = s->qd,
+                         .qdd          = s->qdd,
+                         .at           = &f->robot->tip,
+                         .jacobian     = s->out[0],
+                         .jacobian_dot = s->out[1],
+                         .velocity     = s->out[2],
+                         .acceleration = s->out[3]};
+    f->kernels->kinematics(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void energy(void *what)
+{
+    const figure *f  = what;
+    const states *s  = f->states;
+    dyn_energy    io = {.q = s->q, .qd = s->qd, .kinetic = s->out[0], .potential = s->out[1], .com = s->out[2]};
+    f->kernels->energy(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static const struct {
+    const char *name;
+    void (*pass)(void *figure);
+} kernel[] = {
+    {"inverse dynamics", inverse_dynamics},
+    {"inverse dynamics and joint wrenches", joint_wrenches},
+    {"torque derivative", torque_derivative},
+    {"sensitivity: dtau by q, qd, qdd", sensitivity},
+    {"forward dynamics", forward_dynamics},
+    {"mass matrix", mass_matrix},
+    {"mass matrix and inverse", inverse},
+    {"bias", bias},
+    {"Jacobian, rate, velocity, acceleration", kinematics},
+    {"energies, centre of mass", energy},
 };
+enum { N_KERNELS = sizeof kernel / sizeof *kernel };
 
-static void call(int kernel, const dyn_kernels *k, const robot *r, const arrays *a, size_t blocks)
+static int ascending(const void *a, const void *b)
 {
-    double *const       *out   = a->out;
-    dyn_scene            scene = {.model = r->model, .gravity = {0, 0, -9.81}, .terms = DYN_ALL_TERMS};
-    dyn_inverse_dynamics id    = {.q = a->q, .qd = a->qd, .qdd = a->qdd, .tau = out[0]};
-    dyn_forward_dynamics fd    = {.q = a->q, .qd = a->qd, .tau = a->tau, .qdd = out[0], .singular = out[1]};
-    dyn_mass_matrix      mm    = {.q = a->q, .mass_matrix = out[0]};
-    dyn_bias             bias  = {.q = a->q, .qd = a->qd, .bias = out[0]};
-    dyn_energy           e     = {.q = a->q, .qd = a->qd, .kinetic = out[0], .potential = out[1], .com = out[2]};
-    dyn_kinematics       kin   = {.q            = a->q,
-                                  .qd           = a->qd,
-                                  .qdd          = a->qdd,
-                                  .at           = &r->tip,
-                                  .jacobian     = out[0],
-                                  .jacobian_dot = out[1],
-                                  .velocity     = out[2],
-                                  .acceleration = out[3]};
-    switch (kernel) {
-    case 1: id.joint_wrenches = out[1]; /* fall through */
-    case 0: k->inverse_dynamics(&scene, a->workspace, &id, blocks); break;
-    case 2: k->forward_dynamics(&scene, a->workspace, &fd, blocks); break;
-    case 4: mm.inverse = out[1], mm.singular = out[2]; /* fall through */
-    case 3: k->mass_matrix(&scene, a->workspace, &mm, blocks); break;
-    case 5: k->bias(&scene, a->workspace, &bias, blocks); break;
-    case 6: k->kinematics(&scene, a->workspace, &kin, blocks); break;
-    default: k->energy(&scene, a->workspace, &e, blocks); break;
-    }
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-static double seconds(void)
+static void print(figure *f, const char *name, size_t runs)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    qsort(f->ns, runs, sizeof *f->ns, ascending);
+    printf("%s\t%s\t%s\t%d\t%.1f\t%.1f\n", f->robot->label, name, f->kernels->target, f->kernels->lanes, f->ns[0],
+           f->ns[runs / 2]);
 }
 
-/* ns per state: enough passes over the states for about half a millisecond. */
-static double measure(int kernel, const dyn_kernels *k, const robot *r, const arrays *a)
+static figure figure_of(const robot *r, const states *s, const dyn_kernels *k)
 {
-    size_t blocks = STATES / (size_t)k->lanes;
-    double start  = seconds(), spent;
-    int    passes = 0;
-    do {
-        call(kernel, k, r, a, blocks);
-        passes++;
-        spent = seconds() - start;
-    } while (spent < 5e-4);
-    return spent * 1e9 / passes / STATES;
-}
-
-static void load_robot(robot *r, const char *path)
-{
-    static char text[1 << 20];
-    FILE       *file = fopen(path, "rb");
-    if (!file) {
-        fprintf(stderr, "kernels: cannot read %s (run from the root of the tree)\n", path);
-        exit(1);
-    }
-    size_t length = fread(text, 1, sizeof text, file);
-    fclose(file);
-    api_problem problem;
-    api_problem_clear(&problem);
-    json_t *document = api_json_parse(text, length, 32, &problem);
-    r->named         = document ? api_model_from_document(document, "robot", 1000, &problem) : NULL;
-    json_decref(document);
-    if (!r->named) {
-        fprintf(stderr, "kernels: %s: %s\n", path, problem.detail);
-        exit(1);
-    }
-    r->model = r->named->dyn;
-    r->tip   = (dyn_frame){.body = (int)r->model->n_bodies - 1, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
-    snprintf(r->label, sizeof r->label, "%.*s, %d joints", (int)(strcspn(path + 7, ".")), path + 7, r->model->nv);
-}
-
-/* 31 revolute joints as a humanoid has them: spine 3, head 2, arms 2 x 7, legs 2 x 6; axes in all directions. */
-static void make_humanoid(robot *r)
-{
-    static const struct {
-        int joints, parent;
-    } chains[] = {{3, DYN_WORLD}, {2, 2}, {7, 2}, {7, 2}, {6, DYN_WORLD}, {6, DYN_WORLD}};
-    dyn_link links[31];
-    int      n = 0;
-    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++)
-        for (int j = 0; j < chains[c].joints; j++, n++) {
-            dyn_link *l    = &links[n];
-            double    turn = uniform();
-            *l             = (dyn_link){.parent = j ? n - 1 : chains[c].parent, .joint = DYN_REVOLUTE, .ratio = 1};
-            l->before = l->after = (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-            l->before.p[0] = 0.05 * uniform(), l->before.p[2] = 0.2;
-            l->axis[n % 3] = cos(turn), l->axis[(n + 1) % 3] = sin(turn);
-            l->inertia = (dyn_inertia){
-                .mass = 1 + uniform(), .com = {0.01, 0.02, 0.1}, .about_com = {0.02, 0, 0, 0.02, 0, 0.01}};
-        }
-    dyn_description d = {.gravity = {0, 0, -9.81}, .n_links = (size_t)n, .links = links};
-    if (dyn_model_build(&d, &r->model, NULL) != DYN_OK) abort();
-    r->tip = (dyn_frame){.body = 11, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
-    snprintf(r->label, sizeof r->label, "humanoid tree, %d joints", r->model->nv);
+    return (figure){.kernels = k,
+                    .robot   = r,
+                    .states  = s,
+                    .scene   = {.model = r->model, .gravity = {0, 0, -9.81}, .terms = DYN_ALL_TERMS},
+                    .blocks  = STATES / (size_t)k->lanes};
 }
 
 int main(int argc, char **argv)
 {
-    robot  robots[N_ROBOTS] = {0};
-    arrays states[N_ROBOTS][MAX_TARGETS];
-    double least[N_ROBOTS][MAX_TARGETS][N_KERNELS];
-    size_t targets = 0;
-    long   runs    = argc > 1 ? strtol(argv[1], NULL, 10) : 20;
-    load_robot(&robots[0], "models/ur5.json");
-    load_robot(&robots[1], "models/panda.json");
-    make_humanoid(&robots[2]);
+    static figure figures[N_ROBOTS][N_KERNELS][MAX_TARGETS];
+    static states all[N_ROBOTS][MAX_TARGETS];
+    robot         robots[N_ROBOTS] = {robot_from_file("models/ur5.json"), robot_from_file("models/panda.json"),
+                                      robot_humanoid()};
+    size_t        targets          = 0;
+    long          runs             = argc > 1 ? strtol(argv[1], NULL, 10) : 20;
+    if (runs < 1 || runs > MAX_RUNS) {
+        fprintf(stderr, "usage: kernels [RUNS], at most %d\n", MAX_RUNS);
+        return 2;
+    }
     while (targets < MAX_TARGETS && dyn_kernels_at(targets))
         targets++;
 
     for (int r = 0; r < N_ROBOTS; r++)
-        for (size_t t = 0; t < targets; t++)
-            prepare(&states[r][t], robots[r].model, dyn_kernels_at(t));
+        for (size_t t = 0; t < targets; t++) {
+            states_prepare(&all[r][t], robots[r].model, dyn_kernels_at(t));
+            for (int i = 0; i < N_KERNELS; i++)
+                figures[r][i][t] = figure_of(&robots[r], &all[r][t], dyn_kernels_at(t));
+        }
     for (long run = 0; run < runs; run++)
-        for (int k = 0; k < N_KERNELS; k++)
+        for (int i = 0; i < N_KERNELS; i++)
             for (int r = 0; r < N_ROBOTS; r++)
-                for (size_t t = 0; t < targets; t++) {
-                    double ns = measure(k, dyn_kernels_at(t), &robots[r], &states[r][t]);
-                    if (run == 0 || ns < least[r][t][k]) least[r][t][k] = ns;
-                }
+                for (size_t t = 0; t < targets; t++)
+                    figures[r][i][t].ns[run] = ns_per_state(kernel[i].pass, &figures[r][i][t]);
     for (int r = 0; r < N_ROBOTS; r++)
-        for (int k = 0; k < N_KERNELS; k++)
+        for (int i = 0; i < N_KERNELS; i++)
             for (size_t t = 0; t < targets; t++)
-                printf("%s\t%s\t%s\t%d\t%.1f\n", robots[r].label, kernel_names[k], dyn_kernels_at(t)->target,
-                       dyn_kernels_at(t)->lanes, least[r][t][k]);
+                print(&figures[r][i][t], kernel[i].name, (size_t)runs);
 
     for (int r = 0; r < N_ROBOTS; r++) {
         for (size_t t = 0; t < targets; t++)
-            release(&states[r][t]);
-        if (robots[r].named)
-            api_model_release(robots[r].named);
-        else
-            dyn_model_free(robots[r].model);
+            states_release(&all[r][t]);
+        robot_release(&robots[r]);
     }
     return 0;
 }

@@ -1,0 +1,38 @@
+/* body.h - a body of the canonical model in the terms other libraries take: a rotation matrix for its joint's two
+ * angles, and the inertia tensor about the centre of mass. */
+#pragma once
+#include "dynamics/model.h"
+
+/* R_pc(0) = Rz(gamma) Rx(alpha) */
+static inline void body_rotation(const dyn_body *b, double R[3][3])
+{
+    const double turn[3][3] = {
+        {b->cg, -b->sg * b->ca, b->sg * b->sa}, {b->sg, b->cg * b->ca, -b->cg * b->sa}, {0, b->sa, b->ca}};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            R[i][j] = turn[i][j];
+}
+
+/* c = h / m; with E_c = E - m c c^T the tensor is trace(E_c) 1 - E_c. Order of `inertia`: xx yy zz xy xz yz. */
+static inline void body_inertia(const dyn_body *b, double com[3], double inertia[6])
+{
+    static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    double           E[6];
+    for (int i = 0; i < 3; i++)
+        com[i] = b->mass > 0 ? b->h[i] / b->mass : 0;
+    for (int e = 0; e < 6; e++)
+        E[e] = b->E[e] - b->h[at[e][0]] * com[at[e][1]];
+    const double tensor[6] = {E[3] + E[5], E[0] + E[5], E[0] + E[3], -E[1], -E[2], -E[4]};
+    for (int e = 0; e < 6; e++)
+        inertia[e] = tensor[e];
+}
+
+/* No joint does more than turn or slide. */
+static inline bool bodies_plain(const dyn_model *m)
+{
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (b->geared || b->mimic || b->joint == DYN_FLOATING) return false;
+    }
+    return true;
+}

@@ -1,0 +1,126 @@
+/* kdl.cc - Orocos KDL's solvers for chains.
+ *
+ * Body i is a segment whose joint is RotZ or TransZ, KDL's cheapest, and whose tip is where the next joint stands: so
+ * no segment is spent on a fixed transform. The chain begins at the first joint, gravity being turned into its frame.
+ */
+#include "body.h"
+#include "peer.h"
+#include <algorithm>
+#include <kdl/config.h>
+#include <kdl/chaindynparam.hpp>
+#include <kdl/chainfdsolver_recursive_newton_euler.hpp>
+#include <kdl/chainidsolver_recursive_newton_euler.hpp>
+
+namespace
+{
+KDL::Frame joint_frame(const dyn_body &b)
+{
+    double R[3][3];
+    body_rotation(&b, R);
+    return {KDL::Rotation(R[0][0], R[0][1], R[0][2], R[1][0], R[1][1], R[1][2], R[2][0], R[2][1], R[2][2]),
+            KDL::Vector(b.p_pc[0], b.p_pc[1], b.p_pc[2])};
+}
+
+/* in the body's frame */
+KDL::RigidBodyInertia inertia(const dyn_body &b)
+{
+    double com[3], I[6];
+    body_inertia(&b, com, I);
+    return KDL::RigidBodyInertia(b.mass, KDL::Vector(com[0], com[1], com[2]),
+                                 KDL::RotationalInertia(I[0], I[1], I[2], I[3], I[4], I[5]));
+}
+
+/* A segment's inertia is meant in its tip's frame. */
+KDL::Chain chain(const dyn_model &m)
+{
+    KDL::Chain c;
+    for (size_t i = 0; i < m.n_bodies; i++) {
+        const dyn_body  &b   = m.body[i];
+        const KDL::Frame tip = i + 1 < m.n_bodies ? joint_frame(m.body[i + 1]) : KDL::Frame::Identity();
+        const KDL::Joint joint(b.joint == DYN_PRISMATIC ? KDL::Joint::TransZ : KDL::Joint::RotZ, 1, 0, b.rotor_inertia);
+        c.addSegment(KDL::Segment(joint, tip, tip.Inverse() * inertia(b)));
+    }
+    return c;
+}
+
+bool is_chain(const dyn_model &m)
+{
+    for (size_t i = 0; i < m.n_bodies; i++)
+        if (m.body[i].parent != static_cast<int>(i) - 1) return false;
+    return m.n_bodies > 0;
+}
+
+struct Robot {
+    KDL::Chain                 chain;
+    KDL::Vector                gravity;
+    KDL::ChainIdSolver_RNE     inverse_dynamics;
+    KDL::ChainDynParam         parameters;
+    KDL::ChainFdSolver_RNE     forward_dynamics;
+    KDL::JntArray              q, qd, qdd, tau;
+    KDL::JntSpaceInertiaMatrix M;
+    KDL::Wrenches              none;
+
+    explicit Robot(const dyn_model &m)
+        : chain(::chain(m)),
+          gravity(joint_frame(m.body[0]).M.Inverse() * KDL::Vector(m.gravity[0], m.gravity[1], m.gravity[2])),
+          inverse_dynamics(chain, gravity), parameters(chain, gravity), forward_dynamics(chain, gravity),
+          q(chain.getNrOfJoints()), qd(q), qdd(q), tau(q), M(chain.getNrOfJoints()),
+          none(chain.getNrOfSegments(), KDL::Wrench::Zero())
+    {
+    }
+};
+
+void put(const double *from, KDL::JntArray &to)
+{
+    std::copy_n(from, to.rows(), to.data.data());
+}
+
+void get(const Eigen::MatrixXd &from, double *to) /* symmetric or a column: the order of storage does not matter */
+{
+    if (to) std::copy_n(from.data(), from.size(), to);
+}
+
+const char *version()
+{
+    return KDL_VERSION_STRING;
+}
+
+void *build(const dyn_model *m)
+{
+    return bodies_plain(m) && is_chain(*m) ? new Robot(*m) : nullptr;
+}
+
+void evaluate(void *robot, operation op, const state *s, double *result)
+{
+    Robot &r = *static_cast<Robot *>(robot);
+    put(s->q, r.q);
+    switch (op) {
+    case INVERSE_DYNAMICS:
+        put(s->qd, r.qd);
+        put(s->qdd, r.qdd);
+        r.inverse_dynamics.CartToJnt(r.q, r.qd, r.qdd, r.none, r.tau);
+        get(r.tau.data, result);
+        break;
+    case FORWARD_DYNAMICS:
+        put(s->qd, r.qd);
+        put(s->tau, r.tau);
+        r.forward_dynamics.CartToJnt(r.q, r.qd, r.tau, r.none, r.qdd);
+        get(r.qdd.data, result);
+        break;
+    default: r.parameters.JntToMass(r.q, r.M); get(r.M.data, result);
+    }
+}
+
+void release(void *robot)
+{
+    delete static_cast<Robot *>(robot);
+}
+} // namespace
+
+extern "C" const peer peer_kdl = {
+    "KDL",
+    version,
+    {"ChainIdSolver_RNE::CartToJnt", "ChainDynParam::JntToMass", nullptr, "ChainFdSolver_RNE::CartToJnt"},
+    build,
+    evaluate,
+    release};

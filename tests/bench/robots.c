@@ -1,0 +1,133 @@
+/* robots.c - robots, states and the clock of the benchmark programs. */
+#define _GNU_SOURCE
+#include "robots.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* xorshift64, within [0, 1) */
+static double uniform(uint64_t *seed)
+{
+    uint64_t s = *seed;
+    s ^= s << 13, s ^= s >> 7, s ^= s << 17;
+    *seed = s;
+    return (double)(s >> 11) * 0x1p-53;
+}
+
+robot robot_from_file(const char *path)
+{
+    static char text[1 << 20];
+    FILE       *file = fopen(path, "rb");
+    if (!file) {
+        fprintf(stderr, "bench: cannot read %s (run from the root of the tree)\n", path);
+        exit(1);
+    }
+    size_t length = fread(text, 1, sizeof text, file);
+    fclose(file);
+    api_problem problem;
+    api_problem_clear(&problem);
+    json_t    *document = api_json_parse(text, length, 32, &problem);
+    api_model *named    = document ? api_model_from_document(document, "robot", 1000, &problem) : NULL;
+    json_decref(document);
+    if (!named) {
+        fprintf(stderr, "bench: %s: %s\n", path, problem.detail);
+        exit(1);
+    }
+    robot r = {.named = named, .model = named->dyn};
+    r.tip   = (dyn_frame){.body = (int)r.model->n_bodies - 1, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    snprintf(r.label, sizeof r.label, "%.*s, %d joints", (int)(strcspn(path + 7, ".")), path + 7, r.model->nv);
+    return r;
+}
+
+robot robot_humanoid(void)
+{
+    static const struct {
+        int joints, parent;
+    } chains[] = {{3, DYN_WORLD}, {2, 2}, {7, 2}, {7, 2}, {6, DYN_WORLD}, {6, DYN_WORLD}}; /* spine head arms legs */
+    dyn_link links[31];
+    uint64_t seed = 88172645463325252u;
+    int      n    = 0;
+    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++)
+        for (int j = 0; j < chains[c].joints; j++, n++) {
+            dyn_link *l    = &links[n];
+            double    turn = uniform(&seed);
+            *l             = (dyn_link){.parent = j ? n - 1 : chains[c].parent, .joint = DYN_REVOLUTE, .ratio = 1};
+            l->before = l->after = (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+            l->before.p[0] = 0.05 * uniform(&seed), l->before.p[2] = 0.2;
+            l->axis[n % 3] = cos(turn), l->axis[(n + 1) % 3] = sin(turn);
+            l->inertia = (dyn_inertia){
+                .mass = 1 + uniform(&seed), .com = {0.01, 0.02, 0.1}, .about_com = {0.02, 0, 0, 0.02, 0, 0.01}};
+        }
+    dyn_description d = {.gravity = {0, 0, -9.81}, .n_links = (size_t)n, .links = links};
+    robot           r = {.label = "humanoid tree, 31 joints"};
+    if (dyn_model_build(&d, &r.model, NULL) != DYN_OK) abort();
+    r.tip = (dyn_frame){.body = 11, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    return r;
+}
+
+void robot_release(robot *r)
+{
+    if (r->named)
+        api_model_release(r->named);
+    else
+        dyn_model_free(r->model);
+}
+
+static void *aligned(size_t bytes)
+{
+    void *memory = aligned_alloc(DYN_ALIGN, (bytes + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN);
+    if (!memory) abort();
+    return memset(memory, 0, bytes);
+}
+
+/* STATES times n random entries, drawn state by state. */
+static double *random_entries(size_t n, size_t lanes, uint64_t seed)
+{
+    double *a = aligned(n * STATES * sizeof *a);
+    for (size_t state = 0; state < STATES; state++)
+        for (size_t entry = 0; entry < n; entry++)
+            a[(state / lanes * n + entry) * lanes + state % lanes] = 2 * uniform(&seed) - 1;
+    return a;
+}
+
+void states_prepare(states *s, const dyn_model *m, const dyn_kernels *kernels)
+{
+    size_t nq = (size_t)m->nq, nv = (size_t)m->nv, lanes = (size_t)kernels->lanes;
+    s->q    = random_entries(nq, lanes, 0x9e3779b97f4a7c15u);
+    s->qd   = random_entries(nv, lanes, 0xbf58476d1ce4e5b9u);
+    s->qdd  = random_entries(nv, lanes, 0x94d049bb133111ebu);
+    s->qddd = random_entries(nv, lanes, 0xd6e8feb86659fd93u);
+    s->tau  = random_entries(nv, lanes, 0xa0761d6478bd642fu);
+    for (int i = 0; i < 4; i++)
+        s->out[i] = aligned(nv * (nv + 6) * STATES * sizeof(double));
+    s->workspace = aligned(kernels->workspace_size(m));
+}
+
+void states_release(states *s)
+{
+    free(s->q), free(s->qd), free(s->qdd), free(s->qddd), free(s->tau);
+    for (int i = 0; i < 4; i++)
+        free(s->out[i]);
+    free(s->workspace);
+}
+
+/* Processor time: other work on the machine makes it longer only through caches and clock rates. */
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double ns_per_state(void (*pass)(void *what), void *what)
+{
+    for (long passes = 1;; passes *= 2) { /* the shorter attempts warm the caches */
+        double start = seconds();
+        for (long p = 0; p < passes; p++)
+            pass(what);
+        double spent = seconds() - start;
+        if (spent >= 5e-4) return spent * 1e9 / ((double)passes * STATES);
+    }
+}
