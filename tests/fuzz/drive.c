@@ -46,12 +46,9 @@ static void keep_answer(drive *d, const api_reply *reply)
     d->answer[d->length] = 0;
 }
 
-unsigned drive_request(drive *d, const char *method, const char *target, const char *body, size_t length)
+static unsigned send(drive *d, const api_request *request, const char *body, size_t length)
 {
-    api_request request = {
-        .method = method, .target = target, .content_type = "application/json", .has_body = body != NULL};
-    if (!body) request.content_type = NULL;
-    api_call *call = api_begin(d->door, &request);
+    api_call *call = api_begin(d->door, request);
     drive_expect(call != NULL, "memory");
     if (api_wants_body(call)) {
         /* exactly as many bytes as were sent: a read past them is seen by the sanitizer */
@@ -71,4 +68,18 @@ unsigned drive_request(drive *d, const char *method, const char *target, const c
     keep_answer(d, reply);
     api_end(call);
     return status;
+}
+
+unsigned drive_request(drive *d, const char *method, const char *target, const char *body, size_t length)
+{
+    api_request request = {
+        .method = method, .target = target, .content_type = "application/json", .has_body = body != NULL};
+    if (!body) request.content_type = NULL;
+    return send(d, &request, body, length);
+}
+
+unsigned drive_put_xml(drive *d, const char *target, const char *body, size_t length)
+{
+    api_request request = {.method = "PUT", .target = target, .content_type = "application/xml", .has_body = true};
+    return send(d, &request, body, length);
 }

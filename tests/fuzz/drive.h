@@ -16,5 +16,8 @@ drive *drive_open(void);
  * without its type, an error that is not a problem document. */
 unsigned drive_request(drive *d, const char *method, const char *target, const char *body, size_t length);
 
+/* PUT of an XML text. */
+unsigned drive_put_xml(drive *d, const char *target, const char *body, size_t length);
+
 /* Stops the fuzzer with a message unless `holds`. */
 void drive_expect(bool holds, const char *what);
