@@ -49,7 +49,7 @@ static bool read_base(const api_node *root, api_document *document)
         !api_node_name(&base, "link", API_OPTIONAL, &document->base) ||
         !api_node_keep(&base, "link", json_string(document->base)))
         return false;
-    return api_document_inertial(&base, &document->base_inertia);
+    return api_document_inertial(&base, document->base, &document->base_inertia);
 }
 
 static bool read_link(const api_node *root, size_t index, api_document_link *link)
@@ -59,7 +59,7 @@ static bool read_link(const api_node *root, size_t index, api_document_link *lin
     return api_node_item(&node, root, "links", index, fields) &&
            api_node_name(&node, "name", API_REQUIRED, &link->name) &&
            api_node_name(&node, "parent", API_REQUIRED, &link->parent) && api_document_joint(&node, link) &&
-           api_document_inertial(&node, &link->dyn.inertia);
+           api_document_inertial(&node, link->name, &link->dyn.inertia);
 }
 
 static bool read_links(const api_node *root, api_document *document, size_t max_links)

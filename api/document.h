@@ -60,9 +60,9 @@ bool api_document_origin(const api_node *joint_node, dyn_link *link, bool *dh);
 bool api_document_transform(const api_node *place, const double *T, dyn_pose *X);
 
 /* "inertial", given, as a solid, or absent (massless). */
-bool api_document_inertial(const api_node *link_node, dyn_inertia *inertia);
-/* Refuses what is not physical, reports what is suspicious. */
-bool api_document_inertia_check(const api_node *place, const dyn_inertia *inertia);
+bool api_document_inertial(const api_node *link_node, const char *link, dyn_inertia *inertia);
+/* Refuses what is not physical, reports what is suspicious of the link of that name. */
+bool api_document_inertia_check(const api_node *place, const char *link, const dyn_inertia *inertia);
 
 /* "screws": the whole chain of links, and the frame `tip`. */
 bool api_document_screws(const api_node *root, api_document *document, size_t max_links);

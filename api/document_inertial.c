@@ -2,13 +2,14 @@
 #include "document.h"
 #include <string.h>
 
-bool api_document_inertia_check(const api_node *place, const dyn_inertia *inertia)
+bool api_document_inertia_check(const api_node *place, const char *link, const dyn_inertia *inertia)
 {
     char        reason[160];
     const char *refusal = api_inertia_refusal(inertia, reason);
     if (refusal) return api_node_fail(place, NULL, API_BAD_INERTIA, "%s", refusal);
     const char *suspicion = api_inertia_suspicion(inertia, reason);
-    return !suspicion || api_node_report(place, NULL, "warning", "suspicious", "%s", suspicion);
+    return !suspicion || api_node_report(place, NULL, "warning", "suspicious", "link \"%.*s\": %s",
+                                         api_text_shown(link), link, suspicion);
 }
 
 static const char *const tensor_fields[] = {"xx", "yy", "zz", "xy", "xz", "yz", NULL};
@@ -85,7 +86,7 @@ static bool read_solid(const api_node *inertial, dyn_inertia *inertia)
     return true;
 }
 
-bool api_document_inertial(const api_node *node, dyn_inertia *inertia)
+bool api_document_inertial(const api_node *node, const char *link, dyn_inertia *inertia)
 {
     static const char *const given[] = {"mass", "com", "inertia", NULL};
     static const char *const solid[] = {"solid", "size", "mass", "density", "xyz", "rpy", NULL};
@@ -101,7 +102,7 @@ bool api_document_inertial(const api_node *node, dyn_inertia *inertia)
                        !api_node_vector(&inertial, "com", API_OPTIONAL, inertia->com, 3) ||
                        !read_tensor(&inertial, inertia->about_com))
         return false;
-    if (!api_document_inertia_check(&inertial, inertia)) return false;
+    if (!api_document_inertia_check(&inertial, link, inertia)) return false;
     api_node_close(&inertial, false);
     return true;
 }

@@ -97,7 +97,7 @@ static bool read_spatial_inertia(const api_node *place, const double G[36], dyn_
         double square         = i == j ? dot(h, inertia->com) : 0;
         inertia->about_com[k] = G[6 * i + j] - (square - h[i] * inertia->com[j]);
     }
-    return api_document_inertia_check(place, inertia);
+    return true;
 }
 
 /* Link i (from 0) hangs on link i-1; `T` is carried along the chain as the home pose of the link frame. */
@@ -122,7 +122,8 @@ static bool read_link(const api_node *screws, api_document *document, size_t i, 
     link->parent   = i ? document->links[i - 1].name : document->base;
     link->type     = link->dyn.joint == DYN_REVOLUTE ? "revolute" : "prismatic";
     link->actuated = true;
-    return (link->name && link->joint) || api_reader_no_memory(reader);
+    if (!link->name || !link->joint) return api_reader_no_memory(reader);
+    return api_document_inertia_check(&at_G, link->name, &link->dyn.inertia);
 }
 
 static bool read_tip(const api_node *screws, api_document *document, const double *T)

@@ -49,7 +49,7 @@
     X(URI_TOO_LONG, "uri-too-long", 414, "URI too long", \
       "The path and query together are too long for any resource here.") \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type", \
-      "The body's Content-Type, charset or Content-Encoding is not understood here. Send application/json in UTF-8, not compressed.") \
+      "The body's Content-Type, charset or Content-Encoding is not understood here. Send application/json in UTF-8 (a model also as application/xml), not compressed.") \
     X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \
       "The request's headers are longer than the server takes.") \
     /* what the body says */ \

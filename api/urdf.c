@@ -141,11 +141,10 @@ static bool read_tree(api_urdf *urdf)
 
 static bool write_base(api_urdf *urdf, json_t *document)
 {
-    const char *name;
-    json_t     *base = json_object();
-    if (!api_urdf_name(urdf, urdf->root, "name", &name) || !api_urdf_keep(urdf, document, "base", base)) return false;
-    const char *type = urdf->options->floating ? "floating" : "fixed";
-    return api_urdf_keep(urdf, base, "type", json_string(type)) &&
+    const char *name, *type = urdf->options->floating ? "floating" : "fixed";
+    if (!api_urdf_name(urdf, urdf->root, "name", &name)) return false;
+    json_t *base = json_object();
+    return api_urdf_keep(urdf, document, "base", base) && api_urdf_keep(urdf, base, "type", json_string(type)) &&
            api_urdf_keep(urdf, base, "link", json_string(name)) && api_urdf_inertial(urdf, urdf->root, base);
 }
 
@@ -170,12 +169,11 @@ static bool write_link(api_urdf *urdf, const api_urdf_joint *joint, json_t *link
 
 static bool write_document(api_urdf *urdf, json_t *document)
 {
-    const char *name  = NULL;
-    json_t     *links = json_array();
-    if (!api_urdf_text(urdf, urdf->robot, "name", API_OPTIONAL, &name) || !write_base(urdf, document) ||
-        !api_urdf_keep(urdf, document, "links", links))
-        return false;
+    const char *name = NULL;
+    if (!api_urdf_text(urdf, urdf->robot, "name", API_OPTIONAL, &name) || !write_base(urdf, document)) return false;
     if (name && !api_urdf_keep(urdf, document, "name", json_string(name))) return false;
+    json_t *links = json_array();
+    if (!api_urdf_keep(urdf, document, "links", links)) return false;
     for (size_t i = 0; i < urdf->n_joints; i++)
         if (!write_link(urdf, &urdf->joints[i], links)) return false;
     return true;
