@@ -33,11 +33,6 @@ size_t LANE_NAME(coriolis_size)(const dyn_model *m)
     return a.used;
 }
 
-static size_t dofs_of(const dyn_body *b)
-{
-    return b->joint == DYN_FLOATING ? 6 : 1;
-}
-
 /* S': for one axis psi', for a base psi' + S' with psi' = 0. */
 LANE_INLINE twist axis_rate(const dyn_body *b, const dof *d)
 {

@@ -151,11 +151,11 @@ static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinemati
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
         if (b->joint != DYN_FLOATING) {
-            jacobian_column(io, k, B, column(&B->R, 2), b->joint == DYN_REVOLUTE, b->ratio, nv, (size_t)b->v, J, Jd);
+            jacobian_column(io, k, B, mat3_column(&B->R, 2), b->joint == DYN_REVOLUTE, b->ratio, nv, (size_t)b->v, J, Jd);
             continue;
         }
         for (int c = 0; c < 6; c++)
-            jacobian_column(io, k, B, column(&B->R, c % 3), c >= 3, 1, nv, (size_t)c, J, Jd);
+            jacobian_column(io, k, B, mat3_column(&B->R, c % 3), c >= 3, 1, nv, (size_t)c, J, Jd);
     }
 }
 

@@ -161,29 +161,20 @@ static inline motion_rate world_rate(void)
     return (motion_rate){.wdd = zero, .ad = zero, .Ud = angular(zero, zero)};
 }
 
-static inline vec3 linear_part(const lane *x)
-{
-    return x ? load3(x) : vec3_zero();
-}
-static inline vec3 angular_part(const lane *x)
-{
-    return x ? load3(x + 3) : vec3_zero();
-}
-
 /* a = vd + w x v - R^T g in base axes; ad = vdd + wd x v + w x vd + w x R^T g */
 LANE_INLINE void base_motion(const double gravity[3], const euler_io *io, motion *k, motion_rate *d, bool rates)
 {
     mat3 R  = base_rotation(io->q);
     vec3 g  = mat3_mul_transposed(&R, vec3_of(gravity));
-    vec3 v  = linear_part(io->qd), vd = linear_part(io->qdd);
-    k->w  = angular_part(io->qd);
-    k->wd = angular_part(io->qdd);
+    vec3 v  = load3_from(io->qd, 0), vd = load3_from(io->qdd, 0);
+    k->w  = load3_from(io->qd, 3);
+    k->wd = load3_from(io->qdd, 3);
     k->a  = cross_add(sub(vd, g), k->w, v);
     k->U  = angular(k->w, k->wd);
     if (!rates)
         return;
-    d->wdd = angular_part(io->qddd);
-    d->ad  = cross_add(cross_add(linear_part(io->qddd), k->wd, v), k->w, add(vd, g));
+    d->wdd = load3_from(io->qddd, 3);
+    d->ad  = cross_add(cross_add(load3_from(io->qddd, 0), k->wd, v), k->w, add(vd, g));
     d->Ud  = angular_rate(k->w, k->wd, d->wdd);
 }
 

@@ -84,7 +84,7 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
     wrench      needs[PARAMETERS];
     unit_wrenches(&k, needs);
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
-        size_t n = m->body[p].joint == DYN_FLOATING ? 6 : 1;
+        size_t n = dofs_of(&m->body[p]);
         for (size_t j = 0; j < n; j++) {
             const dof *d   = &ws->dof[dof_first(m, (size_t)p) + j];
             twist      S   = {mat3_mul_transposed(&k.R, cross_add(d->S.v, d->S.w, k.x)), mat3_mul_transposed(&k.R, d->S.w)};

@@ -113,7 +113,7 @@ static void one_dof(const dyn_model *m, const workspace *ws, const results *out,
 {
     size_t        first = dof_first(m, i), va = coordinate(m, i, k);
     const dof    *d = &ws->dof[first + k];
-    size_t        n = m->body[i].joint == DYN_FLOATING ? 6 : 1;
+    size_t        n = dofs_of(&m->body[i]);
     const columns F = columns_of(m->body[i].subtree_mass, &ws->body[i], held, d);
     const rows    r = rows_of(&ws->body[i], held, d, F.qdd);
     ws->columns[first + k] = F;
@@ -123,7 +123,7 @@ static void one_dof(const dyn_model *m, const workspace *ws, const results *out,
         put(m, out->dqdd, va, coordinate(m, i, j), power(e->S, F.qdd));
     }
     for (int p = m->body[i].parent; p != DYN_WORLD; p = m->body[p].parent) {
-        size_t from = dof_first(m, (size_t)p), np = m->body[p].joint == DYN_FLOATING ? 6 : 1;
+        size_t from = dof_first(m, (size_t)p), np = dofs_of(&m->body[p]);
         for (size_t j = 0; j < np; j++) {
             const dof *e  = &ws->dof[from + j];
             size_t     vb = coordinate(m, (size_t)p, j);
@@ -191,7 +191,7 @@ static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const r
 {
     const spatial_body *B = &ws->body[i];
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
-        size_t first = dof_first(m, (size_t)p), n = m->body[p].joint == DYN_FLOATING ? 6 : 1;
+        size_t first = dof_first(m, (size_t)p), n = dofs_of(&m->body[p]);
         for (size_t k = 0; k < n; k++) {
             const dof *d     = &ws->dof[first + k];
             columns    F     = columns_of(m->body[i].subtree_mass, B, held, d);
@@ -229,7 +229,7 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
         const spatial_body *B = &ws->body[site->body];
         vec3                x = wrench_point(site, B, values);
         for (int p = site->body; p != DYN_WORLD; p = m->body[p].parent)
-            for (size_t k = 0; k < (m->body[p].joint == DYN_FLOATING ? 6u : 1u); k++) {
+            for (size_t k = 0; k < dofs_of(&m->body[p]); k++) {
                 const dof *d = &ws->dof[dof_first(m, (size_t)p) + k];
                 vec3       v = cross_add(d->S.v, d->S.w, x), w = d->S.w;
                 if (!site->world_axes) {
@@ -248,7 +248,7 @@ static void by_gravity(const dyn_model *m, const workspace *ws, lane *out)
 {
     clear(out, (size_t)m->nv * 3);
     for (size_t i = 0; i < m->n_bodies; i++)
-        for (size_t k = 0; k < (m->body[i].joint == DYN_FLOATING ? 6u : 1u); k++) {
+        for (size_t k = 0; k < dofs_of(&m->body[i]); k++) {
             vec3  l   = ws->columns[dof_first(m, i) + k].qdd.f;
             lane *row = out + coordinate(m, i, k) * 3;
             row[0] -= l.x;
@@ -265,7 +265,7 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b    = &m->body[i];
         const held_wrenches *held = holds ? &ws->held[i] : NULL;
-        for (size_t k = 0; k < (b->joint == DYN_FLOATING ? 6u : 1u); k++)
+        for (size_t k = 0; k < dofs_of(b); k++)
             one_dof(m, ws, out, (size_t)i, k, held);
         if (joint_wrenches) {
             wrench_of_ancestors(m, ws, out, (size_t)i, held);

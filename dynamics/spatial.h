@@ -28,6 +28,11 @@ LANE_INLINE vec3 load3(const lane *a)
 {
     return (vec3){a[0], a[1], a[2]};
 }
+/* three entries from `first` on of an array that may be NULL, which is zeros */
+LANE_INLINE vec3 load3_from(const lane *a, int first)
+{
+    return a ? load3(a + first) : vec3_zero();
+}
 LANE_INLINE void store3(lane *a, vec3 v)
 {
     a[0] = v.x;
@@ -80,6 +85,10 @@ LANE_INLINE vec3 sym3_mul(sym3 s, vec3 v)
 {
     return (vec3){s.xx * v.x + s.xy * v.y + s.xz * v.z, s.xy * v.x + s.yy * v.y + s.yz * v.z,
                   s.xz * v.x + s.yz * v.y + s.zz * v.z};
+}
+LANE_INLINE vec3 mat3_column(const mat3 *a, int k)
+{
+    return (vec3){a->m[0][k], a->m[1][k], a->m[2][k]};
 }
 LANE_INLINE vec3 mat3_mul(const mat3 *a, vec3 v)
 {

@@ -130,15 +130,10 @@ LANE_INLINE void spatial_rotation_form(const dyn_body *b, joint_at at, const mat
         store3(R->m[k], to_child(b, at, load3(P->m[k]), joint, turn));
 }
 
-LANE_INLINE vec3 column_of(const mat3 *R, int k)
-{
-    return (vec3){R->m[0][k], R->m[1][k], R->m[2][k]};
-}
-
 LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd, const spatial_body *P, spatial_body *B, dof *d)
 {
     BODY_FORMS(b, spatial_rotation_form, b, at, &P->R, &B->R)
-    vec3 z = column_of(&B->R, 2);
+    vec3 z = mat3_column(&B->R, 2);
     B->p   = b->shifted ? add(P->p, mat3_mul(&P->R, vec3_of(b->p_pc))) : P->p;
     if (b->joint == DYN_PRISMATIC)
         B->p = add(B->p, scale(z, at.c));
@@ -160,7 +155,7 @@ static inline void spatial_base(const lane *q, const lane *qd, const lane *qdd, 
     B->v = (twist){vec3_zero(), vec3_zero()};
     B->a = world->a;
     for (int k = 0; k < 6; k++) {
-        vec3 e = column_of(&B->R, k % 3);
+        vec3 e = mat3_column(&B->R, k % 3);
         d[k].S = k < 3 ? (twist){e, vec3_zero()} : (twist){vec3_zero(), e};
         d[k].P = (twist){vec3_zero(), vec3_zero()};
         d[k].Q = twist_cross(world->a, d[k].S);
@@ -179,6 +174,10 @@ static inline spatial_body spatial_world(const double gravity[3])
                           .a = {.v = {lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])}, .w = o}};
 }
 
+static inline size_t dofs_of(const dyn_body *b)
+{
+    return b->joint == DYN_FLOATING ? 6 : 1;
+}
 /* dofs of body i stand from dof_first(m, i) on: a mimic has its own, apart from its leader's. */
 static inline size_t dof_first(const dyn_model *m, size_t i)
 {

@@ -18,11 +18,6 @@ typedef struct rates { /* a vector and its time derivatives */
     vec3 x, d, dd, ddd;
 } rates;
 
-static inline vec3 column(const mat3 *R, int k)
-{
-    return (vec3){R->m[0][k], R->m[1][k], R->m[2][k]};
-}
-
 /* of a vector x fixed in the body */
 LANE_INLINE rates fixed_in(const world_motion *b, vec3 x, depth deep)
 {
@@ -81,21 +76,12 @@ static inline void world_child(const dyn_body *b, joint_at at, const lane *qd, c
     }
 }
 
-static inline vec3 linear_of(const lane *x)
-{
-    return x ? load3(x) : vec3_zero();
-}
-static inline vec3 angular_of(const lane *x)
-{
-    return x ? load3(x + 3) : vec3_zero();
-}
-
 /* Components in base axes, then turned: a = vd + w x v, j = da/dt + w x a, wdd turned = d/dt(wd) + w x wd. */
 static inline void world_base(const lane *q, const lane *qd, const lane *qdd, const lane *qddd, world_motion *B)
 {
-    vec3 v = linear_of(qd), w = angular_of(qd), vd = linear_of(qdd), wd = angular_of(qdd);
+    vec3 v = load3_from(qd, 0), w = load3_from(qd, 3), vd = load3_from(qdd, 0), wd = load3_from(qdd, 3);
     vec3 a = cross_add(vd, w, v);
-    vec3 j = cross_add(cross_add(cross_add(linear_of(qddd), wd, v), w, vd), w, a);
+    vec3 j = cross_add(cross_add(cross_add(load3_from(qddd, 0), wd, v), w, vd), w, a);
     B->R   = base_rotation(q);
     B->p   = load3(q);
     B->v   = mat3_mul(&B->R, v);
@@ -103,7 +89,7 @@ static inline void world_base(const lane *q, const lane *qd, const lane *qdd, co
     B->a   = mat3_mul(&B->R, a);
     B->wd  = mat3_mul(&B->R, wd);
     B->j   = mat3_mul(&B->R, j);
-    B->wdd = mat3_mul(&B->R, cross_add(angular_of(qddd), w, wd));
+    B->wdd = mat3_mul(&B->R, cross_add(load3_from(qddd, 3), w, wd));
 }
 
 static inline world_motion world_at_rest(void)
