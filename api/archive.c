@@ -142,7 +142,8 @@ static bool import(api *a, json_t *models, api_imported *done, api_problem *prob
     const char *name;
     json_t     *record;
     incoming   *items = calloc(json_object_size(models) + 1, sizeof *items);
-    bool        good  = items || api_fail(problem, API_MEMORY_FULL, NULL, "no memory");
+    bool        good  = true;
+    if (!items) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory");
     json_object_foreach (models, name, record)
         if (good) good = read_item(a, name, record, &items[n++], problem);
     for (size_t i = 0; good && i < n; i++)

@@ -34,7 +34,7 @@ bool api_model_name_good(const char *name)
     size_t length = 1;
     while (is_letter_or_digit(name[length]) || (name[length] && strchr("._-", name[length])))
         length++;
-    return name[length] == '\0' && length <= API_NAME_MAX;
+    return length <= API_NAME_MAX && name[length] == '\0';
 }
 
 api_registry *api_registry_new(size_t limit)
