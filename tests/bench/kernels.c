@@ -53,6 +53,31 @@ static void sensitivity(void *what)
     f->kernels->sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
+static void forward_sensitivity(void *what)
+{
+    const figure           *f  = what;
+    const states           *s  = f->states;
+    double *const          *o  = s->out;
+    dyn_forward_sensitivity io = {
+        .q = s->q, .qd = s->qd, .tau = s->tau, .qdd = o[3], .dqdd_dq = o[0], .dqdd_dqd = o[1], .dqdd_dtau = o[2]};
+    f->kernels->forward_sensitivity(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void coriolis_matrix(void *what)
+{
+    const figure *f  = what;
+    dyn_coriolis  io = {.q = f->states->q, .qd = f->states->qd, .coriolis_matrix = f->states->out[0]};
+    f->kernels->coriolis(&f->scene, f->states->workspace, &io, f->blocks);
+}
+
+static void regressor(void *what)
+{
+    const figure *f  = what;
+    const states *s  = f->states;
+    dyn_regressor io = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .regressor = s->out[0]};
+    f->kernels->regressor(&f->scene, s->workspace, &io, f->blocks);
+}
+
 static void forward_dynamics(void *what)
 {
     const figure        *f  = what;
@@ -115,9 +140,12 @@ static const struct {
     {"torque derivative", torque_derivative},
     {"sensitivity: dtau by q, qd, qdd", sensitivity},
     {"forward dynamics", forward_dynamics},
+    {"forward sensitivity: qdd, dqdd by q, qd, tau", forward_sensitivity},
     {"mass matrix", mass_matrix},
     {"mass matrix and inverse", inverse},
     {"bias", bias},
+    {"Coriolis matrix", coriolis_matrix},
+    {"regressor of the bodies' parameters", regressor},
     {"Jacobian, rate, velocity, acceleration", kinematics},
     {"energies, centre of mass", energy},
 };

@@ -100,8 +100,10 @@ void states_prepare(states *s, const dyn_model *m, const dyn_kernels *kernels)
     s->qdd  = random_entries(nv, lanes, 0x94d049bb133111ebu);
     s->qddd = random_entries(nv, lanes, 0xd6e8feb86659fd93u);
     s->tau  = random_entries(nv, lanes, 0xa0761d6478bd642fu);
-    for (int i = 0; i < 4; i++)
-        s->out[i] = aligned(nv * (nv + 6) * STATES * sizeof(double));
+    for (int i = 0; i < 4; i++) {
+        size_t entries = i == 0 ? 10 * m->n_bodies * nv : nv * (nv + 6);
+        s->out[i]      = aligned(entries * STATES * sizeof(double));
+    }
     s->workspace = aligned(kernels->workspace_size(m));
 }
 

@@ -18,7 +18,7 @@ void  robot_release(robot *r);
 /* STATES random states in blocks of the kernels' width, the same ones for every width, with room for results. */
 typedef struct states {
     double *q, *qd, *qdd, *qddd, *tau; /* within [-1, 1] */
-    double *out[4];                    /* each large enough for a matrix */
+    double *out[4]; /* each large enough for a matrix of nv x nv, a Jacobian; the first for a regressor, too */
     void   *workspace;
 } states;
 
