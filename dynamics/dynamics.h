@@ -60,14 +60,14 @@ typedef struct dyn_inverse_dynamics {
 typedef struct dyn_forward_dynamics {
     const double *q, *qd, *tau, *wrenches;
     double       *qdd;      /* nv */
-    double       *singular; /* 1: index of the body whose pivot was not positive, or -1 */
+    double       *singular; /* 1: index of the body whose pivot was zero but for rounding, or -1 */
 } dyn_forward_dynamics;
 
 typedef struct dyn_mass_matrix {
     const double *q;
     double       *mass_matrix; /* nv x nv, full, rotor inertia included; must not be NULL */
     double       *inverse;     /* nv x nv */
-    double       *singular;    /* 1: body whose pivot was not positive, or -1; set when `inverse` is asked */
+    double       *singular;    /* 1: body whose pivot was zero but for rounding, or -1; set when `inverse` is asked */
 } dyn_mass_matrix;
 
 typedef struct dyn_bias {
@@ -128,7 +128,7 @@ typedef struct dyn_forward_sensitivity {
     double       *qdd;                               /* nv; must not be NULL, as the three that follow */
     double       *dqdd_dq, *dqdd_dqd, *dqdd_dtau;    /* nv x nv; dqdd_dtau is the inverse mass matrix */
     double       *dqdd_dwrench;                      /* n_wrenches x nv x 6 */
-    double       *singular;                          /* 1: body whose pivot was not positive, or -1 */
+    double       *singular;                          /* 1: body whose pivot was zero but for rounding, or -1 */
 } dyn_forward_sensitivity;
 
 typedef struct dyn_coriolis {

@@ -5,14 +5,28 @@
 #include "kernels.h"
 
 typedef struct factor {
-    int  *ancestor; /* [nv] the coordinate before this one on the way to the base, or -1 */
-    lane *L;        /* [nv x nv] D on the diagonal, L below */
+    int    *ancestor; /* [nv] the coordinate before this one on the way to the base, or -1 */
+    double *floor;    /* [nv] of the pivots: see pivot_floor */
+    lane   *L;        /* [nv x nv] D on the diagonal, L below */
 } factor;
 
 static inline factor factor_place(arena *a, const dyn_model *m)
 {
     size_t nv = (size_t)m->nv;
-    return (factor){.ancestor = arena_take(a, nv, sizeof(int)), .L = arena_take(a, nv * nv, sizeof(lane))};
+    return (factor){.ancestor = arena_take(a, nv, sizeof(int)),
+                    .floor    = arena_take(a, nv, sizeof(double)),
+                    .L        = arena_take(a, nv * nv, sizeof(lane))};
+}
+
+/* With mimics a coordinate moves several joints. */
+static inline void factor_floors(const dyn_model *m, double *floor)
+{
+    for (int v = 0; v < m->nv; v++)
+        floor[v] = m->floating && v < 6 ? pivot_floor(&m->body[0], v < 3) : 0;
+    for (size_t i = m->floating; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        floor[b->v] += b->ratio * b->ratio * pivot_floor(b, b->joint == DYN_PRISMATIC);
+    }
 }
 
 static inline void factor_ancestors(const dyn_model *m, int *ancestor)
@@ -35,19 +49,19 @@ static inline int factor_body(const dyn_model *m, int v)
     return i;
 }
 
-/* Factors M; returns the body of the first pivot that is not positive, or -1. A pivot that rounding alone could have left
- * of M_kk counts as zero. */
+/* Factors M; returns the body of the first pivot that is not positive, or -1. */
 static inline lane factor_make(const dyn_model *m, const factor *f, const lane *M)
 {
     size_t nv  = (size_t)m->nv;
     int   *up  = f->ancestor;
     lane  *L   = f->L, bad = lane_of(-1);
     factor_ancestors(m, up);
+    factor_floors(m, f->floor);
     for (size_t e = 0; e < nv * nv; e++)
         L[e] = M[e];
     for (int k = m->nv - 1; k >= 0; k--) {
-        lane *row = &L[(size_t)k * nv], pivot = row[k], least = (double)nv * DBL_EPSILON * M[(size_t)k * nv + (size_t)k];
-        lane_mask good = lane_positive(pivot) & lane_less(least, pivot);
+        lane     *row = &L[(size_t)k * nv], pivot = row[k];
+        lane_mask good = lane_positive(pivot) & lane_less(lane_of(f->floor[k]), pivot);
         bad = lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(factor_body(m, k)));
         for (int i = up[k]; i >= 0; i = up[i]) {
             lane g = row[i] / pivot;

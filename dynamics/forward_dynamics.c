@@ -223,9 +223,10 @@ LANE_INLINE void articulate_form(const dyn_body *b, joint_at at, lane sd, const 
     P->I = b->first ? J : handle_add(&P->I, &J);
 }
 
-static void note_pivot(lane pivot, int i, lane *singular)
+static void note_pivot(lane pivot, double floor, int i, lane *singular)
 {
-    lane_mask fine = lane_positive(pivot) | lane_less(lane_of(-1), *singular);
+    lane_mask good = lane_positive(pivot) & lane_less(lane_of(floor), pivot);
+    lane_mask fine = good | lane_less(lane_of(-1), *singular);
     *singular      = lane_select(fine, *singular, lane_of(i));
 }
 
@@ -243,7 +244,7 @@ static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, c
         lane effort = joint_effort(b, tau);
         if (b->rough || b->sprung)
             effort -= joint_passive(b, scene->terms, q, qd);
-        note_pivot(pivot, i, singular);
+        note_pivot(pivot, pivot_floor(b, along), i, singular);
         B->d = 1.0 / pivot;
         B->u = effort - (along ? B->p.f.z : B->p.n.z);
         if (b->parent != DYN_WORLD) {
@@ -256,10 +257,10 @@ static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, c
 /* --- the floating base: I a = tau - p, six equations ------------------------------------------------------- */
 
 /* Solves S x = y for symmetric positive S by S = L D L^T; marks a pivot that is not positive. */
-static void solve6(lane S[6][6], lane x[6], int body, lane *singular)
+static void solve6(const dyn_body *base, lane S[6][6], lane x[6], lane *singular)
 {
     for (int k = 0; k < 6; k++) {
-        note_pivot(S[k][k], body, singular);
+        note_pivot(S[k][k], pivot_floor(base, k < 3), 0, singular);
         for (int i = k + 1; i < 6; i++) {
             lane f = S[k][i] / S[k][k];
             for (int j = i; j < 6; j++)
@@ -291,7 +292,7 @@ static void base_acceleration(const dyn_scene *scene, link_state *B, const lane 
     lane   x[6] = {-f.x, -f.y, -f.z, -n.x, -n.y, -n.z};
     for (int k = 0; k < 6; k++)
         x[k] += tau ? tau[k] : lane_of(0);
-    solve6(S, x, 0, singular);
+    solve6(b, S, x, singular);
     mat3 R = base_rotation(q);
     vec3 a = load3(x), g = mat3_mul_transposed(&R, vec3_of(scene->gravity));
     B->v = a;

@@ -28,6 +28,14 @@ typedef struct joint_at {
     default: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_ZX); break;                                                        \
     }
 
+/* Pivots are what is left of an inertia when everything further out moves freely. Where nothing is left, rounding still
+ * leaves something, of either sign: up to 4000 eps of the inertia it was taken from, rarely more (where another pivot
+ * is nearly zero, too). Down to that a pivot counts as zero. `linear`: of a motion along, not about, the axis. */
+LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
+{
+    return 0x1p-40 * (linear ? b->subtree_mass : b->subtree_moment);
+}
+
 /* --- coordinates of the joint and of the model: s = ratio q + offset, tau_q = ratio tau_s ------------------- */
 
 LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)

@@ -267,15 +267,24 @@ static void follow_leaders(builder *to, const dyn_description *d)
     }
 }
 
+/* int |r + p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2, wherever r points */
+static double moment_at_parent(const dyn_body *b)
+{
+    double distance = hypot(hypot(b->p_pc[0], b->p_pc[1]), b->p_pc[2]);
+    double reach    = sqrt(b->subtree_moment) + sqrt(b->subtree_mass) * distance;
+    return reach * reach;
+}
+
 /* What is summed or known only from the whole tree. */
 static void finish(dyn_model *m, dyn_body *body)
 {
     m->mass     = 0;
     m->branched = false;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        body[i].subtree_mass = body[i].mass;
-        body[i].leaf         = true;
-        body[i].forks        = false;
+        body[i].subtree_mass   = body[i].mass;
+        body[i].subtree_moment = fmax(0, body[i].E[0] + body[i].E[3] + body[i].E[5]);
+        body[i].leaf           = true;
+        body[i].forks          = false;
         m->mass += body[i].mass;
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
@@ -287,6 +296,7 @@ static void finish(dyn_model *m, dyn_body *body)
         p->leaf     = false;
         p->forks |= body[i].parent != i - 1;
         p->subtree_mass += body[i].subtree_mass;
+        p->subtree_moment += moment_at_parent(&body[i]);
     }
 }
 

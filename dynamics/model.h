@@ -113,6 +113,8 @@ typedef struct dyn_body {
     double         E[6];         /* kg m^2, second moment int r r^T dm about the body origin: xx xy xz yy yz zz;
                                   * the inertia tensor about the origin is trace(E) 1 - E */
     double         subtree_mass; /* kg, of the body and all that hangs on it */
+    double         subtree_moment; /* kg m^2, its second moment int r^2 dm about the body origin at most, wherever the
+                                    * joints stand; prismatic ones at zero */
     double         rotor_inertia;
     dyn_friction   friction;
     dyn_spring     spring;

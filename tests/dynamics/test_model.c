@@ -166,6 +166,24 @@ static void test_fixed_joints_are_merged(void **state)
     dyn_model_free(m);
 }
 
+/* Point masses on a line: the bound is what the stretched arm has, 2 (1/2)^2 + 3 2^2. */
+static void test_subtree_moment(void **state)
+{
+    const dyn_pose  here    = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    dyn_link        link[2] = {{.parent = DYN_WORLD, .joint = DYN_REVOLUTE, .axis = {0, 0, 1}, .ratio = 1}};
+    dyn_description d       = {.n_links = 2, .links = link};
+    link[0].before = link[0].after = here;
+    link[1]                        = link[0];
+    link[1].parent                 = 0;
+    link[1].before.p[0]            = -1; /* folded where the description has its zero */
+    link[0].inertia                = (dyn_inertia){.mass = 2, .com = {0.5, 0, 0}};
+    link[1].inertia                = (dyn_inertia){.mass = 3, .com = {1, 0, 0}};
+    dyn_model *m                   = build(&d);
+    assert_true(fabs(m->body[1].subtree_moment - 3) < 1e-15);
+    assert_true(fabs(m->body[0].subtree_moment - 12.5) < 1e-14);
+    dyn_model_free(m);
+}
+
 static void test_floating_base_is_the_first_body(void **state)
 {
     dyn_link link[7];
@@ -359,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_figures_of_a_general_turn_are_kept),
         cmocka_unit_test(test_nearly_special_turns_keep_the_tip),
         cmocka_unit_test(test_fixed_joints_are_merged),
+        cmocka_unit_test(test_subtree_moment),
         cmocka_unit_test(test_floating_base_is_the_first_body),
         cmocka_unit_test(test_lone_floating_body_falls),
         cmocka_unit_test(test_nothing_that_moves),

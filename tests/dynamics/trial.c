@@ -100,6 +100,25 @@ trial trial_point_mass_arm(size_t rows)
     return t;
 }
 
+trial trial_redundant_arm(uint64_t seed, size_t rows)
+{
+    enum { JOINTS = 7 };
+    random_source  source = {.state = seed};
+    random_tree    tree   = {.description = {.n_links = JOINTS}, .links = calloc(JOINTS, sizeof *tree.links)};
+    const dyn_pose here   = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    assert_non_null(tree.links);
+    for (int i = 0; i < JOINTS; i++) {
+        dyn_link *l = &tree.links[i];
+        *l          = (dyn_link){.parent = i - 1, .joint = DYN_REVOLUTE, .after = here, .ratio = 1};
+        if (seed % 3 == 0 && i % 3 == 2) l->joint = DYN_PRISMATIC;
+        random_pose(&source, &l->before);
+        random_unit(&source, l->axis);
+    }
+    random_inertia(&source, &tree.links[JOINTS - 1].inertia);
+    tree.description.links = tree.links;
+    return trial_of(seed, tree, rows, 0);
+}
+
 void trial_free(trial *t)
 {
     random_tree_free(&t->tree);

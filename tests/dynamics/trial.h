@@ -25,6 +25,9 @@ trial trial_make_plain(uint64_t seed, unsigned features);
 /* Two unit links, a point mass at the end of the second: M = [[2 + 2 cos q2, 1 + cos q2], [., 1]], singular exactly
  * when the arm is straight, as it is in every odd row. */
 trial trial_point_mass_arm(size_t rows);
+/* Seven joints about or along random directions, all but the last link massless: seven unknowns for the six ways in
+ * which one body can move, so the mass matrix is singular in every state, but never to the last bit. */
+trial trial_redundant_arm(uint64_t seed, size_t rows);
 /* A given tree, which the trial then owns. */
 trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches);
 void  trial_free(trial *t);
