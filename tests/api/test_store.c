@@ -64,7 +64,9 @@ static bool save(void *arg, const char *name, const char *record, size_t length,
     if (refuse(problem)) return false;
     char **to = slot(name);
     free(*to);
-    *to = strndup(record, length);
+    *to = calloc(length + 1, 1);
+    assert_non_null(*to);
+    memcpy(*to, record, length);
     return true;
 }
 
