@@ -26,6 +26,12 @@ double *api_take_lanes(api_evaluation *e, size_t entries)
 
 /* --- results ---------------------------------------------------------------------------------------------------- */
 
+/* Blocks that an operation evaluates at a time. */
+static size_t step_of(const api_evaluation *e, const api_operation *operation)
+{
+    return operation->one_by_one ? 1 : e->chunk;
+}
+
 static bool take_results(api_evaluation *e, api_asked *asked)
 {
     const api_operation *operation = asked->operation;
@@ -36,7 +42,7 @@ static bool take_results(api_evaluation *e, api_asked *asked)
     }
     if (!operation->spare) return true;
     size_t entries = operation->spare(e->model, asked);
-    asked->spare   = api_take(e, entries * e->chunk * e->lanes * sizeof(double));
+    asked->spare   = api_take(e, entries * step_of(e, operation) * e->lanes * sizeof(double));
     return asked->spare != NULL;
 }
 
@@ -76,12 +82,15 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
 /* A chunk at a time, so that a client that left or a deadline is noticed. */
 static bool evaluate(api_evaluation *e)
 {
-    for (size_t i = 0; i < e->n_asked; i++)
-        for (size_t block = 0; block < e->blocks; block += e->chunk) {
-            size_t blocks = e->blocks - block < e->chunk ? e->blocks - block : e->chunk;
+    for (size_t i = 0; i < e->n_asked; i++) {
+        const api_operation *operation = e->asked[i].operation;
+        size_t               step      = step_of(e, operation);
+        for (size_t block = 0; block < e->blocks; block += step) {
+            size_t blocks = e->blocks - block < step ? e->blocks - block : step;
             if (!api_watch_check(e->input->watch, e->problem)) return false;
-            if (!e->asked[i].operation->evaluate(e, &e->asked[i], block, blocks)) return false;
+            if (!operation->evaluate(e, &e->asked[i], block, blocks)) return false;
         }
+    }
     return true;
 }
 

@@ -9,7 +9,7 @@
 #include "json.h"
 #include "pointer.h"
 
-enum { API_MAX_OUTPUTS = 8, API_MAX_RANK = 2, API_CHUNK = 512 /* states between two looks at the watch */ };
+enum { API_MAX_OUTPUTS = 12, API_MAX_RANK = 3, API_CHUNK = 512 /* states between two looks at the watch */ };
 
 /* Fields of a request; their names are api_field_names'. First the state, then what `evaluate` shares among its
  * operations, then what belongs to one operation. */
@@ -47,7 +47,8 @@ typedef struct api_asked {
     const dyn_frame            *at;                      /* the one frame of Jacobian and rates; NULL: not given */
     bool                        frame_axes;              /* "reference": "frame" */
     double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
-    double                     *spare; /* lanes of e->chunk blocks, operation->spare entries a state */
+    size_t                      n_wrenches;              /* of the request */
+    double                     *spare; /* lanes of the blocks evaluated at a time, operation->spare entries a state */
 } api_asked;
 
 typedef struct api_evaluation {
@@ -65,6 +66,7 @@ typedef struct api_evaluation {
     const int       *order;     /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
     double          *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
     double          *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
+    double          *wrench_rates;            /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
     void            *workspace;
     size_t           n_asked;
     api_asked       *asked;    /* [n_asked] */
@@ -94,6 +96,10 @@ static inline const double *api_state_block(const api_evaluation *e, api_field f
 static inline const double *api_wrench_block(const api_evaluation *e, size_t block)
 {
     return api_block(e, e->wrenches, 9 * e->scene.n_wrenches, block);
+}
+static inline const double *api_wrench_rate_block(const api_evaluation *e, size_t block)
+{
+    return api_block(e, e->wrench_rates, 6 * e->scene.n_wrenches, block);
 }
 
 /* False with a problem naming row and joint when a real lane of these blocks is not -1: the index of the body at

@@ -3,7 +3,9 @@
 #include <string.h>
 
 const api_operation *const api_operations[] = {
-    &api_inverse_dynamics, &api_forward_dynamics, &api_mass_matrix, &api_bias, &api_kinematics, &api_energy, NULL,
+    &api_inverse_dynamics,    &api_forward_dynamics, &api_mass_matrix,       &api_bias,
+    &api_kinematics,          &api_energy,           &api_torque_derivative, &api_sensitivity,
+    &api_forward_sensitivity, &api_coriolis,         &api_regressor,         NULL,
 };
 
 const api_operation *api_operation_named(const char *name)
@@ -27,6 +29,9 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
     case API_NV: return model->nv;
     case API_BODIES: return model->n_bodies;
     case API_FRAMES_ASKED: return asked->n_frames;
+    case API_WRENCHES_GIVEN: return asked->n_wrenches;
+    case API_BODY_PARAMETERS: return 10 * model->n_bodies;
+    case API_JOINT_PARAMETERS: return 3 * model->n_joints;
     default: return (size_t)extent;
     }
 }
@@ -44,6 +49,23 @@ double *api_result_block(const api_evaluation *e, const api_asked *asked, size_t
 {
     if (!asked->result[output]) return NULL;
     return api_block(e, asked->result[output], api_output_entries(e->model, asked, output), block);
+}
+
+size_t api_missing_entries(const api_model *model, const api_asked *asked, size_t first, size_t last)
+{
+    size_t entries = 0;
+    for (size_t output = first; output <= last; output++)
+        if (!asked->result[output]) entries += api_output_entries(model, asked, output);
+    return entries;
+}
+
+double *api_result_or_spare(const api_evaluation *e, const api_asked *asked, size_t output, size_t block, double **next)
+{
+    double *result = api_result_block(e, asked, output, block);
+    if (result) return result;
+    result = *next;
+    *next += api_output_entries(e->model, asked, output) * e->lanes;
+    return result;
 }
 
 bool api_operation_exists(api_call *call, const api_input *input, api_problem *problem)

@@ -6,7 +6,14 @@
 #include "evaluation.h"
 
 /* Extents that depend on the model or the request. */
-enum { API_NV = -1, API_BODIES = -2, API_FRAMES_ASKED = -3 };
+enum {
+    API_NV               = -1,
+    API_BODIES           = -2,
+    API_FRAMES_ASKED     = -3,
+    API_WRENCHES_GIVEN   = -4,
+    API_BODY_PARAMETERS  = -5, /* 10 a body */
+    API_JOINT_PARAMETERS = -6, /* 3 a joint */
+};
 
 typedef struct api_output {
     const char *name;
@@ -18,6 +25,8 @@ typedef struct api_operation {
     const char *name;                     /* as in the URL */
     unsigned    needs, takes;             /* API_BIT of fields; `takes` beside what it needs */
     api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
+    bool        wrench_rates;             /* takes force_rate and torque_rate of wrenches, too */
+    bool        one_by_one;               /* evaluates a block at a time: its scratch lanes are many */
     double      weight, square_weight;    /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                            * dynamics costs 1 per body */
     /* Reads options beside "outputs"; their names are known already. NULL: there are none. */
@@ -29,7 +38,7 @@ typedef struct api_operation {
 } api_operation;
 
 extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
-    api_energy;
+    api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor;
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 
@@ -43,3 +52,10 @@ size_t api_output_entries(const api_model *model, const api_asked *asked, size_t
 
 /* Block `block` of output `output`; NULL: not asked for. */
 double *api_result_block(const api_evaluation *e, const api_asked *asked, size_t output, size_t block);
+
+/* For outputs that a kernel cannot do without: the entries a state of those from `first` to `last` that were not asked
+ * for; and, for an operation that evaluates one block at a time, the output's block or the next room of the spare
+ * lanes, past which `next` moves. */
+size_t  api_missing_entries(const api_model *model, const api_asked *asked, size_t first, size_t last);
+double *api_result_or_spare(const api_evaluation *e, const api_asked *asked, size_t output, size_t block,
+                            double **next);

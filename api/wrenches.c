@@ -1,9 +1,23 @@
 /* wrenches.c - "wrenches": forces and torques on links, by the environment. */
 #include "batch.h"
+#include "operation.h"
 #include <string.h>
 
-static const char *const fields[]  = {"link", "force", "torque", "point", "frame", NULL};
-static const char *const vectors[] = {"force", "torque", "point"}; /* as the kernels want them, three numbers each */
+static const char *const fields[]            = {"link", "force", "torque", "point", "frame", NULL};
+static const char *const fields_with_rates[] = {"link",       "force",       "torque", "point",
+                                                "force_rate", "torque_rate", "frame",  NULL};
+
+/* Three numbers each, as the kernels want them: of the wrench, and of its rate. */
+enum { VALUES = 3, RATES = 2 };
+static const char *const vectors[] = {"force", "torque", "point", "force_rate", "torque_rate"};
+
+/* Whether any of the operations takes rates. */
+static bool takes_rates(const api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (e->asked[i].operation->wrench_rates) return true;
+    return false;
+}
 
 static const json_t *list_of(const json_t *request, api_place *at)
 {
@@ -27,14 +41,15 @@ static bool read_axes(const api_evaluation *e, const json_t *wrench, const api_p
 /* Where the wrench acts, and how many rows its components have. */
 static bool read_site(api_evaluation *e, const json_t *wrench, const api_place *up, dyn_wrench_site *site)
 {
-    if (!api_check_keys(e, wrench, up, fields, "a wrench")) return false;
+    bool rates = takes_rates(e);
+    if (!api_check_keys(e, wrench, up, rates ? fields_with_rates : fields, "a wrench")) return false;
     api_place at = api_place_key(up, "link");
     if (!json_object_get(wrench, "link")) return api_fail_at(e, &at, API_MISSING_FIELD, "a wrench needs its link");
     int link = api_read_frame(e, json_object_get(wrench, "link"), &at, true);
     if (link < 0 || !read_axes(e, wrench, up, &site->world_axes)) return false;
     site->body = e->model->frames[link].frame.body;
     site->X_bl = e->model->frames[link].frame.X_bf;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < VALUES + (rates ? RATES : 0); i++) {
         const json_t *value = json_object_get(wrench, vectors[i]);
         at                  = api_place_key(up, vectors[i]);
         if (value && !api_batch_measure(e, value, &at)) return false;
@@ -58,19 +73,32 @@ bool api_measure_wrenches(api_evaluation *e, const json_t *request)
     }
     e->scene.n_wrenches = n;
     e->scene.wrench     = sites;
+    for (size_t i = 0; i < e->n_asked; i++)
+        e->asked[i].n_wrenches = n;
     return true;
 }
 
-static bool read_components(const api_evaluation *e, const json_t *wrench, const api_place *up, size_t first)
+/* Lanes for n vectors of every wrench, of which the absent ones are zero. */
+static double *take_vectors(api_evaluation *e, size_t n)
+{
+    size_t  entries = 3 * n * e->scene.n_wrenches;
+    double *lanes   = api_take_lanes(e, entries);
+    if (lanes) memset(lanes, 0, entries * e->blocks * e->lanes * sizeof *lanes);
+    return lanes;
+}
+
+/* Reads n vectors of wrench `index` into `lanes`, which hold as many of each wrench. */
+static bool read_vectors(const api_evaluation *e, const json_t *wrench, const api_place *up, size_t index,
+                         const char *const *names, size_t n, double *lanes)
 {
     double scratch[3];
-    for (size_t i = 0; i < 3; i++) {
-        api_vector v = {.value = json_object_get(wrench, vectors[i]), .n = 3};
+    for (size_t i = 0; i < n; i++) {
+        api_vector v = {.value = json_object_get(wrench, names[i]), .n = 3};
         if (!v.value) continue;
-        v.at     = api_place_key(up, vectors[i]);
-        v.lanes  = e->wrenches;
-        v.stride = 9 * e->scene.n_wrenches;
-        v.first  = first + 3 * i;
+        v.at     = api_place_key(up, names[i]);
+        v.lanes  = lanes;
+        v.stride = 3 * n * e->scene.n_wrenches;
+        v.first  = 3 * (n * index + i);
         if (!api_batch_read(e, &v, scratch)) return false;
     }
     return true;
@@ -79,15 +107,17 @@ static bool read_components(const api_evaluation *e, const json_t *wrench, const
 bool api_decode_wrenches(api_evaluation *e, const json_t *request)
 {
     api_place     at;
-    const json_t *list = list_of(request, &at);
-    size_t        n    = e->scene.n_wrenches;
-    if (n == 0) return true;
-    e->wrenches = api_take_lanes(e, 9 * n);
+    const json_t *list  = list_of(request, &at);
+    bool          rates = takes_rates(e);
+    if (e->scene.n_wrenches == 0) return true;
+    e->wrenches = take_vectors(e, VALUES);
     if (!e->wrenches) return false;
-    memset(e->wrenches, 0, 9 * n * e->blocks * e->lanes * sizeof *e->wrenches); /* what is absent is zero */
-    for (size_t i = 0; i < n; i++) {
-        api_place entry = api_place_index(&at, i);
-        if (!read_components(e, json_array_get(list, i), &entry, 9 * i)) return false;
+    if (rates && !(e->wrench_rates = take_vectors(e, RATES))) return false;
+    for (size_t i = 0; i < e->scene.n_wrenches; i++) {
+        const json_t *wrench = json_array_get(list, i);
+        api_place     entry  = api_place_index(&at, i);
+        if (!read_vectors(e, wrench, &entry, i, vectors, VALUES, e->wrenches)) return false;
+        if (rates && !read_vectors(e, wrench, &entry, i, vectors + VALUES, RATES, e->wrench_rates)) return false;
     }
     return true;
 }
