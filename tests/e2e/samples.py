@@ -1,4 +1,7 @@
-"""Small robots as model documents, for tests that need one of a certain kind."""
+"""Small robots as model documents, random states of them, and a request for all there is to know."""
+import json
+import math
+import random
 
 
 def body(mass, com=(0, 0, 0), xx=0.02, yy=0.03, zz=0.04, xy=0.001, xz=-0.002, yz=0.003):
@@ -74,3 +77,38 @@ THREE_LINK = {
             [0.22689, 0.22689, 0.0151074, 8.393, 8.393, 8.393],
             [0.0494433, 0.0494433, 0.004095, 2.275, 2.275, 2.275])],
         "S": [[1, 0, 1, 0, 1, 0], [0, 1, 0, -0.089, 0, 0], [0, 1, 0, -0.089, 0, 0.425]]}}
+
+KINEMATICS = ["poses", "jacobian", "jacobian_dot", "velocity", "acceleration", "jerk"]
+ENERGY = ["kinetic", "potential", "mass", "com", "com_velocity", "com_jacobian", "momentum", "momentum_matrix"]
+
+
+def everything(state):
+    """An evaluate request for every output of every operation."""
+    return {**state, "operations": {
+        "inverse-dynamics": {"outputs": ["tau", "joint_wrenches"]},
+        "forward-dynamics": {"outputs": ["qdd", "joint_wrenches"]},
+        "mass-matrix": {"outputs": ["mass_matrix", "inverse"]},
+        "bias": {"outputs": ["bias", "coriolis", "gravity", "friction"]},
+        "kinematics": {"frame": "tool", "outputs": KINEMATICS},
+        "energy": {"outputs": ENERGY}}}
+
+
+def states(count, nv=4, floating=False, seed=3):
+    """Batched fields of random states."""
+    rng = random.Random(seed)
+    rows = {name: [[rng.uniform(-2, 2) for _ in range(nv)] for _ in range(count)]
+            for name in ("q", "qd", "qdd", "qddd", "tau")}
+    if floating:
+        for i, q in enumerate(rows["q"]):
+            turn = [rng.gauss(0, 1) for _ in range(4)]
+            size = math.sqrt(sum(x * x for x in turn))
+            rows["q"][i] = q[:3] + [x / size for x in turn] + q[6:]
+    return rows
+
+
+# The published state of the bundled puma560, and a request of chain(100) that takes some tenths of a second.
+ASK = "/v1/models/puma560/inverse-dynamics"
+QN = [0, 0.7853981633974483, 3.141592653589793, 0, 0.7853981633974483, 0]
+PUMA = {"q": QN, "qd": [1] * 6, "qdd": [1] * 6}
+HEAVY = json.dumps({"q": [[0.1] * 100] * 1500, "tau": [0] * 100, "operations": {
+    "inverse-dynamics": {}, "bias": {}, "energy": {}, "forward-dynamics": {}}})

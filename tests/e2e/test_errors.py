@@ -11,10 +11,10 @@ INF = "1e999"
 
 # Codes that this file does not provoke, and who does.
 ELSEWHERE = {
-    "bad-request": "test_http.py, where the framing is broken", "request-timeout": "test_http.py, slow peers",
-    "uri-too-long": "test_http.py", "headers-too-large": "test_http.py",
-    "precondition-failed": "test_models.py", "queue-full": "test_clients.py", "deadline-passed": "test_clients.py",
-    "memory-full": "test_clients.py", "draining": "test_clients.py", "not-ready": "seen only while models load",
+    "bad-json": "test_syntax.py", "bad-request": "test_http.py, where the framing is broken",
+    "request-timeout": "test_http.py, slow peers", "uri-too-long": "test_http.py", "headers-too-large": "test_http.py",
+    "precondition-failed": "test_models.py", "queue-full": "test_overload.py", "deadline-passed": "test_overload.py",
+    "memory-full": "test_overload.py", "draining": "test_process.py", "not-ready": "seen only while models load",
     "store-failed": "test_store.py", "internal-error": "a defect by definition"}
 seen, documented = set(), set()
 
@@ -125,7 +125,8 @@ class Requests(ErrorCase):
         self.bad({"q": q, "wrenches": [{"link": "fore", "frame": "earth"}]}, "/wrenches/0/frame", says="earth")
         self.bad({"q": q, "payload": {"link": "for", "mass": 1}}, "/payload/link", says="for")
         self.bad({"q": q, "payload": [{"link": "fore", "mass": 1}, {"link": 3, "mass": 1}]}, "/payload/1/link")
-        self.bad({"q": q, "operations": {"bias": {}, "bais": {}}}, "/operations/bais", operation="evaluate", says="bais")
+        self.bad({"q": q, "operations": {"bias": {}, "bais": {}}}, "/operations/bais", operation="evaluate",
+                 says="bais")
         self.bad({"q": q, "operations": {"bias": {"outputs": ["x"]}}}, "/operations/bias/outputs/0",
                  operation="evaluate")
         self.bad({"q": q, "operations": {"evaluate": {"operations": {}}}}, operation="evaluate")
@@ -209,71 +210,6 @@ class Requests(ErrorCase):
         self.bad({"q": [self.Q] * 3, "qd": [[0] * 4, [1e200] * 4, [0] * 4]}, row=1)
 
 
-class Syntax(ErrorCase):
-    VALID = ('{"q":[0.1,-2e-1,3.0E+1,4],"qd":[1,2,3,4],"qdd":{"shoulder":1,"elbow":2,"grasp":3,"hip":4},'
-             '"wrenches":[{"link":"fore","force":[1,2,3],"frame":"link"}],"gravity":[0,0,-9.81],"friction":false,'
-             '"payload":[{"link":"gripper","mass":1,"com":[0,0,0.1]}],"outputs":["tau","joint_wrenches"]}')
-    PATH = "/v1/models/arm/inverse-dynamics"
-
-    def test_cut_at_every_byte(self):
-        self.assertEqual(self.client.post(self.PATH, self.VALID).status, 200)
-        for length in range(len(self.VALID)):
-            problem = self.assertProblem(self.client.post(self.PATH, self.VALID[:length]), 400)
-            self.assertIn("offset", problem)
-            self.assertLessEqual(problem["offset"], length)
-
-    def test_a_document_cut_at_every_byte(self):
-        text = json.dumps(branched())
-        revision = self.client.get("/v1/models/arm").json()["revision"]
-        for length in range(len(text)):
-            self.assertProblem(self.client.put("/v1/models/arm", text[:length]), 400)
-        self.assertEqual(self.client.get("/v1/models/arm").json()["revision"], revision)
-
-    def test_every_byte_replaced(self):
-        """No byte put anywhere makes the server fail: it answers, or says what is wrong."""
-        text = self.VALID.encode()
-        for i in range(len(text)):
-            for byte in (0x00, 0x22, 0x5C, 0x7B, 0x5D, 0x2C, 0xFF, 0x39):
-                answer = self.client.post(self.PATH, text[:i] + bytes([byte]) + text[i + 1:])
-                self.assertIn(answer.status, (200, 400, 422), text[:i] + bytes([byte]) + text[i + 1:])
-
-    def test_offsets(self):
-        for text, offset in (('{"q":[1,2,,3]}', 10), ('{"q":[01,2,3,4]}', 7), ('{"q" [1]}', 5)):
-            problem = self.refused(self.PATH, text, 400)
-            self.assertLessEqual(abs(problem["offset"] - offset), 1, problem)
-
-    def test_what_json_does_not_allow(self):
-        q = '{"q":[0,0,0,%s]}'
-        for number in (".5", "1.", "01", "+1", "1e", "1e+", "0x10", "NaN", "Infinity", "-Infinity", "inf", "nan", "-",
-                       "1_000", "1,", "--1", "1.e5", "1e5.0", "٣"):
-            self.refused(self.PATH, q % number, 400)
-        for text in ("", " ", "{", "}", "{]", '{"q":[0,0,0,0],}', "{'q':[0,0,0,0]}", '{"q":[0,0,0,0]} x',
-                     '{"q":[0,0,0,0]}{}', '{"q":[0,0,0,0] /* */}', '{q:[0,0,0,0]}', '{"q":[0,0,0,0]', '"\\u12"',
-                     '{"\\x":1}', '{"a\nb":1}', "\ufeff{}", "tru", '{"q":[0 0 0 0]}', '{"q":[0,0,0,0]}\x00'):
-            self.refused(self.PATH, text, 400)
-        for raw in (b'{"\xff":1}', b'{"\xc0\xaf":1}', b'{"\xed\xa0\x80":1}', b'{"q":"\xf8"}', b'\xff\xfe{\x00}\x00'):
-            self.refused(self.PATH, raw, 400)
-
-    def test_duplicate_keys(self):
-        for text in ('{"q":[0,0,0,0],"q":[0,0,0,0]}', '{"q":[0,0,0,0],"\\u0071":[0,0,0,0]}',
-                     '{"q":[0,0,0,0],"wrenches":[{"link":"fore","link":"fore"}]}'):
-            self.refused(self.PATH, text, 400)
-        self.refused("/v1/models/x", '{"links":[],"links":[]}', 400, method="PUT")
-
-    def test_nesting(self):
-        for depth in (1000, 100_000, 2_000_000):
-            self.refused(self.PATH, "[" * depth, 400)
-            self.refused(self.PATH, '{"q":' + "[" * depth + "]" * depth + "}", 400)
-            self.refused("/v1/models/x", '{"a":' * depth + "1" + "}" * depth, 400, method="PUT")
-
-    def test_a_long_number_and_a_long_name(self):
-        zeros = "0" * 1_000_000
-        answer = self.client.post("/v1/models/slider/inverse-dynamics", f'{{"q":[0],"qdd":[0.{zeros}1]}}')
-        self.assertEqual((answer.status, answer.json()), (200, {"tau": [0]}))
-        self.refused(self.PATH, '{"q":[0,0,0,0],"' + "n" * 1_000_000 + '":1}', 422)
-        self.refused(self.PATH, '{"q":[0,0,0,0],"outputs":["' + "n" * 1_000_000 + '"]}', 422)
-
-
 class Documents(ErrorCase):
     def bad(self, change, pointer=None, status=422, says=()):
         """branched(), changed in place by `change`, is refused."""
@@ -334,7 +270,8 @@ class Documents(ErrorCase):
         self.bad(self.joint(origin={"xyz": [0, 0]}), "/links/0/joint/origin/xyz")
         self.bad(self.joint(origin={"xzy": [0, 0, 0]}), "/links/0/joint/origin/xzy")
         self.bad(self.joint(origin={"dh": {"theta": 0, "d": 0, "a": 0, "alpha": 0}}))      # and an axis
-        self.bad(self.joint(origin={"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]}), "/links/0/joint/origin/matrix")
+        self.bad(self.joint(origin={"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]}),
+                 "/links/0/joint/origin/matrix")
         self.bad(self.joint(origin={"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, 0], [0, 0, 0, 1]]}))
         self.bad(self.joint(origin={"matrix": [[1, 0.1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}))
         self.bad(self.joint(origin={"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 1]]}))
@@ -411,7 +348,8 @@ class Heads(ErrorCase):
                      "/v1/models/a%", "/v1/models/slider%00", "/problems/none", "/problems", "/v1/models/..%2fx",
                      "/v1/models/slider/../slider", "//"):
             self.refused(path, None, 404, method="GET")
-        for path in ("/v1/models/none/mass-matrix", "/v1/models/slider/no-such-operation", "/v1/models/slider/Mass-Matrix"):
+        for path in ("/v1/models/none/mass-matrix", "/v1/models/slider/no-such-operation",
+                     "/v1/models/slider/Mass-Matrix"):
             self.refused(path, "{}", 404)
         self.refused("/v1/models/none", None, 404, method="DELETE")
 
@@ -444,7 +382,8 @@ class Heads(ErrorCase):
             self.refused(self.PATH, self.REQUEST, 415, Content_Encoding=given)
 
     def test_accept(self):
-        for given in ("*/*", "application/*", "application/json", "text/html, application/json;q=0.1", "text/html, */*;q=0.1"):
+        for given in ("*/*", "application/*", "application/json", "text/html, application/json;q=0.1",
+                      "text/html, */*;q=0.1"):
             answer = self.client.post(self.PATH, self.REQUEST, Accept=given)
             self.assertEqual(answer.status, 200, given)
             self.assertEqual(answer.headers.get_content_type(), "application/json")

@@ -161,8 +161,8 @@ class Headers(WireCase):
             self.assertEqual(self.raw.answer().status, status, headers)
 
     def test_bodies_where_none_is_expected(self):
-        for method, path, status in (("GET", "/v1/models", 200), ("HEAD", "/livez", 200), ("DELETE", "/v1/models/no", 404),
-                                     ("OPTIONS", "/v1", 204)):
+        for method, path, status in (("GET", "/v1/models", 200), ("HEAD", "/livez", 200),
+                                     ("DELETE", "/v1/models/no", 404), ("OPTIONS", "/v1", 204)):
             for size in (5, 100_000):
                 raw = self.server.socket()
                 raw.send(f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n" + "x" * size)
@@ -193,13 +193,15 @@ class Malformed(WireCase):
             self.refused_on_the_wire(post(BODY, length=length), 400, 413)
 
     def test_bad_transfer_codings(self):
-        for coding in ("gzip", "chunked, chunked", "gzip, chunked", "identity", "xchunked", "chunked;q=1", "chunked, gzip"):
+        for coding in ("gzip", "chunked, chunked", "gzip, chunked", "identity", "xchunked", "chunked;q=1",
+                       "chunked, gzip"):
             self.refused_on_the_wire(post(b"0\r\n\r\n", f"Transfer-Encoding: {coding}", length=False), 400, 501)
         self.refused_on_the_wire(post(b"0\r\n\r\n", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked",
                                       length=False), 400, 501)
 
     def test_bad_chunks(self):
-        for chunks in (b"zz\r\n", b"-1\r\nx\r\n", b"5\r\nabc\r\n0\r\n\r\n", b"ffffffffffffffffff\r\nx", b"3 \x00\r\nabc\r\n0\r\n\r\n"):
+        for chunks in (b"zz\r\n", b"-1\r\nx\r\n", b"5\r\nabc\r\n0\r\n\r\n", b"ffffffffffffffffff\r\nx",
+                       b"3 \x00\r\nabc\r\n0\r\n\r\n"):
             raw = self.server.socket()
             raw.send(post(b"", "Transfer-Encoding: chunked", length=False) + chunks)
             raw.half_close()
@@ -214,8 +216,8 @@ class Malformed(WireCase):
             self.refused_on_the_wire(post(BODY, header, length=False if "ength" in header else None), 400)
 
     def test_request_lines(self):
-        for line in (b"GARBAGE", b"GET", b"GET /livez", b"GET /livez HTTP/9.9", b"\x00\x01\x02", b"GET  /livez  HTTP/1.1 x",
-                     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
+        for line in (b"GARBAGE", b"GET", b"GET /livez", b"GET /livez HTTP/9.9", b"\x00\x01\x02",
+                     b"GET  /livez  HTTP/1.1 x", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
             raw = self.server.socket()
             raw.send(line + b"\r\nHost: x\r\n\r\n")
             raw.half_close()

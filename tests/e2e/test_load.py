@@ -7,8 +7,7 @@ import time
 
 import tap
 from harness import ServerCase
-from samples import branched, pendulum
-from test_requests import everything, states
+from samples import branched, everything, pendulum, states
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "5"))
 CLIENTS = 24

@@ -5,7 +5,8 @@ import math
 import threading
 
 import tap
-from harness import ServerCase, matmul
+from arrays import matmul
+from harness import ServerCase
 from samples import THREE_LINK, body, branched, chain, pendulum, slider
 
 
@@ -77,7 +78,8 @@ class Resources(ServerCase):
             other = self.put_model(name + "-copy", canonical)
             self.assertEqual(other["revision"], put["revision"], "the name is no part of the revision")
             state = {"q": [0.3] * put["nv"]} if put["nq"] == put["nv"] else {"q": [0, 0, 0, 0, 0, 0, 1, 1, 2, 0.1, 3]}
-            self.assertEqual(self.ask_texts(name, "mass-matrix", state), self.ask_texts(name + "-copy", "mass-matrix", state))
+            self.assertEqual(self.ask_texts(name, "mass-matrix", state),
+                             self.ask_texts(name + "-copy", "mass-matrix", state))
 
     def test_bundled_documents_are_fixed_points(self):
         for model in self.ok(self.client.get("/v1/models"))["models"]:
@@ -288,9 +290,9 @@ class Forms(ServerCase):
         self.assertEqual(self.pose(None, 0.5, "prismatic", axis=[0, 3, 0])[:3], [0, 0.5, 0])
 
     def test_absent_means_identity_and_massless(self):
-        document = {"links": [{"name": "l", "parent": "base", "joint": {"name": "j", "type": "prismatic", "axis": [1, 0, 0]}},
-                              {"name": "tip", "parent": "l", "joint": {"name": "f", "type": "fixed"},
-                               "inertial": {"mass": 2}}]}
+        document = {"links": [
+            {"name": "l", "parent": "base", "joint": {"name": "j", "type": "prismatic", "axis": [1, 0, 0]}},
+            {"name": "tip", "parent": "l", "joint": {"name": "f", "type": "fixed"}, "inertial": {"mass": 2}}]}
         self.put_model("sparse", document)
         model = self.ok(self.client.get("/v1/models/sparse"))
         self.assertEqual((model["gravity"], model["mass"], model["bodies"]), ([0, 0, -9.81], 2, ["l"]))
@@ -315,7 +317,8 @@ class Forms(ServerCase):
         capsule = self.inertia({"solid": "capsule", "size": [r, h], "density": 10})
         m1, m2 = 10 * rod, 10 * ball
         xx = m1 * (3 * r * r + h * h) / 12 + m2 * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
-        plain = self.inertia({"mass": m1 + m2, "inertia": {"xx": xx, "yy": xx, "zz": m1 * r * r / 2 + m2 * 0.4 * r * r}})
+        zz = m1 * r * r / 2 + m2 * 0.4 * r * r
+        plain = self.inertia({"mass": m1 + m2, "inertia": {"xx": xx, "yy": xx, "zz": zz}})
         self.assertClose(capsule, plain, 1e-14, what="capsule")
 
     def test_a_solid_may_be_moved_and_turned(self):

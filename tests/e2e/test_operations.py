@@ -4,7 +4,8 @@ import math
 import random
 
 import tap
-from harness import (ServerCase, add, cross, dot, flatten, matmul, matvec, rotation, transpose)
+from arrays import add, cross, dot, flatten, matmul, matvec, rotation, transpose
+from harness import ServerCase
 from samples import body, branched, chain, pendulum
 
 OUTPUTS = {
@@ -222,7 +223,8 @@ class Wrenches(OnTwoRobots):
         yield {"link": "fore", "force": [1, -2, 3], "torque": [0.4, 0.5, -0.6]}, "fore"
         yield {"link": "gripper", "force": [5, 1, -3], "point": [0.1, -0.2, 0.3]}, "gripper"
         yield {"link": "thigh", "torque": [1, 2, 3], "frame": "link"}, "thigh"
-        yield {"link": "finger", "force": [-4, 2, 1], "torque": [1, 0, 2], "point": [0, 0.1, 0.2], "frame": "link"}, "finger"
+        yield {"link": "finger", "force": [-4, 2, 1], "torque": [1, 0, 2], "point": [0, 0.1, 0.2],
+               "frame": "link"}, "finger"
         yield {"link": "torso", "force": [7, 8, 9], "torque": [1, 2, 3]}, "torso"
 
     def generalized(self, model, q, wrench, link):
@@ -255,7 +257,8 @@ class Wrenches(OnTwoRobots):
         for model, s in self.cases(2):
             wrenches = [wrench for wrench, _ in self.sites()]
             tau = self.ask(model, "inverse-dynamics", {**self.pick(s, "q", "qd", "qdd"), "wrenches": wrenches})["tau"]
-            qdd = self.ask(model, "forward-dynamics", {**self.pick(s, "q", "qd"), "tau": tau, "wrenches": wrenches})["qdd"]
+            qdd = self.ask(model, "forward-dynamics",
+                           {**self.pick(s, "q", "qd"), "tau": tau, "wrenches": wrenches})["qdd"]
             self.assertClose(qdd, s["qdd"], 1e-10)
 
     def test_a_wrench_on_the_fixed_base_moves_nothing(self):

@@ -10,7 +10,8 @@ import os
 import unittest
 
 import tap
-from harness import ROOT, ServerCase, add, cross, dot, matvec, rotation, transpose
+from arrays import add, cross, dot, matvec, rotation, transpose
+from harness import ROOT, ServerCase
 
 ORACLE = os.path.join(os.path.dirname(ROOT), "shared", "oracle")
 ROBOTS = ("double_pendulum", "ur5", "panda_arm", "anymal_b")
@@ -172,7 +173,8 @@ class Oracle(ServerCase):
                 self.put_model("armed", document(table, rotors=rotors))
                 s = State(table, values, self.ok(self.client.get("/v1/models/armed"))["velocity_names"])
                 where = f"{name} state {s['id']}"
-                tau = self.ask("armed", "inverse-dynamics", {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a")})["tau"]
+                motion = {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a")}
+                tau = self.ask("armed", "inverse-dynamics", motion)["tau"]
                 base = 6 if s.floating else 0
                 expected = s.vector("rnea")[:base] + s.vector("rnea_with_armature")[base:]
                 self.compare(f"{where} rnea_with_armature", tau, expected)

@@ -2,12 +2,12 @@
 import math
 
 import tap
-from harness import ServerCase, add, dot
-from samples import THREE_LINK
+from arrays import add, dot
+from harness import ServerCase
+from samples import QN, THREE_LINK
 
 ONES = [1] * 6
 QZ, QR = [0] * 6, [0, math.pi / 2, -math.pi / 2, 0, 0, 0]
-QN = [0, 0.7853981633974483, 3.141592653589793, 0, 0.7853981633974483, 0]
 
 PUMA_TORQUES = [     # q, qd, qdd, tau
     (QZ, 0, 0, "0, 37.48366665, .24892875, 0, 0, 0"),
@@ -61,7 +61,8 @@ class ThreeLink(ServerCase):
     def each(self):
         for model in ("three_link", "screws"):
             last = self.ok(self.client.get(f"/v1/models/{model}"))["bodies"][2]
-            yield model, [{"link": last, "force": [-1] * 3, "torque": [-1] * 3, "point": [0, 0, 0.14225], "frame": "link"}]
+            yield model, [{"link": last, "force": [-1] * 3, "torque": [-1] * 3, "point": [0, 0, 0.14225],
+                          "frame": "link"}]
 
     def test_inverse_dynamics(self):
         for model, tip in self.each():
@@ -151,7 +152,8 @@ class Bundled(ServerCase):
         for name, nv in self.NAMES.items():
             q, qd, qdd = ([f(i) for i in range(nv)] for f in (lambda i: 0.3 + 0.2 * i, lambda i: 0.5 - 0.1 * i,
                                                                lambda i: 1 - 0.3 * i))
-            rows = [([a + h * s * b + h * h / 2 * c for a, b, c in zip(q, qd, qdd)], add(qd, qdd, h * s)) for s in (-1, 1)]
+            rows = [([a + h * s * b + h * h / 2 * c for a, b, c in zip(q, qd, qdd)], add(qd, qdd, h * s))
+                    for s in (-1, 1)]
             energy = self.ask(name, "energy", {"q": [row[0] for row in rows], "qd": [row[1] for row in rows]})
             total = add(energy["kinetic"], energy["potential"])
             tau = self.ask(name, "inverse-dynamics", {"q": q, "qd": qd, "qdd": qdd, "friction": False})["tau"]

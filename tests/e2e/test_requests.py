@@ -7,36 +7,11 @@ import struct
 import unittest
 
 import tap
-from harness import Server, ServerCase, ecmascript, flatten
-from samples import branched, slider
+from arrays import ecmascript, flatten
+from harness import Server, ServerCase
+from samples import KINEMATICS, branched, everything, slider, states
 
 NUMBER = re.compile(r"-?[0-9][0-9.eE+-]*")
-KINEMATICS = ["poses", "jacobian", "jacobian_dot", "velocity", "acceleration", "jerk"]
-ENERGY = ["kinetic", "potential", "mass", "com", "com_velocity", "com_jacobian", "momentum", "momentum_matrix"]
-
-
-def everything(state):
-    """An evaluate request for every output of every operation."""
-    return {**state, "operations": {
-        "inverse-dynamics": {"outputs": ["tau", "joint_wrenches"]},
-        "forward-dynamics": {"outputs": ["qdd", "joint_wrenches"]},
-        "mass-matrix": {"outputs": ["mass_matrix", "inverse"]},
-        "bias": {"outputs": ["bias", "coriolis", "gravity", "friction"]},
-        "kinematics": {"frame": "tool", "outputs": KINEMATICS},
-        "energy": {"outputs": ENERGY}}}
-
-
-def states(count, nv=4, floating=False, seed=3):
-    """Batched fields of random states."""
-    rng = random.Random(seed)
-    rows = {name: [[rng.uniform(-2, 2) for _ in range(nv)] for _ in range(count)]
-            for name in ("q", "qd", "qdd", "qddd", "tau")}
-    if floating:
-        for i, q in enumerate(rows["q"]):
-            turn = [rng.gauss(0, 1) for _ in range(4)]
-            size = math.sqrt(sum(x * x for x in turn))
-            rows["q"][i] = q[:3] + [x / size for x in turn] + q[6:]
-    return rows
 
 
 def row(answer, index):
@@ -70,7 +45,8 @@ class Batches(ServerCase):
             place = 7 * size % 11 % size
             batch = {name: values[:place] + [mine[name]] + values[place:size - 1] for name, values in others.items()}
             self.assertEqual(len(batch["q"]), size)
-            self.assertEqual(row(self.ask_texts("fixed", "evaluate", everything(batch)), place), alone, f"{place}/{size}")
+            together = self.ask_texts("fixed", "evaluate", everything(batch))
+            self.assertEqual(row(together, place), alone, f"{place}/{size}")
 
     def test_flat_fields_are_shared(self):
         batch = states(5)

@@ -11,7 +11,8 @@ import xml.etree.ElementTree as ElementTree
 
 import tap
 import test_oracle
-from harness import ROOT, ServerCase, add, cross, flatten, rotation
+from arrays import add, cross, flatten, rotation
+from harness import ROOT, ServerCase
 
 ROBOTS = os.path.join(os.path.dirname(ROOT), "shared", "robots")
 FILES = sorted(name[:-5] for name in os.listdir(ROBOTS) if name.endswith(".urdf")) if os.path.isdir(ROBOTS) else []

@@ -1,0 +1,229 @@
+"""The server as a process: settings and start, its log, and how it ends under load."""
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import tap
+from harness import BINARY, MODELS, PATIENCE, Server, ServerCase
+from samples import ASK, HEAVY, PUMA, QN, chain, slider
+
+
+class Stopping(unittest.TestCase):
+    def test_sigterm_under_load_loses_no_accepted_request(self):
+        """Sixteen clients ask without pause while the server is told to stop. A request is lost when its answer was
+        cut short, or when the server's log has its id and the client has no answer."""
+        server = Server()
+        bodies = [json.dumps({"q": [QN] * 5000}).encode(), json.dumps(PUMA).encode()]
+        answered, unanswered, wrong = set(), set(), []
+
+        def work(index):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            for number in range(1_000_000):
+                name = f"client-{index}-{number}"
+                try:
+                    connection.request("POST", ASK, bodies[index % 4 != 0], {"Request-Id": name})
+                    answer = connection.getresponse()
+                except OSError:             # refused, or closed before the first byte of an answer
+                    unanswered.add(name)
+                    return
+                try:
+                    answer.read()
+                except http.client.HTTPException as error:
+                    wrong.append((name, repr(error)))
+                    return
+                answered.add(name)
+                if answer.status not in (200, 503):
+                    wrong.append((name, answer.status))
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(16)]
+        for thread in threads:
+            thread.start()
+        time.sleep(1.5)
+        server.terminate()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(server.wait(), 0, server.log()[-3000:])
+        log = server.log()
+        server.kill()
+        self.assertEqual(wrong, [])
+        self.assertEqual(len({name.split("-")[1] for name in answered}), 16, "every client was served")
+        logged = set(re.findall(r"client-[0-9]+-[0-9]+", log))
+        self.assertTrue(answered & logged, "the log does not name requests")
+        self.assertEqual(unanswered & logged, set())
+
+    def test_requests_on_the_workers_are_finished(self):
+        """Heavy requests the server is known to hold when it is told to stop: each is answered in full."""
+        server = Server("--workers", "1", "--queue", "60")
+        client = server.client()
+        client.put("/v1/models/long", chain(100))
+        expected = client.post("/v1/models/long/evaluate", HEAVY).body
+        client.close()
+        request = (f"POST /v1/models/long/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(HEAVY)}\r\n\r\n"
+                   + HEAVY).encode()
+        sockets = [server.socket(120) for _ in range(12)]
+        for raw in sockets:
+            raw.send(request)
+        sockets[0].sock.recv(1, socket.MSG_PEEK)       # the first is done, the last has not been begun
+        server.terminate()
+        answers = [raw.answer() for raw in sockets]
+        self.assertEqual([answer.status for answer in answers], [200] * 12)
+        self.assertEqual({answer.body for answer in answers}, {expected})
+        self.assertEqual(answers[-1].headers.get("Connection", "").lower(), "close")
+        self.assertEqual(server.wait(), 0, server.log()[-3000:])
+        server.kill()
+
+    def test_draining_is_visible(self):
+        """While it finishes what it holds, /readyz on a kept connection says so."""
+        server = Server("--workers", "1", "--queue", "60")
+        kept = server.client()
+        kept.get("/livez")
+        raw = server.socket(120)
+        body = json.dumps({"q": [QN] * 100_000}).encode()
+        raw.send(b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        time.sleep(0.2)
+        server.terminate()
+        time.sleep(0.05)
+        try:
+            self.assertEqual(kept.get("/readyz").status, 503)
+        except OSError:
+            pass        # or the idle connection is closed
+        self.assertEqual(raw.answer().status, 200)
+        self.assertEqual(server.wait(), 0)
+        server.kill()
+
+    def test_draining_is_bounded(self):
+        """A request that never arrives, and an answer that nobody takes, do not keep the server from ending."""
+        body = json.dumps({"q": [QN] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
+        whole = b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        for request, begun in ((whole[:-1], False), (whole, True)):
+            server = Server("--drain", "1")
+            raw = server.socket()
+            raw.send(request)
+            if begun:
+                raw.sock.recv(1)
+            start = time.monotonic()
+            server.terminate()
+            self.assertEqual(server.wait(), 0)
+            self.assertLess(time.monotonic() - start, 1 + PATIENCE / 4)
+            raw.close()
+            server.kill()
+
+    def test_both_signals_end_an_idle_server_cleanly(self):
+        for number in (2, 15):
+            server = Server()
+            server.process.send_signal(number)
+            self.assertEqual(server.wait(), 0)
+            server.kill()
+
+
+class Starting(unittest.TestCase):
+    def run_briefly(self, *arguments, environment=None):
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_")}
+        return subprocess.run([BINARY, *MODELS, *arguments], capture_output=True, timeout=PATIENCE,
+                              stdin=subprocess.DEVNULL, env={**inherited, **(environment or {})})
+
+    def test_a_taken_port(self):
+        server = Server()
+        done = self.run_briefly("--listen", f"127.0.0.1:{server.port}")
+        said = (done.stdout + done.stderr).decode()
+        self.assertEqual(done.returncode, 1, said)
+        self.assertIn(str(server.port), said)
+        self.assertIn("--listen", said)
+        self.assertIsNone(server.stop())
+
+    def test_help_and_version(self):
+        done = self.run_briefly("--help")
+        self.assertEqual(done.returncode, 0)
+        for text in (b"--listen", b"TORQUED_", b"127.0.0.1:8088", b"--models"):
+            self.assertIn(text, done.stdout)
+        done = self.run_briefly("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout.decode(), r"torqued.*[0-9]+\.[0-9]+")
+
+    def test_bad_settings(self):
+        for arguments, environment, named in (
+                (("--no-such-flag",), {}, "--no-such-flag"), (("--workers", "many"), {}, "--workers"),
+                (("--workers", "-1"), {}, "--workers"), (("--listen", "127.0.0.1"), {}, "--listen"),
+                (("--listen", "127.0.0.1:99999"), {}, "--listen"), (("--workers",), {}, "--workers"),
+                (("--max-body", "12Q"), {}, "--max-body"), ((), {"TORQUED_WORKERS": "x"}, "TORQUED_WORKERS"),
+                (("--target", "mmx"), {}, "mmx"), (("stray",), {}, "stray")):
+            done = self.run_briefly(*(("--listen", "127.0.0.1:0") if "--listen" not in arguments else ()), *arguments,
+                                    environment=environment)
+            said = (done.stdout + done.stderr).decode()
+            self.assertNotEqual(done.returncode, 0, arguments)
+            self.assertGreater(done.returncode, 0, said)
+            self.assertIn(named, said)
+
+    def test_environment_and_precedence(self):
+        server = Server("--max-rows", "7", environment={"TORQUED_MAX_ROWS": "5", "TORQUED_MAX_BODY": "123456"})
+        limits = json.dumps(server.client().get("/v1").json()["limits"])
+        self.assertIn("123456", limits)
+        self.assertIn("7", limits)
+        client = server.client()
+        self.assertEqual(client.post(ASK, {"q": [QN] * 7}).status, 200)
+        self.assertEqual(client.post(ASK, {"q": [QN] * 8}).status, 413)
+        client.close()
+        self.assertIsNone(server.stop())
+
+    def test_models_from_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "mine.json"), "w") as file:
+                json.dump(slider(4), file)
+            server = Server("--models", folder)
+            client = server.client()
+            self.assertEqual([m["name"] for m in client.get("/v1/models").json()["models"]], ["mine"])
+            answer = client.post("/v1/models/mine/inverse-dynamics", {"q": [0], "qdd": [1]})
+            self.assertEqual(answer.json(), {"tau": [4]})
+            client.close()
+            self.assertIsNone(server.stop())
+
+    def test_ipv6(self):
+        try:
+            socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+        except OSError:
+            self.skipTest("no IPv6 here")
+        probe = socket.create_server(("::1", 0), family=socket.AF_INET6)
+        port = probe.getsockname()[1]
+        probe.close()
+        server = Server.__new__(Server)
+        store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-e2e-"))
+        server.process = subprocess.Popen([BINARY, *MODELS, "--listen", f"[::1]:{port}", "--store", store],
+                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.DEVNULL)
+        try:
+            give_up = time.monotonic() + PATIENCE
+            while True:
+                try:
+                    connection = http.client.HTTPConnection("::1", port, timeout=PATIENCE)
+                    connection.request("GET", "/livez")
+                    self.assertEqual(connection.getresponse().status, 200)
+                    connection.close()
+                    break
+                except ConnectionRefusedError:
+                    self.assertLess(time.monotonic(), give_up)
+                    time.sleep(0.05)
+        finally:
+            server.process.terminate()
+            self.assertEqual(server.process.wait(PATIENCE), 0)
+
+
+class Log(ServerCase):
+    def test_one_json_line_an_event(self):
+        self.client.get("/v1/models/puma560", Request_Id="find-me-in-the-log")
+        give_up = time.monotonic() + PATIENCE
+        while "find-me-in-the-log" not in self.server.log():
+            self.assertLess(time.monotonic(), give_up, self.server.log())
+            time.sleep(0.02)
+        for line in self.server.log().splitlines():
+            self.assertIsInstance(json.loads(line), dict)
+
+
+if __name__ == "__main__":
+    tap.main()
