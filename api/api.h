@@ -62,6 +62,12 @@ void api_hide(api *api, const char *name);
 /* After restoring: changes go to this store from here on. It must outlive the api. */
 void api_keep(api *api, const api_store *store);
 
+/* Holds the robot of a file, a document or URDF, under that name, without a word to the store. `query` is what a request
+ * has behind the "?", for URDF; NULL: nothing. `told` (may be NULL) is called for each entry of the report. */
+typedef void api_told(void *arg, const char *severity, const char *code, const char *where, const char *text);
+bool api_hold(api *api, const char *name, const char *text, size_t length, const char *query, api_told *told, void *arg,
+              api_problem *problem);
+
 /* Before api_set_ready: something is not as it should be, though requests will be served. /readyz repeats it. */
 void api_add_reason(api *api, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

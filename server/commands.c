@@ -7,8 +7,7 @@ static const struct {
     const char *name;
     int (*run)(int argc, char *argv[]);
 } commands[] = {
-    {"export", srv_export},
-    {"import", srv_import},
+    {"export", srv_export}, {"import", srv_import}, {"check", srv_check}, {"convert", srv_convert}, {"eval", srv_eval},
 };
 
 bool srv_command(int argc, char *argv[], int *status)

@@ -7,5 +7,8 @@
 bool srv_command(int argc, char *argv[], int *status);
 
 /* The commands, each in the file of its name or nearly; argv[0] is its name. */
-int srv_export(int argc, char *argv[]); /* archive.c */
-int srv_import(int argc, char *argv[]); /* archive.c */
+int srv_export(int argc, char *argv[]);  /* archive.c */
+int srv_import(int argc, char *argv[]);  /* archive.c */
+int srv_check(int argc, char *argv[]);   /* offline.c */
+int srv_convert(int argc, char *argv[]); /* offline.c */
+int srv_eval(int argc, char *argv[]);    /* offline.c */

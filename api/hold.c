@@ -1,0 +1,48 @@
+/* hold.c - a robot from a file, for whoever has a file and no connection: what kind it is shows from its first byte. */
+#include "call.h"
+#include "json.h"
+#include <string.h>
+
+static api_model *read_document(const api *a, const char *name, const char *text, size_t length, const char *query,
+                                api_problem *problem)
+{
+    if (query && *query) {
+        api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "a document says itself what its base and mimics are");
+        return NULL;
+    }
+    json_t    *document = api_json_parse(text, length, a->limits.nesting, problem);
+    api_model *model    = document ? api_model_from_document(document, name, a->limits.links, problem) : NULL;
+    json_decref(document);
+    return model;
+}
+
+static api_model *read_model(const api *a, const char *name, const char *text, size_t length, const char *query,
+                             api_problem *problem)
+{
+    api_urdf_options options;
+    if (!api_urdf_likely(text, length)) return read_document(a, name, text, length, query, problem);
+    if (!api_urdf_options_read(query, &options, problem)) return NULL;
+    return api_model_from_urdf(text, length, name, &options, a->limits.nesting, a->limits.links, problem);
+}
+
+static const char *text_of(const json_t *entry, const char *member)
+{
+    return json_string_value(json_object_get(entry, member));
+}
+
+bool api_hold(api *a, const char *name, const char *text, size_t length, const char *query, api_told *told, void *arg,
+              api_problem *problem)
+{
+    size_t  i;
+    json_t *entry;
+    if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
+    api_model *model = read_model(a, name, text, length, query, problem);
+    if (!model) return false;
+    if (told)
+        json_array_foreach (model->report, i, entry)
+            told(arg, text_of(entry, "severity"), text_of(entry, "code"), text_of(entry, "where"),
+                 text_of(entry, "text"));
+    bool held = api_registry_load(a->models, name, model, false);
+    api_model_release(model);
+    return held || api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
+}

@@ -1,0 +1,91 @@
+"""`torqued check`, `convert` and `eval`: the same answers as a server's, to the byte."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import tap
+from harness import BINARY, ROOT, Server
+from test_urdf import ARM, INERTIAL, joint, link, robot
+
+MIMIC = robot(*ARM, link("c", INERTIAL), joint("k", "b", "c", '<mimic joint="j"/>'))
+
+
+class Offline(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.urdf = self.write("two arms.urdf", MIMIC)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def run_command(self, *arguments, given="", status=0):
+        done = subprocess.run([BINARY, *arguments], input=given, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "XDG_STATE_HOME": self.folder})
+        self.assertEqual(done.returncode, status, done)
+        return done.stdout if status == 0 or arguments[0] == "check" else done.stderr
+
+    def test_check(self):
+        said = self.run_command("check", self.urdf, os.path.join(ROOT, "models", "ur5.json"))
+        self.assertEqual(said.count(": good\n"), 2)
+        self.assertIn('warning independent: joint "k" mimics "j"', said)
+        said = self.run_command("check", "--mimic", "coupled", "--base", "floating", self.urdf)
+        self.assertIn("info coupled", said)
+        bad = self.write("bad.json", '{"links": [{"name": 1}]}')
+        said = self.run_command("check", bad, self.urdf, os.path.join(self.folder, "none"), status=1)
+        self.assertIn(f"{bad}: error wrong-type: ", said)
+        self.assertIn("(/links/0/name)", said)
+        self.assertIn(f"{self.urdf}: good", said)
+        self.assertIn("No such file", said)
+        cut = self.write("cut.urdf", "<robot>")
+        self.assertIn("error bad-xml", self.run_command("check", cut, status=1))
+        self.assertIn("(byte 7)", self.run_command("check", cut, status=1))
+
+    def test_misuse(self):
+        for arguments in (("check",), ("check", "--base"), ("convert",), ("convert", "a", "b"), ("eval",),
+                          ("eval", "puma560"), ("eval", "puma560", "bias", "--no-such-flag")):
+            said = self.run_command(*arguments, status=2)
+            self.assertTrue(said.startswith("torqued: ") or arguments[0] == "check", said)
+        self.assertIn("base is fixed or floating", self.run_command("check", "--base", "free", self.urdf, status=1))
+        self.assertIn("a document says itself",
+                      self.run_command("convert", "--base", "fixed", os.path.join(ROOT, "models", "ur5.json"), status=1))
+
+    def test_the_same_as_a_server(self):
+        server = Server()
+        client = server.client()
+        try:
+            for options, query in (((), ""), (("--mimic", "coupled"), "?mimic=coupled"),
+                                   (("--base", "floating", "--mimic", "refuse"), "?base=floating&mimic=refuse")):
+                put = client.put("/v1/models/two_arms" + query, MIMIC.encode(), Content_Type="application/xml")
+                if put.status >= 400:
+                    self.assertIn(put.json()["detail"], self.run_command("convert", *options, self.urdf, status=1))
+                    continue
+                document = client.get("/v1/models/two_arms/document").text
+                self.assertEqual(self.run_command("convert", *options, self.urdf), document + "\n")
+                request = json.dumps({"q": [0.3] * put.json()["nq"]})
+                answer = client.post("/v1/models/two_arms/bias", json.loads(request)).text
+                self.assertEqual(self.run_command("eval", *options, self.urdf, "bias", given=request), answer + "\n")
+                file = self.write("two_arms.json", document)
+                self.assertEqual(self.run_command("eval", file, "bias", given=request), answer + "\n")
+            request = {"q": [0.1] * 6, "outputs": ["bias", "gravity"]}
+            answer = client.post("/v1/models/puma560/bias", request).text
+            self.assertEqual(self.run_command("eval", "puma560", "bias", given=json.dumps(request)), answer + "\n")
+        finally:
+            client.close()
+            self.assertIsNone(server.stop())
+
+    def test_problems(self):
+        problem = json.loads(self.run_command("eval", self.urdf, "bias", given='{"q":[0]}', status=1))
+        self.assertEqual((problem["code"], problem["pointer"]), ("wrong-shape", "/q"))
+        self.assertEqual(json.loads(self.run_command("eval", self.urdf, "dance", given="{}", status=1))["status"], 404)
+        self.assertEqual(json.loads(self.run_command("eval", "nobody", "bias", given="{}", status=1))["status"], 404)
+
+
+if __name__ == "__main__":
+    tap.main()
