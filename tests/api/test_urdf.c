@@ -1,0 +1,320 @@
+/* test_urdf.c - URDF files through api_model_from_urdf alone: figures to the bit, every cut and every changed byte of a
+ * file, options, the bounds of what is read, and the pieces below (decimal numbers, UTF-8). */
+#include "api/number.h"
+#include "api/urdf.h"
+#include "api/utf8.h"
+#include "models.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NESTING = 32, LINKS = 100 };
+
+static const char arm[] =
+    "<?xml version='1.0'?>\n<robot name='arm'>\n"
+    "<link name='base'><inertial><mass value='3'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"
+    "</inertial></link>\n"
+    "<link name='upper'><inertial><origin xyz='.1 -0 +0.30000000000000004' rpy='0 0 0'/><mass value='1e0'/>"
+    "<inertia ixx='0.1' ixy='0.01' ixz='0.02' iyy='0.2' iyz='-0.03' izz='0.25'/></inertial></link>\n"
+    "<link name='t&#xF6;ol'/>\n"
+    "<joint name='shoulder' type='revolute'><parent link='base'/><child link='upper'/>"
+    "<origin xyz='0.1 0.2 0.3' rpy='1.5708 0 -3.14159265359'/><axis xyz='0 0 1'/>"
+    "<limit lower='-1' upper='1' velocity='2' effort='3'/><dynamics damping='0.5' friction='0.25'/></joint>\n"
+    "<joint name='flange' type='fixed'><parent link='upper'/><child link='t\xC3\xB6ol'/></joint>\n</robot>\n";
+
+/* The same robot as a document. */
+static const char twin[] =
+    "{'base':{'type':'fixed','link':'base','inertial':{'mass':3,'inertia':{'xx':1,'yy':1,'zz':1}}},'links':["
+    "{'name':'upper','parent':'base','joint':{'name':'shoulder','type':'revolute','axis':[0,0,1],"
+    "'origin':{'xyz':[0.1,0.2,0.3],'rpy':[1.5708,0,-3.14159265359]},'limits':{'position':[-1,1],'velocity':2,"
+    "'effort':3},'friction':{'viscous':0.5,'coulomb':0.25}},'inertial':{'mass':1,'com':[0.1,0,0.30000000000000004],"
+    "'inertia':{'xx':0.1,'xy':0.01,'xz':0.02,'yy':0.2,'yz':-0.03,'zz':0.25}}},"
+    "{'name':'t\\u00f6ol','parent':'upper','joint':{'name':'flange','type':'fixed'}}]}";
+
+static api_model *read(const char *text, size_t length, api_problem *problem)
+{
+    api_urdf_options options = {0};
+    api_problem_clear(problem);
+    char *bytes = malloc(length + (length == 0)); /* exactly as long: a read past it is seen by a sanitizer */
+    assert_non_null(bytes);
+    if (length > 0) memcpy(bytes, text, length);
+    api_model *model = api_model_from_urdf(bytes, length, "arm", &options, NESTING, LINKS, problem);
+    free(bytes);
+    assert_true((model == NULL) == (problem->code != API_NO_PROBLEM));
+    return model;
+}
+
+static void refused(const char *text, const char *code, const char *words)
+{
+    api_problem problem;
+    assert_null(read(text, strlen(text), &problem));
+    assert_string_equal(api_problem_kind_of(problem.code)->code, code);
+    if (!strstr(problem.detail, words)) fail_msg("\"%s\" is not in: %s", words, problem.detail);
+    assert_false(problem.has_pointer);
+    assert_int_equal(problem.offset >= 0, api_problem_kind_of(problem.code)->status == 400);
+}
+
+/* --- figures --------------------------------------------------------------------------------------------------- */
+
+static void file_and_document_are_one(void **state)
+{
+    api_problem problem;
+    api_model  *model = read(arm, strlen(arm), &problem), *same = model_of(twin);
+    assert_non_null(model);
+    assert_string_equal(model->revision, same->revision);
+    assert_int_equal(model->n_links, 3);
+    assert_string_equal(model->link_names[2], "t\xC3\xB6ol");
+    assert_reported(model, "merged", "/links/1/joint");
+    assert_reported(model, "dropped", "/base/inertial");
+
+    const double q = 0.7, qd = -1.1, qdd = 2.3;
+    double       tau, expected;
+    inverse_dynamics(model, &q, &qd, &qdd, &tau);
+    inverse_dynamics(same, &q, &qd, &qdd, &expected);
+    assert_memory_equal(&tau, &expected, sizeof tau);
+    api_model_release(model);
+    api_model_release(same);
+}
+
+static void decimals(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t      used;
+        double      value;
+    } cases[] = {
+        {"1", 1, 1},
+        {"+1", 2, 1},
+        {"-1", 2, -1},
+        {".5", 2, 0.5},
+        {"1.", 2, 1},
+        {"-.5e1", 5, -5},
+        {"1.e2", 4, 100},
+        {"007", 3, 7},
+        {"00.25", 5, 0.25},
+        {"1E+2", 4, 100},
+        {"0x10", 1, 0},
+        {"1 2", 1, 1},
+        {"1,5", 1, 1},
+        {"", 0, 0},
+        {".", 0, 0},
+        {"+", 0, 0},
+        {"+-1", 0, 0},
+        {"--1", 0, 0},
+        {"e1", 0, 0},
+        {".e1", 0, 0},
+        {"1e", 0, 0},
+        {"1e+", 0, 0},
+        {"inf", 0, 0},
+        {"-inf", 0, 0},
+        {"nan", 0, 0},
+        {"Infinity", 0, 0},
+        {"1e999", 5, INFINITY},
+        {"5e-324", 6, 5e-324},
+        {"1e-999", 6, 0},
+        {"0.1000000000000000055511151231257827021181583404541015625", 57, 0.1},
+        {"9007199254740993", 16, 9007199254740992.0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value = 0;
+        size_t used  = api_number_read_decimal(cases[i].text, strlen(cases[i].text), &value);
+        if (used != cases[i].used) fail_msg("%s: %zu bytes", cases[i].text, used);
+        if (used > 0 && value != cases[i].value) fail_msg("%s: %.17g", cases[i].text, value);
+        if (used > 1) assert_true(api_number_read_decimal(cases[i].text, 1, &value) <= 1); /* no look behind the end */
+    }
+}
+
+/* --- bytes ----------------------------------------------------------------------------------------------------- */
+
+static void every_cut_is_refused(void **state)
+{
+    api_problem problem;
+    size_t      whole = strlen(arm) - 1; /* without the last line end it is whole */
+    for (size_t length = 0; length < whole; length++) {
+        assert_null(read(arm, length, &problem));
+        assert_int_equal(api_problem_kind_of(problem.code)->status, 400);
+        assert_true(problem.offset >= 0 && problem.offset <= (long long)length);
+    }
+}
+
+/* Whatever one byte becomes, the file is read or refused, with a clear answer either way. */
+static void every_byte_may_change(void **state)
+{
+    static const char others[] = {'<', '>', '"', '\'', '&', '0', '\0', '\x80', ' '};
+    char              text[sizeof arm];
+    size_t            taken = 0;
+    for (size_t i = 0; i < strlen(arm); i++)
+        for (size_t k = 0; k < sizeof others; k++) {
+            api_problem problem;
+            memcpy(text, arm, sizeof arm);
+            text[i]           = others[k];
+            api_model *model  = read(text, strlen(arm), &problem);
+            unsigned   status = api_problem_kind_of(problem.code)->status;
+            assert_true(model ? status == 0 : status == 400 || status == 422);
+            taken += model != NULL;
+            api_model_release(model);
+        }
+    assert_true(taken > 100); /* changed names, figures and white space */
+}
+
+static void utf8(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t      length, prefix;
+    } cases[] = {
+        {"", 0, 0},
+        {"abc", 3, 3},
+        {"a\0c", 3, 1},
+        {"\xC3\xB6", 2, 2},
+        {"\xC3\xB6", 1, 0},
+        {"\xC0\x80", 2, 0},
+        {"\xE0\x9F\xBF", 3, 0},
+        {"\xE2\x82\xAC", 3, 3},
+        {"\xED\xA0\x80", 3, 0},
+        {"\xEF\xBB\xBF<", 4, 4},
+        {"\xF0\x9F\xA4\x96", 4, 4},
+        {"\xF0\x9F\xA4\x96", 3, 0},
+        {"\xF4\x90\x80\x80", 4, 0},
+        {"\xFE\xFF", 2, 0},
+        {"x\x80", 2, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(api_utf8_prefix(cases[i].text, cases[i].length), cases[i].prefix);
+}
+
+/* --- what is refused ------------------------------------------------------------------------------------------- */
+
+#define TREE(inside)                                                                                                   \
+    "<robot><link name='a'/><link name='b'/><joint name='j' type='revolute'>"                                          \
+    "<parent link='a'/><child link='b'/>" inside "</joint></robot>"
+
+static void refusals(void **state)
+{
+    refused("", "bad-xml", "empty");
+    refused("<robot>", "bad-xml", "line 1");
+    refused("<!DOCTYPE robot><robot/>", "not-supported", "document type");
+    refused("<robot>&x;</robot>", "bad-xml", "x");
+    refused("<urdf/>", "bad-model", "<urdf>");
+    refused("<x:robot xmlns:x='y'/>", "bad-model", "<robot>");
+    refused(TREE("<axis xyz='1 0 x'/>"), "wrong-type", "line 1, joint \"j\"");
+    refused(TREE("<axis xyz='1 0'/>"), "wrong-shape", "expected 3 numbers, given 2");
+    refused(TREE("<dynamics damping='1 2'/>"), "wrong-shape", "expected 1 number, given 2");
+    refused(TREE("<dynamics friction='-1'/>"), "bad-value", "negative");
+    refused(TREE("<mimic multiplier='2'/>"), "missing-field", "\"joint\"");
+    refused(TREE("<origin rpy='1e400 0 0'/>"), "non-finite", "entry 1");
+    refused("<robot><link name='a'/><link name='a'/></robot>", "duplicate-name", "link \"a\"");
+}
+
+/* Figures of what does not move are read, too: a file that holds nonsense is not a good file. */
+static void fixed_joints_are_read(void **state)
+{
+#define FIXED(inside)                                                                                                  \
+    "<robot><link name='a'/><link name='b'/><link name='c'/><joint name='j' type='continuous'>"                        \
+    "<parent link='a'/><child link='b'/></joint><joint name='k' type='fixed'><parent link='b'/>"                       \
+    "<child link='c'/>" inside "</joint></robot>"
+    api_problem problem;
+    const char *text  = FIXED("<axis xyz='0 0 0'/><limit effort='1'/><mimic joint='nobody'/>");
+    api_model  *model = read(text, strlen(text), &problem);
+    assert_non_null(model);
+    assert_int_equal(model->nv, 1);
+    assert_int_equal(count_reports(model, "dropped"), 2);
+    api_model_release(model);
+    refused(FIXED("<axis xyz='0 0 nan'/>"), "wrong-type", "joint \"k\"");
+    refused(FIXED("<limit effort='much'/>"), "wrong-type", "joint \"k\"");
+}
+
+static void bounds(void **state)
+{
+    char   text[40000] = "<robot>";
+    size_t at          = strlen(text);
+    for (int i = 0; i < NESTING; i++)
+        at += (size_t)sprintf(text + at, "<a>");
+    refused(text, "too-deep", "32");
+
+    at = (size_t)sprintf(text, "<robot><link name='l0'/>");
+    for (int i = 1; i <= LINKS + 1; i++)
+        at += (size_t)sprintf(text + at,
+                              "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l%d'/>"
+                              "<child link='l%d'/></joint>",
+                              i, i, i - 1, i);
+    sprintf(text + at, "</robot>");
+    refused(text, "model-too-large", "102 links");
+
+    at = (size_t)sprintf(text, "<robot ");
+    for (int i = 0; i <= 100; i++)
+        at += (size_t)sprintf(text + at, "a%d = '='", i);
+    sprintf(text + at, "/>");
+    refused(text, "bad-xml", "100 attributes");
+}
+
+/* Kinds that are not known are told up to a bound, and counted beyond it. */
+static void many_kinds(void **state)
+{
+    char        text[8000];
+    size_t      at = (size_t)sprintf(text, "%s", TREE(""));
+    api_problem problem;
+    at -= strlen("</robot>");
+    for (int i = 0; i < 200; i++)
+        at += (size_t)sprintf(text + at, "<k%d/><k%d/>", i, i);
+    at += (size_t)sprintf(text + at, "</robot>");
+    api_model *model = read(text, at, &problem);
+    assert_non_null(model);
+    assert_int_equal(count_reports(model, "unknown"), 64 + 1);
+    api_model_release(model);
+}
+
+static void options(void **state)
+{
+    static const char *const bad[] = {"base",
+                                      "base=",
+                                      "base=Fixed",
+                                      "base=fixedx",
+                                      "mimic=refused",
+                                      "base=fixed&base=fixed",
+                                      "&",
+                                      "x=1",
+                                      "=",
+                                      "base=fixed&&mimic=refuse",
+                                      "basemimic=coupled"};
+    api_urdf_options         o;
+    api_problem              problem;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        api_problem_clear(&problem);
+        if (api_urdf_options_read(bad[i], &o, &problem)) fail_msg("%s is taken", bad[i]);
+        assert_int_equal(api_problem_kind_of(problem.code)->status, 422);
+    }
+    api_problem_clear(&problem);
+    assert_true(api_urdf_options_read(NULL, &o, &problem));
+    assert_true(!o.floating && o.mimic == API_MIMIC_INDEPENDENT);
+    assert_true(api_urdf_options_read("mimic=refuse&base=floating", &o, &problem));
+    assert_true(o.floating && o.mimic == API_MIMIC_REFUSE);
+}
+
+static void kinds_of_files(void **state)
+{
+    assert_true(api_urdf_likely("\xEF\xBB\xBF \n<robot/>", 13));
+    assert_true(api_urdf_likely("<", 1));
+    assert_false(api_urdf_likely("", 0));
+    assert_false(api_urdf_likely(" \t", 2));
+    assert_false(api_urdf_likely("{\"a\":\"<\"}", 9));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(file_and_document_are_one),
+        cmocka_unit_test(decimals),
+        cmocka_unit_test(every_cut_is_refused),
+        cmocka_unit_test(every_byte_may_change),
+        cmocka_unit_test(utf8),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(fixed_joints_are_read),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(many_kinds),
+        cmocka_unit_test(options),
+        cmocka_unit_test(kinds_of_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
