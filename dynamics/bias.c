@@ -23,18 +23,16 @@ static void friction(const dyn_scene *scene, const lane *qd, lane *out)
 
 void LANE_NAME(bias)(const dyn_scene *scene, void *memory, const dyn_bias *io, size_t blocks)
 {
-    size_t    nv     = (size_t)scene->model->nv;
+    size_t    nv      = (size_t)scene->model->nv;
     dyn_scene gravity = {.model = scene->model, .gravity = {scene->gravity[0], scene->gravity[1], scene->gravity[2]}};
     dyn_scene nothing = {.model = scene->model};
-    if (io->bias)
-        LANE_NAME(inverse_dynamics)
-        (scene, memory, &(dyn_inverse_dynamics){.q = io->q, .qd = io->qd, .wrenches = io->wrenches, .tau = io->bias}, blocks);
-    if (io->coriolis)
-        LANE_NAME(inverse_dynamics)
-        (&nothing, memory, &(dyn_inverse_dynamics){.q = io->q, .qd = io->qd, .tau = io->coriolis}, blocks);
-    if (io->gravity)
-        LANE_NAME(inverse_dynamics)
-        (&gravity, memory, &(dyn_inverse_dynamics){.q = io->q, .tau = io->gravity}, blocks);
+    if (io->bias) LANE_NAME(inverse_dynamics)
+    (scene, memory, &(dyn_inverse_dynamics){.q = io->q, .qd = io->qd, .wrenches = io->wrenches, .tau = io->bias},
+     blocks);
+    if (io->coriolis) LANE_NAME(inverse_dynamics)
+    (&nothing, memory, &(dyn_inverse_dynamics){.q = io->q, .qd = io->qd, .tau = io->coriolis}, blocks);
+    if (io->gravity) LANE_NAME(inverse_dynamics)
+    (&gravity, memory, &(dyn_inverse_dynamics){.q = io->q, .tau = io->gravity}, blocks);
     for (size_t block = 0; io->friction && block < blocks; block++)
         friction(scene, block_in(io->qd, block, nv), block_out(io->friction, block, nv));
 }

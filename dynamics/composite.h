@@ -31,14 +31,10 @@ LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
 /* R_pc E R_pc^T */
 LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (joint == DYN_REVOLUTE)
-        a = sym3_turn_z(a, at.c, at.s);
-    if (turn == DYN_TURN_NONE)
-        return a;
-    if (turn == DYN_TURN_X_PLUS)
-        return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
-    if (turn == DYN_TURN_X_MINUS)
-        return (sym3){a.xx, a.xz, -a.xy, a.zz, -a.yz, a.yy};
+    if (joint == DYN_REVOLUTE) a = sym3_turn_z(a, at.c, at.s);
+    if (turn == DYN_TURN_NONE) return a;
+    if (turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
+    if (turn == DYN_TURN_X_MINUS) return (sym3){a.xx, a.xz, -a.xy, a.zz, -a.yz, a.yy};
     a = sym3_turn_x(a, b->ca, b->sa);
     return turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(b->cg), lane_of(b->sg));
 }
@@ -48,7 +44,8 @@ LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, dy
     c->E = sym3_to_parent(b, at, c->E, joint, turn);
     c->h = to_parent(b, at, c->h, joint, turn);
     if (origin_shifted(b, joint)) {
-        vec3 r = origin_in_parent(b, at, joint), h = c->h, g = add(h, times(b->subtree_mass, r)); /* h after the shift */
+        vec3 r = origin_in_parent(b, at, joint), h = c->h,
+             g = add(h, times(b->subtree_mass, r)); /* h after the shift */
         c->E.xx += r.x * (h.x + g.x);
         c->E.yy += r.y * (h.y + g.y);
         c->E.zz += r.z * (h.z + g.z);
@@ -64,9 +61,8 @@ static inline void composite_step(const dyn_model *m, const joint_at *at, compos
 {
     const dyn_body *b   = &m->body[i];
     composite       own = {sym3_of(b->E), vec3_of(b->h)};
-    of[i] = b->leaf ? own : (composite){sym3_add(of[i].E, own.E), add(of[i].h, own.h)};
-    if (b->parent == DYN_WORLD)
-        return;
+    of[i]               = b->leaf ? own : (composite){sym3_add(of[i].E, own.E), add(of[i].h, own.h)};
+    if (b->parent == DYN_WORLD) return;
     composite c = of[i], *p = &of[b->parent];
     BODY_FORMS(b, composite_form, b, at[i], &c)
     *p = b->first ? c : (composite){sym3_add(p->E, c.E), add(p->h, c.h)};
@@ -77,12 +73,12 @@ static inline void composite_step(const dyn_model *m, const joint_at *at, compos
 LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
 {
     lane zero = lane_of(0);
-    if (b->joint == DYN_PRISMATIC)
-        return (wrench){{zero, zero, lane_of(b->subtree_mass)}, {c->h.y, -c->h.x, zero}};
+    if (b->joint == DYN_PRISMATIC) return (wrench){{zero, zero, lane_of(b->subtree_mass)}, {c->h.y, -c->h.x, zero}};
     return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
 }
 
-/* Column `k` of its inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first: along e, (m e; h x e), about e, (e x h; I e). */
+/* Column `k` of its inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first: along e, (m e; h x e), about e, (e x h; I
+ * e). */
 LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
 {
     lane        zero = lane_of(0), m = lane_of(b->subtree_mass);

@@ -1,7 +1,7 @@
 /* coriolis.c - the Coriolis matrix with dM/dt - 2C skew, and its Christoffel symbols.
  *
- * Echeandia & Wensing (2021): with B of spatial_world.h, composites over what hangs on a body, a dof a of body i and a dof
- * b of i or before it,
+ * Echeandia & Wensing (2021): with B of spatial_world.h, composites over what hangs on a body, a dof a of body i and a
+ * dof b of i or before it,
  *
  *     C_ba = S_b . (B S_a + I S'_a),    C_ab = S_a . (B S_b + I S'_b).
  *
@@ -41,22 +41,21 @@ LANE_INLINE twist axis_rate(const dyn_body *b, const dof *d)
 
 static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k, lane *C)
 {
-    const dyn_body     *b   = &m->body[i];
-    const spatial_body *B   = &ws->body[i];
-    const dof          *d   = &ws->dof[dof_first(m, i) + k];
-    size_t              nv  = (size_t)m->nv, va = (size_t)b->v + k;
+    const dyn_body     *b  = &m->body[i];
+    const spatial_body *B  = &ws->body[i];
+    const dof          *d  = &ws->dof[dof_first(m, i) + k];
+    size_t              nv = (size_t)m->nv, va = (size_t)b->v + k;
     wrench              two = coriolis_mul(B->l, &B->C, d->S.w);
     wrench              F   = {times(0.5, two.f), times(0.5, two.n)};
     wrench              t   = inertia_mul(b->subtree_mass, B->h, B->E, d->S);
     vec3                r   = times(0.5, coriolis_mul_transposed(B->l, &B->C, d->S));
-    F = wrench_add(F, inertia_mul(b->subtree_mass, B->h, B->E, axis_rate(b, d)));
+    F                       = wrench_add(F, inertia_mul(b->subtree_mass, B->h, B->E, axis_rate(b, d)));
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
             const dof *e  = &ws->dof[dof_first(m, (size_t)p) + j];
             size_t     vb = (size_t)m->body[p].v + j;
             C[va * nv + vb] += power(axis_rate(&m->body[p], e), t) + dot(r, e->S.w);
-            if (p != (int)i)
-                C[vb * nv + va] += power(e->S, F);
+            if (p != (int)i) C[vb * nv + va] += power(e->S, F);
         }
 }
 
@@ -70,8 +69,7 @@ static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const l
         const dyn_body *b = &m->body[i];
         for (size_t k = 0; k < dofs_of(b); k++)
             one_dof(m, ws, (size_t)i, k, C);
-        if (b->parent != DYN_WORLD)
-            spatial_gather(&ws->body[i], &ws->body[b->parent]);
+        if (b->parent != DYN_WORLD) spatial_gather(&ws->body[i], &ws->body[b->parent]);
     }
 }
 
@@ -100,7 +98,6 @@ void LANE_NAME(coriolis)(const dyn_scene *scene, void *memory, const dyn_corioli
         joints_place(m, q, ws.at);
         if (io->coriolis_matrix)
             coriolis_matrix(scene, &ws, q, block_in(io->qd, block, nv), block_out(io->coriolis_matrix, block, nv * nv));
-        if (io->christoffel)
-            christoffel(scene, &ws, q, block_out(io->christoffel, block, nv * nv * nv));
+        if (io->christoffel) christoffel(scene, &ws, q, block_out(io->christoffel, block, nv * nv * nv));
     }
 }

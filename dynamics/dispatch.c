@@ -59,8 +59,7 @@ static bool runs_here(const char *target)
 const dyn_kernels *dyn_kernels_at(size_t index)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (runs_here(tables[i]->target) && index-- == 0)
-            return tables[i];
+        if (runs_here(tables[i]->target) && index-- == 0) return tables[i];
     return NULL;
 }
 
@@ -68,7 +67,6 @@ const dyn_kernels *dyn_kernels_find(const char *target)
 {
     const dyn_kernels *k, *found = NULL;
     for (size_t i = 0; (k = dyn_kernels_at(i)); i++)
-        if (!target || !*target || !strcmp(target, k->target))
-            found = k;
+        if (!target || !*target || !strcmp(target, k->target)) found = k;
     return found;
 }

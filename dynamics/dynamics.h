@@ -40,7 +40,7 @@ typedef struct dyn_scene {
     double                 gravity[3]; /* m/s^2, world axes */
     unsigned               terms;      /* DYN_FRICTION | DYN_SPRINGS */
     size_t                 n_wrenches;
-    const dyn_wrench_site *wrench;     /* [n_wrenches] */
+    const dyn_wrench_site *wrench; /* [n_wrenches] */
 } dyn_scene;
 
 /* A frame fixed to a body (or to the world, body = DYN_WORLD). */
@@ -108,8 +108,8 @@ typedef struct dyn_energy {
  * `point` is held. Rates are of the components as given by inverse dynamics. */
 typedef struct dyn_torque_derivative {
     const double *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
-    double       *tau, *tau_dot;                        /* nv */
-    double       *joint_wrenches, *joint_wrench_rates;  /* n_bodies x 6, as in dyn_inverse_dynamics */
+    double       *tau, *tau_dot;                       /* nv */
+    double       *joint_wrenches, *joint_wrench_rates; /* n_bodies x 6, as in dyn_inverse_dynamics */
 } dyn_torque_derivative;
 
 /* Analytical derivatives of inverse dynamics. "With respect to q" has nv columns; for a floating base they are
@@ -118,17 +118,18 @@ typedef struct dyn_sensitivity {
     const double *q, *qd, *qdd, *wrenches;
     double       *dtau_dq, *dtau_dqd, *dtau_dqdd; /* nv x nv; must not be NULL. dtau_dqdd is the mass matrix */
     double       *djoint_wrenches_dq, *djoint_wrenches_dqd, *djoint_wrenches_dqdd; /* n_bodies x 6 x nv */
-    double       *dtau_dwrench;  /* n_wrenches x nv x 6 */
-    double       *dtau_dgravity; /* nv x 3 */
+    double       *dtau_dwrench;                                                    /* n_wrenches x nv x 6 */
+    double       *dtau_dgravity;                                                   /* nv x 3 */
 } dyn_sensitivity;
 
-/* Analytical derivatives of forward dynamics, by the implicit form dqdd/dx = -M^-1 dtau/dx at the qdd that tau gives. */
+/* Analytical derivatives of forward dynamics, by the implicit form dqdd/dx = -M^-1 dtau/dx at the qdd that tau gives.
+ */
 typedef struct dyn_forward_sensitivity {
     const double *q, *qd, *tau, *wrenches;
-    double       *qdd;                               /* nv; must not be NULL, as the three that follow */
-    double       *dqdd_dq, *dqdd_dqd, *dqdd_dtau;    /* nv x nv; dqdd_dtau is the inverse mass matrix */
-    double       *dqdd_dwrench;                      /* n_wrenches x nv x 6 */
-    double       *singular;                          /* 1: body whose pivot was zero but for rounding, or -1 */
+    double       *qdd;                            /* nv; must not be NULL, as the three that follow */
+    double       *dqdd_dq, *dqdd_dqd, *dqdd_dtau; /* nv x nv; dqdd_dtau is the inverse mass matrix */
+    double       *dqdd_dwrench;                   /* n_wrenches x nv x 6 */
+    double       *singular;                       /* 1: body whose pivot was zero but for rounding, or -1 */
 } dyn_forward_sensitivity;
 
 typedef struct dyn_coriolis {
@@ -138,8 +139,8 @@ typedef struct dyn_coriolis {
 } dyn_coriolis;
 
 /* tau = regressor * parameters + joint_regressor * joint parameters, friction sharp and of equal magnitude both ways.
- * Parameters of a body: m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz about its link's origin, link axes. Of a joint: rotor inertia,
- * viscous, Coulomb. */
+ * Parameters of a body: m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz about its link's origin, link axes. Of a joint: rotor
+ * inertia, viscous, Coulomb. */
 typedef struct dyn_regressor {
     const double *q, *qd, *qdd;
     double       *regressor;       /* nv x 10 n_bodies */

@@ -1,9 +1,9 @@
 /* energy.c - kinetic and potential energy, centre of mass, momentum and their matrices.
  *
- * Everything from each body's momentum l = m v + w x h, k = I w + h x v (about its origin), and, for the matrices, from the
- * composites: joint i moving alone at unit rate gives all that hangs on it the momentum F_i = I_c S_i, so that column i of the
- * centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008), and of the centre-of-mass Jacobian
- * its linear part over the total mass. */
+ * Everything from each body's momentum l = m v + w x h, k = I w + h x v (about its origin), and, for the matrices, from
+ * the composites: joint i moving alone at unit rate gives all that hangs on it the momentum F_i = I_c S_i, so that
+ * column i of the centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008), and of the
+ * centre-of-mass Jacobian its linear part over the total mass. */
 #include "composite.h"
 #include "world.h"
 
@@ -33,7 +33,7 @@ static vec3 mass_centre(const dyn_model *m, const workspace *ws)
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
-        sum = add(sum, add(times(b->mass, B->p), mat3_mul(&B->R, vec3_of(b->h))));
+        sum                   = add(sum, add(times(b->mass, B->p), mat3_mul(&B->R, vec3_of(b->h))));
     }
     return times(1 / m->mass, sum);
 }
@@ -42,9 +42,10 @@ static vec3 mass_centre(const dyn_model *m, const workspace *ws)
 LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
 {
     const double *E = b->E;
-    vec3 h = mat3_mul(&B->R, vec3_of(b->h)), w = mat3_mul_transposed(&B->R, B->w);
-    double Ixx = E[3] + E[5], Iyy = E[0] + E[5], Izz = E[0] + E[3];
-    vec3 Iw = {Ixx * w.x - E[1] * w.y - E[2] * w.z, Iyy * w.y - E[1] * w.x - E[4] * w.z, Izz * w.z - E[2] * w.x - E[4] * w.y};
+    vec3          h = mat3_mul(&B->R, vec3_of(b->h)), w = mat3_mul_transposed(&B->R, B->w);
+    double        Ixx = E[3] + E[5], Iyy = E[0] + E[5], Izz = E[0] + E[3];
+    vec3          Iw = {Ixx * w.x - E[1] * w.y - E[2] * w.z, Iyy * w.y - E[1] * w.x - E[4] * w.z,
+                        Izz * w.z - E[2] * w.x - E[4] * w.y};
     return (wrench){.f = cross_add(times(b->mass, B->v), B->w, h), .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
 }
 
@@ -95,8 +96,8 @@ static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *ou
 }
 
 /* F in body axes about the body's origin -> world axes about the centre of mass -> column v */
-LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3 com, wrench F, double ratio, size_t v, lane *com_jacobian,
-                            lane *matrix)
+LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3 com, wrench F, double ratio, size_t v,
+                                 lane *com_jacobian, lane *matrix)
 {
     size_t nv = (size_t)m->nv;
     vec3   l  = times(ratio, mat3_mul(&B->R, F.f));
@@ -126,7 +127,8 @@ static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *co
             continue;
         }
         for (int k = 0; k < 6; k++)
-            momentum_column(m, &ws->world[i], com, composite_column(b, &ws->of[i], k), 1, (size_t)k, com_jacobian, matrix);
+            momentum_column(m, &ws->world[i], com, composite_column(b, &ws->of[i], k), 1, (size_t)k, com_jacobian,
+                            matrix);
     }
 }
 
@@ -134,29 +136,26 @@ void LANE_NAME(energy)(const dyn_scene *scene, void *memory, const dyn_energy *i
 {
     const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
-    arena            a  = {.base = memory};
-    workspace        ws = place(&a, m);
+    arena            a      = {.base = memory};
+    workspace        ws     = place(&a, m);
     bool             moving = io->kinetic || io->com_velocity || io->momentum;
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv);
         joints_place(m, q, ws.at);
         world_motions(m, ws.at, q, qd, NULL, NULL, ws.world, moving ? VELOCITIES : POSES);
         vec3 com = mass_centre(m, &ws);
-        if (io->kinetic)
-            *block_out(io->kinetic, block, 1) = kinetic_energy(m, &ws, qd);
-        if (io->potential)
-            *block_out(io->potential, block, 1) = potential_energy(scene, &ws, q);
-        if (io->com)
-            store3(block_out(io->com, block, 3), com);
+        if (io->kinetic) *block_out(io->kinetic, block, 1) = kinetic_energy(m, &ws, qd);
+        if (io->potential) *block_out(io->potential, block, 1) = potential_energy(scene, &ws, q);
+        if (io->com) store3(block_out(io->com, block, 3), com);
         if (io->com_velocity || io->momentum) {
             lane l[6];
             momentum(m, &ws, com, l);
             for (int k = 0; io->momentum && k < 6; k++)
                 block_out(io->momentum, block, 6)[k] = l[k];
-            if (io->com_velocity)
-                store3(block_out(io->com_velocity, block, 3), times(1 / m->mass, load3(l)));
+            if (io->com_velocity) store3(block_out(io->com_velocity, block, 3), times(1 / m->mass, load3(l)));
         }
         if (io->com_jacobian || io->momentum_matrix)
-            matrices(m, &ws, com, block_out(io->com_jacobian, block, 3 * nv), block_out(io->momentum_matrix, block, 6 * nv));
+            matrices(m, &ws, com, block_out(io->com_jacobian, block, 3 * nv),
+                     block_out(io->momentum_matrix, block, 6 * nv));
     }
 }

@@ -49,8 +49,7 @@ static inline void attitudes(const dyn_model *m, const lane *q, const joint_at *
 LANE_INLINE vec3 external_axes(const dyn_wrench_site *site, const attitude *att, vec3 x)
 {
     const vec3 *e = att->row;
-    if (site->world_axes)
-        return add(add(scale(e[0], x.x), scale(e[1], x.y)), scale(e[2], x.z));
+    if (site->world_axes) return add(add(scale(e[0], x.x), scale(e[1], x.y)), scale(e[2], x.z));
     return rotate_const(site->X_bl.R, x);
 }
 
@@ -64,12 +63,12 @@ LANE_INLINE wrench external_one(const dyn_wrench_site *site, const attitude *att
 }
 
 /* The rate of its components: what is fixed in world axes turns with -w in the body's; the point is held. */
-LANE_INLINE wrench external_rate(const dyn_wrench_site *site, const attitude *att, const lane *value, const lane *rate, vec3 w)
+LANE_INLINE wrench external_rate(const dyn_wrench_site *site, const attitude *att, const lane *value, const lane *rate,
+                                 vec3 w)
 {
     vec3   arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
     wrench r   = {vec3_zero(), vec3_zero()};
-    if (rate)
-        r = (wrench){external_axes(site, att, load3(rate)), external_axes(site, att, load3(rate + 3))};
+    if (rate) r = (wrench){external_axes(site, att, load3(rate)), external_axes(site, att, load3(rate + 3))};
     if (site->world_axes) {
         r.f = sub(r.f, cross(w, external_axes(site, att, load3(value))));
         r.n = sub(r.n, cross(w, external_axes(site, att, load3(value + 3))));
@@ -87,23 +86,22 @@ static inline void externals_gather(const dyn_scene *scene, const lane *q, const
         ext->on[i] = (wrench){vec3_zero(), vec3_zero()};
     for (size_t k = 0; k < scene->n_wrenches; k++) {
         const dyn_wrench_site *site = &scene->wrench[k];
-        if (site->body == DYN_WORLD)
-            continue;
+        if (site->body == DYN_WORLD) continue;
         wrench w            = external_one(site, &ext->attitude[site->body], values + 9 * k);
         ext->on[site->body] = wrench_add(ext->on[site->body], w);
     }
 }
 
-/* Takes the rates of all wrenches from those of the bodies' needs; after externals_gather. `rates` (6 a wrench: of force and
- * torque in their axes) may be NULL; w are the bodies' angular velocities. */
-static inline void externals_take_rates(const dyn_scene *scene, const external *ext, const lane *values, const lane *rates,
-                                        const vec3 *w, wrench *on_rate)
+/* Takes the rates of all wrenches from those of the bodies' needs; after externals_gather. `rates` (6 a wrench: of
+ * force and torque in their axes) may be NULL; w are the bodies' angular velocities. */
+static inline void externals_take_rates(const dyn_scene *scene, const external *ext, const lane *values,
+                                        const lane *rates, const vec3 *w, wrench *on_rate)
 {
     for (size_t k = 0; k < scene->n_wrenches; k++) {
         const dyn_wrench_site *site = &scene->wrench[k];
-        if (site->body == DYN_WORLD)
-            continue;
-        wrench r = external_rate(site, &ext->attitude[site->body], values + 9 * k, rates ? rates + 6 * k : NULL, w[site->body]);
+        if (site->body == DYN_WORLD) continue;
+        wrench r = external_rate(site, &ext->attitude[site->body], values + 9 * k, rates ? rates + 6 * k : NULL,
+                                 w[site->body]);
         on_rate[site->body] = wrench_sub(on_rate[site->body], r);
     }
 }

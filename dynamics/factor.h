@@ -52,9 +52,9 @@ static inline int factor_body(const dyn_model *m, int v)
 /* Factors M; returns the body of the first pivot that is not positive, or -1. */
 static inline lane factor_make(const dyn_model *m, const factor *f, const lane *M)
 {
-    size_t nv  = (size_t)m->nv;
-    int   *up  = f->ancestor;
-    lane  *L   = f->L, bad = lane_of(-1);
+    size_t nv = (size_t)m->nv;
+    int   *up = f->ancestor;
+    lane  *L = f->L, bad = lane_of(-1);
     factor_ancestors(m, up);
     factor_floors(m, f->floor);
     for (size_t e = 0; e < nv * nv; e++)
@@ -62,7 +62,7 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
     for (int k = m->nv - 1; k >= 0; k--) {
         lane     *row = &L[(size_t)k * nv], pivot = row[k];
         lane_mask good = lane_positive(pivot) & lane_less(lane_of(f->floor[k]), pivot);
-        bad = lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(factor_body(m, k)));
+        bad            = lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(factor_body(m, k)));
         for (int i = up[k]; i >= 0; i = up[i]) {
             lane g = row[i] / pivot;
             for (int j = i; j >= 0; j = up[j])
@@ -73,7 +73,8 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
     return bad;
 }
 
-/* M x = y in place, where y is zero but for `last` and its ancestors: L^T z = y, then L x = D^-1 z for entries 0..last. */
+/* M x = y in place, where y is zero but for `last` and its ancestors: L^T z = y, then L x = D^-1 z for entries 0..last.
+ */
 static inline void factor_solve(const dyn_model *m, const factor *f, lane *x, int last)
 {
     size_t     nv = (size_t)m->nv;

@@ -40,6 +40,5 @@ void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_
     for (int v = 0; v < m->nv; v++)
         qdd[v] = (tau ? tau[v] : lane_of(0)) - qdd[v];
     factor_solve(m, &ws.factor, qdd, m->nv - 1);
-    if (io->singular)
-        *block_out(io->singular, 0, 1) = singular;
+    if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }

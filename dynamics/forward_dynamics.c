@@ -13,17 +13,17 @@ typedef struct handle { /* articulated inertia about the body's origin */
 } handle;
 
 typedef struct link_state {
-    vec3   w, v;    /* velocity; after the last pass: acceleration */
-    wrench p;       /* bias force */
-    handle I;       /* sum of the children's articulated inertias, by the time the body's turn comes */
-    wrench U;       /* I S */
-    lane   u, d;    /* u = tau - S^T p, d = 1 / D */
+    vec3   w, v; /* velocity; after the last pass: acceleration */
+    wrench p;    /* bias force */
+    handle I;    /* sum of the children's articulated inertias, by the time the body's turn comes */
+    wrench U;    /* I S */
+    lane   u, d; /* u = tau - S^T p, d = 1 / D */
 } link_state;
 
 typedef struct workspace {
-    joint_at *at;
+    joint_at   *at;
     link_state *body;
-    external  ext;
+    external    ext;
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -42,7 +42,8 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 
 /* --- first pass, outward: velocities and bias forces ------------------------------------------------------- */
 
-LANE_INLINE void velocity_form(const dyn_body *b, joint_at at, lane sd, vec3 *w, vec3 *v, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void velocity_form(const dyn_body *b, joint_at at, lane sd, vec3 *w, vec3 *v, dyn_joint_kind joint,
+                               dyn_turn turn)
 {
     if (joint == DYN_PRISMATIC)
         *v = cross_add(*v, *w, origin_in_parent(b, at, joint));
@@ -61,9 +62,10 @@ LANE_INLINE wrench bias_force(const dyn_body *b, vec3 w, vec3 v)
 {
     const double *E   = b->E;
     double        Ixx = E[3] + E[5], Iyy = E[0] + E[5], Izz = E[0] + E[3];
-    vec3 k = {Ixx * w.x - E[1] * w.y - E[2] * w.z, Iyy * w.y - E[1] * w.x - E[4] * w.z, Izz * w.z - E[2] * w.x - E[4] * w.y};
-    vec3 l = cross_const_add(times(b->mass, v), w, b->h);
-    k      = const_cross_add(k, b->h, v);
+    vec3          k = {Ixx * w.x - E[1] * w.y - E[2] * w.z, Iyy * w.y - E[1] * w.x - E[4] * w.z,
+                       Izz * w.z - E[2] * w.x - E[4] * w.y};
+    vec3          l = cross_const_add(times(b->mass, v), w, b->h);
+    k               = const_cross_add(k, b->h, v);
     return (wrench){.f = cross(w, l), .n = cross_add(cross(w, k), v, l)};
 }
 
@@ -72,7 +74,7 @@ static void outward(const dyn_scene *scene, const workspace *ws, const lane *q, 
     const dyn_model *m = scene->model;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        link_state           *B = &ws->body[i];
+        link_state     *B = &ws->body[i];
         vec3            w = vec3_zero(), v = vec3_zero();
         if (b->parent != DYN_WORLD) {
             w = ws->body[b->parent].w;
@@ -90,8 +92,7 @@ static void outward(const dyn_scene *scene, const workspace *ws, const lane *q, 
         B->v = v;
         B->p = bias_force(b, w, v);
     }
-    if (!wrenches)
-        return;
+    if (!wrenches) return;
     externals_gather(scene, q, ws->at, wrenches, &ws->ext);
     for (size_t i = 0; i < m->n_bodies; i++)
         ws->body[i].p = (wrench){sub(ws->body[i].p.f, ws->ext.on[i].f), sub(ws->body[i].p.n, ws->ext.on[i].n)};
@@ -103,9 +104,12 @@ LANE_INLINE handle rigid(const dyn_body *b)
 {
     const double *E = b->E, *h = b->h;
     lane          zero = lane_of(0), m = lane_of(b->mass);
-    return (handle){.A = {lane_of(E[3] + E[5]), lane_of(-E[1]), lane_of(-E[2]), lane_of(E[0] + E[5]), lane_of(-E[4]), lane_of(E[0] + E[3])},
+    return (handle){.A = {lane_of(E[3] + E[5]), lane_of(-E[1]), lane_of(-E[2]), lane_of(E[0] + E[5]), lane_of(-E[4]),
+                          lane_of(E[0] + E[3])},
                     .Q = {m, zero, zero, m, zero, m},
-                    .H = {{{zero, lane_of(-h[2]), lane_of(h[1])}, {lane_of(h[2]), zero, lane_of(-h[0])}, {lane_of(-h[1]), lane_of(h[0]), zero}}}};
+                    .H = {{{zero, lane_of(-h[2]), lane_of(h[1])},
+                           {lane_of(h[2]), zero, lane_of(-h[0])},
+                           {lane_of(-h[1]), lane_of(h[0]), zero}}}};
 }
 
 LANE_INLINE handle handle_add(const handle *a, const handle *b)
@@ -153,8 +157,8 @@ LANE_INLINE void project(handle *I, const wrench *U, lane d, double rotor, dyn_j
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, n[3] = {U->n.x, U->n.y, U->n.z}, g[3] = {gn.x, gn.y, gn.z};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            bool along    = joint == DYN_REVOLUTE ? i == 2 : j == 2;
-            lane kept     = joint == DYN_REVOLUTE ? rho * f[j] : rho * n[i];
+            bool along   = joint == DYN_REVOLUTE ? i == 2 : j == 2;
+            lane kept    = joint == DYN_REVOLUTE ? rho * f[j] : rho * n[i];
             I->H.m[i][j] = along ? kept : I->H.m[i][j] - g[i] * f[j];
         }
 }
@@ -163,7 +167,7 @@ LANE_INLINE void project(handle *I, const wrench *U, lane d, double rotor, dyn_j
 LANE_INLINE wrench carried(const link_state *B, const handle *I, lane sd, dyn_joint_kind joint)
 {
     lane   cx = B->w.y * sd, cy = -B->w.x * sd, zero = lane_of(0), g = B->u * B->d;
-    wrench p = {add(B->p.f, scale(B->U.f, g)), add(B->p.n, scale(B->U.n, g))};
+    wrench p      = {add(B->p.f, scale(B->U.f, g)), add(B->p.n, scale(B->U.n, g))};
     vec3   linear = {cx, cy, zero};
     if (joint == DYN_REVOLUTE) {
         vec3 angular = {cx, cy, zero};
@@ -185,18 +189,21 @@ LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_at at, mat3 H, dyn_join
     column[0] = to_parent(b, at, (vec3){row[0].x, row[1].x, row[2].x}, joint, turn);
     column[1] = to_parent(b, at, (vec3){row[0].y, row[1].y, row[2].y}, joint, turn);
     column[2] = to_parent(b, at, (vec3){row[0].z, row[1].z, row[2].z}, joint, turn);
-    return (mat3){{{column[0].x, column[1].x, column[2].x}, {column[0].y, column[1].y, column[2].y}, {column[0].z, column[1].z, column[2].z}}};
+    return (mat3){{{column[0].x, column[1].x, column[2].x},
+                   {column[0].y, column[1].y, column[2].y},
+                   {column[0].z, column[1].z, column[2].z}}};
 }
 
 /* About an origin moved by -r: H' = H + [r] Q, A' = A - H [r] + [r] H'^T */
 LANE_INLINE void handle_shift(handle *I, vec3 r)
 {
-    const sym3 Q = I->Q;
-    const mat3 H = I->H;
-    vec3 c0 = cross(r, (vec3){Q.xx, Q.xy, Q.xz}), c1 = cross(r, (vec3){Q.xy, Q.yy, Q.yz}), c2 = cross(r, (vec3){Q.xz, Q.yz, Q.zz});
-    mat3 G = {{{H.m[0][0] + c0.x, H.m[0][1] + c1.x, H.m[0][2] + c2.x},
-               {H.m[1][0] + c0.y, H.m[1][1] + c1.y, H.m[1][2] + c2.y},
-               {H.m[2][0] + c0.z, H.m[2][1] + c1.z, H.m[2][2] + c2.z}}};
+    const sym3 Q  = I->Q;
+    const mat3 H  = I->H;
+    vec3       c0 = cross(r, (vec3){Q.xx, Q.xy, Q.xz}), c1 = cross(r, (vec3){Q.xy, Q.yy, Q.yz}),
+         c2 = cross(r, (vec3){Q.xz, Q.yz, Q.zz});
+    mat3 G  = {{{H.m[0][0] + c0.x, H.m[0][1] + c1.x, H.m[0][2] + c2.x},
+                {H.m[1][0] + c0.y, H.m[1][1] + c1.y, H.m[1][2] + c2.y},
+                {H.m[2][0] + c0.z, H.m[2][1] + c1.z, H.m[2][2] + c2.z}}};
     /* row i of -H [r] is r x (row i of H); column j of [r] G^T is r x (row j of G) */
     vec3 h0 = cross(r, load3(H.m[0])), h1 = cross(r, load3(H.m[1])), h2 = cross(r, load3(H.m[2]));
     vec3 g0 = cross(r, load3(G.m[0])), g1 = cross(r, load3(G.m[1])), g2 = cross(r, load3(G.m[2]));
@@ -215,10 +222,10 @@ LANE_INLINE void articulate_form(const dyn_body *b, joint_at at, lane sd, const 
     project(I, &B->U, B->d, b->rotor_inertia, joint);
     wrench p = carried(B, I, sd, joint);
     wrench_to_parent_form(b, at, &p, joint, turn);
-    handle J = {.A = sym3_to_parent(b, at, I->A, joint, turn), .Q = sym3_to_parent(b, at, I->Q, joint, turn),
+    handle J = {.A = sym3_to_parent(b, at, I->A, joint, turn),
+                .Q = sym3_to_parent(b, at, I->Q, joint, turn),
                 .H = mat3_to_parent(b, at, I->H, joint, turn)};
-    if (origin_shifted(b, joint))
-        handle_shift(&J, origin_in_parent(b, at, joint));
+    if (origin_shifted(b, joint)) handle_shift(&J, origin_in_parent(b, at, joint));
     P->p = (wrench){add(P->p.f, p.f), add(P->p.n, p.n)};
     P->I = b->first ? J : handle_add(&P->I, &J);
 }
@@ -230,7 +237,8 @@ static void note_pivot(lane pivot, double floor, int i, lane *singular)
     *singular      = lane_select(fine, *singular, lane_of(i));
 }
 
-static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd, const lane *tau, lane *singular)
+static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd, const lane *tau,
+                   lane *singular)
 {
     const dyn_model *m = scene->model;
     for (int i = (int)m->n_bodies - 1; i >= m->floating; i--) {
@@ -238,12 +246,11 @@ static void inward(const dyn_scene *scene, const workspace *ws, const lane *q, c
         link_state     *B     = &ws->body[i];
         handle          I     = articulated(b, B);
         bool            along = b->joint == DYN_PRISMATIC;
-        B->U = along ? (wrench){.f = {I.Q.xz, I.Q.yz, I.Q.zz}, .n = {I.H.m[0][2], I.H.m[1][2], I.H.m[2][2]}}
-                     : (wrench){.f = {I.H.m[2][0], I.H.m[2][1], I.H.m[2][2]}, .n = {I.A.xz, I.A.yz, I.A.zz}};
+        B->U        = along ? (wrench){.f = {I.Q.xz, I.Q.yz, I.Q.zz}, .n = {I.H.m[0][2], I.H.m[1][2], I.H.m[2][2]}}
+                            : (wrench){.f = {I.H.m[2][0], I.H.m[2][1], I.H.m[2][2]}, .n = {I.A.xz, I.A.yz, I.A.zz}};
         lane pivot  = (along ? B->U.f.z : B->U.n.z) + b->rotor_inertia;
         lane effort = joint_effort(b, tau);
-        if (b->rough || b->sprung)
-            effort -= joint_passive(b, scene->terms, q, qd);
+        if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, q, qd);
         note_pivot(pivot, pivot_floor(b, along), i, singular);
         B->d = 1.0 / pivot;
         B->u = effort - (along ? B->p.f.z : B->p.n.z);
@@ -278,18 +285,19 @@ static void solve6(const dyn_body *base, lane S[6][6], lane x[6], lane *singular
 
 /* qdd = a + R^T g, where I a = tau - p: as if the base fell with the world. Q comes first in the elimination, which is
  * mass and well apart from zero. */
-static void base_acceleration(const dyn_scene *scene, link_state *B, const lane *q, const lane *tau, lane *qdd, lane *singular)
+static void base_acceleration(const dyn_scene *scene, link_state *B, const lane *q, const lane *tau, lane *qdd,
+                              lane *singular)
 {
-    const dyn_body *b = &scene->model->body[0];
-    handle I = articulated(b, B);
-    lane   S[6][6] = {{I.Q.xx, I.Q.xy, I.Q.xz, I.H.m[0][0], I.H.m[1][0], I.H.m[2][0]},
-                      {I.Q.xy, I.Q.yy, I.Q.yz, I.H.m[0][1], I.H.m[1][1], I.H.m[2][1]},
-                      {I.Q.xz, I.Q.yz, I.Q.zz, I.H.m[0][2], I.H.m[1][2], I.H.m[2][2]},
-                      {I.H.m[0][0], I.H.m[0][1], I.H.m[0][2], I.A.xx, I.A.xy, I.A.xz},
-                      {I.H.m[1][0], I.H.m[1][1], I.H.m[1][2], I.A.xy, I.A.yy, I.A.yz},
-                      {I.H.m[2][0], I.H.m[2][1], I.H.m[2][2], I.A.xz, I.A.yz, I.A.zz}};
-    vec3   f = B->p.f, n = B->p.n;
-    lane   x[6] = {-f.x, -f.y, -f.z, -n.x, -n.y, -n.z};
+    const dyn_body *b       = &scene->model->body[0];
+    handle          I       = articulated(b, B);
+    lane            S[6][6] = {{I.Q.xx, I.Q.xy, I.Q.xz, I.H.m[0][0], I.H.m[1][0], I.H.m[2][0]},
+                               {I.Q.xy, I.Q.yy, I.Q.yz, I.H.m[0][1], I.H.m[1][1], I.H.m[2][1]},
+                               {I.Q.xz, I.Q.yz, I.Q.zz, I.H.m[0][2], I.H.m[1][2], I.H.m[2][2]},
+                               {I.H.m[0][0], I.H.m[0][1], I.H.m[0][2], I.A.xx, I.A.xy, I.A.xz},
+                               {I.H.m[1][0], I.H.m[1][1], I.H.m[1][2], I.A.xy, I.A.yy, I.A.yz},
+                               {I.H.m[2][0], I.H.m[2][1], I.H.m[2][2], I.A.xz, I.A.yz, I.A.zz}};
+    vec3            f = B->p.f, n = B->p.n;
+    lane            x[6] = {-f.x, -f.y, -f.z, -n.x, -n.y, -n.z};
     for (int k = 0; k < 6; k++)
         x[k] += tau ? tau[k] : lane_of(0);
     solve6(b, S, x, singular);
@@ -304,7 +312,8 @@ static void base_acceleration(const dyn_scene *scene, link_state *B, const lane 
 /* --- third pass, outward: accelerations -------------------------------------------------------------------- */
 
 /* B->w, B->v are still velocities here; afterwards they hold the body's acceleration. */
-LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, lane sd, link_state *B, vec3 w, vec3 v, lane *sdd, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, lane sd, link_state *B, vec3 w, vec3 v, lane *sdd,
+                                   dyn_joint_kind joint, dyn_turn turn)
 {
     vec3 W = B->w, V = B->v;
     if (joint == DYN_PRISMATIC)
@@ -333,8 +342,8 @@ LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, lane sd, link
 
 static void accelerations(const dyn_scene *scene, const workspace *ws, const lane *qd, lane *qdd)
 {
-    const dyn_model *m = scene->model;
-    const double    *g = scene->gravity;
+    const dyn_model *m    = scene->model;
+    const double    *g    = scene->gravity;
     const vec3       fall = {lane_of(-g[0]), lane_of(-g[1]), lane_of(-g[2])};
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b  = &m->body[i];
@@ -348,17 +357,15 @@ static void accelerations(const dyn_scene *scene, const workspace *ws, const lan
 
 static void articulated_body(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
 {
-    const dyn_model *m = scene->model;
+    const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
     const lane      *q = block_in(io->q, 0, nq), *qd = block_in(io->qd, 0, nv), *tau = block_in(io->tau, 0, nv);
     lane            *qdd = block_out(io->qdd, 0, nv), singular = lane_of(-1);
     outward(scene, ws, q, qd, block_in(io->wrenches, 0, 9 * scene->n_wrenches));
     inward(scene, ws, q, qd, tau, &singular);
-    if (m->floating)
-        base_acceleration(scene, &ws->body[0], q, tau, qdd, &singular);
+    if (m->floating) base_acceleration(scene, &ws->body[0], q, tau, qdd, &singular);
     accelerations(scene, ws, qd, qdd);
-    if (io->singular)
-        *block_out(io->singular, 0, 1) = singular;
+    if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }
 
 /* io with its arrays at that block */

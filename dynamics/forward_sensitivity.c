@@ -16,7 +16,8 @@ static size_t most(size_t a, size_t b)
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    size_t called = most(LANE_NAME(forward_dynamics_size)(m), most(LANE_NAME(sensitivity_size)(m), LANE_NAME(mass_matrix_size)(m)));
+    size_t called =
+        most(LANE_NAME(forward_dynamics_size)(m), most(LANE_NAME(sensitivity_size)(m), LANE_NAME(mass_matrix_size)(m)));
     return (workspace){.x = arena_take(a, (size_t)m->nv, sizeof(lane)), .memory = arena_take(a, called, 1)};
 }
 
@@ -53,33 +54,43 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
      &(dyn_forward_dynamics){.q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd}, 1);
     LANE_NAME(sensitivity) /* its third matrix, M, makes room for the inverse */
     (scene, ws->memory,
-     &(dyn_sensitivity){.q = io->q, .qd = io->qd, .qdd = io->qdd, .wrenches = io->wrenches, .dtau_dq = io->dqdd_dq,
-                        .dtau_dqd = io->dqdd_dqd, .dtau_dqdd = io->dqdd_dtau, .dtau_dwrench = io->dqdd_dwrench}, 1);
+     &(dyn_sensitivity){.q            = io->q,
+                        .qd           = io->qd,
+                        .qdd          = io->qdd,
+                        .wrenches     = io->wrenches,
+                        .dtau_dq      = io->dqdd_dq,
+                        .dtau_dqd     = io->dqdd_dqd,
+                        .dtau_dqdd    = io->dqdd_dtau,
+                        .dtau_dwrench = io->dqdd_dwrench},
+     1);
     LANE_NAME(mass_matrix)
     (scene, ws->memory,
-     &(dyn_mass_matrix){.q = io->q, .mass_matrix = io->dqdd_dtau, .inverse = io->dqdd_dtau, .singular = io->singular}, 1);
+     &(dyn_mass_matrix){.q = io->q, .mass_matrix = io->dqdd_dtau, .inverse = io->dqdd_dtau, .singular = io->singular},
+     1);
     solve(m, inverse, ws->x, block_out(io->dqdd_dq, 0, 0), nv);
     solve(m, inverse, ws->x, block_out(io->dqdd_dqd, 0, 0), nv);
     for (size_t n = 0; io->dqdd_dwrench && n < scene->n_wrenches; n++)
         solve(m, inverse, ws->x, block_out(io->dqdd_dwrench, n, nv * 6), 6);
 }
 
-void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const dyn_forward_sensitivity *io, size_t blocks)
+void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const dyn_forward_sensitivity *io,
+                                    size_t blocks)
 {
     size_t    nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     arena     a  = {.base = memory};
     workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {
-        dyn_forward_sensitivity one = {.q            = (const double *)block_in(io->q, block, nq),
-                                       .qd           = (const double *)block_in(io->qd, block, nv),
-                                       .tau          = (const double *)block_in(io->tau, block, nv),
-                                       .wrenches     = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL,
-                                       .qdd          = (double *)block_out(io->qdd, block, nv),
-                                       .dqdd_dq      = (double *)block_out(io->dqdd_dq, block, nv * nv),
-                                       .dqdd_dqd     = (double *)block_out(io->dqdd_dqd, block, nv * nv),
-                                       .dqdd_dtau    = (double *)block_out(io->dqdd_dtau, block, nv * nv),
-                                       .dqdd_dwrench = nw ? (double *)block_out(io->dqdd_dwrench, block, nw * nv * 6) : NULL,
-                                       .singular     = (double *)block_out(io->singular, block, 1)};
+        dyn_forward_sensitivity one = {.q         = (const double *)block_in(io->q, block, nq),
+                                       .qd        = (const double *)block_in(io->qd, block, nv),
+                                       .tau       = (const double *)block_in(io->tau, block, nv),
+                                       .wrenches  = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL,
+                                       .qdd       = (double *)block_out(io->qdd, block, nv),
+                                       .dqdd_dq   = (double *)block_out(io->dqdd_dq, block, nv * nv),
+                                       .dqdd_dqd  = (double *)block_out(io->dqdd_dqd, block, nv * nv),
+                                       .dqdd_dtau = (double *)block_out(io->dqdd_dtau, block, nv * nv),
+                                       .dqdd_dwrench =
+                                           nw ? (double *)block_out(io->dqdd_dwrench, block, nw * nv * 6) : NULL,
+                                       .singular = (double *)block_out(io->singular, block, 1)};
         one_block(scene, &ws, &one);
     }
 }

@@ -62,8 +62,7 @@ LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
 LANE_INLINE joint_at joint_place(const dyn_body *b, const lane *q)
 {
     joint_at at = {joint_position(b, q), lane_of(0)};
-    if (b->joint == DYN_REVOLUTE)
-        lane_sincos(at.c, &at.s, &at.c);
+    if (b->joint == DYN_REVOLUTE) lane_sincos(at.c, &at.s, &at.c);
     return at;
 }
 /* every joint but a floating base */
@@ -82,27 +81,19 @@ LANE_INLINE vec3 turn_z(vec3 v, lane c, lane s)
 /* v_p = Rz(gamma) Rx(alpha) v */
 LANE_INLINE vec3 turn_up(const dyn_body *b, vec3 v, dyn_turn turn)
 {
-    if (turn == DYN_TURN_NONE)
-        return v;
-    if (turn == DYN_TURN_X_PLUS)
-        return (vec3){v.x, -v.z, v.y};
-    if (turn == DYN_TURN_X_MINUS)
-        return (vec3){v.x, v.z, -v.y};
+    if (turn == DYN_TURN_NONE) return v;
+    if (turn == DYN_TURN_X_PLUS) return (vec3){v.x, -v.z, v.y};
+    if (turn == DYN_TURN_X_MINUS) return (vec3){v.x, v.z, -v.y};
     v = (vec3){v.x, b->ca * v.y - b->sa * v.z, b->sa * v.y + b->ca * v.z};
-    if (turn == DYN_TURN_X)
-        return v;
+    if (turn == DYN_TURN_X) return v;
     return (vec3){b->cg * v.x - b->sg * v.y, b->sg * v.x + b->cg * v.y, v.z};
 }
 LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
 {
-    if (turn == DYN_TURN_ZX)
-        v = (vec3){b->cg * v.x + b->sg * v.y, b->cg * v.y - b->sg * v.x, v.z};
-    if (turn == DYN_TURN_NONE)
-        return v;
-    if (turn == DYN_TURN_X_PLUS)
-        return (vec3){v.x, v.z, -v.y};
-    if (turn == DYN_TURN_X_MINUS)
-        return (vec3){v.x, -v.z, v.y};
+    if (turn == DYN_TURN_ZX) v = (vec3){b->cg * v.x + b->sg * v.y, b->cg * v.y - b->sg * v.x, v.z};
+    if (turn == DYN_TURN_NONE) return v;
+    if (turn == DYN_TURN_X_PLUS) return (vec3){v.x, v.z, -v.y};
+    if (turn == DYN_TURN_X_MINUS) return (vec3){v.x, -v.z, v.y};
     return (vec3){v.x, b->ca * v.y + b->sa * v.z, b->ca * v.z - b->sa * v.y};
 }
 /* v_p = R_pc v_c */
@@ -168,9 +159,9 @@ LANE_INLINE mat3 base_rotation(const lane *q)
 /* viscous sd + coulomb(sd) */
 LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
 {
-    const dyn_friction *f = &b->friction;
-    lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
-    lane sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
+    const dyn_friction *f         = &b->friction;
+    lane                magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
+    lane                sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
     return f->viscous * sd + magnitude * sense;
 }
 /* stiffness (s - rest) + damping sd */
@@ -182,18 +173,15 @@ LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
 {
     lane effort = lane_of(0);
-    if (b->rough && (terms & DYN_FRICTION))
-        effort += joint_friction(b, joint_rate(b, qd));
-    if (b->sprung && (terms & DYN_SPRINGS))
-        effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
+    if (b->rough && (terms & DYN_FRICTION)) effort += joint_friction(b, joint_rate(b, qd));
+    if (b->sprung && (terms & DYN_SPRINGS)) effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
     return effort;
 }
 /* d friction / d sd; sign() has derivative zero, tanh(sd / v) has (1 - tanh^2) / v */
 LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
 {
     const dyn_friction *f = &b->friction;
-    if (!(f->coulomb_velocity > 0))
-        return lane_of(f->viscous);
+    if (!(f->coulomb_velocity > 0)) return lane_of(f->viscous);
     lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
     lane t         = lane_tanh(sd / f->coulomb_velocity);
     return f->viscous + magnitude * ((1.0 - t * t) / f->coulomb_velocity);
@@ -202,9 +190,7 @@ LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
 LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
 {
     lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);
-    if (b->rough && (terms & DYN_FRICTION))
-        rate += joint_friction_slope(b, sd) * sdd;
-    if (b->sprung && (terms & DYN_SPRINGS))
-        rate += b->spring.stiffness * sd + b->spring.damping * sdd;
+    if (b->rough && (terms & DYN_FRICTION)) rate += joint_friction_slope(b, sd) * sdd;
+    if (b->sprung && (terms & DYN_SPRINGS)) rate += b->spring.stiffness * sd + b->spring.damping * sdd;
     return rate;
 }

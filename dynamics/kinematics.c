@@ -24,18 +24,18 @@ size_t LANE_NAME(kinematics_size)(const dyn_model *m)
 
 /* --- orientation ------------------------------------------------------------------------------------------ */
 
-/* Unit quaternion of R, w >= 0. Of the four candidates 4 x^2 = 1 + R_xx - R_yy - R_zz ... the largest gives the square root
- * (Shepperd 1978), chosen lane by lane. */
+/* Unit quaternion of R, w >= 0. Of the four candidates 4 x^2 = 1 + R_xx - R_yy - R_zz ... the largest gives the square
+ * root (Shepperd 1978), chosen lane by lane. */
 static void quaternion(const mat3 *R, lane out[4])
 {
     const lane(*r)[3] = R->m;
-    lane one  = lane_of(1);
-    lane x4[4] = {one + r[0][0] - r[1][1] - r[2][2], one - r[0][0] + r[1][1] - r[2][2], one - r[0][0] - r[1][1] + r[2][2],
-                  one + r[0][0] + r[1][1] + r[2][2]};
-    lane zy = r[2][1] - r[1][2], xz = r[0][2] - r[2][0], yx = r[1][0] - r[0][1];
-    lane xy = r[0][1] + r[1][0], yz = r[1][2] + r[2][1], zx = r[2][0] + r[0][2];
+    lane       one    = lane_of(1);
+    lane       x4[4]  = {one + r[0][0] - r[1][1] - r[2][2], one - r[0][0] + r[1][1] - r[2][2],
+                         one - r[0][0] - r[1][1] + r[2][2], one + r[0][0] + r[1][1] + r[2][2]};
+    lane       zy = r[2][1] - r[1][2], xz = r[0][2] - r[2][0], yx = r[1][0] - r[0][1];
+    lane       xy = r[0][1] + r[1][0], yz = r[1][2] + r[2][1], zx = r[2][0] + r[0][2];
     const lane rows[4][4] = {{x4[0], xy, zx, zy}, {xy, x4[1], yz, xz}, {zx, yz, x4[2], yx}, {zy, xz, yx, x4[3]}};
-    lane most = x4[3], row[4] = {zy, xz, yx, x4[3]}; /* 4 times q times its largest entry */
+    lane       most = x4[3], row[4] = {zy, xz, yx, x4[3]}; /* 4 times q times its largest entry */
     for (int i = 0; i < 3; i++) {
         lane_mask larger = lane_less(most, x4[i]);
         most             = lane_select(larger, x4[i], most);
@@ -62,8 +62,7 @@ static void poses(const workspace *ws, size_t n, const dyn_frame *frames, lane *
     for (size_t i = 0; i < n; i++) {
         const dyn_frame    *f = &frames[i];
         const world_motion *b = f->body == DYN_WORLD ? &rest : &ws->world[f->body];
-        if (positions)
-            store3(positions + 3 * i, add(b->p, mat3_mul(&b->R, vec3_of(f->X_bf.p))));
+        if (positions) store3(positions + 3 * i, add(b->p, mat3_mul(&b->R, vec3_of(f->X_bf.p))));
         if (orientations) {
             mat3 R = frame_rotation(&b->R, f);
             quaternion(&R, orientations + 4 * i);
@@ -75,7 +74,7 @@ static void poses(const workspace *ws, size_t n, const dyn_frame *frames, lane *
 
 typedef struct frame_motion {
     mat3  R;
-    rates p;           /* of the frame's origin */
+    rates p; /* of the frame's origin */
     vec3  w, wd, wdd;
 } frame_motion;
 
@@ -119,15 +118,14 @@ static void jacobian_column(const dyn_kinematics *io, const frame_motion *k, con
                             double ratio, size_t nv, size_t v, lane *J, lane *Jd)
 {
     lane column[6];
-    vec3 arm = sub(k->p.x, b->p);
-    z        = times(ratio, z);
+    vec3 arm    = sub(k->p.x, b->p);
+    z           = times(ratio, z);
     vec3 linear = turns ? cross(z, arm) : z, angular = turns ? z : vec3_zero();
     if (J) {
         store_twist(io, k, column, linear, angular);
         add_column(J, nv, v, column);
     }
-    if (!Jd)
-        return;
+    if (!Jd) return;
     vec3 zd       = cross(b->w, z);
     vec3 linear_d = turns ? cross_add(cross(zd, arm), z, sub(k->p.d, b->v)) : zd, angular_d = turns ? zd : vec3_zero();
     if (io->frame_axes) {
@@ -138,20 +136,20 @@ static void jacobian_column(const dyn_kinematics *io, const frame_motion *k, con
     add_column(Jd, nv, v, column);
 }
 
-static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinematics *io, const frame_motion *k, lane *J, lane *Jd)
+static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinematics *io, const frame_motion *k, lane *J,
+                     lane *Jd)
 {
     size_t nv = (size_t)m->nv;
     for (size_t e = 0; e < 6 * nv; e++) {
-        if (J)
-            J[e] = lane_of(0);
-        if (Jd)
-            Jd[e] = lane_of(0);
+        if (J) J[e] = lane_of(0);
+        if (Jd) Jd[e] = lane_of(0);
     }
     for (int i = io->at->body; i != DYN_WORLD; i = m->body[i].parent) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
         if (b->joint != DYN_FLOATING) {
-            jacobian_column(io, k, B, mat3_column(&B->R, 2), b->joint == DYN_REVOLUTE, b->ratio, nv, (size_t)b->v, J, Jd);
+            jacobian_column(io, k, B, mat3_column(&B->R, 2), b->joint == DYN_REVOLUTE, b->ratio, nv, (size_t)b->v, J,
+                            Jd);
             continue;
         }
         for (int c = 0; c < 6; c++)
@@ -161,17 +159,15 @@ static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinemati
 
 static depth depth_of(const dyn_kinematics *io)
 {
-    if (io->jerk)
-        return JERKS;
-    if (io->acceleration)
-        return ACCELERATIONS;
+    if (io->jerk) return JERKS;
+    if (io->acceleration) return ACCELERATIONS;
     return io->velocity || io->jacobian_dot ? VELOCITIES : POSES;
 }
 
 void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinematics *io, size_t blocks)
 {
-    const dyn_model *m    = scene->model;
-    size_t           nq   = (size_t)m->nq, nv = (size_t)m->nv;
+    const dyn_model *m  = scene->model;
+    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
     arena            a    = {.base = memory};
     workspace        ws   = place(&a, m);
     depth            deep = depth_of(io);
@@ -179,20 +175,17 @@ void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinem
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq);
         joints_place(m, q, ws.at);
-        world_motions(m, ws.at, q, block_in(io->qd, block, nv), block_in(io->qdd, block, nv), block_in(io->qddd, block, nv),
-                      ws.world, deep);
+        world_motions(m, ws.at, q, block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
+                      block_in(io->qddd, block, nv), ws.world, deep);
         poses(&ws, io->n_frames, io->frames, block_out(io->positions, block, 3 * io->n_frames),
               block_out(io->orientations, block, 4 * io->n_frames));
-        if (!one)
-            continue;
+        if (!one) continue;
         frame_motion k = frame_of(&ws, io->at, deep);
         if (io->jacobian || io->jacobian_dot)
-            jacobian(m, &ws, io, &k, block_out(io->jacobian, block, 6 * nv), block_out(io->jacobian_dot, block, 6 * nv));
-        if (io->velocity)
-            store_twist(io, &k, block_out(io->velocity, block, 6), k.p.d, k.w);
-        if (io->acceleration)
-            store_twist(io, &k, block_out(io->acceleration, block, 6), k.p.dd, k.wd);
-        if (io->jerk)
-            store_twist(io, &k, block_out(io->jerk, block, 6), k.p.ddd, k.wdd);
+            jacobian(m, &ws, io, &k, block_out(io->jacobian, block, 6 * nv),
+                     block_out(io->jacobian_dot, block, 6 * nv));
+        if (io->velocity) store_twist(io, &k, block_out(io->velocity, block, 6), k.p.d, k.w);
+        if (io->acceleration) store_twist(io, &k, block_out(io->acceleration, block, 6), k.p.dd, k.wd);
+        if (io->jerk) store_twist(io, &k, block_out(io->jerk, block, 6), k.p.ddd, k.wdd);
     }
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LANE_INLINE static inline __attribute__((always_inline))
+#define LANE_INLINE      static inline __attribute__((always_inline))
 #define LANE_JOIN_(a, b) a##_##b
 #define LANE_JOIN(a, b)  LANE_JOIN_(a, b)
 #define LANE_NAME(name)  LANE_JOIN(dyn_##name, TARGET) /* dyn_bias_avx2 ... */
@@ -20,15 +20,15 @@
 #undef complex /* <complex.h> would rename the target */
 #undef I       /* and what algorithms call inertia */
 typedef double _Complex lane;
-typedef int64_t        lane_mask; /* 0 or -1, in every lane */
+typedef int64_t lane_mask; /* 0 or -1, in every lane */
 #elif LANES == 1
-typedef double   lane;
-typedef int64_t  lane_mask;
-typedef uint64_t lane_word; /* to shift into the sign */
+typedef double        lane;
+typedef int64_t       lane_mask;
+typedef uint64_t      lane_word; /* to shift into the sign */
 #else
-typedef double   lane __attribute__((vector_size(LANES * sizeof(double))));
-typedef int64_t  lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
-typedef uint64_t lane_word __attribute__((vector_size(LANES * sizeof(uint64_t))));
+typedef double        lane __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t       lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
+typedef uint64_t      lane_word __attribute__((vector_size(LANES * sizeof(uint64_t))));
 #endif
 
 /* x in every lane. x - 0 keeps the sign of -0, 0 + x would not. */

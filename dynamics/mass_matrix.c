@@ -1,7 +1,7 @@
 /* mass_matrix.c - the joint-space inertia matrix M(q) and its inverse.
  *
- * Composite rigid body algorithm, Featherstone (2008), ch. 6.2: column i is what the composite of body i needs when joint
- * i alone accelerates, carried towards the base. The inverse comes from M = L^T D L, which keeps the tree's zeros
+ * Composite rigid body algorithm, Featherstone (2008), ch. 6.2: column i is what the composite of body i needs when
+ * joint i alone accelerates, carried towards the base. The inverse comes from M = L^T D L, which keeps the tree's zeros
  * (ibid., ch. 6.5); its pivots are the articulated inertias of the joints, leaves first. */
 #include "composite.h"
 #include "factor.h"
@@ -50,14 +50,13 @@ static void put_pair(const dyn_model *m, lane *M, size_t i, size_t j, lane x)
 /* Column of joint i: M_ii = S_i^T F + rotor, then M_ij = S_j^T F at every joint j on the way to the base. */
 static void joint_column(const dyn_model *m, const workspace *ws, int i, lane *M)
 {
-    size_t          nv = (size_t)m->nv;
-    const dyn_body *b  = &m->body[i];
-    size_t          v  = (size_t)b->v;
-    wrench          F  = composite_along_joint(b, &ws->of[i]);
+    size_t          nv  = (size_t)m->nv;
+    const dyn_body *b   = &m->body[i];
+    size_t          v   = (size_t)b->v;
+    wrench          F   = composite_along_joint(b, &ws->of[i]);
     lane            own = (b->joint == DYN_PRISMATIC ? F.f.z : F.n.z) + b->rotor_inertia;
-    if (b->geared)
-        F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
-    own = b->geared ? b->ratio * own * b->ratio : own;
+    if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
+    own           = b->geared ? b->ratio * own * b->ratio : own;
     M[v * nv + v] = m->coupled ? M[v * nv + v] + own : own;
     while (b->parent != DYN_WORLD) {
         BODY_FORMS(b, wrench_to_parent_form, b, ws->at[i], &F)
@@ -120,11 +119,9 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
         lane *M = block_out(io->mass_matrix, block, nv * nv), *inverse = block_out(io->inverse, block, nv * nv);
         joints_place(m, block_in(io->q, block, nq), ws.at);
         mass_matrix(m, &ws, M);
-        if (!inverse)
-            continue;
+        if (!inverse) continue;
         lane singular = factor_make(m, &ws.factor, M);
-        if (io->singular)
-            *block_out(io->singular, block, 1) = singular;
+        if (io->singular) *block_out(io->singular, block, 1) = singular;
         invert(m, &ws, inverse);
     }
 }

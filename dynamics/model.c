@@ -22,8 +22,7 @@ typedef struct builder {
 static bool all_finite(const double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i]))
-            return false;
+        if (!isfinite(x[i])) return false;
     return true;
 }
 
@@ -39,9 +38,16 @@ static bool inertia_finite(const dyn_inertia *I)
 
 static bool joint_figures_good(const dyn_link *l)
 {
-    const double figures[] = {l->offset, l->rotor_inertia, l->friction.viscous, l->friction.positive, l->friction.negative,
-                              l->friction.coulomb_velocity, l->spring.stiffness, l->spring.damping, l->spring.rest};
-    double length = sqrt(l->axis[0] * l->axis[0] + l->axis[1] * l->axis[1] + l->axis[2] * l->axis[2]);
+    const double figures[] = {l->offset,
+                              l->rotor_inertia,
+                              l->friction.viscous,
+                              l->friction.positive,
+                              l->friction.negative,
+                              l->friction.coulomb_velocity,
+                              l->spring.stiffness,
+                              l->spring.damping,
+                              l->spring.rest};
+    double       length    = sqrt(l->axis[0] * l->axis[0] + l->axis[1] * l->axis[1] + l->axis[2] * l->axis[2]);
     return all_finite(figures, sizeof figures / sizeof *figures) && isfinite(l->ratio) && l->ratio != 0 &&
            fabs(length - 1) <= UNIT_TOLERANCE;
 }
@@ -53,30 +59,26 @@ static bool moves(const dyn_link *l)
 
 static bool leader_good(const dyn_description *d, const dyn_link *l)
 {
-    return l->leader >= 0 && (size_t)l->leader < d->n_links && moves(&d->links[l->leader]) && !d->links[l->leader].mimic;
+    return l->leader >= 0 && (size_t)l->leader < d->n_links && moves(&d->links[l->leader]) &&
+           !d->links[l->leader].mimic;
 }
 
 static dyn_status check(const dyn_description *d, int *where)
 {
     size_t dof = d->floating ? 6 : 0;
     *where     = DYN_WORLD;
-    if (!all_finite(d->gravity, 3) || !inertia_finite(&d->base_inertia))
-        return DYN_BAD_FIGURE;
+    if (!all_finite(d->gravity, 3) || !inertia_finite(&d->base_inertia)) return DYN_BAD_FIGURE;
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
         *where            = (int)i;
-        if (l->parent < DYN_WORLD || l->parent >= (int)i)
-            return DYN_BAD_PARENT;
+        if (l->parent < DYN_WORLD || l->parent >= (int)i) return DYN_BAD_PARENT;
         bool moving = moves(l);
-        if (!moving && l->joint != DYN_FIXED)
-            return DYN_BAD_FIGURE;
-        if (moving && l->mimic && !leader_good(d, l))
-            return DYN_BAD_LEADER;
+        if (!moving && l->joint != DYN_FIXED) return DYN_BAD_FIGURE;
+        if (moving && l->mimic && !leader_good(d, l)) return DYN_BAD_LEADER;
         if (!pose_finite(&l->before) || !pose_finite(&l->after) || !inertia_finite(&l->inertia) ||
             (moving && !joint_figures_good(l)))
             return DYN_BAD_FIGURE;
-        if ((dof += moving && !l->mimic) > DYN_MAX_DOF)
-            return DYN_TOO_MANY_DOF;
+        if ((dof += moving && !l->mimic) > DYN_MAX_DOF) return DYN_TOO_MANY_DOF;
     }
     return DYN_OK;
 }
@@ -86,7 +88,7 @@ static dyn_status check(const dyn_description *d, int *where)
 /* Adds a rigid body given in frame F, X_bF, to a moving body: h += m c, E += (trace(I)/2 1 - I) + m c c^T. */
 static void add_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
 {
-    const double *t = I->about_com;
+    const double *t       = I->about_com;
     double        T[3][3] = {{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}};
     double        RT[3][3], Rt[3][3], Tb[3][3], c[3];
     for (int i = 0; i < 3; i++)
@@ -100,8 +102,8 @@ static void add_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
         b->h[i] += I->mass * c[i];
     }
     b->mass += I->mass;
-    double              half  = 0.5 * (t[0] + t[3] + t[5]);
-    static const int    at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    double           half     = 0.5 * (t[0] + t[3] + t[5]);
+    static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     for (int e = 0; e < 6; e++) {
         int i = at[e][0], j = at[e][1];
         b->E[e] += (i == j ? half : 0) - Tb[i][j] + I->mass * c[i] * c[j];
@@ -110,14 +112,14 @@ static void add_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
 
 /* --- joint transform -------------------------------------------------------------------------------------- */
 
-/* A rotation with A e_z = axis: x is the coordinate axis least along it, made perpendicular. Exact for coordinate axes. */
+/* A rotation with A e_z = axis: x is the coordinate axis least along it, made perpendicular. Exact for coordinate axes.
+ */
 static void frame_about(const double axis[3], double A[3][3])
 {
     double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
     double z[3]   = {axis[0] / length, axis[1] / length, axis[2] / length};
     int    least  = fabs(z[1]) < fabs(z[0]) ? 1 : 0;
-    if (fabs(z[2]) < fabs(z[least]))
-        least = 2;
+    if (fabs(z[2]) < fabs(z[least])) least = 2;
     double x[3], norm = sqrt(1 - z[least] * z[least]);
     for (int i = 0; i < 3; i++)
         x[i] = ((i == least) - z[least] * z[i]) / norm;
@@ -134,8 +136,8 @@ static bool near_to(double x, double kind)
     return fabs(x - kind) <= KIND_TOLERANCE;
 }
 
-/* alpha and gamma of R = Rz(gamma) Rx(alpha) Rz(theta): R e_z = (sg sa, -cg sa, ca). The sign of sa is chosen so that cg >= 0,
- * which makes gamma vanish for every turn about +-x. */
+/* alpha and gamma of R = Rz(gamma) Rx(alpha) Rz(theta): R e_z = (sg sa, -cg sa, ca). The sign of sa is chosen so that
+ * cg >= 0, which makes gamma vanish for every turn about +-x. */
 static void turn_of(dyn_body *b, const double R[3][3])
 {
     double sa = hypot(R[0][2], R[1][2]), norm = hypot(sa, R[2][2]);
@@ -159,8 +161,8 @@ static void turn_of(dyn_body *b, const double R[3][3])
                   : near_to(b->ca, 0) && near_to(b->sa, 1)  ? DYN_TURN_X_PLUS
                   : near_to(b->ca, 0) && near_to(b->sa, -1) ? DYN_TURN_X_MINUS
                                                             : DYN_TURN_X;
-        b->cg = 1;
-        b->sg = 0;
+        b->cg   = 1;
+        b->sg   = 0;
         if (b->turn != DYN_TURN_X) {
             b->ca = b->turn == DYN_TURN_NONE;
             b->sa = (b->turn == DYN_TURN_X_PLUS) - (b->turn == DYN_TURN_X_MINUS);
@@ -204,15 +206,15 @@ static void moving_body(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
     b->X_bl = pose_mul(&X_bj2, &l->after);
 
     const dyn_friction *f = &l->friction;
-    b->ratio         = l->ratio;
-    b->offset        = l->offset;
-    b->geared        = l->ratio != 1 || l->offset != 0;
-    b->near_end      = l->near_end;
-    b->rotor_inertia = l->rotor_inertia;
-    b->friction      = *f;
-    b->spring        = l->spring;
-    b->rough         = f->viscous != 0 || f->positive != 0 || f->negative != 0;
-    b->sprung        = l->spring.stiffness != 0 || l->spring.damping != 0;
+    b->ratio              = l->ratio;
+    b->offset             = l->offset;
+    b->geared             = l->ratio != 1 || l->offset != 0;
+    b->near_end           = l->near_end;
+    b->rotor_inertia      = l->rotor_inertia;
+    b->friction           = *f;
+    b->spring             = l->spring;
+    b->rough              = f->viscous != 0 || f->positive != 0 || f->negative != 0;
+    b->sprung             = l->spring.stiffness != 0 || l->spring.damping != 0;
 }
 
 /* --- the tree --------------------------------------------------------------------------------------------- */
@@ -221,12 +223,16 @@ static void add_base(builder *to, const dyn_description *d)
 {
     dyn_model *m = to->m;
     m->base      = (dyn_link_place){DYN_WORLD, pose_identity()};
-    if (!d->floating)
-        return;
+    if (!d->floating) return;
     m->base.body = 0;
     dyn_body *b  = &to->body[m->n_bodies++];
-    *b = (dyn_body){.parent = DYN_WORLD, .joint = DYN_FLOATING, .link = DYN_WORLD, .ca = 1, .cg = 1, .ratio = 1,
-                    .X_bl = pose_identity()};
+    *b           = (dyn_body){.parent = DYN_WORLD,
+                              .joint  = DYN_FLOATING,
+                              .link   = DYN_WORLD,
+                              .ca     = 1,
+                              .cg     = 1,
+                              .ratio  = 1,
+                              .X_bl   = pose_identity()};
     add_inertia(b, &b->X_bl, &d->base_inertia);
     m->nq = 7;
     m->nv = 6;
@@ -250,20 +256,18 @@ static void add_link(builder *to, const dyn_link *l, int index)
         moving_body(b, l, &joint);
         *place = (dyn_link_place){(int)m->n_bodies++, b->X_bl};
     }
-    if (place->body != DYN_WORLD)
-        add_inertia(&to->body[place->body], &place->X_bl, &l->inertia);
+    if (place->body != DYN_WORLD) add_inertia(&to->body[place->body], &place->X_bl, &l->inertia);
 }
 
 static void follow_leaders(builder *to, const dyn_description *d)
 {
     for (size_t i = 0; i < to->m->n_bodies; i++) {
         dyn_body *b = &to->body[i];
-        if (!b->mimic)
-            continue;
+        if (!b->mimic) continue;
         const dyn_body *leader = &to->body[to->link[d->links[b->link].leader].body];
-        b->q           = leader->q;
-        b->v           = leader->v;
-        to->m->coupled = true;
+        b->q                   = leader->q;
+        b->v                   = leader->v;
+        to->m->coupled         = true;
     }
 }
 
@@ -290,8 +294,7 @@ static void finish(dyn_model *m, dyn_body *body)
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         body[i].first = body[i].parent != DYN_WORLD && body[body[i].parent].leaf;
         m->branched |= body[i].parent != i - 1;
-        if (body[i].parent == DYN_WORLD)
-            continue;
+        if (body[i].parent == DYN_WORLD) continue;
         dyn_body *p = &body[body[i].parent];
         p->leaf     = false;
         p->forks |= body[i].parent != i - 1;
@@ -310,8 +313,7 @@ static dyn_model *allocate(size_t n_bodies, size_t n_links, builder *to)
 {
     size_t     bytes = model_bytes(n_bodies, n_links);
     dyn_model *m     = calloc(1, bytes);
-    if (!m)
-        return NULL;
+    if (!m) return NULL;
     to->m    = m;
     to->body = (dyn_body *)(m + 1);
     to->link = (dyn_link_place *)(to->body + n_bodies);
@@ -325,15 +327,13 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
 {
     int        ignored;
     dyn_status status = check(d, where ? where : &ignored);
-    if (status != DYN_OK)
-        return status;
+    if (status != DYN_OK) return status;
     size_t n_bodies = d->floating;
     for (size_t i = 0; i < d->n_links; i++)
         n_bodies += d->links[i].joint != DYN_FIXED;
     builder    to;
     dyn_model *m = allocate(n_bodies, d->n_links, &to);
-    if (!m)
-        return DYN_NO_MEMORY;
+    if (!m) return DYN_NO_MEMORY;
     m->n_links  = d->n_links;
     m->floating = d->floating;
     memcpy(m->gravity, d->gravity, sizeof m->gravity);
@@ -350,8 +350,7 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
 {
     builder    to;
     dyn_model *m = allocate(model->n_bodies, model->n_links, &to);
-    if (!m)
-        return DYN_NO_MEMORY;
+    if (!m) return DYN_NO_MEMORY;
     *m      = *model;
     m->body = to.body;
     m->link = to.link;
@@ -364,8 +363,7 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
             return DYN_BAD_FIGURE;
         }
         const dyn_link_place *place = link == DYN_WORLD ? &m->base : &m->link[link];
-        if (place->body != DYN_WORLD)
-            add_inertia(&to.body[place->body], &place->X_bl, &payload[i].inertia);
+        if (place->body != DYN_WORLD) add_inertia(&to.body[place->body], &place->X_bl, &payload[i].inertia);
     }
     finish(m, to.body);
     *loaded = m;

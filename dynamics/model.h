@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DYN_MAX_DOF 512     /* most velocity coordinates of one model */
-#define DYN_WORLD   (-1)    /* "body" of whatever does not move */
+#define DYN_MAX_DOF 512  /* most velocity coordinates of one model */
+#define DYN_WORLD   (-1) /* "body" of whatever does not move */
 
 /* X_ab: the pose of frame b in frame a; a point transforms as x_a = R x_b + p. */
 typedef struct dyn_pose {
@@ -25,8 +25,8 @@ typedef struct dyn_pose {
 
 /* A rigid body's inertia in the axes of some frame F. */
 typedef struct dyn_inertia {
-    double mass;       /* kg */
-    double com[3];     /* m, centre of mass in F */
+    double mass;         /* kg */
+    double com[3];       /* m, centre of mass in F */
     double about_com[6]; /* kg m^2, tensor entries xx xy xz yy yz zz about the centre of mass, axes of F */
 } dyn_inertia;
 
@@ -54,21 +54,21 @@ typedef struct dyn_spring {
 /* One link with the joint that carries it. The link frame at joint position s is
  *     parent link frame * before * motion(axis, s) * after,    s = ratio * q + offset. */
 typedef struct dyn_link {
-    int            parent;  /* index of an earlier link, or DYN_WORLD for the base link */
+    int            parent; /* index of an earlier link, or DYN_WORLD for the base link */
     dyn_joint_kind joint;
-    dyn_pose       before;  /* joint frame in the parent's link frame */
-    double         axis[3]; /* unit vector in the joint frame; unused when fixed */
-    dyn_pose       after;   /* link frame in the moved joint frame */
-    double         ratio;   /* joint position per coordinate, not 0; 1 but for screws of other length */
-    double         offset;  /* rad or m, joint position at q = 0 */
-    bool           mimic;   /* has no coordinate of its own: q is that of link `leader`, a moving link that is */
-    int            leader;  /* no mimic itself, anywhere in the description */
-    bool           near_end; /* joint wrench's moment about the joint frame's origin on the parent's side
-                              * (standard DH: frame j-1) instead of the link frame's origin */
-    dyn_inertia    inertia; /* in the link frame */
-    double         rotor_inertia; /* kg m^2 or kg, reflected to the joint */
-    dyn_friction   friction;
-    dyn_spring     spring;  /* friction and spring act on the joint's own position s and rate */
+    dyn_pose       before;      /* joint frame in the parent's link frame */
+    double         axis[3];     /* unit vector in the joint frame; unused when fixed */
+    dyn_pose       after;       /* link frame in the moved joint frame */
+    double         ratio;       /* joint position per coordinate, not 0; 1 but for screws of other length */
+    double         offset;      /* rad or m, joint position at q = 0 */
+    bool           mimic;       /* has no coordinate of its own: q is that of link `leader`, a moving link that is */
+    int            leader;      /* no mimic itself, anywhere in the description */
+    bool           near_end;    /* joint wrench's moment about the joint frame's origin on the parent's side
+                                 * (standard DH: frame j-1) instead of the link frame's origin */
+    dyn_inertia  inertia;       /* in the link frame */
+    double       rotor_inertia; /* kg m^2 or kg, reflected to the joint */
+    dyn_friction friction;
+    dyn_spring   spring; /* friction and spring act on the joint's own position s and rate */
 } dyn_link;
 
 typedef struct dyn_description {
@@ -91,35 +91,35 @@ typedef enum dyn_turn {
 
 /* A moving rigid body. Its body frame: origin on the moved joint frame's origin, z along the joint axis. */
 typedef struct dyn_body {
-    int            parent;       /* earlier body, or DYN_WORLD */
-    dyn_joint_kind joint;        /* REVOLUTE, PRISMATIC or FLOATING */
+    int            parent; /* earlier body, or DYN_WORLD */
+    dyn_joint_kind joint;  /* REVOLUTE, PRISMATIC or FLOATING */
     dyn_turn       turn;
-    bool           shifted;      /* p_pc != 0 */
-    bool           leaf;         /* no body hangs on it */
-    bool           forks;        /* some body other than the next one hangs on it */
-    bool           first;        /* the last-numbered child of its parent: the first a backward pass meets */
-    bool           geared;       /* ratio != 1 or offset != 0 */
-    bool           rough;        /* has friction */
-    bool           sprung;       /* has a spring or damper */
-    bool           near_end;     /* see dyn_link */
-    bool           mimic;        /* q and v are those of another body's joint */
-    int            q, v;         /* first entries in q and in qd */
-    int            link;         /* index in the description of the link the joint carries, DYN_WORLD: base */
+    bool           shifted;        /* p_pc != 0 */
+    bool           leaf;           /* no body hangs on it */
+    bool           forks;          /* some body other than the next one hangs on it */
+    bool           first;          /* the last-numbered child of its parent: the first a backward pass meets */
+    bool           geared;         /* ratio != 1 or offset != 0 */
+    bool           rough;          /* has friction */
+    bool           sprung;         /* has a spring or damper */
+    bool           near_end;       /* see dyn_link */
+    bool           mimic;          /* q and v are those of another body's joint */
+    int            q, v;           /* first entries in q and in qd */
+    int            link;           /* index in the description of the link the joint carries, DYN_WORLD: base */
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
-    double         p_pc[3];      /* m, body frame's origin in the parent's body frame, at s = 0 */
+    double         p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */
     double         ratio, offset;
-    double         mass;         /* kg */
-    double         h[3];         /* kg m, first moment m c, body frame */
-    double         E[6];         /* kg m^2, second moment int r r^T dm about the body origin: xx xy xz yy yz zz;
-                                  * the inertia tensor about the origin is trace(E) 1 - E */
-    double         subtree_mass; /* kg, of the body and all that hangs on it */
-    double         subtree_moment; /* kg m^2, its second moment int r^2 dm about the body origin at most, wherever the
-                                    * joints stand; prismatic ones at zero */
-    double         rotor_inertia;
-    dyn_friction   friction;
-    dyn_spring     spring;
-    dyn_pose       X_bl;         /* link frame in the body frame: axes of joint wrenches, and their point
-                                  * unless near_end */
+    double         mass;   /* kg */
+    double         h[3];   /* kg m, first moment m c, body frame */
+    double         E[6];   /* kg m^2, second moment int r r^T dm about the body origin: xx xy xz yy yz zz;
+                            * the inertia tensor about the origin is trace(E) 1 - E */
+    double subtree_mass;   /* kg, of the body and all that hangs on it */
+    double subtree_moment; /* kg m^2, its second moment int r^2 dm about the body origin at most, wherever the
+                            * joints stand; prismatic ones at zero */
+    double       rotor_inertia;
+    dyn_friction friction;
+    dyn_spring   spring;
+    dyn_pose     X_bl; /* link frame in the body frame: axes of joint wrenches, and their point
+                        * unless near_end */
 } dyn_body;
 
 /* Where a link of the description went. */
@@ -129,27 +129,27 @@ typedef struct dyn_link_place {
 } dyn_link_place;
 
 typedef struct dyn_model {
-    size_t n_bodies;   /* moving bodies, floating base first */
-    size_t n_links;    /* of the description */
-    int    nq, nv;
-    bool   floating;
-    bool   branched;   /* some body hangs on other than the one before it */
-    bool   coupled;    /* some body is a mimic: coordinates move several joints */
-    double gravity[3]; /* m/s^2, world axes */
-    double mass;       /* kg, of all bodies */
-    dyn_link_place base;                 /* the base link */
-    const dyn_body       *body;          /* [n_bodies] */
-    const dyn_link_place *link;          /* [n_links] */
-    size_t bytes;                        /* of the allocation */
+    size_t                n_bodies; /* moving bodies, floating base first */
+    size_t                n_links;  /* of the description */
+    int                   nq, nv;
+    bool                  floating;
+    bool                  branched;   /* some body hangs on other than the one before it */
+    bool                  coupled;    /* some body is a mimic: coordinates move several joints */
+    double                gravity[3]; /* m/s^2, world axes */
+    double                mass;       /* kg, of all bodies */
+    dyn_link_place        base;       /* the base link */
+    const dyn_body       *body;       /* [n_bodies] */
+    const dyn_link_place *link;       /* [n_links] */
+    size_t                bytes;      /* of the allocation */
 } dyn_model;
 
 typedef enum dyn_status {
     DYN_OK,
     DYN_NO_MEMORY,
-    DYN_TOO_MANY_DOF,  /* more than DYN_MAX_DOF */
-    DYN_BAD_PARENT,    /* link `where`: parent not an earlier link */
-    DYN_BAD_LEADER,    /* link `where`: leader not a moving link with its own coordinate */
-    DYN_BAD_FIGURE     /* link `where`: something not finite, a ratio of 0, an axis not of unit length */
+    DYN_TOO_MANY_DOF, /* more than DYN_MAX_DOF */
+    DYN_BAD_PARENT,   /* link `where`: parent not an earlier link */
+    DYN_BAD_LEADER,   /* link `where`: leader not a moving link with its own coordinate */
+    DYN_BAD_FIGURE    /* link `where`: something not finite, a ratio of 0, an axis not of unit length */
 } dyn_status;
 
 /* Builds the canonical model. `where` (may be NULL) gets the index of the offending link, DYN_WORLD for the
@@ -162,7 +162,6 @@ typedef struct dyn_payload {
     int         link;
     dyn_inertia inertia;
 } dyn_payload;
-dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload,
-                                  dyn_model **loaded);
+dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload, dyn_model **loaded);
 
 void dyn_model_free(dyn_model *model); /* NULL is fine */

@@ -27,7 +27,7 @@ typedef struct euler_workspace {
     external     ext;
     motion_rate *motion_rate; /* the same for the rates */
     wrench      *on_rate;
-    vec3        *w;           /* of every body, for the rates of wrenches */
+    vec3        *w; /* of every body, for the rates of wrenches */
 } euler_workspace;
 
 static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rates)
@@ -55,7 +55,8 @@ typedef struct euler_io {
 LANE_INLINE mat3 angular(vec3 w, vec3 wd)
 {
     lane xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z, xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
-    return (mat3){{{-yy - zz, xy - wd.z, xz + wd.y}, {xy + wd.z, -xx - zz, yz - wd.x}, {xz - wd.y, yz + wd.x, -xx - yy}}};
+    return (mat3){
+        {{-yy - zz, xy - wd.z, xz + wd.y}, {xy + wd.z, -xx - zz, yz - wd.x}, {xz - wd.y, yz + wd.x, -xx - yy}}};
 }
 
 /* U' = [wdd x] + [wd x][w x] + [w x][wd x] */
@@ -63,11 +64,12 @@ LANE_INLINE mat3 angular_rate(vec3 w, vec3 wd, vec3 wdd)
 {
     lane xx = 2.0 * (w.x * wd.x), yy = 2.0 * (w.y * wd.y), zz = 2.0 * (w.z * wd.z);
     lane xy = w.x * wd.y + wd.x * w.y, xz = w.x * wd.z + wd.x * w.z, yz = w.y * wd.z + wd.y * w.z;
-    return (mat3){{{-yy - zz, xy - wdd.z, xz + wdd.y}, {xy + wdd.z, -xx - zz, yz - wdd.x}, {xz - wdd.y, yz + wdd.x, -xx - yy}}};
+    return (mat3){
+        {{-yy - zz, xy - wdd.z, xz + wdd.y}, {xy + wdd.z, -xx - zz, yz - wdd.x}, {xz - wdd.y, yz + wdd.x, -xx - yy}}};
 }
 
-/* f = m a + U h;  n = h x a + int r x (U r) dm, whose entries are those of U E - (U E)^T. Linear in a and U: so the rates
- * are the same function of ad and U'. */
+/* f = m a + U h;  n = h x a + int r x (U r) dm, whose entries are those of U E - (U E)^T. Linear in a and U: so the
+ * rates are the same function of ad and U'. */
 LANE_INLINE wrench inertial(const dyn_body *b, vec3 a, const mat3 *K)
 {
     const double *h = b->h, *E = b->E; /* E: xx xy xz yy yz zz */
@@ -95,8 +97,7 @@ LANE_INLINE vec3 spin(vec3 rate, vec3 x, lane sd)
 /* a + U p, p being the way to the child's origin */
 LANE_INLINE vec3 at_child(const dyn_body *b, joint_at at, vec3 a, const mat3 *U, dyn_joint_kind joint)
 {
-    if (joint == DYN_PRISMATIC)
-        return add(a, mat3_mul(U, origin_in_parent(b, at, joint)));
+    if (joint == DYN_PRISMATIC) return add(a, mat3_mul(U, origin_in_parent(b, at, joint)));
     return b->shifted ? mat3_const_add(a, U, b->p_pc) : a;
 }
 
@@ -144,15 +145,16 @@ LANE_INLINE void outward_form(const dyn_body *b, joint_at at, lane sd, lane sdd,
         k->w.z += sd;
     }
     k->U = angular(k->w, k->wd);
-    if (rates)
-        d->Ud = angular_rate(k->w, k->wd, d->wdd);
+    if (rates) d->Ud = angular_rate(k->w, k->wd, d->wdd);
 }
 
 static inline motion world_motion(const double gravity[3])
 {
     vec3 zero = vec3_zero();
-    return (motion){.w = zero, .wd = zero, .a = {lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])},
-                    .U = angular(zero, zero)};
+    return (motion){.w  = zero,
+                    .wd = zero,
+                    .a  = {lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])},
+                    .U  = angular(zero, zero)};
 }
 
 static inline motion_rate world_rate(void)
@@ -164,15 +166,14 @@ static inline motion_rate world_rate(void)
 /* a = vd + w x v - R^T g in base axes; ad = vdd + wd x v + w x vd + w x R^T g */
 LANE_INLINE void base_motion(const double gravity[3], const euler_io *io, motion *k, motion_rate *d, bool rates)
 {
-    mat3 R  = base_rotation(io->q);
-    vec3 g  = mat3_mul_transposed(&R, vec3_of(gravity));
-    vec3 v  = load3_from(io->qd, 0), vd = load3_from(io->qdd, 0);
+    mat3 R = base_rotation(io->q);
+    vec3 g = mat3_mul_transposed(&R, vec3_of(gravity));
+    vec3 v = load3_from(io->qd, 0), vd = load3_from(io->qdd, 0);
     k->w  = load3_from(io->qd, 3);
     k->wd = load3_from(io->qdd, 3);
     k->a  = cross_add(sub(vd, g), k->w, v);
     k->U  = angular(k->w, k->wd);
-    if (!rates)
-        return;
+    if (!rates) return;
     d->wdd = load3_from(io->qddd, 3);
     d->ad  = cross_add(cross_add(load3_from(io->qddd, 0), k->wd, v), k->w, add(vd, g));
     d->Ud  = angular_rate(k->w, k->wd, d->wdd);
@@ -192,8 +193,7 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
         const dyn_body *b = &m->body[i];
         if (b->parent != i - 1) {
             k = b->parent == DYN_WORLD ? world : ws->motion[b->parent];
-            if (rates)
-                d = b->parent == DYN_WORLD ? still : ws->motion_rate[b->parent];
+            if (rates) d = b->parent == DYN_WORLD ? still : ws->motion_rate[b->parent];
         }
         if (b->joint == DYN_FLOATING) {
             base_motion(scene->gravity, io, &k, &d, rates);
@@ -201,15 +201,11 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
             lane sd = joint_rate(b, io->qd), sdd = joint_rate(b, io->qdd), sddd = rates ? joint_rate(b, io->qddd) : sd;
             BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, &k, &d, rates)
         }
-        if (b->forks)
-            ws->motion[i] = k;
+        if (b->forks) ws->motion[i] = k;
         ws->on[i] = inertial(b, k.a, &k.U);
-        if (io->wrenches)
-            ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
-        if (!rates)
-            continue;
-        if (b->forks)
-            ws->motion_rate[i] = d;
+        if (io->wrenches) ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
+        if (!rates) continue;
+        if (b->forks) ws->motion_rate[i] = d;
         ws->on_rate[i] = inertial(b, d.ad, &d.Ud);
         ws->w[i]       = k.w;
     }
@@ -238,10 +234,8 @@ LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wre
         return;
     }
     lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
-    if (b->rotor_inertia != 0)
-        effort += b->rotor_inertia * joint_rate(b, io->qdd);
-    if (b->rough || b->sprung)
-        effort += joint_passive(b, scene->terms, io->q, io->qd);
+    if (b->rotor_inertia != 0) effort += b->rotor_inertia * joint_rate(b, io->qdd);
+    if (b->rough || b->sprung) effort += joint_passive(b, scene->terms, io->q, io->qd);
     effort        = coordinate_effort(b, effort);
     io->tau[b->v] = scene->model->coupled ? io->tau[b->v] + effort : effort;
 }
@@ -254,17 +248,15 @@ LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, cons
         return;
     }
     lane effort = b->joint == DYN_PRISMATIC ? rate->f.z : rate->n.z;
-    if (b->rotor_inertia != 0)
-        effort += b->rotor_inertia * joint_rate(b, io->qddd);
-    if (b->rough || b->sprung)
-        effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
+    if (b->rotor_inertia != 0) effort += b->rotor_inertia * joint_rate(b, io->qddd);
+    if (b->rough || b->sprung) effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
     effort            = coordinate_effort(b, effort);
     io->tau_dot[b->v] = scene->model->coupled ? io->tau_dot[b->v] + effort : effort;
 }
 
 /* The rate of what the parent needs, once `w` is in its axes: p x f' , and sd z x f where p moves. */
-LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_at at, lane sd, wrench *w, wrench *rate, dyn_joint_kind joint,
-                                     dyn_turn turn)
+LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_at at, lane sd, wrench *w, wrench *rate,
+                                     dyn_joint_kind joint, dyn_turn turn)
 {
     if (joint == DYN_REVOLUTE)
         *rate = (wrench){spin(rate->f, w->f, sd), spin(rate->n, w->n, sd)};
@@ -289,22 +281,17 @@ static inline void clear_shared(const dyn_model *m, lane *tau)
         tau[v] = lane_of(0);
 }
 
-LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, int i, const wrench *w, const wrench *rate,
-                             const euler_io *io, bool rates)
+LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, int i, const wrench *w,
+                             const wrench *rate, const euler_io *io, bool rates)
 {
     const dyn_body *b = &scene->model->body[i];
-    if (io->tau)
-        effort_out(scene, b, w, io);
-    if (io->joint_wrenches)
-        joint_wrench_out(b, ws->at[i], *w, io->joint_wrenches + 6 * i);
-    if (!rates)
-        return;
-    if (io->tau_dot)
-        effort_rate_out(scene, b, rate, io);
+    if (io->tau) effort_out(scene, b, w, io);
+    if (io->joint_wrenches) joint_wrench_out(b, ws->at[i], *w, io->joint_wrenches + 6 * i);
+    if (!rates) return;
+    if (io->tau_dot) effort_rate_out(scene, b, rate, io);
     if (io->joint_wrench_rates) {
         wrench r = *rate;
-        if (b->near_end && b->joint == DYN_PRISMATIC)
-            r.n = spin(r.n, w->f, joint_rate(b, io->qd));
+        if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, joint_rate(b, io->qd));
         joint_wrench_out(b, ws->at[i], r, io->joint_wrench_rates + 6 * i);
     }
 }
@@ -318,17 +305,14 @@ LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const
     clear_shared(m, io->tau_dot);
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
-        w = wrench_add(w, ws->on[i]);
-        if (rates)
-            rate = wrench_add(rate, ws->on_rate[i]);
+        w                 = wrench_add(w, ws->on[i]);
+        if (rates) rate = wrench_add(rate, ws->on_rate[i]);
         results_out(scene, ws, i, &w, &rate, io, rates);
         if (b->parent != DYN_WORLD) {
             wrench_to_parent(b, ws->at[i], rates ? joint_rate(b, io->qd) : lane_of(0), &w, &rate, rates);
-            if (b->parent == i - 1)
-                continue;
+            if (b->parent == i - 1) continue;
             ws->on[b->parent] = wrench_add(ws->on[b->parent], w);
-            if (rates)
-                ws->on_rate[b->parent] = wrench_add(ws->on_rate[b->parent], rate);
+            if (rates) ws->on_rate[b->parent] = wrench_add(ws->on_rate[b->parent], rate);
         }
         w = rate = none;
     }
@@ -337,8 +321,7 @@ LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const
 LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
 {
     joints_place(scene->model, io->q, ws->at);
-    if (io->wrenches)
-        externals_gather(scene, io->q, ws->at, io->wrenches, &ws->ext);
+    if (io->wrenches) externals_gather(scene, io->q, ws->at, io->wrenches, &ws->ext);
     outward(scene, ws, io, rates);
     if (rates && io->wrenches)
         externals_take_rates(scene, &ws->ext, io->wrenches, io->wrench_rates, ws->w, ws->on_rate);

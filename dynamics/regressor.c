@@ -56,7 +56,7 @@ static vec3 unit(int i)
 static vec3 gyration(const link_motion *k, int i, int j)
 {
     const lane w[3] = {k->w.x, k->w.y, k->w.z}, wd[3] = {k->wd.x, k->wd.y, k->wd.z};
-    vec3 Jw = scale(unit(i), w[j]), Jwd = scale(unit(i), wd[j]);
+    vec3       Jw = scale(unit(i), w[j]), Jwd = scale(unit(i), wd[j]);
     if (i != j) {
         Jw  = add(Jw, scale(unit(j), w[i]));
         Jwd = add(Jwd, scale(unit(j), wd[i]));
@@ -68,7 +68,7 @@ static vec3 gyration(const link_motion *k, int i, int j)
 static void unit_wrenches(const link_motion *k, wrench out[PARAMETERS])
 {
     static const int at[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}; /* Ixx Ixy Iyy Ixz Iyz Izz */
-    out[0] = (wrench){k->a, vec3_zero()};
+    out[0]                    = (wrench){k->a, vec3_zero()};
     for (int c = 0; c < 3; c++) { /* U e = wd x e + w x (w x e) */
         vec3 e     = unit(c);
         out[1 + c] = (wrench){cross_add(cross(k->wd, e), k->w, cross(k->w, e)), cross(e, k->a)};
@@ -86,9 +86,9 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
         size_t n = dofs_of(&m->body[p]);
         for (size_t j = 0; j < n; j++) {
-            const dof *d   = &ws->dof[dof_first(m, (size_t)p) + j];
-            twist      S   = {mat3_mul_transposed(&k.R, cross_add(d->S.v, d->S.w, k.x)), mat3_mul_transposed(&k.R, d->S.w)};
-            lane      *row = Y + ((size_t)m->body[p].v + j) * columns + PARAMETERS * i;
+            const dof *d = &ws->dof[dof_first(m, (size_t)p) + j];
+            twist S   = {mat3_mul_transposed(&k.R, cross_add(d->S.v, d->S.w, k.x)), mat3_mul_transposed(&k.R, d->S.w)};
+            lane *row = Y + ((size_t)m->body[p].v + j) * columns + PARAMETERS * i;
             for (int c = 0; c < PARAMETERS; c++)
                 row[c] += power(S, needs[c]);
         }
@@ -104,9 +104,9 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
         const dyn_body *b   = &m->body[i];
         lane           *row = Y + (size_t)b->v * columns + 3 * (i - m->floating);
         lane            sd  = joint_rate(b, qd);
-        row[0] = coordinate_effort(b, joint_rate(b, qdd));
-        row[1] = coordinate_effort(b, sd);
-        row[2] = coordinate_effort(b, lane_sign(sd));
+        row[0]              = coordinate_effort(b, joint_rate(b, qdd));
+        row[1]              = coordinate_effort(b, sd);
+        row[2]              = coordinate_effort(b, lane_sign(sd));
     }
 }
 
@@ -117,12 +117,12 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
     arena            a  = {.base = memory};
     workspace        ws = place(&a, m);
     for (size_t block = 0; block < blocks; block++) {
-        const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv), *qdd = block_in(io->qdd, block, nv);
-        lane       *Y = block_out(io->regressor, block, ny);
+        const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
+                   *qdd = block_in(io->qdd, block, nv);
+        lane *Y         = block_out(io->regressor, block, ny);
         if (io->joint_regressor)
             joint_columns(m, qd, qdd, block_out(io->joint_regressor, block, nv * 3 * (m->n_bodies - m->floating)));
-        if (!Y)
-            continue;
+        if (!Y) continue;
         for (size_t e = 0; e < ny; e++)
             Y[e] = lane_of(0);
         joints_place(m, q, ws.at);

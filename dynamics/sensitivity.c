@@ -1,5 +1,5 @@
-/* sensitivity.c - derivatives of inverse dynamics with respect to q, qd, qdd; of the joint wrenches too; and of tau with
- * respect to external wrenches and gravity.
+/* sensitivity.c - derivatives of inverse dynamics with respect to q, qd, qdd; of the joint wrenches too; and of tau
+ * with respect to external wrenches and gravity.
  *
  * Singh, Russell, Wensing (2022), in the quantities of spatial_world.h, for any joint, a floating base, mimics and
  * external wrenches. With composites over what hangs on a body, for a dof a of body i and a dof b of i or before it:
@@ -17,11 +17,11 @@ typedef struct columns { /* of one dof: how the force on its subtree changes */
 } columns;
 
 typedef struct workspace {
-    joint_at     *at;
-    spatial_body *body;
-    dof          *dof;
-    held_wrenches *held; /* [n_bodies] */
-    columns      *columns; /* [dofs] */
+    joint_at      *at;
+    spatial_body  *body;
+    dof           *dof;
+    held_wrenches *held;    /* [n_bodies] */
+    columns       *columns; /* [dofs] */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -42,7 +42,7 @@ size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
 
 /* One block of results. */
 typedef struct results {
-    lane *dq, *dqd, *dqdd;                    /* nv x nv */
+    lane *dq, *dqd, *dqdd;                      /* nv x nv */
     lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_bodies x 6 x nv */
 } results;
 
@@ -71,28 +71,26 @@ LANE_INLINE columns columns_of(double mass, const spatial_body *B, const held_wr
 {
     wrench  t = inertia_mul(mass, B->h, B->E, d->S);
     columns F = {.qdd = t};
-    F.qd = wrench_add(coriolis_mul(B->l, &B->C, d->S.w), inertia_mul(mass, B->h, B->E, d->D));
-    F.q  = wrench_add(coriolis_mul(B->l, &B->C, d->P.w), inertia_mul(mass, B->h, B->E, d->Q));
-    F.q  = wrench_add(F.q, twist_cross_wrench(d->S, B->f));
-    if (held)
-        F.q = wrench_add(F.q, held_mul(held, d->S.w));
+    F.qd      = wrench_add(coriolis_mul(B->l, &B->C, d->S.w), inertia_mul(mass, B->h, B->E, d->D));
+    F.q       = wrench_add(coriolis_mul(B->l, &B->C, d->P.w), inertia_mul(mass, B->h, B->E, d->Q));
+    F.q       = wrench_add(F.q, twist_cross_wrench(d->S, B->f));
+    if (held) F.q = wrench_add(F.q, held_mul(held, d->S.w));
     return F;
 }
 
 LANE_INLINE rows rows_of(const spatial_body *B, const held_wrenches *held, const dof *d, wrench t)
 {
     rows r = {.t = t, .r = coriolis_mul_transposed(B->l, &B->C, d->S), .k = vec3_zero()};
-    if (held)
-        r.k = held_mul_transposed(held, d->S);
+    if (held) r.k = held_mul_transposed(held, d->S);
     return r;
 }
 
 /* d tau_a / db for b of the same body or before it. */
-LANE_INLINE void put_row(const dyn_model *m, const results *out, size_t a, size_t b, const rows *r, const dof *d, bool held)
+LANE_INLINE void put_row(const dyn_model *m, const results *out, size_t a, size_t b, const rows *r, const dof *d,
+                         bool held)
 {
     lane q = power(d->Q, r->t) + dot(r->r, d->P.w);
-    if (held)
-        q += dot(r->k, d->S.w);
+    if (held) q += dot(r->k, d->S.w);
     put(m, out->dq, a, b, q);
     put(m, out->dqd, a, b, power(d->D, r->t) + dot(r->r, d->S.w));
 }
@@ -109,13 +107,14 @@ LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
     return (size_t)m->body[i].v + k;
 }
 
-static void one_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t k, const held_wrenches *held)
+static void one_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t k,
+                    const held_wrenches *held)
 {
     size_t        first = dof_first(m, i), va = coordinate(m, i, k);
-    const dof    *d = &ws->dof[first + k];
-    size_t        n = dofs_of(&m->body[i]);
-    const columns F = columns_of(m->body[i].subtree_mass, &ws->body[i], held, d);
-    const rows    r = rows_of(&ws->body[i], held, d, F.qdd);
+    const dof    *d        = &ws->dof[first + k];
+    size_t        n        = dofs_of(&m->body[i]);
+    const columns F        = columns_of(m->body[i].subtree_mass, &ws->body[i], held, d);
+    const rows    r        = rows_of(&ws->body[i], held, d, F.qdd);
     ws->columns[first + k] = F;
     for (size_t j = 0; j < n; j++) {
         const dof *e = &ws->dof[first + j];
@@ -141,11 +140,10 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
 {
     const dyn_model *m = scene->model;
     for (size_t i = m->floating; i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        size_t          e = (size_t)b->v * (size_t)m->nv + (size_t)b->v;
+        const dyn_body *b      = &m->body[i];
+        size_t          e      = (size_t)b->v * (size_t)m->nv + (size_t)b->v;
         double          square = b->ratio * b->ratio;
-        if (b->rotor_inertia != 0)
-            out->dqdd[e] += square * b->rotor_inertia;
+        if (b->rotor_inertia != 0) out->dqdd[e] += square * b->rotor_inertia;
         if (b->rough && (scene->terms & DYN_FRICTION))
             out->dqd[e] += square * joint_friction_slope(b, joint_rate(b, qd));
         if (b->sprung && (scene->terms & DYN_SPRINGS)) {
@@ -158,7 +156,8 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
 /* --- joint wrenches ------------------------------------------------------------------------------------------ */
 
 /* A change of the force on body i's subtree, as the joint wrench shows it. */
-static void wrench_entry(const dyn_model *m, size_t i, const spatial_body *B, joint_at at, wrench F, wrench slide, lane *out, size_t v)
+static void wrench_entry(const dyn_model *m, size_t i, const spatial_body *B, joint_at at, wrench F, wrench slide,
+                         lane *out, size_t v)
 {
     size_t          nv = (size_t)m->nv;
     const dyn_body *b  = &m->body[i];
@@ -175,19 +174,18 @@ static void wrench_entry(const dyn_model *m, size_t i, const spatial_body *B, jo
         out[(i * 6 + r) * nv + v] += x[r];
 }
 
-static void wrench_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t v, const columns *F, wrench slide)
+static void wrench_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t v,
+                           const columns *F, wrench slide)
 {
     const wrench none = {vec3_zero(), vec3_zero()};
-    if (out->dwrench_q)
-        wrench_entry(m, i, &ws->body[i], ws->at[i], F->q, slide, out->dwrench_q, v);
-    if (out->dwrench_qd)
-        wrench_entry(m, i, &ws->body[i], ws->at[i], F->qd, none, out->dwrench_qd, v);
-    if (out->dwrench_qdd)
-        wrench_entry(m, i, &ws->body[i], ws->at[i], F->qdd, none, out->dwrench_qdd, v);
+    if (out->dwrench_q) wrench_entry(m, i, &ws->body[i], ws->at[i], F->q, slide, out->dwrench_q, v);
+    if (out->dwrench_qd) wrench_entry(m, i, &ws->body[i], ws->at[i], F->qd, none, out->dwrench_qd, v);
+    if (out->dwrench_qdd) wrench_entry(m, i, &ws->body[i], ws->at[i], F->qdd, none, out->dwrench_qdd, v);
 }
 
 /* Body i's wrench changes with every dof between it and the base, its own included, as seen from i ... */
-static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const results *out, size_t i, const held_wrenches *held)
+static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const results *out, size_t i,
+                                const held_wrenches *held)
 {
     const spatial_body *B = &ws->body[i];
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
@@ -224,8 +222,7 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
     clear(out, scene->n_wrenches * nv * 6);
     for (size_t n = 0; n < scene->n_wrenches; n++, out += nv * 6, values += 9) {
         const dyn_wrench_site *site = &scene->wrench[n];
-        if (site->body == DYN_WORLD)
-            continue;
+        if (site->body == DYN_WORLD) continue;
         const spatial_body *B = &ws->body[site->body];
         vec3                x = wrench_point(site, B, values);
         for (int p = site->body; p != DYN_WORLD; p = m->body[p].parent)
@@ -263,7 +260,7 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
 {
     const dyn_model *m = scene->model;
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        const dyn_body *b    = &m->body[i];
+        const dyn_body      *b    = &m->body[i];
         const held_wrenches *held = holds ? &ws->held[i] : NULL;
         for (size_t k = 0; k < dofs_of(b); k++)
             one_dof(m, ws, out, (size_t)i, k, held);
@@ -271,27 +268,27 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
             wrench_of_ancestors(m, ws, out, (size_t)i, held);
             wrench_of_descendants(m, ws, out, (size_t)i);
         }
-        if (b->parent == DYN_WORLD)
-            continue;
+        if (b->parent == DYN_WORLD) continue;
         spatial_gather(&ws->body[i], &ws->body[b->parent]);
-        if (holds)
-            held_gather(held, &ws->held[b->parent]);
+        if (holds) held_gather(held, &ws->held[b->parent]);
     }
 }
 
 void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sensitivity *io, size_t blocks)
 {
-    const dyn_model *m = scene->model;
-    size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, nj = m->n_bodies * 6 * nv;
-    arena     a     = {.base = memory};
-    workspace ws    = place(&a, m);
-    bool      holds = io->wrenches && scene_holds(scene);
-    bool      joint_wrenches = io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd;
+    const dyn_model *m  = scene->model;
+    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, nj = m->n_bodies * 6 * nv;
+    arena            a              = {.base = memory};
+    workspace        ws             = place(&a, m);
+    bool             holds          = io->wrenches && scene_holds(scene);
+    bool             joint_wrenches = io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd;
     for (size_t block = 0; block < blocks; block++) {
-        const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv), *qdd = block_in(io->qdd, block, nv);
+        const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
+                   *qdd    = block_in(io->qdd, block, nv);
         const lane *values = nw ? block_in(io->wrenches, block, 9 * nw) : NULL;
-        results out = {block_out(io->dtau_dq, block, nv * nv), block_out(io->dtau_dqd, block, nv * nv), block_out(io->dtau_dqdd, block, nv * nv),
-                       block_out(io->djoint_wrenches_dq, block, nj), block_out(io->djoint_wrenches_dqd, block, nj), block_out(io->djoint_wrenches_dqdd, block, nj)};
+        results     out    = {block_out(io->dtau_dq, block, nv * nv),        block_out(io->dtau_dqd, block, nv * nv),
+                              block_out(io->dtau_dqdd, block, nv * nv),      block_out(io->djoint_wrenches_dq, block, nj),
+                              block_out(io->djoint_wrenches_dqd, block, nj), block_out(io->djoint_wrenches_dqdd, block, nj)};
         if (m->branched || m->coupled) {
             clear(out.dq, nv * nv);
             clear(out.dqd, nv * nv);
@@ -302,13 +299,10 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
         clear(out.dwrench_qdd, nj);
         joints_place(m, q, ws.at);
         spatial_motions(scene, ws.at, q, qd, qdd, ws.body, ws.dof);
-        if (values)
-            spatial_externals(scene, values, ws.body, ws.held);
-        if (io->dtau_dwrench && values)
-            by_wrench(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
+        if (values) spatial_externals(scene, values, ws.body, ws.held);
+        if (io->dtau_dwrench && values) by_wrench(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
         pairs(scene, &ws, &out, holds, joint_wrenches);
         passive_terms(scene, qd, &out);
-        if (io->dtau_dgravity)
-            by_gravity(m, &ws, block_out(io->dtau_dgravity, block, nv * 3));
+        if (io->dtau_dgravity) by_gravity(m, &ws, block_out(io->dtau_dgravity, block, nv * 3));
     }
 }

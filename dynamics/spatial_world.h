@@ -2,8 +2,8 @@
  * in world axes: what derivatives of the dynamics are made of.
  *
  * Six-dimensional vectors about one point at rest: the world's origin, or, for a floating base, where the base is just
- * now (no derivative depends on it, and far from the origin rounding would). With u x s = (wu x ws, wu x vs + vu x ws) on
- * motions and u x* f = (wu x F; wu x n + vu x F) on forces, and `parent` quantities marked p:
+ * now (no derivative depends on it, and far from the origin rounding would). With u x s = (wu x ws, wu x vs + vu x ws)
+ * on motions and u x* f = (wu x F; wu x n + vu x F) on forces, and `parent` quantities marked p:
  *
  *     psi' = v_p x S,   psi'' = a_p x S + v_p x psi',   S' = v x S,   v = v_p + S qd,   a = a_p + S qdd + S' qd
  *     f = I a + v x* I v - external
@@ -21,9 +21,9 @@ typedef struct twist { /* a motion: of the body at the reference point, and angu
 } twist;
 
 typedef struct dof {
-    twist S;     /* times the joint's ratio */
-    twist P, Q;  /* psi', psi'' */
-    twist D;     /* psi' + S' */
+    twist S;    /* times the joint's ratio */
+    twist P, Q; /* psi', psi'' */
+    twist D;    /* psi' + S' */
 } dof;
 
 typedef struct spatial_body {
@@ -80,7 +80,7 @@ LANE_INLINE wrench coriolis_mul(vec3 l, const mat3 *C, vec3 w)
 LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
-    vec3 n = sub(cross_add(scale(s.w, trace), l, s.v), mat3_mul_transposed(C, s.w));
+    vec3 n     = sub(cross_add(scale(s.w, trace), l, s.v), mat3_mul_transposed(C, s.w));
     return add(n, n);
 }
 
@@ -89,23 +89,27 @@ LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
 LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr, vec3 h)
 {
     const double *e = b->E;
-    vec3 T[3];
+    vec3          T[3];
     for (int k = 0; k < 3; k++) { /* rows of R E */
         const lane *r = R->m[k];
-        T[k] = (vec3){r[0] * e[0] + r[1] * e[1] + r[2] * e[2], r[0] * e[1] + r[1] * e[3] + r[2] * e[4],
-                      r[0] * e[2] + r[1] * e[4] + r[2] * e[5]};
+        T[k]          = (vec3){r[0] * e[0] + r[1] * e[1] + r[2] * e[2], r[0] * e[1] + r[1] * e[3] + r[2] * e[4],
+                               r[0] * e[2] + r[1] * e[4] + r[2] * e[5]};
     }
     vec3 x = load3(R->m[0]), y = load3(R->m[1]), z = load3(R->m[2]);
     /* R E R^T + p hr^T + hr p^T + m p p^T, h = hr + m p */
-    return (sym3){.xx = dot(T[0], x) + p.x * (hr.x + h.x), .xy = dot(T[0], y) + p.x * hr.y + p.y * h.x,
-                  .xz = dot(T[0], z) + p.x * hr.z + p.z * h.x, .yy = dot(T[1], y) + p.y * (hr.y + h.y),
-                  .yz = dot(T[1], z) + p.y * hr.z + p.z * h.y, .zz = dot(T[2], z) + p.z * (hr.z + h.z)};
+    return (sym3){.xx = dot(T[0], x) + p.x * (hr.x + h.x),
+                  .xy = dot(T[0], y) + p.x * hr.y + p.y * h.x,
+                  .xz = dot(T[0], z) + p.x * hr.z + p.z * h.x,
+                  .yy = dot(T[1], y) + p.y * (hr.y + h.y),
+                  .yz = dot(T[1], z) + p.y * hr.z + p.z * h.y,
+                  .zz = dot(T[2], z) + p.z * (hr.z + h.z)};
 }
 
 /* C = v h^T + [w] E */
 LANE_INLINE mat3 velocity_moment(twist v, vec3 h, sym3 E)
 {
-    vec3 c0 = cross(v.w, (vec3){E.xx, E.xy, E.xz}), c1 = cross(v.w, (vec3){E.xy, E.yy, E.yz}), c2 = cross(v.w, (vec3){E.xz, E.yz, E.zz});
+    vec3 c0 = cross(v.w, (vec3){E.xx, E.xy, E.xz}), c1 = cross(v.w, (vec3){E.xy, E.yy, E.yz}),
+         c2 = cross(v.w, (vec3){E.xz, E.yz, E.zz});
     return (mat3){{{v.v.x * h.x + c0.x, v.v.x * h.y + c1.x, v.v.x * h.z + c2.x},
                    {v.v.y * h.x + c0.y, v.v.y * h.y + c1.y, v.v.y * h.z + c2.y},
                    {v.v.z * h.x + c0.z, v.v.z * h.y + c1.z, v.v.z * h.z + c2.z}}};
@@ -124,21 +128,21 @@ LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
 
 /* --- motions, base to leaves -------------------------------------------------------------------------------- */
 
-LANE_INLINE void spatial_rotation_form(const dyn_body *b, joint_at at, const mat3 *P, mat3 *R, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void spatial_rotation_form(const dyn_body *b, joint_at at, const mat3 *P, mat3 *R, dyn_joint_kind joint,
+                                       dyn_turn turn)
 {
     for (int k = 0; k < 3; k++)
         store3(R->m[k], to_child(b, at, load3(P->m[k]), joint, turn));
 }
 
-LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd, const spatial_body *P, spatial_body *B, dof *d)
+LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd, const spatial_body *P,
+                               spatial_body *B, dof *d)
 {
     BODY_FORMS(b, spatial_rotation_form, b, at, &P->R, &B->R)
     vec3 z = mat3_column(&B->R, 2);
     B->p   = b->shifted ? add(P->p, mat3_mul(&P->R, vec3_of(b->p_pc))) : P->p;
-    if (b->joint == DYN_PRISMATIC)
-        B->p = add(B->p, scale(z, at.c));
-    if (b->geared)
-        z = times(b->ratio, z);
+    if (b->joint == DYN_PRISMATIC) B->p = add(B->p, scale(z, at.c));
+    if (b->geared) z = times(b->ratio, z);
     d->S = b->joint == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
     d->P = twist_cross(P->v, d->S);
     d->Q = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->P));
@@ -148,7 +152,8 @@ LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd
 }
 
 /* The base's six axes: along and about its own. psi' = 0; S' = v x S, whose sum with qd vanishes. */
-static inline void spatial_base(const lane *q, const lane *qd, const lane *qdd, const spatial_body *world, spatial_body *B, dof *d)
+static inline void spatial_base(const lane *q, const lane *qd, const lane *qdd, const spatial_body *world,
+                                spatial_body *B, dof *d)
 {
     B->R = base_rotation(q);
     B->p = vec3_zero();
@@ -168,9 +173,11 @@ static inline void spatial_base(const lane *q, const lane *qd, const lane *qdd, 
 
 static inline spatial_body spatial_world(const double gravity[3])
 {
-    vec3 o = vec3_zero();
+    vec3 o   = vec3_zero();
     lane one = lane_of(1), zero = lane_of(0);
-    return (spatial_body){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}}, .p = o, .v = {o, o},
+    return (spatial_body){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}},
+                          .p = o,
+                          .v = {o, o},
                           .a = {.v = {lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])}, .w = o}};
 }
 
@@ -189,14 +196,14 @@ static inline size_t dof_count(const dyn_model *m)
 }
 
 /* Every body and dof; f without external wrenches. */
-static inline void spatial_motions(const dyn_scene *scene, const joint_at *at, const lane *q, const lane *qd, const lane *qdd,
-                                   spatial_body *body, dof *dofs)
+static inline void spatial_motions(const dyn_scene *scene, const joint_at *at, const lane *q, const lane *qd,
+                                   const lane *qdd, spatial_body *body, dof *dofs)
 {
     const dyn_model   *m     = scene->model;
     const spatial_body world = spatial_world(scene->gravity);
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body     *b = &m->body[i];
-        const spatial_body *P = b->parent == DYN_WORLD ? &world : &body[b->parent];
+        const dyn_body     *b    = &m->body[i];
+        const spatial_body *P    = b->parent == DYN_WORLD ? &world : &body[b->parent];
         lane                zero = lane_of(0);
         if (b->joint == DYN_FLOATING)
             spatial_base(q, qd, qdd, &world, &body[i], dofs);
@@ -251,8 +258,7 @@ LANE_INLINE void held_gather(const held_wrenches *k, held_wrenches *parent)
 static inline bool scene_holds(const dyn_scene *scene)
 {
     for (size_t k = 0; k < scene->n_wrenches; k++)
-        if (scene->wrench[k].world_axes && scene->wrench[k].body != DYN_WORLD)
-            return true;
+        if (scene->wrench[k].world_axes && scene->wrench[k].body != DYN_WORLD) return true;
     return false;
 }
 
@@ -270,8 +276,7 @@ static inline void spatial_externals(const dyn_scene *scene, const lane *values,
         k[i] = (held_wrenches){.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
     for (size_t n = 0; n < scene->n_wrenches; n++, values += 9) {
         const dyn_wrench_site *site = &scene->wrench[n];
-        if (site->body == DYN_WORLD)
-            continue;
+        if (site->body == DYN_WORLD) continue;
         spatial_body *B = &body[site->body];
         vec3          x = wrench_point(site, B, values), F = load3(values), T = load3(values + 3);
         if (!site->world_axes) {
@@ -279,9 +284,12 @@ static inline void spatial_externals(const dyn_scene *scene, const lane *values,
             T = mat3_mul(&B->R, rotate_const(site->X_bl.R, T));
         }
         B->f = wrench_sub(B->f, (wrench){F, cross_add(T, x, F)});
-        if (!site->world_axes)
-            continue;
-        held_wrenches one = {.F = F, .T = T, .X = {{{F.x * x.x, F.x * x.y, F.x * x.z}, {F.y * x.x, F.y * x.y, F.y * x.z}, {F.z * x.x, F.z * x.y, F.z * x.z}}}};
+        if (!site->world_axes) continue;
+        held_wrenches one = {.F = F,
+                             .T = T,
+                             .X = {{{F.x * x.x, F.x * x.y, F.x * x.z},
+                                    {F.y * x.x, F.y * x.y, F.y * x.z},
+                                    {F.z * x.x, F.z * x.y, F.z * x.z}}}};
         held_gather(&one, &k[site->body]);
     }
 }

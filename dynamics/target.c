@@ -8,19 +8,17 @@ static size_t workspace_size(const dyn_model *m)
 {
     size_t most = 0;
 #define X(name)                                                                                                        \
-    if (LANE_NAME(name##_size)(m) > most)                                                                              \
-        most = LANE_NAME(name##_size)(m);
+    if (LANE_NAME(name##_size)(m) > most) most = LANE_NAME(name##_size)(m);
     DYN_KERNELS(X)
 #undef X
     return most;
 }
 
 extern const dyn_kernels LANE_NAME(kernels);
-const dyn_kernels        LANE_NAME(kernels) = {
-           .target         = TEXT(TARGET),
-           .lanes          = LANES,
-           .workspace_size = workspace_size,
+const dyn_kernels        LANE_NAME(kernels) = {.target         = TEXT(TARGET),
+                                               .lanes          = LANES,
+                                               .workspace_size = workspace_size,
 #define X(name) .name = LANE_NAME(name),
-           DYN_KERNELS(X)
+                                        DYN_KERNELS(X)
 #undef X
 };

@@ -27,7 +27,8 @@ LANE_INLINE void lane_sincos(lane x, lane *s, lane *c)
     lane      kr = x * 0.63661977236758134308 + LANE_ROUNDER;
     lane_mask k  = lane_bits(kr);
     lane      kd = kr - LANE_ROUNDER;
-    lane      r  = ((x - kd * 1.57079632673412561417e+00) - kd * 6.07710050630396597660e-11) - kd * 2.02226624879595063154e-21;
+    lane      r =
+        ((x - kd * 1.57079632673412561417e+00) - kd * 6.07710050630396597660e-11) - kd * 2.02226624879595063154e-21;
 
     /* sin r = r + r^3 P(r^2),  cos r = 1 - r^2/2 + r^4 Q(r^2) */
     lane z = r * r, z2 = z * z;
@@ -58,19 +59,19 @@ LANE_INLINE lane lane_expm1(lane y)
     lane      kd  = kr - LANE_ROUNDER;
     lane      r   = (y - kd * 6.93147180369123816490e-01) - kd * 1.90821492927058770002e-10;
     lane      sum = lane_of(1.0 / 6227020800.0); /* 1/13! */
-    sum = 1.0 / 479001600.0 + r * sum;
-    sum = 1.0 / 39916800.0 + r * sum;
-    sum = 1.0 / 3628800.0 + r * sum;
-    sum = 1.0 / 362880.0 + r * sum;
-    sum = 1.0 / 40320.0 + r * sum;
-    sum = 1.0 / 5040.0 + r * sum;
-    sum = 1.0 / 720.0 + r * sum;
-    sum = 1.0 / 120.0 + r * sum;
-    sum = 1.0 / 24.0 + r * sum;
-    sum = 1.0 / 6.0 + r * sum;
-    sum = 1.0 / 2.0 + r * sum;
-    lane small = r + (r * r) * sum;
-    lane power = lane_from_bits((k + 1023) << 52); /* 2^k */
+    sum           = 1.0 / 479001600.0 + r * sum;
+    sum           = 1.0 / 39916800.0 + r * sum;
+    sum           = 1.0 / 3628800.0 + r * sum;
+    sum           = 1.0 / 362880.0 + r * sum;
+    sum           = 1.0 / 40320.0 + r * sum;
+    sum           = 1.0 / 5040.0 + r * sum;
+    sum           = 1.0 / 720.0 + r * sum;
+    sum           = 1.0 / 120.0 + r * sum;
+    sum           = 1.0 / 24.0 + r * sum;
+    sum           = 1.0 / 6.0 + r * sum;
+    sum           = 1.0 / 2.0 + r * sum;
+    lane small    = r + (r * r) * sum;
+    lane power    = lane_from_bits((k + 1023) << 52); /* 2^k */
     return power * small + (power - 1.0);
 }
 

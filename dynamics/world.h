@@ -9,9 +9,9 @@
 typedef enum depth { POSES, VELOCITIES, ACCELERATIONS, JERKS } depth;
 
 typedef struct world_motion {
-    mat3 R;           /* R_wb */
-    vec3 p, v, a, j;  /* of the origin */
-    vec3 w, wd, wdd;  /* angular */
+    mat3 R;          /* R_wb */
+    vec3 p, v, a, j; /* of the origin */
+    vec3 w, wd, wdd; /* angular */
 } world_motion;
 
 typedef struct rates { /* a vector and its time derivatives */
@@ -22,12 +22,9 @@ typedef struct rates { /* a vector and its time derivatives */
 LANE_INLINE rates fixed_in(const world_motion *b, vec3 x, depth deep)
 {
     rates r = {.x = x};
-    if (deep >= VELOCITIES)
-        r.d = cross(b->w, r.x);
-    if (deep >= ACCELERATIONS)
-        r.dd = cross_add(cross(b->wd, r.x), b->w, r.d);
-    if (deep >= JERKS)
-        r.ddd = cross_add(cross_add(cross(b->wdd, r.x), b->w, r.dd), add(b->wd, b->wd), r.d);
+    if (deep >= VELOCITIES) r.d = cross(b->w, r.x);
+    if (deep >= ACCELERATIONS) r.dd = cross_add(cross(b->wd, r.x), b->w, r.d);
+    if (deep >= JERKS) r.ddd = cross_add(cross_add(cross(b->wdd, r.x), b->w, r.dd), add(b->wd, b->wd), r.d);
     return r;
 }
 
@@ -35,16 +32,15 @@ LANE_INLINE rates fixed_in(const world_motion *b, vec3 x, depth deep)
 LANE_INLINE void slide(rates *r, const rates *z, lane s, lane sd, lane sdd, lane sddd, depth deep)
 {
     r->x = add(r->x, scale(z->x, s));
-    if (deep >= VELOCITIES)
-        r->d = add(add(r->d, scale(z->d, s)), scale(z->x, sd));
-    if (deep >= ACCELERATIONS)
-        r->dd = add(add(add(r->dd, scale(z->dd, s)), scale(z->d, 2.0 * sd)), scale(z->x, sdd));
+    if (deep >= VELOCITIES) r->d = add(add(r->d, scale(z->d, s)), scale(z->x, sd));
+    if (deep >= ACCELERATIONS) r->dd = add(add(add(r->dd, scale(z->dd, s)), scale(z->d, 2.0 * sd)), scale(z->x, sdd));
     if (deep >= JERKS)
         r->ddd = add(add(add(add(r->ddd, scale(z->ddd, s)), scale(z->dd, 3.0 * sd)), scale(z->d, 3.0 * sdd)),
                      scale(z->x, sddd));
 }
 
-LANE_INLINE void rotation_form(const dyn_body *b, joint_at at, const mat3 *P, mat3 *R, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void rotation_form(const dyn_body *b, joint_at at, const mat3 *P, mat3 *R, dyn_joint_kind joint,
+                               dyn_turn turn)
 {
     for (int k = 0; k < 3; k++)
         store3(R->m[k], to_child(b, at, load3(P->m[k]), joint, turn)); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
@@ -56,10 +52,10 @@ static inline void world_child(const dyn_body *b, joint_at at, const lane *qd, c
     double axis[3];
     axis_in_parent(b, axis);
     lane  sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), sddd = joint_rate(b, qddd);
-    rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->p_pc)), deep), z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), deep);
+    rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->p_pc)), deep),
+          z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), deep);
     BODY_FORMS(b, rotation_form, b, at, &P->R, &C->R)
-    if (b->joint == DYN_PRISMATIC)
-        slide(&d, &z, at.c, sd, sdd, sddd, deep);
+    if (b->joint == DYN_PRISMATIC) slide(&d, &z, at.c, sd, sdd, sddd, deep);
     bool turns = b->joint == DYN_REVOLUTE; /* w = w_p + z sd, and its derivatives */
     C->p       = add(P->p, d.x);
     if (deep >= VELOCITIES) {
@@ -96,8 +92,14 @@ static inline world_motion world_at_rest(void)
 {
     vec3 o   = vec3_zero();
     lane one = lane_of(1), zero = lane_of(0);
-    return (world_motion){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}},
-                          .p = o, .v = o, .a = o, .j = o, .w = o, .wd = o, .wdd = o};
+    return (world_motion){.R   = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}},
+                          .p   = o,
+                          .v   = o,
+                          .a   = o,
+                          .j   = o,
+                          .w   = o,
+                          .wd  = o,
+                          .wdd = o};
 }
 
 static inline void world_motions(const dyn_model *m, const joint_at *at, const lane *q, const lane *qd, const lane *qdd,
