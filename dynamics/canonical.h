@@ -1,0 +1,9 @@
+/* canonical.h - private: parts of dyn_model_build, see canonical.c. */
+#pragma once
+#include "model.h"
+
+/* Adds a rigid body given in frame F, X_bF, to a moving body: h += m c, E += (trace(I)/2 1 - I) + m c c^T. */
+void dyn_canonical_inertia(dyn_body *body, const dyn_pose *X_bF, const dyn_inertia *inertia);
+
+/* Fills in what the joint says; X_bj: where the joint frame lies in the parent's body frame. */
+void dyn_canonical_joint(dyn_body *body, const dyn_link *link, const dyn_pose *X_bj);
