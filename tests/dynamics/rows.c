@@ -206,7 +206,7 @@ void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
 void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io)
 {
     SIZES;
-    size_t     nw = scene->n_wrenches;
+    size_t     nw      = scene->n_wrenches;
     const port ports[] = {IN(dyn_forward_sensitivity, q, nq),
                           IN(dyn_forward_sensitivity, qd, nv),
                           IN(dyn_forward_sensitivity, tau, nv),
@@ -231,7 +231,7 @@ void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dy
 void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io)
 {
     SIZES;
-    size_t     nb = scene->model->n_bodies;
+    size_t     nb      = scene->model->n_bodies;
     const port ports[] = {IN(dyn_regressor, q, nq), IN(dyn_regressor, qd, nv), IN(dyn_regressor, qdd, nv),
                           OUT(dyn_regressor, regressor, nv * 10 * nb),
                           OUT(dyn_regressor, joint_regressor, nv * 3 * (nb - scene->model->floating))};

@@ -75,8 +75,8 @@ static double bracket_product(const trial *t, const symbols *s, size_t a, size_t
 
 static double by_definition(const trial *t, const symbols *s, size_t i, size_t j, size_t k)
 {
-    size_t n = t->nv;
-    double plain = s->dM[(i * n + j) * n + k] + s->dM[(i * n + k) * n + j] - s->dM[(j * n + k) * n + i];
+    size_t n       = t->nv;
+    double plain   = s->dM[(i * n + j) * n + k] + s->dM[(i * n + k) * n + j] - s->dM[(j * n + k) * n + i];
     double turning = bracket_product(t, s, k, j, i) - bracket_product(t, s, j, i, k) + bracket_product(t, s, i, k, j);
     return 0.5 * (plain + turning);
 }
@@ -84,14 +84,15 @@ static double by_definition(const trial *t, const symbols *s, size_t i, size_t j
 static void test_definition(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial   t = trial_make(seed, 1);
-        symbols s = symbols_of(&t);
+        trial   t        = trial_make(seed, 1);
+        symbols s        = symbols_of(&t);
         double *expected = trial_array(&t, t.nv * t.nv * t.nv);
         for (size_t i = 0; i < t.nv; i++)
             for (size_t j = 0; j < t.nv; j++)
                 for (size_t k = 0; k < t.nv; k++)
                     expected[(i * t.nv + j) * t.nv + k] = by_definition(&t, &s, i, j, k);
-        check_close_scaled("christoffel", seed, t.nv * t.nv * t.nv, s.gamma, expected, TOLERANCE, largest(t.nv * t.nv, s.M));
+        check_close_scaled("christoffel", seed, t.nv * t.nv * t.nv, s.gamma, expected, TOLERANCE,
+                           largest(t.nv * t.nv, s.M));
         free(expected);
         symbols_free(&s);
         trial_free(&t);
@@ -124,9 +125,9 @@ static void test_matrix(void **state)
 static void test_skew(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial   t = trial_make(seed, 1);
-        symbols s = symbols_of(&t);
-        size_t  n = t.nv;
+        trial   t   = trial_make(seed, 1);
+        symbols s   = symbols_of(&t);
+        size_t  n   = t.nv;
         double *sum = trial_array(&t, n * n), *rate = trial_array(&t, n * n);
         for (size_t e = 0; e < n * n; e++) {
             sum[e] = s.C[e] + s.C[e % n * n + e / n];
@@ -145,7 +146,7 @@ static void test_same_on_every_target(void **state)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         trial              t = trial_make(seed, 3);
         const dyn_kernels *k;
-        size_t             n = 3 * t.nv * t.nv;
+        size_t             n     = 3 * t.nv * t.nv;
         double            *first = trial_array(&t, t.nv * t.nv), *C = trial_array(&t, t.nv * t.nv);
         for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
             rows_coriolis(k, &t.scene, 3, (dyn_coriolis){.q = t.q, .qd = t.qd, .coriolis_matrix = i ? C : first});
@@ -158,7 +159,7 @@ static void test_same_on_every_target(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_definition), cmocka_unit_test(test_matrix), cmocka_unit_test(test_skew),
-                                       cmocka_unit_test(test_same_on_every_target)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_definition), cmocka_unit_test(test_matrix),
+                                       cmocka_unit_test(test_skew), cmocka_unit_test(test_same_on_every_target)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,17 +90,19 @@ static void test_random_robots(void **state)
 static void check_torques_come_back(const trial *t)
 {
     double            *qdd = trial_array(t, t->nv), *tau = trial_array(t, t->nv), *bias = trial_array(t, t->nv);
-    double            *M = trial_array(t, t->nv * t->nv), size = 0;
+    double            *M = trial_array(t, t->nv * t->nv), *singular = trial_array(t, 1), size = 0;
     const dyn_kernels *k = dyn_kernels_find(NULL);
-    forward(k, t, t->tau, qdd, NULL);
+    forward(k, t, t->tau, qdd, singular);
     inverse(k, t, qdd, tau);
     rows_bias(k, &t->scene, t->rows, (dyn_bias){.q = t->q, .qd = t->qd, .wrenches = t->wrenches, .bias = bias});
     rows_mass_matrix(k, &t->scene, t->rows, (dyn_mass_matrix){.q = t->q, .mass_matrix = M});
     for (size_t r = 0; r < t->rows; r++)
+        assert_true(singular[r] == -1);
+    for (size_t r = 0; r < t->rows; r++)
         size = fmax(size, norm(M + r * t->nv * t->nv, t->nv) * largest(t->nv, qdd + r * t->nv));
     size += largest(t->rows * t->nv, bias);
     check_close_scaled("tau", t->seed, t->rows * t->nv, tau, t->tau, 1e-15, size);
-    free(qdd), free(tau), free(bias), free(M);
+    free(qdd), free(tau), free(bias), free(M), free(singular);
 }
 
 static void test_torques_come_back(void **state)
@@ -121,6 +123,26 @@ static void test_largest_models(void **state)
             trial_of(512, (i & 2 ? random_chain_make : random_tree_make)(512, DYN_MAX_DOF, i & 4, features), 1, 2);
         for (size_t j = 0; j < t.nv; j++)
             t.qd[j] *= 0.01;
+        check_torques_come_back(&t);
+        trial_free(&t);
+    }
+}
+
+/* A gram that carries a hundred kilograms on one side: badly conditioned, but far from singular. */
+static void test_light_bases_are_not_singular(void **state)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        random_tree  tree = random_tree_make(seed, 12, true, TREE_FRICTION | TREE_SPRINGS);
+        dyn_inertia *base = &tree.description.base_inertia;
+        base->mass *= 1e-3;
+        for (int i = 0; i < 6; i++)
+            base->about_com[i] *= 1e-3;
+        for (size_t i = 0; i < tree.description.n_links; i++) {
+            tree.links[i].inertia.mass *= 100;
+            for (int j = 0; j < 6; j++)
+                tree.links[i].inertia.about_com[j] *= 100;
+        }
+        trial t = trial_of(seed, tree, ROWS, 0);
         check_torques_come_back(&t);
         trial_free(&t);
     }
@@ -239,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_random_robots),
         cmocka_unit_test(test_torques_come_back),
         cmocka_unit_test(test_largest_models),
+        cmocka_unit_test(test_light_bases_are_not_singular),
         cmocka_unit_test(test_accelerations_come_back),
         cmocka_unit_test(test_absent_arrays),
         cmocka_unit_test(test_massless_end_is_named),

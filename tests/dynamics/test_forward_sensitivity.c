@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Errors grow with the condition of the mass matrix, which these robots keep moderate. Relative to the largest entry. */
+/* Errors grow with the condition of the mass matrix, which these robots keep moderate. Relative to the largest entry.
+ */
 #define TOLERANCE 1e-12
 
 enum { ROBOTS = 150 };
@@ -14,7 +15,7 @@ enum { ROBOTS = 150 };
 static void differentiate(const trial *t, complex_state *s, size_t j, size_t columns, double *out)
 {
     double _Complex *qdd = complex_array(t->nv);
-    double          *d = trial_array(t, t->nv);
+    double          *d   = trial_array(t, t->nv);
     dyn_kernels_complex.forward_dynamics(&t->scene, s->workspace,
                                          &(dyn_forward_dynamics){.q        = as_lanes(s->q),
                                                                  .qd       = as_lanes(s->qd),
@@ -63,22 +64,30 @@ static void expect(const trial *t, derivatives *d)
             s.wrenches[9 * n + c] += I * COMPLEX_STEP;
             differentiate(t, &s, c, 6, d->wrench + n * t->nv * 6);
         }
-    rows_forward_dynamics(dyn_kernels_find(NULL), &t->scene, 1,
-                          (dyn_forward_dynamics){.q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .qdd = d->qdd});
+    rows_forward_dynamics(
+        dyn_kernels_find(NULL), &t->scene, 1,
+        (dyn_forward_dynamics){.q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .qdd = d->qdd});
 }
 
 static void test_random_robots(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial              t = trial_make(seed, 1);
+        trial              t        = trial_make(seed, 1);
         derivatives        expected = allocate(&t), got = allocate(&t);
         size_t             n = t.nv * t.nv, nw = t.scene.n_wrenches * t.nv * 6;
         const dyn_kernels *k;
         expect(&t, &expected);
         for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
             rows_forward_sensitivity(k, &t.scene, 1,
-                                     (dyn_forward_sensitivity){.q = t.q, .qd = t.qd, .tau = t.tau, .wrenches = t.wrenches, .qdd = got.qdd,
-                                                               .dqdd_dq = got.q, .dqdd_dqd = got.qd, .dqdd_dtau = got.tau, .dqdd_dwrench = got.wrench});
+                                     (dyn_forward_sensitivity){.q            = t.q,
+                                                               .qd           = t.qd,
+                                                               .tau          = t.tau,
+                                                               .wrenches     = t.wrenches,
+                                                               .qdd          = got.qdd,
+                                                               .dqdd_dq      = got.q,
+                                                               .dqdd_dqd     = got.qd,
+                                                               .dqdd_dtau    = got.tau,
+                                                               .dqdd_dwrench = got.wrench});
             assert_memory_equal(got.qdd, expected.qdd, t.nv * sizeof *got.qdd);
             double size = largest(n, expected.tau);
             check_close_scaled("dqdd_dq", seed, n, got.q, expected.q, TOLERANCE, size);

@@ -10,11 +10,12 @@
 
 enum { ROBOTS = 200, ROWS = 3 };
 
-/* Link frame of an inertia -> parameters about the body's link origin, added. X: that frame in the body's link frame. */
+/* Link frame of an inertia -> parameters about the body's link origin, added. X: that frame in the body's link frame.
+ */
 static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
 {
     static const int at[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
-    const double    *t = I->about_com;
+    const double    *t        = I->about_com;
     double           T[3][3] = {{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}}, c[3], square = 0;
     for (int i = 0; i < 3; i++) {
         c[i] = X->p[i];
@@ -77,20 +78,22 @@ static void multiply(size_t nv, size_t n, const double *Y, const double *p, doub
 static void test_inverse_dynamics(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial     t = trial_make(seed, ROWS);
+        trial     t     = trial_make(seed, ROWS);
         dyn_scene scene = t.scene;
         size_t    nj = t.bodies - t.model->floating, n = 10 * t.bodies;
         scene.terms = 0, scene.n_wrenches = 0;
         double *Y = trial_array(&t, t.nv * n), *Yj = trial_array(&t, t.nv * 3 * nj), *p = parameters_of(&t);
-        double *tau = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv), *wrenches = trial_array(&t, 6 * t.bodies);
-        double *joint = calloc(3 * nj + 1, sizeof *joint);
+        double *tau = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv),
+               *wrenches = trial_array(&t, 6 * t.bodies);
+        double *joint    = calloc(3 * nj + 1, sizeof *joint);
         assert_non_null(joint);
         for (size_t i = 0; i < nj; i++)
             joint[3 * i] = t.model->body[i + t.model->floating].rotor_inertia;
         rows_regressor(dyn_kernels_find(NULL), &scene, ROWS,
                        (dyn_regressor){.q = t.q, .qd = t.qd, .qdd = t.qdd, .regressor = Y, .joint_regressor = Yj});
-        rows_inverse_dynamics(dyn_kernels_find(NULL), &scene, ROWS,
-                              (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .tau = expected, .joint_wrenches = wrenches});
+        rows_inverse_dynamics(
+            dyn_kernels_find(NULL), &scene, ROWS,
+            (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .tau = expected, .joint_wrenches = wrenches});
         for (size_t r = 0; r < ROWS; r++) {
             multiply(t.nv, n, Y + r * t.nv * n, p, tau + r * t.nv);
             multiply(t.nv, 3 * nj, Yj + r * t.nv * 3 * nj, joint, tau + r * t.nv);
@@ -107,17 +110,19 @@ static void test_friction(void **state)
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         random_tree tree = random_tree_make(seed, 12, false, TREE_FRICTION | TREE_GEARS);
         for (size_t i = 0; i < tree.description.n_links; i++) {
-            tree.links[i].friction.negative = tree.links[i].friction.positive;
+            tree.links[i].friction.negative         = tree.links[i].friction.positive;
             tree.links[i].friction.coulomb_velocity = 0;
         }
         trial   t = trial_of(seed, tree, 1, 0);
         size_t  n = 3 * t.bodies;
-        double *Y = trial_array(&t, t.nv * n), *p = trial_array(&t, n), *tau = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv);
+        double *Y = trial_array(&t, t.nv * n), *p = trial_array(&t, n), *tau = trial_array(&t, t.nv),
+               *expected = trial_array(&t, t.nv);
         for (size_t i = 0; i < t.bodies; i++) {
             p[3 * i + 1] = t.model->body[i].friction.viscous;
             p[3 * i + 2] = t.model->body[i].friction.positive;
         }
-        rows_regressor(dyn_kernels_find(NULL), &t.scene, 1, (dyn_regressor){.q = t.q, .qd = t.qd, .joint_regressor = Y});
+        rows_regressor(dyn_kernels_find(NULL), &t.scene, 1,
+                       (dyn_regressor){.q = t.q, .qd = t.qd, .joint_regressor = Y});
         rows_bias(dyn_kernels_find(NULL), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .friction = expected});
         multiply(t.nv, n, Y, p, tau);
         check_close("friction", seed, t.nv, tau, expected, TOLERANCE);

@@ -17,7 +17,8 @@ typedef struct derivatives {
 
 static derivatives allocate(const trial *t)
 {
-    derivatives d = {.tau_wrench = trial_array(t, t->scene.n_wrenches * t->nv * 6), .tau_gravity = trial_array(t, t->nv * 3)};
+    derivatives d = {.tau_wrench  = trial_array(t, t->scene.n_wrenches * t->nv * 6),
+                     .tau_gravity = trial_array(t, t->nv * 3)};
     for (int i = 0; i < 3; i++) {
         d.tau[i]      = trial_array(t, t->nv * t->nv);
         d.wrenches[i] = trial_array(t, 6 * t->bodies * t->nv);
@@ -120,7 +121,8 @@ static void compare(const trial *t, const derivatives *got, const derivatives *e
         check_close(by[i], t->seed, nj, got->wrenches[i], expected->wrenches[i], TOLERANCE);
     }
     if (nw) check_close("dwrench", t->seed, nw, got->tau_wrench, expected->tau_wrench, TOLERANCE);
-    check_close_scaled("dgravity", t->seed, t->nv * 3, got->tau_gravity, expected->tau_gravity, TOLERANCE, t->model->mass);
+    check_close_scaled("dgravity", t->seed, t->nv * 3, got->tau_gravity, expected->tau_gravity, TOLERANCE,
+                       t->model->mass);
 }
 
 static void compare_with_complex_step(const trial *t)
