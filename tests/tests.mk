@@ -25,6 +25,9 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@echo '  CC    $<'
 	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -I. -c $< -o $@
 
+# The fuzzers need clang; without it their tests are skipped.
+FUZZ_CC ?= $(shell command -v clang)
+
 .PHONY: test test-programs test-run check-asan check-tsan soak
 test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...' runs some
 	@tests/deps test
@@ -36,7 +39,7 @@ test-programs: $(BUILD)/torqued $(C_TESTS) $(if $(FUZZ_CC),fuzz-programs)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
 test-run: test-programs
-	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) \
+	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
 	    PERL5LIB=tests prove --harness Skips --exec tests/run --timer --failures --comments --jobs 2 --rules 'seq=tests/**' --rules 'par=**' $(chosen)
 
 # Sanitizer builds of everything, each in its own folder, and all tests with them.
@@ -56,7 +59,6 @@ soak: ## the tests with long runs: fuzzing for minutes, load for hours if SOAK_S
 
 # --- fuzzers: tests/fuzz/fuzz_*.c with clang's libFuzzer, where there is clang -----------------------------------
 # The product is built a second time, by clang, with coverage and the sanitizers; one target (scalar) is enough.
-FUZZ_CC    ?= $(shell command -v clang)
 FUZZ_BUILD := $(BUILD)/fuzz
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
