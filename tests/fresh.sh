@@ -36,8 +36,9 @@ inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOM
 git clone -q . "$root/root/torqued"
 log "make test"
 started=$SECONDS
-inside make -C /root/torqued test
-log "make test took $((SECONDS - started)) s"
+tests=passed
+inside make -C /root/torqued test || tests=FAILED
+log "make test $tests after $((SECONDS - started)) s"
 
 log "make run"
 inside make -C /root/torqued run ARGS="--listen 127.0.0.1:18088" >"$root/run.log" 2>&1 &
@@ -52,6 +53,11 @@ answer=$(inside curl -s http://127.0.0.1:18088/v1/models/puma560/inverse-dynamic
     -d '{"q":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],"qd":[1,1,1,1,1,1],"qdd":[1,1,1,1,1,1]}')
 log "$answer"
 case $answer in
-'{"tau":[32.4952427'*) log "passed" ;;
-*) cat "$root/run.log"; log "FAILED"; exit 1 ;;
+'{"tau":[32.4952427'*) log "make run passed" ;;
+*)
+    cat "$root/run.log"
+    log "make run FAILED"
+    exit 1
+    ;;
 esac
+[ "$tests" = passed ]
