@@ -92,7 +92,7 @@ static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
     return own ? own->http_status : 0; /* libmicrohttpd's */
 }
 
-void srv_answer_log(const srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
+void srv_answer_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
 {
     srv_line line;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");

@@ -20,4 +20,4 @@ typedef struct srv_access {
     bool            delivered; /* and taken whole */
 } srv_access;
 
-void srv_answer_log(const srv_log *log, struct MHD_Connection *mhd, const srv_access *access);
+void srv_answer_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access);

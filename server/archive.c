@@ -36,7 +36,7 @@ static int open_session(session *s, int argc, char *argv[])
     if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
         return complain(2, *error ? error : "a command takes settings only; see torqued --help");
     signal(SIGXFSZ, SIG_IGN); /* as when serving */
-    s->log                  = srv_log_open(&s->config, STDERR_FILENO);
+    srv_log_open(&s->log, &s->config, STDERR_FILENO);
     const api_config config = srv_config_api(&s->config);
     s->api                  = api_open(&config, error, sizeof error);
     if (s->api && srv_load(&s->config, &s->log, s->api, &s->models, error, sizeof error)) return 0;

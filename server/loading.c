@@ -2,8 +2,8 @@
 #include "loading.h"
 
 typedef struct teller {
-    const srv_log *log;
-    size_t         loaded;
+    srv_log *log;
+    size_t   loaded;
 } teller;
 
 static void tell(void *arg, const char *file, const char *problem)
@@ -17,7 +17,7 @@ static void tell(void *arg, const char *file, const char *problem)
     srv_log_end(&line);
 }
 
-static bool load_bundled(const srv_config *config, const srv_log *log, api *service, srv_loaded *loaded, char *error,
+static bool load_bundled(const srv_config *config, srv_log *log, api *service, srv_loaded *loaded, char *error,
                          size_t size)
 {
     teller told = {.log = log};
@@ -29,7 +29,7 @@ static bool load_bundled(const srv_config *config, const srv_log *log, api *serv
     return ok;
 }
 
-bool srv_load(const srv_config *config, const srv_log *log, api *service, srv_loaded *loaded, char *error, size_t size)
+bool srv_load(const srv_config *config, srv_log *log, api *service, srv_loaded *loaded, char *error, size_t size)
 {
     *loaded = (srv_loaded){0};
     if (!load_bundled(config, log, service, loaded, error, size)) return false;

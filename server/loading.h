@@ -10,5 +10,4 @@ typedef struct srv_loaded {
 } srv_loaded;
 
 /* False and a message; then nothing is open. Files that cannot be read are logged, told to /readyz, and no failure. */
-bool srv_load(const srv_config *config, const srv_log *log, api *api, srv_loaded *loaded, char *error,
-              size_t error_size);
+bool srv_load(const srv_config *config, srv_log *log, api *api, srv_loaded *loaded, char *error, size_t error_size);

@@ -1,5 +1,6 @@
 /* log.c - see log.h. */
 #include "log.h"
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
@@ -9,10 +10,11 @@ enum { TAIL = 32 }; /* kept free for `,"truncated":1}` and the newline */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-srv_log srv_log_open(const srv_config *config, int fd)
+void srv_log_open(srv_log *log, const srv_config *config, int fd)
 {
     bool json = config->log_format == SRV_LOG_AUTO ? !isatty(fd) : config->log_format == SRV_LOG_JSON;
-    return (srv_log){.level = (srv_level)config->log_level, .json = json, .fd = fd};
+    *log      = (srv_log){.level = (srv_level)config->log_level, .json = json, .fd = fd};
+    pthread_mutex_init(&log->writing, NULL);
 }
 
 /* All or nothing: a field that does not fit is taken back by its caller. */
@@ -60,7 +62,7 @@ static bool put_time(srv_line *line)
     return put_text(line, text);
 }
 
-void srv_log_begin(srv_line *line, const srv_log *log, srv_level level, const char *event)
+void srv_log_begin(srv_line *line, srv_log *log, srv_level level, const char *event)
 {
     line->log       = level <= log->level ? log : NULL;
     line->length    = 0;
@@ -118,18 +120,44 @@ void srv_log_number(srv_line *line, const char *name, double value)
     put_field(line, name, text, false);
 }
 
-void srv_log_end(srv_line *line)
+static void finish(srv_line *line)
 {
-    if (!line->log) return;
     const char *end    = line->log->json ? (line->truncated ? ",\"truncated\":1}\n" : "}\n")
                                          : (line->truncated ? " truncated=1\n" : "\n");
     size_t      length = strlen(end);
     memcpy(line->text + line->length, end, length); /* TAIL keeps the room */
-    /* A log that cannot be written is no reason to stop serving. */
-    if (write(line->log->fd, line->text, line->length + length) < 0) return;
+    line->length += length;
 }
 
-void srv_log_message(const srv_log *log, srv_level level, const char *event, const char *format, ...)
+/* A pipe that polls writable has room for PIPE_BUF bytes: the write does not block as long as nobody else writes. */
+static bool write_now(const srv_line *line)
+{
+    struct pollfd room = {.fd = line->log->fd, .events = POLLOUT};
+    if (poll(&room, 1, 0) != 1 || !(room.revents & POLLOUT)) return false;
+    return write(room.fd, line->text, line->length) == (ssize_t)line->length;
+}
+
+static bool write_lost(srv_log *log)
+{
+    srv_line line;
+    srv_log_begin(&line, log, SRV_ERROR, "lost");
+    srv_log_count(&line, "lines", log->lost);
+    finish(&line);
+    return write_now(&line);
+}
+
+void srv_log_end(srv_line *line)
+{
+    srv_log *log = line->log;
+    if (!log) return;
+    finish(line);
+    pthread_mutex_lock(&log->writing);
+    if (log->lost > 0 && write_lost(log)) log->lost = 0;
+    if (log->lost > 0 || !write_now(line)) log->lost++;
+    pthread_mutex_unlock(&log->writing);
+}
+
+void srv_log_message(srv_log *log, srv_level level, const char *event, const char *format, ...)
 {
     if (level > log->level) return;
     char    message[2048];

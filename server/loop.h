@@ -14,7 +14,7 @@
 /* What all loops share; read only, or locked inside. */
 typedef struct srv_server {
     const srv_config *config;
-    const srv_log    *log;
+    srv_log          *log;
     api              *api;
     srv_pool         *pool;   /* evaluates */
     srv_pool         *writer; /* one worker, which changes models */

@@ -30,7 +30,7 @@ static void log_setting(void *arg, const char *name, const char *value)
     srv_log_text(arg, name, value);
 }
 
-static void log_start(const service *s)
+static void log_start(service *s)
 {
     srv_line line;
     srv_log_begin(&line, &s->log, SRV_INFO, "starting");
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
     }
     size_t cores = srv_usable_cores();
     if (s.config.workers == 0) s.config.workers = cores > 1 ? cores - 1 : 1; /* one is left to the loops */
-    s.log = srv_log_open(&s.config, STDERR_FILENO);
+    srv_log_open(&s.log, &s.config, STDERR_FILENO);
     log_start(&s);
     raise_descriptors(&s);
     return serve(&s);

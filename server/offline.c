@@ -50,7 +50,7 @@ static int open_session(session *s, int argc, char *argv[])
     char error[600] = "";
     if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
         return complain(2, *error ? error : "a command takes settings only; see torqued --help");
-    s->log                  = srv_log_open(&s->config, STDERR_FILENO);
+    srv_log_open(&s->log, &s->config, STDERR_FILENO);
     const api_config config = srv_config_api(&s->config);
     s->api                  = api_open(&config, error, sizeof error);
     return s->api ? 0 : complain(1, error);

@@ -20,9 +20,9 @@ enum { FILE_NAME_SIZE = 256, RECORD_MAX = 1 << 30 };
 static const char FORMAT[] = "torqued-store 1\n";
 
 struct srv_store {
-    const srv_log *log;
-    int            root, models, lock; /* descriptors; -1: not open */
-    char           folder[];           /* for messages */
+    srv_log *log;
+    int      root, models, lock; /* descriptors; -1: not open */
+    char     folder[];           /* for messages */
 };
 
 /* --- opening --------------------------------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ static bool open_models(srv_store *store, char *error, size_t size)
     return (fsync(store->models) == 0 && fsync(store->root) == 0) || fail(store, "sync", error, size);
 }
 
-srv_store *srv_store_open(const char *folder, const srv_log *log, char *error, size_t size)
+srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t size)
 {
     srv_store *store = malloc(sizeof *store + strlen(folder) + 1);
     if (!store) {

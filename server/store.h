@@ -13,7 +13,7 @@
 typedef struct srv_store srv_store;
 
 /* Opens the folder, made if need be, and locks it. NULL and a message: in use, of another format, not accessible. */
-srv_store *srv_store_open(const char *folder, const srv_log *log, char *error, size_t error_size);
+srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t error_size);
 void       srv_store_close(srv_store *store); /* NULL is fine */
 
 /* Hands every record to api_restore. Those that it cannot take are logged, told to /readyz, and counted. */

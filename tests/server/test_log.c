@@ -11,11 +11,11 @@
 static int  ends[2];
 static char written[8192];
 
-static srv_log open_log(bool json)
+static void open_log(srv_log *log, bool json)
 {
     srv_config config = {.log_format = json ? SRV_LOG_JSON : SRV_LOG_TEXT, .log_level = SRV_INFO};
     assert_int_equal(pipe(ends), 0);
-    return srv_log_open(&config, ends[1]);
+    srv_log_open(log, &config, ends[1]);
 }
 
 /* What was logged, after the time stamp. */
@@ -29,7 +29,7 @@ static const char *logged(void)
     return written;
 }
 
-static void log_one(const srv_log *log, srv_level level, const char *value)
+static void log_one(srv_log *log, srv_level level, const char *value)
 {
     srv_line line;
     srv_log_begin(&line, log, level, "event");
@@ -42,7 +42,8 @@ static void log_one(const srv_log *log, srv_level level, const char *value)
 
 static void test_json(void **state)
 {
-    srv_log log = open_log(true);
+    srv_log log;
+    open_log(&log, true);
     log_one(&log, SRV_WARNING, "a\"b\\c\n\x7f\xc3\xa4");
     const char *text = logged();
     assert_memory_equal(text, "{\"time\":\"2", 10);
@@ -54,19 +55,21 @@ static void test_json(void **state)
 
 static void test_text(void **state)
 {
-    srv_log log = open_log(false);
+    srv_log log;
+    open_log(&log, false);
     log_one(&log, SRV_INFO, "two words\x1b[31m");
     const char *rest = strchr(logged(), ' ');
     assert_string_equal(rest, " event text='two words\\u001b[31m' count=18446744073709551615 number=0.001\n");
 
-    log = open_log(false);
+    open_log(&log, false);
     log_one(&log, SRV_ERROR, "");
     assert_string_equal(strchr(logged(), ' '), " error event text='' count=18446744073709551615 number=0.001\n");
 }
 
 static void test_below_the_level(void **state)
 {
-    srv_log log = open_log(true);
+    srv_log log;
+    open_log(&log, true);
     log_one(&log, SRV_DEBUG, "x");
     srv_log_message(&log, SRV_DEBUG, "event", "%s", "x");
     assert_string_equal(logged(), "");
@@ -79,7 +82,8 @@ static void test_a_field_that_does_not_fit(void **state)
     memset(large, '\n', sizeof large - 1); /* six characters each */
     large[sizeof large - 1] = '\0';
     for (int json = 0; json < 2; json++) {
-        srv_log log = open_log(json);
+        srv_log log;
+        open_log(&log, json);
         log_one(&log, SRV_INFO, large);
         const char *text = logged();
         assert_null(strstr(text, "\\u000a"));
@@ -96,13 +100,39 @@ static void test_every_length(void **state)
     for (size_t length = 3500; length < sizeof value; length++) {
         memset(value, 'v', length - 1);
         value[length - 1] = '\0';
-        srv_log log       = open_log(true);
+        srv_log log;
+        open_log(&log, true);
         log_one(&log, SRV_INFO, value);
         const char *text = logged();
         size_t      size = strlen(text);
         assert_true(size > 3 && size <= sizeof(((srv_line *)0)->text));
         assert_string_equal(text + size - 2, "}\n");
     }
+}
+
+/* A full pipe stops nobody: what has no room is lost, and said to be once there is room again. */
+static void test_full_pipe(void **state)
+{
+    enum { SENT = 3000 };
+    static char read_back[1 << 20];
+    srv_log     log;
+    open_log(&log, true);
+    for (int i = 0; i < SENT; i++)
+        log_one(&log, SRV_INFO, "x");
+    assert_true(log.lost > 0);
+    unsigned long lost = (unsigned long)log.lost, lines = 0;
+    ssize_t       received = read(ends[0], read_back, sizeof read_back);
+    assert_true(received > 0);
+    for (ssize_t i = 0; i < received; i++)
+        lines += read_back[i] == '\n';
+    assert_int_equal(lines + lost, SENT);
+    log_one(&log, SRV_INFO, "after");
+    char expected[80];
+    snprintf(expected, sizeof expected, "\"level\":\"error\",\"event\":\"lost\",\"lines\":%lu}\n", lost);
+    const char *text = logged();
+    assert_non_null(strstr(text, expected));
+    assert_non_null(strstr(text, "\"text\":\"after\""));
+    assert_int_equal(log.lost, 0);
 }
 
 int main(void)
@@ -113,6 +143,7 @@ int main(void)
         cmocka_unit_test(test_below_the_level),
         cmocka_unit_test(test_a_field_that_does_not_fit),
         cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_full_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
