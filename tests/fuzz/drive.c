@@ -33,6 +33,14 @@ drive *drive_open(void)
     return d;
 }
 
+void drive_close(drive *d)
+{
+    api_worker_close(d->worker);
+    api_close(d->door);
+    free(d->answer);
+    free(d);
+}
+
 static void keep_answer(drive *d, const api_reply *reply)
 {
     d->tag[0] = 0;

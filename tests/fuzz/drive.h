@@ -11,6 +11,7 @@ typedef struct drive {
 } drive;
 
 drive *drive_open(void);
+void   drive_close(drive *d);
 
 /* One whole request; returns the status. Stops the fuzzer if the answer breaks the contract: no status, a body
  * without its type, an error that is not a problem document. */

@@ -1,0 +1,41 @@
+/* fuzz_archive.c - arbitrary archives, and so the records in them. What is taken must come out again: the export of it
+ * is taken and changes nothing. */
+#include "drive.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_export(api *door)
+{
+    size_t       length;
+    api_imported done;
+    api_problem  problem;
+    char        *archive = api_export(door, &length);
+    drive_expect(archive != NULL, "there is an archive");
+    api_problem_clear(&problem);
+    drive_expect(api_import(door, archive, length, &done, &problem), "what was exported is taken");
+    drive_expect(done.created + done.replaced + done.deleted == 0, "and is what is held");
+    free(archive);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static drive *d;
+    api_imported  done;
+    api_problem   problem;
+    if (!d) d = drive_open();
+    char *text = malloc(size ? size : 1); /* of the exact size, for the sanitizer */
+    drive_expect(text != NULL, "memory");
+    if (size) memcpy(text, data, size);
+    api_problem_clear(&problem);
+    bool taken = api_import(d->door, text, size, &done, &problem);
+    free(text);
+    drive_expect(taken == (problem.code == API_NO_PROBLEM), "a problem says why it is not taken");
+    if (done.created + done.replaced + done.deleted == 0) return 0;
+    check_export(d->door);
+    drive_close(d); /* the next one finds nothing */
+    d = NULL;
+    return 0;
+}
