@@ -1,7 +1,10 @@
-/* cost.c - see cost.h: each rate is the best of a few short runs, since noise only ever adds. */
+/* cost.c - what a request may cost, and the rates of this machine: each is the best of a few short runs, since noise
+ * only ever adds. */
+#define _GNU_SOURCE /* memmem */
 #include "cost.h"
 #include "json.h"
 #include "number.h"
+#include "operation.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -94,4 +97,52 @@ api_rates api_rates_measure(const dyn_kernels *kernels)
     measure_text(&rates);
     measure_kernel(kernels, &rates);
     return rates;
+}
+
+/* --- a request before it is read -------------------------------------------------------------------------------- */
+
+/* Names stand near the beginning or the end of a body, long fields of numbers between. */
+enum { END = 512 };
+
+/* Whether a name may be in the body, whatever its encoding. */
+static bool mentions(const api_input *input, const char *name)
+{
+    size_t n = strlen(name);
+    if (!input->body) return false;
+    if (input->length <= 2 * END) return memmem(input->body, input->length, name, n);
+    return memmem(input->body, END, name, n) || memmem(input->body + input->length - END, END, name, n);
+}
+
+/* Seconds for one state of an operation. */
+static double state_cost(const api_call *call, const api_input *input, const api_operation *operation)
+{
+    const api_rates *rates   = &call->api->rates;
+    const api_model *m       = call->model;
+    bool             chosen  = mentions(input, api_field_names[API_OUTPUTS]);
+    api_asked        asked   = {.operation = operation, .n_frames = m->n_frames, .n_axes = API_TASK_AXES};
+    double           numbers = 0;
+    double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
+    for (size_t i = 0; i < api_output_count(operation); i++) {
+        const api_output *output = &operation->outputs[i];
+        bool              named  = chosen && !output->by_default && mentions(input, output->name);
+        if (named || output->by_default) numbers += (double)api_output_entries(m, &asked, i);
+    }
+    return bodies * rates->body + numbers * rates->write;
+}
+
+/* States are not counted before they are read: about one for every six bytes a position entry. */
+double api_cost(const api_call *call, const char *body, size_t length)
+{
+    const api_input input   = {.body = body, .length = length};
+    double          seconds = 5e-6 + (double)length * call->api->rates.read, each = 0, all = 0;
+    if (!call->wants_body || call->method != API_POST) return seconds * (call->method == API_PUT ? 4 : 1);
+    for (size_t i = 0; api_operations[i]; i++) {
+        const api_operation *operation = api_operations[i];
+        if (call->operation && call->operation != operation) continue;
+        double cost = state_cost(call, &input, operation);
+        all += cost;
+        if (call->operation || mentions(&input, operation->name)) each += cost;
+    }
+    double states = 1 + (double)length / (6 * (double)(call->model->nq + 1));
+    return seconds + states * (each > 0 ? each : all);
 }

@@ -8,6 +8,7 @@
 #include "call.h"
 #include "json.h"
 #include "pointer.h"
+#include "task_inertia.h"
 
 enum { API_MAX_OUTPUTS = 12, API_MAX_RANK = 3, API_CHUNK = 512 /* states between two looks at the watch */ };
 
@@ -30,6 +31,8 @@ typedef enum api_field {
     API_FRAMES,
     API_FRAME,
     API_REFERENCE,
+    API_AXES,
+    API_DAMPING,
     API_FIELD_COUNT
 } api_field;
 
@@ -46,6 +49,9 @@ typedef struct api_asked {
     const dyn_frame            *frames;                  /* [n_frames] the same as the kernel wants them */
     const dyn_frame            *at;                      /* the one frame of Jacobian and rates; NULL: not given */
     bool                        frame_axes;              /* "reference": "frame" */
+    size_t                      n_axes;                  /* task-space: directions asked for */
+    int                         axis[API_TASK_AXES];     /* [n_axes] rows of a Jacobian, 0 to 5 */
+    double                      damping;                 /* task-space */
     double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
     size_t                      n_wrenches;              /* of the request */
     double                     *spare; /* lanes of the blocks evaluated at a time, operation->spare entries a state */

@@ -21,6 +21,8 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_FRAMES]    = "frames",
     [API_FRAME]     = "frame",
     [API_REFERENCE] = "reference",
+    [API_AXES]      = "axes",
+    [API_DAMPING]   = "damping",
 };
 
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)

@@ -3,9 +3,19 @@
 #include <string.h>
 
 const api_operation *const api_operations[] = {
-    &api_inverse_dynamics,    &api_forward_dynamics, &api_mass_matrix,       &api_bias,
-    &api_kinematics,          &api_energy,           &api_torque_derivative, &api_sensitivity,
-    &api_forward_sensitivity, &api_coriolis,         &api_regressor,         NULL,
+    &api_inverse_dynamics,
+    &api_forward_dynamics,
+    &api_mass_matrix,
+    &api_bias,
+    &api_kinematics,
+    &api_energy,
+    &api_torque_derivative,
+    &api_sensitivity,
+    &api_forward_sensitivity,
+    &api_coriolis,
+    &api_regressor,
+    &api_task_space,
+    NULL,
 };
 
 const api_operation *api_operation_named(const char *name)
@@ -32,6 +42,7 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
     case API_WRENCHES_GIVEN: return asked->n_wrenches;
     case API_BODY_PARAMETERS: return 10 * model->n_bodies;
     case API_JOINT_PARAMETERS: return 3 * model->n_joints;
+    case API_AXES_ASKED: return asked->n_axes;
     default: return (size_t)extent;
     }
 }
@@ -97,25 +108,4 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
     json_decref(request);
     api_unclaim(call, tree);
     return done;
-}
-
-/* States are not counted before they are read: about one for every six bytes a position entry. */
-double api_cost(const api_call *call, size_t body_bytes)
-{
-    const api_rates *rates   = &call->api->rates;
-    const api_model *m       = call->model;
-    double           seconds = 5e-6 + (double)body_bytes * rates->read;
-    if (!call->wants_body || call->method != API_POST) return seconds * (call->method == API_PUT ? 4 : 1);
-    double states = 1 + (double)body_bytes / (6 * (double)(m->nq + 1));
-    for (size_t i = 0; api_operations[i]; i++) {
-        const api_operation *operation = api_operations[i];
-        if (call->operation && call->operation != operation) continue;
-        api_asked asked  = {.operation = operation, .n_frames = m->n_frames};
-        double    bodies = operation->weight * (double)m->n_bodies, numbers = 0;
-        for (size_t output = 0; output < api_output_count(operation); output++)
-            if (operation->outputs[output].by_default) numbers += (double)api_output_entries(m, &asked, output);
-        bodies += operation->square_weight * (double)(m->nv * m->nv);
-        seconds += states * (bodies * rates->body + numbers * rates->write);
-    }
-    return seconds;
 }

@@ -13,6 +13,7 @@ enum {
     API_WRENCHES_GIVEN   = -4,
     API_BODY_PARAMETERS  = -5, /* 10 a body */
     API_JOINT_PARAMETERS = -6, /* 3 a joint */
+    API_AXES_ASKED       = -7,
 };
 
 typedef struct api_output {
@@ -38,7 +39,8 @@ typedef struct api_operation {
 } api_operation;
 
 extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
-    api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor;
+    api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor,
+    api_task_space;
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 

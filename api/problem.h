@@ -89,6 +89,9 @@
       "The request uses something that this version does not have.") \
     X(SINGULAR_MASS_MATRIX, "singular-mass-matrix", 422, "Singular mass matrix", \
       "The mass matrix is singular at a joint: nothing with mass or inertia moves there, so its acceleration is not determined.") \
+    X(SINGULAR_JACOBIAN, "singular-jacobian", 422, "Singular Jacobian", \
+      "At this state the frame cannot move along all of the axes asked for, so the inertia felt there is infinite. " \
+      "Choose fewer `axes`, or give `damping`.") \
     /* the server's state */ \
     X(INTERNAL_ERROR, "internal-error", 500, "Internal error", \
       "A defect of the server, logged with the request's id. Please report it.") \

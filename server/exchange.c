@@ -203,7 +203,7 @@ static enum MHD_Result evaluate(srv_exchange *x)
 {
     const srv_server *server = x->loop->server;
     x->job.body              = x->body;
-    x->job.cost              = api_cost(x->job.call, x->job.length);
+    x->job.cost              = api_cost(x->job.call, x->job.body, x->job.length);
     bool writes              = api_waits_for_store(x->job.call);
     x->pool                  = writes ? server->writer : server->pool;
     if (!writes && x->job.cost * 1e6 <= server->config->inline_limit) {

@@ -310,9 +310,13 @@ static void costs_grow_with_the_body(void **state)
 {
     api_request head = {.method = "POST", .target = "/v1/models/arm/inverse-dynamics"};
     api_call   *call = api_begin(door_api(), &head);
-    assert_true(api_cost(call, 100) > 1e-7 && api_cost(call, 100) < 1e-3);
-    assert_true(api_cost(call, 10000000) > 100 * api_cost(call, 1000));
+    enum { LONG = 10000000 };
+    char *body = calloc(1, LONG);
+    assert_non_null(body);
+    assert_true(api_cost(call, body, 100) > 1e-7 && api_cost(call, body, 100) < 1e-3);
+    assert_true(api_cost(call, body, LONG) > 100 * api_cost(call, body, 1000));
     api_end(call);
+    free(body);
 }
 
 int main(void)

@@ -1,0 +1,92 @@
+/* task_inertia.c - see task_inertia.h. The work_ forms of LAPACKE take their memory from the caller. */
+#include "task_inertia.h"
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+/* A singular value below this part of the largest counts as zero: Lambda would have no correct digit. */
+#define NEGLIGIBLE 1e-8
+
+/* dgesvd wants 3 min + max of its dimensions, and at least 5 min. */
+static size_t work_size(size_t nv)
+{
+    return nv + 10 * API_TASK_AXES;
+}
+
+size_t api_task_room(size_t nv, size_t k)
+{
+    return nv * nv + 2 * nv * k + work_size(nv);
+}
+
+void api_task_place(api_task *task, double *room)
+{
+    size_t nv = task->nv, k = task->k;
+    task->M    = room;
+    task->X    = task->M + nv * nv;
+    task->U    = task->X + nv * k;
+    task->work = task->U + nv * k;
+}
+
+size_t api_task_rank(const api_task *task)
+{
+    size_t rank = 0;
+    while (rank < task->k && task->S[rank] > NEGLIGIBLE * task->S[0])
+        rank++;
+    return rank;
+}
+
+static bool finite_all(const double *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(a[i])) return false;
+    return true;
+}
+
+/* X <- L^-1 X or L^-T X */
+static bool solve_triangular(const api_task *task, char transposed)
+{
+    lapack_int nv = (lapack_int)task->nv, k = (lapack_int)task->k;
+    return LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', transposed, 'N', nv, k, task->M, nv, task->X, nv) == 0;
+}
+
+/* L^-1 J^T = U S V^T; with fewer coordinates than directions the singular values that are missing are zero. */
+static bool decompose(api_task *task)
+{
+    lapack_int nv = (lapack_int)task->nv, k = (lapack_int)task->k;
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', nv, task->M, nv) != 0 || !solve_triangular(task, 'N')) return false;
+    memset(task->S, 0, sizeof task->S);
+    return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'S', 'A', nv, k, task->X, nv, task->S, task->U, nv, task->Vt, k,
+                               task->work, (lapack_int)work_size(task->nv)) == 0;
+}
+
+static void compose(api_task *task)
+{
+    size_t nv = task->nv, k = task->k, known = nv < k ? nv : k;
+    for (size_t i = 0; i < k; i++)
+        task->mass[i] = 1 / (task->S[i] * task->S[i] + task->damping * task->damping);
+    for (size_t a = 0; a < k; a++)
+        for (size_t b = 0; b < k; b++) {
+            double sum = 0;
+            for (size_t i = 0; i < k; i++)
+                sum += task->mass[i] * (task->Vt[i + k * a] * task->Vt[i + k * b]);
+            task->Lambda[a + k * b] = sum;
+        }
+    for (size_t a = 0; a < k; a++)
+        for (size_t v = 0; v < nv; v++) {
+            double sum = 0;
+            for (size_t i = 0; i < known; i++)
+                sum += task->U[v + nv * i] * (task->S[i] * task->mass[i]) * task->Vt[i + k * a];
+            task->X[v + nv * a] = sum;
+        }
+}
+
+api_task_status api_task_solve(api_task *task)
+{
+    if (!finite_all(task->M, task->nv * task->nv) || !finite_all(task->X, task->nv * task->k))
+        return API_TASK_NOT_COMPUTED;
+    memset(task->S, 0, sizeof task->S);
+    if (task->nv > 0 && !decompose(task)) return API_TASK_NOT_COMPUTED;
+    if (task->damping * task->damping == 0 && api_task_rank(task) < task->k) return API_TASK_SINGULAR;
+    compose(task);
+    return task->nv == 0 || solve_triangular(task, 'T') ? API_TASK_DONE : API_TASK_NOT_COMPUTED;
+}
