@@ -252,6 +252,23 @@ class Files(UrdfCase):
                 request = {"q": q, "qd": [math.cos(i) for i in range(taken["nv"])]}
                 self.assertEqual(self.ask_texts("original", "bias", request), self.ask_texts("copy", "bias", request))
 
+    def test_bundled_robots_beside_their_urdf(self):
+        """solo12: the same figures. panda: the same but for the hand, whose links weigh nothing in the bundled one."""
+        self.take("urdf", read("solo12"), "?base=floating")
+        q = [0.1, 0.2, 0.3, 0.5, -0.5, 0.5, 0.5] + [math.sin(i) for i in range(12)]
+        self.same_torques("solo12", "urdf", {"q": q, "qd": [math.cos(i) for i in range(18)], "qdd": [1] * 18})
+        self.take("urdf", read("panda_arm"))
+        document = self.ok(self.client.get("/v1/models/urdf/document"))
+        for one in document["links"]:
+            if one["joint"]["type"] == "fixed":
+                one.pop("inertial", None)
+        self.put_model("urdf", document)
+        q = [math.sin(i) for i in range(7)]
+        self.same_torques("panda", "urdf", {"q": q, "qd": [1] * 7, "qdd": q[::-1], "friction": False})
+
+    def same_torques(self, one, other, request):
+        self.assertClose(*(self.ask(model, "inverse-dynamics", request)["tau"] for model in (one, other)), 1e-14)
+
     def test_massless_fingers(self):
         """Romeo's 24 massless joints: torques are computed, accelerations do not exist."""
         taken = self.take("romeo", read("romeo"))

@@ -1,0 +1,171 @@
+/* test_models_plausible.c - bundled robots whose figures no table checks as a whole: what can be measured with a rule
+ * and a balance, symmetry, and mass matrices that are positive definite. */
+#include "models.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64 };
+
+/* Upright, base at the height, all joints at 0. */
+static void stand(const api_model *model, double height, double q[MOST])
+{
+    memset(q, 0, MOST * sizeof *q);
+    q[2] = height;
+    q[6] = 1;
+    assert_true(model->nq <= MOST);
+}
+
+static size_t place_of(const api_model *model, const char *joint)
+{
+    size_t v = 0;
+    while (v < model->nv && strcmp(model->velocity_names[v], joint) != 0)
+        v++;
+    assert_true(v < model->nv);
+    return v;
+}
+
+/* M = L L^T, or not. */
+static void assert_positive_definite(const api_model *model, const double *q)
+{
+    static double M[MOST * MOST];
+    size_t        n = model->nv;
+    mass_matrix(model, q, M);
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            double sum = M[i * n + j];
+            for (size_t k = 0; k < j; k++)
+                sum -= M[i * n + k] * M[j * n + k];
+            if (i == j) assert_true(sum > 0);
+            M[i * n + j] = i == j ? sqrt(sum) : sum / M[j * n + j];
+        }
+}
+
+static void height_of(const api_model *model, const char *frame, const double *q, double expected)
+{
+    double position[3], orientation[4];
+    frame_pose(model, frame, q, position, orientation);
+    if (fabs(position[2] - expected) > 1e-5) fail_msg("%s is at %.9g m, not %.9g", frame, position[2], expected);
+}
+
+/* --- legs ------------------------------------------------------------------------------------------------------ */
+
+/* Gravity alone: the base carries the weight, and legs mirror each other. */
+static void solo12(void **state)
+{
+    static const char *const pitches[] = {"HFE", "KFE"};
+    api_model               *model     = bundled_model("solo12");
+    double                   q[MOST], tau[MOST];
+    assert_int_equal(model->nv, 18);
+    assert_true(fabs(model->dyn->mass - 2.5) < 0.01); /* kg, as published */
+    stand(model, 0.3, q);
+    for (int i = 0; i < 4; i++) { /* bent knees */
+        q[7 + 3 * i + 1] = 0.7;
+        q[7 + 3 * i + 2] = -1.4;
+    }
+    inverse_dynamics(model, q, NULL, NULL, tau);
+    assert_true(fabs(tau[2] - model->dyn->mass * 9.81) < 1e-12);
+    assert_true(fabs(tau[0]) + fabs(tau[1]) < 1e-12);
+    for (size_t k = 0; k < 2; k++) {
+        char   left[16] = "FL_", right[16] = "FR_", hind[16] = "HL_";
+        double of_left = tau[place_of(model, strcat(left, pitches[k]))];
+        assert_true(fabs(of_left - tau[place_of(model, strcat(right, pitches[k]))]) < 1e-4); /* one figure is not */
+        assert_true(fabs(of_left - tau[place_of(model, strcat(hind, pitches[k]))]) < 1e-15);
+    }
+    assert_true(fabs(tau[place_of(model, "FL_HAA")] + tau[place_of(model, "FR_HAA")]) < 1e-15);
+    assert_positive_definite(model, q);
+    api_model_release(model);
+}
+
+static void humanoid(void **state)
+{
+    static const char *const same[] = {"shoulder_pitch", "elbow", "wrist_pitch", "hip_pitch", "knee", "ankle_pitch"};
+    static const char *const opposite[] = {"shoulder_roll", "wrist_roll", "hip_roll", "ankle_roll", "hip_yaw"};
+    api_model               *model      = bundled_model("humanoid");
+    double                   q[MOST], tau[MOST];
+    assert_int_equal(model->n_joints, 33);
+    assert_true(fabs(model->dyn->mass - 75) < 1e-9);
+    stand(model, 0.53 * 1.75, q);
+    height_of(model, "crown", q, 1.75);
+    height_of(model, "left_sole", q, 0);
+    height_of(model, "right_sole", q, 0);
+    q[7 + 1] = 0.2; /* a bow */
+    inverse_dynamics(model, q, NULL, NULL, tau);
+    for (size_t k = 0; k < sizeof same / sizeof *same + sizeof opposite / sizeof *opposite; k++) {
+        bool        mirrored = k >= sizeof same / sizeof *same;
+        const char *name     = mirrored ? opposite[k - sizeof same / sizeof *same] : same[k];
+        char        left[40] = "left_", right[40] = "right_";
+        double      l = tau[place_of(model, strcat(left, name))], r = tau[place_of(model, strcat(right, name))];
+        if (fabs(mirrored ? l + r : l - r) > 1e-12) fail_msg("%s: %.9g, %.9g", name, l, r);
+    }
+    for (int trial = 0; trial < 20; trial++) { /* middle axes stay away from right angles */
+        for (size_t i = 7; i < model->nq; i++)
+            q[i] = 2 * ((double)rand() / RAND_MAX - 0.5);
+        assert_positive_definite(model, q);
+    }
+    api_model_release(model);
+}
+
+/* --- arms and hands -------------------------------------------------------------------------------------------- */
+
+/* Stretched upwards: 1266 mm to the flange; shoulder to wrist twice 400 mm, which the maker calls the reach. */
+static void kuka_iiwa7(void **state)
+{
+    api_model *model = bundled_model("kuka_iiwa7");
+    double     q[7]  = {0}, shoulder[3], wrist[3], orientation[4];
+    height_of(model, "flange", q, 1.266);
+    q[1] = 1;
+    q[2] = -2;
+    frame_pose(model, "link_2", q, shoulder, orientation);
+    frame_pose(model, "link_6", q, wrist, orientation);
+    assert_true(fabs(hypot(hypot(wrist[0] - shoulder[0], wrist[1] - shoulder[1]), wrist[2] - shoulder[2]) - 0.8) <
+                0.005);
+    assert_positive_definite(model, q);
+    api_model_release(model);
+}
+
+/* Open 85 mm between pads that are 6.35 mm thick, all but closed at the limit, parallel on the way. */
+static void robotiq_2f_85(void **state)
+{
+    api_model *model = bundled_model("robotiq_2f_85");
+    double     left[3], right[3], o[4], start[4], last = INFINITY;
+    assert_int_equal(model->nv, 1);
+    assert_int_equal(model->n_joints, 6);
+    for (double q = 0; q <= 0.8; q += 0.1) {
+        frame_pose(model, "left_pad", &q, left, o);
+        frame_pose(model, "right_pad", &q, right, o);
+        if (q == 0) memcpy(start, o, sizeof o);
+        assert_close(o, start, 4, 1e-15);
+        double gap = right[1] - left[1] - 0.00635;
+        assert_true(gap > 0 && gap < last);
+        if (q == 0) assert_true(fabs(gap - 0.085) < 0.002);
+        assert_true(fabs(right[1] + left[1]) < 1e-12 && fabs(right[2] - left[2]) < 1e-12);
+        last = gap;
+    }
+    assert_true(last < 0.002);
+    double q = 0.3;
+    assert_positive_definite(model, &q);
+    api_model_release(model);
+}
+
+static void allegro_hand(void **state)
+{
+    api_model *model = bundled_model("allegro_hand");
+    double     q[MOST], palm = 1350 * 0.0408 * 0.113 * 0.095;
+    assert_int_equal(model->nv, 16);
+    assert_int_equal(model->n_joints, 16);
+    assert_true(fabs(model->dyn->mass + palm - 1.08) < 0.005); /* kg */
+    for (size_t i = 0; i < model->nq; i++)
+        q[i] = 0.3;
+    assert_positive_definite(model, q);
+    api_model_release(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solo12),        cmocka_unit_test(humanoid),     cmocka_unit_test(kuka_iiwa7),
+        cmocka_unit_test(robotiq_2f_85), cmocka_unit_test(allegro_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
