@@ -42,11 +42,16 @@ class WireCase(ServerCase):
             raw.close()
 
     def refused_on_the_wire(self, request, *statuses):
-        """One of those statuses, or a plain close; nothing that follows on the connection is taken for a request."""
+        """One of those statuses, for the framing and not for what the body holds, or a plain close; and nothing that
+        follows on the connection is taken for a request."""
         raw = self.server.socket()
-        raw.send(request)
+        raw.send(request + post())
         try:
-            self.assertIn(raw.answer().status, statuses, request[:200])
+            answer = raw.answer()
+            self.assertIn(answer.status, statuses, request[:200])
+            if answer.headers.get_content_type() == "application/problem+json":
+                self.assertIn(answer.json()["code"], ("bad-request", "body-too-large"), request[:200])
+            self.assertNotIn(b"tau", raw.rest(), request[:200])
         except ConnectionError:
             pass
         raw.close()
@@ -187,6 +192,9 @@ class Malformed(WireCase):
         for headers in (["Content-Length: 5"], ["Content-Length: 19"], ["Transfer-Encoding: chunked"],
                         ["Content-Length: 19, 19"]):
             self.refused_on_the_wire(post(BODY, *headers), 400)
+        chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
+        self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked"), 400)
+        self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked", length=len(BODY)), 400)
 
     def test_bad_lengths(self):
         for length in ("-1", "+19", "19a", "0x13", "1e1", "", "99999999999999999999999999"):
@@ -214,6 +222,14 @@ class Malformed(WireCase):
     def test_header_names_with_spaces(self):
         for header in ("Content-Length : 19", " Content-Length: 19", "X Y: z", "Transfer-Encoding : chunked"):
             self.refused_on_the_wire(post(BODY, header, length=False if "ength" in header else None), 400)
+
+    def test_folded_headers(self):
+        """A value continued on a second line reads otherwise to every proxy in between."""
+        for header in ("X-A: a\r\n b", "Content-Type: application/json;\r\n charset=utf-8", "Accept:\r\n text/html"):
+            self.refused_on_the_wire(post(BODY, header), 400)
+        for header in ("Content-Length: 1\r\n 9", "Content-Length:\r\n 19", "Content-Length: \r\n\t19",
+                       "Transfer-Encoding:\r\n chunked"):
+            self.refused_on_the_wire(post(BODY, header, length=False), 400)
 
     def test_request_lines(self):
         for line in (b"GARBAGE", b"GET", b"GET /livez", b"GET /livez HTTP/9.9", b"\x00\x01\x02",

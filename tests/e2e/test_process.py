@@ -3,6 +3,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import tempfile
@@ -79,6 +80,24 @@ class Stopping(unittest.TestCase):
         self.assertEqual(server.wait(), 0, server.log()[-3000:])
         server.kill()
 
+    def test_requests_the_server_has_not_looked_at_yet(self):
+        """Sent to a server that is held up, on kept connections and on ones it has not even accepted; then the stop."""
+        server = Server()
+        kept = [server.client() for _ in range(10)]
+        for client in kept:
+            client.get("/livez")
+        server.process.send_signal(signal.SIGSTOP)
+        fresh = [server.client() for _ in range(60)]
+        for client in kept + fresh:
+            client.connection.request("POST", ASK, json.dumps(PUMA))
+        server.terminate()
+        server.process.send_signal(signal.SIGCONT)
+        for client in kept + fresh:
+            self.assertEqual(client.connection.getresponse().status, 200)
+            client.close()
+        self.assertEqual(server.wait(), 0)
+        server.kill()
+
     def test_draining_is_visible(self):
         """While it finishes what it holds, /readyz on a kept connection says so."""
         server = Server("--workers", "1", "--queue", "60")
@@ -116,7 +135,7 @@ class Stopping(unittest.TestCase):
             server.kill()
 
     def test_both_signals_end_an_idle_server_cleanly(self):
-        for number in (2, 15):
+        for number in (signal.SIGINT, signal.SIGTERM):
             server = Server()
             server.process.send_signal(number)
             self.assertEqual(server.wait(), 0)
