@@ -1,0 +1,153 @@
+/* disk.c - see disk.h. */
+#include "disk.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+disk_state disk;
+
+static char **slot(const char *name)
+{
+    int free_one = -1;
+    for (int i = 0; i < RECORDS; i++) {
+        if (!strcmp(disk.records[i].name, name)) return &disk.records[i].record;
+        if (free_one < 0 && !disk.records[i].record) free_one = i;
+    }
+    assert_true(free_one >= 0);
+    strcpy(disk.records[free_one].name, name);
+    return &disk.records[free_one].record;
+}
+
+static bool refuse(api_problem *problem)
+{
+    if (disk.refuses == API_NO_PROBLEM || disk.after-- > 0) return false;
+    api_fail(problem, disk.refuses, NULL, "the disk refuses");
+    return true;
+}
+
+static void look(const char *name)
+{
+    char        target[100];
+    api_request head = {.method = "GET", .target = target};
+    snprintf(target, sizeof target, "/v1/models/%s", name);
+    api_call *call = api_begin(door_api(), &head);
+    *disk.seen     = '\0';
+    for (size_t i = 0; i < api_reply_of(call)->n_headers; i++)
+        if (!strcmp(api_reply_of(call)->header[i].name, "Model-Revision"))
+            snprintf(disk.seen, sizeof disk.seen, "%s", api_reply_of(call)->header[i].value);
+    api_end(call);
+}
+
+static bool save(void *arg, const char *name, const char *record, size_t length, api_problem *problem)
+{
+    assert_ptr_equal(arg, &disk);
+    disk.saves++;
+    if (disk.looks) look(name);
+    if (refuse(problem)) return false;
+    char **to = slot(name);
+    free(*to);
+    *to = calloc(length + 1, 1);
+    assert_non_null(*to);
+    memcpy(*to, record, length);
+    return true;
+}
+
+static bool erase(void *arg, const char *name, api_problem *problem)
+{
+    assert_ptr_equal(arg, &disk);
+    disk.erases++;
+    if (disk.looks) look(name);
+    if (refuse(problem)) return false;
+    char **to = slot(name);
+    free(*to);
+    *to = NULL;
+    return true;
+}
+
+static const api_store store = {.save = save, .erase = erase, .arg = &disk};
+
+void disk_wipe(void)
+{
+    for (int i = 0; i < RECORDS; i++)
+        free(disk.records[i].record);
+    disk = (disk_state){0};
+}
+
+/* A folder with one bundled model, `hinge` of 1 kg. */
+static char bundled[] = "/tmp/torqued-store-XXXXXX";
+
+static void ignore(void *arg, const char *file, const char *problem)
+{
+    (void)arg, (void)file;
+    assert_null(problem);
+}
+
+int disk_make(void **state)
+{
+    char path[100], *text = strdup(HINGE("1"));
+    assert_non_null(mkdtemp(bundled));
+    snprintf(path, sizeof path, "%s/hinge.json", bundled);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (char *c = text; *c; c++)
+        fputc(*c == '\'' ? '"' : *c, file);
+    fclose(file);
+    free(text);
+    return 0;
+}
+
+int disk_drop(void **state)
+{
+    char command[100];
+    disk_wipe();
+    snprintf(command, sizeof command, "rm -r %s", bundled);
+    return system(command);
+}
+
+/* A server starts: bundled models, then the records, then changes are kept. */
+void disk_start(const api_limits *limits)
+{
+    door_open(limits);
+    assert_true(api_load_models(door_api(), bundled, ignore, NULL));
+    for (int i = 0; i < RECORDS; i++) {
+        api_problem problem;
+        const char *record = disk.records[i].record;
+        api_problem_clear(&problem);
+        if (record && !api_restore(door_api(), disk.records[i].name, record, strlen(record), &problem))
+            fail_msg("%s: %s", disk.records[i].name, problem.detail);
+    }
+    api_keep(door_api(), &store);
+}
+
+void disk_restart(void)
+{
+    door_close();
+    disk_start(NULL);
+}
+
+unsigned disk_request(const char *method, const char *name, const char *body)
+{
+    char target[100];
+    snprintf(target, sizeof target, "/v1/models/%s", name);
+    return ask(method, target, body)->status;
+}
+
+/* GET of the model; NULL when there is none. The caller frees. */
+char *disk_model(const char *name)
+{
+    char target[100];
+    snprintf(target, sizeof target, "/v1/models/%s", name);
+    const answer *a = ask("GET", target, NULL);
+    assert_true(a->status == 200 || a->status == 404);
+    return a->status == 200 ? strdup(a->text) : NULL;
+}
+
+void assert_model(const char *name, const char *expected)
+{
+    char *now = disk_model(name);
+    if (!expected || !now)
+        assert_true(!expected && !now);
+    else
+        assert_string_equal(now, expected);
+    free(now);
+}
