@@ -3,6 +3,7 @@
 #include "number.h"
 #include "pointer.h"
 #include "utf8.h"
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -89,6 +90,15 @@ static void fail_with_parser(api_problem *problem, const json_error_t *error, co
 
 json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem)
 {
+    if (length == 0) {
+        api_fail(problem, API_BAD_JSON, NULL, "the body is empty, JSON expected");
+        problem->offset = 0;
+        return NULL;
+    }
+    if (length > INT_MAX) { /* jansson counts bytes in ints */
+        api_fail(problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of JSON given, the most is %d", length, INT_MAX);
+        return NULL;
+    }
     size_t deep = find_too_deep(text, length, nesting);
     if (deep < length) {
         api_fail(problem, API_TOO_DEEP, NULL, "arrays and objects are nested deeper than %u", nesting);

@@ -73,6 +73,7 @@ static void any_bytes_make_valid_json(void **state)
 static void syntax(void **state)
 {
     refused("", API_BAD_JSON, NULL, 0);
+    refused(" ", API_BAD_JSON, NULL, 1);
     refused("{", API_BAD_JSON, NULL, 1);
     refused("[1,,2]", API_BAD_JSON, NULL, 4);
     refused("[1] 2", API_BAD_JSON, NULL, 5);

@@ -344,6 +344,7 @@ static void bodies_and_syntax(void **state)
     assert_problem(400, "bad-json", NULL, -1);
     post(ID, "");
     assert_problem(400, "bad-json", NULL, -1);
+    assert_detail("the body is empty");
     post(ID, "[[[[[[[[[[[[[[[[[[[[");
     assert_problem(400, "too-deep", NULL, -1);
     post(ID, "{'q':[1,2,3,4],'q':[1,2,3,4]}");
