@@ -108,6 +108,16 @@ static void set_request_id(api_call *call, const char *id)
     api_reply_header(call, "Request-Id", "%016llx", z ^ (z >> 31));
 }
 
+/* 304: the headers of the 200 that it stands for, its length among them, but not of a body. */
+static void reply_unchanged(api_call *call)
+{
+    call->reply.status       = 304;
+    call->reply.content_type = NULL;
+    call->reply.head         = true;
+    free(call->reply.body);
+    call->reply.body = NULL;
+}
+
 api_call *api_begin(api *a, const api_request *request)
 {
     api_call *call = calloc(1, sizeof *call);
@@ -122,7 +132,10 @@ api_call *api_begin(api *a, const api_request *request)
         call->wants_body = true;
     else if (go_on)
         call->route.resource->handler[API_GET](call, NULL, &problem);
-    if (problem.code) api_reply_problem(call, &problem);
+    if (problem.code)
+        api_reply_problem(call, &problem);
+    else if (call->unchanged)
+        reply_unchanged(call);
     return call;
 }
 

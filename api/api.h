@@ -105,7 +105,7 @@ typedef struct api_reply {
     api_header  header[8];      /* Request-Id, Allow, Location, ETag, Model-Revision, Retry-After ... */
     size_t      n_headers;
     char       *body;           /* owned by the call; api_take_body hands it over */
-    size_t      length;         /* for HEAD: of the body that GET would send */
+    size_t      length;         /* for HEAD and 304: of the body that GET would send */
     bool        head;           /* send no body */
 } api_reply;
 

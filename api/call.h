@@ -53,6 +53,7 @@ struct api_call {
     double                      timeout;                  /* s */
     size_t                      reserved;                 /* bytes of the common budget */
     bool                        wants_body;
+    bool                        unchanged; /* what GET would send is what the client has: 304 */
     bool                        is_urdf; /* the body, a model, is XML */
     api_urdf_options            urdf;
     api_reply                   reply;
@@ -63,7 +64,7 @@ static inline api_preconditions api_call_conditions(const api_call *call)
     return (api_preconditions){call->if_match, call->if_none_match};
 }
 
-/* Decides what the head alone decides, in the order of status codes; false with a problem or, for 204 and 304,
+/* Decides what the head alone decides, in the order of status codes; false with a problem or, for 204,
  * with API_NO_PROBLEM and the reply standing. In head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
 

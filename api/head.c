@@ -126,9 +126,8 @@ static bool check_conditions(api_call *call, const api_request *request, api_pro
         return api_fail(problem, API_PRECONDITION_FAILED, NULL, "the revision here is %s",
                         revision ? revision : "none: there is no such model");
     if (!get || !api_preconditions_unchanged(&conditions, revision)) return true;
-    api_reply_header(call, "ETag", "\"%s\"", revision);
-    api_reply_empty(call, 304);
-    return false;
+    call->unchanged = true;
+    return true;
 }
 
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem)

@@ -2,6 +2,7 @@
 #include "route.h"
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_SEGMENTS = 5 };
 
@@ -40,7 +41,7 @@ static bool decode_segment(const char *from, size_t length, char to[API_SEGMENT_
 /* The path of an absolute-form target ("http://host/path"), which servers must accept (RFC 9112, section 3.2.2). */
 static const char *path_of(const char *target)
 {
-    if (strncmp(target, "http://", 7) != 0 && strncmp(target, "https://", 8) != 0) return target;
+    if (strncasecmp(target, "http://", 7) != 0 && strncasecmp(target, "https://", 8) != 0) return target;
     const char *at = strchr(strstr(target, "//") + 2, '/');
     return at ? at : "/";
 }

@@ -32,6 +32,7 @@ static void targets(void **state)
         {"/v1/models/arm/document", "/v1/models/{model}/document", "arm", ""},
         {"/v1/models/a/x-y", "/v1/models/{model}/{operation}", "a", "x-y"},
         {"http://host:80/v1/models/arm", "/v1/models/{model}", "arm", ""},
+        {"HTTPS://host/v1", "/v1", "", ""},
         {"/%76%31", "/v1", "", ""},
         {"/v1/models/a?b/c", "/v1/models/{model}", "a", ""},
     };
@@ -283,6 +284,22 @@ static void conditional_requests(void **state)
     assert_string_equal(tag_of("slider"), tag);
 }
 
+/* RFC 9110 §8.6, §15.4.5: what 304 says about a length is true of the 200 it stands for, and it has no body. */
+static void not_modified_is_the_head_of_the_model(void **state)
+{
+    const char *targets[] = {"/v1/models/slider", "/v1/models/slider/document"};
+    for (int i = 0; i < 2; i++) {
+        size_t    length = ask("GET", targets[i], NULL)->length;
+        api_call *call =
+            api_begin(door_api(), &(api_request){.method = "GET", .target = targets[i], .if_none_match = "*"});
+        const api_reply *reply = api_reply_of(call);
+        assert_int_equal(reply->status, 304);
+        assert_true(reply->head && reply->length == length && !reply->content_type);
+        assert_string_equal(reply->header[1].name, "ETag"); /* behind Request-Id */
+        api_end(call);
+    }
+}
+
 /* A model changed between head and body: the condition is looked at again when the change is committed. */
 static void conditions_hold_at_commit(void **state)
 {
@@ -430,6 +447,7 @@ int main(void)
         cmocka_unit_test(negotiation),
         cmocka_unit_test(conditions),
         cmocka_unit_test(conditional_requests),
+        cmocka_unit_test(not_modified_is_the_head_of_the_model),
         cmocka_unit_test(conditions_hold_at_commit),
         cmocka_unit_test(timeouts),
         cmocka_unit_test(request_ids),
