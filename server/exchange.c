@@ -10,6 +10,8 @@
  * is claimed as it comes, twice what is there: a head alone must not hold the budget. */
 enum { DROP_MOST = 1 << 20, FIRST_CLAIM = 65536 };
 
+static const double write_cost = 0.01; /* s, that the disk takes for a change of a model: two syncs, about */
+
 typedef enum stage {
     OPENED,    /* headers to come */
     TAKING,    /* the body is being buffered */
@@ -206,6 +208,7 @@ static enum MHD_Result evaluate(srv_exchange *x)
     x->job.cost              = api_cost(x->job.call, x->job.body, x->job.length);
     bool writes              = api_waits_for_store(x->job.call);
     x->pool                  = writes ? server->writer : server->pool;
+    x->job.cost += writes ? write_cost : 0;
     if (!writes && x->job.cost * 1e6 <= server->config->inline_limit) {
         srv_job_run(&x->job, x->loop->scratch);
         return answer(x);
