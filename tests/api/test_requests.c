@@ -202,7 +202,8 @@ static void figures(void **state)
          "shoulder is"},
         {ID, "{'q':{'shoulder':1,'elbow':2e9,'grasp':3,'hip':4}}", "angle-too-large", "/q/elbow", -1, "elbow is"},
         {ID, "{'q':[1e6,2,3,4],'qd':[[1,2,3,4],[1,2,3,4]]}", "angle-too-large", "/q/0", -1, "shoulder is"},
-        {"free/bias", "{'q':[0,0,0,0,0,0,1.00001,1,2,3,4]}", "bad-quaternion", "/q/3", -1, "1.00001"},
+        {"free/bias", "{'q':[0,0,0,0,0,0,1.0000011,1,2,3,4]}", "bad-quaternion", "/q/3", -1, "1.0000011"},
+        {"free/bias", "{'q':[0,0,0,0,0,0,0.9999989,1,2,3,4]}", "bad-quaternion", "/q/3", -1, "0.9999989"},
         {"free/bias", "{'q':[0,0,0,0,0,0,0,1,2,3,4]}", "bad-quaternion", "/q/3", -1, "the norm 0"},
         {"free/bias", "{'q':[[0,0,0,0,0,0,1,1,2,3,4],[0,0,0,1e200,1e200,0,1,1,2,3,4]]}", "bad-quaternion", "/q/1/3", 1,
          "norm"},
@@ -215,6 +216,44 @@ static void figures(void **state)
     CHECK(cases);
     assert_int_equal(post(ID, "{'q':[100000,-100000,1e9,0]}")->status, 200);
     assert_int_equal(post("free/bias", "{'q':[0,0,0,0,0,0,1.0000009,1,2,3,4]}")->status, 200);
+}
+
+/* The limit is on the angle, not on the coordinate: a screw of length |w| turns by |w| q. */
+static void angles_of_geared_joints(void **state)
+{
+    static const refusal cases[] = {
+        {"screw/bias", "{'q':[30000]}", "angle-too-large", "/q/0", -1, "joint1 is 30000"},
+        {"screw/bias", "{'q':[[1],[-30000]]}", "angle-too-large", "/q/1/0", 1, "joint1 is -30000"},
+    };
+    static const char document[] =
+        "{'screws':{'M':[[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]],'S':[[0,0,4,0,0,0]],'G':[[[1,0,0,0,0,0],"
+        "[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]]}}";
+    assert_int_equal(ask("PUT", "/v1/models/screw", document)->status, 201);
+    CHECK(cases);
+    assert_int_equal(post("screw/bias", "{'q':[25000]}")->status, 200);
+    ask("DELETE", "/v1/models/screw", NULL);
+}
+
+/* The row that is named counts from the start of the batch, not of the chunk it was evaluated in. */
+static void singular_in_a_late_chunk(void **state)
+{
+    enum { ROWS = 1300, BAD = 1201 };
+    char *text = malloc(ROWS * 16 + 100), *p = text + sprintf(text, "{'tau':[0,0],'q':[");
+    for (int i = 0; i < ROWS; i++)
+        p += sprintf(p, "%s[0,%s]", i > 0 ? "," : "", i == BAD ? "0" : "1.5");
+    sprintf(p, "]}");
+    assert_int_equal(
+        ask("PUT", "/v1/models/straight",
+            "{'links':[{'name':'a','parent':'base','joint':{'name':'shoulder','type':'revolute','axis':[0,0,1]}},"
+            "{'name':'b','parent':'a','joint':{'name':'elbow','type':'revolute','axis':[0,0,1],'origin':"
+            "{'xyz':[1,0,0]}},'inertial':{'mass':1,'com':[1,0,0]}}]}")
+            ->status,
+        201);
+    post("straight/forward-dynamics", text);
+    assert_problem(422, "singular-mass-matrix", "/q", BAD);
+    assert_detail("shoulder");
+    free(text);
+    ask("DELETE", "/v1/models/straight", NULL);
 }
 
 static void singular_mass_matrices(void **state)
@@ -376,7 +415,9 @@ int main(void)
         cmocka_unit_test(missing_and_unknown_fields),
         cmocka_unit_test(names),
         cmocka_unit_test(figures),
+        cmocka_unit_test(angles_of_geared_joints),
         cmocka_unit_test(singular_mass_matrices),
+        cmocka_unit_test(singular_in_a_late_chunk),
         cmocka_unit_test(rows),
         cmocka_unit_test(answers),
         cmocka_unit_test(models),
