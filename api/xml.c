@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ATTRIBUTES_MOST = 100 };
+enum { ATTRIBUTES_MOST = 100, NAMES_MAX = 1 << 16 /* bytes of different names, whose table does not grow with them */ };
 
 /* Hangs on the parser's context as _private. */
 typedef struct watcher {
@@ -50,14 +50,25 @@ static void start_element(void *context, const xmlChar *name, const xmlChar *pre
     xmlStopParser(parser);
 }
 
+/* Out of memory is also what libxml2 says when the names are at their limit. */
+static api_code code_of(const xmlParserCtxt *parser, const xmlError *error)
+{
+    if (error->code != XML_ERR_NO_MEMORY) return API_BAD_XML;
+    return xmlDictGetUsage(parser->dict) > NAMES_MAX ? API_MODEL_TOO_LARGE : API_MEMORY_FULL;
+}
+
 /* The first fatal error counts: later ones follow from it. Undeclared name prefixes and the like are no matter. */
 static void note_error(void *context, xmlError *error)
 {
     char text[200];
     if (error->level != XML_ERR_FATAL) return;
-    size_t length = strcspn(error->message ? error->message : "", "\n");
-    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), error->message);
-    fail_at_cursor(context, error->code == XML_ERR_NO_MEMORY ? API_MEMORY_FULL : API_BAD_XML, text);
+    api_code    code   = code_of(context, error);
+    const char *what   = code == API_MODEL_TOO_LARGE ? "there are too many different names"
+                         : error->message            ? error->message
+                                                     : "";
+    size_t      length = strcspn(what, "\n");
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), what);
+    fail_at_cursor(context, code, text);
 }
 
 /* Where an element has too many attributes, which libxml2 compares each with each; or `length`. In an element there is
@@ -115,6 +126,7 @@ xmlDoc *api_xml_parse(const char *text, size_t length, unsigned nesting, api_pro
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the XML");
         return NULL;
     }
+    xmlDictSetLimit(parser->dict, NAMES_MAX);
     watcher watch    = {.problem = problem, .nesting = nesting};
     parser->_private = &watch;
     xmlDoc *document = parse(parser, text, length);

@@ -247,6 +247,15 @@ static void bounds(void **state)
         at += (size_t)sprintf(text + at, "a%d = '='", i);
     sprintf(text + at, "/>");
     refused(text, "bad-xml", "100 attributes");
+
+    enum { NAMES = 10000 };
+    char *names = malloc(NAMES * 16);
+    at          = (size_t)sprintf(names, "<robot>");
+    for (int i = 0; i < NAMES; i++)
+        at += (size_t)sprintf(names + at, "<name%d/>", i);
+    sprintf(names + at, "</robot>");
+    refused(names, "model-too-large", "different names");
+    free(names);
 }
 
 /* Kinds that are not known are told up to a bound, and counted beyond it. */
