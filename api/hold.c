@@ -30,18 +30,21 @@ static const char *text_of(const json_t *entry, const char *member)
     return json_string_value(json_object_get(entry, member));
 }
 
+static void tell_all(const json_t *report, api_told *told, void *arg)
+{
+    for (size_t i = 0; i < json_array_size(report); i++) {
+        const json_t *entry = json_array_get(report, i);
+        told(arg, text_of(entry, "severity"), text_of(entry, "code"), text_of(entry, "where"), text_of(entry, "text"));
+    }
+}
+
 bool api_hold(api *a, const char *name, const char *text, size_t length, const char *query, api_told *told, void *arg,
               api_problem *problem)
 {
-    size_t  i;
-    json_t *entry;
     if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
     api_model *model = read_model(a, name, text, length, query, problem);
     if (!model) return false;
-    if (told)
-        json_array_foreach (model->report, i, entry)
-            told(arg, text_of(entry, "severity"), text_of(entry, "code"), text_of(entry, "where"),
-                 text_of(entry, "text"));
+    if (told) tell_all(model->report, told, arg);
     bool held = api_registry_load(a->models, name, model, false);
     api_model_release(model);
     return held || api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");

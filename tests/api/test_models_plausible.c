@@ -2,7 +2,6 @@
  * and a balance, symmetry, and mass matrices that are positive definite. */
 #include "models.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 64 };
@@ -100,7 +99,7 @@ static void humanoid(void **state)
     }
     for (int trial = 0; trial < 20; trial++) { /* middle axes stay away from right angles */
         for (size_t i = 7; i < model->nq; i++)
-            q[i] = 2 * ((double)rand() / RAND_MAX - 0.5);
+            q[i] = sin(17.0 * trial + 5.0 * (double)i);
         assert_positive_definite(model, q);
     }
     api_model_release(model);
