@@ -122,8 +122,8 @@ static bool fail_not_finite(const api_evaluation *e, const writer *w, const char
     size_t n         = 0;
     for (size_t axis = 0; axis < w->shape.rank; axis++)
         n += (size_t)snprintf(entry + n, sizeof entry - n, "[%zu]", w->index[axis]);
-    api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "%.64s%s overflows: the figures of this state are too large",
-             name, entry);
+    api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "%.64s%s is not finite: figures of this state are too large%s",
+             name, entry, e->model->dyn->mass > 0 ? "" : ", or it would take a mass and nothing that moves has one");
     if (e->batched) e->problem->row = (long long)row;
     return false;
 }

@@ -218,6 +218,15 @@ static void figures(void **state)
     assert_int_equal(post("free/bias", "{'q':[0,0,0,0,0,0,1.0000009,1,2,3,4]}")->status, 200);
 }
 
+static void massless_robots_have_no_centre(void **state)
+{
+    ask("PUT", "/v1/models/ghost", "{'base':{'type':'floating'},'links':[]}");
+    post("ghost/energy", "{'q':[0,0,0,0,0,0,1],'outputs':['com']}");
+    assert_problem(422, "result-not-finite", NULL, -1);
+    assert_detail("nothing that moves has one");
+    ask("DELETE", "/v1/models/ghost", NULL);
+}
+
 /* The limit is on the angle, not on the coordinate: a screw of length |w| turns by |w| q. */
 static void angles_of_geared_joints(void **state)
 {
@@ -415,6 +424,7 @@ int main(void)
         cmocka_unit_test(missing_and_unknown_fields),
         cmocka_unit_test(names),
         cmocka_unit_test(figures),
+        cmocka_unit_test(massless_robots_have_no_centre),
         cmocka_unit_test(angles_of_geared_joints),
         cmocka_unit_test(singular_mass_matrices),
         cmocka_unit_test(singular_in_a_late_chunk),
