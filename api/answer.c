@@ -1,4 +1,5 @@
 /* answer.c - from lanes to text: how long an answer can get, and writing it. */
+#include "base_parameters.h"
 #include "number.h"
 #include "operation.h"
 #include <math.h>
@@ -25,6 +26,11 @@ static shape shape_of(const api_evaluation *e, const api_asked *asked, size_t ou
 static bool is_poses(const api_asked *asked, size_t output)
 {
     return asked->operation->outputs[output].extent[0] == API_FRAMES_ASKED;
+}
+
+static bool is_grouping(const api_asked *asked, size_t output)
+{
+    return asked->operation->outputs[output].extent[0] == API_GROUPING;
 }
 
 static const shape position_shape = {.rank = 1, .extent = {3}}, orientation_shape = {.rank = 1, .extent = {4}};
@@ -54,6 +60,10 @@ static void add_output(const api_evaluation *e, const api_asked *asked, size_t o
 {
     static const char members[] = "{\"position\":,\"orientation\":},";
     *once += name_bytes(asked->operation->outputs[output].name) + sizeof "[],";
+    if (is_grouping(asked, output)) {
+        *once += asked->base->length;
+        return;
+    }
     if (!is_poses(asked, output)) {
         shape s = shape_of(e, asked, output);
         *each += state_bytes(&s);
@@ -169,6 +179,18 @@ static bool write_poses(const api_evaluation *e, const api_asked *asked, api_buf
     return true;
 }
 
+static bool write_output(const api_evaluation *e, const api_asked *asked, api_buffer *b, size_t output)
+{
+    const double *lanes = asked->result[output];
+    shape         s     = shape_of(e, asked, output);
+    if (is_poses(asked, output)) return write_poses(e, asked, b, lanes);
+    if (!is_grouping(asked, output))
+        return write_array(e, b, &s, asked->operation->outputs[output].name, lanes,
+                           api_output_entries(e->model, asked, output), 0);
+    api_buffer_put(b, asked->base->grouping, asked->base->length); /* names: never batched */
+    return true;
+}
+
 static bool write_asked(const api_evaluation *e, const api_asked *asked, api_buffer *b)
 {
     const char *comma = "";
@@ -177,12 +199,8 @@ static bool write_asked(const api_evaluation *e, const api_asked *asked, api_buf
         const char *name = asked->operation->outputs[i].name;
         if (!(asked->outputs & API_BIT(i))) continue;
         api_buffer_format(b, "%s\"%s\":", comma, name);
-        comma         = ",";
-        shape s       = shape_of(e, asked, i);
-        bool  written = is_poses(asked, i)
-                            ? write_poses(e, asked, b, asked->result[i])
-                            : write_array(e, b, &s, name, asked->result[i], api_output_entries(e->model, asked, i), 0);
-        if (!written) return false;
+        comma = ",";
+        if (!write_output(e, asked, b, i)) return false;
     }
     api_buffer_put(b, "}", 1);
     return true;

@@ -113,8 +113,8 @@ static bool mentions(const api_input *input, const char *name)
     return memmem(input->body, END, name, n) || memmem(input->body + input->length - END, END, name, n);
 }
 
-/* Seconds for one state of an operation. */
-static double state_cost(const api_call *call, const api_input *input, const api_operation *operation)
+/* Seconds for one state of an operation; adds those that it takes once. */
+static double state_cost(const api_call *call, const api_input *input, const api_operation *operation, double *once)
 {
     const api_rates *rates   = &call->api->rates;
     const api_model *m       = call->model;
@@ -125,6 +125,7 @@ static double state_cost(const api_call *call, const api_input *input, const api
     for (size_t i = 0; i < api_output_count(operation); i++) {
         const api_output *output = &operation->outputs[i];
         bool              named  = chosen && !output->by_default && mentions(input, output->name);
+        if (named && operation->once && *once == 0) *once = operation->once(m);
         if (named || output->by_default) numbers += (double)api_output_entries(m, &asked, i);
     }
     return bodies * rates->body + numbers * rates->write;
@@ -134,15 +135,15 @@ static double state_cost(const api_call *call, const api_input *input, const api
 double api_cost(const api_call *call, const char *body, size_t length)
 {
     const api_input input   = {.body = body, .length = length};
-    double          seconds = 5e-6 + (double)length * call->api->rates.read, each = 0, all = 0;
+    double          seconds = 5e-6 + (double)length * call->api->rates.read, each = 0, all = 0, once = 0;
     if (!call->wants_body || call->method != API_POST) return seconds * (call->method == API_PUT ? 4 : 1);
     for (size_t i = 0; api_operations[i]; i++) {
         const api_operation *operation = api_operations[i];
         if (call->operation && call->operation != operation) continue;
-        double cost = state_cost(call, &input, operation);
+        double cost = state_cost(call, &input, operation, &once);
         all += cost;
         if (call->operation || mentions(&input, operation->name)) each += cost;
     }
     double states = 1 + (double)length / (6 * (double)(call->model->nq + 1));
-    return seconds + states * (each > 0 ? each : all);
+    return seconds + once + states * (each > 0 ? each : all);
 }

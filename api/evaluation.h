@@ -52,6 +52,7 @@ typedef struct api_asked {
     size_t                      n_axes;                  /* task-space: directions asked for */
     int                         axis[API_TASK_AXES];     /* [n_axes] rows of a Jacobian, 0 to 5 */
     double                      damping;                 /* task-space */
+    const struct api_base      *base;                    /* the model's base parameters; NULL: not asked for */
     double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
     size_t                      n_wrenches;              /* of the request */
     double                     *spare; /* lanes of the blocks evaluated at a time, operation->spare entries a state */

@@ -1,5 +1,6 @@
 /* model.c - see model.h. A document is read (document.c), its tree handed to the core, and the names around the
  * core's numbers are copied into the model's own arena. */
+#include "base_parameters.h"
 #include "model.h"
 #include "document.h"
 #include <math.h>
@@ -256,6 +257,7 @@ void api_model_release(api_model *model)
     if (!model || atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1) return;
     dyn_model_free(model->dyn);
     json_decref(model->report);
+    api_base_free(atomic_load(&model->base));
     free(model->document);
     api_arena_free(&model->arena);
     free(model);

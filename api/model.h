@@ -45,6 +45,7 @@ typedef struct api_model {
     char           *document; /* canonical, JSON, with its name */
     size_t          document_length;
     size_t          bytes; /* about what it holds, for accounting */
+    _Atomic(struct api_base *) base; /* base parameters; NULL until they are asked for, then constant */
     api_arena       arena; /* owns every array and name above */
 } api_model;
 

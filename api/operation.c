@@ -1,5 +1,6 @@
 /* operation.c - the table of operations, and a request for one of them from its bytes to its reply. */
 #include "operation.h"
+#include "base_parameters.h"
 #include <string.h>
 
 const api_operation *const api_operations[] = {
@@ -43,6 +44,8 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
     case API_BODY_PARAMETERS: return 10 * model->n_bodies;
     case API_JOINT_PARAMETERS: return 3 * model->n_joints;
     case API_AXES_ASKED: return asked->n_axes;
+    case API_BASE_PARAMETERS: return asked->base ? asked->base->n : 0;
+    case API_GROUPING: return 0;
     default: return (size_t)extent;
     }
 }

@@ -14,6 +14,8 @@ enum {
     API_BODY_PARAMETERS  = -5, /* 10 a body */
     API_JOINT_PARAMETERS = -6, /* 3 a joint */
     API_AXES_ASKED       = -7,
+    API_BASE_PARAMETERS  = -8,
+    API_GROUPING         = -9, /* no numbers: the text of the model's base parameters */
 };
 
 typedef struct api_output {
@@ -34,6 +36,8 @@ typedef struct api_operation {
     bool (*options)(api_evaluation *e, api_asked *asked, const json_t *options, const api_place *at);
     /* Entries a state of scratch lanes; NULL: none. */
     size_t (*spare)(const api_model *model, const api_asked *asked);
+    /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */
+    double (*once)(const api_model *model);
     /* Evaluates blocks [block, block + blocks) into asked->result. False with e->problem. */
     bool (*evaluate)(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks);
 } api_operation;

@@ -1,0 +1,285 @@
+/* base_parameters.c - see base_parameters.h. The regressor, sampled at random states, is factored by QR, column after
+ * column: what is left of one beside those before it is its diagonal entry in R. */
+#include "base_parameters.h"
+#include <lapacke.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARAMETERS = 10, STATES_PER_BODY = 24 }; /* the last body's columns have entries in one row of a state only */
+
+/* Of a column of unit length, what may be left by rounding; and of the longest column, what is no column. */
+#define NEGLIGIBLE 1e-8
+#define ZERO       1e-12
+
+static const char *const parameter_names[PARAMETERS] = {"m",   "mcx", "mcy", "mcz", "Ixx",
+                                                        "Ixy", "Iyy", "Ixz", "Iyz", "Izz"};
+
+/* The order in which the columns of a body are looked at: masses last, so that their effect is put down to inertias,
+ * with lengths and their squares as coefficients, and not the other way round. */
+static const size_t order[PARAMETERS] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
+
+static size_t regressor_column(size_t j)
+{
+    return j / PARAMETERS * PARAMETERS + order[j % PARAMETERS];
+}
+
+/* A regressor over many states, by columns in that order; factored in place. */
+typedef struct samples {
+    size_t  states, rows, columns;
+    double *Y;      /* rows x columns */
+    double *length; /* [columns] as sampled; 0: always zero */
+    double *tau;    /* [columns] of the factorization */
+} samples;
+
+/* A multiple of all widths, so that every target samples the same states. */
+static size_t count_states(const api_model *m)
+{
+    size_t states = m->nv > 0 ? (STATES_PER_BODY * m->n_bodies + m->nv - 1) / m->nv : 0;
+    if (states < STATES_PER_BODY) states = STATES_PER_BODY;
+    return (states + DYN_MAX_LANES - 1) / DYN_MAX_LANES * DYN_MAX_LANES;
+}
+
+size_t api_base_bytes(const api_model *m)
+{
+    size_t columns = PARAMETERS * m->n_bodies;
+    return sizeof(double) * columns * (count_states(m) * m->nv + columns + m->nv * DYN_MAX_LANES);
+}
+
+double api_base_seconds(const api_model *m)
+{
+    double columns = PARAMETERS * (double)m->n_bodies;
+    return 1e-9 * 2 * columns * columns * (double)(count_states(m) * m->nv);
+}
+
+/* --- sampling --------------------------------------------------------------------------------------------------- */
+
+/* SplitMix64 (Steele, Lea, Flood 2014), to a number in [-size, size). */
+static double uniform(uint64_t *seed, double size)
+{
+    uint64_t z = *seed += 0x9E3779B97F4A7C15u;
+    z          = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z          = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    z ^= z >> 31;
+    return size * ((double)(z >> 11) * 0x1p-52 - 1);
+}
+
+static void sample_quaternion(uint64_t *seed, double *q, size_t W)
+{
+    double norm = 0;
+    for (size_t i = 0; i < 4; i++) {
+        q[i * W] = uniform(seed, 1);
+        norm += q[i * W] * q[i * W];
+    }
+    for (size_t i = 0; i < 4; i++)
+        q[i * W] /= sqrt(norm);
+}
+
+/* One state; q, qd and qdd are its lanes, entries W apart. */
+static void sample_state(const dyn_model *m, uint64_t *seed, double *q, double *qd, double *qdd, size_t W)
+{
+    for (int i = 0; i < m->nq; i++)
+        q[(size_t)i * W] = uniform(seed, 1);
+    for (size_t b = 0; b < m->n_bodies; b++) {
+        const dyn_body *body = &m->body[b];
+        double         *at   = q + (size_t)body->q * W;
+        if (body->joint == DYN_REVOLUTE && !body->mimic) *at = uniform(seed, 3);
+        if (body->joint == DYN_FLOATING) sample_quaternion(seed, at + 3 * W, W);
+    }
+    for (int i = 0; i < m->nv; i++) {
+        qd[(size_t)i * W]  = uniform(seed, 2);
+        qdd[(size_t)i * W] = uniform(seed, 3);
+    }
+}
+
+/* Memory of the kernel, W states wide. */
+typedef struct block {
+    void   *workspace;
+    double *q, *qd, *qdd, *Y;
+} block;
+
+static void *take_aligned(size_t bytes)
+{
+    return aligned_alloc(DYN_ALIGN, (bytes + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN);
+}
+
+static bool take_block(block *b, const api_model *m, const dyn_kernels *kernels)
+{
+    size_t lane = (size_t)kernels->lanes * sizeof(double);
+    *b          = (block){.workspace = take_aligned(kernels->workspace_size(m->dyn)),
+                          .q         = take_aligned(m->nq * lane),
+                          .qd        = take_aligned(m->nv * lane),
+                          .qdd       = take_aligned(m->nv * lane),
+                          .Y         = take_aligned(m->nv * PARAMETERS * m->n_bodies * lane)};
+    return b->workspace && b->q && b->qd && b->qdd && b->Y;
+}
+
+static void free_block(block *b)
+{
+    free(b->workspace);
+    free(b->q);
+    free(b->qd);
+    free(b->qdd);
+    free(b->Y);
+}
+
+static bool sample(const api_model *m, const dyn_kernels *kernels, samples *s)
+{
+    size_t    W     = (size_t)kernels->lanes;
+    uint64_t  seed  = 1;
+    dyn_scene scene = {.model = m->dyn};
+    block     b;
+    memcpy(scene.gravity, m->dyn->gravity, sizeof scene.gravity);
+    bool taken = take_block(&b, m, kernels);
+    for (size_t first = 0; taken && first < s->states; first += W) {
+        for (size_t lane = 0; lane < W; lane++)
+            sample_state(m->dyn, &seed, b.q + lane, b.qd + lane, b.qdd + lane, W);
+        dyn_regressor io = {.q = b.q, .qd = b.qd, .qdd = b.qdd, .regressor = b.Y};
+        kernels->regressor(&scene, b.workspace, &io, 1);
+        for (size_t column = 0; column < s->columns; column++)
+            for (size_t v = 0; v < m->nv; v++)
+                for (size_t lane = 0; lane < W; lane++)
+                    s->Y[column * s->rows + (first + lane) * m->nv + v] =
+                        b.Y[(v * s->columns + regressor_column(column)) * W + lane];
+    }
+    free_block(&b);
+    return taken;
+}
+
+/* --- factoring -------------------------------------------------------------------------------------------------- */
+
+static void normalise(samples *s)
+{
+    double longest = 0;
+    for (size_t j = 0; j < s->columns; j++) {
+        double square = 0;
+        for (size_t i = 0; i < s->rows; i++)
+            square += s->Y[j * s->rows + i] * s->Y[j * s->rows + i];
+        s->length[j] = sqrt(square);
+        longest      = fmax(longest, s->length[j]);
+    }
+    for (size_t j = 0; j < s->columns; j++) {
+        if (s->length[j] < ZERO * longest) s->length[j] = 0;
+        for (size_t i = 0; i < s->rows; i++)
+            s->Y[j * s->rows + i] = s->length[j] > 0 ? s->Y[j * s->rows + i] / s->length[j] : 0;
+    }
+}
+
+/* Which columns are kept: those of which enough is left in R. */
+static size_t choose(const samples *s, size_t *kept)
+{
+    size_t n = 0;
+    for (size_t j = 0; j < s->columns; j++)
+        if (fabs(s->Y[j * s->rows + j]) > NEGLIGIBLE) kept[n++] = j;
+    return n;
+}
+
+/* K by R_kept K = R: into the rows of `kept` columns, in place of R; coefficients of columns of unit length. Columns
+ * that were kept come out as unit vectors. */
+static double *solve(const samples *s, const size_t *kept, size_t n)
+{
+    double *R = calloc(n * n + 1, sizeof *R), *K = calloc(n * s->columns + 1, sizeof *K);
+    for (size_t j = 0; R && K && j < s->columns; j++)
+        for (size_t i = 0; i < n && kept[i] <= j; i++)
+            K[j * n + i] = s->Y[j * s->rows + kept[i]];
+    for (size_t j = 0; R && K && j < n; j++)
+        memcpy(R + j * n, K + kept[j] * n, n * sizeof *R);
+    bool solved = R && K &&
+                  (n == 0 || LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'N', 'N', (lapack_int)n, (lapack_int)s->columns, R,
+                                            (lapack_int)n, K, (lapack_int)n) == 0);
+    free(R);
+    if (solved) return K;
+    free(K);
+    return NULL;
+}
+
+/* --- the grouping as text --------------------------------------------------------------------------------------- */
+
+static json_t *name_of(const api_model *m, size_t j)
+{
+    size_t column = regressor_column(j);
+    return json_sprintf("%s.%s", m->body_names[column / PARAMETERS], parameter_names[column % PARAMETERS]);
+}
+
+/* To ten digits, which takes off what rounding left. */
+static double tidy(double coefficient)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.10g", coefficient);
+    return strtod(text, NULL);
+}
+
+/* Base parameter k; NULL: no memory. */
+static json_t *group(const api_model *m, const samples *s, const double *K, size_t n, size_t k, size_t kept)
+{
+    json_t *with = json_array();
+    for (size_t j = kept + 1; with && j < s->columns; j++) {
+        double c = K[j * n + k];
+        if (s->length[j] == 0 || fabs(c) < NEGLIGIBLE) continue;
+        json_t *coefficient = json_real(tidy(c * s->length[j] / s->length[kept]));
+        json_t *part        = json_pack("{s:o,s:o}", "parameter", name_of(m, j), "coefficient", coefficient);
+        if (json_array_append_new(with, part) == 0) continue;
+        json_decref(with);
+        with = NULL;
+    }
+    return with ? json_pack("{s:o,s:o}", "parameter", name_of(m, kept), "with", with) : NULL;
+}
+
+static bool write_grouping(const api_model *m, const samples *s, const double *K, api_base *base)
+{
+    api_buffer text;
+    json_t    *groups = json_array();
+    bool       whole  = groups != NULL;
+    for (size_t k = 0; whole && k < base->n; k++)
+        whole = json_array_append_new(groups, group(m, s, K, base->n, k, base->column[k])) == 0;
+    api_buffer_init(&text, (size_t)1 << 30);
+    if (whole) api_json_print(&text, groups);
+    json_decref(groups);
+    base->length   = text.length;
+    base->grouping = whole ? api_buffer_take(&text) : NULL;
+    return base->grouping != NULL;
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+static bool factor(const api_model *m, samples *s, api_base *base)
+{
+    normalise(s);
+    if (s->columns > 0 && LAPACKE_dgeqrf(LAPACK_COL_MAJOR, (lapack_int)s->rows, (lapack_int)s->columns, s->Y,
+                                         (lapack_int)s->rows, s->tau) != 0)
+        return false;
+    base->n    = choose(s, base->column);
+    double *K  = solve(s, base->column, base->n);
+    bool    ok = K && write_grouping(m, s, K, base);
+    free(K);
+    for (size_t k = 0; k < base->n; k++)
+        base->column[k] = regressor_column(base->column[k]);
+    return ok;
+}
+
+api_base *api_base_find(const api_model *m, const dyn_kernels *kernels)
+{
+    samples   s    = {.states = count_states(m), .columns = PARAMETERS * m->n_bodies};
+    api_base *base = calloc(1, sizeof *base);
+    s.rows         = s.states * m->nv;
+    s.Y            = calloc(s.rows * s.columns + 1, sizeof *s.Y);
+    s.length       = calloc(s.columns + 1, sizeof *s.length);
+    s.tau          = calloc(s.columns + 1, sizeof *s.tau);
+    if (base) base->column = calloc(s.columns + 1, sizeof *base->column);
+    bool found = base && base->column && s.Y && s.length && s.tau && sample(m, kernels, &s) && factor(m, &s, base);
+    free(s.Y);
+    free(s.length);
+    free(s.tau);
+    if (found) return base;
+    api_base_free(base);
+    return NULL;
+}
+
+void api_base_free(api_base *base)
+{
+    if (!base) return;
+    free(base->column);
+    free(base->grouping);
+    free(base);
+}
