@@ -269,8 +269,8 @@ void srv_config_table(FILE *out)
         describe_range(s, range, sizeof range);
         for (char *bar = range; (bar = strchr(bar, '|'));) /* a bar would end the cell */
             *bar = '/';
-        fprintf(out, "| `--%s` | `%s` | %s | %s | %s |\n", s->name, variable, range, s->preset ? s->preset : "",
-                s->help);
+        fprintf(out, "| `--%s %s` | `%s` | %s | %s | %s |\n", s->name, s->value, variable, range,
+                s->preset ? s->preset : "", s->help);
     }
 }
 
