@@ -407,7 +407,7 @@ class Heads(ErrorCase):
 
 
 class Limits(ErrorCase):
-    arguments = ("--max-body", "200K", "--max-rows", "100", "--max-answer", "20K", "--max-models", "16",
+    arguments = ("--max-body", "200K", "--max-rows", "100", "--max-answer", "20K", "--max-models", "24",
                  "--max-links", "50", "--max-nesting", "8")
 
     def test_rows(self):
@@ -464,8 +464,8 @@ class Limits(ErrorCase):
     def test_models(self):
         held = len(self.client.get("/v1/models").json()["models"])
         answers = [self.client.put(f"/v1/models/more{i}", pendulum()) for i in range(20)]
-        self.assertEqual([answer.status for answer in answers[:16 - held]], [201] * (16 - held))
-        for answer in answers[16 - held:]:
+        self.assertEqual([answer.status for answer in answers[:24 - held]], [201] * (24 - held))
+        for answer in answers[24 - held:]:
             self.assertProblem(answer, 507)
         for i in range(20):
             self.client.delete(f"/v1/models/more{i}")
