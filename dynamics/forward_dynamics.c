@@ -13,7 +13,7 @@ typedef struct handle { /* articulated inertia about the body's origin */
 } handle;
 
 typedef struct link_state {
-    vec3   w, v; /* velocity; after the last pass: acceleration */
+    vec3   w, v; /* velocity; of bodies that fork, and of the base, in the last pass: acceleration */
     wrench p;    /* bias force */
     handle I;    /* sum of the children's articulated inertias, by the time the body's turn comes */
     wrench U;    /* I S */
@@ -42,8 +42,8 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 
 /* --- first pass, outward: velocities and bias forces ------------------------------------------------------- */
 
-LANE_INLINE void velocity_form(const dyn_body *b, joint_at at, lane sd, vec3 *w, vec3 *v, dyn_joint_kind joint,
-                               dyn_turn turn)
+/* A motion of the parent, felt at the child's origin and in its axes. */
+LANE_INLINE void motion_to_child(const dyn_body *b, joint_at at, vec3 *w, vec3 *v, dyn_joint_kind joint, dyn_turn turn)
 {
     if (joint == DYN_PRISMATIC)
         *v = cross_add(*v, *w, origin_in_parent(b, at, joint));
@@ -51,6 +51,12 @@ LANE_INLINE void velocity_form(const dyn_body *b, joint_at at, lane sd, vec3 *w,
         *v = cross_const_add(*v, *w, b->p_pc);
     *w = to_child(b, at, *w, joint, turn);
     *v = to_child(b, at, *v, joint, turn);
+}
+
+LANE_INLINE void velocity_form(const dyn_body *b, joint_at at, lane sd, vec3 *w, vec3 *v, dyn_joint_kind joint,
+                               dyn_turn turn)
+{
+    motion_to_child(b, at, w, v, joint, turn);
     if (joint == DYN_PRISMATIC)
         v->z += sd;
     else
@@ -72,25 +78,24 @@ LANE_INLINE wrench bias_force(const dyn_body *b, vec3 w, vec3 v)
 static void outward(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd, const lane *wrenches)
 {
     const dyn_model *m = scene->model;
-    for (size_t i = 0; i < m->n_bodies; i++) {
+    vec3             w = vec3_zero(), v = vec3_zero();
+    joints_place(m, q, ws->at);
+    for (int i = 0; i < (int)m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        link_state     *B = &ws->body[i];
-        vec3            w = vec3_zero(), v = vec3_zero();
-        if (b->parent != DYN_WORLD) {
-            w = ws->body[b->parent].w;
-            v = ws->body[b->parent].v;
+        if (b->parent != i - 1) {
+            w = b->parent == DYN_WORLD ? vec3_zero() : ws->body[b->parent].w;
+            v = b->parent == DYN_WORLD ? vec3_zero() : ws->body[b->parent].v;
         }
         if (b->joint == DYN_FLOATING) {
-            v = qd ? load3(qd) : v;
-            w = qd ? load3(qd + 3) : w;
+            v = load3_from(qd, 0);
+            w = load3_from(qd, 3);
         } else {
-            ws->at[i] = joint_place(b, q);
-            lane sd   = joint_rate(b, qd);
+            lane sd = joint_rate(b, qd);
             BODY_FORMS(b, velocity_form, b, ws->at[i], sd, &w, &v)
         }
-        B->w = w;
-        B->v = v;
-        B->p = bias_force(b, w, v);
+        ws->body[i].w = w;
+        ws->body[i].v = v;
+        ws->body[i].p = bias_force(b, w, v);
     }
     if (!wrenches) return;
     externals_gather(scene, q, ws->at, wrenches, &ws->ext);
@@ -166,17 +171,16 @@ LANE_INLINE void project(handle *I, const wrench *U, lane d, double rotor, dyn_j
 /* What the parent must bear beside I a_p: p + I c + U u / D, c = (w x sd z, v x sd z), prismatic (0, w x sd z). */
 LANE_INLINE wrench carried(const link_state *B, const handle *I, lane sd, dyn_joint_kind joint)
 {
-    lane   cx = B->w.y * sd, cy = -B->w.x * sd, zero = lane_of(0), g = B->u * B->d;
-    wrench p      = {add(B->p.f, scale(B->U.f, g)), add(B->p.n, scale(B->U.n, g))};
-    vec3   linear = {cx, cy, zero};
+    lane   cx = B->w.y * sd, cy = -B->w.x * sd, g = B->u * B->d; /* c has no component along z */
+    wrench p = {add(B->p.f, scale(B->U.f, g)), add(B->p.n, scale(B->U.n, g))};
     if (joint == DYN_REVOLUTE) {
-        vec3 angular = {cx, cy, zero};
-        linear       = (vec3){B->v.y * sd, -B->v.x * sd, zero};
-        p.n          = add(p.n, sym3_mul(I->A, angular));
-        p.f          = add(p.f, mat3_mul_transposed(&I->H, angular));
+        p.n = add(p.n, sym3_mul_xy(&I->A, cx, cy));
+        p.f = add(p.f, mat3_mul_transposed_xy(&I->H, cx, cy));
+        cx  = B->v.y * sd;
+        cy  = -B->v.x * sd;
     }
-    p.n = add(p.n, mat3_mul(&I->H, linear));
-    p.f = add(p.f, sym3_mul(I->Q, linear));
+    p.n = add(p.n, mat3_mul_xy(&I->H, cx, cy));
+    p.f = add(p.f, sym3_mul_xy(&I->Q, cx, cy));
     return p;
 }
 
@@ -311,47 +315,55 @@ static void base_acceleration(const dyn_scene *scene, link_state *B, const lane 
 
 /* --- third pass, outward: accelerations -------------------------------------------------------------------- */
 
-/* B->w, B->v are still velocities here; afterwards they hold the body's acceleration. */
-LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, lane sd, link_state *B, vec3 w, vec3 v, lane *sdd,
-                                   dyn_joint_kind joint, dyn_turn turn)
+/* w, v: the parent's acceleration, then the body's; B->w, B->v are its velocity. */
+LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, lane sd, const link_state *B, vec3 *w, vec3 *v,
+                                   lane *sdd, dyn_joint_kind joint, dyn_turn turn)
 {
-    vec3 W = B->w, V = B->v;
-    if (joint == DYN_PRISMATIC)
-        v = cross_add(v, w, origin_in_parent(b, at, joint));
-    else if (b->shifted)
-        v = cross_const_add(v, w, b->p_pc);
-    w = to_child(b, at, w, joint, turn);
-    v = to_child(b, at, v, joint, turn);
+    motion_to_child(b, at, w, v, joint, turn);
     if (joint == DYN_PRISMATIC) {
-        v.x += W.y * sd;
-        v.y -= W.x * sd;
+        v->x += B->w.y * sd;
+        v->y -= B->w.x * sd;
     } else {
-        w.x += W.y * sd;
-        w.y -= W.x * sd;
-        v.x += V.y * sd;
-        v.y -= V.x * sd;
+        w->x += B->w.y * sd;
+        w->y -= B->w.x * sd;
+        v->x += B->v.y * sd;
+        v->y -= B->v.x * sd;
     }
-    *sdd = (B->u - dot(B->U.n, w) - dot(B->U.f, v)) * B->d;
+    *sdd = (B->u - dot(B->U.n, *w) - dot(B->U.f, *v)) * B->d;
     if (joint == DYN_PRISMATIC)
-        v.z += *sdd;
+        v->z += *sdd;
     else
-        w.z += *sdd;
-    B->w = w;
-    B->v = v;
+        w->z += *sdd;
 }
 
+/* Along an unbranched chain the parent's acceleration stays in registers. */
 static void accelerations(const dyn_scene *scene, const workspace *ws, const lane *qd, lane *qdd)
 {
     const dyn_model *m    = scene->model;
     const double    *g    = scene->gravity;
     const vec3       fall = {lane_of(-g[0]), lane_of(-g[1]), lane_of(-g[2])};
-    for (size_t i = m->floating; i < m->n_bodies; i++) {
+    vec3             w = vec3_zero(), v = fall;
+    if (m->floating) {
+        w = ws->body[0].w;
+        v = ws->body[0].v;
+    }
+    for (int i = m->floating; i < (int)m->n_bodies; i++) {
         const dyn_body *b  = &m->body[i];
-        vec3            w  = b->parent == DYN_WORLD ? vec3_zero() : ws->body[b->parent].w;
-        vec3            v  = b->parent == DYN_WORLD ? fall : ws->body[b->parent].v;
+        link_state     *B  = &ws->body[i];
         lane            sd = joint_rate(b, qd), sdd;
-        BODY_FORMS(b, acceleration_form, b, ws->at[i], sd, &ws->body[i], w, v, &sdd)
+        if (b->parent == DYN_WORLD) {
+            w = vec3_zero();
+            v = fall;
+        } else if (b->parent != i - 1) {
+            w = ws->body[b->parent].w;
+            v = ws->body[b->parent].v;
+        }
+        BODY_FORMS(b, acceleration_form, b, ws->at[i], sd, B, &w, &v, &sdd)
         qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
+        if (b->forks) {
+            B->w = w;
+            B->v = v;
+        }
     }
 }
 

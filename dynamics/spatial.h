@@ -86,6 +86,10 @@ LANE_INLINE vec3 sym3_mul(sym3 s, vec3 v)
     return (vec3){s.xx * v.x + s.xy * v.y + s.xz * v.z, s.xy * v.x + s.yy * v.y + s.yz * v.z,
                   s.xz * v.x + s.yz * v.y + s.zz * v.z};
 }
+LANE_INLINE vec3 sym3_mul_xy(const sym3 *s, lane x, lane y) /* by (x, y, 0), as below */
+{
+    return (vec3){s->xx * x + s->xy * y, s->xy * x + s->yy * y, s->xz * x + s->yz * y};
+}
 LANE_INLINE vec3 mat3_column(const mat3 *a, int k)
 {
     return (vec3){a->m[0][k], a->m[1][k], a->m[2][k]};
@@ -101,6 +105,14 @@ LANE_INLINE vec3 mat3_mul_transposed(const mat3 *a, vec3 v)
     return (vec3){a->m[0][0] * v.x + a->m[1][0] * v.y + a->m[2][0] * v.z,
                   a->m[0][1] * v.x + a->m[1][1] * v.y + a->m[2][1] * v.z,
                   a->m[0][2] * v.x + a->m[1][2] * v.y + a->m[2][2] * v.z};
+}
+LANE_INLINE vec3 mat3_mul_xy(const mat3 *a, lane x, lane y)
+{
+    return (vec3){a->m[0][0] * x + a->m[0][1] * y, a->m[1][0] * x + a->m[1][1] * y, a->m[2][0] * x + a->m[2][1] * y};
+}
+LANE_INLINE vec3 mat3_mul_transposed_xy(const mat3 *a, lane x, lane y)
+{
+    return (vec3){a->m[0][0] * x + a->m[1][0] * y, a->m[0][1] * x + a->m[1][1] * y, a->m[0][2] * x + a->m[1][2] * y};
 }
 /* s + A r, r a constant of the model */
 LANE_INLINE vec3 mat3_const_add(vec3 s, const mat3 *a, const double r[3])
