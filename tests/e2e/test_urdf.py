@@ -3,6 +3,7 @@
 The robots and the tables lie beside the checkout, where they lie at all; what needs them is skipped elsewhere.
 """
 import collections
+import concurrent.futures
 import json
 import math
 import os
@@ -505,6 +506,23 @@ class Meaning(UrdfCase):
                             ("unknown", "<macro>"), ("unknown", "<axes>"), ("unknown", "u in <axis>"),
                             ("repeated", "<inertial>")):
             self.assertTrue(any(c == code and words in text for c, text in told), (code, words, told))
+
+    def test_many_at_once(self):
+        """The parser of one file knows nothing of the others': each thread gets its own robot or its own refusal."""
+        def put(number):
+            client = self.server.client()
+            text = robot(*ARM).replace("01e-1", str(1 + number))
+            good = [client.put(f"/v1/models/many{number}", text.encode(), Content_Type="application/xml") for _ in range(20)]
+            bad = [client.put(f"/v1/models/many{number}", "\n" * number + "<robot>", Content_Type="application/xml")
+                   for _ in range(20)]
+            client.close()
+            return {a.json()["revision"] for a in good}, {a.json()["detail"] for a in bad}
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(put, range(8)))
+        self.assertTrue(all(len(revisions) == 1 for revisions, _ in results), results)
+        self.assertEqual(len(set().union(*(revisions for revisions, _ in results))), 8)
+        for number, (_, details) in enumerate(results):
+            self.assertEqual([detail.split(":")[0] for detail in details], [f"line {number + 1}"])
 
     def test_chain_of_fixed_links(self):
         """As deep as links may be many; merged into one body."""
