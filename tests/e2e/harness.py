@@ -34,6 +34,8 @@ class Server:
     """One running torqued. `arguments` follow the harness's own; a repeated flag overrides."""
 
     def __init__(self, *arguments, environment=None, wait=True):
+        if not os.access(BINARY, os.X_OK):
+            raise FileNotFoundError(f"there is no {BINARY}; make builds it")
         self.folder = tempfile.mkdtemp(prefix="torqued-e2e-", dir=MEMORY)
         self.log_path = os.path.join(self.folder, "log")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_")}
