@@ -74,7 +74,7 @@ class Stopping(unittest.TestCase):
         sockets[0].sock.recv(1, socket.MSG_PEEK)       # the first is done, the last has not been begun
         server.terminate()
         answers = [raw.answer() for raw in sockets]
-        self.assertEqual([answer.status for answer in answers], [200] * 12)
+        self.assertEqual([answer for answer in answers if answer.status != 200], [])
         self.assertEqual({answer.body for answer in answers}, {expected})
         self.assertEqual(answers[-1].headers.get("Connection", "").lower(), "close")
         self.assertEqual(server.wait(), 0, server.log()[-3000:])
