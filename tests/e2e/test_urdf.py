@@ -4,7 +4,6 @@ The robots and the tables lie beside the checkout, where they lie at all; what n
 """
 import collections
 import concurrent.futures
-import json
 import math
 import os
 import unittest
@@ -132,14 +131,19 @@ class Figures(UrdfCase):
                                               cross(s["frame_velocity_LOCAL"][3:], s["frame_velocity_LOCAL"][:3])) +
                 s["frame_acceleration_LOCAL"][3:]})
 
-    def test_torque_derivative(self):
-        operations = json.dumps(self.ok(self.client.get("/v1"))["operations"])
-        if "torque-derivative" not in operations:
-            self.skipTest("no such operation yet")
+    def test_derivatives(self):
         for name, _, states in self.robots():
-            self.compare(name, "torque-derivative", states,
-                         lambda s: {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a"), "qddd": s.vector("jerk"),
-                                    "friction": False}, {"tau_dot": lambda s: s.vector("tau_dot")})
+            def motion(s):
+                return {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a"), "friction": False}
+            self.compare(name, "torque-derivative", states, lambda s: {**motion(s), "qddd": s.vector("jerk")},
+                         {"tau_dot": lambda s: s.vector("tau_dot")})
+            self.compare(name, "sensitivity", states, motion,
+                         {"dtau_dq": lambda s: s.square("dtau_dq"), "dtau_dqd": lambda s: s.square("dtau_dv"),
+                          "dtau_dqdd": lambda s: s.square("crba")})
+            self.compare(name, "forward-sensitivity", states,
+                         lambda s: {"q": s.q, "qd": s.vector("v"), "tau": s.vector("tau_in"), "friction": False},
+                         {"dqdd_dq": lambda s: s.square("ddq_dq"), "dqdd_dqd": lambda s: s.square("ddq_dv"),
+                          "dqdd_dtau": lambda s: s.square("ddq_dtau")}, FORWARD)
 
 
 class Robot:
