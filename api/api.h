@@ -16,14 +16,14 @@
 
 /* Limits in force; GET /v1 publishes them. */
 typedef struct api_limits {
-    size_t   body;      /* bytes of a request's body */
-    size_t   answer;    /* bytes of an answer's body */
-    size_t   memory;    /* bytes of bodies, decoded requests and answers in flight, all together */
-    size_t   rows;      /* states in one request */
-    unsigned nesting;   /* depth of arrays and objects */
-    size_t   models;    /* models held */
-    size_t   links;     /* links of one model */
-    double   timeout;   /* s, cap and default of Request-Timeout */
+    size_t   body;    /* bytes of a request's body */
+    size_t   answer;  /* bytes of an answer's body */
+    size_t   memory;  /* bytes of bodies, decoded requests and answers in flight, all together */
+    size_t   rows;    /* states in one request */
+    unsigned nesting; /* depth of arrays and objects */
+    size_t   models;  /* models held */
+    size_t   links;   /* links of one model */
+    double   timeout; /* s, cap and default of Request-Timeout */
 } api_limits;
 
 typedef struct api_config {
@@ -32,8 +32,8 @@ typedef struct api_config {
     api_limits  limits;
 } api_config;
 
-typedef struct api api;
-typedef struct api_call api_call;
+typedef struct api        api;
+typedef struct api_call   api_call;
 typedef struct api_worker api_worker;
 
 /* NULL and a message in `error` when the target is unknown or memory is short. Starts in state "loading". */
@@ -62,8 +62,8 @@ void api_hide(api *api, const char *name);
 /* After restoring: changes go to this store from here on. It must outlive the api. */
 void api_keep(api *api, const api_store *store);
 
-/* Holds the robot of a file, a document or URDF, under that name, without a word to the store. `query` is what a request
- * has behind the "?", for URDF; NULL: nothing. `told` (may be NULL) is called for each entry of the report. */
+/* Holds the robot of a file, a document or URDF, under that name, without a word to the store. `query` is what a
+ * request has behind the "?", for URDF; NULL: nothing. `told` (may be NULL) is called for each entry of the report. */
 typedef void api_told(void *arg, const char *severity, const char *code, const char *where, const char *text);
 bool api_hold(api *api, const char *name, const char *text, size_t length, const char *query, api_told *told, void *arg,
               api_problem *problem);
@@ -88,10 +88,10 @@ void api_set_draining(api *api); /* /readyz turns 503 "draining" */
 /* The head of a request; NULL where a header is absent. Strings live until api_begin returns. */
 typedef struct api_request {
     const char *method;
-    const char *target;         /* path and query as sent, still percent-encoded */
+    const char *target; /* path and query as sent, still percent-encoded */
     const char *content_type, *content_encoding, *accept, *if_match, *if_none_match;
     const char *request_timeout, *request_id;
-    bool        has_body;       /* Content-Length > 0, or chunked */
+    bool        has_body; /* Content-Length > 0, or chunked */
 } api_request;
 
 typedef struct api_header {
@@ -101,12 +101,12 @@ typedef struct api_header {
 
 typedef struct api_reply {
     unsigned    status;
-    const char *content_type;   /* NULL when there is no body (204, 304) */
-    api_header  header[8];      /* Request-Id, Allow, Location, ETag, Model-Revision, Retry-After ... */
+    const char *content_type; /* NULL when there is no body (204, 304) */
+    api_header  header[8];    /* Request-Id, Allow, Location, ETag, Model-Revision, Retry-After ... */
     size_t      n_headers;
-    char       *body;           /* owned by the call; api_take_body hands it over */
-    size_t      length;         /* for HEAD and 304: of the body that GET would send */
-    bool        head;           /* send no body */
+    char       *body;   /* owned by the call; api_take_body hands it over */
+    size_t      length; /* for HEAD and 304: of the body that GET would send */
+    bool        head;   /* send no body */
 } api_reply;
 
 /* Decides everything that the head decides: path, method, negotiation, timeout, preconditions. Never NULL
@@ -132,8 +132,8 @@ void api_refuse(api_call *call, api_code code, const char *format, ...) __attrib
 
 /* What a long evaluation looks at between chunks. */
 typedef struct api_watch {
-    atomic_bool cancelled;   /* the client is gone: stop, any reply will do */
-    uint64_t    deadline;    /* ns on CLOCK_MONOTONIC; past it the reply is 504 */
+    atomic_bool cancelled; /* the client is gone: stop, any reply will do */
+    uint64_t    deadline;  /* ns on CLOCK_MONOTONIC; past it the reply is 504 */
 } api_watch;
 
 /* Executes the call. The body must stay until it returns. Afterwards the reply stands, whatever happened.
@@ -141,9 +141,9 @@ typedef struct api_watch {
 void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_watch *watch);
 
 const api_reply *api_reply_of(const api_call *call);
-char *api_take_body(api_call *call);  /* the caller frees it with free() */
-const char *api_call_route(const api_call *call); /* for logs: "/v1/models/{model}/{operation}" and alike */
-void api_end(api_call *call);
+char            *api_take_body(api_call *call);        /* the caller frees it with free() */
+const char      *api_call_route(const api_call *call); /* for logs: "/v1/models/{model}/{operation}" and alike */
+void             api_end(api_call *call);
 
 api_worker *api_worker_open(api *api); /* NULL: no memory */
 void        api_worker_close(api_worker *worker);

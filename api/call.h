@@ -23,8 +23,8 @@ struct api {
     api_budget         budget;
     api_registry      *models;
     api_rates          rates;
-    atomic_int         phase;   /* api_phase */
-    atomic_ullong      next_id; /* of generated Request-Ids */
+    atomic_int         phase;     /* api_phase */
+    atomic_ullong      next_id;   /* of generated Request-Ids */
     size_t             n_reasons; /* given; constant once ready */
     char               reasons[API_REASONS_SHOWN][API_REASON_MAX];
 };
@@ -54,7 +54,7 @@ struct api_call {
     size_t                      reserved;                 /* bytes of the common budget */
     bool                        wants_body;
     bool                        unchanged; /* what GET would send is what the client has: 304 */
-    bool                        is_urdf; /* the body, a model, is XML */
+    bool                        is_urdf;   /* the body, a model, is XML */
     api_urdf_options            urdf;
     api_reply                   reply;
 };

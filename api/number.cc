@@ -11,7 +11,8 @@ extern "C" {
 #include "number.h"
 }
 
-namespace {
+namespace
+{
 
 bool is_digit(char c)
 {
@@ -22,7 +23,8 @@ bool is_digit(char c)
 const char *skip_digits(const char *p, const char *end)
 {
     if (p == end || !is_digit(*p)) return nullptr;
-    while (p < end && is_digit(*p)) p++;
+    while (p < end && is_digit(*p))
+        p++;
     return p;
 }
 
@@ -72,8 +74,10 @@ int write_digits(std::uint64_t significand, char digits[20])
 {
     char reversed[20];
     int  n = 0;
-    for (; significand != 0; significand /= 10) reversed[n++] = static_cast<char>('0' + significand % 10);
-    for (int i = 0; i < n; i++) digits[i] = reversed[n - 1 - i];
+    for (; significand != 0; significand /= 10)
+        reversed[n++] = static_cast<char>('0' + significand % 10);
+    for (int i = 0; i < n; i++)
+        digits[i] = reversed[n - 1 - i];
     return n;
 }
 
