@@ -204,6 +204,11 @@ class Requests(ErrorCase):
         self.bad({"q": q, "outputs": ["inverse"]}, operation="mass-matrix", model="limp", says="hip")
         self.assertEqual(self.client.post("/v1/models/limp/mass-matrix", {"q": q}).status, 200)
 
+    def test_singular_jacobian(self):
+        """One joint cannot move a frame six ways."""
+        self.bad({"q": [0.3], "frame": "bob"}, operation="task-space", model="pendulum")
+        self.bad({"q": [[0.3], [0.4]], "frame": "bob"}, operation="task-space", model="pendulum", row=0)
+
     def test_results_that_overflow(self):
         problem = self.bad({"q": self.Q, "qd": [1e200] * 4})
         self.assertNotIn("internal", problem["code"])

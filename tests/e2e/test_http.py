@@ -260,6 +260,9 @@ class Malformed(WireCase):
             raw.close()
 
     def test_ordinary_headers_are_fine(self):
+        for empty in ("X-Empty:", "X-Empty: ", "X-Empty:\t", "User-Agent:"):
+            self.raw.send(post(BODY, empty, "X-Last: y"))
+            self.assertEqual(self.raw.answer().status, 200)
         self.raw.send(post(BODY, "User-Agent: " + "a" * 1000, "Cookie: " + "b" * 3000,
                            *[f"X-Forwarded-{i}: 10.0.0.1" for i in range(20)]))
         self.assertEqual(self.raw.answer().status, 200)
