@@ -69,7 +69,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         return api_fail(e->problem, API_BAD_VALUE, "/gravity",
                         "base parameters are for the model's own gravity, [%.10g,%.10g,%.10g]", own[0], own[1], own[2]);
     e->call->api->kernels->regressor(&e->scene, e->workspace, &io, 1);
-    if (chosen) choose_columns(e, asked->base, io.regressor, chosen);
+    if (chosen && asked->base) choose_columns(e, asked->base, io.regressor, chosen);
     return true;
 }
 
