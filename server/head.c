@@ -93,12 +93,13 @@ static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char
                                   const char *value, size_t value_size)
 {
     (void)kind, (void)value_size;
-    reading  *r    = cls;
-    srv_head *head = r->head;
+    reading  *r      = cls;
+    srv_head *head   = r->head;
+    bool      folded = value && is_folded(name, name_size, value); /* of an empty value, too: it hides the next line */
     if (!value) value = "";
     if (!is_token(name, name_size))
         complain(head, "Not the name of a header:", name);
-    else if (*value && is_folded(name, name_size, value))
+    else if (folded)
         complain(head, "A header continued on a second line:", name);
     read_framing(r, name, value);
     for (size_t i = 0; i < N_WANTED; i++)
