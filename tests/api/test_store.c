@@ -169,7 +169,7 @@ static void unreadable_records_hide_and_say_why(void **state)
     static const struct {
         const char *record, *said;
     } cases[] = {
-        {"", "unexpected token"},
+        {"", "the body is empty"},
         {"{\"document\":{\"li", "premature end"},
         {"[]", "a record is"},
         {"{}", "a record is"},
