@@ -17,11 +17,11 @@ static inline void *arena_take(arena *a, size_t count, size_t size)
 }
 
 /* Each kernel with the size of its workspace. */
-#define DYN_KERNELS(X)                                                                                                 \
-    X(inverse_dynamics)                                                                                                \
-    X(forward_dynamics)                                                                                                \
-    X(mass_matrix) X(bias) X(kinematics) X(energy) X(torque_derivative) X(sensitivity) X(forward_sensitivity)          \
-        X(coriolis) X(regressor)
+/* clang-format off */
+#define DYN_KERNELS(X) \
+    X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
+    X(torque_derivative) X(sensitivity) X(forward_sensitivity) X(coriolis) X(regressor)
+/* clang-format on */
 
 #define X(name)                                                                                                        \
     size_t LANE_NAME(name##_size)(const dyn_model *);                                                                  \
