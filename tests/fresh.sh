@@ -15,7 +15,7 @@ proxy=$(apt-config dump Acquire::http::Proxy | sed -n 's/.*"\(.*\)";/\1/p')
 [ -z "$proxy" ] || export http_proxy=$proxy
 
 cleanup() {
-    [ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+    [ -z "${server:-}" ] || kill -- "-$server" 2>/dev/null || true
     for mounted in proc dev; do
         mountpoint -q "$root/$mounted" && umount -l "$root/$mounted"
     done
@@ -41,8 +41,10 @@ inside make -C /root/torqued test || tests=FAILED
 log "make test $tests after $((SECONDS - started)) s"
 
 log "make run"
+set -m # a process group of its own, so that all of it can be ended
 inside make -C /root/torqued run ARGS="--listen 127.0.0.1:18088" >"$root/run.log" 2>&1 &
 server=$!
+set +m
 for _ in $(seq 300); do
     inside curl -sf http://127.0.0.1:18088/readyz >/dev/null && break
     kill -0 "$server" 2>/dev/null || { cat "$root/run.log"; exit 1; }
@@ -52,6 +54,7 @@ done
 answer=$(inside curl -s http://127.0.0.1:18088/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' \
     -d '{"q":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],"qd":[1,1,1,1,1,1],"qdd":[1,1,1,1,1,1]}')
 log "$answer"
+kill -0 "$server" 2>/dev/null || { cat "$root/run.log"; exit 1; } # another server's answer proves nothing
 case $answer in
 '{"tau":[32.4952427'*) log "make run passed" ;;
 *)
