@@ -148,9 +148,13 @@ static int serve(service *s)
     char     error[600] = "";
     sigset_t stop;
     int      number;
+
+    struct sigaction hangup;
     sigemptyset(&stop);
     sigaddset(&stop, SIGTERM);
     sigaddset(&stop, SIGINT);
+    sigaction(SIGHUP, NULL, &hangup); /* the terminal was closed: no reason to stop under nohup */
+    if (hangup.sa_handler != SIG_IGN) sigaddset(&stop, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &stop, NULL); /* before any thread: only sigwait takes them */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file over its limit is a full disk, which is answered */

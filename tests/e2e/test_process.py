@@ -17,6 +17,13 @@ from samples import ASK, HEAVY, PUMA, QN, chain, slider
 
 
 class Stopping(unittest.TestCase):
+    def test_a_closed_terminal_stops_in_order(self):
+        server = Server()
+        server.process.send_signal(signal.SIGHUP)
+        self.assertEqual(server.wait(), 0, server.log()[-3000:])
+        self.assertIn("stopped", server.log())
+        server.kill()
+
     def test_sigterm_under_load_loses_no_accepted_request(self):
         """Sixteen clients ask without pause while the server is told to stop. A request is lost when its answer was
         cut short, or when the server's log has its id and the client has no answer."""
