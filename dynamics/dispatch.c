@@ -40,7 +40,8 @@ static const dyn_kernels *const tables[] = {
 #endif
 };
 
-/* The targets are compiled for x86-64-v3 and -v4, so each asks for its whole level. */
+/* The targets are compiled for x86-64-v3 and -v4. Asked for are the features of these levels that compilers can name;
+ * processors that have these have the rest (a hypervisor could mask them; then choose the target by hand). */
 static bool runs_here(const char *target)
 {
 #ifdef __x86_64__

@@ -143,6 +143,18 @@ LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_at at, wrench *w
         w->n = const_cross_add(w->n, b->p_pc, w->f);
 }
 
+/* A wrench about the body's origin, body axes, as joint wrenches are given: in the link frame's axes, about its origin;
+ * or, standard DH, about frame j-1, which a prismatic joint leaves behind by s z: n + s z x f. Linear: so also of
+ * rates. */
+LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_at at, wrench w)
+{
+    if (!b->near_end)
+        w.n = cross_add(w.n, w.f, vec3_of(b->X_bl.p));
+    else if (b->joint == DYN_PRISMATIC)
+        w.n = (vec3){w.n.x - at.c * w.f.y, w.n.y + at.c * w.f.x, w.n.z};
+    return (wrench){unrotate_const(b->X_bl.R, w.f), unrotate_const(b->X_bl.R, w.n)};
+}
+
 /* --- the floating base: q = [x y z qx qy qz qw ...] --------------------------------------------------------- */
 
 /* R_wb of the unit quaternion (x, y, z, w) */

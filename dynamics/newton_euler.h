@@ -213,16 +213,11 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
 
 /* --- inward: efforts and joint wrenches --------------------------------------------------------------------- */
 
-/* To the link frame's axes, moment about its origin; or, standard DH, about frame j-1, which a prismatic joint leaves
- * behind by s z: n + s z x f. */
 static inline void joint_wrench_out(const dyn_body *b, joint_at at, wrench w, lane *out)
 {
-    if (!b->near_end)
-        w.n = cross_add(w.n, w.f, vec3_of(b->X_bl.p));
-    else if (b->joint == DYN_PRISMATIC)
-        w.n = spin(w.n, w.f, at.c);
-    store3(out, unrotate_const(b->X_bl.R, w.f));
-    store3(out + 3, unrotate_const(b->X_bl.R, w.n));
+    w = wrench_at_joint(b, at, w);
+    store3(out, w.f);
+    store3(out + 3, w.n);
 }
 
 /* tau_s = S^T wrench + rotor sdd + friction + spring */

@@ -163,13 +163,9 @@ static void wrench_entry(const dyn_model *m, size_t i, const spatial_body *B, jo
     const dyn_body *b  = &m->body[i];
     wrench          w  = {mat3_mul_transposed(&B->R, F.f), mat3_mul_transposed(&B->R, sub(F.n, cross(B->p, F.f)))};
     lane            x[6];
-    if (!b->near_end)
-        w.n = cross_add(w.n, w.f, vec3_of(b->X_bl.p));
-    else if (b->joint == DYN_PRISMATIC)
-        w.n = (vec3){w.n.x - at.c * w.f.y, w.n.y + at.c * w.f.x, w.n.z};
-    w = wrench_add(w, slide);
-    store3(x, unrotate_const(b->X_bl.R, w.f));
-    store3(x + 3, unrotate_const(b->X_bl.R, w.n));
+    w = wrench_at_joint(b, at, wrench_add(w, slide));
+    store3(x, w.f);
+    store3(x + 3, w.n);
     for (size_t r = 0; r < 6; r++)
         out[(i * 6 + r) * nv + v] += x[r];
 }
