@@ -5,49 +5,21 @@
  * it, they refuse. */
 #include "commands.h"
 #include "files.h"
-#include "loading.h"
+#include "session.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { ARCHIVE_MAX = 1 << 30 };
 
-typedef struct session {
-    srv_config config;
-    srv_log    log;
-    api       *api;
-    srv_loaded models;
-} session;
-
-static int complain(int status, const char *error)
+/* 0, or the status to end with, having said why. */
+static int open_loaded(srv_session *s, int argc, char *argv[])
 {
-    fprintf(stderr, "torqued: %s\n", error);
-    return status;
-}
-
-/* Reads the settings in argv[1..] and the models. 0, or the status to end with, having said why. */
-static int open_session(session *s, int argc, char *argv[])
-{
-    char error[600] = "";
-    *s              = (session){0};
-    if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
-        return complain(2, *error ? error : "a command takes settings only; see torqued --help");
-    signal(SIGXFSZ, SIG_IGN); /* as when serving */
-    srv_log_open(&s->log, &s->config, STDERR_FILENO);
-    const api_config config = srv_config_api(&s->config);
-    s->api                  = api_open(&config, error, sizeof error);
-    if (s->api && srv_load(&s->config, &s->log, s->api, &s->models, error, sizeof error)) return 0;
-    api_close(s->api);
-    return complain(1, error);
-}
-
-static void close_session(session *s)
-{
-    api_close(s->api);
-    srv_store_close(s->models.store);
+    int status = srv_session_open(s, argc, argv);
+    if (status != 0 || srv_session_load(s)) return status;
+    srv_session_close(s);
+    return 1;
 }
 
 /* --- export ---------------------------------------------------------------------------------------------------- */
@@ -64,9 +36,9 @@ static bool write_archive(api *service, char *error, size_t size)
 
 int srv_export(int argc, char *argv[])
 {
-    session s;
-    char    error[600];
-    int     status = open_session(&s, argc, argv);
+    srv_session s;
+    char        error[600];
+    int         status = open_loaded(&s, argc, argv);
     if (status != 0) return status;
     bool whole = s.models.stored.bad == 0;
     if (!whole)
@@ -75,8 +47,8 @@ int srv_export(int argc, char *argv[])
                  "written",
                  s.models.stored.bad, s.models.folder);
     bool done = whole && write_archive(s.api, error, sizeof error);
-    close_session(&s);
-    return done ? 0 : complain(1, error);
+    srv_session_close(&s);
+    return done ? 0 : srv_complain(1, error);
 }
 
 /* --- import ---------------------------------------------------------------------------------------------------- */
@@ -105,19 +77,19 @@ static char *read_input(const char *name, size_t *length, char *error, size_t si
 
 int srv_import(int argc, char *argv[])
 {
-    session s;
-    char    error[900];
-    size_t  length;
+    srv_session s;
+    char        error[900];
+    size_t      length;
     if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
-        return complain(
+        return srv_complain(
             2, "import needs the archive first: torqued import FILE [--SETTING VALUE]..., - for standard input");
     char *archive = read_input(argv[1], &length, error, sizeof error);
-    if (!archive) return complain(1, error);
-    int status = open_session(&s, argc - 1, argv + 1);
+    if (!archive) return srv_complain(1, error);
+    int status = open_loaded(&s, argc - 1, argv + 1);
     if (status == 0) {
         bool done = read_archive(s.api, archive, length, error, sizeof error);
-        close_session(&s);
-        status = done ? 0 : complain(1, error);
+        srv_session_close(&s);
+        status = done ? 0 : srv_complain(1, error);
     }
     free(archive);
     return status;

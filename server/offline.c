@@ -2,7 +2,7 @@
  * door (api.h), the same code behind it; nothing is kept. */
 #include "commands.h"
 #include "files.h"
-#include "loading.h"
+#include "session.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,23 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64 };
-
-typedef struct session {
-    srv_config config;
-    srv_log    log;
-    api       *api;
-    srv_loaded models; /* of eval MODEL; else no store is open */
-    char       query[100];
-} session;
-
-static int complain(int status, const char *error)
-{
-    fprintf(stderr, "torqued: %s\n", error);
-    return status;
-}
+enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
 
 /* --- arguments and files --------------------------------------------------------------------------------------- */
 
@@ -42,24 +27,6 @@ static int read_urdf_options(int argc, char *argv[], char *query, size_t size)
         snprintf(query + length, size - length, "%s%s=%.30s", length > 0 ? "&" : "", argv[at] + 2, argv[at + 1]);
     }
     return at;
-}
-
-/* argv[at..] are settings. 0, or the status to end with, having said why. */
-static int open_session(session *s, int argc, char *argv[])
-{
-    char error[600] = "";
-    if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
-        return complain(2, *error ? error : "a command takes settings only; see torqued --help");
-    srv_log_open(&s->log, &s->config, STDERR_FILENO);
-    const api_config config = srv_config_api(&s->config);
-    s->api                  = api_open(&config, error, sizeof error);
-    return s->api ? 0 : complain(1, error);
-}
-
-static void close_session(session *s)
-{
-    if (s->api) api_close(s->api);
-    srv_store_close(s->models.store);
 }
 
 /* A model's name from a file's: without folders and ending, other characters replaced. */
@@ -83,7 +50,8 @@ static void print_problem(FILE *out, const char *file, const api_problem *proble
 }
 
 /* Reads a file and holds its model; tells `out` what is wrong with it. */
-static bool hold_file(session *s, const char *file, FILE *out, api_told *told, char name[NAME_MAX_BYTES + 1])
+static bool hold_file(const srv_session *s, const char *file, const char *query, FILE *out, api_told *told,
+                      char name[NAME_MAX_BYTES + 1])
 {
     size_t      length;
     api_problem problem;
@@ -94,7 +62,7 @@ static bool hold_file(session *s, const char *file, FILE *out, api_told *told, c
     }
     name_after(file, name);
     api_problem_clear(&problem);
-    bool held = api_hold(s->api, name, text, length, s->query, told, (void *)(uintptr_t)file, &problem);
+    bool held = api_hold(s->api, name, text, length, query, told, (void *)(uintptr_t)file, &problem);
     if (!held) print_problem(out, file, &problem);
     free(text);
     return held;
@@ -103,18 +71,18 @@ static bool hold_file(session *s, const char *file, FILE *out, api_told *told, c
 /* --- the door -------------------------------------------------------------------------------------------------- */
 
 /* One request; its answer goes to standard output, or, when it is a problem, to standard error. */
-static int answer(session *s, const char *method, const char *target, const char *body, size_t length)
+static int answer(const srv_session *s, const char *method, const char *target, const char *body, size_t length)
 {
     api_request request = {.method = method, .target = target, .has_body = body != NULL};
     api_worker *worker  = api_worker_open(s->api);
     api_call   *call    = api_begin(s->api, &request);
-    if (!worker || !call) return complain(1, "out of memory"); /* the process ends with it */
+    if (!worker || !call) return srv_complain(1, "out of memory"); /* the process ends with it */
     if (api_wants_body(call) && api_reserve(call, length)) api_run(call, worker, body, length, NULL);
     const api_reply *reply   = api_reply_of(call);
     bool             good    = reply->status == 200;
     FILE            *out     = good ? stdout : stderr;
     bool             written = fwrite(reply->body, 1, reply->length, out) == reply->length && fputc('\n', out) >= 0;
-    if (!written || fflush(out) != 0) complain(1, "cannot write the answer");
+    if (!written || fflush(out) != 0) srv_complain(1, "cannot write the answer");
     api_end(call);
     api_worker_close(worker);
     return good && written ? 0 : 1;
@@ -129,19 +97,20 @@ static void tell(void *arg, const char *severity, const char *code, const char *
 
 int srv_check(int argc, char *argv[])
 {
-    session s  = {0};
-    int     at = read_urdf_options(argc, argv, s.query, sizeof s.query), status = 0;
-    char   *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1];
-    if (at >= argc) return complain(2, "check needs files: torqued check [--base B] [--mimic M] FILE...");
-    if ((status = open_session(&s, 1, none)) != 0) return status;
+    srv_session s;
+    char        query[QUERY_MAX];
+    int         at = read_urdf_options(argc, argv, query, sizeof query), status = 0;
+    char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1];
+    if (at >= argc) return srv_complain(2, "check needs files: torqued check [--base B] [--mimic M] FILE...");
+    if ((status = srv_session_open(&s, 1, none)) != 0) return status;
     for (; at < argc; at++) {
-        bool good = hold_file(&s, argv[at], stdout, tell, name);
+        bool good = hold_file(&s, argv[at], query, stdout, tell, name);
         if (good)
             printf("%s: good\n", argv[at]);
         else
             status = 1;
     }
-    close_session(&s);
+    srv_session_close(&s);
     return status;
 }
 
@@ -149,57 +118,56 @@ int srv_check(int argc, char *argv[])
 
 int srv_convert(int argc, char *argv[])
 {
-    session s      = {0};
-    int     at     = read_urdf_options(argc, argv, s.query, sizeof s.query), status;
-    char   *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1], target[120];
-    if (at != argc - 1) return complain(2, "convert needs one file: torqued convert [--base B] [--mimic M] FILE");
-    if ((status = open_session(&s, 1, none)) != 0) return status;
-    if (hold_file(&s, argv[at], stderr, NULL, name)) {
+    srv_session s;
+    char        query[QUERY_MAX];
+    int         at     = read_urdf_options(argc, argv, query, sizeof query), status;
+    char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1], target[120];
+    if (at != argc - 1) return srv_complain(2, "convert needs one file: torqued convert [--base B] [--mimic M] FILE");
+    if ((status = srv_session_open(&s, 1, none)) != 0) return status;
+    if (hold_file(&s, argv[at], query, stderr, NULL, name)) {
         api_set_ready(s.api);
         snprintf(target, sizeof target, "/v1/models/%s/document", name);
         status = answer(&s, "GET", target, NULL, 0);
     } else {
         status = 1;
     }
-    close_session(&s);
+    srv_session_close(&s);
     return status;
 }
 
 /* --- eval ------------------------------------------------------------------------------------------------------ */
 
 /* A file, or else the name of a model that a server with these settings would have. */
-static bool find_model(session *s, const char *which, char name[NAME_MAX_BYTES + 1])
+static bool find_model(srv_session *s, const char *which, const char *query, char name[NAME_MAX_BYTES + 1])
 {
     struct stat about;
-    char        error[600];
-    if (stat(which, &about) == 0 && S_ISREG(about.st_mode)) return hold_file(s, which, stderr, NULL, name);
+    if (stat(which, &about) == 0 && S_ISREG(about.st_mode)) return hold_file(s, which, query, stderr, NULL, name);
     if (snprintf(name, NAME_MAX_BYTES + 1, "%s", which) > NAME_MAX_BYTES) {
-        complain(1, "the model's name is longer than 64 bytes, and there is no such file");
+        srv_complain(1, "the model's name is longer than 64 bytes, and there is no such file");
         return false;
     }
-    if (*s->query) {
-        complain(1, "--base and --mimic are for a URDF file, not for a model by name");
+    if (*query) {
+        srv_complain(1, "--base and --mimic are for a URDF file, not for a model by name");
         return false;
     }
-    if (srv_load(&s->config, &s->log, s->api, &s->models, error, sizeof error)) return true;
-    complain(1, error);
-    return false;
+    return srv_session_load(s);
 }
 
 int srv_eval(int argc, char *argv[])
 {
-    session s  = {0};
-    int     at = read_urdf_options(argc, argv, s.query, sizeof s.query), status;
-    char    name[NAME_MAX_BYTES + 1], target[200];
-    size_t  length;
+    srv_session s;
+    char        query[QUERY_MAX];
+    int         at = read_urdf_options(argc, argv, query, sizeof query), status;
+    char        name[NAME_MAX_BYTES + 1], target[200];
+    size_t      length;
     if (at + 1 >= argc)
-        return complain(2, "eval needs a model and an operation: torqued eval MODEL|FILE OPERATION < request.json");
+        return srv_complain(2, "eval needs a model and an operation: torqued eval MODEL|FILE OPERATION < request.json");
     const char *which = argv[at], *operation = argv[at + 1];
-    if ((status = open_session(&s, argc - at - 1, argv + at + 1)) != 0) return status; /* settings behind them */
+    if ((status = srv_session_open(&s, argc - at - 1, argv + at + 1)) != 0) return status; /* settings behind them */
     char *body = srv_stream_read(stdin, FILE_MAX, &length);
     if (!body) {
-        status = complain(1, "cannot read the request from standard input");
-    } else if (find_model(&s, which, name)) {
+        status = srv_complain(1, "cannot read the request from standard input");
+    } else if (find_model(&s, which, query, name)) {
         api_set_ready(s.api);
         snprintf(target, sizeof target, "/v1/models/%s/%.100s", name, operation);
         status = answer(&s, "POST", target, body, length);
@@ -207,6 +175,6 @@ int srv_eval(int argc, char *argv[])
         status = 1;
     }
     free(body);
-    close_session(&s);
+    srv_session_close(&s);
     return status;
 }
