@@ -2,7 +2,7 @@
  * canonical twin beside it. Internal to api/document*.c and model.c; lives only while a model is made. Everything in
  * it belongs to the reader's arena but `canonical`, which the owner of the document releases. */
 #pragma once
-#include "document_node.h"
+#include "document_entry.h"
 #include "geometry.h"
 #include "inertia.h"
 
@@ -50,22 +50,22 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
 /* The parts, in the order in which api_document_read uses them. */
 
 /* "joint" of a link: everything but names' uniqueness. */
-bool api_document_joint(const api_node *link_node, api_document_link *link);
+bool api_document_joint(const api_entry *link_node, api_document_link *link);
 
 /* "origin" of a joint into before and after; *dh when it is one of the DH forms, whose axis is z. */
-bool api_document_origin(const api_node *joint_node, dyn_link *link, bool *dh);
+bool api_document_origin(const api_entry *joint_node, dyn_link *link, bool *dh);
 
 /* Checks that T (4x4, row-major), found at `place`, is a rigid transform; one off by more than 1e-12 is mended and
  * reported. */
-bool api_document_transform(const api_node *place, const double *T, dyn_pose *X);
+bool api_document_transform(const api_entry *place, const double *T, dyn_pose *X);
 
 /* "inertial", given, as a solid, or absent (massless). */
-bool api_document_inertial(const api_node *link_node, const char *link, dyn_inertia *inertia);
+bool api_document_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia);
 /* Refuses what is not physical, reports what is suspicious of the link of that name. */
-bool api_document_inertia_check(const api_node *place, const char *link, const dyn_inertia *inertia);
+bool api_document_inertia_check(const api_entry *place, const char *link, const dyn_inertia *inertia);
 
 /* "screws": the whole chain of links, and the frame `tip`. */
-bool api_document_screws(const api_node *root, api_document *document, size_t max_links);
+bool api_document_screws(const api_entry *root, api_document *document, size_t max_links);
 
 /* Makes a tree of the links: unique names, parents, circles, depth-first order, frames' links. */
 bool api_document_tree(api_document *document, api_reader *reader);

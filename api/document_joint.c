@@ -14,143 +14,145 @@ static const joint_type types[] = {
     {"helical", DYN_FIXED, true},      {"floating", DYN_FIXED, true},
 };
 
-static bool read_type(const api_node *joint, api_document_link *link)
+static bool read_type(const api_entry *joint, api_document_link *link)
 {
     const char *name = NULL;
-    if (!api_node_text(joint, "type", API_REQUIRED, &name)) return false;
+    if (!api_entry_text(joint, "type", API_REQUIRED, &name)) return false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(types[i].name, name) != 0) continue;
         if (types[i].later)
-            return api_node_fail(joint, "type", API_NOT_SUPPORTED, "%s joints are not supported by this version", name);
+            return api_entry_fail(joint, "type", API_NOT_SUPPORTED, "%s joints are not supported by this version",
+                                  name);
         link->type      = types[i].name;
         link->dyn.joint = types[i].kind;
         return true;
     }
-    return api_node_fail(joint, "type", API_BAD_VALUE,
-                         "\"%.*s\" is no joint type; there are revolute, continuous, prismatic and fixed",
-                         api_text_shown(name), name);
+    return api_entry_fail(joint, "type", API_BAD_VALUE,
+                          "\"%.*s\" is no joint type; there are revolute, continuous, prismatic and fixed",
+                          api_text_shown(name), name);
 }
 
 /* Normalised here; kept as given in the canonical document, so that reading that again gives the same bits. */
-static bool read_axis(const api_node *joint, api_document_link *link, bool dh)
+static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
 {
     bool fixed        = link->dyn.joint == DYN_FIXED;
     link->dyn.axis[2] = 1;
-    if (dh && api_node_has(joint, "axis"))
-        return api_node_fail(joint, "axis", API_BAD_VALUE, "in DH forms the axis is z: \"axis\" is not taken");
-    if (dh || (fixed && !api_node_has(joint, "axis"))) return true;
+    if (dh && api_entry_has(joint, "axis"))
+        return api_entry_fail(joint, "axis", API_BAD_VALUE, "in DH forms the axis is z: \"axis\" is not taken");
+    if (dh || (fixed && !api_entry_has(joint, "axis"))) return true;
 
     double axis[3];
-    if (!api_node_vector(joint, "axis", API_REQUIRED, axis, 3)) return false;
+    if (!api_entry_vector(joint, "axis", API_REQUIRED, axis, 3)) return false;
     double length = api_length(axis);
-    if (length == 0) return api_node_fail(joint, "axis", API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
+    if (length == 0) return api_entry_fail(joint, "axis", API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
     for (int i = 0; i < 3; i++)
         link->dyn.axis[i] = axis[i] / length;
     return true;
 }
 
-static bool read_position_limits(const api_node *limits, api_document_link *link)
+static bool read_position_limits(const api_entry *limits, api_document_link *link)
 {
     double range[2];
-    if (!api_node_has(limits, "position")) return true;
-    if (!api_node_vector(limits, "position", API_REQUIRED, range, 2)) return false;
+    if (!api_entry_has(limits, "position")) return true;
+    if (!api_entry_vector(limits, "position", API_REQUIRED, range, 2)) return false;
     if (range[0] > range[1])
-        return api_node_fail(limits, "position", API_BAD_VALUE, "the lower limit %.17g is above the upper limit %.17g",
-                             range[0], range[1]);
+        return api_entry_fail(limits, "position", API_BAD_VALUE, "the lower limit %.17g is above the upper limit %.17g",
+                              range[0], range[1]);
     if (strcmp(link->type, "continuous") == 0)
-        return api_node_report(limits, "position", "info", "dropped", "a continuous joint has no limits of position");
+        return api_entry_report(limits, "position", "info", "dropped", "a continuous joint has no limits of position");
     link->has_position_limits = true;
     link->lower               = range[0];
     link->upper               = range[1];
     return true;
 }
 
-static bool read_limits(const api_node *joint, api_document_link *link)
+static bool read_limits(const api_entry *joint, api_document_link *link)
 {
     static const char *const fields[] = {"position", "velocity", "effort", NULL};
-    api_node                 limits;
-    if (!api_node_has(joint, "limits")) return true;
-    if (!api_node_open(&limits, joint, "limits", fields) || !read_position_limits(&limits, link)) return false;
-    link->has_velocity_limit = api_node_has(&limits, "velocity");
-    link->has_effort_limit   = api_node_has(&limits, "effort");
-    if (link->has_velocity_limit && !api_node_not_negative(&limits, "velocity", API_REQUIRED, &link->velocity))
+    api_entry                limits;
+    if (!api_entry_has(joint, "limits")) return true;
+    if (!api_entry_open(&limits, joint, "limits", fields) || !read_position_limits(&limits, link)) return false;
+    link->has_velocity_limit = api_entry_has(&limits, "velocity");
+    link->has_effort_limit   = api_entry_has(&limits, "effort");
+    if (link->has_velocity_limit && !api_entry_not_negative(&limits, "velocity", API_REQUIRED, &link->velocity))
         return false;
-    if (link->has_effort_limit && !api_node_not_negative(&limits, "effort", API_REQUIRED, &link->effort)) return false;
-    api_node_close(&limits, false);
+    if (link->has_effort_limit && !api_entry_not_negative(&limits, "effort", API_REQUIRED, &link->effort)) return false;
+    api_entry_close(&limits, false);
     return true;
 }
 
 /* A magnitude for both directions, or one for each. */
-static bool read_coulomb(const api_node *friction, dyn_friction *out)
+static bool read_coulomb(const api_entry *friction, dyn_friction *out)
 {
     static const char *const fields[] = {"positive", "negative", NULL};
-    api_node                 coulomb;
+    api_entry                coulomb;
     if (!json_is_object(json_object_get(friction->in, "coulomb"))) {
-        bool ok       = api_node_not_negative(friction, "coulomb", API_OPTIONAL, &out->positive);
+        bool ok       = api_entry_not_negative(friction, "coulomb", API_OPTIONAL, &out->positive);
         out->negative = out->positive;
         return ok;
     }
-    if (!api_node_open(&coulomb, friction, "coulomb", fields) ||
-        !api_node_not_negative(&coulomb, "positive", API_OPTIONAL, &out->positive) ||
-        !api_node_not_negative(&coulomb, "negative", API_OPTIONAL, &out->negative))
+    if (!api_entry_open(&coulomb, friction, "coulomb", fields) ||
+        !api_entry_not_negative(&coulomb, "positive", API_OPTIONAL, &out->positive) ||
+        !api_entry_not_negative(&coulomb, "negative", API_OPTIONAL, &out->negative))
         return false;
-    api_node_close(&coulomb, false);
+    api_entry_close(&coulomb, false);
     return true;
 }
 
 /* A coefficient that feeds energy into the motion when negative: taken, but hardly meant. */
-static bool read_damping(const api_node *node, const char *key, double *value)
+static bool read_damping(const api_entry *entry, const char *key, double *value)
 {
-    if (!api_node_number(node, key, API_OPTIONAL, value)) return false;
+    if (!api_entry_number(entry, key, API_OPTIONAL, value)) return false;
     if (*value >= 0) return true;
-    return api_node_report(node, key, "warning", "suspicious", "\"%s\" is negative: it drives the joint", key);
+    return api_entry_report(entry, key, "warning", "suspicious", "\"%s\" is negative: it drives the joint", key);
 }
 
-static bool read_friction(const api_node *joint, dyn_friction *out)
+static bool read_friction(const api_entry *joint, dyn_friction *out)
 {
     static const char *const fields[] = {"viscous", "coulomb", "coulomb_velocity", NULL};
-    api_node                 friction;
-    if (!api_node_has(joint, "friction")) return true;
-    if (!api_node_open(&friction, joint, "friction", fields) || !read_damping(&friction, "viscous", &out->viscous) ||
+    api_entry                friction;
+    if (!api_entry_has(joint, "friction")) return true;
+    if (!api_entry_open(&friction, joint, "friction", fields) || !read_damping(&friction, "viscous", &out->viscous) ||
         !read_coulomb(&friction, out) ||
-        !api_node_not_negative(&friction, "coulomb_velocity", API_OPTIONAL, &out->coulomb_velocity))
+        !api_entry_not_negative(&friction, "coulomb_velocity", API_OPTIONAL, &out->coulomb_velocity))
         return false;
-    api_node_close(&friction, false);
+    api_entry_close(&friction, false);
     return true;
 }
 
-static bool read_spring(const api_node *joint, dyn_spring *out)
+static bool read_spring(const api_entry *joint, dyn_spring *out)
 {
     static const char *const fields[] = {"stiffness", "damping", "rest", NULL};
-    api_node                 spring;
-    if (!api_node_has(joint, "spring")) return true;
-    if (!api_node_open(&spring, joint, "spring", fields) ||
-        !api_node_number(&spring, "stiffness", API_OPTIONAL, &out->stiffness) ||
-        !read_damping(&spring, "damping", &out->damping) || !api_node_number(&spring, "rest", API_OPTIONAL, &out->rest))
+    api_entry                spring;
+    if (!api_entry_has(joint, "spring")) return true;
+    if (!api_entry_open(&spring, joint, "spring", fields) ||
+        !api_entry_number(&spring, "stiffness", API_OPTIONAL, &out->stiffness) ||
+        !read_damping(&spring, "damping", &out->damping) ||
+        !api_entry_number(&spring, "rest", API_OPTIONAL, &out->rest))
         return false;
-    api_node_close(&spring, false);
+    api_entry_close(&spring, false);
     return true;
 }
 
 /* q = multiplier q_joint + offset. Whose coordinate that is in the end is found when all joints are known. */
-static bool read_mimic(const api_node *joint, api_document_link *link)
+static bool read_mimic(const api_entry *joint, api_document_link *link)
 {
     static const char *const fields[] = {"joint", "multiplier", "offset", NULL};
-    api_node                 mimic;
-    if (!api_node_has(joint, "mimic")) return true;
+    api_entry                mimic;
+    if (!api_entry_has(joint, "mimic")) return true;
     link->dyn.mimic = true;
-    if (!api_node_open(&mimic, joint, "mimic", fields) ||
-        !api_node_name(&mimic, "joint", API_REQUIRED, &link->mimicked) ||
-        !api_node_number(&mimic, "multiplier", API_OPTIONAL, &link->dyn.ratio) ||
-        !api_node_number(&mimic, "offset", API_OPTIONAL, &link->dyn.offset))
+    if (!api_entry_open(&mimic, joint, "mimic", fields) ||
+        !api_entry_name(&mimic, "joint", API_REQUIRED, &link->mimicked) ||
+        !api_entry_number(&mimic, "multiplier", API_OPTIONAL, &link->dyn.ratio) ||
+        !api_entry_number(&mimic, "offset", API_OPTIONAL, &link->dyn.offset))
         return false;
     if (link->dyn.ratio != 0) return true;
-    return api_node_fail(&mimic, "multiplier", API_BAD_VALUE,
-                         "a multiplier of 0 couples nothing: a joint that does not move is \"fixed\"");
+    return api_entry_fail(&mimic, "multiplier", API_BAD_VALUE,
+                          "a multiplier of 0 couples nothing: a joint that does not move is \"fixed\"");
 }
 
 /* What only a moving joint has is read and checked all the same, then left out. */
-static bool drop_motion(const api_node *joint, dyn_link *link)
+static bool drop_motion(const api_entry *joint, dyn_link *link)
 {
     static const char *const moving[] = {"axis", "actuated", "limits", "friction", "rotor_inertia", "spring", "mimic"};
     link->friction                    = (dyn_friction){0};
@@ -158,36 +160,36 @@ static bool drop_motion(const api_node *joint, dyn_link *link)
     link->rotor_inertia               = 0;
     link->mimic                       = false;
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
-        if (api_node_has(joint, moving[i]) &&
-            !api_node_report(joint, moving[i], "info", "dropped", "a fixed joint does not move: \"%s\" has no effect",
-                             moving[i]))
+        if (api_entry_has(joint, moving[i]) &&
+            !api_entry_report(joint, moving[i], "info", "dropped", "a fixed joint does not move: \"%s\" has no effect",
+                              moving[i]))
             return false;
     return true;
 }
 
-bool api_document_joint(const api_node *link_node, api_document_link *link)
+bool api_document_joint(const api_entry *link_node, api_document_link *link)
 {
     static const char *const fields[] = {"name",          "type",   "actuated", "origin", "axis",  "limits", "friction",
                                          "rotor_inertia", "spring", "elastic",  "mimic",  "pitch", NULL};
     static const char *const later[]  = {"elastic", "pitch"};
     dyn_link                *dyn      = &link->dyn;
-    api_node                 joint;
+    api_entry                joint;
     bool                     dh;
-    if (!api_node_has(link_node, "joint"))
-        return api_node_fail(link_node, "joint", API_MISSING_FIELD, "\"joint\" is needed here and missing");
-    if (!api_node_open(&joint, link_node, "joint", fields)) return false;
+    if (!api_entry_has(link_node, "joint"))
+        return api_entry_fail(link_node, "joint", API_MISSING_FIELD, "\"joint\" is needed here and missing");
+    if (!api_entry_open(&joint, link_node, "joint", fields)) return false;
 
     link->actuated = true;
     *dyn           = (dyn_link){.before = api_pose_identity(), .after = api_pose_identity(), .ratio = 1};
-    if (!api_node_name(&joint, "name", API_REQUIRED, &link->joint) || !read_type(&joint, link)) return false;
+    if (!api_entry_name(&joint, "name", API_REQUIRED, &link->joint) || !read_type(&joint, link)) return false;
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (!api_node_refuse_later(&joint, later[i])) return false;
-    if (!api_node_flag(&joint, "actuated", &link->actuated) || !api_document_origin(&joint, dyn, &dh) ||
+        if (!api_entry_refuse_later(&joint, later[i])) return false;
+    if (!api_entry_flag(&joint, "actuated", &link->actuated) || !api_document_origin(&joint, dyn, &dh) ||
         !read_axis(&joint, link, dh) || !read_limits(&joint, link) || !read_friction(&joint, &dyn->friction) ||
-        !api_node_not_negative(&joint, "rotor_inertia", API_OPTIONAL, &dyn->rotor_inertia) ||
+        !api_entry_not_negative(&joint, "rotor_inertia", API_OPTIONAL, &dyn->rotor_inertia) ||
         !read_spring(&joint, &dyn->spring) || !read_mimic(&joint, link))
         return false;
     if (dyn->joint == DYN_FIXED && !drop_motion(&joint, dyn)) return false;
-    api_node_close(&joint, false);
+    api_entry_close(&joint, false);
     return true;
 }

@@ -7,16 +7,16 @@
 #include <math.h>
 
 /* R_z(theta + q) T_z(d) T_x(a) R_x(alpha), or with d + q. The joint's origin is frame j-1, before both. */
-static bool read_dh(const api_node *origin, dyn_link *link)
+static bool read_dh(const api_entry *origin, dyn_link *link)
 {
     static const char *const fields[] = {"theta", "d", "a", "alpha", NULL};
     double                   theta = 0, d = 0, a = 0, alpha = 0;
-    api_node                 dh;
-    if (!api_node_open(&dh, origin, "dh", fields) || !api_node_number(&dh, "theta", API_OPTIONAL, &theta) ||
-        !api_node_number(&dh, "d", API_OPTIONAL, &d) || !api_node_number(&dh, "a", API_OPTIONAL, &a) ||
-        !api_node_number(&dh, "alpha", API_OPTIONAL, &alpha))
+    api_entry                dh;
+    if (!api_entry_open(&dh, origin, "dh", fields) || !api_entry_number(&dh, "theta", API_OPTIONAL, &theta) ||
+        !api_entry_number(&dh, "d", API_OPTIONAL, &d) || !api_entry_number(&dh, "a", API_OPTIONAL, &a) ||
+        !api_entry_number(&dh, "alpha", API_OPTIONAL, &alpha))
         return false;
-    api_node_close(&dh, true);
+    api_entry_close(&dh, true);
 
     dyn_pose shift = api_pose_shift(a, 0, d), twist = api_pose_turn(API_X, alpha);
     link->before   = api_pose_turn(API_Z, theta);
@@ -26,15 +26,15 @@ static bool read_dh(const api_node *origin, dyn_link *link)
 }
 
 /* R_z(gamma) T_z(b) R_x(alpha) T_x(d) R_z(theta + q) T_z(r), or with r + q. */
-static bool read_modified_dh(const api_node *origin, dyn_link *link)
+static bool read_modified_dh(const api_entry *origin, dyn_link *link)
 {
     static const char *const fields[] = {"gamma", "b", "alpha", "d", "theta", "r", NULL};
     double                   v[6]     = {0};
-    api_node                 dh;
-    if (!api_node_open(&dh, origin, "modified_dh", fields)) return false;
+    api_entry                dh;
+    if (!api_entry_open(&dh, origin, "modified_dh", fields)) return false;
     for (int i = 0; i < 6; i++)
-        if (!api_node_number(&dh, fields[i], API_OPTIONAL, &v[i])) return false;
-    api_node_close(&dh, true);
+        if (!api_entry_number(&dh, fields[i], API_OPTIONAL, &v[i])) return false;
+    api_entry_close(&dh, true);
 
     dyn_pose part[] = {api_pose_turn(API_Z, v[0]), api_pose_shift(0, 0, v[1]), api_pose_turn(API_X, v[2]),
                        api_pose_shift(v[3], 0, 0), api_pose_turn(API_Z, v[4]), api_pose_shift(0, 0, v[5])};
@@ -44,7 +44,7 @@ static bool read_modified_dh(const api_node *origin, dyn_link *link)
     return true;
 }
 
-bool api_document_transform(const api_node *place, const double *T, dyn_pose *X)
+bool api_document_transform(const api_entry *place, const double *T, dyn_pose *X)
 {
     static const double last[4] = {0, 0, 0, 1};
     for (int i = 0; i < 3; i++) {
@@ -54,58 +54,59 @@ bool api_document_transform(const api_node *place, const double *T, dyn_pose *X)
     }
     for (int j = 0; j < 4; j++)
         if (T[12 + j] != last[j])
-            return api_node_fail(place, NULL, API_BAD_ROTATION, "the last row of a rigid transform is [0,0,0,1]");
+            return api_entry_fail(place, NULL, API_BAD_ROTATION, "the last row of a rigid transform is [0,0,0,1]");
     double error = api_rotation_error((const double(*)[3])X->R);
     if (isinf(error))
-        return api_node_fail(place, NULL, API_BAD_ROTATION,
-                             "the upper left 3x3 block is no right-handed rotation: its determinant is not positive");
+        return api_entry_fail(place, NULL, API_BAD_ROTATION,
+                              "the upper left 3x3 block is no right-handed rotation: its determinant is not positive");
     if (error > 1e-6)
-        return api_node_fail(place, NULL, API_BAD_ROTATION,
-                             "the upper left 3x3 block R is no rotation: R^T R is off 1 by %.2g, at most 1e-6 is taken",
-                             error);
+        return api_entry_fail(
+            place, NULL, API_BAD_ROTATION,
+            "the upper left 3x3 block R is no rotation: R^T R is off 1 by %.2g, at most 1e-6 is taken", error);
     if (error <= 1e-12) return true;
     api_rotation_mend(X->R);
-    return api_node_report(place, NULL, "info", "orthonormalised",
-                           "R^T R was off 1 by %.2g: the nearest rotation is used", error);
+    return api_entry_report(place, NULL, "info", "orthonormalised",
+                            "R^T R was off 1 by %.2g: the nearest rotation is used", error);
 }
 
-static bool read_matrix(const api_node *origin, dyn_link *link)
+static bool read_matrix(const api_entry *origin, dyn_link *link)
 {
     static const size_t shape[2] = {4, 4};
     double              T[16];
-    api_node            place = api_node_place(origin, "matrix", API_NO_INDEX);
-    return api_node_numbers(origin, "matrix", API_REQUIRED, T, 2, shape) &&
+    api_entry           place = api_entry_place(origin, "matrix", API_NO_INDEX);
+    return api_entry_numbers(origin, "matrix", API_REQUIRED, T, 2, shape) &&
            api_document_transform(&place, T, &link->before);
 }
 
-static bool read_xyz_rpy(const api_node *origin, dyn_link *link)
+static bool read_xyz_rpy(const api_entry *origin, dyn_link *link)
 {
     double xyz[3] = {0}, rpy[3] = {0};
-    if (!api_node_vector(origin, "xyz", API_OPTIONAL, xyz, 3) || !api_node_vector(origin, "rpy", API_OPTIONAL, rpy, 3))
+    if (!api_entry_vector(origin, "xyz", API_OPTIONAL, xyz, 3) ||
+        !api_entry_vector(origin, "rpy", API_OPTIONAL, rpy, 3))
         return false;
     link->before = api_pose_rpy(xyz, rpy);
     return true;
 }
 
-bool api_document_origin(const api_node *joint_node, dyn_link *link, bool *dh)
+bool api_document_origin(const api_entry *joint_node, dyn_link *link, bool *dh)
 {
     static const char *const fields[] = {"xyz", "rpy", "dh", "modified_dh", "matrix", NULL};
-    api_node                 origin;
+    api_entry                origin;
     *dh = false;
-    if (!api_node_has(joint_node, "origin")) return true;
-    if (!api_node_open(&origin, joint_node, "origin", fields)) return false;
+    if (!api_entry_has(joint_node, "origin")) return true;
+    if (!api_entry_open(&origin, joint_node, "origin", fields)) return false;
 
-    bool standard = api_node_has(&origin, "dh"), modified = api_node_has(&origin, "modified_dh");
-    bool matrix = api_node_has(&origin, "matrix");
-    bool plain  = api_node_has(&origin, "xyz") || api_node_has(&origin, "rpy");
+    bool standard = api_entry_has(&origin, "dh"), modified = api_entry_has(&origin, "modified_dh");
+    bool matrix = api_entry_has(&origin, "matrix");
+    bool plain  = api_entry_has(&origin, "xyz") || api_entry_has(&origin, "rpy");
     if (standard + modified + matrix + plain > 1)
-        return api_node_fail(&origin, NULL, API_BAD_VALUE,
-                             "an origin has one form: xyz and rpy, or dh, or modified_dh, or matrix");
+        return api_entry_fail(&origin, NULL, API_BAD_VALUE,
+                              "an origin has one form: xyz and rpy, or dh, or modified_dh, or matrix");
     *dh     = standard || modified;
     bool ok = standard   ? read_dh(&origin, link)
               : modified ? read_modified_dh(&origin, link)
               : matrix   ? read_matrix(&origin, link)
                          : read_xyz_rpy(&origin, link);
-    api_node_close(&origin, false);
+    api_entry_close(&origin, false);
     return ok;
 }

@@ -45,14 +45,14 @@ static void move_screw(const dyn_pose *T, const double S[6], double w[3], double
 }
 
 /* The joint of screw S between link frames i-1 (home pose T in the base frame) and i (home pose M in i-1). */
-static bool read_screw(const api_node *place, const double S[6], const dyn_pose *T, const dyn_pose *M, dyn_link *link)
+static bool read_screw(const api_entry *place, const double S[6], const dyn_pose *T, const dyn_pose *M, dyn_link *link)
 {
     double w[3], v[3], c[3] = {0};
     double size = api_length(S), speed = api_length(S + 3);
     bool   revolute = size > 0;
-    if (!revolute && speed == 0) return api_node_fail(place, NULL, API_BAD_VALUE, "the screw axis is zero");
+    if (!revolute && speed == 0) return api_entry_fail(place, NULL, API_BAD_VALUE, "the screw axis is zero");
     if (revolute && fabs(dot(S, S + 3)) > 1e-9 * size * speed)
-        return api_node_fail(
+        return api_entry_fail(
             place, NULL, API_NOT_SUPPORTED,
             "the screw has pitch %.6g (w.v/|w|^2, not 0): helical joints are not supported by this version",
             dot(S, S + 3) / (size * size));
@@ -71,7 +71,7 @@ static bool read_screw(const api_node *place, const double S[6], const dyn_pose 
 
 /* G = [I_o, m[c]; m[c]^T, m 1] about the link frame's origin; the tensor about the centre of mass is
  * I_o - m (c.c 1 - c c^T). Entries that should agree may differ by `margin`. */
-static bool read_spatial_inertia(const api_node *place, const double G[36], dyn_inertia *inertia)
+static bool read_spatial_inertia(const api_entry *place, const double G[36], dyn_inertia *inertia)
 {
     double m = G[21], margin = 0, h[3] = {G[16], G[5], G[6 + 3]}; /* m c from m[c] */
     for (int i = 0; i < 36; i++)
@@ -81,14 +81,14 @@ static bool read_spatial_inertia(const api_node *place, const double G[36], dyn_
                                {-h[2], 0, h[0], 0, m, 0},           {h[1], -h[0], 0, 0, 0, m}};
     for (int i = 0; i < 36; i++)
         if (fabs(G[i] - rest[i / 6][i % 6]) > margin)
-            return api_node_fail(
+            return api_entry_fail(
                 place, NULL, API_BAD_INERTIA,
                 "entry [%d][%d] is %.6g, expected %.6g: a spatial inertia is [I, m[c]; m[c]^T, m 1] with "
                 "I symmetric",
                 i / 6, i % 6, G[i], rest[i / 6][i % 6]);
     *inertia = (dyn_inertia){.mass = m};
     if (m == 0 && api_length(h) > 0)
-        return api_node_fail(place, NULL, API_BAD_INERTIA, "a first moment m c that is not 0 needs a mass");
+        return api_entry_fail(place, NULL, API_BAD_INERTIA, "a first moment m c that is not 0 needs a mass");
     for (int i = 0; i < 3 && m != 0; i++)
         inertia->com[i] = h[i] / m;
     static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -101,13 +101,13 @@ static bool read_spatial_inertia(const api_node *place, const double G[36], dyn_
 }
 
 /* Link i (from 0) hangs on link i-1; `T` is carried along the chain as the home pose of the link frame. */
-static bool read_link(const api_node *screws, api_document *document, size_t i, const double *M, const double *G,
+static bool read_link(const api_entry *screws, api_document *document, size_t i, const double *M, const double *G,
                       const double *S, dyn_pose *T)
 {
     api_reader        *reader = screws->reader;
     api_document_link *link   = &document->links[i];
-    api_node           at_M = api_node_place(screws, "M", i), at_G = api_node_place(screws, "G", i);
-    api_node           at_S = api_node_place(screws, "S", i);
+    api_entry          at_M = api_entry_place(screws, "M", i), at_G = api_entry_place(screws, "G", i);
+    api_entry          at_S = api_entry_place(screws, "S", i);
     dyn_pose           X;
     char               name[40];
     if (!api_document_transform(&at_M, M + 16 * i, &X) || !read_screw(&at_S, S + 6 * i, T, &X, &link->dyn) ||
@@ -126,16 +126,16 @@ static bool read_link(const api_node *screws, api_document *document, size_t i, 
     return api_document_inertia_check(&at_G, link->name, &link->dyn.inertia);
 }
 
-static bool read_tip(const api_node *screws, api_document *document, const double *T)
+static bool read_tip(const api_entry *screws, api_document *document, const double *T)
 {
-    size_t   n        = document->n_links;
-    api_node at_M     = api_node_place(screws, "M", n);
+    size_t    n       = document->n_links;
+    api_entry at_M    = api_entry_place(screws, "M", n);
     document->has_tip = true;
     document->tip     = (api_document_frame){.name = "tip", .on = document->links[n - 1].name};
     return api_document_transform(&at_M, T, &document->tip.X_lf);
 }
 
-static bool read_arrays(const api_node *screws, size_t n_M, size_t n, double **M, double **G, double **S)
+static bool read_arrays(const api_entry *screws, size_t n_M, size_t n, double **M, double **G, double **S)
 {
     api_arena   *arena      = screws->reader->arena;
     const size_t shape_M[3] = {n_M, 4, 4}, shape_G[3] = {n, 6, 6}, shape_S[2] = {n, 6};
@@ -143,21 +143,21 @@ static bool read_arrays(const api_node *screws, size_t n_M, size_t n, double **M
     *G = api_arena_take(arena, n, 36 * sizeof **G);
     *S = api_arena_take(arena, n, 6 * sizeof **S);
     if (!*M || !*G || !*S) return api_reader_no_memory(screws->reader);
-    return api_node_numbers(screws, "M", API_REQUIRED, *M, 3, shape_M) &&
-           api_node_numbers(screws, "G", API_REQUIRED, *G, 3, shape_G) &&
-           api_node_numbers(screws, "S", API_REQUIRED, *S, 2, shape_S);
+    return api_entry_numbers(screws, "M", API_REQUIRED, *M, 3, shape_M) &&
+           api_entry_numbers(screws, "G", API_REQUIRED, *G, 3, shape_G) &&
+           api_entry_numbers(screws, "S", API_REQUIRED, *S, 2, shape_S);
 }
 
-bool api_document_screws(const api_node *root, api_document *document, size_t max_links)
+bool api_document_screws(const api_entry *root, api_document *document, size_t max_links)
 {
     static const char *const fields[] = {"M", "G", "S", NULL};
-    api_node                 screws;
+    api_entry                screws;
     double                  *M, *G, *S;
-    if (!api_node_open(&screws, root, "screws", fields)) return false;
+    if (!api_entry_open(&screws, root, "screws", fields)) return false;
     size_t n = json_array_size(json_object_get(screws.in, "S")), n_M = json_array_size(json_object_get(screws.in, "M"));
     if (n > max_links)
-        return api_node_fail(&screws, "S", API_MODEL_TOO_LARGE, "the model has %zu links, the limit is %zu", n,
-                             max_links);
+        return api_entry_fail(&screws, "S", API_MODEL_TOO_LARGE, "the model has %zu links, the limit is %zu", n,
+                              max_links);
     if (n_M != n + 1) n_M = n; /* one more is the tip; another number is refused on reading */
     if (!read_arrays(&screws, n_M, n, &M, &G, &S)) return false;
 
@@ -169,6 +169,6 @@ bool api_document_screws(const api_node *root, api_document *document, size_t ma
     for (size_t i = 0; i < n; i++)
         if (!read_link(&screws, document, i, M, G, S, &T)) return false;
     if (n > 0 && n_M > n && !read_tip(&screws, document, M + 16 * n)) return false;
-    api_node_close(&screws, true);
+    api_entry_close(&screws, true);
     return true;
 }
