@@ -1,0 +1,198 @@
+/* node.c - see node.h. */
+#include "node.h"
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed numbers are copied as they stand in the body");
+
+api_kind api_node_kind(const api_node *node)
+{
+    return (api_kind)node->kind;
+}
+
+const char *api_node_kind_text(const api_node *node)
+{
+    static const char *const texts[] = {
+        [API_NULL] = "null",       [API_FALSE] = "false",    [API_TRUE] = "true",       [API_NUMBER] = "a number",
+        [API_STRING] = "a string", [API_ARRAY] = "an array", [API_OBJECT] = "an object"};
+    return node ? texts[node->kind] : "nothing";
+}
+
+size_t api_node_size(const api_node *node)
+{
+    return node && (node->kind == API_ARRAY || node->kind == API_OBJECT) ? node->extent[0] : 0;
+}
+
+/* --- members by key --------------------------------------------------------------------------------------------- */
+
+/* An order of keys: any will do. */
+static int compare(const api_node *member, const char *key, size_t length)
+{
+    if (member->key_length != length) return member->key_length < length ? -1 : 1;
+    return memcmp(member->key, key, length);
+}
+
+/* The index of a large object: numbers of its members in the order of their keys. It stands behind the members. */
+static uint32_t *index_of(const api_node *object)
+{
+    return (uint32_t *)(uintptr_t)(object->items + object->extent[0]);
+}
+
+size_t api_node_members_bytes(size_t members)
+{
+    return members * sizeof(api_node) + (members > API_NODE_FEW ? 2 * members * sizeof(uint32_t) : 0);
+}
+
+/* Merges the sorted runs [0, half) and [half, n) of `from` into `to`; of equal keys the earlier member comes first. */
+static void merge(const api_node *members, const uint32_t *from, size_t half, size_t n, uint32_t *to)
+{
+    size_t a = 0, b = half;
+    for (size_t i = 0; i < n; i++) {
+        const api_node *left = a < half ? &members[from[a]] : NULL;
+        bool take_left = left && (b == n || compare(left, members[from[b]].key, members[from[b]].key_length) <= 0);
+        to[i]          = from[take_left ? a++ : b++];
+    }
+}
+
+/* Merge sort from the bottom up between the index and as much room behind it. */
+static void sort_index(const api_node *object)
+{
+    size_t    n    = object->extent[0];
+    uint32_t *from = index_of(object), *to = from + n;
+    for (size_t i = 0; i < n; i++)
+        from[i] = (uint32_t)i;
+    for (size_t run = 1; run < n; run *= 2) {
+        for (size_t at = 0; at < n; at += 2 * run) {
+            size_t rest = n - at, all = rest < 2 * run ? rest : 2 * run;
+            merge(object->items, from + at, all < run ? all : run, all, to + at);
+        }
+        uint32_t *sorted = to;
+        to               = from;
+        from             = sorted;
+    }
+    if (from != index_of(object)) memcpy(index_of(object), from, n * sizeof *from);
+}
+
+const api_node *api_node_repeated(const api_node *object)
+{
+    const api_node *members = object->items;
+    size_t          n       = object->extent[0];
+    if (n > API_NODE_FEW) {
+        const uint32_t *index = index_of(object);
+        sort_index(object);
+        for (size_t i = 1; i < n; i++)
+            if (compare(&members[index[i - 1]], members[index[i]].key, members[index[i]].key_length) == 0)
+                return &members[index[i]];
+        return NULL;
+    }
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (compare(&members[j], members[i].key, members[i].key_length) == 0) return &members[i];
+    return NULL;
+}
+
+static const api_node *search(const api_node *object, const char *key, size_t length)
+{
+    const uint32_t *index = index_of(object);
+    size_t          low = 0, high = object->extent[0];
+    while (low < high) {
+        size_t          middle = low + (high - low) / 2;
+        const api_node *member = &object->items[index[middle]];
+        int             order  = compare(member, key, length);
+        if (order == 0) return member;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+const api_node *api_node_get(const api_node *object, const char *key)
+{
+    if (!api_node_is(object, API_OBJECT)) return NULL;
+    size_t length = strlen(key), n = object->extent[0];
+    if (n > API_NODE_FEW) return search(object, key, length);
+    for (size_t i = 0; i < n; i++)
+        if (compare(&object->items[i], key, length) == 0) return &object->items[i];
+    return NULL;
+}
+
+const char *api_node_key(const api_node *object, size_t i)
+{
+    return object->items[i].key;
+}
+
+const api_node *api_node_value(const api_node *object, size_t i)
+{
+    return &object->items[i];
+}
+
+double api_node_number(const api_node *node)
+{
+    return node->number;
+}
+
+const char *api_node_string(const api_node *node, size_t *length)
+{
+    if (length) *length = node->extent[0];
+    return node->text;
+}
+
+/* --- packed numbers --------------------------------------------------------------------------------------------- */
+
+static size_t width_of(const api_node *node)
+{
+    return node->packing == API_FLOATS ? sizeof(float) : sizeof(double);
+}
+
+size_t api_node_packed(const api_node *node, size_t extent[API_PACKED_RANK])
+{
+    for (size_t axis = 0; axis < node->rank; axis++)
+        extent[axis] = node->extent[axis];
+    return node->rank;
+}
+
+/* Every float is a double. */
+static void widen(const unsigned char *from, size_t count, double *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        float number;
+        memcpy(&number, from + i * sizeof number, sizeof number);
+        to[i] = (double)number;
+    }
+}
+
+void api_node_numbers(const api_node *node, size_t first, size_t count, double *to)
+{
+    const unsigned char *from = node->numbers + first * width_of(node);
+    if (node->packing == API_FLOATS)
+        widen(from, count, to);
+    else if (count > 0)
+        memcpy(to, from, count * sizeof *to);
+}
+
+static void packed_item(const api_node *array, size_t i, api_node *item)
+{
+    size_t numbers = 1;
+    *item          = (api_node){.kind = API_NUMBER};
+    if (array->rank == 1) {
+        api_node_numbers(array, i, 1, &item->number);
+        return;
+    }
+    item->kind    = API_ARRAY;
+    item->packing = array->packing;
+    item->rank    = (uint8_t)(array->rank - 1);
+    for (size_t axis = 0; axis < item->rank; axis++)
+        numbers *= item->extent[axis] = array->extent[axis + 1];
+    item->numbers = array->numbers + i * numbers * width_of(array);
+}
+
+bool api_node_item(const api_node *array, size_t i, api_node *item)
+{
+    if (!api_node_is(array, API_ARRAY) || i >= array->extent[0]) return false;
+    if (array->rank > 0)
+        packed_item(array, i, item);
+    else
+        *item = array->items[i];
+    return true;
+}
