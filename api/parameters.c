@@ -1,0 +1,140 @@
+/* parameters.c - see parameters.h. */
+#include "parameters.h"
+#include <stdio.h>
+
+static const char *const body_names[API_PER_BODY] = {"m",   "mcx", "mcy", "mcz", "Ixx",
+                                                     "Ixy", "Iyy", "Ixz", "Iyz", "Izz"};
+
+static const char *const joint_names[API_PER_JOINT] = {"rotor_inertia", "viscous", "coulomb_positive",
+                                                       "coulomb_negative"};
+
+size_t api_parameter_count(const api_model *m)
+{
+    return API_PER_BODY * m->n_bodies + API_PER_JOINT * m->n_joints;
+}
+
+size_t api_joint_parameter(const api_model *m, size_t j, size_t c)
+{
+    return API_PER_BODY * m->n_bodies + API_PER_JOINT * j + c;
+}
+
+static bool is_of_body(const api_model *m, size_t parameter)
+{
+    return parameter < API_PER_BODY * m->n_bodies;
+}
+
+/* Which joint a joint's parameter is of, and which of its four. */
+static size_t joint_of(const api_model *m, size_t parameter, size_t *c)
+{
+    size_t k = parameter - API_PER_BODY * m->n_bodies;
+    *c       = k % API_PER_JOINT;
+    return k / API_PER_JOINT;
+}
+
+void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARAMETER_NAME])
+{
+    size_t      c  = parameter % API_PER_BODY;
+    const char *of = NULL, *what = body_names[c];
+    if (is_of_body(m, parameter))
+        of = m->body_names[parameter / API_PER_BODY];
+    else {
+        of   = m->joints[joint_of(m, parameter, &c)].name;
+        what = joint_names[c];
+    }
+    snprintf(name, API_PARAMETER_NAME, "%s.%s", of, what);
+}
+
+/* --- efforts ---------------------------------------------------------------------------------------------------- */
+
+static bool moves(const dyn_body *body, size_t v)
+{
+    size_t n = body->joint == DYN_FLOATING ? 6 : 1;
+    return v >= (size_t)body->v && v < (size_t)body->v + n;
+}
+
+bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
+{
+    size_t c;
+    if (!is_of_body(m, parameter)) return moves(&m->dyn->body[m->dyn->floating + joint_of(m, parameter, &c)], v);
+    for (int i = (int)(parameter / API_PER_BODY); i != DYN_WORLD; i = m->dyn->body[i].parent)
+        if (moves(&m->dyn->body[i], v)) return true;
+    return false;
+}
+
+double api_parameter_effort(const api_model *m, const api_regressed *at, size_t parameter, size_t v)
+{
+    enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* of the kernel */
+    size_t W = at->lanes, c;
+    if (is_of_body(m, parameter)) return at->regressor[(v * API_PER_BODY * m->n_bodies + parameter) * W + at->lane];
+    size_t        j   = joint_of(m, parameter, &c);
+    const double *row = at->joint_regressor + (v * COLUMNS * m->n_joints + COLUMNS * j) * W + at->lane;
+    if (c == API_ROTOR) return row[ROTOR * W];
+    if (c == API_VISCOUS) return row[VISCOUS * W];
+    double sign = row[COULOMB * W] * m->dyn->body[m->dyn->floating + j].ratio; /* that of the joint's rate */
+    return (c == API_COULOMB_POSITIVE ? sign > 0 : sign < 0) ? row[COULOMB * W] : 0;
+}
+
+/* --- the model's figures ---------------------------------------------------------------------------------------- */
+
+void api_pseudo_inertia(const double p[API_PER_BODY], double J[16])
+{
+    double       half       = (p[4] + p[6] + p[9]) / 2;
+    const double packed[16] = {half - p[4], -p[5],       -p[7], p[1], /* rows of E h */
+                               -p[5],       half - p[6], -p[8], p[2], -p[7], -p[8],
+                               half - p[9], p[3],        p[1],  p[2], p[3],  p[0]};
+    for (int i = 0; i < 16; i++)
+        J[i] = packed[i];
+}
+
+void api_pseudo_inertia_parameters(const double J[16], double p[API_PER_BODY])
+{
+    p[0] = J[15];
+    for (int i = 0; i < 3; i++)
+        p[1 + i] = J[4 * i + 3];
+    p[4] = J[5] + J[10]; /* I = trace(E) 1 - E */
+    p[5] = -J[1];
+    p[6] = J[0] + J[10];
+    p[7] = -J[2];
+    p[8] = -J[6];
+    p[9] = J[0] + J[5];
+}
+
+/* From the body frame to the link frame: J_l = T J_b TT, T = [R_lb p_lb; 0 1] = [R_bl^T, -R_bl^T p_bl; 0 1]. */
+static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
+{
+    static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    double           J[4][4], T[4][4] = {[3] = {0, 0, 0, 1}}, TJ[4][4] = {{0}}, turned[16] = {0};
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            J[i][k] = b->E[at[i][k]];
+            T[i][k] = b->X_bl.R[k][i];
+            T[i][3] -= b->X_bl.R[k][i] * b->X_bl.p[k];
+        }
+        J[i][3] = J[3][i] = b->h[i];
+    }
+    J[3][3] = b->mass;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            for (int k = 0; k < 4; k++)
+                TJ[i][j] += T[i][k] * J[k][j];
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            for (int k = 0; k < 4; k++)
+                turned[4 * i + j] += TJ[i][k] * T[j][k];
+    api_pseudo_inertia_parameters(turned, parameters);
+}
+
+void api_parameters_of(const api_model *m, double *parameters)
+{
+    const dyn_model *dyn = m->dyn;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        body_parameters(&dyn->body[i], parameters + API_PER_BODY * i);
+    for (size_t j = 0; j < m->n_joints; j++) {
+        const dyn_body *b         = &dyn->body[dyn->floating + j];
+        double         *own       = parameters + api_joint_parameter(m, j, 0);
+        own[API_ROTOR]            = b->rotor_inertia;
+        own[API_VISCOUS]          = b->friction.viscous;
+        own[API_COULOMB_POSITIVE] = b->friction.positive;
+        own[API_COULOMB_NEGATIVE] = b->friction.negative;
+    }
+}
