@@ -88,8 +88,9 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     const char *content_type = sends ? request->content_type : NULL;
     call->is_urdf            = call->method == API_PUT && api_content_is_xml(content_type);
     api_media own            = call->is_urdf ? API_MEDIA_JSON : api_media_of_content(content_type);
-    call->media              = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
-    if (call->media == API_MEDIA_NONE)
+    if (own == API_MEDIA_CBOR) own = API_MEDIA_NONE;
+    call->media = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
+    if (call->media != API_MEDIA_JSON)
         return api_fail(problem, API_NOT_ACCEPTABLE, NULL, "Accept: %.100s allows none of: application/json",
                         request->accept);
     if (own == API_MEDIA_NONE)

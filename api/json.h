@@ -1,6 +1,6 @@
 /* json.h - jansson, with the product's rules around it. */
 #pragma once
-#include "buffer.h"
+#include "emit.h"
 #include "problem.h"
 #include <jansson.h>
 
@@ -14,8 +14,9 @@ size_t api_json_weight(const char *text, size_t length);
 /* "a number", "an object" ...: the kind of a value, for messages. NULL is "nothing". */
 const char *api_json_kind(const json_t *value);
 
-/* Compact JSON with api_number_write's numbers, keys in insertion order. A real that holds an integer prints
- * as an integer. */
+/* A tree through the emitter, keys in insertion order; in CBOR arrays of numbers are typed. And as compact JSON, with
+ * api_number_write's numbers: a real that holds an integer prints as an integer. In json_emit.c. */
+void api_json_emit(api_emit *e, const json_t *value);
 void api_json_print(api_buffer *buffer, const json_t *value);
 void api_json_real(api_buffer *buffer, double value); /* fails the buffer when not finite */
 /* A JSON string with its quotes. */

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const types[API_MEDIA_COUNT] = {[API_MEDIA_JSON] = "application/json"};
+static const char *const types[API_MEDIA_COUNT] = {
+    [API_MEDIA_JSON] = "application/json",
+    [API_MEDIA_CBOR] = "application/cbor",
+};
 
 /* One "type/subtype;name=value;..." as it is read from left to right. */
 typedef struct cursor {

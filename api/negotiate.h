@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 /* What bodies under /v1 can be in. */
-typedef enum api_media { API_MEDIA_JSON, API_MEDIA_COUNT, API_MEDIA_NONE = API_MEDIA_COUNT } api_media;
+typedef enum api_media { API_MEDIA_JSON, API_MEDIA_CBOR, API_MEDIA_COUNT, API_MEDIA_NONE = API_MEDIA_COUNT } api_media;
 
 const char *api_media_type(api_media media);
 

@@ -196,7 +196,6 @@ static void accepted_types(void **state)
                                       "application/json;q=0",
                                       "application/json;q=0.000",
                                       "*/*;q=0",
-                                      "application/json;q=0, */*",
                                       "application/json;q=nonsense",
                                       "application/json;q=1.5",
                                       "application/json;q=0.1234",
@@ -209,6 +208,32 @@ static void accepted_types(void **state)
         if (api_media_by_accept(yes[i], API_MEDIA_JSON) != API_MEDIA_JSON) fail_msg("%s", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         if (api_media_by_accept(no[i], API_MEDIA_JSON) != API_MEDIA_NONE) fail_msg("%s", no[i]);
+}
+
+/* What the request is in decides among equals, and quality before that. */
+static void chosen_types(void **state)
+{
+    static const struct {
+        const char *accept;
+        api_media   own, chosen;
+    } each[] = {
+        {NULL, API_MEDIA_CBOR, API_MEDIA_CBOR},
+        {"*/*", API_MEDIA_CBOR, API_MEDIA_CBOR},
+        {"application/*;q=0.3", API_MEDIA_CBOR, API_MEDIA_CBOR},
+        {"application/json", API_MEDIA_CBOR, API_MEDIA_JSON},
+        {"application/cbor", API_MEDIA_JSON, API_MEDIA_CBOR},
+        {"application/json;q=0, */*", API_MEDIA_JSON, API_MEDIA_CBOR},
+        {"application/cbor;q=0.9, application/json;q=0.8", API_MEDIA_JSON, API_MEDIA_CBOR},
+        {"application/cbor;q=0.8, application/json;q=0.9", API_MEDIA_CBOR, API_MEDIA_JSON},
+        {"application/cbor, application/json", API_MEDIA_JSON, API_MEDIA_JSON},
+        {"application/json, application/cbor", API_MEDIA_CBOR, API_MEDIA_CBOR},
+        {"application/json, */*;q=0.1", API_MEDIA_CBOR, API_MEDIA_JSON},
+        {"application/cbor;q=0, */*;q=0.1", API_MEDIA_CBOR, API_MEDIA_JSON},
+        {"application/cbor;q=0, application/json;q=0, */*", API_MEDIA_CBOR, API_MEDIA_NONE},
+        {"application/cbor-seq", API_MEDIA_CBOR, API_MEDIA_NONE},
+    };
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        if (api_media_by_accept(each[i].accept, each[i].own) != each[i].chosen) fail_msg("%s", each[i].accept);
 }
 
 static unsigned status_with(api_request head)
@@ -444,6 +469,7 @@ int main(void)
         cmocka_unit_test(model_names),
         cmocka_unit_test(content_types),
         cmocka_unit_test(accepted_types),
+        cmocka_unit_test(chosen_types),
         cmocka_unit_test(negotiation),
         cmocka_unit_test(conditions),
         cmocka_unit_test(conditional_requests),

@@ -1,0 +1,197 @@
+/* emit.c - see emit.h: what a value is made of, in both encodings. */
+#include "emit_bytes.h"
+#include "number.h"
+#include "utf8.h"
+#include <math.h>
+#include <stdio.h>
+
+static bool is_json(const api_emit *e)
+{
+    return e->media == API_MEDIA_JSON;
+}
+
+api_emit api_emit_to(api_media media, api_buffer *to)
+{
+    return (api_emit){.media = media, .to = to};
+}
+
+bool api_emit_done(const api_emit *e)
+{
+    return !e->failed && e->depth == 0 && !(e->to && e->to->failed);
+}
+
+size_t api_emit_length(const api_emit *e)
+{
+    return e->to ? e->to->length : e->bytes;
+}
+
+/* --- objects and arrays ----------------------------------------------------------------------------------------- */
+
+void api_emit_begin_value(api_emit *e)
+{
+    if (e->depth == 0) return;
+    size_t items = e->open[e->depth - 1].items++;
+    if (is_json(e) && items > 0) api_emit_put(e, e->keyed ? ":" : ",", 1);
+    e->keyed = false;
+}
+
+/* A count below 24 is part of the first byte, which is filled in at the end. */
+static void begin(api_emit *e, bool is_object)
+{
+    api_emit_begin_value(e);
+    if (e->depth == API_EMIT_DEPTH) {
+        e->failed = true;
+        return;
+    }
+    e->open[e->depth].begin     = api_emit_length(e);
+    e->open[e->depth].items     = 0;
+    e->open[e->depth].is_object = is_object;
+    e->depth++;
+    api_emit_put(e, is_object ? "{" : "[", 1);
+}
+
+void api_emit_object(api_emit *e)
+{
+    begin(e, true);
+}
+
+void api_emit_array(api_emit *e)
+{
+    begin(e, false);
+}
+
+/* Puts the head of a map or array in place of its first byte. */
+static void set_head(api_emit *e, size_t at, bool is_object, size_t items)
+{
+    unsigned char head[CBOR_HEAD_MAX];
+    size_t        n = api_cbor_head(head, is_object ? CBOR_MAP : CBOR_ARRAY, is_object ? items / 2 : items);
+    api_emit_put(e, head, n - 1);
+    if (!e->to || e->to->failed) return;
+    unsigned char *p = (unsigned char *)e->to->data + at;
+    memmove(p + n, p + 1, e->to->length - (n - 1) - (at + 1));
+    memcpy(p, head, n);
+}
+
+void api_emit_end(api_emit *e)
+{
+    if (e->depth == 0) {
+        e->failed = true;
+        return;
+    }
+    e->depth--;
+    bool is_object = e->open[e->depth].is_object;
+    if (is_json(e))
+        api_emit_put(e, is_object ? "}" : "]", 1);
+    else
+        set_head(e, e->open[e->depth].begin, is_object, e->open[e->depth].items);
+}
+
+/* --- text ------------------------------------------------------------------------------------------------------- */
+
+/* Bytes at the start of `text` that stand in a JSON string as they are. */
+static size_t plain_prefix(const char *text)
+{
+    size_t n = 0;
+    while (text[n] >= ' ' && text[n] < 0x7F && text[n] != '"' && text[n] != '\\')
+        n++;
+    return n;
+}
+
+static void put_json_text(api_emit *e, const char *text)
+{
+    char escape[8];
+    api_emit_put(e, "\"", 1);
+    while (*text) {
+        size_t plain = plain_prefix(text), n = plain ? plain : api_utf8_character(text, 4);
+        if (n == 0)
+            api_emit_put(e, "\xEF\xBF\xBD", 3);
+        else if (plain || n > 1)
+            api_emit_put(e, text, n);
+        else if (*text == '"' || *text == '\\')
+            api_emit_put(e, (char[]){'\\', *text}, 2);
+        else
+            api_emit_put(e, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned)*text));
+        text += n ? n : 1;
+    }
+    api_emit_put(e, "\"", 1);
+}
+
+/* Twice over the text: its length comes first. */
+static void put_cbor_text(api_emit *e, const char *text)
+{
+    size_t length = 0, n;
+    for (const char *p = text; *p; p += n ? n : 1) {
+        n = api_utf8_character(p, 4);
+        length += n ? n : 3;
+    }
+    api_emit_head(e, CBOR_TEXT, length);
+    for (const char *p = text; *p; p += n ? n : 1) {
+        n = api_utf8_prefix(p, strlen(p));
+        api_emit_put(e, n ? p : "\xEF\xBF\xBD", n ? n : 3);
+    }
+}
+
+void api_emit_string(api_emit *e, const char *text)
+{
+    api_emit_begin_value(e);
+    if (is_json(e))
+        put_json_text(e, text);
+    else
+        put_cbor_text(e, text);
+}
+
+void api_emit_key(api_emit *e, const char *key)
+{
+    api_emit_string(e, key);
+    e->keyed = true;
+}
+
+/* --- other values ----------------------------------------------------------------------------------------------- */
+
+void api_emit_integer(api_emit *e, long long value)
+{
+    char text[24];
+    api_emit_begin_value(e);
+    if (is_json(e))
+        api_emit_put(e, text, (size_t)snprintf(text, sizeof text, "%lld", value));
+    else if (value >= 0)
+        api_emit_head(e, CBOR_UNSIGNED, (uint64_t)value);
+    else
+        api_emit_head(e, CBOR_NEGATIVE, ~(uint64_t)value); /* -1 - value */
+}
+
+void api_emit_number(api_emit *e, double value)
+{
+    char     text[API_NUMBER_MAX];
+    uint64_t bits;
+    api_emit_begin_value(e);
+    if (!isfinite(value)) {
+        e->failed = true;
+    } else if (is_json(e)) {
+        api_emit_put(e, text, e->to ? api_number_write(value, text) : API_NUMBER_MAX);
+    } else {
+        memcpy(&bits, &value, sizeof bits);
+        bits = __builtin_bswap64(bits);
+        api_emit_put(e, (unsigned char[]){CBOR_DOUBLE}, 1);
+        api_emit_put(e, &bits, sizeof bits);
+    }
+}
+
+static void put_simple(api_emit *e, const char *json, unsigned char cbor)
+{
+    api_emit_begin_value(e);
+    if (is_json(e))
+        api_emit_put(e, json, strlen(json));
+    else
+        api_emit_put(e, &cbor, 1);
+}
+
+void api_emit_boolean(api_emit *e, bool value)
+{
+    put_simple(e, value ? "true" : "false", value ? CBOR_TRUE : CBOR_FALSE);
+}
+
+void api_emit_null(api_emit *e)
+{
+    put_simple(e, "null", CBOR_NULL);
+}

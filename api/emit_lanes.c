@@ -1,0 +1,220 @@
+/* emit_lanes.c - arrays of numbers, straight from the lanes of the kernels to text or to a typed array. */
+#include "emit_bytes.h"
+#include "number.h"
+#include <math.h>
+
+/* Numbers of one state. */
+static size_t count_of(const api_lanes *a)
+{
+    size_t n = 1;
+    for (size_t axis = 0; axis < a->rank; axis++)
+        n *= a->extent[axis];
+    return n;
+}
+
+static const double *state_at(const api_lanes *a, size_t state)
+{
+    return a->at + (state / a->width * a->entries) * a->width + state % a->width;
+}
+
+static bool is_turned(const api_lanes *a)
+{
+    for (size_t axis = 0; axis < a->rank; axis++)
+        if (a->turned[axis]) return true;
+    return false;
+}
+
+/* Entry of a state that stands at `place` of its row-major answer. */
+static size_t entry_at(const api_lanes *a, size_t place)
+{
+    size_t entry = 0, stride = 1;
+    for (size_t axis = a->rank; axis-- > 0;) {
+        size_t i = place % a->extent[axis];
+        place /= a->extent[axis];
+        entry += stride * (a->turned[axis] ? (size_t)a->order[i] : i);
+        stride *= a->extent[axis];
+    }
+    return entry;
+}
+
+static size_t find_fault(const api_lanes *a, size_t first)
+{
+    size_t n = count_of(a), place = first * n;
+    while (isfinite(state_at(a, place / n)[entry_at(a, place % n) * a->width]))
+        place++;
+    return place;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------------------- */
+
+/* Most bytes of one state's text with the comma behind it: brackets and a comma around each array, a comma behind
+ * each number. */
+static size_t text_bound(const api_lanes *a)
+{
+    size_t bytes = 0, arrays = 1;
+    for (size_t axis = 0; axis < a->rank; axis++) {
+        bytes += 3 * arrays;
+        arrays *= a->extent[axis];
+    }
+    return bytes + arrays * (API_NUMBER_MAX + 1);
+}
+
+/* Writes the subarray below `axis`, which begins at `at` and has `count` numbers; NULL: one is not finite. */
+static char *write_axis(const api_lanes *a, size_t axis, const double *at, size_t count, char *to)
+{
+    if (axis == a->rank) return isfinite(*at) ? to + api_number_write(*at, to) : NULL;
+    size_t n = a->extent[axis], below = n > 0 ? count / n : 0;
+    *to++ = '[';
+    for (size_t i = 0; i < n; i++) {
+        size_t k = a->turned[axis] ? (size_t)a->order[i] : i;
+        if (i > 0) *to++ = ',';
+        to = write_axis(a, axis + 1, at + k * below * a->width, below, to);
+        if (!to) return NULL;
+    }
+    *to++ = ']';
+    return to;
+}
+
+static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t states)
+{
+    size_t bound = text_bound(a), n = count_of(a);
+    for (size_t state = first; state < first + states; state++) {
+        char *from = api_buffer_room(e->to, bound), *to = from;
+        if (!from) break;
+        if (state > 0) *to++ = ',';
+        to = write_axis(a, 0, state_at(a, state), n, to);
+        if (!to) return false;
+        e->to->length += (size_t)(to - from);
+    }
+    return true;
+}
+
+/* --- CBOR ------------------------------------------------------------------------------------------------------- */
+
+/* All dimensions of the array, the states first; returns how many. */
+static size_t dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 1])
+{
+    size_t n = 0;
+    if (a->batched) extent[n++] = a->states;
+    for (size_t axis = 0; axis < a->rank; axis++)
+        extent[n++] = a->extent[axis];
+    return n;
+}
+
+void api_emit_typed(api_emit *e, size_t rank, const size_t *extent)
+{
+    uint64_t numbers = 1;
+    if (rank > 1) {
+        api_emit_head(e, CBOR_TAG, CBOR_TAG_DIMENSIONS);
+        api_emit_head(e, CBOR_ARRAY, 2);
+        api_emit_head(e, CBOR_ARRAY, rank);
+    }
+    for (size_t i = 0; i < rank; i++) {
+        if (rank > 1) api_emit_head(e, CBOR_UNSIGNED, extent[i]);
+        numbers *= extent[i];
+    }
+    api_emit_head(e, CBOR_TAG, CBOR_TAG_DOUBLES);
+    api_emit_head(e, CBOR_BYTES, numbers * sizeof(double));
+}
+
+/* An array without numbers. Dimensions are positive in RFC 8746: more than one makes arrays of empty arrays. */
+static void emit_empty(api_emit *e, size_t rank, const size_t *extent)
+{
+    if (rank == 1 && e->media != API_MEDIA_JSON) {
+        api_emit_begin_value(e);
+        api_emit_typed(e, 1, extent);
+        return;
+    }
+    api_emit_array(e);
+    for (size_t i = 0; i < extent[0]; i++)
+        emit_empty(e, rank - 1, extent + 1);
+    api_emit_end(e);
+}
+
+static unsigned char *put_double(unsigned char *to, double value, bool *finite)
+{
+    *finite &= isfinite(value) != 0;
+    memcpy(to, &value, sizeof value);
+    return to + sizeof value;
+}
+
+static unsigned char *copy_turned(const api_lanes *a, size_t axis, const double *at, size_t count, unsigned char *to,
+                                  bool *finite)
+{
+    if (axis == a->rank) return put_double(to, *at, finite);
+    size_t n = a->extent[axis], below = count / n;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = a->turned[axis] ? (size_t)a->order[i] : i;
+        to       = copy_turned(a, axis + 1, at + k * below * a->width, below, to, finite);
+    }
+    return to;
+}
+
+static bool write_bytes(api_emit *e, const api_lanes *a, size_t first, size_t states)
+{
+    bool           turned = is_turned(a), finite = true;
+    size_t         n  = count_of(a);
+    unsigned char *to = (unsigned char *)api_buffer_room(e->to, states * n * sizeof(double));
+    if (!to) return true;
+    for (size_t state = first; state < first + states; state++) {
+        const double *at = state_at(a, state);
+        if (turned) {
+            to = copy_turned(a, 0, at, n, to, &finite);
+            continue;
+        }
+        for (size_t k = 0; k < n; k++)
+            to = put_double(to, at[k * a->width], &finite);
+    }
+    if (finite) e->to->length += states * n * sizeof(double);
+    return finite;
+}
+
+/* --- both ------------------------------------------------------------------------------------------------------- */
+
+void api_emit_lanes_begin(api_emit *e, const api_lanes *a)
+{
+    size_t extent[API_EMIT_RANK + 1], rank = dimensions(a, extent);
+    if (a->states * count_of(a) == 0) {
+        emit_empty(e, rank, extent);
+    } else if (e->media != API_MEDIA_JSON && rank > 0) {
+        api_emit_begin_value(e);
+        api_emit_typed(e, rank, extent);
+    } else if (a->batched) {
+        api_emit_array(e);
+    } else if (e->media == API_MEDIA_JSON) {
+        api_emit_begin_value(e);
+    } /* else api_emit_number does it */
+}
+
+bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault)
+{
+    size_t n    = count_of(a);
+    bool   json = e->media == API_MEDIA_JSON, good = true;
+    if (n == 0) return true;
+    if (!json && !a->batched && a->rank == 0) {
+        api_emit_number(e, e->to ? *a->at : 0);
+        good = !e->to || isfinite(*a->at);
+    } else if (!e->to) {
+        e->bytes += states * (json ? text_bound(a) : n * sizeof(double));
+    } else {
+        good = json ? write_text(e, a, first, states) : write_bytes(e, a, first, states);
+    }
+    if (good) return true;
+    e->failed = true;
+    *fault    = find_fault(a, first);
+    return false;
+}
+
+void api_emit_lanes_end(api_emit *e, const api_lanes *a)
+{
+    if (e->media == API_MEDIA_JSON && a->batched && a->states * count_of(a) > 0) api_emit_end(e);
+}
+
+void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size_t *extent)
+{
+    api_lanes a = {.at = values, .width = 1, .states = 1, .rank = rank};
+    size_t    fault;
+    memcpy(a.extent, extent, rank * sizeof *extent);
+    api_emit_lanes_begin(e, &a);
+    if (api_emit_lanes_states(e, &a, 0, 1, &fault)) api_emit_lanes_end(e, &a);
+}
