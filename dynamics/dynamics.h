@@ -122,6 +122,16 @@ typedef struct dyn_sensitivity {
     double       *dtau_dgravity;                                                   /* nv x 3 */
 } dyn_sensitivity;
 
+/* Time derivatives of the first three of these, entry by entry, along the motion that goes on with qddd; components of
+ * wrenches (in their named axes) and their points do not change. Joints of one coordinate given, partial derivatives
+ * exchange, so that with ' for these rates
+ *     dtau_dot/dq = dtau_dq',  dtau_dot/dqd = dtau_dqd' + dtau_dq,  dtau_dot/dqdd = dtau_dqdd' + dtau_dqd,
+ *     dtau_dot/dqddd = dtau_dqdd. */
+typedef struct dyn_sensitivity_rate {
+    const double *q, *qd, *qdd, *qddd, *wrenches;
+    double       *dtau_dq_dot, *dtau_dqd_dot, *dtau_dqdd_dot; /* nv x nv; must not be NULL */
+} dyn_sensitivity_rate;
+
 /* Analytical derivatives of forward dynamics, by the implicit form dqdd/dx = -M^-1 dtau/dx at the qdd that tau gives.
  */
 typedef struct dyn_forward_sensitivity {
@@ -160,6 +170,7 @@ typedef struct dyn_kernels {
     void (*energy)(const dyn_scene *, void *ws, const dyn_energy *, size_t blocks);
     void (*torque_derivative)(const dyn_scene *, void *ws, const dyn_torque_derivative *, size_t blocks);
     void (*sensitivity)(const dyn_scene *, void *ws, const dyn_sensitivity *, size_t blocks);
+    void (*sensitivity_rate)(const dyn_scene *, void *ws, const dyn_sensitivity_rate *, size_t blocks);
     void (*forward_sensitivity)(const dyn_scene *, void *ws, const dyn_forward_sensitivity *, size_t blocks);
     void (*coriolis)(const dyn_scene *, void *ws, const dyn_coriolis *, size_t blocks);
     void (*regressor)(const dyn_scene *, void *ws, const dyn_regressor *, size_t blocks);

@@ -198,6 +198,15 @@ LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
     lane t         = lane_tanh(sd / f->coulomb_velocity);
     return f->viscous + magnitude * ((1.0 - t * t) / f->coulomb_velocity);
 }
+/* Its time derivative: of tanh alone, (1 - tanh^2)' = -2 tanh (1 - tanh^2) */
+LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
+{
+    const dyn_friction *f = &b->friction;
+    if (!(f->coulomb_velocity > 0)) return lane_of(0);
+    lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
+    lane t         = lane_tanh(sd / f->coulomb_velocity);
+    return -2.0 * magnitude * t * ((1.0 - t * t) / f->coulomb_velocity) * (sdd / f->coulomb_velocity);
+}
 /* Time derivative of joint_passive. */
 LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
 {

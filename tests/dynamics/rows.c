@@ -203,6 +203,20 @@ void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
     RUN(sensitivity, k, scene, rows, io, ports);
 }
 
+void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity_rate io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_sensitivity_rate, q, nq),
+                          IN(dyn_sensitivity_rate, qd, nv),
+                          IN(dyn_sensitivity_rate, qdd, nv),
+                          IN(dyn_sensitivity_rate, qddd, nv),
+                          IN(dyn_sensitivity_rate, wrenches, 9 * scene->n_wrenches),
+                          OUT(dyn_sensitivity_rate, dtau_dq_dot, nv * nv),
+                          OUT(dyn_sensitivity_rate, dtau_dqd_dot, nv * nv),
+                          OUT(dyn_sensitivity_rate, dtau_dqdd_dot, nv * nv)};
+    RUN(sensitivity_rate, k, scene, rows, io, ports);
+}
+
 void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io)
 {
     SIZES;

@@ -14,6 +14,7 @@ void rows_kinematics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, 
 void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_derivative io);
 void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_energy io);
 void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity io);
+void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity_rate io);
 void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io);
 void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_coriolis io);
 void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io);

@@ -17,6 +17,7 @@ enum { BATCH = 40, ROBOTS = 16 };
     X(dtau_dq, n * n) X(dtau_dqd, n * n) X(dtau_dqdd, n * n)                                     \
     X(dwrenches_dq, 6 * b * n) X(dwrenches_dqd, 6 * b * n) X(dwrenches_dqdd, 6 * b * n)          \
     X(dtau_dwrench, 6 * w * n) X(dtau_dgravity, 3 * n)                                           \
+    X(dtau_dq_dot, n * n) X(dtau_dqd_dot, n * n) X(dtau_dqdd_dot, n * n)                         \
     X(qdd_beside_derivative, n) X(pivot_beside_derivative, 1)                                    \
     X(dqdd_dq, n * n) X(dqdd_dqd, n * n) X(dqdd_dtau, n * n) X(dqdd_dwrench, 6 * w * n)          \
     X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \
@@ -119,6 +120,15 @@ static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const res
                                        .djoint_wrenches_dqdd = r->dwrenches_dqdd,
                                        .dtau_dwrench         = r->dtau_dwrench,
                                        .dtau_dgravity        = r->dtau_dgravity});
+    rows_sensitivity_rate(k, &t->scene, t->rows,
+                          (dyn_sensitivity_rate){.q             = t->q,
+                                                 .qd            = t->qd,
+                                                 .qdd           = t->qdd,
+                                                 .qddd          = t->qddd,
+                                                 .wrenches      = t->wrenches,
+                                                 .dtau_dq_dot   = r->dtau_dq_dot,
+                                                 .dtau_dqd_dot  = r->dtau_dqd_dot,
+                                                 .dtau_dqdd_dot = r->dtau_dqdd_dot});
 }
 
 static void evaluate_matrices(const dyn_kernels *k, const trial *t, const results *r)

@@ -1,0 +1,204 @@
+/* test_sensitivity_rate.c - time derivatives of the sensitivities: against the complex step of the sensitivities along
+ * the motion, and as derivatives of the torque's rate against the complex step of that. */
+#include "check.h"
+#include "complex_step.h"
+#include "rows.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* As for the sensitivities: relative to the largest entry of the quantity, or of the same of the joint wrenches, of
+ * which torques are what does not cancel. */
+#define TOLERANCE 1e-12
+
+enum { ROBOTS = 200 };
+
+typedef struct matrices {
+    double *by[3];   /* q, qd, qdd: nv x nv */
+    double  size[3]; /* of the same of the joint wrenches */
+} matrices;
+
+static const char *const names[] = {"q", "qd", "qdd"};
+
+static matrices allocate(const trial *t)
+{
+    return (matrices){
+        .by = {trial_array(t, t->nv * t->nv), trial_array(t, t->nv * t->nv), trial_array(t, t->nv * t->nv)}};
+}
+
+static void release(matrices *m)
+{
+    for (int i = 0; i < 3; i++)
+        free(m->by[i]);
+}
+
+static void compare(const char *what, const trial *t, const matrices *got, const matrices *expected)
+{
+    for (int i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s by %s", what, names[i]);
+        check_close_scaled(name, t->seed, t->nv * t->nv, got->by[i], expected->by[i], TOLERANCE, expected->size[i]);
+    }
+}
+
+static void rates(const dyn_kernels *k, const trial *t, const matrices *m)
+{
+    rows_sensitivity_rate(k, &t->scene, 1,
+                          (dyn_sensitivity_rate){.q             = t->q,
+                                                 .qd            = t->qd,
+                                                 .qdd           = t->qdd,
+                                                 .qddd          = t->qddd,
+                                                 .wrenches      = t->wrenches,
+                                                 .dtau_dq_dot   = m->by[0],
+                                                 .dtau_dqd_dot  = m->by[1],
+                                                 .dtau_dqdd_dot = m->by[2]});
+}
+
+/* The derivative that n numbers carry; they are freed. Returned is the largest of it and of them, as much as they
+ * change in a second at rates of 1: what stays as it is has rounding in its rate. */
+static double take(size_t n, double _Complex *x, double *derivative)
+{
+    double size = 0;
+    for (size_t i = 0; i < n; i++)
+        size = fmax(size, fabs(creal(x[i])));
+    complex_derivative(n, x, derivative);
+    free(x);
+    return fmax(size, largest(n, derivative));
+}
+
+/* What the sensitivities change by when the state moves on for i h. */
+static void along_motion(const trial *t, matrices *m)
+{
+    size_t           n = t->nv * t->nv, nj = 6 * t->bodies * t->nv;
+    complex_state    s      = complex_state_make(t, 0);
+    double          *unused = trial_array(t, nj);
+    double _Complex *D[3], *W[3];
+    complex_state_move(&s, t->qd);
+    complex_add(t->nv, s.qd, t->qdd);
+    complex_add(t->nv, s.qdd, t->qddd);
+    for (int i = 0; i < 3; i++)
+        D[i] = complex_array(n), W[i] = complex_array(nj);
+    dyn_kernels_complex.sensitivity(&t->scene, s.workspace,
+                                    &(dyn_sensitivity){.q                    = as_lanes(s.q),
+                                                       .qd                   = as_lanes(s.qd),
+                                                       .qdd                  = as_lanes(s.qdd),
+                                                       .wrenches             = as_lanes(s.wrenches),
+                                                       .dtau_dq              = as_lanes(D[0]),
+                                                       .dtau_dqd             = as_lanes(D[1]),
+                                                       .dtau_dqdd            = as_lanes(D[2]),
+                                                       .djoint_wrenches_dq   = as_lanes(W[0]),
+                                                       .djoint_wrenches_dqd  = as_lanes(W[1]),
+                                                       .djoint_wrenches_dqdd = as_lanes(W[2])},
+                                    1);
+    for (int i = 0; i < 3; i++) {
+        take(n, D[i], m->by[i]);
+        m->size[i] = take(nj, W[i], unused);
+    }
+    free(unused);
+    complex_state_free(&s);
+}
+
+static void compare_along_motion(const trial *t)
+{
+    const dyn_kernels *k;
+    matrices           expected = allocate(t), got = allocate(t);
+    along_motion(t, &expected);
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        rates(k, t, &got);
+        compare("rate", t, &got, &expected);
+    }
+    release(&expected);
+    release(&got);
+}
+
+static void test_random_robots(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial t = trial_make(seed, 1);
+        compare_along_motion(&t);
+        trial_free(&t);
+    }
+}
+
+static void test_terms(void **state)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        for (unsigned terms = 0; terms < 4; terms++) {
+            trial t       = trial_make(seed, 1);
+            t.scene.terms = terms;
+            compare_along_motion(&t);
+            trial_free(&t);
+        }
+}
+
+/* Column j of d tau_dot by i, from a state that carries its direction. */
+static void torque_rate_column(const trial *t, complex_state s, size_t j, int i, matrices *m)
+{
+    size_t           nj      = 6 * t->bodies;
+    double _Complex *tau_dot = complex_array(t->nv), *forces = complex_array(nj);
+    double          *column = trial_array(t, t->nv), *unused = trial_array(t, nj);
+    dyn_kernels_complex.torque_derivative(&t->scene, s.workspace,
+                                          &(dyn_torque_derivative){.q                  = as_lanes(s.q),
+                                                                   .qd                 = as_lanes(s.qd),
+                                                                   .qdd                = as_lanes(s.qdd),
+                                                                   .qddd               = as_lanes(s.qddd),
+                                                                   .wrenches           = as_lanes(s.wrenches),
+                                                                   .tau_dot            = as_lanes(tau_dot),
+                                                                   .joint_wrench_rates = as_lanes(forces)},
+                                          1);
+    take(t->nv, tau_dot, column);
+    m->size[i] = fmax(m->size[i], take(nj, forces, unused));
+    for (size_t row = 0; row < t->nv; row++)
+        m->by[i][row * t->nv + j] = column[row];
+    free(column), free(unused);
+    complex_state_free(&s);
+}
+
+static void torque_rate_derivatives(const trial *t, matrices *m)
+{
+    for (size_t j = 0; j < t->nv; j++) {
+        complex_state s = complex_state_along(t, j);
+        torque_rate_column(t, s, j, 0, m);
+        s = complex_state_make(t, 0);
+        s.qd[j] += I * COMPLEX_STEP;
+        torque_rate_column(t, s, j, 1, m);
+        s = complex_state_make(t, 0);
+        s.qdd[j] += I * COMPLEX_STEP;
+        torque_rate_column(t, s, j, 2, m);
+    }
+}
+
+/* d tau_dot / dq = (dtau/dq)', by qd: (dtau/dqd)' + dtau/dq, by qdd: (dtau/dqdd)' + dtau/dqd. */
+static void test_torque_rate(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial t = trial_make(seed, 1);
+        if (!t.model->floating) {
+            matrices expected = allocate(&t), got = allocate(&t), D = allocate(&t);
+            torque_rate_derivatives(&t, &expected);
+            rates(dyn_kernels_find(NULL), &t, &got);
+            rows_sensitivity(dyn_kernels_find(NULL), &t.scene, 1,
+                             (dyn_sensitivity){.q         = t.q,
+                                               .qd        = t.qd,
+                                               .qdd       = t.qdd,
+                                               .wrenches  = t.wrenches,
+                                               .dtau_dq   = D.by[0],
+                                               .dtau_dqd  = D.by[1],
+                                               .dtau_dqdd = D.by[2]});
+            for (size_t e = 0; e < t.nv * t.nv; e++) {
+                got.by[1][e] += D.by[0][e];
+                got.by[2][e] += D.by[1][e];
+            }
+            compare("torque rate", &t, &got, &expected);
+            release(&expected), release(&got), release(&D);
+        }
+        trial_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_robots), cmocka_unit_test(test_terms),
+                                       cmocka_unit_test(test_torque_rate)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
