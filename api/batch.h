@@ -4,7 +4,7 @@
 
 /* One such field. */
 typedef struct api_vector {
-    const json_t      *value; /* as given, not NULL */
+    const api_node    *value; /* as given, not NULL */
     api_place          at;
     size_t             n;     /* numbers in one state */
     const char        *count; /* what n is called, for messages ("nq"); NULL: nothing */
@@ -19,7 +19,7 @@ typedef struct api_vector {
 
 /* Notes whether the field is a batch, and of how many rows; false with a problem when the rows differ from those of
  * another field. */
-bool api_batch_measure(api_evaluation *e, const json_t *value, const api_place *at);
+bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place *at);
 
 /* Reads it into its lanes: a flat one into all states, padding filled with a copy of the last state. `scratch` has
  * room for n numbers. */

@@ -104,7 +104,7 @@ static bool check_rows(const api_evaluation *e)
 }
 
 /* Everything that can be wrong with the request is found here, before anything is evaluated. */
-static bool decode(api_evaluation *e, const json_t *request, size_t *answer_bytes)
+static bool decode(api_evaluation *e, const api_node *request, size_t *answer_bytes)
 {
     if (!api_decode_asked(e, request) || !api_decode_joints(e, request) || !api_decode_surroundings(e, request) ||
         !api_measure_state(e, request) || !api_measure_wrenches(e, request) || !check_rows(e))
@@ -137,11 +137,8 @@ static bool reply(api_evaluation *e, size_t bound)
     return true;
 }
 
-bool api_evaluate(api_evaluation *e, const json_t *request)
+bool api_evaluate(api_evaluation *e, const api_node *request)
 {
     size_t bound = 0;
-    bool   done  = decode(e, request, &bound) && take_memory(e) && evaluate(e) && reply(e, bound);
-    dyn_model_free(e->loaded);
-    api_unclaim(e->call, e->claimed);
-    return done;
+    return decode(e, request, &bound) && take_memory(e) && evaluate(e) && reply(e, bound);
 }

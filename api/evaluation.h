@@ -7,6 +7,7 @@
 #pragma once
 #include "call.h"
 #include "json.h"
+#include "node.h"
 #include "pointer.h"
 #include "task_inertia.h"
 
@@ -81,8 +82,8 @@ typedef struct api_evaluation {
     size_t           claimed;  /* bytes of the budget that go back when the request ends */
 } api_evaluation;
 
-/* Reads `request`, evaluates and replies. */
-bool api_evaluate(api_evaluation *e, const json_t *request);
+/* Decodes `request`, evaluates and replies; what the evaluation holds stays with the caller. */
+bool api_evaluate(api_evaluation *e, const api_node *request);
 
 /* Scratch memory until the end of the request: NULL with a problem when it does not fit. Not cleared. */
 void   *api_take(api_evaluation *e, size_t bytes);
@@ -115,14 +116,14 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
 
 /* --- decoding: each reads its fields of `request` and fails e->problem ------------------------------------------ */
 
-bool api_decode_asked(api_evaluation *e, const json_t *request);        /* fields.c: operations, options, names */
-bool api_decode_surroundings(api_evaluation *e, const json_t *request); /* fields.c: gravity and friction */
-bool api_decode_payload(api_evaluation *e, const json_t *request);      /* payload.c */
-bool api_decode_joints(api_evaluation *e, const json_t *request);       /* state.c */
-bool api_measure_state(api_evaluation *e, const json_t *request);       /* state.c: batched? how many rows? */
-bool api_decode_state(api_evaluation *e, const json_t *request);
-bool api_measure_wrenches(api_evaluation *e, const json_t *request); /* wrenches.c; reads the sites, too */
-bool api_decode_wrenches(api_evaluation *e, const json_t *request);
+bool api_decode_asked(api_evaluation *e, const api_node *request);        /* fields.c: operations, options, names */
+bool api_decode_surroundings(api_evaluation *e, const api_node *request); /* fields.c: gravity and friction */
+bool api_decode_payload(api_evaluation *e, const api_node *request);      /* payload.c */
+bool api_decode_joints(api_evaluation *e, const api_node *request);       /* state.c */
+bool api_measure_state(api_evaluation *e, const api_node *request);       /* state.c: batched? how many rows? */
+bool api_decode_state(api_evaluation *e, const api_node *request);
+bool api_measure_wrenches(api_evaluation *e, const api_node *request); /* wrenches.c; reads the sites, too */
+bool api_decode_wrenches(api_evaluation *e, const api_node *request);
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */
 

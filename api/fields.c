@@ -2,7 +2,6 @@
 #include "fields.h"
 #include "operation.h"
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,21 +38,18 @@ bool api_fail_at(const api_evaluation *e, const api_place *at, api_code code, co
     return false;
 }
 
-bool api_read_numbers(const api_evaluation *e, const json_t *value, const api_place *at, size_t n, double *numbers)
+bool api_read_numbers(const api_evaluation *e, const api_node *value, const api_place *at, size_t n, double *numbers)
 {
-    if (!json_is_array(value))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected", api_json_kind(value),
-                           n);
-    size_t given = json_array_size(value);
+    if (!api_node_is(value, API_ARRAY))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected",
+                           api_node_kind_text(value), n);
+    size_t given = api_node_size(value);
     for (size_t i = 0; i < given; i++) {
-        const json_t *entry = json_array_get(value, i);
-        api_place     entry_at;
-        if (json_is_number(entry)) {
-            if (i < n) numbers[i] = json_number_value(entry);
-            continue;
-        }
-        entry_at = api_place_index(at, i);
-        return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given, a number expected", api_json_kind(entry));
+        api_node  entry;
+        api_place entry_at = api_place_index(at, i);
+        if (api_node_item(value, i, &entry) && entry.kind != API_NUMBER)
+            return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(&entry));
+        if (i < n) numbers[i] = api_node_number(&entry);
     }
     return given == n || api_fail_at(e, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", given, n);
 }
@@ -75,15 +71,14 @@ static bool fail_unknown(const api_evaluation *e, const api_place *at, api_code 
     return false;
 }
 
-bool api_check_keys(const api_evaluation *e, const json_t *object, const api_place *at, const char *const *names,
+bool api_check_keys(const api_evaluation *e, const api_node *object, const api_place *at, const char *const *names,
                     const char *of)
 {
-    const char *key;
-    json_t     *value;
-    if (!json_is_object(object))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an object expected", api_json_kind(object));
-    json_object_foreach ((json_t *)(uintptr_t)object, key, value) { /* the macro's prototypes lack const */
-        size_t i = 0;
+    if (!api_node_is(object, API_OBJECT))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(object));
+    for (size_t member = 0; member < api_node_size(object); member++) {
+        const char *key = api_node_key(object, member);
+        size_t      i   = 0;
         while (names[i] && strcmp(names[i], key) != 0)
             i++;
         if (names[i]) continue;
@@ -97,14 +92,14 @@ bool api_check_keys(const api_evaluation *e, const json_t *object, const api_pla
     return true;
 }
 
-const char *api_read_string(const api_evaluation *e, const json_t *value, const api_place *at)
+const char *api_read_string(const api_evaluation *e, const api_node *value, const api_place *at)
 {
-    if (json_is_string(value)) return json_string_value(value);
-    api_fail_at(e, at, API_WRONG_TYPE, "%s given, a string expected", api_json_kind(value));
+    if (api_node_is(value, API_STRING)) return api_node_string(value, NULL);
+    api_fail_at(e, at, API_WRONG_TYPE, "%s given, a string expected", api_node_kind_text(value));
     return NULL;
 }
 
-int api_read_frame(const api_evaluation *e, const json_t *value, const api_place *at, bool link)
+int api_read_frame(const api_evaluation *e, const api_node *value, const api_place *at, bool link)
 {
     const char *name = api_read_string(e, value, at);
     if (!name) return -1;
@@ -126,7 +121,7 @@ static void list_fields(unsigned mask, const char *names[API_FIELD_COUNT + 2])
     names[n] = NULL;
 }
 
-static bool read_output(api_evaluation *e, api_asked *asked, const json_t *value, const api_place *at)
+static bool read_output(api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
 {
     const api_operation *operation = asked->operation;
     const char          *name      = api_read_string(e, value, at);
@@ -147,36 +142,37 @@ static bool read_output(api_evaluation *e, api_asked *asked, const json_t *value
     return fail_unknown(e, at, API_UNKNOWN_NAME, name, operation->name, &known);
 }
 
-static bool read_outputs(api_evaluation *e, api_asked *asked, const json_t *options, const api_place *up)
+static bool read_outputs(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up)
 {
-    const json_t *list = json_object_get(options, "outputs");
-    api_place     at   = api_place_key(up, "outputs");
+    const api_node *list = api_node_get(options, "outputs");
+    api_place       at   = api_place_key(up, "outputs");
     for (size_t i = 0; !list && i < api_output_count(asked->operation); i++)
         if (asked->operation->outputs[i].by_default) asked->outputs |= API_BIT(i);
     if (!list) return true;
-    if (!json_is_array(list) || json_array_size(list) == 0)
-        return api_fail_at(e, &at, json_is_array(list) ? API_WRONG_SHAPE : API_WRONG_TYPE,
+    if (!api_node_is(list, API_ARRAY) || api_node_size(list) == 0)
+        return api_fail_at(e, &at, api_node_is(list, API_ARRAY) ? API_WRONG_SHAPE : API_WRONG_TYPE,
                            "%s given, an array of at least one output's name expected",
-                           json_is_array(list) ? "an empty array" : api_json_kind(list));
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        api_place entry = api_place_index(&at, i);
-        if (!read_output(e, asked, json_array_get(list, i), &entry)) return false;
+                           api_node_is(list, API_ARRAY) ? "an empty array" : api_node_kind_text(list));
+    for (size_t i = 0; i < api_node_size(list); i++) {
+        api_node  entry;
+        api_place entry_at = api_place_index(&at, i);
+        if (!api_node_item(list, i, &entry) || !read_output(e, asked, &entry, &entry_at)) return false;
     }
     return true;
 }
 
-static bool read_options(api_evaluation *e, api_asked *asked, const json_t *options, const api_place *at)
+static bool read_options(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at)
 {
     return read_outputs(e, asked, options, at) &&
            (!asked->operation->options || asked->operation->options(e, asked, options, at));
 }
 
-static bool check_needs(const api_evaluation *e, const json_t *request)
+static bool check_needs(const api_evaluation *e, const api_node *request)
 {
     for (size_t i = 0; i < e->n_asked; i++)
         for (int f = 0; f < API_SHARED_FIELDS; f++) {
             const api_operation *operation = e->asked[i].operation;
-            if (!(operation->needs & API_BIT(f)) || json_object_get(request, api_field_names[f])) continue;
+            if (!(operation->needs & API_BIT(f)) || api_node_get(request, api_field_names[f])) continue;
             api_place at = api_place_key(NULL, api_field_names[f]);
             return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, api_field_names[f]);
         }
@@ -184,7 +180,7 @@ static bool check_needs(const api_evaluation *e, const json_t *request)
 }
 
 /* One entry of "operations" of an evaluate request. */
-static bool read_operation(api_evaluation *e, const char *name, const json_t *options, const api_place *operations)
+static bool read_operation(api_evaluation *e, const char *name, const api_node *options, const api_place *operations)
 {
     const char          *fields[API_FIELD_COUNT + 2];
     api_asked           *asked     = &e->asked[e->n_asked];
@@ -203,33 +199,31 @@ static bool read_operation(api_evaluation *e, const char *name, const json_t *op
     return api_check_keys(e, options, &at, fields, operation->name) && read_options(e, asked, options, &at);
 }
 
-static bool read_operations(api_evaluation *e, const json_t *request)
+static bool read_operations(api_evaluation *e, const api_node *request)
 {
-    const char   *name;
-    json_t       *options;
-    api_place     at         = api_place_key(NULL, "operations");
-    const json_t *operations = json_object_get(request, "operations");
+    api_place       at         = api_place_key(NULL, "operations");
+    const api_node *operations = api_node_get(request, "operations");
     if (!operations)
         return api_fail_at(e, &at, API_MISSING_FIELD, "evaluate needs operations, an object of operations");
-    if (!json_is_object(operations) || json_object_size(operations) == 0)
-        return api_fail_at(e, &at, json_is_object(operations) ? API_WRONG_SHAPE : API_WRONG_TYPE,
+    if (!api_node_is(operations, API_OBJECT) || api_node_size(operations) == 0)
+        return api_fail_at(e, &at, api_node_is(operations, API_OBJECT) ? API_WRONG_SHAPE : API_WRONG_TYPE,
                            "%s given, an object with at least one operation expected",
-                           json_is_object(operations) ? "an empty object" : api_json_kind(operations));
-    e->asked = api_take(e, json_object_size(operations) * sizeof *e->asked);
+                           api_node_is(operations, API_OBJECT) ? "an empty object" : api_node_kind_text(operations));
+    e->asked = api_take(e, api_node_size(operations) * sizeof *e->asked);
     if (!e->asked) return false;
-    json_object_foreach ((json_t *)(uintptr_t)operations, name, options)
-        if (!read_operation(e, name, options, &at)) return false;
+    for (size_t i = 0; i < api_node_size(operations); i++)
+        if (!read_operation(e, api_node_key(operations, i), api_node_value(operations, i), &at)) return false;
     return true;
 }
 
 /* The fields that an evaluate request may hold: what any of its operations takes. */
-static bool decode_combined(api_evaluation *e, const json_t *request)
+static bool decode_combined(api_evaluation *e, const api_node *request)
 {
     const char *fields[API_FIELD_COUNT + 2];
     unsigned    mask = 0;
     size_t      n    = 0;
-    if (!json_is_object(request))
-        return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_json_kind(request));
+    if (!api_node_is(request, API_OBJECT))
+        return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(request));
     if (!read_operations(e, request)) return false;
     for (size_t i = 0; i < e->n_asked; i++)
         mask |= (e->asked[i].operation->needs | e->asked[i].operation->takes) & SHARED;
@@ -241,7 +235,7 @@ static bool decode_combined(api_evaluation *e, const json_t *request)
     return api_check_keys(e, request, NULL, fields, "evaluate with these operations") && check_needs(e, request);
 }
 
-bool api_decode_asked(api_evaluation *e, const json_t *request)
+bool api_decode_asked(api_evaluation *e, const api_node *request)
 {
     const api_operation *operation = e->call->operation;
     if (!operation) return decode_combined(e, request);
@@ -258,16 +252,16 @@ bool api_decode_asked(api_evaluation *e, const json_t *request)
 
 /* --- surroundings ----------------------------------------------------------------------------------------------- */
 
-bool api_decode_surroundings(api_evaluation *e, const json_t *request)
+bool api_decode_surroundings(api_evaluation *e, const api_node *request)
 {
-    api_place     at      = api_place_key(NULL, "gravity");
-    const json_t *gravity = json_object_get(request, "gravity"), *friction = json_object_get(request, "friction");
+    api_place       at      = api_place_key(NULL, "gravity");
+    const api_node *gravity = api_node_get(request, "gravity"), *friction = api_node_get(request, "friction");
     memcpy(e->scene.gravity, e->model->dyn->gravity, sizeof e->scene.gravity);
     if (gravity && !api_read_numbers(e, gravity, &at, 3, e->scene.gravity)) return false;
 
     at = api_place_key(NULL, "friction");
-    if (friction && !json_is_boolean(friction))
-        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, true or false expected", api_json_kind(friction));
-    e->scene.terms = json_is_false(friction) ? DYN_ALL_TERMS & ~DYN_FRICTION : DYN_ALL_TERMS;
+    if (friction && !api_node_is(friction, API_TRUE) && !api_node_is(friction, API_FALSE))
+        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(friction));
+    e->scene.terms = api_node_is(friction, API_FALSE) ? DYN_ALL_TERMS & ~DYN_FRICTION : DYN_ALL_TERMS;
     return true;
 }

@@ -7,15 +7,15 @@ bool api_fail_at(const api_evaluation *e, const api_place *at, api_code code, co
     __attribute__((format(printf, 4, 5)));
 
 /* False unless `value` is an array of exactly n finite numbers. */
-bool api_read_numbers(const api_evaluation *e, const json_t *value, const api_place *at, size_t n, double *numbers);
+bool api_read_numbers(const api_evaluation *e, const api_node *value, const api_place *at, size_t n, double *numbers);
 
 /* False unless every key of the object is one of `names` (ends with NULL). `of` says of what, for the message. */
-bool api_check_keys(const api_evaluation *e, const json_t *object, const api_place *at, const char *const *names,
+bool api_check_keys(const api_evaluation *e, const api_node *object, const api_place *at, const char *const *names,
                     const char *of);
 
 /* The text of a string value; NULL with a problem when it is none. */
-const char *api_read_string(const api_evaluation *e, const json_t *value, const api_place *at);
+const char *api_read_string(const api_evaluation *e, const api_node *value, const api_place *at);
 
 /* Index in the model's frames of the frame, or with `link` only of the link, that a string value names; -1 with a
  * problem. */
-int api_read_frame(const api_evaluation *e, const json_t *value, const api_place *at, bool link);
+int api_read_frame(const api_evaluation *e, const api_node *value, const api_place *at, bool link);

@@ -6,12 +6,13 @@
 enum { POSES, JACOBIAN, JACOBIAN_DOT, VELOCITY, ACCELERATION, JERK };
 
 /* "frames": names, each once; absent: all of the model. The poses are keyed by them. */
-static bool read_frames(api_evaluation *e, api_asked *asked, const json_t *list, const api_place *at)
+static bool read_frames(api_evaluation *e, api_asked *asked, const api_node *list, const api_place *at)
 {
     const api_model *m = e->model;
-    if (list && !json_is_array(list))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of frames' names expected", api_json_kind(list));
-    size_t     n      = list ? json_array_size(list) : m->n_frames;
+    if (list && !api_node_is(list, API_ARRAY))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of frames' names expected",
+                           api_node_kind_text(list));
+    size_t     n      = list ? api_node_size(list) : m->n_frames;
     int       *frame  = api_take(e, n * sizeof *frame);
     dyn_frame *frames = api_take(e, n * sizeof *frames);
     bool      *seen   = api_take(e, m->n_frames);
@@ -19,7 +20,8 @@ static bool read_frames(api_evaluation *e, api_asked *asked, const json_t *list,
     memset(seen, 0, m->n_frames);
     for (size_t i = 0; i < n; i++) {
         api_place entry = api_place_index(at, i);
-        frame[i]        = list ? api_read_frame(e, json_array_get(list, i), &entry, false) : (int)i;
+        api_node  name;
+        frame[i] = api_node_item(list, i, &name) ? api_read_frame(e, &name, &entry, false) : (int)i;
         if (frame[i] < 0) return false;
         if (seen[frame[i]])
             return api_fail_at(e, &entry, API_DUPLICATE_NAME, "the frame %.64s is listed twice",
@@ -33,7 +35,7 @@ static bool read_frames(api_evaluation *e, api_asked *asked, const json_t *list,
     return true;
 }
 
-static bool read_reference(api_evaluation *e, api_asked *asked, const json_t *value, const api_place *at)
+static bool read_reference(api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
 {
     if (!value) return true;
     const char *name = api_read_string(e, value, at);
@@ -43,12 +45,12 @@ static bool read_reference(api_evaluation *e, api_asked *asked, const json_t *va
            api_fail_at(e, at, API_BAD_VALUE, "\"%.64s\" given, \"world\" or \"frame\" expected", name);
 }
 
-static bool options(api_evaluation *e, api_asked *asked, const json_t *given, const api_place *up)
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
-    const json_t *frame     = json_object_get(given, "frame");
-    api_place     frames_at = api_place_key(up, "frames"), frame_at = api_place_key(up, "frame");
-    api_place     reference_at = api_place_key(up, "reference");
-    if (!read_frames(e, asked, json_object_get(given, "frames"), &frames_at)) return false;
+    const api_node *frame     = api_node_get(given, "frame");
+    api_place       frames_at = api_place_key(up, "frames"), frame_at = api_place_key(up, "frame");
+    api_place       reference_at = api_place_key(up, "reference");
+    if (!read_frames(e, asked, api_node_get(given, "frames"), &frames_at)) return false;
     if (!(asked->outputs & API_BIT(POSES))) asked->n_frames = 0;
     if (frame) {
         int i = api_read_frame(e, frame, &frame_at, false);
@@ -58,7 +60,7 @@ static bool options(api_evaluation *e, api_asked *asked, const json_t *given, co
         return api_fail_at(e, &frame_at, API_MISSING_FIELD,
                            "all outputs but poses need \"frame\", the one they are of");
     }
-    return read_reference(e, asked, json_object_get(given, "reference"), &reference_at);
+    return read_reference(e, asked, api_node_get(given, "reference"), &reference_at);
 }
 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)

@@ -1,6 +1,7 @@
 /* operation.c - the table of operations, and a request for one of them from its bytes to its reply. */
 #include "operation.h"
 #include "base_parameters.h"
+#include "node_read.h"
 #include <string.h>
 
 const api_operation *const api_operations[] = {
@@ -103,12 +104,11 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
         .rows     = 1,
         .combined = !call->operation,
     };
-    size_t tree = api_json_weight(input->body, input->length);
-    if (!api_claim(call, tree, problem)) return false;
-    json_t *request = api_json_parse(input->body, input->length, call->api->limits.nesting, problem);
-    if (!request && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
-    bool done = request && api_watch_check(input->watch, problem) && api_evaluate(&e, request);
-    json_decref(request);
-    api_unclaim(call, tree);
+    api_node request;
+    bool     read = api_read_json(&e, input->body, input->length, &request);
+    if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
+    bool done = read && api_watch_check(input->watch, problem) && api_evaluate(&e, &request);
+    dyn_model_free(e.loaded);
+    api_unclaim(call, e.claimed);
     return done;
 }

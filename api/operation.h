@@ -33,7 +33,7 @@ typedef struct api_operation {
     double      weight, square_weight;    /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                            * dynamics costs 1 per body */
     /* Reads options beside "outputs"; their names are known already. NULL: there are none. */
-    bool (*options)(api_evaluation *e, api_asked *asked, const json_t *options, const api_place *at);
+    bool (*options)(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at);
     /* Entries a state of scratch lanes; NULL: none. */
     size_t (*spare)(const api_model *model, const api_asked *asked);
     /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */

@@ -5,21 +5,22 @@
 static const char *const fields[]        = {"link", "mass", "com", "inertia", NULL};
 static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL}; /* the core's order */
 
-static bool read_number(const api_evaluation *e, const json_t *object, const char *key, const api_place *up,
+static bool read_number(const api_evaluation *e, const api_node *object, const char *key, const api_place *up,
                         double *number)
 {
-    const json_t *value = json_object_get(object, key);
-    api_place     at    = api_place_key(up, key);
+    const api_node *value = api_node_get(object, key);
+    api_place       at    = api_place_key(up, key);
     if (!value) return true;
-    *number = json_number_value(value);
-    return json_is_number(value) ||
-           api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a number expected", api_json_kind(value));
+    if (!api_node_is(value, API_NUMBER))
+        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
+    *number = api_node_number(value);
+    return true;
 }
 
-static bool read_tensor(const api_evaluation *e, const json_t *payload, const api_place *up, double about_com[6])
+static bool read_tensor(const api_evaluation *e, const api_node *payload, const api_place *up, double about_com[6])
 {
-    const json_t *tensor = json_object_get(payload, "inertia");
-    api_place     at     = api_place_key(up, "inertia");
+    const api_node *tensor = api_node_get(payload, "inertia");
+    api_place       at     = api_place_key(up, "inertia");
     if (!tensor) return true;
     if (!api_check_keys(e, tensor, &at, tensor_fields, "an inertia tensor")) return false;
     for (int i = 0; i < 6; i++)
@@ -27,21 +28,21 @@ static bool read_tensor(const api_evaluation *e, const json_t *payload, const ap
     return true;
 }
 
-static bool require(const api_evaluation *e, const json_t *payload, const char *key, const api_place *up)
+static bool require(const api_evaluation *e, const api_node *payload, const char *key, const api_place *up)
 {
     api_place at = api_place_key(up, key);
-    return json_object_get(payload, key) || api_fail_at(e, &at, API_MISSING_FIELD, "a payload needs its %s", key);
+    return api_node_get(payload, key) || api_fail_at(e, &at, API_MISSING_FIELD, "a payload needs its %s", key);
 }
 
-static bool read_body(const api_evaluation *e, const json_t *given, const api_place *up, dyn_payload *payload)
+static bool read_body(const api_evaluation *e, const api_node *given, const api_place *up, dyn_payload *payload)
 {
-    char          reason[160];
-    api_place     link_at = api_place_key(up, "link"), com_at = api_place_key(up, "com");
-    const json_t *com = json_object_get(given, "com");
-    *payload          = (dyn_payload){0};
+    char            reason[160];
+    api_place       link_at = api_place_key(up, "link"), com_at = api_place_key(up, "com");
+    const api_node *com = api_node_get(given, "com");
+    *payload            = (dyn_payload){0};
     if (!api_check_keys(e, given, up, fields, "a payload")) return false;
     if (!require(e, given, "link", up) || !require(e, given, "mass", up)) return false;
-    int link = api_read_frame(e, json_object_get(given, "link"), &link_at, true);
+    int link = api_read_frame(e, api_node_get(given, "link"), &link_at, true);
     if (link < 0 || !read_number(e, given, "mass", up, &payload->inertia.mass) ||
         (com && !api_read_numbers(e, com, &com_at, 3, payload->inertia.com)) ||
         !read_tensor(e, given, up, payload->inertia.about_com))
@@ -60,21 +61,23 @@ static bool load(api_evaluation *e, size_t n, const dyn_payload *payload)
     }
 }
 
-bool api_decode_payload(api_evaluation *e, const json_t *request)
+bool api_decode_payload(api_evaluation *e, const api_node *request)
 {
-    const json_t *given = json_object_get(request, "payload");
-    api_place     at    = api_place_key(NULL, "payload");
-    bool          list  = json_is_array(given);
-    size_t        n     = list ? json_array_size(given) : 1;
+    const api_node *given = api_node_get(request, "payload");
+    api_place       at    = api_place_key(NULL, "payload");
+    bool            list  = api_node_is(given, API_ARRAY);
+    size_t          n     = list ? api_node_size(given) : 1;
     if (!given || n == 0) return true;
-    if (!list && !json_is_object(given))
+    if (!list && !api_node_is(given, API_OBJECT))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a payload or an array of them expected",
-                           api_json_kind(given));
+                           api_node_kind_text(given));
     dyn_payload *payload = api_take(e, n * sizeof *payload);
     if (!payload) return false;
     for (size_t i = 0; i < n; i++) {
         api_place entry = list ? api_place_index(&at, i) : at;
-        if (!read_body(e, list ? json_array_get(given, i) : given, &entry, &payload[i])) return false;
+        api_node  item  = *given;
+        if (list && !api_node_item(given, i, &item)) return false;
+        if (!read_body(e, &item, &entry, &payload[i])) return false;
     }
     return load(e, n, payload);
 }

@@ -30,7 +30,7 @@ static const api_base *find_base(api_evaluation *e)
     return base;
 }
 
-static bool options(api_evaluation *e, api_asked *asked, const json_t *given, const api_place *at)
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *at)
 {
     (void)given, (void)at;
     if (!(asked->outputs & (API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR)))) return true;

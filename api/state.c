@@ -13,11 +13,12 @@ static int coordinate_named(const api_model *m, const char *name)
 }
 
 /* Place i of the request is coordinate order[i]; each coordinate once. */
-static bool read_order(const api_evaluation *e, const json_t *list, const api_place *at, int *order, bool *seen)
+static bool read_order(const api_evaluation *e, const api_node *list, const api_place *at, int *order, bool *seen)
 {
     for (size_t i = 0; i < e->model->nv; i++) {
+        api_node    item;
         api_place   entry = api_place_index(at, i);
-        const char *name  = api_read_string(e, json_array_get(list, i), &entry);
+        const char *name  = api_node_item(list, i, &item) ? api_read_string(e, &item, &entry) : NULL;
         if (!name) return false;
         order[i] = coordinate_named(e->model, name);
         if (order[i] < 0)
@@ -28,21 +29,21 @@ static bool read_order(const api_evaluation *e, const json_t *list, const api_pl
     return true;
 }
 
-bool api_decode_joints(api_evaluation *e, const json_t *request)
+bool api_decode_joints(api_evaluation *e, const api_node *request)
 {
     const api_model *m    = e->model;
-    const json_t    *list = json_object_get(request, "joints");
+    const api_node  *list = api_node_get(request, "joints");
     api_place        at   = api_place_key(NULL, "joints");
     if (!list) return true;
     if (m->nq != m->nv)
         return api_fail_at(e, &at, API_BAD_VALUE,
                            "joints is for models with as many positions as velocities; %s has nq = %zu, nv = %zu",
                            m->name, m->nq, m->nv);
-    if (!json_is_array(list))
+    if (!api_node_is(list, API_ARRAY))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, an array of all %zu joints' names expected",
-                           api_json_kind(list), m->nv);
-    if (json_array_size(list) != m->nv)
-        return api_fail_at(e, &at, API_WRONG_SHAPE, "%zu names given, all %zu of %s expected", json_array_size(list),
+                           api_node_kind_text(list), m->nv);
+    if (api_node_size(list) != m->nv)
+        return api_fail_at(e, &at, API_WRONG_SHAPE, "%zu names given, all %zu of %s expected", api_node_size(list),
                            m->nv, m->name);
     int  *order = api_take(e, m->nv * sizeof *order);
     bool *seen  = api_take(e, m->nv);
@@ -52,17 +53,17 @@ bool api_decode_joints(api_evaluation *e, const json_t *request)
     return read_order(e, list, &at, order, seen);
 }
 
-static const json_t *field(const json_t *request, int f, api_place *at)
+static const api_node *field(const api_node *request, int f, api_place *at)
 {
     *at = api_place_key(NULL, api_field_names[f]);
-    return json_object_get(request, api_field_names[f]);
+    return api_node_get(request, api_field_names[f]);
 }
 
-bool api_measure_state(api_evaluation *e, const json_t *request)
+bool api_measure_state(api_evaluation *e, const api_node *request)
 {
     api_place at;
     for (int f = 0; f < API_STATE_FIELDS; f++) {
-        const json_t *value = field(request, f, &at);
+        const api_node *value = field(request, f, &at);
         if (value && !api_batch_measure(e, value, &at)) return false;
     }
     return true;
@@ -107,7 +108,7 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
     return true;
 }
 
-bool api_decode_state(api_evaluation *e, const json_t *request)
+bool api_decode_state(api_evaluation *e, const api_node *request)
 {
     const api_model *m       = e->model;
     double          *scratch = api_take(e, m->nq * sizeof *scratch); /* nq >= nv */

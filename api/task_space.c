@@ -24,7 +24,7 @@ static int axis_named(const char *name)
     return -1;
 }
 
-static bool read_axis(const api_evaluation *e, api_asked *asked, const json_t *value, const api_place *at)
+static bool read_axis(const api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
 {
     const char *name = api_read_string(e, value, at);
     if (!name) return false;
@@ -38,43 +38,44 @@ static bool read_axis(const api_evaluation *e, api_asked *asked, const json_t *v
 }
 
 /* "axes": in their order; absent: all six. */
-static bool read_axes(const api_evaluation *e, api_asked *asked, const json_t *list, const api_place *at)
+static bool read_axes(const api_evaluation *e, api_asked *asked, const api_node *list, const api_place *at)
 {
     for (int axis = 0; !list && axis < API_TASK_AXES; axis++)
         asked->axis[asked->n_axes++] = axis;
     if (!list) return true;
-    if (!json_is_array(list) || json_array_size(list) == 0)
-        return api_fail_at(e, at, json_is_array(list) ? API_WRONG_SHAPE : API_WRONG_TYPE,
+    if (!api_node_is(list, API_ARRAY) || api_node_size(list) == 0)
+        return api_fail_at(e, at, api_node_is(list, API_ARRAY) ? API_WRONG_SHAPE : API_WRONG_TYPE,
                            "%s given, an array of at least one of x, y, z, rx, ry, rz expected",
-                           json_is_array(list) ? "an empty array" : api_json_kind(list));
-    for (size_t i = 0; i < json_array_size(list); i++) {
+                           api_node_is(list, API_ARRAY) ? "an empty array" : api_node_kind_text(list));
+    for (size_t i = 0; i < api_node_size(list); i++) {
+        api_node  name;
         api_place entry = api_place_index(at, i);
-        if (!read_axis(e, asked, json_array_get(list, i), &entry)) return false;
+        if (!api_node_item(list, i, &name) || !read_axis(e, asked, &name, &entry)) return false;
     }
     return true;
 }
 
-static bool read_damping(const api_evaluation *e, api_asked *asked, const json_t *value, const api_place *at)
+static bool read_damping(const api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
 {
     if (!value) return true;
-    if (!json_is_number(value))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_json_kind(value));
-    asked->damping = json_number_value(value);
+    if (!api_node_is(value, API_NUMBER))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
+    asked->damping = api_node_number(value);
     return asked->damping >= 0 ||
            api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a number not less than 0 expected", asked->damping);
 }
 
-static bool options(api_evaluation *e, api_asked *asked, const json_t *given, const api_place *up)
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
-    const json_t *frame    = json_object_get(given, "frame");
-    api_place     frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
-    api_place     damping_at = api_place_key(up, "damping");
+    const api_node *frame    = api_node_get(given, "frame");
+    api_place       frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
+    api_place       damping_at = api_place_key(up, "damping");
     if (!frame) return api_fail_at(e, &frame_at, API_MISSING_FIELD, "task-space needs frame, the one it is about");
     int i = api_read_frame(e, frame, &frame_at, false);
     if (i < 0) return false;
     asked->at = &e->model->frames[i].frame;
-    return read_axes(e, asked, json_object_get(given, "axes"), &axes_at) &&
-           read_damping(e, asked, json_object_get(given, "damping"), &damping_at);
+    return read_axes(e, asked, api_node_get(given, "axes"), &axes_at) &&
+           read_damping(e, asked, api_node_get(given, "damping"), &damping_at);
 }
 
 /* --- a block of states in lanes --------------------------------------------------------------------------------- */

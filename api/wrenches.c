@@ -19,17 +19,17 @@ static bool takes_rates(const api_evaluation *e)
     return false;
 }
 
-static const json_t *list_of(const json_t *request, api_place *at)
+static const api_node *list_of(const api_node *request, api_place *at)
 {
     *at = api_place_key(NULL, "wrenches");
-    return json_object_get(request, "wrenches");
+    return api_node_get(request, "wrenches");
 }
 
-static bool read_axes(const api_evaluation *e, const json_t *wrench, const api_place *up, bool *world_axes)
+static bool read_axes(const api_evaluation *e, const api_node *wrench, const api_place *up, bool *world_axes)
 {
-    const json_t *value = json_object_get(wrench, "frame");
-    api_place     at    = api_place_key(up, "frame");
-    *world_axes         = true;
+    const api_node *value = api_node_get(wrench, "frame");
+    api_place       at    = api_place_key(up, "frame");
+    *world_axes           = true;
     if (!value) return true;
     const char *name = api_read_string(e, value, &at);
     if (!name) return false;
@@ -39,37 +39,38 @@ static bool read_axes(const api_evaluation *e, const json_t *wrench, const api_p
 }
 
 /* Where the wrench acts, and how many rows its components have. */
-static bool read_site(api_evaluation *e, const json_t *wrench, const api_place *up, dyn_wrench_site *site)
+static bool read_site(api_evaluation *e, const api_node *wrench, const api_place *up, dyn_wrench_site *site)
 {
     bool rates = takes_rates(e);
     if (!api_check_keys(e, wrench, up, rates ? fields_with_rates : fields, "a wrench")) return false;
     api_place at = api_place_key(up, "link");
-    if (!json_object_get(wrench, "link")) return api_fail_at(e, &at, API_MISSING_FIELD, "a wrench needs its link");
-    int link = api_read_frame(e, json_object_get(wrench, "link"), &at, true);
+    if (!api_node_get(wrench, "link")) return api_fail_at(e, &at, API_MISSING_FIELD, "a wrench needs its link");
+    int link = api_read_frame(e, api_node_get(wrench, "link"), &at, true);
     if (link < 0 || !read_axes(e, wrench, up, &site->world_axes)) return false;
     site->body = e->model->frames[link].frame.body;
     site->X_bl = e->model->frames[link].frame.X_bf;
     for (int i = 0; i < VALUES + (rates ? RATES : 0); i++) {
-        const json_t *value = json_object_get(wrench, vectors[i]);
-        at                  = api_place_key(up, vectors[i]);
+        const api_node *value = api_node_get(wrench, vectors[i]);
+        at                    = api_place_key(up, vectors[i]);
         if (value && !api_batch_measure(e, value, &at)) return false;
     }
     return true;
 }
 
-bool api_measure_wrenches(api_evaluation *e, const json_t *request)
+bool api_measure_wrenches(api_evaluation *e, const api_node *request)
 {
-    api_place     at;
-    const json_t *list = list_of(request, &at);
-    size_t        n    = json_array_size(list);
-    if (list && !json_is_array(list))
-        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, an array of wrenches expected", api_json_kind(list));
+    api_place       at;
+    const api_node *list = list_of(request, &at);
+    size_t          n    = api_node_size(list);
+    if (list && !api_node_is(list, API_ARRAY))
+        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, an array of wrenches expected", api_node_kind_text(list));
     if (n == 0) return true;
     dyn_wrench_site *sites = api_take(e, n * sizeof *sites);
     if (!sites) return false;
     for (size_t i = 0; i < n; i++) {
         api_place entry = api_place_index(&at, i);
-        if (!read_site(e, json_array_get(list, i), &entry, &sites[i])) return false;
+        api_node  wrench;
+        if (!api_node_item(list, i, &wrench) || !read_site(e, &wrench, &entry, &sites[i])) return false;
     }
     e->scene.n_wrenches = n;
     e->scene.wrench     = sites;
@@ -88,12 +89,12 @@ static double *take_vectors(api_evaluation *e, size_t n)
 }
 
 /* Reads n vectors of wrench `index` into `lanes`, which hold as many of each wrench. */
-static bool read_vectors(const api_evaluation *e, const json_t *wrench, const api_place *up, size_t index,
+static bool read_vectors(const api_evaluation *e, const api_node *wrench, const api_place *up, size_t index,
                          const char *const *names, size_t n, double *lanes)
 {
     double scratch[3];
     for (size_t i = 0; i < n; i++) {
-        api_vector v = {.value = json_object_get(wrench, names[i]), .n = 3};
+        api_vector v = {.value = api_node_get(wrench, names[i]), .n = 3};
         if (!v.value) continue;
         v.at     = api_place_key(up, names[i]);
         v.lanes  = lanes;
@@ -104,20 +105,21 @@ static bool read_vectors(const api_evaluation *e, const json_t *wrench, const ap
     return true;
 }
 
-bool api_decode_wrenches(api_evaluation *e, const json_t *request)
+bool api_decode_wrenches(api_evaluation *e, const api_node *request)
 {
-    api_place     at;
-    const json_t *list  = list_of(request, &at);
-    bool          rates = takes_rates(e);
+    api_place       at;
+    const api_node *list  = list_of(request, &at);
+    bool            rates = takes_rates(e);
     if (e->scene.n_wrenches == 0) return true;
     e->wrenches = take_vectors(e, VALUES);
     if (!e->wrenches) return false;
     if (rates && !(e->wrench_rates = take_vectors(e, RATES))) return false;
     for (size_t i = 0; i < e->scene.n_wrenches; i++) {
-        const json_t *wrench = json_array_get(list, i);
-        api_place     entry  = api_place_index(&at, i);
-        if (!read_vectors(e, wrench, &entry, i, vectors, VALUES, e->wrenches)) return false;
-        if (rates && !read_vectors(e, wrench, &entry, i, vectors + VALUES, RATES, e->wrench_rates)) return false;
+        api_node  wrench;
+        api_place entry = api_place_index(&at, i);
+        if (!api_node_item(list, i, &wrench)) return false;
+        if (!read_vectors(e, &wrench, &entry, i, vectors, VALUES, e->wrenches)) return false;
+        if (rates && !read_vectors(e, &wrench, &entry, i, vectors + VALUES, RATES, e->wrench_rates)) return false;
     }
     return true;
 }

@@ -1,0 +1,237 @@
+/* node_build.c - see node_build.h. */
+#include "node_build.h"
+#include <string.h>
+
+enum { FIRST_NODES = 24, FIRST_ROOM = 1024, MOST_ROOM = 64 * 1024, FIRST_NUMBERS = 16, BYTES_A_NUMBER = 16 };
+
+/* --- memory ----------------------------------------------------------------------------------------------------- */
+
+/* A small piece, aligned for nodes. Blocks from which pieces are cut grow with what was needed. */
+static void *take(api_builder *b, size_t bytes)
+{
+    bytes = (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+    if (bytes > (size_t)(b->room_end - b->room)) {
+        size_t block = bytes > MOST_ROOM / 8 ? bytes : MOST_ROOM / 8;
+        char  *more  = api_take(b->e, block);
+        if (!more || block == bytes) return more; /* what is left of the old block stays in use */
+        b->room     = more;
+        b->room_end = more + block;
+    }
+    void *piece = b->room;
+    b->room += bytes;
+    return piece;
+}
+
+static char *copy_text(api_builder *b, const char *text, size_t length)
+{
+    char *copy = take(b, length + 1);
+    if (!copy) return NULL;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+bool api_build_start(api_builder *b, api_evaluation *e, size_t length)
+{
+    size_t nesting = e->call->api->limits.nesting, open = nesting * sizeof *b->open;
+    size_t stack = FIRST_NODES * sizeof *b->stack;
+    *b           = (api_builder){.e = e, .capacity = FIRST_NODES};
+    char *memory = api_take(e, open + stack + FIRST_ROOM);
+    if (!memory) return false;
+    b->open     = (api_open_value *)(void *)memory;
+    b->stack    = (api_node *)(void *)(memory + open);
+    b->room     = memory + open + stack;
+    b->room_end = b->room + FIRST_ROOM;
+    return api_build_more_numbers(b, FIRST_NUMBERS + length / BYTES_A_NUMBER);
+}
+
+/* Numbers of open arrays go on in the new block; those of closed ones stay where their nodes point to. */
+bool api_build_more_numbers(api_builder *b, size_t count)
+{
+    size_t d = 0;
+    if (count <= b->numbers_capacity - b->n_numbers) return true;
+    while (d < b->depth && !b->open[d].packing)
+        d++;
+    size_t from     = d < b->depth ? b->open[d].first_number : b->n_numbers;
+    size_t kept     = b->n_numbers - from;
+    size_t capacity = kept + (count > kept ? count : kept);
+    if (capacity < b->numbers_capacity) capacity = b->numbers_capacity;
+    double *numbers = api_take(b->e, capacity * sizeof *numbers);
+    if (!numbers) return false;
+    if (kept > 0) memcpy(numbers, b->numbers + from, kept * sizeof *numbers);
+    for (; d < b->depth; d++)
+        b->open[d].first_number -= b->open[d].packing ? from : 0;
+    b->numbers          = numbers;
+    b->n_numbers        = kept;
+    b->numbers_capacity = capacity;
+    return true;
+}
+
+static bool grow_stack(api_builder *b)
+{
+    api_node *stack = api_take(b->e, 2 * b->capacity * sizeof *stack);
+    if (!stack) return false;
+    memcpy(stack, b->stack, b->used * sizeof *stack);
+    b->stack = stack;
+    b->capacity *= 2;
+    return true;
+}
+
+/* --- values ----------------------------------------------------------------------------------------------------- */
+
+static bool push(api_builder *b, const api_node *node)
+{
+    if (b->used == b->capacity && !grow_stack(b)) return false;
+    b->stack[b->used++] = *node;
+    return true;
+}
+
+/* An array whose items are not all alike gets a node for each that was packed so far. */
+static bool unpack(api_builder *b, api_open_value *array)
+{
+    size_t size = 1;
+    for (size_t axis = 0; axis < array->rank; axis++)
+        size *= array->extent[axis];
+    for (size_t i = 0; i < array->count; i++) {
+        const double *at   = b->numbers + array->first_number + i * size;
+        api_node      item = {.kind = API_NUMBER};
+        if (array->rank == 0) {
+            item.number = *at;
+        } else {
+            item = (api_node){.kind = API_ARRAY, .rank = array->rank, .numbers = (const unsigned char *)at};
+            memcpy(item.extent, array->extent, sizeof array->extent);
+        }
+        if (!push(b, &item)) return false;
+    }
+    array->packing = false;
+    return true;
+}
+
+/* A value that is not packed with its neighbours. */
+static bool place(api_builder *b, api_node *node)
+{
+    if (b->depth == 0) {
+        b->root = *node;
+        return true;
+    }
+    api_open_value *top = &b->open[b->depth - 1];
+    if (top->packing && !unpack(b, top)) return false;
+    if (top->object) {
+        node->key        = top->key;
+        node->key_length = top->key_length;
+        node->key_offset = top->key_offset;
+    }
+    return push(b, node);
+}
+
+bool api_build_key(api_builder *b, const char *key, size_t length, size_t offset)
+{
+    api_open_value *top = &b->open[b->depth - 1];
+    top->key            = copy_text(b, key, length);
+    top->key_length     = (uint32_t)length;
+    top->key_offset     = (uint32_t)offset;
+    return top->key != NULL;
+}
+
+bool api_build_string(api_builder *b, const char *text, size_t length)
+{
+    api_node node = {.kind = API_STRING, .extent = {(uint32_t)length}, .text = copy_text(b, text, length)};
+    return node.text && place(b, &node);
+}
+
+bool api_build_constant(api_builder *b, api_kind kind)
+{
+    api_node node = {.kind = (uint8_t)kind};
+    return place(b, &node);
+}
+
+bool api_build_lone_number(api_builder *b, double number)
+{
+    api_node node = {.kind = API_NUMBER, .number = number};
+    return place(b, &node);
+}
+
+/* --- arrays and objects ----------------------------------------------------------------------------------------- */
+
+/* The innermost open array when it goes on packing with an item of that shape; NULL otherwise. */
+static api_open_value *packs(api_builder *b, size_t rank, const uint32_t *extent)
+{
+    api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
+    if (!top || !top->packing || rank == API_PACKED_RANK) return NULL;
+    if (top->count > 0) {
+        bool same = top->rank == rank && memcmp(top->extent, extent, rank * sizeof *extent) == 0;
+        return same ? top : NULL;
+    }
+    top->rank = (uint8_t)rank;
+    memcpy(top->extent, extent, rank * sizeof *extent);
+    return top;
+}
+
+bool api_build_packed(api_builder *b, const api_node *numbers)
+{
+    api_node        node = *numbers;
+    api_open_value *top  = packs(b, node.rank, node.extent);
+    size_t          n    = 1;
+    if (!top) return place(b, &node);
+    for (size_t axis = 0; axis < node.rank; axis++)
+        n *= node.extent[axis];
+    if (!api_build_more_numbers(b, n)) return false;
+    api_node_numbers(&node, 0, n, b->numbers + b->n_numbers);
+    b->n_numbers += n;
+    top->count++;
+    return true;
+}
+
+bool api_build_open(api_builder *b, bool object)
+{
+    api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
+    if (object && top && top->packing && !unpack(b, top)) return false;
+    b->open[b->depth++] =
+        (api_open_value){.object = object, .packing = !object, .first_number = b->n_numbers, .first = b->used};
+    return true;
+}
+
+static bool close_packed(api_builder *b, const api_open_value *array)
+{
+    api_node node = {.kind = API_ARRAY, .rank = (uint8_t)(array->rank + 1), .extent = {(uint32_t)array->count}};
+    memcpy(node.extent + 1, array->extent, array->rank * sizeof *array->extent);
+    node.numbers        = (const unsigned char *)(b->numbers + array->first_number);
+    api_open_value *top = packs(b, node.rank, node.extent);
+    if (!top) return place(b, &node);
+    top->count++; /* the numbers stand behind those of its other items */
+    return true;
+}
+
+static bool check_keys(const api_builder *b, const api_node *object)
+{
+    const api_node *member = api_node_repeated(object);
+    if (!member) return true;
+    api_fail(b->e->problem, API_DUPLICATE_KEY, NULL, "the key \"%.64s\" stands twice in one object", member->key);
+    b->e->problem->offset = member->key_offset;
+    return false;
+}
+
+bool api_build_close(api_builder *b)
+{
+    api_open_value top = b->open[--b->depth];
+    if (top.packing) return close_packed(b, &top);
+    size_t    n     = b->used - top.first;
+    api_node *items = take(b, top.object ? api_node_members_bytes(n) : n * sizeof *items);
+    api_node  node  = {.kind = top.object ? API_OBJECT : API_ARRAY, .extent = {(uint32_t)n}, .items = items};
+    if (!items) return false;
+    memcpy(items, b->stack + top.first, n * sizeof *items);
+    b->used = top.first;
+    if (top.object && !check_keys(b, &node)) return false;
+    return place(b, &node);
+}
+
+api_pointer api_build_pointer(const api_builder *b)
+{
+    api_pointer p = api_pointer_root();
+    for (size_t d = 0; d < b->depth; d++) {
+        const api_open_value *open  = &b->open[d];
+        size_t                nodes = (d + 1 < b->depth ? b->open[d + 1].first : b->used) - open->first;
+        p = open->object ? api_pointer_key(&p, open->key) : api_pointer_index(&p, open->packing ? open->count : nodes);
+    }
+    return p;
+}
