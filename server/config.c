@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef enum kind { TEXT, COUNT, BYTES, SECONDS, MICROSECONDS, CHOICE } kind;
+typedef enum kind { TEXT, COUNT, BYTES, SECONDS, MICROSECONDS, CHOICE, OCTAL } kind;
 
 typedef struct setting {
     const char *name; /* the flag is --name, the variable TORQUED_NAME */
@@ -28,7 +28,10 @@ typedef struct setting {
 
 static const setting settings[] = {
     {"listen", "HOST:PORT", TEXT, AT(listen), 0, 0, "127.0.0.1:8088", NULL,
-     "address to serve, IPv4, [IPv6] or a name; port 0 takes a free one"},
+     "address to serve, IPv4, [IPv6] or a name; port 0 takes a free one; or unix:PATH for a socket in the file system; "
+     "several with commas between"},
+    {"socket-mode", "MODE", OCTAL, AT(socket_mode), 0, 0777, "600", NULL,
+     "permissions of a socket in the file system, octal: who may write to it may connect"},
     {"models", "DIR", TEXT, AT(models), 0, 0, NULL, NULL,
      "folder of the bundled robots (models/ of the source tree, else of the installation)"},
     {"store", "DIR", TEXT, AT(store), 0, 0, NULL, NULL,
@@ -54,8 +57,9 @@ static const setting settings[] = {
     {"queue", "SECONDS", SECONDS, AT(queue), 0.001, 86400, "10", NULL,
      "of estimated work waiting for each worker; beyond it the answer is 503"},
     {"workers", "N", COUNT, AT(workers), 0, 1024, "0", NULL,
-     "threads for long requests; 0: one less than the usable cores, at least 1"},
-    {"loops", "N", COUNT, AT(loops), 1, 64, "1", NULL, "threads for connections and short requests"},
+     "threads for long requests; 0: the usable cores less the loops, at least 1"},
+    {"loops", "N", COUNT, AT(loops), 0, SRV_LOOPS_MOST, "0", NULL,
+     "threads for connections and short requests; 0: one for every four usable cores, at least 1"},
     {"inline-limit", "MICROSECONDS", MICROSECONDS, AT(inline_limit), 0, 1e6, "75", NULL,
      "requests estimated to be shorter run on the thread of their connection"},
     {"drain", "SECONDS", SECONDS, AT(drain), 0, 86400, "30", NULL, "on SIGTERM, for requests in flight to finish"},
@@ -110,6 +114,8 @@ static void describe_range(const setting *s, char *text, size_t size)
         snprintf(text, size, "%s", s->choices);
     else if (s->kind == BYTES)
         snprintf(text, size, "%.15g to %.15gG", s->least, s->most / (1024 * MB));
+    else if (s->kind == OCTAL)
+        snprintf(text, size, "%o to %o", (unsigned)s->least, (unsigned)s->most);
     else
         snprintf(text, size, "%.15g to %.15g", s->least, s->most);
 }
@@ -128,12 +134,21 @@ static bool set_choice(const setting *s, const char *text, int *chosen)
     return false;
 }
 
+static bool set_octal(const setting *s, const char *text, int *value)
+{
+    size_t digits = strspn(text, "01234567");
+    if (digits == 0 || digits > 4 || text[digits]) return false;
+    *value = (int)strtol(text, NULL, 8);
+    return *value >= s->least && *value <= s->most;
+}
+
 static bool set_value(srv_config *config, const setting *s, const char *text)
 {
     double value;
     switch (s->kind) {
     case TEXT: *(const char **)field(config, s) = text; return *text != '\0';
     case CHOICE: return set_choice(s, text, field(config, s));
+    case OCTAL: return set_octal(s, text, field(config, s));
     case COUNT:
     case BYTES:
         if (!plain_number(text, s->kind == BYTES, &value) || value < s->least || value > s->most) return false;
@@ -158,7 +173,8 @@ static bool set_or_explain(srv_config *config, const setting *s, const char *sou
                                            [BYTES]        = "a size such as 64K, 256M or 2G, ",
                                            [SECONDS]      = "seconds, ",
                                            [MICROSECONDS] = "microseconds, ",
-                                           [CHOICE]       = "one of "};
+                                           [CHOICE]       = "one of ",
+                                           [OCTAL]        = "an octal number, "};
     char                     range[120];
     describe_range(s, range, sizeof range);
     snprintf(error, error_size, "%s is \"%.80s\"; expected %s%s", source, text, expected[s->kind], range);
@@ -204,13 +220,14 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *at,
 }
 
 /* What the table cannot say. */
-static bool check_address(const srv_config *config, char *error, size_t error_size)
+static bool check_addresses(const srv_config *config, char *error, size_t error_size)
 {
-    srv_address address;
-    if (srv_address_parse(config->listen, &address)) return true;
+    srv_address addresses[SRV_LISTEN_MOST];
+    if (srv_addresses_parse(config->listen, addresses) > 0) return true;
     snprintf(error, error_size,
-             "--listen is \"%.80s\"; expected HOST:PORT, such as 127.0.0.1:8088, [::1]:8088 or 0.0.0.0:8088",
-             config->listen);
+             "--listen is \"%.200s\"; expected HOST:PORT, such as 127.0.0.1:8088, [::1]:8088 or 0.0.0.0:8088, or "
+             "unix:PATH (at most 107 bytes), or up to %d of them with commas between",
+             config->listen, SRV_LISTEN_MOST);
     return false;
 }
 
@@ -233,7 +250,7 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
         if (action != SRV_SERVE) return action;
         if (!read_flag(config, argc, argv, &at, error, error_size)) return SRV_MISUSE;
     }
-    return check_address(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
+    return check_addresses(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
 }
 
 void srv_config_help(FILE *out)
@@ -296,6 +313,7 @@ static void print_value(const srv_config *config, const setting *s, char *text, 
         return;
     case COUNT: snprintf(text, size, "%zu", *(const size_t *)value); return;
     case BYTES: print_bytes(*(const size_t *)value, text, size); return;
+    case OCTAL: snprintf(text, size, "%o", (unsigned)*(const int *)value); return;
     case SECONDS:
     case MICROSECONDS: snprintf(text, size, "%.15g", *(const double *)value); return;
     case CHOICE:

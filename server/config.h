@@ -13,18 +13,19 @@ typedef enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG } srv_level
 
 /* Texts belong to argv, the environment or the program, and live as long as it runs. */
 typedef struct srv_config {
-    const char *listen; /* HOST:PORT */
+    const char *listen; /* HOST:PORT or unix:PATH, several with commas between */
     const char *models; /* folder; NULL: srv_config_models finds it */
     const char *store;  /* folder; NULL: srv_config_store finds it */
     const char *target; /* of the kernels; NULL: the widest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;
-    size_t      connections, workers, loops; /* workers 0: from the usable cores */
+    size_t      connections, workers, loops; /* workers, loops 0: from the usable cores */
     double      timeout, read_deadline, write_deadline, idle_timeout;
     double      queue;        /* s of estimated work that may wait for each worker */
     double      inline_limit; /* us of estimated work done on the loop thread */
     double      drain;        /* s */
     int         log_format, log_level;
+    int         socket_mode; /* permissions */
 } srv_config;
 
 typedef enum srv_action { SRV_SERVE, SRV_HELP, SRV_VERSION, SRV_SETTINGS_TABLE, SRV_MISUSE } srv_action;

@@ -5,6 +5,7 @@
 #include "http.h"
 #include "exchange.h"
 #include "hangup.h"
+#include <limits.h>
 #include <string.h>
 
 static srv_connection *connection_of(struct MHD_Connection *mhd)
@@ -45,11 +46,12 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 {
     srv_loop *loop = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        atomic_fetch_add_explicit(loop->server->open, 1, memory_order_relaxed);
         *context = open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
     } else {
         if (*context) close_connection(loop, *context);
-        *context         = NULL;
-        loop->closed_one = true;
+        *context = NULL;
+        atomic_fetch_sub_explicit(loop->server->open, 1, memory_order_relaxed);
     }
 }
 
@@ -105,14 +107,15 @@ static void on_message(void *cls, const char *format, va_list list)
     srv_log_message(loop->server->log, SRV_DEBUG, "microhttpd", "%s", text);
 }
 
-struct MHD_Daemon *srv_http_start(srv_loop *loop, int listener, unsigned connections)
+struct MHD_Daemon *srv_http_start(srv_loop *loop)
 {
     /* the logger stands first, so that a complaint about the other options is heard; strictness 1: Host is required
-     * and a target has no spaces; no timeout: the deadlines of connection.h are absolute */
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request,
-                            loop, MHD_OPTION_EXTERNAL_LOGGER, on_message, loop, MHD_OPTION_LISTEN_SOCKET, listener,
+     * and a target has no spaces; no timeout: the deadlines of connection.h are absolute; no limit of connections that
+     * would be met: that of accept.h counts those of all loops */
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
+                            NULL, NULL, on_request, loop, MHD_OPTION_EXTERNAL_LOGGER, on_message, loop,
                             MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_URI_LOG_CALLBACK, on_target,
                             loop, MHD_OPTION_NOTIFY_COMPLETED, on_completed, loop, MHD_OPTION_UNESCAPE_CALLBACK,
-                            keep_escapes, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT,
-                            connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_END);
+                            keep_escapes, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT, UINT_MAX,
+                            MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_END);
 }

@@ -1,6 +1,8 @@
-/* listen.c - see listen.h. */
+/* listen.c - see listen.h: addresses, and TCP. */
+#define _GNU_SOURCE /* F_DUPFD_CLOEXEC */
 #include "listen.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
@@ -10,8 +12,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static bool parse_path(const char *path, srv_address *address)
+{
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof address->path) return false;
+    memcpy(address->path, path, length + 1);
+    return true;
+}
+
 /* At the last colon; an IPv6 address stands in brackets. */
-bool srv_address_parse(const char *text, srv_address *address)
+static bool parse_host(const char *text, srv_address *address)
 {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text) return false;
@@ -26,9 +36,31 @@ bool srv_address_parse(const char *text, srv_address *address)
     }
     if (length >= sizeof address->host || digits == 0 || digits > 5 || port[digits] || atoi(port) > 65535) return false;
     memcpy(address->host, text, length);
-    address->host[length] = '\0';
-    memcpy(address->port, port, digits + 1);
+    memcpy(address->port, port, digits);
     return true;
+}
+
+bool srv_address_parse(const char *text, srv_address *address)
+{
+    static const char local[] = "unix:";
+    *address                  = (srv_address){0};
+    if (strncmp(text, local, sizeof local - 1) == 0) return parse_path(text + sizeof local - 1, address);
+    return parse_host(text, address);
+}
+
+size_t srv_addresses_parse(const char *list, srv_address addresses[SRV_LISTEN_MOST])
+{
+    size_t n = 0;
+    for (const char *at = list;; at++) {
+        char   one[400];
+        size_t length = strcspn(at, ",");
+        if (n == SRV_LISTEN_MOST || length >= sizeof one) return 0;
+        memcpy(one, at, length);
+        one[length] = '\0';
+        if (!srv_address_parse(one, &addresses[n++])) return 0;
+        at += length;
+        if (!*at) return n;
+    }
 }
 
 /* A socket bound to `where`; -1 and errno. */
@@ -101,21 +133,47 @@ static void explain(const srv_address *address, char *error, size_t size)
                  address->host, address->port, strerror(errno));
 }
 
-bool srv_listen(const srv_address *address, size_t n, int sockets[], char *bound, size_t bound_size, char *error,
-                size_t error_size)
+static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t error_size)
 {
-    struct addrinfo  hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo *found   = NULL;
-    int              problem = getaddrinfo(address->host, address->port, &hints, &found);
+    const srv_address *address = &listener->address;
+    struct addrinfo    hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo   *found   = NULL;
+    int                problem = getaddrinfo(address->host, address->port, &hints, &found);
     if (problem) {
         snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
         return false;
     }
-    bool ok = listen_all(found, n, sockets); /* the first address of a name is the one its clients try first */
+    bool ok =
+        listen_all(found, n, listener->sockets); /* the first address of a name is the one its clients try first */
     if (ok)
-        print_address(found, bound, bound_size);
+        print_address(found, listener->bound, sizeof listener->bound);
     else
         explain(address, error, error_size);
     freeaddrinfo(found);
     return ok;
+}
+
+static bool listen_path(srv_listener *listener, size_t n, mode_t mode, char *error, size_t error_size)
+{
+    int *sockets = listener->sockets;
+    sockets[0]   = srv_local_listen(listener, mode, error, error_size);
+    if (sockets[0] < 0) return false;
+    snprintf(listener->bound, sizeof listener->bound, "unix:%s", listener->address.path);
+    for (size_t i = 1; i < n; i++) {
+        sockets[i] = fcntl(sockets[0], F_DUPFD_CLOEXEC, 0);
+        if (sockets[i] >= 0) continue;
+        snprintf(error, error_size, "cannot share unix:%s between %zu loops: %s", listener->address.path, n,
+                 strerror(errno));
+        srv_unlisten(listener);
+        while (i-- > 0)
+            close(sockets[i]);
+        return false;
+    }
+    return true;
+}
+
+bool srv_listen(srv_listener *listener, size_t n, mode_t mode, char *error, size_t error_size)
+{
+    if (*listener->address.path) return listen_path(listener, n, mode, error, error_size);
+    return listen_tcp(listener, n, error, error_size);
 }

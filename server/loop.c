@@ -1,14 +1,13 @@
 /* loop.c - see loop.h. */
-#define _GNU_SOURCE /* accept4, pthread_setname_np, pthread_tryjoin_np */
+#define _GNU_SOURCE /* pthread_setname_np, pthread_tryjoin_np */
 #include "loop.h"
 #include "exchange.h"
 #include "http.h"
-#include <sys/socket.h>
-#include <unistd.h>
 
 enum { TURN_MOST = 16 };                          /* runs of libmicrohttpd before others get their turn */
 static const uint64_t quiet_grace    = 250000000; /* ns: at the end, for a request already on its way */
 static const uint64_t drain_interval = 50000000;  /* ns */
+static const uint64_t room_interval  = 10000000;  /* ns: another loop may have closed a connection */
 
 static void on_timer(uv_timer_t *timer);
 static void on_busy(uv_idle_t *idle);
@@ -61,6 +60,7 @@ static uint64_t next_deadline(const srv_loop *loop, uint64_t now)
 {
     uint64_t next = earliest(srv_connections_next(&loop->connections), srv_linger_next(&loop->linger));
     next          = earliest(next, loop->work_end);
+    if (loop->acceptor.paused) next = earliest(next, now + room_interval);
     return loop->draining ? earliest(next, now + drain_interval) : next;
 }
 
@@ -71,14 +71,14 @@ static void turn(srv_loop *loop)
     bool                   timed, more;
     int                    runs = 0;
     do {
-        loop->closed_one = false;
         MHD_run(loop->mhd);
         timed = MHD_get_timeout(loop->mhd, &ms) == MHD_YES;
-        more  = (timed && ms == 0) || loop->closed_one;
+        more  = timed && ms == 0;
     } while (more && ++runs < TURN_MOST);
 
     uint64_t now = srv_now();
     expire(loop, now);
+    srv_accept_again(&loop->acceptor);
     if (loop->draining) advance_drain(loop, now);
 
     if (more) {
@@ -105,27 +105,11 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     turn(poll->data);
 }
 
-/* Connections the kernel has completed belong to us, though libmicrohttpd has not met them yet. */
-static void accept_rest(srv_loop *loop, int listener)
-{
-    struct sockaddr_storage peer;
-    socklen_t               size = sizeof peer;
-    int                     fd;
-    while ((fd = accept4(listener, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-        MHD_add_connection(loop->mhd, fd, (struct sockaddr *)&peer, size); /* closes it on failure */
-        size = sizeof peer;
-    }
-}
-
 static void begin_drain(srv_loop *loop)
 {
     loop->draining  = true;
     loop->drain_end = srv_now() + srv_ns(loop->server->config->drain);
-    int listener    = MHD_quiesce_daemon(loop->mhd);
-    if (listener != MHD_INVALID_SOCKET) {
-        accept_rest(loop, listener);
-        close(listener);
-    }
+    srv_accept_end(&loop->acceptor);
     srv_connections_hurry(&loop->connections, quiet_grace);
 }
 
@@ -181,21 +165,20 @@ static bool open_handles(srv_loop *loop)
            uv_poll_start(&loop->ready, UV_READABLE, on_ready) == 0;
 }
 
-bool srv_loop_start(srv_loop *loop, const srv_server *server, int listener, char *error, size_t error_size)
+bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listeners[], size_t n_listeners, char *error,
+                    size_t error_size)
 {
-    size_t   loops       = server->config->loops;
-    unsigned connections = (unsigned)((server->config->connections + loops - 1) / loops);
-    *loop                = (srv_loop){.server = server, .scratch = api_worker_open(server->api)};
+    *loop = (srv_loop){.server = server, .scratch = api_worker_open(server->api)};
     pthread_mutex_init(&loop->mutex, NULL);
     set_allowed(loop);
-    if (loop->scratch) loop->mhd = srv_http_start(loop, listener, connections);
-    if (!loop->mhd) close(listener);
-    if (loop->mhd && open_handles(loop) && pthread_create(&loop->thread, NULL, run, loop) == 0) {
+    if (loop->scratch) loop->mhd = srv_http_start(loop);
+    if (loop->mhd && open_handles(loop) && srv_accept_begin(&loop->acceptor, loop, listeners, n_listeners) &&
+        pthread_create(&loop->thread, NULL, run, loop) == 0) {
         pthread_setname_np(loop->thread, "torqued-loop");
         return true;
     }
     snprintf(error, error_size, "cannot start a loop thread: out of memory, descriptors or threads");
-    return false; /* the process ends with this */
+    return false;
 }
 
 void srv_loop_order(srv_loop *loop, srv_order order)

@@ -3,6 +3,7 @@
  * All calls into libmicrohttpd for the connections of a loop come from its thread. Other threads reach it by
  * srv_loop_post and srv_loop_order only. */
 #pragma once
+#include "accept.h"
 #include "connection.h"
 #include "linger.h"
 #include "log.h"
@@ -18,6 +19,7 @@ typedef struct srv_server {
     api              *api;
     srv_pool         *pool;   /* evaluates */
     srv_pool         *writer; /* one worker, which changes models */
+    atomic_size_t    *open;   /* connections, of all loops */
 } srv_server;
 
 typedef enum srv_order { SRV_RUN, SRV_DRAIN, SRV_ABANDON } srv_order;
@@ -28,7 +30,7 @@ typedef struct srv_loop {
     api_worker        *scratch; /* for requests that run on this thread */
     srv_connections    connections;
     srv_linger         linger;
-    bool               closed_one; /* libmicrohttpd looks at its listening socket again only when it runs again */
+    srv_acceptor       acceptor;
     bool               draining, abandoned;
     uint64_t           drain_end, armed;
     uint64_t           work_end; /* no suspended request has an earlier deadline */
@@ -43,8 +45,9 @@ typedef struct srv_loop {
     pthread_t          thread;
 } srv_loop;
 
-/* Starts a loop on a listening socket, which it owns from here on, even on failure. False and a message. */
-bool srv_loop_start(srv_loop *loop, const srv_server *server, int listener, char *error, size_t error_size);
+/* Starts a loop on listening sockets, which it owns from here on. False and a message, and the process ends. */
+bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listeners[], size_t n_listeners, char *error,
+                    size_t error_size);
 
 void srv_loop_order(srv_loop *loop, srv_order order); /* from any thread; only ever upwards */
 void srv_loop_post(srv_loop *loop, srv_job *job);     /* from a worker: the job is finished */

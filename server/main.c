@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { LOOPS_MOST = 64, OTHER_DESCRIPTORS = 64 };
+enum { LOOP_DESCRIPTORS = 8 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 64 };
 
 typedef struct service {
     srv_config config;
@@ -21,8 +21,11 @@ typedef struct service {
     srv_server shared;
     srv_loop  *loops;
     size_t     n_loops; /* started */
-    char       address[300];
     srv_loaded models;
+
+    srv_listener  listener[SRV_LISTEN_MOST];
+    size_t        n_listeners; /* open */
+    atomic_size_t connections; /* open */
 } service;
 
 static void log_setting(void *arg, const char *name, const char *value)
@@ -43,7 +46,7 @@ static void log_start(service *s)
 static void raise_descriptors(service *s)
 {
     struct rlimit limit;
-    rlim_t        needed = s->config.connections + s->config.loops * 8 + OTHER_DESCRIPTORS;
+    rlim_t        needed = s->config.connections + s->config.loops * LOOP_DESCRIPTORS + OTHER_DESCRIPTORS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
     limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
@@ -60,7 +63,7 @@ static bool open_shared(service *s, char *error, size_t size)
 {
     const srv_config *c      = &s->config;
     const api_config  config = srv_config_api(c);
-    s->shared                = (srv_server){.config = c, .log = &s->log};
+    s->shared                = (srv_server){.config = c, .log = &s->log, .open = &s->connections};
     s->shared.api            = api_open(&config, error, size);
     if (!s->shared.api) return false;
     s->shared.pool   = srv_pool_open(s->shared.api, c->workers, c->queue);
@@ -70,22 +73,37 @@ static bool open_shared(service *s, char *error, size_t size)
     return false;
 }
 
+static bool open_listeners(service *s, char *error, size_t size)
+{
+    srv_address address[SRV_LISTEN_MOST];
+    size_t      n = srv_addresses_parse(s->config.listen, address); /* srv_config_read has checked it */
+    for (size_t i = 0; i < n; i++) {
+        srv_listener *listener = &s->listener[i];
+        listener->address      = address[i];
+        if (!srv_listen(listener, s->config.loops, (mode_t)s->config.socket_mode, error, size)) return false;
+        s->n_listeners++;
+    }
+    return true;
+}
+
 static bool start_loops(service *s, char *error, size_t size)
 {
-    int         sockets[LOOPS_MOST];
-    size_t      n = s->config.loops;
-    srv_address address;
-    if (!srv_address_parse(s->config.listen, &address)) return false; /* srv_config_read has checked it */
-    if (!srv_listen(&address, n, sockets, s->address, sizeof s->address, error, size)) return false;
+    size_t n = s->config.loops;
+    if (!open_listeners(s, error, size)) return false;
     s->loops = calloc(n, sizeof *s->loops);
     for (size_t i = 0; i < n; i++) {
-        if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, sockets[i], error, size)) return false;
+        int sockets[SRV_LISTEN_MOST];
+        for (size_t j = 0; j < s->n_listeners; j++)
+            sockets[j] = s->listener[j].sockets[i];
+        if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, sockets, s->n_listeners, error, size)) return false;
         s->n_loops++;
     }
-    srv_line line;
-    srv_log_begin(&line, &s->log, SRV_INFO, "listening");
-    srv_log_text(&line, "address", s->address);
-    srv_log_end(&line);
+    for (size_t j = 0; j < s->n_listeners; j++) {
+        srv_line line;
+        srv_log_begin(&line, &s->log, SRV_INFO, "listening");
+        srv_log_text(&line, "address", s->listener[j].bound);
+        srv_log_end(&line);
+    }
     return true;
 }
 
@@ -95,7 +113,7 @@ static bool load_models(service *s, char *error, size_t size)
     api_set_ready(s->shared.api);
     srv_line line;
     srv_log_begin(&line, &s->log, SRV_INFO, "ready");
-    srv_log_text(&line, "address", s->address);
+    srv_log_text(&line, "address", s->listener[0].bound);
     srv_log_count(&line, "models", s->models.bundled);
     srv_log_text(&line, "from", s->models.models);
     srv_log_count(&line, "stored", s->models.stored.good);
@@ -108,11 +126,13 @@ static bool load_models(service *s, char *error, size_t size)
 static void show_example(const service *s)
 {
     if (s->log.json || s->log.level < SRV_INFO) return;
+    const srv_listener *first = &s->listener[0];
+    bool                local = *first->address.path;
     fprintf(stderr,
-            "\ntry:  curl -s http://%s/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' -d "
+            "\ntry:  curl -s %s%s http://%s/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' -d "
             "'{\"q\":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],\"qd\":[1,1,1,1,1,1],"
             "\"qdd\":[1,1,1,1,1,1]}'\n\n",
-            s->address);
+            local ? "--unix-socket " : "", first->address.path, local ? "localhost" : first->bound);
 }
 
 static void order_rest(service *s, size_t joined, srv_order order)
@@ -132,6 +152,12 @@ static void drain(service *s, const sigset_t *stop, bool patient)
         else if (sigtimedwait(stop, NULL, &interval) > 0)
             order_rest(s, joined, SRV_ABANDON);
     }
+}
+
+static void unlisten(const service *s)
+{
+    for (size_t i = 0; i < s->n_listeners; i++)
+        srv_unlisten(&s->listener[i]);
 }
 
 static void close_all(service *s)
@@ -167,6 +193,7 @@ static int serve(service *s)
         srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
         api_set_draining(s->shared.api);
     }
+    unlisten(s); /* a next server may have the paths already */
     drain(s, &stop, ok);
     close_all(s);
     if (ok)
@@ -175,6 +202,15 @@ static int serve(service *s)
         fprintf(stderr, "torqued: %s\n", error);
     if (ok) return 0;
     return !s->shared.api && s->config.target ? 2 : 1; /* the api knows best what targets there are */
+}
+
+/* A loop answers tens of thousands of light requests a second, a worker some heavy ones: most cores are the workers'.
+ * None is given twice: with a worker on every core light requests wait for the scheduler. */
+static void share_cores(srv_config *config, size_t cores)
+{
+    if (config->loops == 0) config->loops = cores / 4 > 0 ? cores / 4 : 1;
+    if (config->loops > SRV_LOOPS_MOST) config->loops = SRV_LOOPS_MOST;
+    if (config->workers == 0) config->workers = cores > config->loops ? cores - config->loops : 1;
 }
 
 int main(int argc, char **argv)
@@ -190,8 +226,7 @@ int main(int argc, char **argv)
     case SRV_MISUSE: fprintf(stderr, "torqued: %s\n", error); return 2;
     case SRV_SERVE: break;
     }
-    size_t cores = srv_usable_cores();
-    if (s.config.workers == 0) s.config.workers = cores > 1 ? cores - 1 : 1; /* one is left to the loops */
+    share_cores(&s.config, srv_usable_cores());
     srv_log_open(&s.log, &s.config, STDERR_FILENO);
     log_start(&s);
     raise_descriptors(&s);

@@ -42,7 +42,8 @@ static void test_defaults(void **state)
     assert_string_equal(config.listen, "127.0.0.1:8088");
     assert_null(config.models);
     assert_null(config.target);
-    assert_int_equal(config.loops, 1);
+    assert_int_equal(config.loops, 0);
+    assert_int_equal(config.socket_mode, 0600);
     assert_int_equal(config.workers, 0);
     assert_int_equal(config.log_format, SRV_LOG_AUTO);
     assert_int_equal(config.log_level, SRV_INFO);
@@ -118,6 +119,10 @@ static void test_refusals_say_what_is_expected(void **state)
     assert_refused("--log-level", "inf", "error|warning|info|debug");
     assert_refused("--log-level", "info|debug", "error|warning|info|debug");
     assert_refused("--listen", "8088", "HOST:PORT");
+    assert_refused("--listen", "unix:", "unix:PATH");
+    assert_refused("--socket-mode", "680", "an octal number, 0 to 777");
+    assert_refused("--socket-mode", "1000", "an octal number, 0 to 777");
+    assert_refused("--socket-mode", "-600", "an octal number, 0 to 777");
     assert_refused("--models", "", "--models is");
     assert_refused("--max-rows", NULL, "--max-rows needs a value");
     assert_refused("--max-row", "1", "no setting");

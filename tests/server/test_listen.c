@@ -1,10 +1,13 @@
-/* test_listen.c - addresses and listening sockets, on free ports of the loopback. */
+/* test_listen.c - addresses and listening sockets, on free ports of the loopback and in a folder of its own. */
 #include "server/listen.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -38,11 +41,46 @@ static void test_bad_addresses(void **state)
     assert_false(srv_address_parse(text, &address));
 }
 
-static bool open_sockets(const char *text, size_t n, int sockets[], char bound[100], char error[300])
+static void test_paths(void **state)
 {
     srv_address address;
+    char        text[200] = "unix:";
+    assert_true(srv_address_parse("unix:/run/a b:1.socket", &address));
+    assert_string_equal(address.path, "/run/a b:1.socket");
+    assert_string_equal(address.host, "");
+    assert_false(srv_address_parse("unix:", &address));
+    memset(text + 5, 'p', 107); /* what a sockaddr_un holds, with its NUL */
     assert_true(srv_address_parse(text, &address));
-    return srv_listen(&address, n, sockets, bound, 100, error, 300);
+    text[5 + 107] = 'p';
+    assert_false(srv_address_parse(text, &address));
+}
+
+static void test_lists(void **state)
+{
+    srv_address all[SRV_LISTEN_MOST];
+    assert_int_equal(srv_addresses_parse("localhost:1", all), 1);
+    assert_int_equal(srv_addresses_parse("127.0.0.1:80,unix:/tmp/x,[::1]:8", all), 3);
+    assert_string_equal(all[0].port, "80");
+    assert_string_equal(all[1].path, "/tmp/x");
+    assert_string_equal(all[2].host, "::1");
+    static const char *const bad[] = {"", ",", "host:1,", ",host:1", "host:1,,host:2", "host:1,2"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(srv_addresses_parse(bad[i], all), 0);
+    assert_int_equal(srv_addresses_parse("h:1,h:2,h:3,h:4,h:5,h:6,h:7,h:8", all), 8);
+    assert_int_equal(srv_addresses_parse("h:1,h:2,h:3,h:4,h:5,h:6,h:7,h:8,h:9", all), 0);
+}
+
+static srv_listener listener; /* the last that was opened */
+
+static bool open_sockets(const char *text, size_t n, int sockets[], char bound[100], char error[300])
+{
+    listener = (srv_listener){0};
+    assert_true(srv_address_parse(text, &listener.address));
+    if (!srv_listen(&listener, n, 0600, error, 300)) return false;
+    memcpy(sockets, listener.sockets, n * sizeof *sockets);
+    memcpy(bound, listener.bound, 99);
+    bound[99] = 0;
+    return true;
 }
 
 static void test_a_taken_port_is_named(void **state)
@@ -92,15 +130,99 @@ static void test_what_cannot_be(void **state)
     assert_non_null(strstr(error, "192.0.2.1"));
 }
 
+/* --- paths ------------------------------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/torqued-listen-XXXXXX", path[60], local[80];
+
+static int make_folder(void **state)
+{
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/socket", folder);
+    snprintf(local, sizeof local, "unix:%s", path);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    return rmdir(folder); /* empty again */
+}
+
+static bool connects(void)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    snprintf(name.sun_path, sizeof name.sun_path, "%s", path);
+    int  fd   = socket(AF_UNIX, SOCK_STREAM, 0);
+    bool done = connect(fd, (struct sockaddr *)&name, sizeof name) == 0;
+    close(fd);
+    return done;
+}
+
+static void test_a_path_is_shared_and_removed(void **state)
+{
+    int         sockets[2], other;
+    char        bound[100], again[100], error[300];
+    struct stat file;
+    mode_t      before = umask(0777); /* takes nothing away from what was asked for */
+    bool        opened = open_sockets(local, 2, sockets, bound, error);
+    umask(before);
+    assert_true(opened);
+    assert_string_equal(bound, local);
+    assert_true(stat(path, &file) == 0 && S_ISSOCK(file.st_mode) && (file.st_mode & 0777) == 0600);
+    srv_listener first = listener;
+    assert_false(open_sockets(local, 1, &other, again, error)); /* somebody listens */
+    assert_non_null(strstr(error, path));
+    close(sockets[0]);
+    assert_true(connects()); /* by the other one */
+    srv_unlisten(&first);
+    assert_int_equal(access(path, F_OK), -1);
+    close(sockets[1]);
+}
+
+static void test_a_dead_socket_is_replaced(void **state)
+{
+    int  dead, fd;
+    char bound[100], error[300];
+    assert_true(open_sockets(local, 1, &dead, bound, error));
+    srv_listener killed = listener;
+    close(dead); /* and the file stays, as after SIGKILL */
+    assert_true(open_sockets(local, 1, &fd, bound, error));
+    assert_true(connects());
+    killed.file.st_ino++; /* another file than the one that is there */
+    srv_unlisten(&killed);
+    assert_true(connects());
+    srv_unlisten(&listener);
+    assert_false(connects());
+    close(fd);
+}
+
+static void test_what_is_no_socket_stays(void **state)
+{
+    int   fd;
+    char  bound[100], error[300];
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_false(open_sockets(local, 1, &fd, bound, error));
+    assert_int_equal(access(path, F_OK), 0);
+    unlink(path);
+    assert_false(open_sockets("unix:/no/such/folder/socket", 1, &fd, bound, error));
+    assert_non_null(strstr(error, "/no/such/folder"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_bad_addresses),
         cmocka_unit_test(test_a_taken_port_is_named),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_a_path_is_shared_and_removed),
+        cmocka_unit_test(test_a_dead_socket_is_replaced),
+        cmocka_unit_test(test_what_is_no_socket_stays),
         cmocka_unit_test(test_several_sockets_share_one_port),
         cmocka_unit_test(test_ipv6),
         cmocka_unit_test(test_what_cannot_be),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
