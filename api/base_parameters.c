@@ -194,7 +194,7 @@ static double *solve(const samples *s, const size_t *kept, size_t n)
     return NULL;
 }
 
-/* --- the grouping as text --------------------------------------------------------------------------------------- */
+/* --- the grouping by name --------------------------------------------------------------------------------------- */
 
 static json_t *name_of(const api_model *m, size_t j)
 {
@@ -226,19 +226,13 @@ static json_t *group(const api_model *m, const samples *s, const double *K, size
     return with ? json_pack("{s:o,s:o}", "parameter", name_of(m, kept), "with", with) : NULL;
 }
 
-static bool write_grouping(const api_model *m, const samples *s, const double *K, api_base *base)
+static bool make_grouping(const api_model *m, const samples *s, const double *K, api_base *base)
 {
-    api_buffer text;
-    json_t    *groups = json_array();
-    bool       whole  = groups != NULL;
+    base->grouping = json_array();
+    bool whole     = base->grouping != NULL;
     for (size_t k = 0; whole && k < base->n; k++)
-        whole = json_array_append_new(groups, group(m, s, K, base->n, k, base->column[k])) == 0;
-    api_buffer_init(&text, (size_t)1 << 30);
-    if (whole) api_json_print(&text, groups);
-    json_decref(groups);
-    base->length   = text.length;
-    base->grouping = whole ? api_buffer_take(&text) : NULL;
-    return base->grouping != NULL;
+        whole = json_array_append_new(base->grouping, group(m, s, K, base->n, k, base->column[k])) == 0;
+    return whole;
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
@@ -251,7 +245,7 @@ static bool factor(const api_model *m, samples *s, api_base *base)
         return false;
     base->n    = choose(s, base->column);
     double *K  = solve(s, base->column, base->n);
-    bool    ok = K && write_grouping(m, s, K, base);
+    bool    ok = K && make_grouping(m, s, K, base);
     free(K);
     for (size_t k = 0; k < base->n; k++)
         base->column[k] = regressor_column(base->column[k]);
@@ -280,6 +274,6 @@ void api_base_free(api_base *base)
 {
     if (!base) return;
     free(base->column);
-    free(base->grouping);
+    json_decref(base->grouping);
     free(base);
 }

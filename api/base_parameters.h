@@ -15,8 +15,7 @@ enum { API_BASE_MAX_BODIES = 100 }; /* the effort grows with the cube of the bod
 typedef struct api_base {
     size_t  n;        /* base parameters */
     size_t *column;   /* [n] of the regressor */
-    char   *grouping; /* JSON: [{"parameter", "with": [{"parameter", "coefficient"}...]}...] */
-    size_t  length;
+    json_t *grouping; /* [{"parameter", "with": [{"parameter", "coefficient"}...]}...] */
 } api_base;
 
 /* At the model's own gravity; the same for every target. At most API_BASE_MAX_BODIES bodies. NULL: no memory. The

@@ -1,6 +1,6 @@
 /* call.c - a call's reply and its share of the memory budget. */
 #include "call.h"
-#include "json.h"
+#include "emit.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,29 +45,37 @@ bool api_reply_body(api_call *call, unsigned status, const char *content_type, a
     return true;
 }
 
-static void print_problem(api_buffer *b, const api_problem *problem)
+bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_problem *problem)
+{
+    if (!api_emit_done(e)) e->to->failed = true;
+    return api_reply_body(call, status, api_media_type(e->media), e->to, problem);
+}
+
+static void emit_problem(api_emit *e, const api_problem *problem)
 {
     const api_problem_kind *kind = api_problem_kind_of(problem->code);
-    api_buffer_format(b, "{\"type\":\"/problems/%s\",\"code\":\"%s\",\"title\":", kind->code, kind->code);
-    api_json_string(b, kind->title);
-    api_buffer_format(b, ",\"status\":%u,\"detail\":", kind->status);
-    api_json_string(b, problem->detail);
-    if (problem->has_pointer) {
-        api_buffer_text(b, ",\"pointer\":");
-        api_json_string(b, problem->pointer);
-    }
-    if (problem->row >= 0) api_buffer_format(b, ",\"row\":%lld", problem->row);
-    if (problem->offset >= 0) api_buffer_format(b, ",\"offset\":%lld", problem->offset);
-    api_buffer_text(b, "}");
+    char                    type[64];
+    snprintf(type, sizeof type, "/problems/%s", kind->code);
+    api_emit_object(e);
+    api_emit_string_member(e, "type", type);
+    api_emit_string_member(e, "code", kind->code);
+    api_emit_string_member(e, "title", kind->title);
+    api_emit_integer_member(e, "status", kind->status);
+    api_emit_string_member(e, "detail", problem->detail);
+    if (problem->has_pointer) api_emit_string_member(e, "pointer", problem->pointer);
+    if (problem->row >= 0) api_emit_integer_member(e, "row", problem->row);
+    if (problem->offset >= 0) api_emit_integer_member(e, "offset", problem->offset);
+    api_emit_end(e);
 }
 
 void api_reply_problem(api_call *call, const api_problem *problem)
 {
     api_buffer  body;
     api_problem memory;
+    api_emit    e      = api_emit_to(API_MEDIA_JSON, &body);
     unsigned    status = api_problem_kind_of(problem->code)->status;
     api_buffer_init(&body, PROBLEM_MAX);
-    print_problem(&body, problem);
+    emit_problem(&e, problem);
     api_problem_clear(&memory);
     if (!api_reply_body(call, status, "application/problem+json", &body, &memory)) api_reply_empty(call, status);
     if (status == 503) api_reply_header(call, "Retry-After", "1");

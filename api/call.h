@@ -4,6 +4,7 @@
 #include "budget.h"
 #include "buffer.h"
 #include "cost.h"
+#include "emit.h"
 #include "negotiate.h"
 #include "registry.h"
 #include "route.h"
@@ -74,6 +75,9 @@ void api_reply_header(api_call *call, const char *name, const char *format, ...)
 /* Takes the buffer's bytes as the reply's body; a problem when the buffer failed. */
 bool api_reply_body(api_call *call, unsigned status, const char *content_type, api_buffer *body, api_problem *problem);
 void api_reply_empty(api_call *call, unsigned status);
+
+/* The same with what was emitted into a buffer, in its encoding. */
+bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_problem *problem);
 
 /* The body of RFC 9457, with Retry-After where it belongs. */
 void api_reply_problem(api_call *call, const api_problem *problem);

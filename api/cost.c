@@ -26,11 +26,11 @@ static double less(double a, double b)
 /* An array of full-length numbers, as sensors and planners send them. */
 static void sample(api_buffer *b)
 {
-    for (int i = 0; i < NUMBERS; i++) {
-        api_buffer_text(b, i > 0 ? "," : "[");
-        api_json_real(b, (double)(i + 1) / 7);
-    }
-    api_buffer_text(b, "]");
+    api_emit e = api_emit_to(API_MEDIA_JSON, b);
+    double   numbers[NUMBERS];
+    for (int i = 0; i < NUMBERS; i++)
+        numbers[i] = (double)(i + 1) / 7;
+    api_emit_numbers(&e, numbers, 1, (size_t[]){NUMBERS});
 }
 
 static void measure_text(api_rates *rates)

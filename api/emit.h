@@ -43,6 +43,23 @@ void api_emit_number(api_emit *e, double value);     /* finite; 64 bits in CBOR,
 void api_emit_boolean(api_emit *e, bool value);
 void api_emit_null(api_emit *e);
 
+/* Members of the object that began last: a key and its value. */
+static inline void api_emit_string_member(api_emit *e, const char *key, const char *text)
+{
+    api_emit_key(e, key);
+    api_emit_string(e, text);
+}
+static inline void api_emit_integer_member(api_emit *e, const char *key, long long value)
+{
+    api_emit_key(e, key);
+    api_emit_integer(e, value);
+}
+static inline void api_emit_number_member(api_emit *e, const char *key, double value)
+{
+    api_emit_key(e, key);
+    api_emit_number(e, value);
+}
+
 /* --- arrays of numbers ------------------------------------------------------------------------------------------ */
 
 /* As kernels leave them: entry k of state s is at[(s / width * entries + k) * width + s % width]. Row-major numbers in

@@ -90,9 +90,9 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     api_media own            = call->is_urdf ? API_MEDIA_JSON : api_media_of_content(content_type);
     if (own == API_MEDIA_CBOR) own = API_MEDIA_NONE;
     call->media = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
-    if (call->media != API_MEDIA_JSON)
-        return api_fail(problem, API_NOT_ACCEPTABLE, NULL, "Accept: %.100s allows none of: application/json",
-                        request->accept);
+    if (call->media == API_MEDIA_NONE)
+        return api_fail(problem, API_NOT_ACCEPTABLE, NULL,
+                        "Accept: %.100s allows neither application/json nor application/cbor", request->accept);
     if (own == API_MEDIA_NONE)
         return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
                         "Content-Type: %.100s; this takes application/json%s in UTF-8", content_type,

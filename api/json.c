@@ -1,11 +1,7 @@
 /* json.c - see json.h. */
 #include "json.h"
-#include "number.h"
 #include "pointer.h"
-#include "utf8.h"
 #include <limits.h>
-#include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* Offset of the bracket that opens one level too many, or `length`. Brackets inside strings do not count. What
@@ -110,32 +106,4 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
     json_t      *value = json_loadb(text, length, flags, &error);
     if (!value) fail_with_parser(problem, &error, text);
     return value;
-}
-
-/* Whatever the text holds, the output is valid JSON: ill-formed bytes become U+FFFD. */
-void api_json_string(api_buffer *buffer, const char *text)
-{
-    api_buffer_put(buffer, "\"", 1);
-    for (const char *p = text; *p;) {
-        size_t n = api_utf8_character(p, 4);
-        if (n == 0)
-            api_buffer_text(buffer, "\xEF\xBF\xBD");
-        else if (*p == '"' || *p == '\\')
-            api_buffer_format(buffer, "\\%c", *p);
-        else if ((unsigned char)*p < 0x20 || *p == 0x7F)
-            api_buffer_format(buffer, "\\u%04x", (unsigned)*p);
-        else
-            api_buffer_put(buffer, p, n);
-        p += n ? n : 1;
-    }
-    api_buffer_put(buffer, "\"", 1);
-}
-
-void api_json_real(api_buffer *buffer, double value)
-{
-    char text[API_NUMBER_MAX];
-    if (isfinite(value))
-        api_buffer_put(buffer, text, api_number_write(value, text));
-    else
-        buffer->failed = true;
 }

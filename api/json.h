@@ -18,6 +18,3 @@ const char *api_json_kind(const json_t *value);
  * api_number_write's numbers: a real that holds an integer prints as an integer. In json_emit.c. */
 void api_json_emit(api_emit *e, const json_t *value);
 void api_json_print(api_buffer *buffer, const json_t *value);
-void api_json_real(api_buffer *buffer, double value); /* fails the buffer when not finite */
-/* A JSON string with its quotes. */
-void api_json_string(api_buffer *buffer, const char *text);

@@ -11,6 +11,15 @@ static const char *base_of(const api_model *model)
     return model->dyn->floating ? "floating" : "fixed";
 }
 
+/* What identifies a model, in every answer about one: members of the object that is open. */
+static void emit_identity(api_emit *e, const api_model *m)
+{
+    api_emit_string_member(e, "name", m->name);
+    api_emit_string_member(e, "revision", m->revision);
+    api_emit_integer_member(e, "nq", (long long)m->nq);
+    api_emit_integer_member(e, "nv", (long long)m->nv);
+}
+
 bool api_list_models(api_call *call, const api_input *input, api_problem *problem)
 {
     (void)input;
@@ -18,109 +27,91 @@ bool api_list_models(api_call *call, const api_input *input, api_problem *proble
     api_model **list = api_registry_list(call->api->models, &n);
     if (!list) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to list the models");
     api_buffer b;
+    api_emit   e = api_emit_to(call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
-    api_buffer_text(&b, "{\"models\":[");
+    api_emit_object(&e);
+    api_emit_key(&e, "models");
+    api_emit_array(&e);
     for (size_t i = 0; i < n; i++) {
-        const api_model *m = list[i];
-        api_buffer_format(
-            &b, "%s{\"name\":\"%s\",\"revision\":\"%s\",\"nq\":%zu,\"nv\":%zu,\"bodies\":%zu,\"base\":\"%s\"}",
-            i > 0 ? "," : "", m->name, m->revision, m->nq, m->nv, m->n_bodies, base_of(m));
+        api_emit_object(&e);
+        emit_identity(&e, list[i]);
+        api_emit_integer_member(&e, "bodies", (long long)list[i]->n_bodies);
+        api_emit_string_member(&e, "base", base_of(list[i]));
+        api_emit_end(&e);
         api_model_release(list[i]);
     }
     free(list);
-    api_buffer_text(&b, "]}");
-    return api_reply_body(call, 200, api_media_type(call->media), &b, problem);
+    api_emit_end(&e);
+    api_emit_end(&e);
+    return api_reply_emitted(call, 200, &e, problem);
 }
 
-static void print_names(api_buffer *b, const char *key, const char *const *names, size_t n)
+static void emit_names(api_emit *e, const char *key, const char *const *names, size_t n)
 {
-    api_buffer_format(b, ",\"%s\":[", key);
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0) api_buffer_text(b, ",");
-        api_json_string(b, names[i]);
-    }
-    api_buffer_text(b, "]");
+    api_emit_key(e, key);
+    api_emit_array(e);
+    for (size_t i = 0; i < n; i++)
+        api_emit_string(e, names[i]);
+    api_emit_end(e);
 }
 
 /* Every frame that can be named, links included, with the link it is fixed to. */
-static void print_frames(api_buffer *b, const api_model *m)
+static void emit_frames(api_emit *e, const api_model *m)
 {
-    api_buffer_text(b, ",\"frames\":[");
+    api_emit_key(e, "frames");
+    api_emit_array(e);
     for (size_t i = 0; i < m->n_frames; i++) {
         const api_frame_name *frame = &m->frames[i];
-        api_buffer_text(b, i > 0 ? ",{\"name\":" : "{\"name\":");
-        api_json_string(b, frame->name);
-        api_buffer_text(b, ",\"link\":");
-        api_json_string(b, m->link_names[frame->link + 1]); /* DYN_WORLD is -1, the base link comes first */
-        api_buffer_text(b, "}");
+        api_emit_object(e);
+        api_emit_string_member(e, "name", frame->name);
+        api_emit_string_member(e, "link", m->link_names[frame->link + 1]); /* DYN_WORLD is -1; the base link is first */
+        api_emit_end(e);
     }
-    api_buffer_text(b, "]");
+    api_emit_end(e);
 }
 
-static void print_limits(api_buffer *b, const api_joint_name *joint)
+static void emit_limits(api_emit *e, const api_joint_name *joint)
 {
-    const char *comma = "";
-    api_buffer_text(b, ",\"limits\":{");
+    api_emit_key(e, "limits");
+    api_emit_object(e);
     if (joint->has_position_limits) {
-        api_buffer_text(b, "\"position\":[");
-        api_json_real(b, joint->lower);
-        api_buffer_text(b, ",");
-        api_json_real(b, joint->upper);
-        api_buffer_text(b, "]");
-        comma = ",";
+        api_emit_key(e, "position");
+        api_emit_numbers(e, (double[]){joint->lower, joint->upper}, 1, (size_t[]){2});
     }
-    if (joint->has_velocity_limit) {
-        api_buffer_format(b, "%s\"velocity\":", comma);
-        api_json_real(b, joint->velocity);
-        comma = ",";
-    }
-    if (joint->has_effort_limit) {
-        api_buffer_format(b, "%s\"effort\":", comma);
-        api_json_real(b, joint->effort);
-    }
-    api_buffer_text(b, "}");
+    if (joint->has_velocity_limit) api_emit_number_member(e, "velocity", joint->velocity);
+    if (joint->has_effort_limit) api_emit_number_member(e, "effort", joint->effort);
+    api_emit_end(e);
 }
 
-static void print_mimic(api_buffer *b, const api_joint_name *joint)
+static void emit_mimic(api_emit *e, const api_joint_name *joint)
 {
     if (!joint->leader) return;
-    api_buffer_text(b, ",\"mimic\":{\"joint\":");
-    api_json_string(b, joint->leader);
-    api_buffer_text(b, ",\"multiplier\":");
-    api_json_real(b, joint->multiplier);
-    api_buffer_text(b, ",\"offset\":");
-    api_json_real(b, joint->offset);
-    api_buffer_text(b, "}");
+    api_emit_key(e, "mimic");
+    api_emit_object(e);
+    api_emit_string_member(e, "joint", joint->leader);
+    api_emit_number_member(e, "multiplier", joint->multiplier);
+    api_emit_number_member(e, "offset", joint->offset);
+    api_emit_end(e);
 }
 
-static void print_joints(api_buffer *b, const api_model *m)
+static void emit_joints(api_emit *e, const api_model *m)
 {
-    api_buffer_text(b, ",\"joints\":[");
+    api_emit_key(e, "joints");
+    api_emit_array(e);
     for (size_t i = 0; i < m->n_joints; i++) {
         const api_joint_name *joint = &m->joints[i];
-        api_buffer_text(b, i > 0 ? ",{\"name\":" : "{\"name\":");
-        api_json_string(b, joint->name);
-        api_buffer_format(b, ",\"type\":\"%s\",\"parent\":", joint->type);
-        api_json_string(b, joint->parent);
-        api_buffer_text(b, ",\"link\":");
-        api_json_string(b, joint->link);
-        api_buffer_format(b, ",\"actuated\":%s", joint->actuated ? "true" : "false");
-        print_limits(b, joint);
-        print_mimic(b, joint);
-        api_buffer_text(b, "}");
+        api_emit_object(e);
+        api_emit_string_member(e, "name", joint->name);
+        api_emit_string_member(e, "type", joint->type);
+        api_emit_string_member(e, "parent", joint->parent);
+        api_emit_string_member(e, "link", joint->link);
+        api_emit_key(e, "actuated");
+        api_emit_boolean(e, joint->actuated);
+        emit_limits(e, joint);
+        emit_mimic(e, joint);
+        api_emit_end(e);
     }
-    api_buffer_text(b, "]");
-}
-
-static void print_physics(api_buffer *b, const api_model *m)
-{
-    api_buffer_text(b, ",\"gravity\":[");
-    for (int i = 0; i < 3; i++) {
-        if (i > 0) api_buffer_text(b, ",");
-        api_json_real(b, m->dyn->gravity[i]);
-    }
-    api_buffer_text(b, "],\"mass\":");
-    api_json_real(b, m->dyn->mass);
+    api_emit_end(e);
 }
 
 static void reply_revision(api_call *call, const api_model *model)
@@ -134,31 +125,56 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     (void)input;
     const api_model *m = call->model;
     api_buffer       b;
+    api_emit         e = api_emit_to(call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
-    api_buffer_format(&b, "{\"name\":\"%s\",\"revision\":\"%s\",\"nq\":%zu,\"nv\":%zu,\"base\":\"%s\"", m->name,
-                      m->revision, m->nq, m->nv, base_of(m));
-    print_names(&b, "position_names", m->position_names, m->nq);
-    print_names(&b, "velocity_names", m->velocity_names, m->nv);
-    print_names(&b, "links", m->link_names, m->n_links);
-    print_names(&b, "bodies", m->body_names, m->n_bodies);
-    print_frames(&b, m);
-    print_joints(&b, m);
-    print_physics(&b, m);
-    api_buffer_text(&b, ",\"report\":");
-    api_json_print(&b, m->report);
-    api_buffer_text(&b, "}");
+    api_emit_object(&e);
+    emit_identity(&e, m);
+    api_emit_string_member(&e, "base", base_of(m));
+    emit_names(&e, "position_names", m->position_names, m->nq);
+    emit_names(&e, "velocity_names", m->velocity_names, m->nv);
+    emit_names(&e, "links", m->link_names, m->n_links);
+    emit_names(&e, "bodies", m->body_names, m->n_bodies);
+    emit_frames(&e, m);
+    emit_joints(&e, m);
+    api_emit_key(&e, "gravity");
+    api_emit_numbers(&e, m->dyn->gravity, 1, (size_t[]){3});
+    api_emit_number_member(&e, "mass", m->dyn->mass);
+    api_emit_key(&e, "report");
+    api_json_emit(&e, m->report);
+    api_emit_end(&e);
     reply_revision(call, m);
-    return api_reply_body(call, 200, api_media_type(call->media), &b, problem);
+    return api_reply_emitted(call, 200, &e, problem);
+}
+
+/* Kept as JSON; another encoding is made of its tree, whose memory is claimed while it is there. */
+static bool emit_document(api_call *call, api_emit *e, api_problem *problem)
+{
+    const api_model *m = call->model;
+    if (call->media == API_MEDIA_JSON) {
+        api_buffer_put(e->to, m->document, m->document_length);
+        return true;
+    }
+    size_t tree = api_json_weight(m->document, m->document_length);
+    if (!api_claim(call, tree, problem)) return false;
+    json_t *document = api_json_parse(m->document, m->document_length, API_EMIT_DEPTH, problem);
+    if (document) api_json_emit(e, document);
+    json_decref(document);
+    api_unclaim(call, tree);
+    return document != NULL;
 }
 
 bool api_get_document(api_call *call, const api_input *input, api_problem *problem)
 {
     (void)input;
     api_buffer b;
-    api_buffer_init(&b, call->model->document_length);
-    api_buffer_put(&b, call->model->document, call->model->document_length);
+    api_emit   e = api_emit_to(call->media, &b);
+    api_buffer_init(&b, MODEL_MAX);
+    if (!emit_document(call, &e, problem)) {
+        api_buffer_free(&b);
+        return false;
+    }
     reply_revision(call, call->model);
-    return api_reply_body(call, 200, api_media_type(call->media), &b, problem);
+    return api_reply_emitted(call, 200, &e, problem);
 }
 
 static api_model *read_document(const api_call *call, const api_input *input, api_problem *problem)
@@ -192,14 +208,16 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
 static bool reply_put(api_call *call, const api_model *m, bool created, api_problem *problem)
 {
     api_buffer b;
+    api_emit   e = api_emit_to(call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
-    api_buffer_format(&b, "{\"name\":\"%s\",\"revision\":\"%s\",\"nq\":%zu,\"nv\":%zu,\"report\":", m->name,
-                      m->revision, m->nq, m->nv);
-    api_json_print(&b, m->report);
-    api_buffer_text(&b, "}");
+    api_emit_object(&e);
+    emit_identity(&e, m);
+    api_emit_key(&e, "report");
+    api_json_emit(&e, m->report);
+    api_emit_end(&e);
     reply_revision(call, m);
     if (created) api_reply_header(call, "Location", "/v1/models/%s", m->name);
-    return api_reply_body(call, created ? 201 : 200, api_media_type(call->media), &b, problem);
+    return api_reply_emitted(call, created ? 201 : 200, &e, problem);
 }
 
 static bool fail_commit(const api_call *call, api_commit commit, api_problem *problem)

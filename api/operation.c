@@ -46,7 +46,7 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
     case API_JOINT_PARAMETERS: return 3 * model->n_joints;
     case API_AXES_ASKED: return asked->n_axes;
     case API_BASE_PARAMETERS: return asked->base ? asked->base->n : 0;
-    case API_GROUPING: return 0;
+    case API_STRUCTURED: return 0;
     default: return (size_t)extent;
     }
 }

@@ -15,7 +15,7 @@ enum {
     API_JOINT_PARAMETERS = -6, /* 3 a joint */
     API_AXES_ASKED       = -7,
     API_BASE_PARAMETERS  = -8,
-    API_GROUPING         = -9, /* no numbers: the text of the model's base parameters */
+    API_STRUCTURED       = -9, /* no array of numbers: the operation's `emit` makes it */
 };
 
 typedef struct api_output {
@@ -38,6 +38,9 @@ typedef struct api_operation {
     size_t (*spare)(const api_model *model, const api_asked *asked);
     /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */
     double (*once)(const api_model *model);
+    /* Emits an output of extent API_STRUCTURED, once for all states. It must be known before anything is evaluated: the
+     * answer is measured with it. NULL: there is none. */
+    void (*emit)(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to);
     /* Evaluates blocks [block, block + blocks) into asked->result. False with e->problem. */
     bool (*evaluate)(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks);
 } api_operation;

@@ -73,6 +73,12 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     return true;
 }
 
+static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
+{
+    (void)e, (void)output;
+    api_json_emit(to, asked->base->grouping);
+}
+
 /* Seconds to find the base parameters, if nobody has yet. */
 static double once(const api_model *model)
 {
@@ -85,7 +91,7 @@ const api_operation api_regressor = {
     .takes   = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
     .outputs = {[REGRESSOR]       = {"regressor", true, {API_NV, API_BODY_PARAMETERS}},
                 [JOINT_REGRESSOR] = {"joint_regressor", false, {API_NV, API_JOINT_PARAMETERS}},
-                [BASE_PARAMETERS] = {"base_parameters", false, {API_GROUPING}},
+                [BASE_PARAMETERS] = {"base_parameters", false, {API_STRUCTURED}},
                 [BASE_REGRESSOR]  = {"base_regressor", false, {API_NV, API_BASE_PARAMETERS}}},
     .one_by_one    = true,
     .weight        = 4,
@@ -93,5 +99,6 @@ const api_operation api_regressor = {
     .once          = once,
     .options       = options,
     .spare         = spare,
+    .emit          = emit,
     .evaluate      = evaluate,
 };

@@ -11,40 +11,53 @@ static const char JSON[] = "application/json";
 
 enum { SERVICE_MAX = 64 * 1024 }; /* bytes of an answer of this file */
 
-static void print_operations(api_buffer *b)
+static void emit_operation(api_emit *e, const char *name)
 {
-    for (size_t i = 0; api_operations[i]; i++)
-        api_buffer_format(b, "{\"name\":\"%s\",\"path\":\"/v1/models/{model}/%s\"},", api_operations[i]->name,
-                          api_operations[i]->name);
-    api_buffer_text(b, "{\"name\":\"evaluate\",\"path\":\"/v1/models/{model}/evaluate\"}");
+    char path[128];
+    snprintf(path, sizeof path, "/v1/models/{model}/%s", name);
+    api_emit_object(e);
+    api_emit_string_member(e, "name", name);
+    api_emit_string_member(e, "path", path);
+    api_emit_end(e);
 }
 
-static void print_limits(api_buffer *b, const api_limits *limits)
+static void emit_limits(api_emit *e, const api_limits *limits)
 {
-    api_buffer_format(b,
-                      "{\"body\":%zu,\"answer\":%zu,\"memory\":%zu,\"rows\":%zu,\"nesting\":%u,\"models\":%zu,"
-                      "\"links\":%zu,\"dof\":%d,\"timeout\":",
-                      limits->body, limits->answer, limits->memory, limits->rows, limits->nesting, limits->models,
-                      limits->links, DYN_MAX_DOF);
-    api_json_real(b, limits->timeout);
-    api_buffer_text(b, ",\"angle\":");
-    api_json_real(b, DYN_MAX_ANGLE);
-    api_buffer_text(b, "}");
+    api_emit_object(e);
+    api_emit_integer_member(e, "body", (long long)limits->body);
+    api_emit_integer_member(e, "answer", (long long)limits->answer);
+    api_emit_integer_member(e, "memory", (long long)limits->memory);
+    api_emit_integer_member(e, "rows", (long long)limits->rows);
+    api_emit_integer_member(e, "nesting", limits->nesting);
+    api_emit_integer_member(e, "models", (long long)limits->models);
+    api_emit_integer_member(e, "links", (long long)limits->links);
+    api_emit_integer_member(e, "dof", DYN_MAX_DOF);
+    api_emit_number_member(e, "timeout", limits->timeout);
+    api_emit_number_member(e, "angle", DYN_MAX_ANGLE);
+    api_emit_end(e);
 }
 
 bool api_get_service(api_call *call, const api_input *input, api_problem *problem)
 {
     (void)input;
     api_buffer b;
+    api_emit   e = api_emit_to(call->media, &b);
     api_buffer_init(&b, SERVICE_MAX);
-    api_buffer_text(&b, "{\"name\":\"torqued\",\"version\":");
-    api_json_string(&b, call->api->version);
-    api_buffer_text(&b, ",\"operations\":[");
-    print_operations(&b);
-    api_buffer_text(&b, "],\"limits\":");
-    print_limits(&b, &call->api->limits);
-    api_buffer_format(&b, ",\"target\":\"%s\",\"lanes\":%d}", call->api->kernels->target, call->api->kernels->lanes);
-    return api_reply_body(call, 200, JSON, &b, problem);
+    api_emit_object(&e);
+    api_emit_string_member(&e, "name", "torqued");
+    api_emit_string_member(&e, "version", call->api->version);
+    api_emit_key(&e, "operations");
+    api_emit_array(&e);
+    for (size_t i = 0; api_operations[i]; i++)
+        emit_operation(&e, api_operations[i]->name);
+    emit_operation(&e, "evaluate");
+    api_emit_end(&e);
+    api_emit_key(&e, "limits");
+    emit_limits(&e, &call->api->limits);
+    api_emit_string_member(&e, "target", call->api->kernels->target);
+    api_emit_integer_member(&e, "lanes", call->api->kernels->lanes);
+    api_emit_end(&e);
+    return api_reply_emitted(call, 200, &e, problem);
 }
 
 static bool reply_text(api_call *call, const char *text, size_t length, api_problem *problem)
@@ -63,29 +76,34 @@ bool api_get_livez(api_call *call, const api_input *input, api_problem *problem)
 }
 
 /* File names may hold any byte. */
-static void print_reason(api_buffer *b, const char *reason)
+static void emit_reason(api_emit *e, const char *reason)
 {
     char text[API_REASON_MAX];
     snprintf(text, sizeof text, "%s", reason);
     for (char *c = text; *c; c++)
         if (*c < ' ' || *c > '~') *c = '?';
-    api_json_string(b, text);
+    api_emit_string(e, text);
 }
 
 static bool reply_ready(api_call *call, api_problem *problem)
 {
     const api *a     = call->api;
     size_t     shown = a->n_reasons < API_REASONS_SHOWN ? a->n_reasons : API_REASONS_SHOWN;
+    char       more[64];
     api_buffer b;
+    api_emit   e = api_emit_to(API_MEDIA_JSON, &b);
     api_buffer_init(&b, SERVICE_MAX);
-    api_buffer_text(&b, "{\"status\":\"ready\",\"reasons\":[");
-    for (size_t i = 0; i < shown; i++) {
-        if (i > 0) api_buffer_text(&b, ",");
-        print_reason(&b, a->reasons[i]);
-    }
-    if (a->n_reasons > shown) api_buffer_format(&b, ",\"and %zu more, in the log\"", a->n_reasons - shown);
-    api_buffer_text(&b, "]}");
-    return api_reply_body(call, 200, JSON, &b, problem);
+    api_emit_object(&e);
+    api_emit_string_member(&e, "status", "ready");
+    api_emit_key(&e, "reasons");
+    api_emit_array(&e);
+    for (size_t i = 0; i < shown; i++)
+        emit_reason(&e, a->reasons[i]);
+    snprintf(more, sizeof more, "and %zu more, in the log", a->n_reasons - shown);
+    if (a->n_reasons > shown) api_emit_string(&e, more);
+    api_emit_end(&e);
+    api_emit_end(&e);
+    return api_reply_emitted(call, 200, &e, problem);
 }
 
 bool api_get_readyz(api_call *call, const api_input *input, api_problem *problem)
@@ -112,13 +130,17 @@ bool api_get_problem(api_call *call, const api_input *input, api_problem *proble
     api_code    code = api_problem_named(name, strlen(name));
     if (code == API_NO_PROBLEM) return api_fail(problem, API_NO_SUCH_PATH, NULL, "no problem has the code %s", name);
     const api_problem_kind *kind = api_problem_kind_of(code);
+    char                    type[64];
     api_buffer              b;
+    api_emit                e = api_emit_to(API_MEDIA_JSON, &b);
+    snprintf(type, sizeof type, "/problems/%s", kind->code);
     api_buffer_init(&b, SERVICE_MAX);
-    api_buffer_format(&b, "{\"type\":\"/problems/%s\",\"code\":\"%s\",\"status\":%u,\"title\":", kind->code, kind->code,
-                      kind->status);
-    api_json_string(&b, kind->title);
-    api_buffer_text(&b, ",\"text\":");
-    api_json_string(&b, kind->text);
-    api_buffer_text(&b, "}");
-    return api_reply_body(call, 200, JSON, &b, problem);
+    api_emit_object(&e);
+    api_emit_string_member(&e, "type", type);
+    api_emit_string_member(&e, "code", kind->code);
+    api_emit_integer_member(&e, "status", kind->status);
+    api_emit_string_member(&e, "title", kind->title);
+    api_emit_string_member(&e, "text", kind->text);
+    api_emit_end(&e);
+    return api_reply_emitted(call, 200, &e, problem);
 }
