@@ -7,31 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS = 10, STATES_PER_BODY = 24 }; /* the last body's columns have entries in one row of a state only */
+enum { STATES_PER_BODY = 24 }; /* the last body's columns have entries in one row of a state only */
 
 /* Of a column of unit length, what may be left by rounding; and of the longest column, what is no column. */
 #define NEGLIGIBLE 1e-8
 #define ZERO       1e-12
 
-static const char *const parameter_names[PARAMETERS] = {"m",   "mcx", "mcy", "mcz", "Ixx",
-                                                        "Ixy", "Iyy", "Ixz", "Iyz", "Izz"};
-
 /* The order in which the columns of a body are looked at: masses last, so that their effect is put down to inertias,
  * with lengths and their squares as coefficients, and not the other way round. */
-static const size_t order[PARAMETERS] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
+static const size_t order[API_PER_BODY] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
 
-static size_t regressor_column(size_t j)
-{
-    return j / PARAMETERS * PARAMETERS + order[j % PARAMETERS];
-}
-
-/* A regressor over many states, by columns in that order; factored in place. */
+/* A regressor over many states, by columns; factored in place. */
 typedef struct samples {
     size_t  states, rows, columns;
-    double *Y;      /* rows x columns */
-    double *length; /* [columns] as sampled; 0: always zero */
-    double *tau;    /* [columns] of the factorization */
+    size_t *parameter; /* [columns] */
+    double *Y;         /* rows x columns */
+    double *length;    /* [columns] as sampled; 0: always zero */
+    double *tau;       /* [columns] of the factorization */
 } samples;
+
+/* Lists the columns of a joint after those of its body: what both do is put down to the body. */
+static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
+{
+    static const unsigned needs[API_PER_JOINT] = {API_BASE_ROTORS, API_BASE_FRICTION, API_BASE_FRICTION,
+                                                  API_BASE_FRICTION};
+    size_t                n = 0, fixed = m->n_bodies - m->n_joints;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        for (size_t c = 0; c < API_PER_BODY; c++)
+            parameter[n++] = API_PER_BODY * i + order[c];
+        for (size_t c = 0; i >= fixed && c < API_PER_JOINT; c++)
+            if (with & needs[c]) parameter[n++] = api_joint_parameter(m, i - fixed, c);
+    }
+    return n;
+}
 
 /* A multiple of all widths, so that every target samples the same states. */
 static size_t count_states(const api_model *m)
@@ -41,15 +49,21 @@ static size_t count_states(const api_model *m)
     return (states + DYN_MAX_LANES - 1) / DYN_MAX_LANES * DYN_MAX_LANES;
 }
 
-size_t api_base_bytes(const api_model *m)
+static size_t count_columns(const api_model *m, unsigned with)
 {
-    size_t columns = PARAMETERS * m->n_bodies;
-    return sizeof(double) * columns * (count_states(m) * m->nv + columns + m->nv * DYN_MAX_LANES);
+    return API_PER_BODY * m->n_bodies + ((with & API_BASE_ROTORS) ? m->n_joints : 0) +
+           ((with & API_BASE_FRICTION) ? 3 * m->n_joints : 0);
 }
 
-double api_base_seconds(const api_model *m)
+size_t api_base_bytes(const api_model *m, unsigned with)
 {
-    double columns = PARAMETERS * (double)m->n_bodies;
+    size_t columns = count_columns(m, with), kernel = API_PER_BODY * m->n_bodies + 3 * m->n_joints;
+    return sizeof(double) * (columns * (count_states(m) * m->nv + 2 * columns) + kernel * m->nv * DYN_MAX_LANES);
+}
+
+double api_base_seconds(const api_model *m, unsigned with)
+{
+    double columns = (double)count_columns(m, with);
     return 1e-9 * 2 * columns * columns * (double)(count_states(m) * m->nv);
 }
 
@@ -96,7 +110,7 @@ static void sample_state(const dyn_model *m, uint64_t *seed, double *q, double *
 /* Memory of the kernel, W states wide. */
 typedef struct block {
     void   *workspace;
-    double *q, *qd, *qdd, *Y;
+    double *q, *qd, *qdd, *Y, *joint;
 } block;
 
 static void *take_aligned(size_t bytes)
@@ -111,8 +125,9 @@ static bool take_block(block *b, const api_model *m, const dyn_kernels *kernels)
                           .q         = take_aligned(m->nq * lane),
                           .qd        = take_aligned(m->nv * lane),
                           .qdd       = take_aligned(m->nv * lane),
-                          .Y         = take_aligned(m->nv * PARAMETERS * m->n_bodies * lane)};
-    return b->workspace && b->q && b->qd && b->qdd && b->Y;
+                          .Y         = take_aligned(m->nv * API_PER_BODY * m->n_bodies * lane),
+                          .joint     = take_aligned(m->nv * 3 * m->n_joints * lane)};
+    return b->workspace && b->q && b->qd && b->qdd && b->Y && b->joint;
 }
 
 static void free_block(block *b)
@@ -122,6 +137,15 @@ static void free_block(block *b)
     free(b->qd);
     free(b->qdd);
     free(b->Y);
+    free(b->joint);
+}
+
+/* The rows of one state, from row `row` on. */
+static void copy_state(const api_model *m, const api_regressed *at, samples *s, size_t row)
+{
+    for (size_t j = 0; j < s->columns; j++)
+        for (size_t v = 0; v < m->nv; v++)
+            s->Y[j * s->rows + row + v] = api_parameter_effort(m, at, s->parameter[j], v);
 }
 
 static bool sample(const api_model *m, const dyn_kernels *kernels, samples *s)
@@ -135,13 +159,12 @@ static bool sample(const api_model *m, const dyn_kernels *kernels, samples *s)
     for (size_t first = 0; taken && first < s->states; first += W) {
         for (size_t lane = 0; lane < W; lane++)
             sample_state(m->dyn, &seed, b.q + lane, b.qd + lane, b.qdd + lane, W);
-        dyn_regressor io = {.q = b.q, .qd = b.qd, .qdd = b.qdd, .regressor = b.Y};
+        dyn_regressor io = {.q = b.q, .qd = b.qd, .qdd = b.qdd, .regressor = b.Y, .joint_regressor = b.joint};
         kernels->regressor(&scene, b.workspace, &io, 1);
-        for (size_t column = 0; column < s->columns; column++)
-            for (size_t v = 0; v < m->nv; v++)
-                for (size_t lane = 0; lane < W; lane++)
-                    s->Y[column * s->rows + (first + lane) * m->nv + v] =
-                        b.Y[(v * s->columns + regressor_column(column)) * W + lane];
+        for (size_t lane = 0; lane < W; lane++) {
+            api_regressed at = {b.Y, b.joint, W, lane};
+            copy_state(m, &at, s, (first + lane) * m->nv);
+        }
     }
     free_block(&b);
     return taken;
@@ -194,13 +217,7 @@ static double *solve(const samples *s, const size_t *kept, size_t n)
     return NULL;
 }
 
-/* --- the grouping by name --------------------------------------------------------------------------------------- */
-
-static json_t *name_of(const api_model *m, size_t j)
-{
-    size_t column = regressor_column(j);
-    return json_sprintf("%s.%s", m->body_names[column / PARAMETERS], parameter_names[column % PARAMETERS]);
-}
+/* --- grouping --------------------------------------------------------------------------------------------------- */
 
 /* To ten digits, which takes off what rounding left. */
 static double tidy(double coefficient)
@@ -210,58 +227,102 @@ static double tidy(double coefficient)
     return strtod(text, NULL);
 }
 
-/* Base parameter k; NULL: no memory. */
-static json_t *group(const api_model *m, const samples *s, const double *K, size_t n, size_t k, size_t kept)
+static bool belongs(const samples *s, const double *K, const api_base *base, size_t k, size_t j)
 {
-    json_t *with = json_array();
-    for (size_t j = kept + 1; with && j < s->columns; j++) {
-        double c = K[j * n + k];
-        if (s->length[j] == 0 || fabs(c) < NEGLIGIBLE) continue;
-        json_t *coefficient = json_real(tidy(c * s->length[j] / s->length[kept]));
-        json_t *part        = json_pack("{s:o,s:o}", "parameter", name_of(m, j), "coefficient", coefficient);
-        if (json_array_append_new(with, part) == 0) continue;
-        json_decref(with);
-        with = NULL;
-    }
-    return with ? json_pack("{s:o,s:o}", "parameter", name_of(m, kept), "with", with) : NULL;
+    return j > base->parameter[k] && s->length[j] > 0 && fabs(K[j * base->n + k]) >= NEGLIGIBLE;
 }
 
-static bool make_grouping(const api_model *m, const samples *s, const double *K, api_base *base)
+static bool take_groups(const samples *s, const double *K, api_base *base)
 {
-    base->grouping = json_array();
-    bool whole     = base->grouping != NULL;
-    for (size_t k = 0; whole && k < base->n; k++)
-        whole = json_array_append_new(base->grouping, group(m, s, K, base->n, k, base->column[k])) == 0;
-    return whole;
+    size_t parts = 0;
+    for (size_t k = 0; k < base->n; k++)
+        for (size_t j = 0; j < s->columns; j++)
+            parts += belongs(s, K, base, k, j);
+    base->first   = calloc(base->n + 1, sizeof *base->first);
+    base->part    = calloc(parts + 1, sizeof *base->part);
+    base->without = calloc(s->columns + 1, sizeof *base->without);
+    return base->first && base->part && base->without;
+}
+
+/* base->parameter holds places among the columns so far, and parameters afterwards. */
+static bool group(const samples *s, const double *K, api_base *base)
+{
+    size_t parts = 0;
+    if (!take_groups(s, K, base)) return false;
+    for (size_t k = 0; k < base->n; k++) {
+        size_t kept = base->parameter[k];
+        for (size_t j = kept + 1; j < s->columns; j++)
+            if (belongs(s, K, base, k, j))
+                base->part[parts++] =
+                    (api_base_part){s->parameter[j], tidy(K[j * base->n + k] * s->length[j] / s->length[kept])};
+        base->first[k + 1] = parts;
+    }
+    for (size_t j = 0; j < s->columns; j++)
+        if (s->length[j] == 0) base->without[base->n_without++] = s->parameter[j];
+    for (size_t k = 0; k < base->n; k++)
+        base->parameter[k] = s->parameter[base->parameter[k]];
+    return true;
+}
+
+double api_base_value(const api_base *base, size_t k, const double *parameters)
+{
+    double value = parameters[base->parameter[k]];
+    for (size_t i = base->first[k]; i < base->first[k + 1]; i++)
+        value += base->part[i].coefficient * parameters[base->part[i].parameter];
+    return value;
+}
+
+void api_base_emit(api_emit *to, const api_model *m, const api_base *base, size_t k)
+{
+    char name[API_PARAMETER_NAME];
+    api_parameter_name(m, base->parameter[k], name);
+    api_emit_object(to);
+    api_emit_key(to, "parameter");
+    api_emit_string(to, name);
+    api_emit_key(to, "with");
+    api_emit_array(to);
+    for (size_t i = base->first[k]; i < base->first[k + 1]; i++) {
+        api_parameter_name(m, base->part[i].parameter, name);
+        api_emit_object(to);
+        api_emit_key(to, "parameter");
+        api_emit_string(to, name);
+        api_emit_key(to, "coefficient");
+        api_emit_number(to, base->part[i].coefficient);
+        api_emit_end(to);
+    }
+    api_emit_end(to);
+    api_emit_end(to);
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
-static bool factor(const api_model *m, samples *s, api_base *base)
+static bool factor(samples *s, api_base *base)
 {
     normalise(s);
     if (s->columns > 0 && LAPACKE_dgeqrf(LAPACK_COL_MAJOR, (lapack_int)s->rows, (lapack_int)s->columns, s->Y,
                                          (lapack_int)s->rows, s->tau) != 0)
         return false;
-    base->n    = choose(s, base->column);
-    double *K  = solve(s, base->column, base->n);
-    bool    ok = K && make_grouping(m, s, K, base);
+    base->n    = choose(s, base->parameter);
+    double *K  = solve(s, base->parameter, base->n);
+    bool    ok = K && group(s, K, base);
     free(K);
-    for (size_t k = 0; k < base->n; k++)
-        base->column[k] = regressor_column(base->column[k]);
     return ok;
 }
 
-api_base *api_base_find(const api_model *m, const dyn_kernels *kernels)
+api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, unsigned with)
 {
-    samples   s    = {.states = count_states(m), .columns = PARAMETERS * m->n_bodies};
+    samples   s    = {.states = count_states(m), .columns = count_columns(m, with)};
     api_base *base = calloc(1, sizeof *base);
     s.rows         = s.states * m->nv;
+    s.parameter    = calloc(s.columns + 1, sizeof *s.parameter);
     s.Y            = calloc(s.rows * s.columns + 1, sizeof *s.Y);
     s.length       = calloc(s.columns + 1, sizeof *s.length);
     s.tau          = calloc(s.columns + 1, sizeof *s.tau);
-    if (base) base->column = calloc(s.columns + 1, sizeof *base->column);
-    bool found = base && base->column && s.Y && s.length && s.tau && sample(m, kernels, &s) && factor(m, &s, base);
+    if (base) base->parameter = calloc(s.columns + 1, sizeof *base->parameter);
+    bool found = base && base->parameter && s.parameter && s.Y && s.length && s.tau;
+    if (found) list_columns(m, with, s.parameter);
+    found = found && sample(m, kernels, &s) && factor(&s, base);
+    free(s.parameter);
     free(s.Y);
     free(s.length);
     free(s.tau);
@@ -273,7 +334,9 @@ api_base *api_base_find(const api_model *m, const dyn_kernels *kernels)
 void api_base_free(api_base *base)
 {
     if (!base) return;
-    free(base->column);
-    json_decref(base->grouping);
+    free(base->parameter);
+    free(base->first);
+    free(base->part);
+    free(base->without);
     free(base);
 }

@@ -257,7 +257,8 @@ void api_model_release(api_model *model)
     if (!model || atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1) return;
     dyn_model_free(model->dyn);
     json_decref(model->report);
-    api_base_free(atomic_load(&model->base));
+    for (size_t with = 0; with < sizeof model->base / sizeof *model->base; with++)
+        api_base_free(atomic_load(&model->base[with]));
     free(model->document);
     api_arena_free(&model->arena);
     free(model);

@@ -44,9 +44,9 @@ typedef struct api_model {
     json_t         *report;   /* [{"severity","code","where","text"}...] */
     char           *document; /* canonical, JSON, with its name */
     size_t          document_length;
-    size_t          bytes;            /* about what it holds, for accounting */
-    _Atomic(struct api_base *) base;  /* base parameters; NULL until they are asked for, then constant */
-    api_arena                  arena; /* owns every array and name above */
+    size_t          bytes;              /* about what it holds, for accounting */
+    _Atomic(struct api_base *) base[4]; /* base parameters by what joints add; NULL until asked for, then constant */
+    api_arena                  arena;   /* owns every array and name above */
 } api_model;
 
 /* From a parsed model document (API §6). `name` comes from the path; the document's own, if different, is replaced

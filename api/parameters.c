@@ -68,7 +68,7 @@ double api_parameter_effort(const api_model *m, const api_regressed *at, size_t 
     if (is_of_body(m, parameter)) return at->regressor[(v * API_PER_BODY * m->n_bodies + parameter) * W + at->lane];
     size_t        j   = joint_of(m, parameter, &c);
     const double *row = at->joint_regressor + (v * COLUMNS * m->n_joints + COLUMNS * j) * W + at->lane;
-    if (c == API_ROTOR) return row[ROTOR * W];
+    if (c == API_ROTOR_INERTIA) return row[ROTOR * W];
     if (c == API_VISCOUS) return row[VISCOUS * W];
     double sign = row[COULOMB * W] * m->dyn->body[m->dyn->floating + j].ratio; /* that of the joint's rate */
     return (c == API_COULOMB_POSITIVE ? sign > 0 : sign < 0) ? row[COULOMB * W] : 0;
@@ -132,7 +132,7 @@ void api_parameters_of(const api_model *m, double *parameters)
     for (size_t j = 0; j < m->n_joints; j++) {
         const dyn_body *b         = &dyn->body[dyn->floating + j];
         double         *own       = parameters + api_joint_parameter(m, j, 0);
-        own[API_ROTOR]            = b->rotor_inertia;
+        own[API_ROTOR_INERTIA]    = b->rotor_inertia;
         own[API_VISCOUS]          = b->friction.viscous;
         own[API_COULOMB_POSITIVE] = b->friction.positive;
         own[API_COULOMB_NEGATIVE] = b->friction.negative;

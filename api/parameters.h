@@ -10,7 +10,7 @@
 
 enum { API_PER_BODY = 10, API_PER_JOINT = 4, API_PARAMETER_NAME = 288 /* bytes, NUL included */ };
 
-enum { API_ROTOR, API_VISCOUS, API_COULOMB_POSITIVE, API_COULOMB_NEGATIVE }; /* of a joint */
+enum { API_ROTOR_INERTIA, API_VISCOUS, API_COULOMB_POSITIVE, API_COULOMB_NEGATIVE }; /* of a joint */
 
 size_t api_parameter_count(const api_model *model);
 void   api_parameter_name(const api_model *model, size_t parameter, char name[API_PARAMETER_NAME]);

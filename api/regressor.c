@@ -1,40 +1,16 @@
 /* regressor.c - inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor * joint
  * parameters, and the same with the base parameters, fewest that do: tau = base_regressor * base parameters + ... */
-#include "base_parameters.h"
+#include "base_share.h"
 #include "operation.h"
 #include <string.h>
 
 enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };
 
-/* The model's base parameters, found when they are first asked for. Whoever comes second at the same time finds the
- * same, and drops it. */
-static const api_base *find_base(api_evaluation *e)
-{
-    api_model *m    = e->call->model;
-    api_base  *base = atomic_load(&m->base), *first = NULL;
-    if (base) return base;
-    if (m->n_bodies > API_BASE_MAX_BODIES) {
-        api_fail(e->problem, API_NOT_SUPPORTED, NULL,
-                 "base parameters are found for models of up to %d moving bodies; %s has %zu", API_BASE_MAX_BODIES,
-                 m->name, m->n_bodies);
-        return NULL;
-    }
-    if (!api_account(e, api_base_bytes(m))) return NULL;
-    base = api_base_find(m, e->call->api->kernels);
-    if (!base)
-        api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the base parameters");
-    else if (!atomic_compare_exchange_strong(&m->base, &first, base)) {
-        api_base_free(base);
-        base = first;
-    }
-    return base;
-}
-
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *at)
 {
     (void)given, (void)at;
     if (!(asked->outputs & (API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR)))) return true;
-    asked->base = find_base(e);
+    asked->base = api_base_share(e, 0);
     return asked->base != NULL;
 }
 
@@ -49,7 +25,7 @@ static void choose_columns(const api_evaluation *e, const api_base *base, const 
     size_t W = e->lanes, columns = api_extent(e->model, NULL, API_BODY_PARAMETERS);
     for (size_t v = 0; v < e->model->nv; v++)
         for (size_t k = 0; k < base->n; k++)
-            memcpy(chosen + (v * base->n + k) * W, Y + (v * columns + base->column[k]) * W, W * sizeof *Y);
+            memcpy(chosen + (v * base->n + k) * W, Y + (v * columns + base->parameter[k]) * W, W * sizeof *Y);
 }
 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
@@ -64,25 +40,24 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
                                   : api_result_block(e, asked, REGRESSOR, block),
         .joint_regressor = api_result_block(e, asked, JOINT_REGRESSOR, block),
     };
-    const double *g = e->scene.gravity, *own = e->model->dyn->gravity;
-    if (asked->base && (g[0] != own[0] || g[1] != own[1] || g[2] != own[2]))
-        return api_fail(e->problem, API_BAD_VALUE, "/gravity",
-                        "base parameters are for the model's own gravity, [%.10g,%.10g,%.10g]", own[0], own[1], own[2]);
+    if (asked->base && !api_base_check_gravity(e)) return false;
     e->call->api->kernels->regressor(&e->scene, e->workspace, &io, 1);
     if (chosen && asked->base) choose_columns(e, asked->base, io.regressor, chosen);
     return true;
 }
 
-static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
-{
-    (void)e, (void)output;
-    api_json_emit(to, asked->base->grouping);
-}
-
-/* Seconds to find the base parameters, if nobody has yet. */
 static double once(const api_model *model)
 {
-    return atomic_load(&model->base) || model->n_bodies > API_BASE_MAX_BODIES ? 0 : api_base_seconds(model);
+    return api_base_wait(model, 0);
+}
+
+static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
+{
+    (void)output; /* there is one of that kind */
+    api_emit_array(to);
+    for (size_t k = 0; k < asked->base->n; k++)
+        api_base_emit(to, e->model, asked->base, k);
+    api_emit_end(to);
 }
 
 const api_operation api_regressor = {
