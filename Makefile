@@ -81,13 +81,14 @@ $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)
 
 # --- api: libapi.a -------------------------------------------------------------------------------------------
-API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c)) $(BUILD)/api/number.o $(BUILD)/api/openapi.o
+API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c)) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard api/*.cc)) \
+               $(BUILD)/api/openapi.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
 $(BUILD)/api/xml.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/urdf*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
 
-$(BUILD)/api/number.o: api/number.cc $(BUILD)/flags
+$(BUILD)/api/%.o: api/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  CXX   $<'
 	$(Q)$(CXX) $(CXX_FLAGS) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -c $< -o $@

@@ -162,7 +162,7 @@ void api_emit_integer(api_emit *e, long long value)
 
 void api_emit_number(api_emit *e, double value)
 {
-    char     text[API_NUMBER_MAX];
+    char     text[API_NUMBER_ROOM];
     uint64_t bits;
     api_emit_begin_value(e);
     if (!isfinite(value)) {

@@ -79,7 +79,7 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
 {
     size_t bound = text_bound(a), n = count_of(a);
     for (size_t state = first; state < first + states; state++) {
-        char *from = api_buffer_room(e->to, bound), *to = from;
+        char *from = api_buffer_room(e->to, bound + API_NUMBER_ROOM), *to = from;
         if (!from) break;
         if (state > 0) *to++ = ',';
         to = write_axis(a, 0, state_at(a, state), n, to);
@@ -195,7 +195,7 @@ bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t
         api_emit_number(e, e->to ? *a->at : 0);
         good = !e->to || isfinite(*a->at);
     } else if (!e->to) {
-        e->bytes += states * (json ? text_bound(a) : n * sizeof(double));
+        e->bytes += json ? states * text_bound(a) + API_NUMBER_ROOM : states * n * sizeof(double);
     } else {
         good = json ? write_text(e, a, first, states) : write_bytes(e, a, first, states);
     }

@@ -1,10 +1,5 @@
-// number.cc - see number.h. Digits come from dragonbox (Jeon 2020, shortest and closest), values from fast_float
-// (Lemire 2021, correctly rounded); the grammar of the one and the layout of the other are ours.
-#include <cassert>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <dragonbox/dragonbox.h>
+// number.cc - numbers from text, see number.h. Values come from fast_float (Lemire 2021, correctly rounded); the
+// grammar is ours.
 #include <fast_float/fast_float.h>
 
 extern "C" {
@@ -69,73 +64,7 @@ const char *skip_decimal(const char *p, const char *end)
     return p;
 }
 
-// Decimal digits of a positive number without leading zeros, most significant first; returns how many.
-int write_digits(std::uint64_t significand, char digits[20])
-{
-    char reversed[20];
-    int  n = 0;
-    for (; significand != 0; significand /= 10)
-        reversed[n++] = static_cast<char>('0' + significand % 10);
-    for (int i = 0; i < n; i++)
-        digits[i] = reversed[n - 1 - i];
-    return n;
-}
-
-char *put(char *p, const char *bytes, int n)
-{
-    std::memcpy(p, bytes, static_cast<std::size_t>(n));
-    return p + n;
-}
-
-char *put_zeros(char *p, int n)
-{
-    std::memset(p, '0', static_cast<std::size_t>(n));
-    return p + n;
-}
-
-char *put_exponent(char *p, int exponent)
-{
-    *p++ = 'e';
-    *p++ = exponent < 0 ? '-' : '+';
-    char digits[20];
-    int  k = write_digits(static_cast<std::uint64_t>(exponent < 0 ? -exponent : exponent), digits);
-    return put(p, digits, k);
-}
-
-// ECMA-262, Number::toString: the value is 0.d1 d2 .. dk * 10^n.
-char *put_laid_out(char *p, const char *digits, int k, int n)
-{
-    if (k <= n && n <= 21) return put_zeros(put(p, digits, k), n - k);
-    if (0 < n && n <= 21) {
-        p    = put(p, digits, n);
-        *p++ = '.';
-        return put(p, digits + n, k - n);
-    }
-    if (-6 < n && n <= 0) return put(put_zeros(put(p, "0.", 2), -n), digits, k);
-    *p++ = digits[0];
-    if (k > 1) {
-        *p++ = '.';
-        p    = put(p, digits + 1, k - 1);
-    }
-    return put_exponent(p, n - 1);
-}
-
 } // namespace
-
-extern "C" size_t api_number_write(double value, char text[API_NUMBER_MAX])
-{
-    char *p = text;
-    if (std::signbit(value)) *p++ = '-';
-    if (value == 0) {
-        *p++ = '0';
-        return static_cast<size_t>(p - text);
-    }
-    auto decimal = jkj::dragonbox::to_decimal(std::fabs(value), jkj::dragonbox::policy::sign::ignore);
-    char digits[20];
-    int  k = write_digits(decimal.significand, digits);
-    p      = put_laid_out(p, digits, k, k + decimal.exponent);
-    return static_cast<size_t>(p - text);
-}
 
 extern "C" size_t api_number_read(const char *text, size_t length, double *value)
 {

@@ -1,14 +1,15 @@
-/* number.h - doubles as text, through the packaged fast_float and dragonbox headers (number.cc is the only C++
- * of the product). Neither depends on the locale. */
+/* number.h - doubles as text, through the packaged fast_float and dragonbox headers (number.cc and number_write.cc are
+ * the only C++ of the product). Neither depends on the locale. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
-#define API_NUMBER_MAX 25 /* longest text: sign, 17 digits, point, e-308 */
+#define API_NUMBER_MAX  25 /* longest text: sign, 0., five zeros, 17 digits */
+#define API_NUMBER_ROOM 40 /* what must be writable for one number: bytes behind its text may be overwritten */
 
 /* Writes the shortest text that reads back to the same double, laid out as ECMAScript's Number::toString does;
  * -0 as "-0". Returns its length, no NUL. The value must be finite. */
-size_t api_number_write(double value, char text[API_NUMBER_MAX]);
+size_t api_number_write(double value, char text[API_NUMBER_ROOM]);
 
 /* Reads a JSON number (RFC 8259 grammar, checked here) at the start of text[0..length). Returns the bytes used,
  * 0 if there is none. `*value` is infinite when the number overflows; underflow rounds. */

@@ -11,7 +11,7 @@
 
 static const char *written(double value)
 {
-    static char text[API_NUMBER_MAX + 1];
+    static char text[API_NUMBER_ROOM + 1];
     size_t      length = api_number_write(value, text);
     assert_in_range(length, 1, API_NUMBER_MAX);
     text[length] = '\0';
@@ -84,7 +84,7 @@ static void random_bits_come_back(void **state)
 {
     uint64_t seed = 1;
     for (int i = 0; i < 3000000; i++) {
-        char   text[API_NUMBER_MAX];
+        char   text[API_NUMBER_ROOM];
         double value = from_bits(next(&seed)), back = 0;
         if (!isfinite(value)) continue;
         size_t length = api_number_write(value, text);
@@ -114,6 +114,40 @@ static void digits_are_the_fewest(void **state)
             n--;
         assert_true(n <= (size_t)precision + 1);
     }
+}
+
+/* ECMA-262, Number::toString, of the value s * 10^(n - k), where s has the k digits given. */
+static void lay_out(const char *s, int k, int n, char *text)
+{
+    if (k <= n && n <= 21)
+        sprintf(text, "%.*s%.*s", k, s, n - k, "00000000000000000000");
+    else if (0 < n && n <= 21)
+        sprintf(text, "%.*s.%s", n, s, s + n);
+    else if (-6 < n && n <= 0)
+        sprintf(text, "0.%.*s%s", -n, "00000", s);
+    else if (k == 1)
+        sprintf(text, "%se%+d", s, n - 1);
+    else
+        sprintf(text, "%.1s.%se%+d", s, s + 1, n - 1);
+}
+
+/* Up to 15 digits come back from any double that they were read into: they are its shortest. */
+static void every_length_at_every_point(void **state)
+{
+    uint64_t seed = 3;
+    for (int n = -330; n <= 308; n += n < -12 || n > 30 ? 7 : 1)
+        for (int k = 1; k <= 15; k++)
+            for (int i = 0; i < 20; i++) {
+                char s[16] = {0}, decimal[40], expected[48];
+                for (int j = 0; j < k; j++)
+                    s[j] = (char)('0' + (j == 0 || j == k - 1 ? 1 + next(&seed) % 9 : next(&seed) % 10));
+                sprintf(decimal, "%s0.%se%d", i % 2 ? "-" : "", s, n);
+                double value = strtod(decimal, NULL);
+                if (fabs(value) < 2.3e-308) continue; /* has fewer digits */
+                lay_out(s, k, n, expected);
+                assert_string_equal(written(value) + i % 2, expected);
+                assert_int_equal(written(value)[0] == '-', i % 2);
+            }
 }
 
 static size_t read_text(const char *text, double *value)
@@ -183,8 +217,13 @@ static void long_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layout),  cmocka_unit_test(random_bits_come_back), cmocka_unit_test(digits_are_the_fewest),
-        cmocka_unit_test(grammar), cmocka_unit_test(ends_of_the_range),     cmocka_unit_test(long_numbers),
+        cmocka_unit_test(layout),
+        cmocka_unit_test(random_bits_come_back),
+        cmocka_unit_test(digits_are_the_fewest),
+        cmocka_unit_test(every_length_at_every_point),
+        cmocka_unit_test(grammar),
+        cmocka_unit_test(ends_of_the_range),
+        cmocka_unit_test(long_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
