@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An answer on its way out, or measured: then of `rows` states, and there are no lanes yet. */
+/* An answer on its way out, or measured: then of `states` states, and there are no lanes yet. */
 typedef struct writer {
     const api_evaluation *e;
     api_emit              out;
-    size_t                rows;
+    size_t                states;
 } writer;
 
 static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, size_t first)
@@ -19,8 +19,9 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
         .at      = lanes ? lanes + first * e->lanes : NULL,
         .width   = e->lanes,
         .entries = entries,
-        .states  = w->rows,
-        .batched = e->batched,
+        .states  = w->states,
+        .batched = e->batched || e->samples > 0,
+        .group   = e->batched ? e->samples : 0,
         .order   = e->order,
     };
 }
@@ -39,24 +40,27 @@ static void name_entry(const api_lanes *a, size_t place, char *text, size_t size
 
 static bool fail_not_finite(const api_evaluation *e, const api_lanes *a, const char *name, size_t fault)
 {
-    char   entry[64] = "";
-    size_t count     = 1;
+    char   entry[100] = "";
+    size_t count = 1, samples = e->samples > 0 ? e->samples : 1;
     for (size_t axis = 0; axis < a->rank; axis++)
         count *= a->extent[axis];
+    size_t state = fault / count;
     name_entry(a, fault % count, entry, sizeof entry);
+    if (e->samples > 0)
+        snprintf(entry + strlen(entry), sizeof entry - strlen(entry), " of sample %zu", state % samples);
     api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "%.64s%s is not finite: figures of this state are too large%s",
              name, entry, e->model->dyn->mass > 0 ? "" : ", or it would take a mass and nothing that moves has one");
-    if (e->batched) e->problem->row = (long long)(fault / count);
+    if (e->batched) e->problem->row = (long long)(state / samples);
     return false;
 }
 
 /* One array of all states, a chunk at a time, so that a client that left or a deadline is noticed. */
 static bool emit_array(writer *w, const api_lanes *a, const char *name)
 {
-    size_t step = w->out.to ? API_CHUNK : w->rows, fault;
+    size_t step = w->out.to ? API_CHUNK : w->states, fault;
     api_emit_lanes_begin(&w->out, a);
-    for (size_t first = 0; first < w->rows; first += step) {
-        size_t states = w->rows - first < step ? w->rows - first : step;
+    for (size_t first = 0; first < w->states; first += step) {
+        size_t states = w->states - first < step ? w->states - first : step;
         if (w->out.to && !api_watch_check(w->e->input->watch, w->e->problem)) return false;
         if (!api_emit_lanes_states(&w->out, a, first, states, &fault)) return fail_not_finite(w->e, a, name, fault);
     }
@@ -131,40 +135,41 @@ static bool emit_answer(writer *w)
 
 /* --- how long --------------------------------------------------------------------------------------------------- */
 
-static size_t measure(const api_evaluation *e, size_t rows)
+static size_t measure(const api_evaluation *e, size_t states)
 {
-    writer w = {.e = e, .out = api_emit_to(e->call->media, NULL), .rows = rows};
+    writer w = {.e = e, .out = api_emit_to(e->call->media, NULL), .states = states};
     emit_answer(&w);
     return api_emit_length(&w.out);
 }
 
-/* Most rows, of less than were given, whose answer is within the limit. */
-static size_t rows_that_fit(const api_evaluation *e, size_t limit)
+/* Most states, of less than were given, whose answer is within the limit. */
+static size_t states_that_fit(const api_evaluation *e, size_t limit)
 {
-    size_t fit = 0, too_many = e->rows;
+    size_t fit = 0, too_many = api_states(e);
     while (too_many - fit > 1) {
-        size_t rows = fit + (too_many - fit) / 2;
-        if (measure(e, rows) <= limit)
-            fit = rows;
+        size_t states = fit + (too_many - fit) / 2;
+        if (measure(e, states) <= limit)
+            fit = states;
         else
-            too_many = rows;
+            too_many = states;
     }
     return fit;
 }
 
 bool api_answer_bound(const api_evaluation *e, size_t *bytes)
 {
-    size_t limit = e->call->api->limits.answer;
-    *bytes       = measure(e, e->rows);
+    size_t      limit = e->call->api->limits.answer, states = api_states(e);
+    const char *what = e->samples > 0 ? "samples" : "rows";
+    *bytes           = measure(e, states);
     if (*bytes <= limit) return true;
     return api_fail(e->problem, API_ANSWER_TOO_LARGE, NULL,
-                    "the answer may take %zu bytes for %zu rows, the limit is %zu: %zu rows fit", *bytes, e->rows,
-                    limit, rows_that_fit(e, limit));
+                    "the answer may take %zu bytes for %zu %s, the limit is %zu: %zu %s fit", *bytes, states, what,
+                    limit, states_that_fit(e, limit), what);
 }
 
 bool api_answer_write(const api_evaluation *e, api_buffer *b)
 {
-    writer w = {.e = e, .out = api_emit_to(e->call->media, b), .rows = e->rows};
+    writer w = {.e = e, .out = api_emit_to(e->call->media, b), .states = api_states(e)};
     if (!emit_answer(&w)) return false;
     return api_emit_done(&w.out) ||
            api_fail(e->problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");

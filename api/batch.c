@@ -10,8 +10,11 @@ static bool is_batch(const api_node *value)
 
 bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place *at)
 {
-    if (!is_batch(value)) return true;
-    size_t rows = api_node_size(value);
+    return !is_batch(value) || api_batch_rows(e, api_node_size(value), at);
+}
+
+bool api_batch_rows(api_evaluation *e, size_t rows, const api_place *at)
+{
     if (e->batched && rows != e->rows)
         return api_fail_at(e, at, API_WRONG_SHAPE,
                            "%zu rows given, but %s has %zu: all batches of a request have the same", rows, e->rows_from,

@@ -21,6 +21,9 @@ typedef struct api_vector {
  * another field. */
 bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place *at);
 
+/* Notes a batch of so many rows. */
+bool api_batch_rows(api_evaluation *e, size_t rows, const api_place *at);
+
 /* Reads it into its lanes: a flat one into all states, padding filled with a copy of the last state. `scratch` has
  * room for n numbers. */
 bool api_batch_read(const api_evaluation *e, const api_vector *vector, double *scratch);

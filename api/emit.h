@@ -70,6 +70,7 @@ typedef struct api_lanes {
     size_t        width, entries;
     size_t        states;
     bool          batched; /* whether the states are the first dimension; else there is one */
+    size_t        group;   /* of a batch, states that make one row: one more dimension behind it; 0: a state is a row */
     size_t        rank, extent[API_EMIT_RANK];
     const int    *order; /* for axes that are turned: place i holds entry order[i] */
     bool          turned[API_EMIT_RANK];

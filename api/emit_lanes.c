@@ -51,7 +51,7 @@ static size_t find_fault(const api_lanes *a, size_t first)
  * each number. */
 static size_t text_bound(const api_lanes *a)
 {
-    size_t bytes = 0, arrays = 1;
+    size_t bytes = a->group > 0 ? 3 : 0, arrays = 1;
     for (size_t axis = 0; axis < a->rank; axis++) {
         bytes += 3 * arrays;
         arrays *= a->extent[axis];
@@ -82,8 +82,10 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
         char *from = api_buffer_room(e->to, bound + API_NUMBER_ROOM), *to = from;
         if (!from) break;
         if (state > 0) *to++ = ',';
+        if (a->group > 0 && state % a->group == 0) *to++ = '[';
         to = write_axis(a, 0, state_at(a, state), n, to);
         if (!to) return false;
+        if (a->group > 0 && (state + 1) % a->group == 0) *to++ = ']';
         e->to->length += (size_t)(to - from);
     }
     return true;
@@ -92,10 +94,11 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
 /* --- CBOR ------------------------------------------------------------------------------------------------------- */
 
 /* All dimensions of the array, the states first; returns how many. */
-static size_t dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 1])
+static size_t dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2])
 {
     size_t n = 0;
-    if (a->batched) extent[n++] = a->states;
+    if (a->batched) extent[n++] = a->group > 0 ? a->states / a->group : a->states;
+    if (a->group > 0) extent[n++] = a->group;
     for (size_t axis = 0; axis < a->rank; axis++)
         extent[n++] = a->extent[axis];
     return n;
@@ -173,7 +176,7 @@ static bool write_bytes(api_emit *e, const api_lanes *a, size_t first, size_t st
 
 void api_emit_lanes_begin(api_emit *e, const api_lanes *a)
 {
-    size_t extent[API_EMIT_RANK + 1], rank = dimensions(a, extent);
+    size_t extent[API_EMIT_RANK + 2], rank = dimensions(a, extent);
     if (a->states * count_of(a) == 0) {
         emit_empty(e, rank, extent);
     } else if (e->media != API_MEDIA_JSON && rank > 0) {

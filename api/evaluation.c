@@ -36,7 +36,7 @@ static bool take_results(api_evaluation *e, api_asked *asked)
 {
     const api_operation *operation = asked->operation;
     for (size_t i = 0; i < api_output_count(operation); i++) {
-        if (!(asked->outputs & API_BIT(i))) continue;
+        if (!(asked->outputs & API_BIT(i)) || asked->result[i]) continue;
         asked->result[i] = api_take_lanes(e, api_output_entries(e->model, asked, i));
         if (!asked->result[i]) return false;
     }
@@ -99,8 +99,18 @@ static bool evaluate(api_evaluation *e)
 static bool check_rows(const api_evaluation *e)
 {
     size_t limit = e->call->api->limits.rows;
-    return e->rows <= limit ||
-           api_fail(e->problem, API_TOO_MANY_ROWS, e->rows_from, "%zu rows given, the limit is %zu", e->rows, limit);
+    if (api_states(e) <= limit) return true;
+    if (e->samples > 0)
+        return api_fail(e->problem, API_TOO_MANY_ROWS, "/samples",
+                        "%zu times %zu samples asked for, the limit is %zu states", e->rows, e->samples, limit);
+    return api_fail(e->problem, API_TOO_MANY_ROWS, e->rows_from, "%zu rows given, the limit is %zu", e->rows, limit);
+}
+
+static bool prepare(api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (e->asked[i].operation->prepare && !e->asked[i].operation->prepare(e, &e->asked[i])) return false;
+    return true;
 }
 
 /* Everything that can be wrong with the request is found here, before anything is evaluated. */
@@ -109,10 +119,10 @@ static bool decode(api_evaluation *e, const api_node *request, size_t *answer_by
     if (!api_decode_asked(e, request) || !api_decode_joints(e, request) || !api_decode_surroundings(e, request) ||
         !api_measure_state(e, request) || !api_measure_wrenches(e, request) || !check_rows(e))
         return false;
-    e->blocks = (e->rows + e->lanes - 1) / e->lanes;
+    e->blocks = (api_states(e) + e->lanes - 1) / e->lanes;
     e->chunk  = e->blocks < API_CHUNK / e->lanes ? e->blocks : API_CHUNK / e->lanes;
     return api_answer_bound(e, answer_bytes) && api_decode_payload(e, request) && api_decode_state(e, request) &&
-           api_decode_wrenches(e, request);
+           api_decode_wrenches(e, request) && prepare(e);
 }
 
 /* Writes the answer into memory of the greatest size it may have, then gives back what was not used. */

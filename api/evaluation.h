@@ -11,7 +11,7 @@
 #include "pointer.h"
 #include "task_inertia.h"
 
-enum { API_MAX_OUTPUTS = 12, API_MAX_RANK = 3, API_CHUNK = 512 /* states between two looks at the watch */ };
+enum { API_MAX_OUTPUTS = 16, API_MAX_RANK = 4, API_CHUNK = 512 /* states between two looks at the watch */ };
 
 /* Fields of a request; their names are api_field_names'. First the state, then what `evaluate` shares among its
  * operations, then what belongs to one operation. */
@@ -34,6 +34,13 @@ typedef enum api_field {
     API_REFERENCE,
     API_AXES,
     API_DAMPING,
+    API_DEGREE,
+    API_DURATION,
+    API_CONTROL_POINTS,
+    API_KNOTS,
+    API_SAMPLES,
+    API_TIMES,
+    API_DENSE,
     API_FIELD_COUNT
 } api_field;
 
@@ -54,6 +61,8 @@ typedef struct api_asked {
     int                         axis[API_TASK_AXES];     /* [n_axes] rows of a Jacobian, 0 to 5 */
     double                      damping;                 /* task-space */
     const struct api_base      *base;                    /* the model's base parameters; NULL: not asked for */
+    struct api_motion          *motion;                  /* trajectory */
+    size_t                      support;                 /* trajectory: control points in a gradient */
     double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
     size_t                      n_wrenches;              /* of the request */
     double                     *spare; /* lanes of the blocks evaluated at a time, operation->spare entries a state */
@@ -67,7 +76,9 @@ typedef struct api_evaluation {
     dyn_scene        scene;
     dyn_model       *loaded; /* the model with the request's payload, freed in the end; NULL: none */
     size_t           lanes;  /* W of the kernels */
-    size_t           rows, blocks;
+    size_t           rows;
+    size_t           samples;   /* states of every row, one more dimension of the answer; 0: a row is a state */
+    size_t           blocks;    /* of all states */
     size_t           chunk;     /* blocks evaluated at a time */
     bool             batched;   /* whether any input was */
     const char      *rows_from; /* pointer of the field that set `rows`, for messages */
@@ -91,6 +102,12 @@ double *api_take_lanes(api_evaluation *e, size_t entries); /* of all states */
 
 /* Claims bytes of the budget until the end of the request for what is allocated elsewhere. */
 bool api_account(api_evaluation *e, size_t bytes);
+
+/* States of the request: its rows, or the samples of all of them. */
+static inline size_t api_states(const api_evaluation *e)
+{
+    return e->samples > 0 ? e->rows * e->samples : e->rows;
+}
 
 /* Block `block` of lanes with so many entries a state; NULL stays NULL. */
 static inline double *api_block(const api_evaluation *e, double *lanes, size_t entries, size_t block)

@@ -6,22 +6,29 @@
 #include <string.h>
 
 const char *const api_field_names[API_FIELD_COUNT] = {
-    [API_Q]         = "q",
-    [API_QD]        = "qd",
-    [API_QDD]       = "qdd",
-    [API_QDDD]      = "qddd",
-    [API_TAU]       = "tau",
-    [API_GRAVITY]   = "gravity",
-    [API_PAYLOAD]   = "payload",
-    [API_WRENCHES]  = "wrenches",
-    [API_FRICTION]  = "friction",
-    [API_JOINTS]    = "joints",
-    [API_OUTPUTS]   = "outputs",
-    [API_FRAMES]    = "frames",
-    [API_FRAME]     = "frame",
-    [API_REFERENCE] = "reference",
-    [API_AXES]      = "axes",
-    [API_DAMPING]   = "damping",
+    [API_Q]              = "q",
+    [API_QD]             = "qd",
+    [API_QDD]            = "qdd",
+    [API_QDDD]           = "qddd",
+    [API_TAU]            = "tau",
+    [API_GRAVITY]        = "gravity",
+    [API_PAYLOAD]        = "payload",
+    [API_WRENCHES]       = "wrenches",
+    [API_FRICTION]       = "friction",
+    [API_JOINTS]         = "joints",
+    [API_OUTPUTS]        = "outputs",
+    [API_FRAMES]         = "frames",
+    [API_FRAME]          = "frame",
+    [API_REFERENCE]      = "reference",
+    [API_AXES]           = "axes",
+    [API_DAMPING]        = "damping",
+    [API_DEGREE]         = "degree",
+    [API_DURATION]       = "duration",
+    [API_CONTROL_POINTS] = "control_points",
+    [API_KNOTS]          = "knots",
+    [API_SAMPLES]        = "samples",
+    [API_TIMES]          = "times",
+    [API_DENSE]          = "dense",
 };
 
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
@@ -193,6 +200,9 @@ static bool read_operation(api_evaluation *e, const char *name, const api_node *
             join(&known, api_operations[i]->name);
         return fail_unknown(e, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
     }
+    if (operation->alone)
+        return api_fail_at(e, &at, API_BAD_VALUE, "%s has rows of its own and is not combined: POST to its own path",
+                           operation->name);
     list_fields(operation->takes & ~SHARED, fields);
     *asked = (api_asked){.operation = operation};
     e->n_asked++;

@@ -17,6 +17,7 @@ const api_operation *const api_operations[] = {
     &api_coriolis,
     &api_regressor,
     &api_task_space,
+    &api_trajectory,
     NULL,
 };
 
@@ -45,6 +46,7 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
     case API_BODY_PARAMETERS: return 10 * model->n_bodies;
     case API_JOINT_PARAMETERS: return 3 * model->n_joints;
     case API_AXES_ASKED: return asked->n_axes;
+    case API_SUPPORT: return asked->support;
     case API_BASE_PARAMETERS: return asked->base ? asked->base->n : 0;
     case API_STRUCTURED: return 0;
     default: return (size_t)extent;

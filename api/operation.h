@@ -15,7 +15,8 @@ enum {
     API_JOINT_PARAMETERS = -6, /* 3 a joint */
     API_AXES_ASKED       = -7,
     API_BASE_PARAMETERS  = -8,
-    API_STRUCTURED       = -9, /* no array of numbers: the operation's `emit` makes it */
+    API_STRUCTURED       = -9,  /* no array of numbers: the operation's `emit` makes it */
+    API_SUPPORT          = -10, /* control points in a gradient */
 };
 
 typedef struct api_output {
@@ -29,11 +30,15 @@ typedef struct api_operation {
     unsigned    needs, takes;             /* API_BIT of fields; `takes` beside what it needs */
     api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
     bool        wrench_rates;             /* takes force_rate and torque_rate of wrenches, too */
+    bool        alone;                    /* stands in no `evaluate`: its rows are not those of others */
     bool        one_by_one;               /* evaluates a block at a time: its scratch lanes are many */
     double      weight, square_weight;    /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                            * dynamics costs 1 per body */
     /* Reads options beside "outputs"; their names are known already. NULL: there are none. */
     bool (*options)(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at);
+    /* When all fields are read: the last look at the request. It may set lanes in asked->result. NULL: nothing to do.
+     */
+    bool (*prepare)(api_evaluation *e, api_asked *asked);
     /* Entries a state of scratch lanes; NULL: none. */
     size_t (*spare)(const api_model *model, const api_asked *asked);
     /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */
@@ -47,7 +52,7 @@ typedef struct api_operation {
 
 extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
     api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor,
-    api_task_space;
+    api_task_space, api_trajectory;
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 

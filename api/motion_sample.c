@@ -1,0 +1,137 @@
+/* motion_sample.c - from control points to the states at all samples: see motion.h. */
+#include "motion.h"
+#include <math.h>
+#include <string.h>
+
+/* Where a state's lanes begin, its entries being W apart. */
+static double *lane_of(const api_evaluation *e, double *lanes, size_t entries, size_t state)
+{
+    return lanes + state / e->lanes * entries * e->lanes + state % e->lanes;
+}
+
+/* --- control points --------------------------------------------------------------------------------------------- */
+
+/* The numbers of all motions given, joints in the model's order; NULL with a problem. */
+static const double *read_points(api_evaluation *e, const api_motion *m)
+{
+    size_t  nv = e->model->nv, n = m->spline.n, given = m->batch ? e->rows : 1;
+    double *points = api_take(e, given * n * nv * sizeof *points), *to = points;
+    for (size_t b = 0; points && b < given; b++) {
+        api_node motion = *m->control_points, point;
+        if (!api_watch_check(e->input->watch, e->problem)) return NULL;
+        if (m->batch) api_node_item(m->control_points, b, &motion);
+        for (size_t k = 0; k < n; k++, to += nv) {
+            api_node_item(&motion, k, &point);
+            for (size_t j = 0; j < nv; j++)
+                api_node_numbers(&point, j, 1, &to[e->order ? (size_t)e->order[j] : j]);
+        }
+    }
+    return points;
+}
+
+/* --- states ----------------------------------------------------------------------------------------------------- */
+
+/* The basis at one fraction of the duration. */
+typedef struct functions {
+    size_t first;
+    double at[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
+} functions;
+
+static functions functions_at(const api_motion *m, size_t n, double duration)
+{
+    functions f;
+    double    fraction = m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
+    f.first            = api_spline_basis(&m->spline, fraction, f.at);
+    return f;
+}
+
+/* Sample n of motion b as a state; `points` are the motion's. */
+static void put_state(const api_evaluation *e, const api_motion *m, size_t state, size_t n, double duration,
+                      const functions *f, const double *points)
+{
+    size_t  W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1;
+    double *basis = lane_of(e, m->basis, API_SPLINE_ORDERS * support, state), scale = 1, b[API_SPLINE_SUPPORT];
+    *lane_of(e, m->time, 1, state)  = m->times ? m->times[n] : (double)n / (double)(m->samples - 1) * duration;
+    *lane_of(e, m->rate, 1, state)  = 1 / duration;
+    *lane_of(e, m->first, 1, state) = (double)f->first;
+    points += f->first * nv;
+    for (size_t r = 0; r < API_SPLINE_ORDERS; r++, scale /= duration) {
+        double *q = lane_of(e, e->state[API_Q + r], nv, state);
+        for (size_t k = 0; k < support; k++)
+            basis[(r * support + k) * W] = b[k] = f->at[r][k] * scale;
+        for (size_t j = 0; j < nv; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < support; k++)
+                sum += b[k] * points[k * nv + j];
+            q[j * W] = sum;
+        }
+    }
+}
+
+/* Angles to which the kernels' sine and cosine are accurate. */
+static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
+{
+    const dyn_model *model = e->model->dyn;
+    const double    *q     = lane_of(e, e->state[API_Q], e->model->nv, state);
+    for (size_t i = 0; i < model->n_bodies; i++) {
+        const dyn_body *body = &model->body[i];
+        double          at   = q[(size_t)body->q * e->lanes];
+        if (body->joint != DYN_REVOLUTE || fabs(body->ratio * at + body->offset) <= DYN_MAX_ANGLE) continue;
+        api_fail(e->problem, API_ANGLE_TOO_LARGE, "/control_points",
+                 "%.64s is %.17g at sample %zu; angles are limited to %g rad", e->model->position_names[body->q], at,
+                 state % m->samples, DYN_MAX_ANGLE);
+        if (e->batched) e->problem->row = (long long)(state / m->samples);
+        return false;
+    }
+    return true;
+}
+
+/* Sample by sample, since all motions share the basis unless times are given for durations that differ. */
+static bool put_states(const api_evaluation *e, const api_motion *m, const double *points)
+{
+    size_t    stride = m->batch ? m->spline.n * e->model->nv : 0, room = e->blocks * e->lanes;
+    bool      shared = !m->times || !m->durations_differ;
+    functions f;
+    for (size_t n = 0; n < m->samples; n++) {
+        if (n % API_CHUNK == 0 && !api_watch_check(e->input->watch, e->problem)) return false;
+        for (size_t b = 0; b < e->rows; b++) {
+            double duration = m->durations[m->durations_differ ? b : 0];
+            if (b == 0 || !shared) f = functions_at(m, n, duration);
+            size_t state = b * m->samples + n, last = state + 1 == api_states(e) ? room : state + 1;
+            for (; state < last; state++) /* the last one fills its block */
+                put_state(e, m, state, n, duration, &f, points + b * stride);
+            if (!check_angles(e, m, b * m->samples + n)) return false;
+        }
+    }
+    return true;
+}
+
+/* --- rows become states ----------------------------------------------------------------------------------------- */
+
+/* Wrenches were read row by row to the front of the lanes: no state stands before its row. */
+static void spread_wrenches(const api_evaluation *e, const api_motion *m)
+{
+    size_t entries = 9 * e->scene.n_wrenches, W = e->lanes;
+    for (size_t state = e->blocks * W; e->wrenches && state-- > 0;) {
+        size_t        row  = state < api_states(e) ? state / m->samples : e->rows - 1;
+        const double *from = lane_of(e, e->wrenches, entries, row);
+        double       *to   = lane_of(e, e->wrenches, entries, state);
+        for (size_t k = 0; k < entries; k++)
+            to[k * W] = from[k * W];
+    }
+}
+
+bool api_motion_sample(api_evaluation *e, api_motion *m)
+{
+    const double *points = read_points(e, m);
+    m->time              = api_take_lanes(e, 1);
+    m->rate              = api_take_lanes(e, 1);
+    m->first             = api_take_lanes(e, 1);
+    m->basis             = api_take_lanes(e, API_SPLINE_ORDERS * (m->spline.degree + 1));
+    bool room            = points && m->time && m->rate && m->first && m->basis;
+    for (int field = API_Q; room && field <= API_QDDD; field++)
+        room = (e->state[field] = api_take_lanes(e, e->model->nv)) != NULL;
+    if (!room) return false;
+    spread_wrenches(e, m);
+    return put_states(e, m, points);
+}

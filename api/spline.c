@@ -1,0 +1,78 @@
+/* spline.c - see spline.h. */
+#include "spline.h"
+#include <math.h>
+#include <string.h>
+
+void api_spline_clamp(const api_spline *s)
+{
+    size_t spans = s->n - s->degree;
+    for (size_t i = 0; i < s->n + s->degree + 1; i++) {
+        size_t span = i < s->degree ? 0 : i - s->degree;
+        s->knots[i] = (double)(span < spans ? span : spans) / (double)spans;
+    }
+}
+
+/* A spline of degree d is continuous where at most d knots coincide; with d + 1 it jumps, which it may only where it
+ * begins and ends. */
+bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what)
+{
+    const double *t = s->knots;
+    size_t        d = s->degree, count = s->n + d + 1, equal = 1;
+    for (size_t i = 1; i < count; i++) {
+        equal      = t[i] == t[i - 1] ? equal + 1 : 1;
+        bool inner = t[i] > t[d] && t[i] < t[s->n];
+        *at        = i;
+        *what      = t[i] < t[i - 1] ? API_KNOTS_FALL : API_KNOTS_REPEATED;
+        if (!(t[i] >= t[i - 1]) || equal > d + (inner ? 0 : 1)) return true;
+    }
+    *at   = s->n;
+    *what = API_KNOTS_NO_RANGE;
+    return !(t[s->n] - t[d] > 0 && isfinite(t[count - 1] - t[0]));
+}
+
+/* i with t_i <= u < t_i+1; at the end the last that is not empty. */
+static size_t span_of(const api_spline *s, double u)
+{
+    size_t low = s->degree, high = s->n;
+    if (!(u < s->knots[high])) {
+        while (s->knots[high - 1] >= s->knots[high])
+            high--;
+        return high - 1;
+    }
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (u < s->knots[middle])
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+/* The d functions of degree d - 1 on span i become the d + 1 of degree d, or their derivatives. */
+static void raise_degree(const double *t, size_t i, size_t d, double u, bool derive, double *B)
+{
+    double w[API_SPLINE_SUPPORT + 1];
+    w[0] = w[d + 1] = 0;
+    for (size_t j = 1; j <= d; j++)
+        w[j] = B[j - 1] / (t[i + j] - t[i + j - d]);
+    for (size_t j = 0; j <= d; j++)
+        B[j] = derive ? (double)d * (w[j] - w[j + 1]) : (u - t[i + j - d]) * w[j] + (t[i + j + 1] - u) * w[j + 1];
+}
+
+size_t api_spline_basis(const api_spline *s, double fraction, double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT])
+{
+    double first = s->knots[s->degree], last = s->knots[s->n], range = last - first, u = first + fraction * range;
+    if (u > last) u = last; /* by rounding */
+    size_t i     = span_of(s, u);
+    double scale = 1;
+    for (size_t order = 0; order < API_SPLINE_ORDERS; order++, scale *= range) {
+        double *B = basis[order];
+        memset(B, 0, sizeof basis[order]);
+        if (order > s->degree) continue;
+        B[0] = scale;
+        for (size_t d = 1; d <= s->degree; d++)
+            raise_degree(s->knots, i, d, u, d > s->degree - order, B);
+    }
+    return i - s->degree;
+}
