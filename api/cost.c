@@ -125,7 +125,7 @@ static double state_cost(const api_call *call, const api_input *input, const api
     for (size_t i = 0; i < api_output_count(operation); i++) {
         const api_output *output = &operation->outputs[i];
         bool              named  = chosen && !output->by_default && mentions(input, output->name);
-        if (named && operation->once && *once == 0) *once = operation->once(m);
+        if ((named || operation->finish) && operation->once && *once == 0) *once = operation->once(m);
         if (named || output->by_default) numbers += (double)api_output_entries(m, &asked, i);
     }
     return bodies * rates->body + numbers * rates->write;

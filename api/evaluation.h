@@ -21,6 +21,7 @@ typedef enum api_field {
     API_QDD,
     API_QDDD,
     API_TAU,
+    API_WEIGHTS, /* of the rows, identify */
     API_STATE_FIELDS,
     API_GRAVITY = API_STATE_FIELDS,
     API_PAYLOAD,
@@ -34,6 +35,8 @@ typedef enum api_field {
     API_REFERENCE,
     API_AXES,
     API_DAMPING,
+    API_CONSISTENT,
+    API_ROTOR,
     API_DEGREE,
     API_DURATION,
     API_CONTROL_POINTS,
@@ -61,6 +64,7 @@ typedef struct api_asked {
     int                         axis[API_TASK_AXES];     /* [n_axes] rows of a Jacobian, 0 to 5 */
     double                      damping;                 /* task-space */
     const struct api_base      *base;                    /* the model's base parameters; NULL: not asked for */
+    struct api_identification  *identification;          /* identify */
     struct api_motion          *motion;                  /* trajectory */
     size_t                      support;                 /* trajectory: control points in a gradient */
     double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */

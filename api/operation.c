@@ -17,6 +17,7 @@ const api_operation *const api_operations[] = {
     &api_coriolis,
     &api_regressor,
     &api_task_space,
+    &api_identify,
     &api_trajectory,
     NULL,
 };

@@ -43,16 +43,19 @@ typedef struct api_operation {
     size_t (*spare)(const api_model *model, const api_asked *asked);
     /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */
     double (*once)(const api_model *model);
-    /* Emits an output of extent API_STRUCTURED, once for all states. It must be known before anything is evaluated: the
-     * answer is measured with it. NULL: there is none. */
+    /* Emits an output of extent API_STRUCTURED, once for all states; also before anything is read or evaluated, to
+     * measure the answer: with the same names and as many numbers. NULL: there is none. */
     void (*emit)(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to);
     /* Evaluates blocks [block, block + blocks) into asked->result. False with e->problem. */
     bool (*evaluate)(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks);
+    /* After the last block, of operations that make one result of all states: these are evaluated in order, on one
+     * thread. False with e->problem. NULL: every state has its own. */
+    bool (*finish)(const api_evaluation *e, const api_asked *asked);
 } api_operation;
 
 extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
     api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor,
-    api_task_space, api_trajectory;
+    api_task_space, api_trajectory, api_identify;
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 

@@ -92,6 +92,9 @@
     X(SINGULAR_JACOBIAN, "singular-jacobian", 422, "Singular Jacobian", \
       "At this state the frame cannot move along all of the axes asked for, so the inertia felt there is infinite. " \
       "Choose fewer `axes`, or give `damping`.") \
+    X(RANK_DEFICIENT, "rank-deficient", 422, "Data do not tell the parameters", \
+      "The rows are too few, or their motion leaves some of the parameters, or combinations of them, without effect. " \
+      "`detail` says which. Give more rows in which these joints move further, faster and both ways, or ask for less.") \
     /* the server's state */ \
     X(INTERNAL_ERROR, "internal-error", 500, "Internal error", \
       "A defect of the server, logged with the request's id. Please report it.") \

@@ -108,6 +108,17 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
     return true;
 }
 
+/* Zero leaves an equation out. */
+static bool check_weights(const api_evaluation *e, const api_vector *v, double *weights, const api_place *row)
+{
+    for (size_t k = 0; k < v->n; k++) {
+        if (weights[k] >= 0) continue;
+        api_place at = api_vector_entry(v, row, k);
+        return api_fail_at(e, &at, API_BAD_VALUE, "the weight %.9g is negative", weights[k]);
+    }
+    return true;
+}
+
 bool api_decode_state(api_evaluation *e, const api_node *request)
 {
     const api_model *m       = e->model;
@@ -120,7 +131,7 @@ bool api_decode_state(api_evaluation *e, const api_node *request)
         v.names  = f == API_Q ? m->position_names : m->velocity_names;
         v.order  = e->order;
         v.stride = v.n;
-        v.check  = f == API_Q ? check_positions : NULL;
+        v.check  = f == API_Q ? check_positions : f == API_WEIGHTS ? check_weights : NULL;
         v.lanes = e->state[f] = api_take_lanes(e, v.n);
         if (!v.lanes || !api_batch_read(e, &v, scratch)) return false;
     }
