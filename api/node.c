@@ -1,5 +1,6 @@
 /* node.c - see node.h. */
 #include "node.h"
+#include <math.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed numbers are copied as they stand in the body");
@@ -169,6 +170,38 @@ void api_node_numbers(const api_node *node, size_t first, size_t count, double *
         widen(from, count, to);
     else if (count > 0)
         memcpy(to, from, count * sizeof *to);
+}
+
+/* Numbers that are not finite have all bits of the exponent set. */
+static bool any_infinite(const api_node *node, size_t count)
+{
+    const unsigned char *at    = node->numbers;
+    uint64_t             found = 0;
+    if (node->packing == API_FLOATS) {
+        for (size_t i = 0; i < count; i++) {
+            uint32_t bits;
+            memcpy(&bits, at + i * sizeof bits, sizeof bits);
+            found |= (bits & 0x7F800000u) == 0x7F800000u;
+        }
+        return found;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, at + i * sizeof bits, sizeof bits);
+        found |= (bits & 0x7FF0000000000000u) == 0x7FF0000000000000u;
+    }
+    return found;
+}
+
+size_t api_node_infinite(const api_node *node, size_t count)
+{
+    double number;
+    if (!any_infinite(node, count)) return count;
+    for (size_t i = 0; i < count; i++) {
+        api_node_numbers(node, i, 1, &number);
+        if (!isfinite(number)) return i;
+    }
+    return count;
 }
 
 static void packed_item(const api_node *array, size_t i, api_node *item)

@@ -71,3 +71,5 @@ size_t api_node_members_bytes(size_t members);
 /* Makes the index of an object whose `items` have room for it, and looks for two members of the same key: returns the
  * later of them, NULL: there are none. */
 const api_node *api_node_repeated(const api_node *object);
+/* The first of `count` packed numbers, as they stand in a body, that is not finite; `count`: all are. */
+size_t api_node_infinite(const api_node *node, size_t count);

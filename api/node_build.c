@@ -2,7 +2,7 @@
 #include "node_build.h"
 #include <string.h>
 
-enum { FIRST_NODES = 24, FIRST_ROOM = 1024, MOST_ROOM = 64 * 1024, FIRST_NUMBERS = 16, BYTES_A_NUMBER = 16 };
+enum { FIRST_NODES = 24, FIRST_ROOM = 1024, MOST_ROOM = 64 * 1024, FIRST_NUMBERS = 32 };
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ static char *copy_text(api_builder *b, const char *text, size_t length)
     return copy;
 }
 
-bool api_build_start(api_builder *b, api_evaluation *e, size_t length)
+bool api_build_start(api_builder *b, api_evaluation *e, size_t numbers)
 {
     size_t nesting = e->call->api->limits.nesting, open = nesting * sizeof *b->open;
     size_t stack = FIRST_NODES * sizeof *b->stack;
@@ -42,7 +42,7 @@ bool api_build_start(api_builder *b, api_evaluation *e, size_t length)
     b->stack    = (api_node *)(void *)(memory + open);
     b->room     = memory + open + stack;
     b->room_end = b->room + FIRST_ROOM;
-    return api_build_more_numbers(b, FIRST_NUMBERS + length / BYTES_A_NUMBER);
+    return api_build_more_numbers(b, numbers > FIRST_NUMBERS ? numbers : FIRST_NUMBERS);
 }
 
 /* Numbers of open arrays go on in the new block; those of closed ones stay where their nodes point to. */
@@ -231,6 +231,7 @@ api_pointer api_build_pointer(const api_builder *b)
     for (size_t d = 0; d < b->depth; d++) {
         const api_open_value *open  = &b->open[d];
         size_t                nodes = (d + 1 < b->depth ? b->open[d + 1].first : b->used) - open->first;
+        if (open->object && !open->key) break;
         p = open->object ? api_pointer_key(&p, open->key) : api_pointer_index(&p, open->packing ? open->count : nodes);
     }
     return p;

@@ -34,8 +34,8 @@ typedef struct api_builder {
     api_node        root;
 } api_builder;
 
-/* `length`: bytes of the body, from which the first block of memory for numbers is sized. */
-bool api_build_start(api_builder *b, api_evaluation *e, size_t length);
+/* `numbers`: about how many there will be in arrays, or fewer; their first block has room for them. */
+bool api_build_start(api_builder *b, api_evaluation *e, size_t numbers);
 
 /* Whether one more array or object would be nested too deeply; then api_build_open must not be called. */
 static inline bool api_build_full(const api_builder *b)

@@ -46,7 +46,7 @@ bool api_read_json(api_evaluation *e, const char *text, size_t length, api_node 
     size_t      weight = api_json_weight(text, length);
     if (!api_claim(e->call, weight, e->problem)) return false;
     json_t *tree = api_json_parse(text, length, e->call->api->limits.nesting, e->problem);
-    bool    done = tree && api_build_start(&b, e, length) && build(&b, tree);
+    bool    done = tree && api_build_start(&b, e, length / 16) && build(&b, tree);
     if (done) *root = b.root;
     json_decref(tree);
     api_unclaim(e->call, weight);

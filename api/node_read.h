@@ -3,5 +3,11 @@
 #include "evaluation.h"
 #include "node.h"
 
+/* The body of the evaluation's input, in the encoding that its head names. */
+bool api_read_request(api_evaluation *e, api_node *root);
+
 /* Any JSON text. False with a problem: 400 with an offset, 422 with a pointer for what cannot be held, or 503. */
 bool api_read_json(api_evaluation *e, const char *text, size_t length, api_node *root);
+
+/* Any CBOR item that JSON could hold, with typed arrays of doubles and floats. False with a problem as above. */
+bool api_read_cbor(api_evaluation *e, const char *body, size_t length, api_node *root);

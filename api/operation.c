@@ -108,7 +108,7 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
         .combined = !call->operation,
     };
     api_node request;
-    bool     read = api_read_json(&e, input->body, input->length, &request);
+    bool     read = api_read_request(&e, &request);
     if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
     bool done = read && api_watch_check(input->watch, problem) && api_evaluate(&e, &request);
     dyn_model_free(e.loaded);

@@ -15,6 +15,8 @@
       "The request breaks the rules of HTTP: conflicting lengths, an unknown transfer coding, a bad header. Repair the client.") \
     X(BAD_JSON, "bad-json", 400, "Not JSON", \
       "The body is not one JSON text (RFC 8259) in UTF-8. `offset` is the byte at which reading stopped.") \
+    X(BAD_CBOR, "bad-cbor", 400, "Not CBOR", \
+      "The body is not one well-formed CBOR item (RFC 8949) with text keys and UTF-8 texts. `offset` is the byte of the item at which reading stopped.") \
     X(BAD_XML, "bad-xml", 400, "Not XML", \
       "The body is not one well-formed XML text in UTF-8. `offset` is the byte at which reading stopped.") \
     X(DUPLICATE_KEY, "duplicate-key", 400, "Duplicate key", \

@@ -11,7 +11,8 @@ INF = "1e999"
 
 # Codes that this file does not provoke, and who does.
 ELSEWHERE = {
-    "bad-json": "test_syntax.py", "bad-xml": "test_urdf.py", "bad-request": "test_http.py, where the framing is broken",
+    "bad-json": "test_syntax.py", "bad-cbor": "test_cbor_requests.py", "bad-xml": "test_urdf.py",
+    "bad-request": "test_http.py, where the framing is broken",
     "request-timeout": "test_http.py, slow peers", "uri-too-long": "test_http.py", "headers-too-large": "test_http.py",
     "precondition-failed": "test_models.py", "queue-full": "test_overload.py", "deadline-passed": "test_overload.py",
     "memory-full": "test_overload.py", "draining": "test_process.py", "not-ready": "seen only while models load",

@@ -1,0 +1,292 @@
+/* cbor_reader.c - a request in CBOR (RFC 8949), with typed arrays (RFC 8746) where numbers are many: those are not
+ * walked but stay where they are in the body. Iterative; what is nested stands on a stack as deep as the limit. */
+#include "cbor_item.h"
+#include "node_build.h"
+#include "node_read.h"
+#include <math.h>
+#include <string.h>
+
+enum { TAG_MULTI = 40, TAG_FLOATS = 85, TAG_DOUBLES = 86, TAG_CBOR = 55799 };
+
+/* What is to come of an open array or map. */
+typedef struct level {
+    uint64_t left; /* items or pairs, unless indefinite */
+    bool     indefinite;
+} level;
+
+typedef struct reader {
+    api_cbor_cursor cursor;
+    api_builder     build;
+    level          *levels; /* [nesting], as many in use as are open in `build` */
+} reader;
+
+static bool next(reader *r, api_cbor_item *item)
+{
+    return api_cbor_next(&r->cursor, item);
+}
+
+/* 422 at the value that would come next. */
+static bool fail(reader *r, api_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool fail(reader *r, api_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    api_pointer at = api_build_pointer(&r->build);
+    api_failv(r->cursor.problem, code, api_pointer_text(&at), format, args);
+    va_end(args);
+    return false;
+}
+
+static bool fail_kind(reader *r, const api_cbor_item *item, const char *expected)
+{
+    if (item->kind == API_CBOR_BREAK) return api_cbor_fail(&r->cursor, item->offset, "a break where an item belongs");
+    return fail(r, API_WRONG_TYPE, "%s given, %s expected", api_cbor_kind_text(item->kind), expected);
+}
+
+/* --- text ------------------------------------------------------------------------------------------------------- */
+
+/* All of a text, whose parts are put together when it comes in parts. */
+static bool whole_text(reader *r, api_cbor_item *text)
+{
+    api_cbor_item part;
+    if (!text->indefinite) return true;
+    size_t start = r->cursor.at, bytes = 0;
+    char  *whole = NULL;
+    for (int pass = 0; pass < 2; pass++) { /* measures, then copies */
+        r->cursor.at = start;
+        bytes        = 0;
+        while (next(r, &part) && part.kind == API_CBOR_TEXT && !part.indefinite) {
+            if (whole && part.length > 0) memcpy(whole + bytes, part.bytes, part.length);
+            bytes += part.length;
+        }
+        if (r->cursor.problem->code != API_NO_PROBLEM) return false;
+        if (part.kind != API_CBOR_BREAK)
+            return api_cbor_fail(&r->cursor, part.offset, "%s among the parts of a text string",
+                                 api_cbor_kind_text(part.kind));
+        if (!whole && !(whole = api_take(r->build.e, bytes + 1))) return false;
+    }
+    text->bytes  = (const unsigned char *)whole;
+    text->length = bytes;
+    return true;
+}
+
+static bool read_key(reader *r, api_cbor_item *item)
+{
+    r->build.open[r->build.depth - 1].key = NULL; /* the last one's value is complete */
+    if (item->kind != API_CBOR_TEXT)
+        return api_cbor_fail(&r->cursor, item->offset, "%s as a key, a text string expected",
+                             api_cbor_kind_text(item->kind));
+    if (!whole_text(r, item)) return false;
+    if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "a key holds the character U+0000");
+    return api_build_key(&r->build, (const char *)item->bytes, item->length, item->offset);
+}
+
+static bool read_text(reader *r, api_cbor_item *item)
+{
+    if (!whole_text(r, item)) return false;
+    if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "the string holds the character U+0000");
+    return api_build_string(&r->build, (const char *)item->bytes, item->length);
+}
+
+/* --- numbers ---------------------------------------------------------------------------------------------------- */
+
+static bool read_number(reader *r, const api_cbor_item *item)
+{
+    if (!isfinite(item->number)) return fail(r, API_NON_FINITE, "the number is not finite");
+    return api_build_number(&r->build, item->number);
+}
+
+/* 422 at number i of an array of that shape. */
+static bool fail_infinite(reader *r, const api_node *array, size_t i)
+{
+    api_pointer at   = api_build_pointer(&r->build);
+    size_t      size = 1, index;
+    for (size_t axis = 0; axis < array->rank; axis++)
+        size *= array->extent[axis];
+    for (size_t axis = 0; axis < array->rank; axis++) {
+        size /= array->extent[axis];
+        index = i / size;
+        i %= size;
+        at = api_pointer_index(&at, index);
+    }
+    return api_fail(r->cursor.problem, API_NON_FINITE, api_pointer_text(&at), "the number is not finite");
+}
+
+/* The content of a typed array, of which `array` says the shape: all its extents, or rank 0 for what is there. */
+static bool read_typed(reader *r, uint64_t tag, api_node *array)
+{
+    api_cbor_item content;
+    bool          floats = tag == TAG_FLOATS;
+    size_t        width = floats ? sizeof(float) : sizeof(double), numbers = 1;
+    if (!next(r, &content)) return false;
+    if (content.kind != API_CBOR_BYTES) return fail_kind(r, &content, "the byte string of a typed array");
+    if (content.indefinite) return fail(r, API_WRONG_TYPE, "a typed array in parts given, one byte string expected");
+    if (content.length % width != 0)
+        return fail(r, API_WRONG_SHAPE, "a typed array of %zu bytes given, a multiple of %zu expected", content.length,
+                    width);
+    if (array->rank == 0) *array = (api_node){.rank = 1, .extent = {(uint32_t)(content.length / width)}};
+    for (size_t axis = 0; axis < array->rank; axis++)
+        numbers *= array->extent[axis];
+    if (numbers != content.length / width)
+        return fail(r, API_WRONG_SHAPE, "%zu numbers given, the extents' product is %zu", content.length / width,
+                    numbers);
+    array->kind     = API_ARRAY;
+    array->packing  = floats ? API_FLOATS : API_DOUBLES;
+    array->numbers  = content.bytes;
+    size_t infinite = api_node_infinite(array, numbers);
+    if (infinite < numbers) return fail_infinite(r, array, infinite);
+    return api_build_packed(&r->build, array);
+}
+
+/* --- multi-dimensional arrays: tag 40 on [extents, numbers], row-major ------------------------------------------ */
+
+static bool read_extent(reader *r, const api_cbor_item *item, api_node *array)
+{
+    if (item->kind != API_CBOR_NUMBER || !item->whole)
+        return fail_kind(r, item, "an extent of a multi-dimensional array");
+    if (array->rank == API_PACKED_RANK)
+        return fail(r, API_WRONG_SHAPE, "an array of more than %d dimensions given", API_PACKED_RANK);
+    if (item->value == 0 && array->rank > 0)
+        return fail(r, API_WRONG_SHAPE, "an extent of 0 given; only the first may be 0");
+    uint64_t product = item->value; /* a body is shorter than 2^32 bytes, and so is what goes on being multiplied */
+    for (size_t axis = 0; axis < array->rank && product <= r->cursor.length; axis++)
+        product *= array->extent[axis];
+    if (product > r->cursor.length)
+        return fail(r, API_WRONG_SHAPE, "the extents' product is %llu, more than the body has bytes",
+                    (unsigned long long)product);
+    array->extent[array->rank++] = (uint32_t)item->value;
+    return true;
+}
+
+static bool read_extents(reader *r, api_node *array)
+{
+    api_cbor_item list, item;
+    *array = (api_node){0};
+    if (!next(r, &list)) return false;
+    if (list.kind != API_CBOR_ARRAY) return fail_kind(r, &list, "the extents of a multi-dimensional array");
+    for (uint64_t i = 0; list.indefinite || i < list.value; i++) {
+        if (!next(r, &item)) return false;
+        if (list.indefinite && item.kind == API_CBOR_BREAK) break;
+        if (!read_extent(r, &item, array)) return false;
+    }
+    if (array->rank == 0) return fail(r, API_WRONG_SHAPE, "a multi-dimensional array without extents given");
+    if (array->extent[0] == 0) *array = (api_node){.rank = 1}; /* no rows */
+    return true;
+}
+
+static bool open(reader *r, const api_cbor_item *item)
+{
+    if (!api_build_full(&r->build)) return api_build_open(&r->build, item->kind == API_CBOR_MAP);
+    api_fail(r->cursor.problem, API_TOO_DEEP, NULL, "arrays and maps are nested deeper than %u",
+             r->build.e->call->api->limits.nesting);
+    r->cursor.problem->offset = (long long)item->offset;
+    return false;
+}
+
+/* Numbers of a flat array of items go where the extents put them. */
+static bool read_plain(reader *r, const api_cbor_item *list, const api_node *array)
+{
+    size_t        size[API_PACKED_RANK], n = 1, i = 0, rank = array->rank;
+    api_cbor_item item;
+    for (size_t axis = rank; axis-- > 0;)
+        size[axis] = n *= array->extent[axis];
+    for (;; i++) {
+        bool full = i == n, ends = !list->indefinite && i == list->value;
+        if (!ends && !next(r, &item)) return false;
+        ends |= list->indefinite && item.kind == API_CBOR_BREAK;
+        if (ends && full) break;
+        if (ends || full)
+            return fail(r, API_WRONG_SHAPE, "%s numbers given than the extents' product, %zu", full ? "more" : "fewer",
+                        n);
+        for (size_t axis = 0; axis < rank; axis++)
+            if (i % size[axis] == 0 && !open(r, list)) return false;
+        if (item.kind != API_CBOR_NUMBER) return fail_kind(r, &item, "a number");
+        if (!read_number(r, &item)) return false;
+        for (size_t axis = rank; axis-- > 0;)
+            if ((i + 1) % size[axis] == 0 && !api_build_close(&r->build)) return false;
+    }
+    return n > 0 || (open(r, list) && api_build_close(&r->build));
+}
+
+static bool read_multi(reader *r)
+{
+    api_node      array;
+    api_cbor_item pair, content;
+    if (!next(r, &pair)) return false;
+    if (pair.kind != API_CBOR_ARRAY || (!pair.indefinite && pair.value != 2))
+        return fail_kind(r, &pair, "[extents, numbers] in a multi-dimensional array");
+    if (!read_extents(r, &array) || !next(r, &content)) return false;
+    if (content.kind == API_CBOR_TAG && (content.value == TAG_FLOATS || content.value == TAG_DOUBLES)) {
+        if (!read_typed(r, content.value, &array)) return false;
+    } else if (content.kind != API_CBOR_ARRAY) {
+        return fail_kind(r, &content, "the numbers of a multi-dimensional array");
+    } else if (!read_plain(r, &content, &array)) {
+        return false;
+    }
+    if (!pair.indefinite) return true;
+    return next(r, &content) && (content.kind == API_CBOR_BREAK || fail_kind(r, &content, "the array's end"));
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+static bool read_tagged(reader *r, uint64_t tag)
+{
+    api_node array = {0};
+    switch (tag) {
+    case TAG_MULTI: return read_multi(r);
+    case TAG_FLOATS:
+    case TAG_DOUBLES: return read_typed(r, tag, &array);
+    default:
+        return fail(r, API_WRONG_TYPE, "the CBOR tag %llu given; %d, %d, %d and %d are taken", (unsigned long long)tag,
+                    TAG_MULTI, TAG_FLOATS, TAG_DOUBLES, TAG_CBOR);
+    }
+}
+
+static bool read_value(reader *r, api_cbor_item *item)
+{
+    while (item->kind == API_CBOR_TAG && item->value == TAG_CBOR)
+        if (!next(r, item)) return false;
+    switch (item->kind) {
+    case API_CBOR_NUMBER: return read_number(r, item);
+    case API_CBOR_TEXT: return read_text(r, item);
+    case API_CBOR_TAG: return read_tagged(r, item->value);
+    case API_CBOR_TRUE: return api_build_constant(&r->build, API_TRUE);
+    case API_CBOR_FALSE: return api_build_constant(&r->build, API_FALSE);
+    case API_CBOR_NULL: return api_build_constant(&r->build, API_NULL);
+    case API_CBOR_ARRAY:
+    case API_CBOR_MAP:
+        if (!open(r, item)) return false;
+        r->levels[r->build.depth - 1] = (level){item->value, item->indefinite};
+        return true;
+    default: return fail_kind(r, item, "a value that JSON can hold");
+    }
+}
+
+/* One value of what is open, or its end. */
+static bool step(reader *r)
+{
+    api_cbor_item item;
+    level        *top = r->build.depth > 0 ? &r->levels[r->build.depth - 1] : NULL;
+    if (top && !top->indefinite && top->left-- == 0) return api_build_close(&r->build);
+    if (!next(r, &item)) return false;
+    if (top && top->indefinite && item.kind == API_CBOR_BREAK) return api_build_close(&r->build);
+    bool keyed = top && r->build.open[r->build.depth - 1].object;
+    if (keyed && (!read_key(r, &item) || !next(r, &item))) return false;
+    return read_value(r, &item);
+}
+
+bool api_read_cbor(api_evaluation *e, const char *body, size_t length, api_node *root)
+{
+    reader r = {.cursor = {.body = (const unsigned char *)body, .length = length, .problem = e->problem}};
+    if (length > UINT32_MAX)
+        return api_fail(e->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the most is %u", length,
+                        UINT32_MAX);
+    r.levels = api_take(e, e->call->api->limits.nesting * sizeof *r.levels);
+    if (!r.levels || !api_build_start(&r.build, e, 0)) return false;
+    do
+        if (!step(&r)) return false;
+    while (r.build.depth > 0);
+    *root = r.build.root;
+    return r.cursor.at == length ||
+           api_cbor_fail(&r.cursor, r.cursor.at, "%zu bytes follow the one item of the body", length - r.cursor.at);
+}

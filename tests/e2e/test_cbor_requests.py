@@ -1,0 +1,268 @@
+"""Requests in CBOR: every form that numbers may take gives the answer of the same doubles in JSON, byte for byte; and
+what is refused. Encoded by cbor2."""
+import math
+import random
+import struct
+
+import cbor2
+import tap
+from cbor2 import CBORTag
+from harness import ServerCase
+from samples import branched, everything, slider, states
+
+CBOR = {"Content_Type": "application/cbor", "Accept": "application/json"}
+OPTIONS = {
+    "kinematics": {"frame": "tool", "outputs": ["poses", "jacobian", "velocity", "acceleration", "jerk"]},
+    "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01}}
+
+
+def doubles(row):
+    return CBORTag(86, struct.pack(f"<{len(row)}d", *row))
+
+
+def floats(row):
+    return CBORTag(85, struct.pack(f"<{len(row)}f", *row))
+
+
+def extents(value):
+    return [len(value)] + extents(value[0]) if isinstance(value, list) else []
+
+
+def flat(value):
+    return [x for part in value for x in flat(part)] if isinstance(value, list) else [value]
+
+
+def is_numbers(value):
+    return isinstance(value, list) and bool(value) and all(isinstance(x, (int, float)) for x in flat(value))
+
+
+def forms_of(value):
+    """What an array of numbers may be instead of CBOR's plain arrays of 64-bit floats."""
+    yield doubles(value) if len(extents(value)) == 1 else CBORTag(40, [extents(value), doubles(flat(value))])
+    yield CBORTag(40, [extents(value), doubles(flat(value))])
+    yield CBORTag(40, [extents(value), flat(value)])
+    yield CBORTag(40, [extents(value), Indefinite(flat(value))])
+    yield Indefinite([Indefinite(row) if isinstance(row, list) else row for row in value])
+    if len(extents(value)) == 2:
+        yield [doubles(row) for row in value]
+        yield [doubles(row) if i % 2 else row for i, row in enumerate(value)]
+
+
+class Indefinite(list):
+    """A list whose length is not said ahead."""
+
+
+def encode(value):
+    if isinstance(value, Indefinite):
+        return b"\x9f" + b"".join(map(encode, value)) + b"\xff"
+    if isinstance(value, CBORTag):
+        head = cbor2.dumps(CBORTag(value.tag, 0))[:-1]
+        return head + encode(value.value)
+    if isinstance(value, list):
+        return _head(4, len(value)) + b"".join(map(encode, value))
+    if isinstance(value, dict):
+        return _head(5, len(value)) + b"".join(cbor2.dumps(k) + encode(v) for k, v in value.items())
+    return cbor2.dumps(value)
+
+
+def _head(major, count):
+    return bytes([major << 5]) if count == 0 else bytes([cbor2.dumps(count)[0] | major << 5]) + cbor2.dumps(count)[1:]
+
+
+def replaced(value, form):
+    """The request with every array of numbers in its form number `form`, as far as it has so many."""
+    if is_numbers(value):
+        forms = list(forms_of(value))
+        return forms[form % len(forms)]
+    if isinstance(value, dict):
+        return {key: replaced(part, form) for key, part in value.items()}
+    if isinstance(value, list):
+        return [replaced(part, form) for part in value]
+    return value
+
+
+class SameBits(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name, base in (("arm", "fixed"), ("free", "floating")):
+            cls.put_model(cls(), name, branched(base))
+        cls.operations = [o["name"] for o in cls.client.get("/v1").json()["operations"]]
+
+    def takes(self, operation):
+        """The fields of a state that the operation takes, by asking."""
+        fields = {}
+        for name, (row,) in states(1).items():
+            answer = self.client.post(f"/v1/models/arm/{operation}", {"q": [0, 0, 0, 0], name: row, "outputs": []})
+            if answer.json().get("code") != "unknown-field":
+                fields[name] = row
+        return fields
+
+    def same(self, path, request):
+        expected = self.client.post(path, request)
+        self.assertEqual(expected.status, 200, expected)
+        for form in range(8):
+            body = encode(replaced(request, form)) if form < 7 else b"\xd9\xd9\xf7" + cbor2.dumps(request)
+            answer = self.client.post(path, body, **CBOR)
+            self.assertEqual(answer.status, 200, (path, form, answer))
+            self.assertEqual(answer.body, expected.body, (path, form))
+
+    def test_every_operation(self):
+        plain = [o for o in self.operations if o not in ("evaluate", "identify", "trajectory")]
+        self.assertGreater(len(plain), 11)
+        for operation in plain:
+            fields = self.takes(operation)
+            self.assertIn("q", fields, operation)
+            options = OPTIONS.get(operation, {})
+            self.same(f"/v1/models/arm/{operation}", {**fields, **options})
+            batch = {name: rows for name, rows in states(11, seed=7).items() if name in fields}
+            self.same(f"/v1/models/arm/{operation}", {**batch, **options})
+            self.same(f"/v1/models/arm/{operation}", {**batch, "q": fields["q"], **options})
+
+    def test_evaluate_with_surroundings(self):
+        request = everything(states(9, floating=True, nv=10))
+        request["gravity"] = [0.5, -1, -9]
+        request["payload"] = {"link": "gripper", "mass": 0.5, "com": [0, 0.1, 0], "inertia": {"xx": 0.01, "yy": 0.01}}
+        request["wrenches"] = [{"link": "fore", "force": [[i, 1, 2] for i in range(9)], "torque": [0.1, 0.2, 0.3]},
+                               {"link": "upper", "force": [1, 0, 0], "point": [0, 0, 0.1], "frame": "link"}]
+        self.same("/v1/models/free/evaluate", request)
+
+    def test_names_instead_of_order(self):
+        names = self.client.get("/v1/models/arm").json()["velocity_names"]
+        q = dict(zip(names, states(1)["q"][0]))
+        self.same("/v1/models/arm/inverse-dynamics", {"q": q, "qd": [1, 2, 3, 4]})
+        self.same("/v1/models/arm/inverse-dynamics", {"q": states(3)["q"], "joints": names[::-1]})
+
+    def test_floats_are_widened_exactly(self):
+        rng = random.Random(5)
+        rows = [[struct.unpack("<f", struct.pack("<f", rng.uniform(-2, 2)))[0] for _ in range(4)] for _ in range(20)]
+        rows[3] = [1e-45, -0.0, 3.4028234663852886e38 * 0, 1.17549435e-38 / 2]
+        rows[3] = [struct.unpack("<f", struct.pack("<f", x))[0] for x in rows[3]]
+        path, expected = "/v1/models/arm/inverse-dynamics", {"q": rows[0], "qd": rows}
+        answer = self.client.post(path, expected)
+        for qd in (CBORTag(40, [[20, 4], floats(flat(rows))]), [floats(row) for row in rows],
+                   [floats(row) if i % 3 else doubles(row) for i, row in enumerate(rows)]):
+            given = self.client.post(path, encode({"q": floats(rows[0]), "qd": qd}), **CBOR)
+            self.assertEqual(given.body, answer.body)
+
+
+class Numbers(ServerCase):
+    """tau = qdd to the bit on a slider of 1 kg: what number was read."""
+
+    def setUp(self):
+        self.put_model("slider", slider())
+
+    def read(self, item):
+        answer = self.client.post("/v1/models/slider/inverse-dynamics", b"\xa2\x61q\x81\x00\x63qdd\x81" + item, **CBOR)
+        self.assertEqual(answer.status, 200, (item, answer))
+        return float(answer.texts()["tau"][0])
+
+    def test_every_width(self):
+        for item, value in (("00", 0), ("17", 23), ("1818", 24), ("1903e8", 1000), ("1a000f4240", 1000000),
+                            ("1bffffffffffffffff", 2.0**64), ("1b0020000000000001", 2.0**53),
+                            ("1b0020000000000003", 2.0**53 + 4), ("20", -1), ("3903e7", -1000),
+                            ("3bffffffffffffffff", -2.0**64), ("3b7fffffffffffffff", -2.0**63),
+                            ("f93c00", 1.0), ("f90001", 2.0**-24), ("f97bff", 65504.0), ("f98000", -0.0),
+                            ("fa47c35000", 100000.0), ("fa00000001", 2.0**-149), ("fb3ff199999999999a", 1.1),
+                            ("fb0000000000000001", 5e-324), ("fb8000000000000000", -0.0),
+                            ("d9d9f7f93c00", 1.0)):
+            self.assertEqual(self.read(bytes.fromhex(item)), value, item)
+
+
+class Refused(ServerCase):
+    PATH = "/v1/models/puma560/inverse-dynamics"
+
+    def refused(self, body, status, code, pointer=None, row=None, offset=None):
+        answer = self.client.post(self.PATH, body if isinstance(body, bytes) else encode(body), **CBOR)
+        problem = self.assertProblem(answer, status, pointer, row)
+        self.assertEqual(problem["code"], code, problem)
+        if status == 400:
+            self.assertIsNotNone(problem.get("offset"), problem)
+        if offset is not None:
+            self.assertEqual(problem["offset"], offset, problem)
+
+    def test_malformed(self):
+        good = encode({"q": [0.5] * 6})
+        for body, offset in ((b"", 0), (b"\xff", 0), (b"\x1c", 0), (b"\x7f\x00\xff", 1),
+                             (b"\xa1\x61q", 3), (b"\xa1\x61q\x9f\x00", 5), (b"\xf8\x10", 0), (b"\xa1\x61q\xff", 3),
+                             (good + b"\x00", len(good)), (good + good, len(good)), (b"\xa1\x61\xff\x00", 1),
+                             (b"\xa1\x62\xc3\x28\x00", 1), (b"\xa1\x63\xed\xa0\x80\x00", 1),
+                             (b"\xa1\x00\x00", 1), (b"\xa1\xf6\x00", 1), (b"\xa1\x41q\x00", 1), (b"\xa1\xc1\x61q\x00", 1),
+                             (b"\xa1\x61q\x9b\xff\xff\xff\xff\xff\xff\xff\xff\x00", 3), (b"\xbb\x00\x00\x00\x01" + b"\0" * 12, 0),
+                             (b"\xa1\x61q\xd8\x56\x5b\x7f\xff\xff\xff\xff\xff\xff\xff\x00", 5), (b"\x9f\xd8\x56\xff", 3),
+                             (b"\xbf\x61q\xff", 3)):
+            self.refused(body, 400, "bad-cbor", offset=offset)
+        for cut in range(len(good)):
+            self.refused(good[:cut], 400, "bad-cbor")
+
+    def test_duplicate_keys(self):
+        self.refused(b"\xa2\x61q\x80\x61q\x80", 400, "duplicate-key", offset=4)
+        self.refused(b"\xbf\x61q\x80\x7f\x61q\x60\xff\x80\xff", 400, "duplicate-key", offset=4)
+        many = b"".join(cbor2.dumps(f"k{i}") + b"\x00" for i in range(1000)) + b"\x62k7\x00\xff"
+        self.refused(b"\xbf" + many, 400, "duplicate-key", offset=1 + len(many) - 5)
+
+    def test_depth(self):
+        limit = self.client.get("/v1").json()["limits"]["nesting"]
+        self.refused(b"\x81" * (limit + 1) + b"\x00", 400, "too-deep", offset=limit)
+        self.refused(b"\x81" * limit + b"\x00", 422, "wrong-type")
+        self.refused(b"\x81" * 1000000, 400, "too-deep")
+        self.refused(b"\xd9\xd9\xf7" * 1000 + b"\x80", 422, "wrong-type")
+
+    def test_tags(self):
+        q = [0.5] * 6
+        self.refused({"q": CBORTag(40, [[2, 5], doubles(q + q)])}, 422, "wrong-shape", "/q")
+        self.refused({"q": CBORTag(40, [[2, 6], q + q[1:]])}, 422, "wrong-shape", "/q/1/5")
+        self.refused({"q": CBORTag(40, [[2, 6], q + q + [1]])}, 422, "wrong-shape")
+        self.refused({"q": CBORTag(40, [[1 << 31, 1 << 33], b""])}, 422, "wrong-shape")
+        self.refused({"q": CBORTag(40, [[2, 1 << 63], doubles([])])}, 422, "wrong-shape")
+        self.refused({"q": CBORTag(40, [[1 << 31, 1 << 31, 4], doubles([])])}, 422, "wrong-shape")
+        self.refused({"q": CBORTag(40, [[2, 2, 2, 2], doubles([0] * 16)])}, 422, "wrong-shape")
+        self.refused({"q": CBORTag(40, [[2, 0], doubles([])])}, 422, "wrong-shape")
+        self.refused({"q": CBORTag(40, [[0, 6], doubles([])])}, 422, "wrong-shape", "/q")
+        self.refused({"q": CBORTag(40, [[], doubles([])])}, 422, "wrong-shape")
+        self.refused({"q": CBORTag(40, [[-1], doubles([])])}, 422, "wrong-type")
+        self.refused({"q": CBORTag(40, q)}, 422, "wrong-type")
+        self.refused({"q": CBORTag(40, [[6], q, 1])}, 422, "wrong-type")
+        self.refused({"q": CBORTag(86, b"1234567")}, 422, "wrong-shape", "/q")
+        self.refused({"q": CBORTag(86, q)}, 422, "wrong-type", "/q")
+        self.refused({"q": b"12345678"}, 422, "wrong-type", "/q")
+        for tag in (0, 1, 2, 3, 4, 64, 82, 84, 87, 1040, 1 << 40):
+            self.refused({"q": [0] * 5 + [CBORTag(tag, b"\x01")]}, 422, "wrong-type", "/q/5")
+        self.refused({"q": 1 << 70}, 422, "wrong-type", "/q")
+
+    def test_what_is_no_number(self):
+        self.refused({"q": [0.5] * 5 + [None]}, 422, "wrong-type", "/q/5")
+        self.refused({"q": [0.5] * 5 + [cbor2.undefined]}, 422, "wrong-type", "/q/5")
+        self.refused(b"\xa1\x61q\x86\x00\x00\x00\x00\x00\xf0", 422, "wrong-type", "/q/5")
+        self.refused(b"\xa1\x61q\x86\x00\x00\x00\x00\x00\xf8\xff", 422, "wrong-type", "/q/5")
+        self.refused({"q": None}, 422, "wrong-type", "/q")
+        self.refused({"q": "1"}, 422, "wrong-type", "/q")
+        self.refused(b"\xa1\x63a\x00b\x00", 422, "bad-value")
+        self.refused({"q": "a\0b"}, 422, "bad-value", "/q")
+
+    def test_not_finite(self):
+        rows = [[0.5] * 6 for _ in range(100)]
+        for bad in (math.inf, -math.inf, math.nan):
+            rows[70][3] = bad
+            for form in list(forms_of(rows)) + [CBORTag(40, [[100, 6], floats(flat(rows))]), [floats(r) for r in rows]]:
+                self.refused({"q": form}, 422, "non-finite", "/q/70/3", 70)
+            self.refused({"q": doubles(rows[70])}, 422, "non-finite", "/q/3")
+            self.refused({"q": [0.5] * 6, "gravity": [0, 0, bad]}, 422, "non-finite", "/gravity/2")
+        for half in (b"\xf9\x7c\x00", b"\xf9\xfc\x00", b"\xf9\x7e\x00", b"\xfa\x7f\x80\x00\x00"):
+            self.refused(b"\xa1\x61q" + half, 422, "non-finite", "/q")
+
+    def test_only_requests(self):
+        answer = self.client.put("/v1/models/x", cbor2.dumps(branched()), **CBOR)
+        self.assertProblem(answer, 415)
+
+    def test_errors_of_the_request(self):
+        self.refused({"q": doubles([0.5] * 5)}, 422, "wrong-shape", "/q")
+        self.refused({"q": CBORTag(40, [[3, 5], doubles([0.5] * 15)])}, 422, "wrong-shape", "/q/0", 0)
+        self.refused({"q": [doubles([0.5] * 6), doubles([0.5] * 5)]}, 422, "wrong-shape", "/q/1", 1)
+        self.refused({"q": doubles([0.5] * 5 + [1e300])}, 422, "angle-too-large", "/q/5")
+        self.refused({"q": doubles([0.5] * 6), "x": 1}, 422, "unknown-field", "/x")
+        self.refused([], 422, "wrong-type", "")
+
+
+if __name__ == "__main__":
+    tap.main()
