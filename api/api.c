@@ -98,14 +98,18 @@ static bool is_sane_id(const char *id)
  * spread by the finaliser of SplitMix64 (Steele, Lea, Flood 2014), which is a bijection. */
 static void set_request_id(api_call *call, const char *id)
 {
+    char made[17] = {0};
     if (id && is_sane_id(id)) {
-        api_reply_header(call, "Request-Id", "%s", id);
+        api_reply_header(call, "Request-Id", id);
         return;
     }
     unsigned long long z = atomic_fetch_add_explicit(&call->api->next_id, 1, memory_order_relaxed);
     z                    = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z                    = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    api_reply_header(call, "Request-Id", "%016llx", z ^ (z >> 31));
+    z ^= z >> 31;
+    for (int i = 15; i >= 0; i--, z >>= 4)
+        made[i] = "0123456789abcdef"[z & 15];
+    api_reply_header(call, "Request-Id", made);
 }
 
 /* 304: the headers of the 200 that it stands for, its length among them, but not of a body. */

@@ -1,7 +1,6 @@
 /* call.c - a call's reply and its share of the memory budget. */
 #include "call.h"
 #include "emit.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +8,17 @@
 
 enum { PROBLEM_MAX = 16 * 1024 }; /* bytes of a problem's body: detail and pointer, escaped at worst */
 
-void api_reply_header(api_call *call, const char *name, const char *format, ...)
+void api_reply_header(api_call *call, const char *name, const char *text)
 {
     api_reply *reply = &call->reply;
     size_t     i     = 0;
     while (i < reply->n_headers && strcmp(reply->header[i].name, name) != 0)
         i++;
-    if (i == sizeof reply->header / sizeof *reply->header) return;
+    size_t length = strlen(text);
+    if (i == sizeof reply->header / sizeof *reply->header || length >= sizeof reply->header[i].value) return;
     if (i == reply->n_headers) reply->n_headers++;
     reply->header[i].name = name;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(reply->header[i].value, sizeof reply->header[i].value, format, args);
-    va_end(args);
+    memcpy(reply->header[i].value, text, length + 1);
 }
 
 void api_reply_empty(api_call *call, unsigned status)

@@ -50,7 +50,7 @@ struct api_call {
     const struct api_operation *operation;                /* of an operation's path; NULL: evaluate */
     api_model                  *model;                    /* a reference; NULL: none of that name, or none named */
     char                       *if_match, *if_none_match; /* the call's own copies */
-    api_media                   content, media;           /* of the request's body and of the answer */
+    api_media                   media;                    /* of the answer */
     double                      timeout;                  /* s */
     size_t                      reserved;                 /* bytes of the common budget */
     bool                        wants_body;
@@ -69,8 +69,8 @@ static inline api_preconditions api_call_conditions(const api_call *call)
  * with API_NO_PROBLEM and the reply standing. In head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
 
-/* Adds a header; one of the same name is replaced. */
-void api_reply_header(api_call *call, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Adds a header; one of the same name is replaced. What is longer than api_header has room for is left out. */
+void api_reply_header(api_call *call, const char *name, const char *text);
 
 /* Takes the buffer's bytes as the reply's body; a problem when the buffer failed. */
 bool api_reply_body(api_call *call, unsigned status, const char *content_type, api_buffer *body, api_problem *problem);

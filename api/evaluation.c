@@ -90,7 +90,6 @@ static bool evaluate(api_evaluation *e)
             if (!api_watch_check(e->input->watch, e->problem)) return false;
             if (!operation->evaluate(e, &e->asked[i], block, blocks)) return false;
         }
-        if (operation->finish && !operation->finish(e, &e->asked[i])) return false;
     }
     return true;
 }
@@ -139,7 +138,7 @@ static bool reply(api_evaluation *e, size_t bound)
         api_buffer_free(&buffer);
         return false;
     }
-    api_reply_header(call, "Model-Revision", "%s", e->model->revision);
+    api_reply_header(call, "Model-Revision", e->model->revision);
     if (!api_reply_body(call, 200, api_media_type(call->media), &buffer, e->problem)) return false;
     char *fitted = realloc(call->reply.body, call->reply.length + 1);
     if (!fitted) return true;

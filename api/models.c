@@ -1,6 +1,7 @@
 /* models.c - the models as resources: the list, one model, its document; PUT and DELETE. */
 #include "call.h"
 #include "json.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,8 +117,10 @@ static void emit_joints(api_emit *e, const api_model *m)
 
 static void reply_revision(api_call *call, const api_model *model)
 {
-    api_reply_header(call, "ETag", "\"%s\"", model->revision);
-    api_reply_header(call, "Model-Revision", "%s", model->revision);
+    char etag[40];
+    snprintf(etag, sizeof etag, "\"%s\"", model->revision);
+    api_reply_header(call, "ETag", etag);
+    api_reply_header(call, "Model-Revision", model->revision);
 }
 
 bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
@@ -207,6 +210,7 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
 
 static bool reply_put(api_call *call, const api_model *m, bool created, api_problem *problem)
 {
+    char       location[128];
     api_buffer b;
     api_emit   e = api_emit_to(call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
@@ -216,7 +220,8 @@ static bool reply_put(api_call *call, const api_model *m, bool created, api_prob
     api_json_emit(&e, m->report);
     api_emit_end(&e);
     reply_revision(call, m);
-    if (created) api_reply_header(call, "Location", "/v1/models/%s", m->name);
+    snprintf(location, sizeof location, "/v1/models/%s", m->name);
+    if (created) api_reply_header(call, "Location", location);
     return api_reply_emitted(call, created ? 201 : 200, &e, problem);
 }
 

@@ -103,6 +103,8 @@ api_media api_media_of_content(const char *content_type)
 {
     span type, subtype;
     if (!content_type || content_type[strspn(content_type, " \t")] == '\0') return API_MEDIA_JSON;
+    for (int m = 0; m < API_MEDIA_COUNT; m++) /* as nearly everybody writes it */
+        if (strcmp(content_type, types[m]) == 0) return (api_media)m;
     return read_content_type(content_type, &type, &subtype) ? media_named(type, subtype) : API_MEDIA_NONE;
 }
 
@@ -163,7 +165,7 @@ api_media api_media_by_accept(const char *accept, api_media own)
     cursor     c                     = {accept ? accept : ""};
     preference have[API_MEDIA_COUNT] = {{0, 0}};
     skip_blank(&c);
-    if (*c.p == '\0') return own;
+    if (*c.p == '\0' || strcmp(c.p, "*/*") == 0) return own;
     do
         read_range(&c, have);
     while (take(&c, ','));

@@ -59,17 +59,24 @@ static bool split(const char *target, path *p)
     return true;
 }
 
+/* Moves `at` from a pattern's slash to the next one or the end; false when the segment between is another. */
+static bool match_segment(const char **at, const char *segment, bool *captured)
+{
+    const char *p = *at + 1;
+    *captured     = *p == '{';
+    while (*p && *p != '/' && (*captured || *p == *segment))
+        p++, segment++;
+    *at = p;
+    return *captured || ((*p == '\0' || *p == '/') && *segment == '\0');
+}
+
 static bool matches(const char *pattern, const path *p, api_route *route)
 {
-    size_t i = 0, captured = 0;
+    size_t i = 0, n = 0;
+    bool   captured;
     for (const char *at = pattern; *at == '/'; i++) {
-        size_t length = strcspn(at + 1, "/");
-        if (i == p->n || p->segment[i][0] == '\0') return false;
-        if (at[1] == '{')
-            memcpy(route->capture[captured++], p->segment[i], API_SEGMENT_MAX);
-        else if (strlen(p->segment[i]) != length || memcmp(p->segment[i], at + 1, length) != 0)
-            return false;
-        at += 1 + length;
+        if (i == p->n || p->segment[i][0] == '\0' || !match_segment(&at, p->segment[i], &captured)) return false;
+        if (captured) strcpy(route->capture[n++], p->segment[i]);
     }
     return i == p->n;
 }
