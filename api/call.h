@@ -50,7 +50,7 @@ struct api_call {
     const struct api_operation *operation;                /* of an operation's path; NULL: evaluate */
     api_model                  *model;                    /* a reference; NULL: none of that name, or none named */
     char                       *if_match, *if_none_match; /* the call's own copies */
-    api_media                   media;                    /* of the answer */
+    api_media                   content, media;           /* of the request's body and of the answer */
     double                      timeout;                  /* s */
     size_t                      reserved;                 /* bytes of the common budget */
     bool                        wants_body;

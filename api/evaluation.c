@@ -90,6 +90,7 @@ static bool evaluate(api_evaluation *e)
             if (!api_watch_check(e->input->watch, e->problem)) return false;
             if (!operation->evaluate(e, &e->asked[i], block, blocks)) return false;
         }
+        if (operation->finish && !operation->finish(e, &e->asked[i])) return false;
     }
     return true;
 }

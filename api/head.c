@@ -88,15 +88,16 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     const char *content_type = sends ? request->content_type : NULL;
     call->is_urdf            = call->method == API_PUT && api_content_is_xml(content_type);
     api_media own            = call->is_urdf ? API_MEDIA_JSON : api_media_of_content(content_type);
-    if (own == API_MEDIA_CBOR) own = API_MEDIA_NONE;
-    call->media = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
+    if (own == API_MEDIA_CBOR && call->method == API_PUT) own = API_MEDIA_NONE; /* models are documents or URDF */
+    call->content = own;
+    call->media   = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
     if (call->media == API_MEDIA_NONE)
         return api_fail(problem, API_NOT_ACCEPTABLE, NULL,
                         "Accept: %.100s allows neither application/json nor application/cbor", request->accept);
     if (own == API_MEDIA_NONE)
         return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
-                        "Content-Type: %.100s; this takes application/json%s in UTF-8", content_type,
-                        call->method == API_PUT ? " or application/xml" : "");
+                        "Content-Type: %.100s; this takes application/json in UTF-8 or application/%s", content_type,
+                        call->method == API_PUT ? "xml" : "cbor");
     if (sends && request->content_encoding && *request->content_encoding)
         return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
                         "Content-Encoding: %.40s; bodies are taken as they are, not encoded",
