@@ -100,7 +100,7 @@ void srv_answer_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *
     srv_log_text(&line, "method", *access->method ? access->method : NULL);
     srv_log_text(&line, "target", access->target);
     srv_log_count(&line, "status", status_of(mhd, access));
-    srv_log_number(&line, "ms", (double)(srv_now() - access->began) * 1e-6);
+    srv_log_ms(&line, "ms", srv_now() - access->began);
     srv_log_count(&line, "in", access->received);
     if (access->call) {
         const api_reply *reply = api_reply_of(access->call);

@@ -1,7 +1,11 @@
 /* log.c - see log.h. */
 #include "log.h"
+#include "clock.h"
+#include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,12 +14,7 @@ enum { TAIL = 32 }; /* kept free for `,"truncated":1}` and the newline */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-void srv_log_open(srv_log *log, const srv_config *config, int fd)
-{
-    bool json = config->log_format == SRV_LOG_AUTO ? !isatty(fd) : config->log_format == SRV_LOG_JSON;
-    *log      = (srv_log){.level = (srv_level)config->log_level, .json = json, .fd = fd};
-    pthread_mutex_init(&log->writing, NULL);
-}
+/* --- a line ----------------------------------------------------------------------------------------------------- */
 
 /* All or nothing: a field that does not fit is taken back by its caller. */
 static bool put(srv_line *line, const char *text, size_t length)
@@ -50,16 +49,36 @@ static bool put_escaped(srv_line *line, const char *text, bool json)
     return true;
 }
 
+/* `value` in decimal, at least `width` digits of it. Returns its end. */
+static char *digits(char *to, uint64_t value, int width)
+{
+    char reversed[24];
+    int  n = 0;
+    do
+        reversed[n++] = (char)('0' + value % 10);
+    while ((value /= 10) > 0 || n < width);
+    while (n > 0)
+        *to++ = reversed[--n];
+    return to;
+}
+
+/* 2026-01-31T12:00:00.000Z */
 static bool put_time(srv_line *line)
 {
     struct timespec now;
     struct tm       utc;
-    char            text[40];
+    char            text[40], *to = text;
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
-    size_t length = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(text + length, sizeof text - length, ".%03dZ", (int)(now.tv_nsec / 1000000));
-    return put_text(line, text);
+    const int  part[]  = {utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec};
+    const char after[] = "--T::.";
+    for (int i = 0; i < 6; i++) {
+        to    = digits(to, (uint64_t)part[i], 2);
+        *to++ = after[i];
+    }
+    to    = digits(to, (uint64_t)now.tv_nsec / 1000000, 3);
+    *to++ = 'Z';
+    return put(line, text, (size_t)(to - text));
 }
 
 void srv_log_begin(srv_line *line, srv_log *log, srv_level level, const char *event)
@@ -108,15 +127,18 @@ void srv_log_count(srv_line *line, const char *name, uint64_t value)
 {
     char text[24];
     if (!line->log) return;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    *digits(text, value, 1) = '\0';
     put_field(line, name, text, false);
 }
 
-void srv_log_number(srv_line *line, const char *name, double value)
+void srv_log_ms(srv_line *line, const char *name, uint64_t ns)
 {
-    char text[340];
+    char     text[32], *to;
+    uint64_t us = (ns + 500) / 1000;
     if (!line->log) return;
-    snprintf(text, sizeof text, "%.3f", value);
+    to                            = digits(text, us / 1000, 1);
+    *to                           = '.';
+    *digits(to + 1, us % 1000, 3) = '\0';
     put_field(line, name, text, false);
 }
 
@@ -129,21 +151,25 @@ static void finish(srv_line *line)
     line->length += length;
 }
 
-/* A pipe that polls writable has room for PIPE_BUF bytes: the write does not block as long as nobody else writes. */
-static bool write_now(const srv_line *line)
+/* --- lines on their way out -------------------------------------------------------------------------------------- */
+
+/* Under the mutex. */
+static bool keep(srv_log *log, const char *text, size_t length)
 {
-    struct pollfd room = {.fd = line->log->fd, .events = POLLOUT};
-    if (poll(&room, 1, 0) != 1 || !(room.revents & POLLOUT)) return false;
-    return write(room.fd, line->text, line->length) == (ssize_t)line->length;
+    if (length > SRV_LOG_ROOM - log->length) return false;
+    if (log->length == 0) pthread_cond_signal(&log->some);
+    memcpy(log->waiting + log->length, text, length);
+    log->length += length;
+    return true;
 }
 
-static bool write_lost(srv_log *log)
+static bool keep_lost(srv_log *log)
 {
     srv_line line;
     srv_log_begin(&line, log, SRV_ERROR, "lost");
     srv_log_count(&line, "lines", log->lost);
     finish(&line);
-    return write_now(&line);
+    return keep(log, line.text, line.length);
 }
 
 void srv_log_end(srv_line *line)
@@ -151,10 +177,117 @@ void srv_log_end(srv_line *line)
     srv_log *log = line->log;
     if (!log) return;
     finish(line);
-    pthread_mutex_lock(&log->writing);
-    if (log->lost > 0 && write_lost(log)) log->lost = 0;
-    if (log->lost > 0 || !write_now(line)) log->lost++;
-    pthread_mutex_unlock(&log->writing);
+    pthread_mutex_lock(&log->mutex);
+    if (log->lost > 0 && keep_lost(log)) log->lost = 0;
+    if (log->lost > 0 || !keep(log, line->text, line->length)) log->lost++;
+    pthread_mutex_unlock(&log->mutex);
+}
+
+void srv_log_plain(srv_log *log, const char *text)
+{
+    pthread_mutex_lock(&log->mutex);
+    keep(log, text, strlen(text));
+    pthread_mutex_unlock(&log->mutex);
+}
+
+/* Waits until whoever reads takes more. False: not before the patience ends. */
+static bool wait_for_room(srv_log *log)
+{
+    struct pollfd room = {.fd = log->fd, .events = POLLOUT};
+    while (poll(&room, 1, 100) == 0)
+        if (srv_now() >= atomic_load(&log->patience)) return false;
+    return room.revents & POLLOUT;
+}
+
+/* Whole lines, as many as a pipe takes in one piece: one that polls writable has room for PIPE_BUF bytes, so the write
+ * does not block as long as nobody else writes. Returns the bytes written. */
+static size_t write_lines(srv_log *log, const char *text, size_t length)
+{
+    size_t done = 0;
+    while (done < length) {
+        size_t piece = length - done;
+        if (piece > PIPE_BUF) {
+            piece = PIPE_BUF;
+            while (piece > 0 && text[done + piece - 1] != '\n')
+                piece--;
+        }
+        if (!wait_for_room(log) || write(log->fd, text + done, piece) != (ssize_t)piece) break;
+        done += piece;
+    }
+    return done;
+}
+
+static uint64_t count_lines(const char *text, size_t length)
+{
+    uint64_t lines = 0;
+    for (size_t i = 0; i < length; i++)
+        lines += text[i] == '\n';
+    return lines;
+}
+
+/* The writer's thread. The pause lets lines gather: a busy server wakes it some hundred times a second. */
+static void *write_all(void *argument)
+{
+    static const struct timespec pause = {.tv_nsec = 5000000};
+    srv_log                     *log   = argument;
+    pthread_mutex_lock(&log->mutex);
+    for (;;) {
+        while (log->length == 0 && !log->closing)
+            pthread_cond_wait(&log->some, &log->mutex);
+        if (log->length == 0) break;
+        char  *text   = log->waiting;
+        size_t length = log->length;
+        bool   last   = log->closing;
+        log->waiting  = log->leaving;
+        log->leaving  = text;
+        log->length   = 0;
+        pthread_mutex_unlock(&log->mutex);
+        size_t done = write_lines(log, text, length);
+        if (!last) nanosleep(&pause, NULL);
+        pthread_mutex_lock(&log->mutex);
+        log->lost += count_lines(text + done, length - done);
+    }
+    pthread_mutex_unlock(&log->mutex);
+    return NULL;
+}
+
+/* Signals are for the thread that waits for them. */
+static bool start_writer(srv_log *log)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&log->writer, NULL, write_all, log) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+bool srv_log_open(srv_log *log, const srv_config *config, int fd)
+{
+    bool json = config->log_format == SRV_LOG_AUTO ? !isatty(fd) : config->log_format == SRV_LOG_JSON;
+    *log      = (srv_log){.level = (srv_level)config->log_level, .json = json, .fd = fd, .patience = SRV_NEVER};
+    pthread_mutex_init(&log->mutex, NULL);
+    pthread_cond_init(&log->some, NULL);
+    log->waiting = malloc(SRV_LOG_ROOM);
+    log->leaving = malloc(SRV_LOG_ROOM);
+    if (log->waiting && log->leaving && start_writer(log)) return true;
+    free(log->waiting);
+    free(log->leaving);
+    return false;
+}
+
+void srv_log_close(srv_log *log)
+{
+    atomic_store(&log->patience, srv_now() + 1000000000);
+    pthread_mutex_lock(&log->mutex);
+    log->closing = true;
+    pthread_cond_signal(&log->some);
+    pthread_mutex_unlock(&log->mutex);
+    pthread_join(log->writer, NULL);
+    pthread_cond_destroy(&log->some);
+    pthread_mutex_destroy(&log->mutex);
+    free(log->waiting);
+    free(log->leaving);
 }
 
 void srv_log_message(srv_log *log, srv_level level, const char *event, const char *format, ...)

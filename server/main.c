@@ -123,16 +123,18 @@ static bool load_models(service *s, char *error, size_t size)
 }
 
 /* Someone who started the server by hand wants to see it work. */
-static void show_example(const service *s)
+static void show_example(service *s)
 {
     if (s->log.json || s->log.level < SRV_INFO) return;
     const srv_listener *first = &s->listener[0];
     bool                local = *first->address.path;
-    fprintf(stderr,
-            "\ntry:  curl -s %s%s http://%s/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' -d "
-            "'{\"q\":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],\"qd\":[1,1,1,1,1,1],"
-            "\"qdd\":[1,1,1,1,1,1]}'\n\n",
-            local ? "--unix-socket " : "", first->address.path, local ? "localhost" : first->bound);
+    char                text[1200];
+    snprintf(text, sizeof text,
+             "\ntry:  curl -s %s%s http://%s/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' -d "
+             "'{\"q\":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],\"qd\":[1,1,1,1,1,1],"
+             "\"qdd\":[1,1,1,1,1,1]}'\n\n",
+             local ? "--unix-socket " : "", first->address.path, local ? "localhost" : first->bound);
+    srv_log_plain(&s->log, text);
 }
 
 static void order_rest(service *s, size_t joined, srv_order order)
@@ -196,11 +198,10 @@ static int serve(service *s)
     unlisten(s); /* a next server may have the paths already */
     drain(s, &stop, ok);
     close_all(s);
-    if (ok)
-        srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
-    else
-        fprintf(stderr, "torqued: %s\n", error);
+    if (ok) srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
+    srv_log_close(&s->log);
     if (ok) return 0;
+    fprintf(stderr, "torqued: %s\n", error);
     return !s->shared.api && s->config.target ? 2 : 1; /* the api knows best what targets there are */
 }
 
@@ -227,7 +228,10 @@ int main(int argc, char **argv)
     case SRV_SERVE: break;
     }
     share_cores(&s.config, srv_usable_cores());
-    srv_log_open(&s.log, &s.config, STDERR_FILENO);
+    if (!srv_log_open(&s.log, &s.config, STDERR_FILENO)) {
+        fputs("torqued: no memory or no thread for the log\n", stderr);
+        return 1;
+    }
     log_start(&s);
     raise_descriptors(&s);
     return serve(&s);

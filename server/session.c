@@ -16,10 +16,12 @@ int srv_session_open(srv_session *s, int argc, char *argv[])
     if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
         return srv_complain(2, *error ? error : "a command takes settings only; see torqued --help");
     signal(SIGXFSZ, SIG_IGN); /* a file over its limit is an error of the write, as when serving */
-    srv_log_open(&s->log, &s->config, STDERR_FILENO);
     const api_config config = srv_config_api(&s->config);
     s->api                  = api_open(&config, error, sizeof error);
-    return s->api ? 0 : srv_complain(1, error);
+    if (!s->api) return srv_complain(1, error);
+    if (srv_log_open(&s->log, &s->config, STDERR_FILENO)) return 0;
+    api_close(s->api);
+    return srv_complain(1, "no memory or no thread for the log");
 }
 
 bool srv_session_load(srv_session *s)
@@ -34,4 +36,5 @@ void srv_session_close(srv_session *s)
 {
     api_close(s->api);
     srv_store_close(s->models.store);
+    srv_log_close(&s->log);
 }

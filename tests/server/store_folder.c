@@ -8,7 +8,7 @@
 
 char        store_folder[60], store_error[600];
 static char base[40];
-srv_log     store_log = {.level = SRV_ERROR, .json = true, .fd = -1};
+srv_log     store_log = {.level = SRV_ERROR, .json = true, .length = SRV_LOG_ROOM}; /* full, and nobody writes it */
 
 static void remove_tree(const char *path)
 {
@@ -19,7 +19,6 @@ static void remove_tree(const char *path)
 
 int make_base(void **state)
 {
-    store_log.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     /* in memory, where there is such a folder: thousands of syncs take no time there */
     snprintf(base, sizeof base, "%s/torqued-store-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(base)) return -1;
@@ -30,7 +29,7 @@ int make_base(void **state)
 int drop_base(void **state)
 {
     remove_tree(base);
-    return close(store_log.fd);
+    return 0;
 }
 
 int clear_folder(void **state)

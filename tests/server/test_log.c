@@ -1,10 +1,12 @@
 /* test_log.c - lines of the log: both formats, escapes, levels, and what does not fit. */
+#define _GNU_SOURCE /* strptime, timegm */
 #include "server/log.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -15,12 +17,13 @@ static void open_log(srv_log *log, bool json)
 {
     srv_config config = {.log_format = json ? SRV_LOG_JSON : SRV_LOG_TEXT, .log_level = SRV_INFO};
     assert_int_equal(pipe(ends), 0);
-    srv_log_open(log, &config, ends[1]);
+    assert_true(srv_log_open(log, &config, ends[1]));
 }
 
-/* What was logged, after the time stamp. */
-static const char *logged(void)
+/* What was logged. Closes the log. */
+static const char *logged(srv_log *log)
 {
+    srv_log_close(log);
     close(ends[1]);
     ssize_t length = read(ends[0], written, sizeof written - 1);
     close(ends[0]);
@@ -36,7 +39,7 @@ static void log_one(srv_log *log, srv_level level, const char *value)
     srv_log_text(&line, "text", value);
     srv_log_text(&line, "absent", NULL);
     srv_log_count(&line, "count", UINT64_MAX);
-    srv_log_number(&line, "number", 0.0005);
+    srv_log_ms(&line, "number", 500);
     srv_log_end(&line);
 }
 
@@ -45,7 +48,7 @@ static void test_json(void **state)
     srv_log log;
     open_log(&log, true);
     log_one(&log, SRV_WARNING, "a\"b\\c\n\x7f\xc3\xa4");
-    const char *text = logged();
+    const char *text = logged(&log);
     assert_memory_equal(text, "{\"time\":\"2", 10);
     const char *rest = strstr(text, ",\"level\"");
     assert_non_null(rest);
@@ -58,12 +61,12 @@ static void test_text(void **state)
     srv_log log;
     open_log(&log, false);
     log_one(&log, SRV_INFO, "two words\x1b[31m");
-    const char *rest = strchr(logged(), ' ');
+    const char *rest = strchr(logged(&log), ' ');
     assert_string_equal(rest, " event text='two words\\u001b[31m' count=18446744073709551615 number=0.001\n");
 
     open_log(&log, false);
     log_one(&log, SRV_ERROR, "");
-    assert_string_equal(strchr(logged(), ' '), " error event text='' count=18446744073709551615 number=0.001\n");
+    assert_string_equal(strchr(logged(&log), ' '), " error event text='' count=18446744073709551615 number=0.001\n");
 }
 
 static void test_below_the_level(void **state)
@@ -72,7 +75,7 @@ static void test_below_the_level(void **state)
     open_log(&log, true);
     log_one(&log, SRV_DEBUG, "x");
     srv_log_message(&log, SRV_DEBUG, "event", "%s", "x");
-    assert_string_equal(logged(), "");
+    assert_string_equal(logged(&log), "");
 }
 
 /* A field that does not fit is left out whole, later ones still come, and the line says so. */
@@ -85,7 +88,7 @@ static void test_a_field_that_does_not_fit(void **state)
         srv_log log;
         open_log(&log, json);
         log_one(&log, SRV_INFO, large);
-        const char *text = logged();
+        const char *text = logged(&log);
         assert_null(strstr(text, "\\u000a"));
         assert_non_null(strstr(text, "18446744073709551615"));
         const char *end = json ? ",\"truncated\":1}\n" : " truncated=1\n";
@@ -103,36 +106,104 @@ static void test_every_length(void **state)
         srv_log log;
         open_log(&log, true);
         log_one(&log, SRV_INFO, value);
-        const char *text = logged();
+        const char *text = logged(&log);
         size_t      size = strlen(text);
         assert_true(size > 3 && size <= sizeof(((srv_line *)0)->text));
         assert_string_equal(text + size - 2, "}\n");
     }
 }
 
+/* Times are UTC, as the C library says. */
+static void test_the_time(void **state)
+{
+    srv_log   log;
+    struct tm utc    = {0};
+    time_t    before = time(NULL);
+    open_log(&log, false);
+    log_one(&log, SRV_INFO, "x");
+    const char *text = logged(&log), *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+    assert_non_null(rest);
+    assert_true(rest[0] == '.' && strspn(rest + 1, "0123456789") == 3 && rest[4] == 'Z');
+    time_t logged_at = timegm(&utc);
+    assert_true(logged_at >= before && logged_at <= time(NULL));
+}
+
+static void test_milliseconds(void **state)
+{
+    static const struct {
+        uint64_t    ns;
+        const char *text;
+    } cases[] = {
+        {0, "0.000"}, {499, "0.000"}, {1000000, "1.000"}, {12345678, "12.346"}, {60000000000000, "60000000.000"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        srv_log  log;
+        srv_line line;
+        char     expected[40];
+        open_log(&log, false);
+        srv_log_begin(&line, &log, SRV_INFO, "event");
+        srv_log_ms(&line, "ms", cases[i].ns);
+        srv_log_end(&line);
+        snprintf(expected, sizeof expected, " event ms=%s\n", cases[i].text);
+        assert_string_equal(strchr(logged(&log), ' '), expected);
+    }
+}
+
+/* Reads all there is to the end: whole lines, those lost counted by later ones. */
+static void *read_all(void *argument)
+{
+    unsigned long *counts = argument, number; /* of lines as sent, and lost */
+    FILE          *in     = fdopen(ends[0], "r");
+    char           line[8192];
+    while (fgets(line, sizeof line, in)) {
+        const char *lost = strstr(line, "\"event\":\"lost\",\"lines\":");
+        if (lost && sscanf(lost, "\"event\":\"lost\",\"lines\":%lu}\n", &number) == 1)
+            counts[1] += number;
+        else if (strcmp(line + strlen(line) - 3, "1}\n") == 0)
+            counts[0]++;
+    }
+    fclose(in);
+    return NULL;
+}
+
 /* A full pipe stops nobody: what has no room is lost, and said to be once there is room again. */
 static void test_full_pipe(void **state)
 {
-    enum { SENT = 3000 };
-    static char read_back[1 << 20];
-    srv_log     log;
+    enum { SENT = 20000 };
+    srv_log       log;
+    unsigned long counts[2] = {0};
+    pthread_t     reader;
     open_log(&log, true);
     for (int i = 0; i < SENT; i++)
         log_one(&log, SRV_INFO, "x");
+    pthread_mutex_lock(&log.mutex);
     assert_true(log.lost > 0);
-    unsigned long lost = (unsigned long)log.lost, lines = 0;
-    ssize_t       received = read(ends[0], read_back, sizeof read_back);
-    assert_true(received > 0);
-    for (ssize_t i = 0; i < received; i++)
-        lines += read_back[i] == '\n';
-    assert_int_equal(lines + lost, SENT);
+    pthread_mutex_unlock(&log.mutex);
+    assert_int_equal(pthread_create(&reader, NULL, read_all, counts), 0);
+    for (bool room = false; !room;) { /* until a line is kept, which comes behind the account of those lost */
+        const struct timespec pause = {.tv_nsec = 1000000};
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&log.mutex);
+        room = log.length < SRV_LOG_ROOM / 2;
+        pthread_mutex_unlock(&log.mutex);
+    }
     log_one(&log, SRV_INFO, "after");
-    char expected[80];
-    snprintf(expected, sizeof expected, "\"level\":\"error\",\"event\":\"lost\",\"lines\":%lu}\n", lost);
-    const char *text = logged();
-    assert_non_null(strstr(text, expected));
-    assert_non_null(strstr(text, "\"text\":\"after\""));
-    assert_int_equal(log.lost, 0);
+    srv_log_close(&log);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    assert_true(counts[1] > 0);
+    assert_int_equal(counts[0] + counts[1], SENT + 1);
+}
+
+/* Whoever does not read at all does not keep the log from closing. */
+static void test_nobody_reads(void **state)
+{
+    srv_log log;
+    open_log(&log, true);
+    for (int i = 0; i < 2000; i++)
+        log_one(&log, SRV_INFO, "x");
+    srv_log_close(&log);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 int main(void)
@@ -143,7 +214,10 @@ int main(void)
         cmocka_unit_test(test_below_the_level),
         cmocka_unit_test(test_a_field_that_does_not_fit),
         cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_the_time),
+        cmocka_unit_test(test_milliseconds),
         cmocka_unit_test(test_full_pipe),
+        cmocka_unit_test(test_nobody_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
