@@ -113,13 +113,35 @@ static bool mentions(const api_input *input, const char *name)
     return memmem(input->body, END, name, n) || memmem(input->body + input->length - END, END, name, n);
 }
 
+/* The count behind a name, in decimal or as an integer of CBOR; 0: there is none. */
+static double count_behind(const api_input *input, const char *name)
+{
+    size_t               n     = strlen(name);
+    const unsigned char *at    = input->body ? memmem(input->body, input->length, name, n) : NULL;
+    const unsigned char *end   = (const unsigned char *)input->body + input->length;
+    double               count = 0;
+    if (!at || (at += n) == end) return 0;
+    if (*at != '"') { /* CBOR: the count, or how many bytes it has */
+        size_t bytes = *at >= 24 && *at < 28 ? (size_t)1 << (*at - 24) : 0;
+        count        = bytes > 0 ? 0 : *at;
+        for (at++; bytes-- > 0 && at < end; at++)
+            count = 256 * count + *at;
+        return count;
+    }
+    for (at++; at < end && memchr(": \t\r\n", *at, 5);)
+        at++;
+    for (; at < end && *at >= '0' && *at <= '9'; at++)
+        count = 10 * count + (*at - '0');
+    return count;
+}
+
 /* Seconds for one state of an operation; adds those that it takes once. */
 static double state_cost(const api_call *call, const api_input *input, const api_operation *operation, double *once)
 {
     const api_rates *rates   = &call->api->rates;
     const api_model *m       = call->model;
     bool             chosen  = mentions(input, api_field_names[API_OUTPUTS]);
-    api_asked        asked   = {.operation = operation, .n_frames = m->n_frames, .n_axes = API_TASK_AXES};
+    api_asked        asked   = {.operation = operation, .n_frames = m->n_frames, .n_axes = API_TASK_AXES, .support = 4};
     double           numbers = 0;
     double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
     for (size_t i = 0; i < api_output_count(operation); i++) {
@@ -131,7 +153,16 @@ static double state_cost(const api_call *call, const api_input *input, const api
     return bodies * rates->body + numbers * rates->write;
 }
 
-/* States are not counted before they are read: about one for every six bytes a position entry. */
+/* States are not counted before they are read: about one for every six bytes a position entry. Motions have so many
+ * samples, and some control points each. */
+static double states_of(const api_call *call, const api_input *input)
+{
+    double entries = (double)input->length / (6 * (double)(call->model->nq + 1)), samples = 0;
+    if (call->operation && call->operation->takes & API_BIT(API_SAMPLES))
+        samples = count_behind(input, api_field_names[API_SAMPLES]);
+    return samples > 0 ? samples * (1 + entries / 16) : 1 + entries;
+}
+
 double api_cost(const api_call *call, const char *body, size_t length)
 {
     const api_input input   = {.body = body, .length = length};
@@ -144,6 +175,5 @@ double api_cost(const api_call *call, const char *body, size_t length)
         all += cost;
         if (call->operation || mentions(&input, operation->name)) each += cost;
     }
-    double states = 1 + (double)length / (6 * (double)(call->model->nq + 1));
-    return seconds + once + states * (each > 0 ? each : all);
+    return seconds + once + states_of(call, &input) * (each > 0 ? each : all);
 }

@@ -180,7 +180,7 @@ static bool read_options(api_evaluation *e, api_asked *asked, const api_node *op
 static bool check_needs(const api_evaluation *e, const api_node *request)
 {
     for (size_t i = 0; i < e->n_asked; i++)
-        for (int f = 0; f < API_SHARED_FIELDS; f++) {
+        for (int f = 0; f < API_FIELD_COUNT; f++) {
             const api_operation *operation = e->asked[i].operation;
             if (!(operation->needs & API_BIT(f)) || api_node_get(request, api_field_names[f])) continue;
             api_place at = api_place_key(NULL, api_field_names[f]);

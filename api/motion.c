@@ -3,10 +3,8 @@
 #include "batch.h"
 #include <math.h>
 
-/* The number of a field that is needed; its place in `at`. */
 static bool read_number(const api_evaluation *e, const api_node *value, const api_place *at, double *number)
 {
-    if (!value) return api_fail_at(e, at, API_MISSING_FIELD, "a trajectory needs %s", at->key);
     if (!api_node_is(value, API_NUMBER))
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
     *number = api_node_number(value);
@@ -79,8 +77,7 @@ static bool read_control_points(api_evaluation *e, const api_node *fields, api_m
 {
     const api_node *points = m->control_points = api_node_get(fields, "control_points");
     api_place       at                         = api_place_key(NULL, "control_points");
-    if (!points) return api_fail_at(e, &at, API_MISSING_FIELD, "a trajectory needs control_points");
-    m->batch = is_batch(points);
+    m->batch                                   = is_batch(points);
     if (!m->batch) return check_points(e, points, &at, m->spline.degree, &m->spline.n);
     if (!api_batch_rows(e, api_node_size(points), &at)) return false;
     for (size_t b = 0; b < api_node_size(points); b++) {

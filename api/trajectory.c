@@ -243,10 +243,10 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 
 const api_operation api_trajectory = {
     .name  = "trajectory",
-    .takes = API_BIT(API_DEGREE) | API_BIT(API_DURATION) | API_BIT(API_CONTROL_POINTS) | API_BIT(API_KNOTS) |
-             API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_DENSE) | API_BIT(API_GRAVITY) |
-             API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) |
-             API_BIT(API_OUTPUTS),
+    .needs = API_BIT(API_DEGREE) | API_BIT(API_DURATION) | API_BIT(API_CONTROL_POINTS),
+    .takes = API_BIT(API_KNOTS) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_DENSE) |
+             API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
+             API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
     .outputs       = {[TIMES]                      = {"times", true, {0}},
                       [Q]                          = {"q", true, {API_NV}},
                       [QD]                         = {"qd", true, {API_NV}},
@@ -267,8 +267,8 @@ const api_operation api_trajectory = {
                       [D_JOINT_WRENCHES_DDURATION] = {"d_joint_wrenches_dduration", false, {API_BODIES, 6}}},
     .alone         = true,
     .one_by_one    = true,
-    .weight        = 6,
-    .square_weight = 2,
+    .weight        = 4,
+    .square_weight = 1,
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
