@@ -6,11 +6,11 @@
 
 enum { SIDE = 4, STEPS = 60 /* of Newton for one weight; a few are enough */, HALVINGS = 60 };
 
-/* The weight falls by FALL at a time; Newton's decrement squared, by the weight, at which a weight has been dealt with,
- * and the last one. */
+/* The weight falls by FALL at a time. A weight has been dealt with after a step whose decrement squared was ROUGH of it;
+ * the last one after EXACT: such a step leaves a hundred-thousandth of its own length squared, about. */
 #define FALL  0.05
 #define ROUGH 1e-2
-#define EXACT 1e-18
+#define EXACT 1e-10
 
 typedef struct search {
     const api_consistent *c;
@@ -231,7 +231,7 @@ static bool descend(const search *s, double until)
     for (int i = 0; i < STEPS; i++) {
         double decrement;
         if (!s->c->go_on(s->c->arg) || !newton(s, &decrement)) return false;
-        if (decrement <= until * s->weight || !go(s, decrement)) return true;
+        if (!go(s, decrement) || decrement <= until * s->weight) return true;
     }
     return true;
 }

@@ -5,8 +5,11 @@
 
 enum { ROWS = 64 /* factored at a time */, ROUNDS = 2 /* of weighting anew */ };
 
-#define ROUNDING 1e-14 /* of the torques: no coordinate is taken to be measured better */
-#define BELIEVED 1e-8  /* of the torques: no more digits are asked of the parameters of bodies */
+/* No coordinate is taken to be measured better than ROUNDING of the torques, nor than RANGE of the worst: rows of very
+ * different weight lose digits of one another. */
+#define ROUNDING 1e-14
+#define RANGE    1e-6
+#define BELIEVED 1e-8 /* of the torques: no more digits are asked of the parameters of bodies */
 
 struct api_coordinate {
     size_t  n;         /* base parameters that act here */
@@ -184,6 +187,15 @@ static bool tells_noise(const api_estimate *t)
     return !t->weighted && t->square > 0;
 }
 
+static void weigh(const api_estimate *t)
+{
+    double worst = 0;
+    for (size_t v = 0; v < t->model->nv; v++)
+        worst = fmax(worst, t->noise[v]);
+    for (size_t v = 0; v < t->model->nv; v++)
+        t->at[v].deviation = fmax(t->noise[v], fmax(ROUNDING * mean_torque(t), RANGE * worst));
+}
+
 static api_solved solve(api_estimate *t)
 {
     return join(t) ? api_triangle_solve(t->R, &t->unknowns, t->scratch) : API_UNSOLVED;
@@ -193,13 +205,13 @@ api_solved api_estimate_solve(api_estimate *t)
 {
     memset(t->unknowns.unseen, 0, t->n);
     if (t->used <= t->n) return API_DEFICIENT;
+    if (!isfinite(t->square)) return API_UNSOLVED;
     for (size_t v = 0; v < t->model->nv; v++)
         if (!factor(t, &t->at[v])) return API_UNSOLVED;
     api_solved solved = solve(t);
     for (int round = 0; round < ROUNDS && solved == API_SOLVED && tells_noise(t); round++) {
         measure_noise(t);
-        for (size_t v = 0; v < t->model->nv; v++)
-            t->at[v].deviation = fmax(t->noise[v], ROUNDING * mean_torque(t));
+        weigh(t);
         solved = solve(t);
     }
     if (solved != API_SOLVED) return solved;

@@ -327,7 +327,8 @@ const api_operation api_identify = {
     .name  = "identify",
     .needs = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
     .takes = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_CONSISTENT) | API_BIT(API_ROTOR),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_CONSISTENT) |
+             API_BIT(API_ROTOR),
     .outputs       = {[BASE_PARAMETERS] = {"base_parameters", true, {API_STRUCTURED}},
                       [PARAMETERS]      = {"parameters", false, {API_STRUCTURED}},
                       [RESIDUAL]        = {"residual", true, {API_STRUCTURED}},

@@ -35,26 +35,28 @@ size_t api_triangle_solve_scratch(size_t n)
     return 2 * n * n + 3 * n + 1;
 }
 
-/* A copy of the unknowns' columns, each scaled to unit length; shorter than all that counts: to zero. */
-static void scale_columns(const double *R, size_t n, double *scaled)
+static double length_of(const double *column, size_t rows)
+{
+    double square = 0;
+    for (size_t i = 0; i < rows; i++)
+        square += column[i] * column[i];
+    return sqrt(square);
+}
+
+/* A copy of the unknowns' columns, each scaled to unit length; shorter than all that counts: to zero. False: too long
+ * to compute with. */
+static bool scale_columns(const double *R, size_t n, double *scaled)
 {
     double longest = 0;
+    for (size_t j = 0; j < n; j++)
+        longest = fmax(longest, length_of(R + j * (n + 1), j + 1));
     for (size_t j = 0; j < n; j++) {
         const double *from   = R + j * (n + 1);
-        double        square = 0;
-        for (size_t i = 0; i <= j; i++)
-            square += from[i] * from[i];
-        longest = fmax(longest, sqrt(square));
-    }
-    for (size_t j = 0; j < n; j++) {
-        const double *from   = R + j * (n + 1);
-        double        square = 0;
-        for (size_t i = 0; i <= j; i++)
-            square += from[i] * from[i];
-        double by = sqrt(square) > ZERO * longest ? 1 / sqrt(square) : 0;
+        double        length = length_of(from, j + 1), by = length > ZERO * longest ? 1 / length : 0;
         for (size_t i = 0; i < n; i++)
             scaled[j * n + i] = i <= j ? by * from[i] : 0;
     }
+    return isfinite(longest);
 }
 
 /* Singular values and right vectors of the scaled columns: which unknowns have a part in what has no effect. */
@@ -62,9 +64,8 @@ static bool look(const double *R, api_unknowns *u, double *scratch, bool *defici
 {
     size_t  n      = u->n;
     double *scaled = scratch, *vt = scaled + n * n, *singular = vt + n * n, *rest = singular + n;
-    scale_columns(R, n, scaled);
-    if (LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)n, scaled, (lapack_int)n, singular, NULL,
-                       1, vt, (lapack_int)n, rest) != 0)
+    if (!scale_columns(R, n, scaled) || LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)n, scaled,
+                                                       (lapack_int)n, singular, NULL, 1, vt, (lapack_int)n, rest) != 0)
         return false;
     *deficient = !(singular[n - 1] > NEGLIGIBLE * singular[0]);
     for (size_t k = 0; k < n; k++) {

@@ -18,6 +18,15 @@ except ImportError:
 JSON = "application/json"
 
 
+def rounded(value):
+    """With numbers to nine digits: the last ones of a linear algebra library are not the product's."""
+    if isinstance(value, list):
+        return [rounded(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: rounded(entry) for key, entry in value.items()}
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
 class Contract(ServerCase):
     @classmethod
     def setUpClass(cls):
@@ -135,7 +144,8 @@ class Contract(ServerCase):
         self.validate(answer.json(), self.answer_schema(path, method, answer.status), "answer")
         expected = self.follow(operation["responses"][str(answer.status)])["content"][JSON].get("examples", {})
         self.assertIn(name, expected, f"no answer is given for this example; it is {answer.text}")
-        self.assertEqual(answer.json(), expected[name]["value"])
+        alike = rounded if path.endswith("/identify") else (lambda value: value)
+        self.assertEqual(alike(answer.json()), alike(expected[name]["value"]))
 
     def test_problems(self):
         """Problem answers have the promised shape."""
