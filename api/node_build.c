@@ -159,7 +159,9 @@ static api_open_value *packs(api_builder *b, size_t rank, const uint32_t *extent
     api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
     if (!top || !top->packing || rank == API_PACKED_RANK) return NULL;
     if (top->count > 0) {
-        bool same = top->rank == rank && memcmp(top->extent, extent, rank * sizeof *extent) == 0;
+        bool same = top->rank == rank;
+        for (size_t axis = 0; axis < rank; axis++)
+            same &= top->extent[axis] == extent[axis];
         return same ? top : NULL;
     }
     top->rank = (uint8_t)rank;

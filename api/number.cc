@@ -1,5 +1,7 @@
 // number.cc - numbers from text, see number.h. Values come from fast_float (Lemire 2021, correctly rounded); the
 // grammar is ours.
+#include <cstdint>
+#include <cstring>
 #include <fast_float/fast_float.h>
 
 extern "C" {
@@ -29,20 +31,6 @@ const char *skip_int(const char *p, const char *end)
     return skip_digits(p, end);
 }
 
-// number = [ "-" ] int [ "." 1*digit ] [ ("e" / "E") [ "-" / "+" ] 1*digit ]   (RFC 8259, section 6)
-const char *skip_number(const char *p, const char *end)
-{
-    if (p < end && *p == '-') p++;
-    p = skip_int(p, end);
-    if (p && p < end && *p == '.') p = skip_digits(p + 1, end);
-    if (p && p < end && (*p == 'e' || *p == 'E')) {
-        p++;
-        if (p < end && (*p == '-' || *p == '+')) p++;
-        p = skip_digits(p, end);
-    }
-    return p;
-}
-
 // number = [ "-" / "+" ] ( 1*digit [ "." *digit ] / "." 1*digit ) [ ("e" / "E") [ "-" / "+" ] 1*digit ]
 const char *skip_decimal(const char *p, const char *end)
 {
@@ -66,12 +54,26 @@ const char *skip_decimal(const char *p, const char *end)
 
 } // namespace
 
+// number = [ "-" ] int [ "." 1*digit ] [ ("e" / "E") [ "-" / "+" ] 1*digit ]   (RFC 8259, section 6)
+//
+// fast_float finds the end of the number itself. Its grammar differs from this one in what may stand before the point
+// and must behind it, and in that it stops before an exponent without digits. Of random numbers every second is
+// negative: the sign is put on without a branch.
 extern "C" size_t api_number_read(const char *text, size_t length, double *value)
 {
-    const char *end = skip_number(text, text + length);
-    if (!end) return 0;
-    fast_float::from_chars(text, end, *value);
-    return static_cast<size_t>(end - text);
+    const char *end      = text + length;
+    bool        negative = length > 0 && *text == '-';
+    const char *whole = text + negative, *p = skip_int(whole, end);
+    if (!p) return 0;
+    if (p < end && *p == '.' && (p + 1 == end || !is_digit(p[1]))) return 0;
+    if (*whole == '0' && p < end && is_digit(*p)) end = p;
+    p = fast_float::from_chars(whole, end, *value).ptr;
+    if (p < end && (*p == 'e' || *p == 'E')) return 0;
+    std::uint64_t bits;
+    std::memcpy(&bits, value, sizeof bits);
+    bits |= static_cast<std::uint64_t>(negative) << 63;
+    std::memcpy(value, &bits, sizeof bits);
+    return static_cast<size_t>(p - text);
 }
 
 extern "C" size_t api_number_read_decimal(const char *text, size_t length, double *value)

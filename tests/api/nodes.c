@@ -1,0 +1,123 @@
+/* nodes.c - see nodes.h. */
+#include "nodes.h"
+#include "api/call.h"
+#include "door.h"
+#include <stdlib.h>
+#include <string.h>
+
+static api_call      *call;
+static api_worker     worker;
+static api_evaluation evaluation;
+static api_problem    problem;
+static api_node       root;
+static char          *body;
+
+void nodes_close(void)
+{
+    free(body);
+    body = NULL;
+    api_scratch_free(&worker.scratch);
+    if (call) api_end(call);
+    call = NULL;
+}
+
+static void start(const void *bytes, size_t length)
+{
+    api_request head = {.method = "POST", .target = "/v1/models/arm/bias", .has_body = true};
+    nodes_close();
+    call = api_begin(door_api(), &head);
+    body = malloc(length ? length : 1);
+    assert_true(call && body);
+    if (length > 0) memcpy(body, bytes, length);
+    worker                 = (api_worker){.api = door_api()};
+    static api_input input = {.worker = &worker};
+    evaluation             = (api_evaluation){.call = call, .input = &input, .problem = &problem};
+    api_problem_clear(&problem);
+}
+
+const api_node *nodes_read(nodes_reader reader, const void *bytes, size_t length)
+{
+    start(bytes, length);
+    switch (reader) {
+    case NODES_TEXT: return api_read_text(&evaluation, body, length, &root) == API_TAKEN ? &root : NULL;
+    case NODES_JSON: return api_read_json(&evaluation, body, length, &root) ? &root : NULL;
+    case NODES_CBOR: break;
+    }
+    return api_read_cbor(&evaluation, body, length, &root) ? &root : NULL;
+}
+
+const api_problem *nodes_problem(void)
+{
+    return &problem;
+}
+
+size_t nodes_claimed(void)
+{
+    return evaluation.claimed;
+}
+
+/* --- as text ---------------------------------------------------------------------------------------------------- */
+
+static void print(api_buffer *b, const api_node *node);
+
+static void print_array(api_buffer *b, const api_node *array, bool inside)
+{
+    api_node item;
+    size_t   extent[API_PACKED_RANK], rank = api_node_packed(array, extent);
+    if (rank > 0 && !inside) api_buffer_format(b, "#%zu", rank);
+    api_buffer_text(b, "[");
+    for (size_t i = 0; i < api_node_size(array); i++) {
+        if (i > 0) api_buffer_text(b, ",");
+        assert_true(api_node_item(array, i, &item));
+        if (api_node_is(&item, API_ARRAY))
+            print_array(b, &item, rank > 0);
+        else
+            print(b, &item);
+    }
+    api_buffer_text(b, "]");
+    assert_false(api_node_item(array, api_node_size(array), &item));
+}
+
+static void print_object(api_buffer *b, const api_node *object)
+{
+    api_buffer_text(b, "{");
+    for (size_t i = 0; i < api_node_size(object); i++) {
+        const char *key = api_node_key(object, i);
+        assert_ptr_equal(api_node_get(object, key), api_node_value(object, i));
+        if (i > 0) api_buffer_text(b, ",");
+        api_buffer_format(b, "\"%s\"", key);
+        api_buffer_text(b, ":");
+        print(b, api_node_value(object, i));
+    }
+    api_buffer_text(b, "}");
+}
+
+static void print(api_buffer *b, const api_node *node)
+{
+    size_t length;
+    switch (api_node_kind(node)) {
+    case API_NULL: api_buffer_text(b, "null"); break;
+    case API_FALSE: api_buffer_text(b, "false"); break;
+    case API_TRUE: api_buffer_text(b, "true"); break;
+    case API_NUMBER: api_buffer_format(b, "%a", api_node_number(node)); break;
+    case API_STRING:
+        api_buffer_format(b, "\"%s\"", api_node_string(node, &length));
+        assert_int_equal(length, strlen(api_node_string(node, NULL)));
+        break;
+    case API_ARRAY: print_array(b, node, false); break;
+    case API_OBJECT: print_object(b, node); break;
+    }
+}
+
+const char *nodes_text(const api_node *node)
+{
+    static api_buffer buffers[2];
+    static int        turn;
+    api_buffer       *b = &buffers[turn ^= 1];
+    api_buffer_free(b);
+    api_buffer_init(b, 1 << 26);
+    print(b, node);
+    api_buffer_put(b, "", 1);
+    assert_false(b->failed);
+    return b->data;
+}
