@@ -141,11 +141,19 @@ static bool read_duration(api_evaluation *e, const api_node *fields, api_motion 
     return n > 0;
 }
 
+static bool check_samples(const api_evaluation *e, double n, const api_place *at)
+{
+    size_t limit = e->call->api->limits.rows;
+    return n <= (double)limit ||
+           api_fail_at(e, at, API_TOO_MANY_ROWS, "%.17g samples asked for, the limit is %zu", n, limit);
+}
+
 static bool read_times(api_evaluation *e, const api_node *times, const api_place *at, api_motion *m)
 {
     if (!read_list(e, times, at, "times")) return false;
     m->samples = api_node_size(times);
     if (m->samples == 0) return api_fail_at(e, at, API_WRONG_SHAPE, "an empty array given, at least one time expected");
+    if (!check_samples(e, (double)m->samples, at)) return false;
     m->times = read_numbers(e, times, at, m->samples);
     for (size_t n = 0; m->times && n < m->samples; n++) {
         api_place entry_at = api_place_index(at, n);
@@ -161,8 +169,7 @@ static bool read_samples(api_evaluation *e, const api_node *fields, api_motion *
 {
     const api_node *samples = api_node_get(fields, "samples"), *times = api_node_get(fields, "times");
     api_place       at = api_place_key(NULL, "samples"), times_at = api_place_key(NULL, "times");
-    double          n     = 0;
-    size_t          limit = e->call->api->limits.rows;
+    double          n = 0;
     if (times)
         return samples ? api_fail_at(e, &times_at, API_BAD_VALUE, "times given beside samples: give one of them")
                        : read_times(e, times, &times_at, m);
@@ -172,8 +179,7 @@ static bool read_samples(api_evaluation *e, const api_node *fields, api_motion *
     if (!read_number(e, samples, &at, &n)) return false;
     if (!(n >= 2 && n == floor(n)))
         return api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, a whole number of at least 2 expected", n);
-    if (n > (double)limit)
-        return api_fail_at(e, &at, API_TOO_MANY_ROWS, "%.17g samples given, the limit is %zu", n, limit);
+    if (!check_samples(e, n, &at)) return false;
     m->samples = (size_t)n;
     return true;
 }
