@@ -23,7 +23,7 @@ bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what)
         bool inner = t[i] > t[d] && t[i] < t[s->n];
         *at        = i;
         *what      = t[i] < t[i - 1] ? API_KNOTS_FALL : API_KNOTS_REPEATED;
-        if (!(t[i] >= t[i - 1]) || equal > d + (inner ? 0 : 1)) return true;
+        if (t[i] < t[i - 1] || equal > d + (inner ? 0 : 1)) return true;
     }
     *at   = s->n;
     *what = API_KNOTS_NO_RANGE;
