@@ -94,39 +94,106 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
     return true;
 }
 
-static void scatter(const api_evaluation *e, const api_vector *v, const double *values, size_t row)
+/* --- into lanes ------------------------------------------------------------------------------------------------- */
+
+/* rows[r][i] -> to[order[i]][r] of W rows. */
+static inline __attribute__((always_inline)) void transpose_by(size_t W, const double *rows, size_t n, const int *order,
+                                                               double *to)
 {
-    size_t  W  = e->lanes;
-    double *to = v->lanes + (row / W * v->stride + v->first) * W + row % W;
-    for (size_t k = 0; k < v->n; k++)
-        to[k * W] = values[k];
+    for (size_t i = 0; i < n; i++) {
+        double *lanes = to + (order ? (size_t)order[i] : i) * W;
+        for (size_t r = 0; r < W; r++)
+            lanes[r] = rows[r * n + i];
+    }
+}
+
+/* The same with the width known to the compiler. */
+static void transpose(size_t W, const double *rows, size_t n, const int *order, double *to)
+{
+    switch (W) {
+    case 8: transpose_by(8, rows, n, order, to); break;
+    case 4: transpose_by(4, rows, n, order, to); break;
+    case 2: transpose_by(2, rows, n, order, to); break;
+    default: transpose_by(W, rows, n, order, to); break;
+    }
+}
+
+static double *block_of(const api_evaluation *e, const api_vector *v, size_t block)
+{
+    return v->lanes + (block * v->stride + v->first) * e->lanes;
 }
 
 static bool read_flat(const api_evaluation *e, const api_vector *v, double *values)
 {
-    bool read = api_node_is(v->value, API_OBJECT) && v->names ? read_named(e, v, values)
-                                                              : read_row(e, v, v->value, &v->at, values);
-    if (!read || (v->check && !v->check(e, v, values, &v->at))) return false;
-    for (size_t row = 0; row < e->blocks * e->lanes; row++)
-        scatter(e, v, values, row);
+    size_t W    = e->lanes;
+    bool   read = api_node_is(v->value, API_OBJECT) && v->names ? read_named(e, v, values)
+                                                                : read_row(e, v, v->value, &v->at, values);
+    if (!read || (v->check && !v->check(e, v, values, 1, 1, &v->at))) return false;
+    for (size_t block = 0; block < e->blocks; block++) {
+        double *to = block_of(e, v, block);
+        for (size_t k = 0; k < v->n; k++)
+            for (size_t lane = 0; lane < W; lane++)
+                to[k * W + lane] = values[k];
+    }
     return true;
 }
 
-bool api_batch_read(const api_evaluation *e, const api_vector *v, double *values)
+/* The row of a batch that a state belongs to; the padding is of the last one. */
+static size_t row_of(const api_evaluation *e, size_t state)
 {
-    if (!is_batch(v->value)) return read_flat(e, v, values);
-    for (size_t row = 0; row < e->rows; row++) {
-        api_node  numbers;
-        api_place at = api_place_index(&v->at, row);
-        if (!api_node_item(v->value, row, &numbers) || !read_row(e, v, &numbers, &at, values) ||
-            (v->check && !v->check(e, v, values, &at))) {
-            e->problem->row = (long long)row;
-            return false;
-        }
-        scatter(e, v, values, row);
-        if (row % API_CHUNK == 0 && !api_watch_check(e->input->watch, e->problem)) return false;
+    size_t row = e->samples > 0 ? state / e->samples : state;
+    return row < e->rows ? row : e->rows - 1;
+}
+
+/* Looks at the states of a block one after the other, which are not all good, and fails at the first. */
+static bool fail_check(const api_evaluation *e, const api_vector *v, size_t block)
+{
+    double *lanes = block_of(e, v, block);
+    for (size_t lane = 0; lane < e->lanes; lane++) {
+        size_t    row = row_of(e, block * e->lanes + lane);
+        api_place at  = api_place_index(&v->at, row);
+        if (v->check(e, v, lanes + lane, e->lanes, 1, &at)) continue;
+        e->problem->row = (long long)row;
+        break;
     }
-    for (size_t row = e->rows; row < e->blocks * e->lanes; row++)
-        scatter(e, v, values, row);
+    return false;
+}
+
+/* Packed rows of the right length; `rows` has room for those of a block. */
+static bool read_block(const api_evaluation *e, const api_vector *v, size_t block, double *rows)
+{
+    size_t  W = e->lanes, first = block * W, n = v->n;
+    double *to = block_of(e, v, block);
+    if (e->samples == 0 && first + W <= e->rows)
+        api_node_numbers(v->value, first * n, W * n, rows);
+    else
+        for (size_t lane = 0; lane < W; lane++)
+            api_node_numbers(v->value, row_of(e, first + lane) * n, n, rows + lane * n);
+    transpose(W, rows, n, v->order, to);
+    return !v->check || v->check(e, v, to, W, W, NULL) || fail_check(e, v, block);
+}
+
+/* A batch of which not every row is n numbers: goes through the rows up to the first that is wrong. */
+static bool fail_rows(const api_evaluation *e, const api_vector *v, double *values)
+{
+    api_node numbers;
+    for (size_t row = 0; api_node_item(v->value, row, &numbers); row++) {
+        api_place at = api_place_index(&v->at, row);
+        if (read_row(e, v, &numbers, &at, values) && (!v->check || v->check(e, v, values, 1, 1, &at))) continue;
+        e->problem->row = (long long)row;
+        break;
+    }
+    return false;
+}
+
+bool api_batch_read(const api_evaluation *e, const api_vector *v, double *scratch)
+{
+    size_t extent[API_PACKED_RANK], looks = API_CHUNK / e->lanes;
+    if (!is_batch(v->value)) return read_flat(e, v, scratch);
+    if (api_node_packed(v->value, extent) != 2 || extent[1] != v->n) return fail_rows(e, v, scratch);
+    for (size_t block = 0; block < e->blocks; block++) {
+        if (!read_block(e, v, block, scratch)) return false;
+        if (block % looks == 0 && !api_watch_check(e->input->watch, e->problem)) return false;
+    }
     return true;
 }

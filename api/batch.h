@@ -12,9 +12,11 @@ typedef struct api_vector {
     const int         *order; /* number i of a row is names[order[i]]; NULL: i */
     double            *lanes; /* where number k of a state goes: entry first + k of `stride` */
     size_t             stride, first;
-    /* Looks at (and may change) one state in the model's order; NULL: nothing to check. Fails at an entry with
-     * api_vector_entry. */
-    bool (*check)(const api_evaluation *e, const struct api_vector *vector, double *values, const api_place *row);
+    /* Looks at (and may change) `lanes` states, number k of a state, in the model's order, being values[k * stride]
+     * and those of the next state one further; NULL: nothing to check. False when one is bad: with a problem, which
+     * api_vector_entry helps to say, when `row` is the place of the one state given, without when it is NULL. */
+    bool (*check)(const api_evaluation *e, const struct api_vector *vector, double *values, size_t stride, size_t lanes,
+                  const api_place *row);
 } api_vector;
 
 /* Notes whether the field is a batch, and of how many rows; false with a problem when the rows differ from those of
@@ -25,7 +27,7 @@ bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place
 bool api_batch_rows(api_evaluation *e, size_t rows, const api_place *at);
 
 /* Reads it into its lanes: a flat one into all states, padding filled with a copy of the last state. `scratch` has
- * room for n numbers. */
+ * room for n numbers of each lane. */
 bool api_batch_read(const api_evaluation *e, const api_vector *vector, double *scratch);
 
 /* Pointer to the number that is entry `k` in the model's order, in the row or object at `row`. */

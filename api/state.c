@@ -71,50 +71,72 @@ bool api_measure_state(api_evaluation *e, const api_node *request)
 
 /* Angles to which the kernels' sine and cosine are accurate: of the joint, s = ratio q + offset. */
 static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_body *body, const double *q,
-                        const api_place *row)
+                        size_t lanes, const api_place *row)
 {
-    double angle = body->ratio * q[body->q] + body->offset;
-    if (fabs(angle) <= DYN_MAX_ANGLE) return true;
+    bool good = true;
+    for (size_t lane = 0; lane < lanes; lane++)
+        good &= fabs(body->ratio * q[lane] + body->offset) <= DYN_MAX_ANGLE;
+    if (good || !row) return good;
     api_place at = api_vector_entry(v, row, (size_t)body->q);
     return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad", v->names[body->q],
-                       q[body->q], DYN_MAX_ANGLE);
+                       *q, DYN_MAX_ANGLE);
 }
 
 /* A unit quaternion within the tolerance, made one to rounding. */
-static bool check_quaternion(const api_evaluation *e, const api_vector *v, double quaternion[4], size_t first,
-                             const api_place *row)
+static bool normalise(double *quaternion, size_t stride, double *norm)
 {
-    double *u = quaternion, norm = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
-    if (!(fabs(norm - 1) <= QUATERNION_TOLERANCE)) {
+    double *x = quaternion, *y = x + stride, *z = y + stride, *w = z + stride;
+    *norm = sqrt(*x * *x + *y * *y + *z * *z + *w * *w);
+    if (!(fabs(*norm - 1) <= QUATERNION_TOLERANCE)) return false;
+    *x /= *norm;
+    *y /= *norm;
+    *z /= *norm;
+    *w /= *norm;
+    return true;
+}
+
+static bool check_quaternion(const api_evaluation *e, const api_vector *v, size_t first, double *quaternion,
+                             size_t stride, size_t lanes, const api_place *row)
+{
+    double norm = 1;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        if (normalise(quaternion + lane, stride, &norm)) continue;
+        if (!row) return false;
         api_place at = api_vector_entry(v, row, first);
         return api_fail_at(e, &at, API_BAD_QUATERNION,
                            "the quaternion that begins here has the norm %.9g, which differs from 1 by more than %g",
                            norm, QUATERNION_TOLERANCE);
     }
-    for (int i = 0; i < 4; i++)
-        u[i] /= norm;
     return true;
 }
 
-static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, const api_place *row)
+static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, size_t stride, size_t lanes,
+                            const api_place *row)
 {
     const dyn_model *m = e->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *body = &m->body[i];
-        if (body->joint == DYN_REVOLUTE && !check_angle(e, v, body, q, row)) return false;
-        if (body->joint == DYN_FLOATING && !check_quaternion(e, v, q + body->q + 3, (size_t)body->q + 3, row))
+        double         *own  = q + (size_t)body->q * stride;
+        if (body->joint == DYN_REVOLUTE && !check_angle(e, v, body, own, lanes, row)) return false;
+        if (body->joint == DYN_FLOATING &&
+            !check_quaternion(e, v, (size_t)body->q + 3, own + 3 * stride, stride, lanes, row))
             return false;
     }
     return true;
 }
 
 /* Zero leaves an equation out. */
-static bool check_weights(const api_evaluation *e, const api_vector *v, double *weights, const api_place *row)
+static bool check_weights(const api_evaluation *e, const api_vector *v, double *weights, size_t stride, size_t lanes,
+                          const api_place *row)
 {
     for (size_t k = 0; k < v->n; k++) {
-        if (weights[k] >= 0) continue;
+        bool good = true;
+        for (size_t lane = 0; lane < lanes; lane++)
+            good &= weights[k * stride + lane] >= 0;
+        if (good) continue;
+        if (!row) return false;
         api_place at = api_vector_entry(v, row, k);
-        return api_fail_at(e, &at, API_BAD_VALUE, "the weight %.9g is negative", weights[k]);
+        return api_fail_at(e, &at, API_BAD_VALUE, "the weight %.9g is negative", weights[k * stride]);
     }
     return true;
 }
@@ -122,7 +144,7 @@ static bool check_weights(const api_evaluation *e, const api_vector *v, double *
 bool api_decode_state(api_evaluation *e, const api_node *request)
 {
     const api_model *m       = e->model;
-    double          *scratch = api_take(e, m->nq * sizeof *scratch); /* nq >= nv */
+    double          *scratch = api_take(e, e->lanes * m->nq * sizeof *scratch); /* nq >= nv */
     if (!scratch) return false;
     for (int f = 0; f < API_STATE_FIELDS; f++) {
         api_vector v = {.n = f == API_Q ? m->nq : m->nv, .count = f == API_Q ? "nq" : "nv"};

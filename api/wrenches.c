@@ -92,7 +92,7 @@ static double *take_vectors(api_evaluation *e, size_t n)
 static bool read_vectors(const api_evaluation *e, const api_node *wrench, const api_place *up, size_t index,
                          const char *const *names, size_t n, double *lanes)
 {
-    double scratch[3];
+    double scratch[3 * DYN_MAX_LANES];
     for (size_t i = 0; i < n; i++) {
         api_vector v = {.value = api_node_get(wrench, names[i]), .n = 3};
         if (!v.value) continue;
