@@ -102,7 +102,7 @@ static bool check_rows(const api_evaluation *e)
     size_t limit = e->call->api->limits.rows;
     if (api_states(e) <= limit) return true;
     if (e->samples > 0)
-        return api_fail(e->problem, API_TOO_MANY_ROWS, "/samples",
+        return api_fail(e->problem, API_TOO_MANY_ROWS, e->rows_from,
                         "%zu times %zu samples asked for, the limit is %zu states", e->rows, e->samples, limit);
     return api_fail(e->problem, API_TOO_MANY_ROWS, e->rows_from, "%zu rows given, the limit is %zu", e->rows, limit);
 }

@@ -30,6 +30,5 @@ typedef struct api_motion {
 /* Reads and checks all of it but how far the joints go, and sets e->samples. NULL with a problem. */
 api_motion *api_motion_read(api_evaluation *e, const api_node *fields);
 
-/* After all fields are read: fills the lanes above and those of e->state from q to qddd, and gives every state the
- * wrenches of its row. */
+/* After all fields are read: fills the lanes above and those of e->state from q to qddd. */
 bool api_motion_sample(api_evaluation *e, api_motion *motion);

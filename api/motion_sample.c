@@ -106,20 +106,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
     return true;
 }
 
-/* --- rows become states ----------------------------------------------------------------------------------------- */
-
-/* Wrenches were read row by row to the front of the lanes: no state stands before its row. */
-static void spread_wrenches(const api_evaluation *e, const api_motion *m)
-{
-    size_t entries = 9 * e->scene.n_wrenches, W = e->lanes;
-    for (size_t state = e->blocks * W; e->wrenches && state-- > 0;) {
-        size_t        row  = state < api_states(e) ? state / m->samples : e->rows - 1;
-        const double *from = lane_of(e, e->wrenches, entries, row);
-        double       *to   = lane_of(e, e->wrenches, entries, state);
-        for (size_t k = 0; k < entries; k++)
-            to[k * W] = from[k * W];
-    }
-}
+/* --- the whole -------------------------------------------------------------------------------------------------- */
 
 bool api_motion_sample(api_evaluation *e, api_motion *m)
 {
@@ -131,7 +118,5 @@ bool api_motion_sample(api_evaluation *e, api_motion *m)
     bool room            = points && m->time && m->rate && m->first && m->basis;
     for (int field = API_Q; room && field <= API_QDDD; field++)
         room = (e->state[field] = api_take_lanes(e, e->model->nv)) != NULL;
-    if (!room) return false;
-    spread_wrenches(e, m);
-    return put_states(e, m, points);
+    return room && put_states(e, m, points);
 }

@@ -1,0 +1,312 @@
+/* test_trajectory.c - requests for trajectories: exact small ones, batches, options, the same bits everywhere, and all
+ * that is refused. (Values of gradients: tests/e2e/test_trajectory.py.) */
+#include "door.h"
+#include "dynamics/dynamics.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int open_door(void **state)
+{
+    door_open(NULL);
+    return 0;
+}
+
+static int close_door(void **state)
+{
+    door_close();
+    return 0;
+}
+
+static char *ok(const char *model, const char *body)
+{
+    char target[100];
+    snprintf(target, sizeof target, "%s/trajectory", model);
+    const answer *a = post(target, body);
+    if (a->status != 200) fail_msg("%s: %s", body, a->text);
+    char *text = strdup(a->text);
+    assert_non_null(text);
+    return text;
+}
+
+static void answered(const char *body, const char *expected)
+{
+    char *text = ok("slider", body);
+    for (char *p = text; *p; p++)
+        if (*p == '"') *p = '\'';
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void same(const char *model, const char *a, const char *b)
+{
+    char *x = ok(model, a), *y = ok(model, b);
+    assert_string_equal(x, y);
+    free(x);
+    free(y);
+}
+
+/* tau = 1 kg x qdd, so that all is known: a parabola from 0 to 4 m in 2 s, q = t^2. */
+#define PARABOLA "'degree':2,'control_points':[[0],[0],[4]],'duration':2"
+
+static void exact_texts(void **state)
+{
+    answered("{" PARABOLA ",'samples':3}",
+             "{'times':[0,1,2],'q':[[0],[1],[4]],'qd':[[0],[2],[4]],'qdd':[[2],[2],[2]],'qddd':[[0],[0],[0]],"
+             "'tau':[[2],[2],[2]],'tau_dot':[[0],[0],[0]]}");
+    answered("{" PARABOLA ",'times':[1.5],'outputs':['q','dtau_dcontrol_points','dtau_dduration']}",
+             "{'q':[[2.25]],'first_control_point':[0],'dtau_dcontrol_points':[[[[0.5],[-1],[0.5]]]],"
+             "'dtau_dduration':[[-2]]}");
+    answered("{'degree':1,'control_points':[[0],[1],[3]],'duration':1,'samples':3,'outputs':['qd','basis']}",
+             "{'qd':[[2],[4],[4]],'first_control_point':[0,1,1],"
+             "'basis':[[[1,0],[-2,2],[0,0],[0,0]],[[1,0],[-2,2],[0,0],[0,0]],[[0,1],[-2,2],[0,0],[0,0]]]}");
+    answered("{'degree':1,'control_points':[[0],[1],[3]],'duration':1,'times':[0.75],'dense':true,'outputs':['basis']}",
+             "{'basis':[[[0,0.5,0.5],[0,-2,2],[0,0,0],[0,0,0]]]}");
+    answered(
+        "{'degree':1,'control_points':[[[0],[1]],[[1],[3]]],'duration':[1,2],'samples':2,'outputs':['times','q','qd']}",
+        "{'times':[[0,1],[0,2]],'q':[[[0],[1]],[[1],[3]]],'qd':[[[1],[1]],[[1],[1]]]}");
+    answered("{'degree':1,'control_points':[[0],[2]],'duration':[1,2],'times':[1],'outputs':['q','dtau_dduration']}",
+             "{'q':[[[2]],[[1]]],'dtau_dduration':[[[-0]],[[-0]]]}");
+}
+
+#define POINTS                                                                                                         \
+    "[[0.1,0.2,0.3,0.4],[0.5,-0.2,0.1,0.3],[1,-1,0.2,0.5],[0.7,0.3,-0.4,0.1],[0.2,0.9,0.6,-0.3],[0.4,0.1,0.2,0.3]]"
+#define OTHERS                                                                                                         \
+    "[[0.3,0.1,0.2,0.2],[0.1,-0.4,0.5,0.7],[0.2,-1,0.1,0.2],[0.6,0.2,-0.3,0.4],[0.5,0.8,0.1,-0.2],[0.9,0.4,0.3,0.1]]"
+#define MOTION "'degree':3,'duration':1.5"
+#define ALL                                                                                                            \
+    "'outputs':['times','q','qd','qdd','qddd','tau','tau_dot','joint_wrenches','first_control_point','basis',"         \
+    "'dtau_dcontrol_points','dtau_dduration','dtau_dot_dcontrol_points','dtau_dot_dduration',"                         \
+    "'d_joint_wrenches_dcontrol_points','d_joint_wrenches_dduration']"
+#define WRENCH(force) ",'wrenches':[{'link':'grip','point':[0.1,0,0.2],'force':" force "}]"
+
+static void requests_that_mean_the_same(void **state)
+{
+    same("arm", "{" MOTION ",'samples':4,'control_points':" POINTS "," ALL "}",
+         "{" MOTION ",'samples':4,'control_points':" POINTS "," ALL ",'dense':false,'wrenches':[],"
+         "'knots':[0,0,0,0,0.3333333333333333,0.6666666666666666,1,1,1,1]}");
+    same("arm", "{" MOTION ",'samples':4,'control_points':" POINTS "," ALL "}",
+         "{" MOTION ",'times':[0,0.5,1,1.5],'control_points':" POINTS "," ALL "}");
+    /* A knot vector in other units, exactly: 2^k of the first, shifted. */
+    same("arm", "{" MOTION ",'samples':5,'control_points':" POINTS "," ALL ",'knots':[0,0,0,0,0.25,0.5,1,1,1,1]}",
+         "{" MOTION ",'samples':5,'control_points':" POINTS "," ALL ",'knots':[8,8,8,8,10,12,16,16,16,16]}");
+    same("arm", "{" MOTION ",'samples':3,'control_points':[" POINTS "]," ALL WRENCH("[[1,2,3]]") "}",
+         "{'degree':3,'duration':[1.5],'samples':3,'control_points':" POINTS "," ALL WRENCH("[1,2,3]") "}");
+}
+
+/* Row `row` of every output of a batch is what the request alone gives. */
+static void expect_row(const char *batch, const char *alone, size_t row)
+{
+    char   *text = ok("arm", batch), *single = ok("arm", alone);
+    json_t *all = json_loads(text, JSON_DECODE_INT_AS_REAL, NULL),
+           *one = json_loads(single, JSON_DECODE_INT_AS_REAL, NULL);
+    const char *key;
+    json_t     *value;
+    assert_int_equal(json_object_size(all), json_object_size(one));
+    json_object_foreach (one, key, value)
+        if (!json_equal(json_array_get(json_object_get(all, key), row), value))
+            fail_msg("%s of row %zu differs", key, row);
+    json_decref(all);
+    json_decref(one);
+    free(text);
+    free(single);
+}
+
+static void batches(void **state)
+{
+    const char                                                                 *batch =
+        "{" MOTION ",'samples':5,'control_points':[" POINTS "," OTHERS "]," ALL WRENCH("[[1,2,3],[3,2,1]]") "}";
+    expect_row(batch, "{" MOTION ",'samples':5,'control_points':" POINTS "," ALL WRENCH("[1,2,3]") "}", 0);
+    expect_row(batch, "{" MOTION ",'samples':5,'control_points':" OTHERS "," ALL WRENCH("[3,2,1]") "}", 1);
+    batch = "{'degree':3,'duration':[1.5,0.7,3],'times':[0.1,0.65,0.7],'control_points':" OTHERS "," ALL "}";
+    expect_row(batch, "{'degree':3,'duration':0.7,'times':[0.1,0.65,0.7],'control_points':" OTHERS "," ALL "}", 1);
+    expect_row(batch, "{'degree':3,'duration':3,'times':[0.1,0.65,0.7],'control_points':" OTHERS "," ALL "}", 2);
+}
+
+static void same_bits_on_all_targets(void **state)
+{
+    static const char *const targets[] = {"scalar", "sse2", "neon", "avx2", "avx512"};
+    const char              *body =
+        "{" MOTION ",'samples':19,'control_points':[" POINTS "," OTHERS "]," ALL WRENCH("[[1,2,3],[3,2,1]]") "}";
+    char                                                                        *expected = ok("arm", body);
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        if (!dyn_kernels_find(targets[i])) continue;
+        door_close();
+        door_open_on(NULL, targets[i]);
+        char *text = ok("arm", body);
+        assert_string_equal(text, expected);
+        free(text);
+    }
+    free(expected);
+    door_close();
+    door_open(NULL);
+}
+
+/* The operation that takes states says the same of them, to the bit. */
+static void as_torque_derivative(void **state)
+{
+    char  *text  = ok("arm", "{" MOTION ",'samples':7,'control_points':" POINTS
+                             ",'outputs':['q','qd','qdd','qddd']" WRENCH("[1,2,3]") "}");
+    char  *alone = ok("arm", "{" MOTION ",'samples':7,'control_points':" POINTS
+                             ",'outputs':['tau','tau_dot','joint_wrenches']" WRENCH("[1,2,3]") "}");
+    size_t size  = strlen(text) + 200;
+    char  *body  = malloc(size);
+    assert_non_null(body);
+    snprintf(body, size, "%.*s" WRENCH("[1,2,3]") ",'outputs':['tau','tau_dot','joint_wrenches']}",
+             (int)strlen(text) - 1, text);
+    assert_string_equal(post("arm/torque-derivative", body)->text, alone);
+    free(body);
+    free(text);
+    free(alone);
+}
+
+static double at(const char *output, size_t i, const char *between, size_t j)
+{
+    char path[100];
+    snprintf(path, sizeof path, "%s/1/%zu%s/%zu", output, i, between, j);
+    return number_at(path);
+}
+
+/* Joints in another order: the numbers move, and only move. */
+static void order_of_joints(void **state)
+{
+    const size_t order[] = {3, 1, 0, 2};
+    double       slope[4][4], wrench[4];
+    free(ok("arm", "{" MOTION ",'samples':3,'control_points':" POINTS "," ALL "}"));
+    for (size_t i = 0; i < 4; i++) {
+        wrench[i] = at("d_joint_wrenches_dcontrol_points", 2, "/4/2", order[i]);
+        for (size_t j = 0; j < 4; j++)
+            slope[i][j] = at("dtau_dot_dcontrol_points", order[i], "/2", order[j]);
+    }
+    free(ok("arm", "{" MOTION ",'samples':3,'control_points':[[0.4,0.2,0.1,0.3],[0.3,-0.2,0.5,0.1],[0.5,-1,1,0.2],"
+                   "[0.1,0.3,0.7,-0.4],[-0.3,0.9,0.2,0.6],[0.3,0.1,0.4,0.2]],"
+                   "'joints':['hip','elbow','shoulder','grasp']," ALL "}"));
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(at("d_joint_wrenches_dcontrol_points", 2, "/4/2", i) == wrench[i]);
+        for (size_t j = 0; j < 4; j++)
+            assert_true(at("dtau_dot_dcontrol_points", i, "/2", j) == slope[i][j]);
+    }
+}
+
+static void refuse(unsigned status, const char *body, const char *code, const char *pointer, long long row,
+                   const char *words)
+{
+    post("slider/trajectory", body);
+    assert_problem(status, code, pointer, row);
+    assert_detail(words);
+}
+
+#define LINE "'degree':1,'control_points':[[0],[1],[2]]"
+
+static void bad_motions(void **state)
+{
+    refuse(422, "{'duration':1,'control_points':[[0]],'samples':2}", "missing-field", "/degree", -1, "needs degree");
+    refuse(422, "{'degree':1,'control_points':[[0]],'samples':2}", "missing-field", "/duration", -1, "needs duration");
+    refuse(422, "{'degree':1,'duration':1,'samples':2}", "missing-field", "/control_points", -1,
+           "needs control_points");
+    refuse(422, "{'degree':'3','duration':1,'control_points':[[0]],'samples':2}", "wrong-type", "/degree", -1,
+           "a number");
+    refuse(422, "{'degree':1.5,'duration':1,'control_points':[[0]],'samples':2}", "bad-value", "/degree", -1,
+           "from 1 to 7");
+    refuse(422, "{'degree':8,'duration':1,'control_points':[[0]],'samples':2}", "bad-value", "/degree", -1,
+           "from 1 to 7");
+    refuse(422, "{'degree':3,'duration':1,'control_points':[[0],[1],[2]],'samples':2}", "wrong-shape",
+           "/control_points", -1, "3 control points given, at least 4 expected for degree 3");
+    refuse(422, "{'degree':1,'duration':1,'control_points':[],'samples':2}", "wrong-shape", "/control_points", -1,
+           "at least 2");
+    refuse(422, "{'degree':1,'duration':1,'control_points':{},'samples':2}", "wrong-type", "/control_points", -1,
+           "an array");
+    refuse(422, "{'degree':1,'duration':1,'control_points':[0,1],'samples':2}", "wrong-type", "/control_points/0", -1,
+           "an array");
+    refuse(422, "{'degree':1,'duration':1,'control_points':[[0],[1,2]],'samples':2}", "wrong-shape",
+           "/control_points/1", -1, "2 entries given, 1 expected (nv of slider)");
+    refuse(422, "{'degree':1,'duration':1,'control_points':[[0],['1']],'samples':2}", "wrong-type",
+           "/control_points/1/0", -1, "a string");
+    refuse(422, "{'degree':1,'duration':1,'control_points':[[[0],[1]],[[0],[1],[2]]],'samples':2}", "wrong-shape",
+           "/control_points/1", 1, "the first motion has 2");
+    refuse(422, "{'degree':1,'duration':1,'control_points':[[[0],[1]],[[0],[1,2]]],'samples':2}", "wrong-shape",
+           "/control_points/1/1", 1, "2 entries");
+    refuse(422, "{'degree':1,'duration':[1,2,3],'control_points':[[[0],[1]],[[0],[1]]],'samples':2}", "wrong-shape",
+           "/duration", -1, "3 rows given, but /control_points has 2");
+}
+
+static void bad_times(void **state)
+{
+    refuse(422, "{" LINE ",'duration':0,'samples':2}", "bad-value", "/duration", -1, "greater than 0");
+    refuse(422, "{" LINE ",'duration':-1,'samples':2}", "bad-value", "/duration", -1, "greater than 0");
+    refuse(422, "{" LINE ",'duration':1e-200,'samples':2}", "bad-value", "/duration", -1, "greater than 0");
+    refuse(422, "{" LINE ",'duration':'1','samples':2}", "wrong-type", "/duration", -1, "a number");
+    refuse(422, "{" LINE ",'duration':[],'samples':2}", "wrong-shape", "/duration", -1, "a time for each motion");
+    refuse(422, "{" LINE ",'duration':[1,0],'samples':2}", "bad-value", "/duration/1", 1, "greater than 0");
+    refuse(422, "{" LINE ",'duration':1}", "missing-field", "/samples", -1, "or times");
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'times':[0]}", "bad-value", "/times", -1, "one of them");
+    refuse(422, "{" LINE ",'duration':1,'samples':1}", "bad-value", "/samples", -1, "at least 2");
+    refuse(422, "{" LINE ",'duration':1,'samples':2.5}", "bad-value", "/samples", -1, "whole number");
+    refuse(422, "{" LINE ",'duration':1,'times':[]}", "wrong-shape", "/times", -1, "at least one");
+    refuse(422, "{" LINE ",'duration':1,'times':[0,1.5]}", "bad-value", "/times/1", -1, "from 0 to the duration, 1 s");
+    refuse(422, "{" LINE ",'duration':[2,1],'times':[1.5]}", "bad-value", "/times/0", -1, "1 s");
+    refuse(422, "{" LINE ",'duration':1,'times':[-0.1]}", "bad-value", "/times/0", -1, "from 0");
+    refuse(422, "{" LINE ",'duration':1,'times':[[0]]}", "wrong-type", "/times/0", -1, "a number");
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'dense':1}", "wrong-type", "/dense", -1, "true or false");
+}
+
+static void bad_knots(void **state)
+{
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'knots':[0,0,1,1]}", "wrong-shape", "/knots", -1,
+           "4 knots given, 5 expected");
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'knots':[0,0,2,1,3]}", "bad-value", "/knots/3", -1, "sort them");
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'knots':[0,0,0,1,1]}", "bad-value", "/knots/2", -1,
+           "at the ends 2");
+    refuse(422, "{'degree':1,'control_points':[[0],[1],[2],[3]],'duration':1,'samples':2,'knots':[0,0,1,1,2,2]}",
+           "bad-value", "/knots/3", -1, "at most 1");
+    refuse(422, "{'degree':1,'control_points':[[0],[1]],'duration':1,'samples':2,'knots':[-1e308,0,1,1e308]}",
+           "bad-value", "/knots", -1, "finite range");
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'knots':{}}", "wrong-type", "/knots", -1, "an array");
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'knots':[0,0,'1',1,1]}", "wrong-type", "/knots/2", -1, "a string");
+}
+
+static void other_refusals(void **state)
+{
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'q':[0]}", "unknown-field", "/q", -1, "there are: ");
+    refuse(422, "{" LINE ",'duration':1,'samples':2,'outputs':['jerk']}", "unknown-name", "/outputs/0", -1,
+           "dtau_dduration");
+    refuse(422, "{'degree':1,'control_points':[[1e300],[-1e300]],'duration':1e-90,'samples':2}", "result-not-finite",
+           NULL, -1, "qd[0] of sample 0");
+    post("arm/trajectory", "{" MOTION ",'samples':9,'control_points':[" POINTS
+                           ",[[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,1e6,0,0],[0,1e6,0,0],[0,0,0,0]]]}");
+    assert_problem(422, "angle-too-large", "/control_points", 1);
+    assert_detail("elbow");
+    post("free/trajectory", "{" MOTION ",'samples':2,'control_points':[[0]]}");
+    assert_problem(422, "not-supported", "/control_points", -1);
+    assert_detail("nq = 11, nv = 10");
+    post("arm/evaluate", "{'q':[0,0,0,0],'operations':{'bias':{},'trajectory':{}}}");
+    assert_problem(422, "bad-value", "/operations/trajectory", -1);
+}
+
+static void limits(void **state)
+{
+    refuse(413, "{" LINE ",'duration':1,'samples':20001}", "too-many-rows", "/samples", -1, "the limit is 20000");
+    refuse(413, "{" LINE ",'duration':1,'samples':1e300}", "too-many-rows", "/samples", -1, "the limit is 20000");
+    refuse(413, "{" LINE ",'duration':[1,2,3],'samples':7000}", "too-many-rows", "/duration", -1, "3 times 7000");
+    post("arm/trajectory", "{" MOTION ",'samples':20000,'control_points':" POINTS "," ALL "}");
+    assert_problem(413, "answer-too-large", NULL, -1);
+    assert_detail("samples fit");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_texts),
+        cmocka_unit_test(requests_that_mean_the_same),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(same_bits_on_all_targets),
+        cmocka_unit_test(as_torque_derivative),
+        cmocka_unit_test(order_of_joints),
+        cmocka_unit_test(bad_motions),
+        cmocka_unit_test(bad_times),
+        cmocka_unit_test(bad_knots),
+        cmocka_unit_test(other_refusals),
+        cmocka_unit_test(limits),
+    };
+    return cmocka_run_group_tests(tests, open_door, close_door);
+}
