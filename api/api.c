@@ -134,8 +134,8 @@ api_call *api_begin(api *a, const api_request *request)
     bool go_on = api_head_check(call, request, &problem);
     if (go_on && call->method != API_GET)
         call->wants_body = true;
-    else if (go_on)
-        call->route.resource->handler[API_GET](call, NULL, &problem);
+    else if (go_on && call->route.resource->handler[API_GET](call, NULL, &problem))
+        call->wants_coding = !call->unchanged && api_reply_coding(call) != API_CODING_NONE;
     if (problem.code)
         api_reply_problem(call, &problem);
     else if (call->unchanged)
@@ -146,6 +146,11 @@ api_call *api_begin(api *a, const api_request *request)
 bool api_wants_body(const api_call *call)
 {
     return call->wants_body;
+}
+
+bool api_wants_run(const api_call *call)
+{
+    return call->wants_body || call->wants_coding;
 }
 
 bool api_waits_for_store(const api_call *call)
@@ -164,7 +169,6 @@ bool api_reserve(api_call *call, size_t bytes)
     api_problem_clear(&problem);
     if (api_claim(call, bytes, &problem)) return true;
     api_reply_problem(call, &problem);
-    call->wants_body = false;
     return false;
 }
 
@@ -177,7 +181,6 @@ void api_refuse(api_call *call, api_code code, const char *format, ...)
     api_failv(&problem, code, NULL, format, args);
     va_end(args);
     api_reply_problem(call, &problem);
-    call->wants_body = false;
 }
 
 void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_watch *watch)
@@ -185,13 +188,15 @@ void api_run(api_call *call, api_worker *worker, const char *body, size_t length
     api_problem problem;
     api_input   input = {worker, body, length, watch};
     api_problem_clear(&problem);
-    if (!call->wants_body) return;
-    call->wants_body = false;
-    if (length > call->api->limits.body)
+    if (!api_wants_run(call)) return;
+    bool done = call->wants_coding;
+    if (!done && length > call->api->limits.body)
         api_fail(&problem, API_BODY_TOO_LARGE, NULL, "the body has %zu bytes, the limit is %zu", length,
                  call->api->limits.body);
-    else if (api_watch_check(watch, &problem))
-        call->route.resource->handler[call->method](call, &input, &problem);
+    else if (!done && api_watch_check(watch, &problem))
+        done = call->route.resource->handler[call->method](call, &input, &problem);
+    call->wants_body = call->wants_coding = false;
+    if (done) api_reply_code(call, watch, &problem);
     if (problem.code) api_reply_problem(call, &problem);
     api_scratch_reset(&worker->scratch);
 }

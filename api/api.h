@@ -89,7 +89,7 @@ void api_set_draining(api *api); /* /readyz turns 503 "draining" */
 typedef struct api_request {
     const char *method;
     const char *target; /* path and query as sent, still percent-encoded */
-    const char *content_type, *content_encoding, *accept, *if_match, *if_none_match;
+    const char *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
     const char *request_timeout, *request_id;
     bool        has_body; /* Content-Length > 0, or chunked */
 } api_request;
@@ -113,8 +113,10 @@ typedef struct api_reply {
  * except out of memory. */
 api_call *api_begin(api *api, const api_request *request);
 
-/* True: give the body to api_run. False: the reply stands already (a body, if any, is to be drained). */
+/* True: give the body to api_run. False: a body, if any, is to be drained; and the reply stands already, unless it
+ * wants to be run with no body. */
 bool   api_wants_body(const api_call *call);
+bool   api_wants_run(const api_call *call);
 double api_timeout(const api_call *call); /* s from the end of the headers, within the limit */
 
 /* Claims memory of the common budget for this call; false: nothing claimed, and the reply stands (503).

@@ -1,11 +1,15 @@
 /* call.c - a call's reply and its share of the memory budget. */
 #include "call.h"
+#include "compress.h"
 #include "emit.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+static const char JSON[] = "application/json";
+
+enum { WORTH_CODING = 1024 };     /* bytes; fewer fit one packet */
 enum { PROBLEM_MAX = 16 * 1024 }; /* bytes of a problem's body: detail and pointer, escaped at worst */
 
 void api_reply_header(api_call *call, const char *name, const char *text)
@@ -65,6 +69,40 @@ static void emit_problem(api_emit *e, const api_problem *problem)
     api_emit_end(e);
 }
 
+static const char *header_of(const api_reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->n_headers; i++)
+        if (strcmp(reply->header[i].name, name) == 0) return reply->header[i].value;
+    return NULL;
+}
+
+api_coding api_reply_coding(const api_call *call)
+{
+    const api_reply *reply = &call->reply;
+    bool             worth = reply->body && reply->length >= WORTH_CODING && strcmp(reply->content_type, JSON) == 0 &&
+                 !header_of(reply, "ETag");
+    return worth ? call->coding : API_CODING_NONE;
+}
+
+bool api_reply_code(api_call *call, const api_watch *watch, api_problem *problem)
+{
+    api_buffer coded;
+    api_coding coding = api_reply_coding(call);
+    size_t     length = call->reply.length;
+    if (coding == API_CODING_NONE) return true;
+    size_t bound = api_compress_bound(coding, length), memory = api_compress_memory(coding, length);
+    if (!api_claim(call, bound + memory, problem)) return false;
+    api_buffer_init(&coded, bound);
+    bool done = api_compress(coding, call->reply.body, length, watch, &coded, problem);
+    if (done) done = api_reply_body(call, call->reply.status, call->reply.content_type, &coded, problem);
+    api_buffer_free(&coded);
+    api_unclaim(call, memory);
+    if (!done) return false;
+    api_reply_header(call, "Content-Encoding", api_coding_name(coding));
+    if (call->method != API_GET) api_reply_header(call, "Vary", "Accept, Accept-Encoding");
+    return true;
+}
+
 void api_reply_problem(api_call *call, const api_problem *problem)
 {
     api_buffer  body;
@@ -75,6 +113,7 @@ void api_reply_problem(api_call *call, const api_problem *problem)
     emit_problem(&e, problem);
     api_problem_clear(&memory);
     if (!api_reply_body(call, status, "application/problem+json", &body, &memory)) api_reply_empty(call, status);
+    call->wants_body = call->wants_coding = false;
     if (status == 503) api_reply_header(call, "Retry-After", "1");
 }
 

@@ -54,8 +54,10 @@ struct api_call {
     double                      timeout;                  /* s */
     size_t                      reserved;                 /* bytes of the common budget */
     bool                        wants_body;
-    bool                        unchanged; /* what GET would send is what the client has: 304 */
-    bool                        is_urdf;   /* the body, a model, is XML */
+    bool                        wants_coding; /* the reply of a GET stands, to be compressed */
+    api_coding                  coding;       /* that the client takes */
+    bool                        unchanged;    /* what GET would send is what the client has: 304 */
+    bool                        is_urdf;      /* the body, a model, is XML */
     api_urdf_options            urdf;
     api_reply                   reply;
 };
@@ -78,6 +80,11 @@ void api_reply_empty(api_call *call, unsigned status);
 
 /* The same with what was emitted into a buffer, in its encoding. */
 bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_problem *problem);
+
+/* The coding to put the reply in: the client's, of JSON that is long enough and has no entity tag, which would have to
+ * be another for every coding. And doing it; a problem when memory is short or the watch says so. */
+api_coding api_reply_coding(const api_call *call);
+bool       api_reply_code(api_call *call, const api_watch *watch, api_problem *problem);
 
 /* The body of RFC 9457, with Retry-After where it belongs. */
 void api_reply_problem(api_call *call, const api_problem *problem);

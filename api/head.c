@@ -80,9 +80,18 @@ static bool find_model(api_call *call, api_problem *problem)
     return api_fail(problem, API_NO_SUCH_MODEL, NULL, "no model \"%.64s\" is held", name);
 }
 
+/* What a cache has to look at. What a POST gets is of no use to one, and says so only when it is coded. */
+static void say_what_varies(api_call *call)
+{
+    if (call->method == API_GET)
+        api_reply_header(call, "Vary", is_under(&call->route, "/v1") ? "Accept, Accept-Encoding" : "Accept-Encoding");
+}
+
 /* 406 and 415. Outside /v1 there is one form only, whatever Accept says. */
 static bool negotiate(api_call *call, const api_request *request, api_problem *problem)
 {
+    call->coding = api_coding_by_accept(request->accept_encoding);
+    say_what_varies(call);
     if (!is_under(&call->route, "/v1")) return true;
     bool        sends        = call->method == API_PUT || call->method == API_POST;
     const char *content_type = sends ? request->content_type : NULL;
@@ -127,7 +136,7 @@ static bool check_conditions(api_call *call, const api_request *request, api_pro
     if (!api_preconditions_hold(get ? &if_match_only : &conditions, revision))
         return api_fail(problem, API_PRECONDITION_FAILED, NULL, "the revision here is %s",
                         revision ? revision : "none: there is no such model");
-    if (!get || !api_preconditions_unchanged(&conditions, revision)) return true;
+    if (!get || !api_preconditions_unchanged(&conditions, revision, call->media)) return true;
     call->unchanged = true;
     return true;
 }

@@ -117,9 +117,9 @@ static void emit_joints(api_emit *e, const api_model *m)
 
 static void reply_revision(api_call *call, const api_model *model)
 {
-    char etag[40];
-    snprintf(etag, sizeof etag, "\"%s\"", model->revision);
-    api_reply_header(call, "ETag", etag);
+    char tag[API_TAG_MAX];
+    api_tag_write(model->revision, call->media, tag);
+    api_reply_header(call, "ETag", tag);
     api_reply_header(call, "Model-Revision", model->revision);
 }
 

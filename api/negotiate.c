@@ -10,6 +10,12 @@ static const char *const types[API_MEDIA_COUNT] = {
     [API_MEDIA_CBOR] = "application/cbor",
 };
 
+static const char *const codings[API_CODING_COUNT] = {
+    [API_CODING_NONE] = "identity",
+    [API_CODING_ZSTD] = "zstd",
+    [API_CODING_GZIP] = "gzip",
+};
+
 /* One "type/subtype;name=value;..." as it is read from left to right. */
 typedef struct cursor {
     const char *p;
@@ -73,6 +79,11 @@ static bool take_parameter(cursor *c, span *name, span *value)
 const char *api_media_type(api_media media)
 {
     return types[media];
+}
+
+const char *api_coding_name(api_coding coding)
+{
+    return codings[coding];
 }
 
 static api_media media_named(span type, span subtype)
@@ -179,5 +190,40 @@ api_media api_media_by_accept(const char *accept, api_media own)
             best_quality = quality;
         }
     }
+    return best;
+}
+
+/* One "coding;q=..." or "*;q=...". */
+static void read_coding(cursor *c, preference have[API_CODING_COUNT])
+{
+    span coding  = take_token(c), name, value;
+    int  quality = 1000;
+    while (take_parameter(c, &name, &value))
+        if (span_is(name, "q")) quality = read_quality(value);
+    skip_blank(c);
+    bool ends = *c->p == ',' || *c->p == '\0';
+    c->p += strcspn(c->p, ",");
+    if (!ends || quality < 0) return;
+    for (int i = 0; i < API_CODING_COUNT; i++) {
+        if (span_is(coding, codings[i]) || (i == API_CODING_GZIP && span_is(coding, "x-gzip")))
+            prefer(&have[i], 2, quality);
+        else if (span_is(coding, "*"))
+            prefer(&have[i], 1, quality);
+    }
+}
+
+/* No coding is acceptable unless something says otherwise, but least preferred (RFC 9110, section 12.5.3). */
+api_coding api_coding_by_accept(const char *accept_encoding)
+{
+    cursor     c                      = {accept_encoding};
+    preference have[API_CODING_COUNT] = {{0, 0}};
+    if (!accept_encoding) return API_CODING_NONE;
+    do
+        read_coding(&c, have);
+    while (take(&c, ','));
+
+    api_coding best = API_CODING_NONE;
+    for (int i = 0; i < API_CODING_COUNT; i++)
+        if (have[i].quality > have[best].quality) best = (api_coding)i;
     return best;
 }

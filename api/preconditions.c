@@ -1,6 +1,7 @@
 /* preconditions.c - see preconditions.h. */
 #include "preconditions.h"
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef enum match { NO_MATCH, MATCH, MALFORMED } match;
@@ -23,8 +24,27 @@ static const char *read_tag(const char *p, bool *weak, const char **opaque, size
     return end + 1;
 }
 
+static const char *const suffixes[API_MEDIA_COUNT] = {[API_MEDIA_JSON] = "", [API_MEDIA_CBOR] = "-cbor"};
+
+void api_tag_write(const char *revision, api_media form, char tag[API_TAG_MAX])
+{
+    snprintf(tag, API_TAG_MAX, "\"%s%s\"", revision, suffixes[form]);
+}
+
+/* Whether an opaque tag is the revision's in an encoding; API_MEDIA_NONE: in any. */
+static bool is_tag_of(const char *opaque, size_t length, const char *revision, api_media form)
+{
+    size_t own = strlen(revision);
+    if (length < own || memcmp(opaque, revision, own) != 0) return false;
+    for (int i = 0; i < API_MEDIA_COUNT; i++) {
+        bool same = length - own == strlen(suffixes[i]) && memcmp(opaque + own, suffixes[i], length - own) == 0;
+        if (same) return form == API_MEDIA_NONE || form == (api_media)i;
+    }
+    return false;
+}
+
 /* field = "*" / #entity-tag. Ours are strong; the strong comparison of If-Match refuses weak ones. */
-static match match_list(const char *field, const char *revision, bool strong)
+static match match_list(const char *field, const char *revision, api_media form, bool strong)
 {
     match       found = NO_MATCH;
     const char *p     = skip_blank(field);
@@ -39,8 +59,7 @@ static match match_list(const char *field, const char *revision, bool strong)
         if (*p == '\0') return any ? found : MALFORMED;
         p = read_tag(p, &weak, &opaque, &length);
         if (!p) return MALFORMED;
-        if (revision && !(strong && weak) && strlen(revision) == length && memcmp(revision, opaque, length) == 0)
-            found = MATCH;
+        if (revision && !(strong && weak) && is_tag_of(opaque, length, revision, form)) found = MATCH;
         p = skip_blank(p);
         if (*p != ',' && *p != '\0') return MALFORMED;
     }
@@ -48,11 +67,12 @@ static match match_list(const char *field, const char *revision, bool strong)
 
 bool api_preconditions_hold(const api_preconditions *conditions, const char *revision)
 {
-    if (conditions->if_match && match_list(conditions->if_match, revision, true) != MATCH) return false;
-    return !conditions->if_none_match || match_list(conditions->if_none_match, revision, false) == NO_MATCH;
+    if (conditions->if_match && match_list(conditions->if_match, revision, API_MEDIA_NONE, true) != MATCH) return false;
+    return !conditions->if_none_match ||
+           match_list(conditions->if_none_match, revision, API_MEDIA_NONE, false) == NO_MATCH;
 }
 
-bool api_preconditions_unchanged(const api_preconditions *conditions, const char *revision)
+bool api_preconditions_unchanged(const api_preconditions *conditions, const char *revision, api_media form)
 {
-    return conditions->if_none_match && match_list(conditions->if_none_match, revision, false) == MATCH;
+    return conditions->if_none_match && match_list(conditions->if_none_match, revision, form, false) == MATCH;
 }

@@ -224,7 +224,7 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x)
 {
     switch (x->stage) {
     case TAKING: return evaluate(x);
-    case DROPPING: return answer(x);
+    case DROPPING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);
     case FINISHED: return atomic_load(&x->job.watch.cancelled) ? MHD_NO : answer(x); /* nobody reads it: close */
     default: return MHD_YES;
     }

@@ -15,6 +15,7 @@ static const struct {
     size_t      offset;
 } wanted[] = {
     {"Accept", FIELD(accept)},
+    {"Accept-Encoding", FIELD(accept_encoding)},
     {"Content-Type", FIELD(content_type)},
     {"Content-Encoding", FIELD(content_encoding)},
     {"If-Match", FIELD(if_match)},

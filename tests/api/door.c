@@ -110,12 +110,13 @@ const answer *ask_with(const api_request *head, const char *body, size_t length,
     forget();
     api_call *call = api_begin(door, head);
     assert_non_null(call);
-    if (api_wants_body(call)) api_run(call, worker, body, length, watch);
+    if (api_wants_run(call)) api_run(call, worker, body, length, watch);
     keep_reply(call);
-    last.length = api_reply_of(call)->length;
-    assert_true(!api_reply_of(call)->content_type == !api_reply_of(call)->body);
+    last.length      = api_reply_of(call)->length;
+    const char *type = api_reply_of(call)->content_type;
+    assert_true(!type == !api_reply_of(call)->body);
     last.text = api_take_body(call);
-    if (last.text) {
+    if (last.text && strstr(type, "json") && !header_of(&last, "Content-Encoding")) {
         last.json = json_loadb(last.text, last.length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, NULL);
         assert_non_null(last.json);
     }

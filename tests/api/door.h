@@ -22,7 +22,7 @@ typedef struct answer {
     unsigned status;
     char    *text; /* the body, NUL-terminated; NULL: none */
     size_t   length;
-    json_t  *json; /* NULL when there is no body */
+    json_t  *json; /* NULL when there is no body, or one that is not JSON as it is */
     char     header[8][200], header_name[8][32];
     size_t   n_headers;
 } answer;

@@ -310,6 +310,32 @@ static void conditional_requests(void **state)
 }
 
 /* RFC 9110 §8.6, §15.4.5: what 304 says about a length is true of the 200 it stands for, and it has no body. */
+/* Each encoding has an entity tag of its own; to change a model either will do. */
+static void tags_of_encodings(void **state)
+{
+    api_request get = {.method = "GET", .target = "/v1/models/slider"};
+    char        json[64], cbor[64];
+    snprintf(json, sizeof json, "%s", header_of(ask_with(&get, NULL, 0, NULL), "ETag"));
+    get.accept = "application/cbor";
+    snprintf(cbor, sizeof cbor, "%s", header_of(ask_with(&get, NULL, 0, NULL), "ETag"));
+    assert_int_equal(strlen(json), 2 + 32);
+    assert_int_equal(strlen(cbor), 2 + 32 + 5);
+    assert_memory_equal(json, cbor, 33);
+    get.if_none_match = cbor;
+    assert_int_equal(ask_with(&get, NULL, 0, NULL)->status, 304);
+    get.if_none_match = json;
+    assert_int_equal(ask_with(&get, NULL, 0, NULL)->status, 200);
+    get.if_none_match = NULL;
+    get.if_match      = json;
+    assert_int_equal(ask_with(&get, NULL, 0, NULL)->status, 200);
+    assert_int_equal(status_with((api_request){.if_match = cbor}), 200);
+    assert_int_equal(status_with((api_request){.if_match = "\"00000000000000000000000000000000-cbor\""}), 412);
+    json[33] = '\0'; /* a tag without its end, and what is no suffix of ours */
+    assert_int_equal(status_with((api_request){.if_match = json}), 412);
+    strcat(json, "-gzip\"");
+    assert_int_equal(status_with((api_request){.if_match = json}), 412);
+}
+
 static void not_modified_is_the_head_of_the_model(void **state)
 {
     const char *targets[] = {"/v1/models/slider", "/v1/models/slider/document"};
@@ -320,7 +346,8 @@ static void not_modified_is_the_head_of_the_model(void **state)
         const api_reply *reply = api_reply_of(call);
         assert_int_equal(reply->status, 304);
         assert_true(reply->head && reply->length == length && !reply->content_type);
-        assert_string_equal(reply->header[1].name, "ETag"); /* behind Request-Id */
+        assert_string_equal(reply->header[1].name, "Vary"); /* behind Request-Id */
+        assert_string_equal(reply->header[2].name, "ETag");
         api_end(call);
     }
 }
@@ -473,6 +500,7 @@ int main(void)
         cmocka_unit_test(negotiation),
         cmocka_unit_test(conditions),
         cmocka_unit_test(conditional_requests),
+        cmocka_unit_test(tags_of_encodings),
         cmocka_unit_test(not_modified_is_the_head_of_the_model),
         cmocka_unit_test(conditions_hold_at_commit),
         cmocka_unit_test(timeouts),

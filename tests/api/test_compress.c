@@ -1,0 +1,191 @@
+/* test_compress.c - content codings: what zlib and zstd make of them is what went in, through the door as well; which
+ * one a client takes; what they cost the budget. */
+#include "door.h"
+#include "api/call.h"
+#include "api/compress.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <cmocka.h>
+
+static int open_door(void **state)
+{
+    door_open(NULL);
+    return 0;
+}
+
+static int close_door(void **state)
+{
+    door_close();
+    return 0;
+}
+
+/* Decoded by the libraries' one-call functions; the caller frees. */
+static char *decoded(api_coding coding, const char *bytes, size_t length, size_t expected)
+{
+    char *back = malloc(expected + 1);
+    if (coding == API_CODING_ZSTD) {
+        assert_int_equal(ZSTD_decompress(back, expected + 1, bytes, length), expected);
+        return back;
+    }
+    z_stream z = {.next_in   = (z_const Bytef *)bytes,
+                  .avail_in  = (uInt)length,
+                  .next_out  = (Bytef *)back,
+                  .avail_out = (uInt)expected + 1};
+    assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK); /* gzip and nothing else */
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(z.total_out, expected);
+    assert_int_equal(z.avail_in, 0);
+    inflateEnd(&z);
+    return back;
+}
+
+static void round_trip(api_coding coding, const char *bytes, size_t length)
+{
+    api_problem problem;
+    api_buffer  b;
+    api_problem_clear(&problem);
+    api_buffer_init(&b, api_compress_bound(coding, length));
+    if (!api_compress(coding, bytes, length, NULL, &b, &problem)) fail_msg("%zu bytes: %s", length, problem.detail);
+    char *back = decoded(coding, b.data, b.length, length);
+    assert_memory_equal(back, bytes, length);
+    free(back);
+    api_buffer_free(&b);
+}
+
+/* Digits, bytes without any pattern (which grow), and one byte over and over. */
+static void what_comes_out_went_in(void **state)
+{
+    static const size_t lengths[] = {1,      2, 1000, 1023, 1024, 1025, 65536, (1 << 18) - 1, 1 << 18, (1 << 18) + 1,
+                                     3000000};
+    uint64_t            z         = 1;
+    char               *bytes     = malloc(3000000);
+    for (int kind = 0; kind < 3; kind++)
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+            for (size_t k = 0; k < lengths[i]; k++) {
+                z        = z * 6364136223846793005u + 1442695040888963407u;
+                bytes[k] = kind == 0 ? "0123456789.,[]-e"[z >> 60] : kind == 1 ? (char)(z >> 56) : 'x';
+            }
+            round_trip(API_CODING_GZIP, bytes, lengths[i]);
+            round_trip(API_CODING_ZSTD, bytes, lengths[i]);
+        }
+    free(bytes);
+}
+
+static void stops_when_the_client_has_gone(void **state)
+{
+    static char bytes[1 << 20];
+    api_watch   watch = {.cancelled = true, .deadline = UINT64_MAX};
+    for (api_coding coding = API_CODING_ZSTD; coding < API_CODING_COUNT; coding++) {
+        api_problem problem;
+        api_buffer  b;
+        api_problem_clear(&problem);
+        api_buffer_init(&b, api_compress_bound(coding, sizeof bytes));
+        assert_false(api_compress(coding, bytes, sizeof bytes, &watch, &b, &problem));
+        assert_int_equal(problem.code, API_REQUEST_TIMEOUT);
+        api_buffer_free(&b);
+    }
+}
+
+/* RFC 9110, section 12.5.3. */
+static void accepted_codings(void **state)
+{
+    static const struct {
+        const char *accept;
+        api_coding  coding;
+    } each[] = {
+        {NULL, API_CODING_NONE},
+        {"", API_CODING_NONE},
+        {"gzip", API_CODING_GZIP},
+        {"x-gzip", API_CODING_GZIP},
+        {"GZip", API_CODING_GZIP},
+        {"zstd", API_CODING_ZSTD},
+        {"gzip, deflate, br, zstd", API_CODING_ZSTD},
+        {"deflate, gzip, br", API_CODING_GZIP},
+        {"gzip;q=1.0, zstd;q=0.9", API_CODING_GZIP},
+        {"gzip;q=0.1, zstd; q=0.9", API_CODING_ZSTD},
+        {"identity, gzip;q=0.5", API_CODING_NONE},
+        {"identity;q=0.5, gzip;q=0.5", API_CODING_NONE},
+        {"identity;q=0.5, gzip", API_CODING_GZIP},
+        {"gzip;q=0", API_CODING_NONE},
+        {"gzip;q=0, *", API_CODING_NONE},
+        {"identity;q=0, *", API_CODING_ZSTD},
+        {"identity;q=0.1, *;q=0.5, zstd;q=0", API_CODING_GZIP},
+        {"identity;q=0", API_CODING_NONE},
+        {"*;q=0", API_CODING_NONE},
+        {"br, deflate", API_CODING_NONE},
+        {"gzip;q=nonsense", API_CODING_NONE},
+        {"gzip zstd", API_CODING_NONE},
+        {",, gzip ,", API_CODING_GZIP},
+    };
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        if (api_coding_by_accept(each[i].accept) != each[i].coding) fail_msg("%s", each[i].accept);
+}
+
+/* A GET whose answer is long; its head alone has the same length. */
+static void coded_through_the_door(void **state)
+{
+    size_t        plain = ask("GET", "/openapi.json", NULL)->length;
+    api_request   head  = {.method = "GET", .target = "/openapi.json", .accept_encoding = "gzip"};
+    const answer *a     = ask_with(&head, NULL, 0, NULL);
+    assert_int_equal(a->status, 200);
+    assert_string_equal(header_of(a, "Content-Encoding"), "gzip");
+    assert_string_equal(header_of(a, "Vary"), "Accept-Encoding");
+    assert_in_range(a->length, 1000, plain / 2);
+    free(decoded(API_CODING_GZIP, a->text, a->length, plain));
+    size_t length = a->length;
+    head.method   = "HEAD";
+    assert_int_equal(ask_with(&head, NULL, 0, NULL)->length, length);
+}
+
+/* The same text, coded or not. */
+static void coded_evaluation(void **state)
+{
+    char        body[8000], *at = body;
+    api_request head = {.method = "POST", .target = "/v1/models/arm/mass-matrix", .has_body = true};
+    at += sprintf(at, "{\"q\":[");
+    for (int i = 0; i < 100; i++)
+        at += sprintf(at, "%s[0.%d,0.2,0.3,-0.%d]", i > 0 ? "," : "", i + 1, i + 1);
+    at += sprintf(at, "]}");
+    char  *plain  = strdup(ask_with(&head, body, (size_t)(at - body), NULL)->text);
+    size_t length = strlen(plain);
+    for (api_coding coding = API_CODING_ZSTD; coding < API_CODING_COUNT; coding++) {
+        head.accept_encoding = api_coding_name(coding);
+        const answer *a      = ask_with(&head, body, (size_t)(at - body), NULL);
+        assert_string_equal(header_of(a, "Content-Encoding"), api_coding_name(coding));
+        assert_string_equal(header_of(a, "Vary"), "Accept, Accept-Encoding");
+        char *back = decoded(coding, a->text, a->length, length);
+        assert_memory_equal(back, plain, length);
+        free(back);
+    }
+    free(plain);
+}
+
+/* Short answers, those with an entity tag, CBOR and problems are as they are. */
+static void left_as_they_are(void **state)
+{
+    static const api_request each[] = {
+        {.method = "GET", .target = "/livez", .accept_encoding = "gzip"},
+        {.method = "GET", .target = "/v1/models/arm", .accept_encoding = "gzip"},
+        {.method = "GET", .target = "/v1", .accept_encoding = "gzip", .accept = "application/cbor"},
+        {.method = "GET", .target = "/nowhere", .accept_encoding = "gzip"},
+        {.method = "GET", .target = "/openapi.json"},
+    };
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        assert_null(header_of(ask_with(&each[i], NULL, 0, NULL), "Content-Encoding"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_comes_out_went_in), cmocka_unit_test(stops_when_the_client_has_gone),
+        cmocka_unit_test(accepted_codings),       cmocka_unit_test(coded_through_the_door),
+        cmocka_unit_test(coded_evaluation),       cmocka_unit_test(left_as_they_are),
+    };
+    return cmocka_run_group_tests(tests, open_door, close_door);
+}
