@@ -59,17 +59,18 @@ LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
     return b->geared ? effort / b->ratio : effort;
 }
 
-LANE_INLINE joint_at joint_place(const dyn_body *b, const lane *q)
-{
-    joint_at at = {joint_position(b, q), lane_of(0)};
-    if (b->joint == DYN_REVOLUTE) lane_sincos(at.c, &at.s, &at.c);
-    return at;
-}
-/* every joint but a floating base */
+/* Every joint but a floating base. */
 static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
 {
-    for (size_t i = m->floating; i < m->n_bodies; i++)
-        at[i] = joint_place(&m->body[i], q);
+    for (size_t i = m->floating, j; i < m->n_bodies; i += TRIG_ANGLES) {
+        j                 = i + TRIG_ANGLES <= m->n_bodies ? i + TRIG_ANGLES - 1 : i;
+        const dyn_body *b = &m->body[i], *d = &m->body[j];
+        lane            zero = lane_of(0), x = joint_position(b, q), y = joint_position(d, q);
+        joint_at        turned[2];
+        lane_sincos2(x, y, &turned[0].s, &turned[0].c, &turned[1].s, &turned[1].c);
+        at[i] = b->joint == DYN_REVOLUTE ? turned[0] : (joint_at){x, zero};
+        at[j] = d->joint == DYN_REVOLUTE ? turned[1] : (joint_at){y, zero};
+    }
 }
 
 /* --- vectors between a body's axes and its parent's -------------------------------------------------------- */
@@ -139,8 +140,8 @@ LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_at at, wrench *w
     w->n = to_parent(b, at, w->n, joint, turn);
     if (joint == DYN_PRISMATIC)
         w->n = cross_add(w->n, origin_in_parent(b, at, joint), w->f);
-    else if (b->shifted)
-        w->n = const_cross_add(w->n, b->p_pc, w->f);
+    else
+        w->n = offset_cross_add(w->n, b->p_pc, w->f);
 }
 
 /* A wrench about the body's origin, body axes, as joint wrenches are given: in the link frame's axes, about its origin;

@@ -142,6 +142,43 @@ static double moment_at_parent(const dyn_body *b)
     return reach * reach;
 }
 
+/* Gives the parent what lies on the body's axis: a rod along z at p, so that
+ * h += m p + h.z z,  E += m p p^T + h.z (p z^T + z p^T) + E.zz z z^T. */
+static void give(dyn_body *b, dyn_moments *to)
+{
+    static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    const double     z[3] = {b->sg * b->sa, -b->cg * b->sa, b->ca}, *p = b->p_pc, *given = b->given;
+    to->mass += given[0];
+    for (int i = 0; i < 3; i++)
+        to->h[i] += given[0] * p[i] + given[1] * z[i];
+    for (int e = 0; e < 6; e++) {
+        int i = at[e][0], j = at[e][1];
+        to->E[e] += given[0] * p[i] * p[j] + given[1] * (p[i] * z[j] + z[i] * p[j]) + given[2] * z[i] * z[j];
+    }
+}
+
+/* See dyn_body: leaves first. */
+static void group(dyn_model *m, dyn_body *body)
+{
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        body[i].grouped      = (dyn_moments){.mass = body[i].mass};
+        body[i].grouped_mass = 0;
+        memcpy(body[i].grouped.h, body[i].h, sizeof body[i].h);
+        memcpy(body[i].grouped.E, body[i].E, sizeof body[i].E);
+    }
+    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
+        dyn_body    *b = &body[i], *p = b->parent == DYN_WORLD ? NULL : &body[b->parent];
+        dyn_moments *own = &b->grouped;
+        if (b->joint == DYN_REVOLUTE) {
+            memcpy(b->given, (double[3]){own->mass, own->h[2], own->E[5]}, sizeof b->given);
+            own->mass = own->h[2] = own->E[5] = 0;
+            if (p) give(b, &p->grouped);
+        }
+        b->grouped_mass += own->mass;
+        if (p) p->grouped_mass += b->grouped_mass;
+    }
+}
+
 /* What is summed or known only from the whole tree. */
 static void finish(dyn_model *m, dyn_body *body)
 {
@@ -164,6 +201,7 @@ static void finish(dyn_model *m, dyn_body *body)
         p->subtree_mass += body[i].subtree_mass;
         p->subtree_moment += moment_at_parent(&body[i]);
     }
+    group(m, body);
 }
 
 static size_t model_bytes(size_t n_bodies, size_t n_links)

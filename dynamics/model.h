@@ -89,6 +89,13 @@ typedef enum dyn_turn {
     DYN_TURN_ZX       /* Rz(gamma) Rx(alpha) */
 } dyn_turn;
 
+/* Mass and its first two moments about the origin of some frame. */
+typedef struct dyn_moments {
+    double mass; /* kg */
+    double h[3]; /* kg m, first moment m c */
+    double E[6]; /* kg m^2, second moment int r r^T dm: xx xy xz yy yz zz */
+} dyn_moments;
+
 /* A moving rigid body. Its body frame: origin on the moved joint frame's origin, z along the joint axis. */
 typedef struct dyn_body {
     int            parent; /* earlier body, or DYN_WORLD */
@@ -108,13 +115,20 @@ typedef struct dyn_body {
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
     double         p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */
     double         ratio, offset;
-    double         mass;   /* kg */
-    double         h[3];   /* kg m, first moment m c, body frame */
-    double         E[6];   /* kg m^2, second moment int r r^T dm about the body origin: xx xy xz yy yz zz;
-                            * the inertia tensor about the origin is trace(E) 1 - E */
-    double subtree_mass;   /* kg, of the body and all that hangs on it */
-    double subtree_moment; /* kg m^2, its second moment int r^2 dm about the body origin at most, wherever the
-                            * joints stand; prismatic ones at zero */
+    double         mass; /* kg */
+    double         h[3]; /* kg m, first moment m c, body frame */
+    double         E[6]; /* kg m^2, second moment int r r^T dm about the body origin: xx xy xz yy yz zz;
+                          * the inertia tensor about the origin is trace(E) 1 - E */
+    /* Mass on a revolute joint's axis moves alike with both bodies that the joint connects, so it may belong to either:
+     * the efforts of all joints stay the same (Gautier & Khalil 1990). `grouped` is the body with what its children
+     * have so given it, and without what it gives its own parent, or the ground: `given`, the mass, h.z and E.zz of a
+     * revolute body, zero of others. A revolute body keeps h.x, h.y and E but for E.zz. */
+    dyn_moments grouped;
+    double      given[3];
+    double      grouped_mass;   /* kg, of grouped bodies: of the body and all that hangs on it */
+    double      subtree_mass;   /* kg, of the body and all that hangs on it */
+    double      subtree_moment; /* kg m^2, its second moment int r^2 dm about the body origin at most, wherever the
+                                 * joints stand; prismatic ones at zero */
     double       rotor_inertia;
     dyn_friction friction;
     dyn_spring   spring;

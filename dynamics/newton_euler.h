@@ -9,24 +9,30 @@
 #pragma once
 #include "external.h"
 
+/* U; nothing on its diagonal is ever positive: it is kept with the sign changed */
+typedef struct turning {
+    lane xx, yy, zz, xy, yx, xz, zx, yz, zy;
+} turning;
+
 typedef struct motion { /* of a body, in its axes */
-    vec3 w, wd;         /* angular velocity and acceleration */
-    vec3 a;             /* acceleration of the origin, less gravity */
-    mat3 U;
+    vec3    w, wd;      /* angular velocity and acceleration */
+    vec3    a;          /* acceleration of the origin, less gravity */
+    turning U;
 } motion;
 
 typedef struct motion_rate { /* d/dt of the components of wd, a, U */
-    vec3 wdd, ad;
-    mat3 Ud;
+    vec3    wdd, ad;
+    turning Ud;
 } motion_rate;
 
 typedef struct euler_workspace {
     joint_at    *at;
     motion      *motion; /* of bodies on which other than the next body hangs */
-    wrench      *on;     /* needed on each body: inertial - external, then with what its children need */
+    wrench      *on;     /* needed on each grouped body: inertial - external, then with what its children need */
+    wrench      *given;  /* needed by what it gave its parent */
     external     ext;
     motion_rate *motion_rate; /* the same for the rates */
-    wrench      *on_rate;
+    wrench      *on_rate, *given_rate;
     vec3        *w; /* of every body, for the rates of wrenches */
 } euler_workspace;
 
@@ -35,10 +41,12 @@ static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rat
     euler_workspace ws = {.at     = arena_take(a, m->n_bodies, sizeof(joint_at)),
                           .motion = arena_take(a, m->n_bodies, sizeof(motion)),
                           .on     = arena_take(a, m->n_bodies, sizeof(wrench)),
+                          .given  = arena_take(a, m->n_bodies, sizeof(wrench)),
                           .ext    = external_place(a, m)};
     if (rates) {
         ws.motion_rate = arena_take(a, m->n_bodies, sizeof(motion_rate));
         ws.on_rate     = arena_take(a, m->n_bodies, sizeof(wrench));
+        ws.given_rate  = arena_take(a, m->n_bodies, sizeof(wrench));
         ws.w           = arena_take(a, m->n_bodies, sizeof(vec3));
     }
     return ws;
@@ -48,39 +56,82 @@ static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rat
 typedef struct euler_io {
     const lane *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
     lane       *tau, *joint_wrenches, *tau_dot, *joint_wrench_rates;
+    bool        whole; /* wrenches on the first bodies are asked for or act, not only their efforts */
 } euler_io;
 
 /* --- a body's motion and what it needs --------------------------------------------------------------------- */
 
-LANE_INLINE mat3 angular(vec3 w, vec3 wd)
+LANE_INLINE turning angular(vec3 w, vec3 wd)
 {
     lane xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z, xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
-    return (mat3){
-        {{-yy - zz, xy - wd.z, xz + wd.y}, {xy + wd.z, -xx - zz, yz - wd.x}, {xz - wd.y, yz + wd.x, -xx - yy}}};
+    return (turning){.xx = yy + zz,
+                     .yy = xx + zz,
+                     .zz = xx + yy,
+                     .xy = xy - wd.z,
+                     .yx = xy + wd.z,
+                     .xz = xz + wd.y,
+                     .zx = xz - wd.y,
+                     .yz = yz - wd.x,
+                     .zy = yz + wd.x};
 }
 
 /* U' = [wdd x] + [wd x][w x] + [w x][wd x] */
-LANE_INLINE mat3 angular_rate(vec3 w, vec3 wd, vec3 wdd)
+LANE_INLINE turning angular_rate(vec3 w, vec3 wd, vec3 wdd)
 {
-    lane xx = 2.0 * (w.x * wd.x), yy = 2.0 * (w.y * wd.y), zz = 2.0 * (w.z * wd.z);
+    lane xx = (w.x + w.x) * wd.x, yy = (w.y + w.y) * wd.y, zz = (w.z + w.z) * wd.z;
     lane xy = w.x * wd.y + wd.x * w.y, xz = w.x * wd.z + wd.x * w.z, yz = w.y * wd.z + wd.y * w.z;
-    return (mat3){
-        {{-yy - zz, xy - wdd.z, xz + wdd.y}, {xy + wdd.z, -xx - zz, yz - wdd.x}, {xz - wdd.y, yz + wdd.x, -xx - yy}}};
+    return (turning){.xx = yy + zz,
+                     .yy = xx + zz,
+                     .zz = xx + yy,
+                     .xy = xy - wdd.z,
+                     .yx = xy + wdd.z,
+                     .xz = xz + wdd.y,
+                     .zx = xz - wdd.y,
+                     .yz = yz - wdd.x,
+                     .zy = yz + wdd.x};
 }
 
-/* f = m a + U h;  n = h x a + int r x (U r) dm, whose entries are those of U E - (U E)^T. Linear in a and U: so the
- * rates are the same function of ad and U'. */
-LANE_INLINE wrench inertial(const dyn_body *b, vec3 a, const mat3 *K)
+/* s + U p */
+LANE_INLINE vec3 turning_add(vec3 s, const turning *U, vec3 p)
 {
-    const double *h = b->h, *E = b->E; /* E: xx xy xz yy yz zz */
-    const lane(*U)[3] = K->m;
-    wrench w;
-    w.f   = mat3_const_add(times(b->mass, a), K, h);
-    w.n.x = (U[2][2] - U[1][1]) * E[4] + U[2][0] * E[1] - U[1][0] * E[2] + U[2][1] * E[3] - U[1][2] * E[5];
-    w.n.y = (U[0][0] - U[2][2]) * E[2] + U[0][1] * E[4] - U[2][1] * E[1] + U[0][2] * E[5] - U[2][0] * E[0];
-    w.n.z = (U[1][1] - U[0][0]) * E[1] + U[1][2] * E[2] - U[0][2] * E[4] + U[1][0] * E[0] - U[0][1] * E[3];
-    w.n   = const_cross_add(w.n, h, a);
+    return (vec3){s.x + (U->xy * p.y + U->xz * p.z - U->xx * p.x), s.y + (U->yx * p.x + U->yz * p.z - U->yy * p.y),
+                  s.z + (U->zx * p.x + U->zy * p.y - U->zz * p.z)};
+}
+/* The same for an offset of the model, along one or two axes in most robots: what is zero there costs nothing. */
+LANE_INLINE vec3 turning_add_offset(vec3 s, const turning *U, const double p[3])
+{
+    if (p[0] != 0) s = (vec3){s.x - p[0] * U->xx, s.y + p[0] * U->yx, s.z + p[0] * U->zx};
+    if (p[1] != 0) s = (vec3){s.x + p[1] * U->xy, s.y - p[1] * U->yy, s.z + p[1] * U->zy};
+    if (p[2] != 0) s = (vec3){s.x + p[2] * U->xz, s.y + p[2] * U->yz, s.z - p[2] * U->zz};
+    return s;
+}
+
+/* What a body of these moments needs:
+ *     f = m a + U h;  n = h x a + int r x (U r) dm, whose entries are those of U E - (U E)^T.
+ * Linear in a and U: so the rates are the same function of ad and U'. `revolute`: m, h.z and E.zz are zero. */
+LANE_INLINE wrench inertial(const dyn_moments *of, vec3 a, const turning *U, bool revolute)
+{
+    const double *h = of->h, *E = of->E; /* E: xx xy xz yy yz zz */
+    wrench        w;
+    w.f   = (vec3){h[1] * U->xy - h[0] * U->xx, h[0] * U->yx - h[1] * U->yy, h[0] * U->zx + h[1] * U->zy};
+    w.n.x = E[4] * (U->yy - U->zz) + E[1] * U->zx - E[2] * U->yx + E[3] * U->zy + h[1] * a.z;
+    w.n.y = E[2] * (U->zz - U->xx) + E[4] * U->xy - E[1] * U->zy - E[0] * U->zx - h[0] * a.z;
+    w.n.z = (E[1] * (U->xx - U->yy) + E[2] * U->yz - E[4] * U->xz) +
+            ((E[0] * U->yx - E[3] * U->xy) + (h[0] * a.y - h[1] * a.x));
+    if (revolute) return w;
+    w.f = (vec3){w.f.x + (of->mass * a.x + h[2] * U->xz), w.f.y + (of->mass * a.y + h[2] * U->yz),
+                 w.f.z + (of->mass * a.z - h[2] * U->zz)};
+    w.n.x -= E[5] * U->yz + h[2] * a.y;
+    w.n.y += E[5] * U->xz + h[2] * a.x;
     return w;
+}
+
+/* The same for mass on the z axis, given[] being m, h.z and E.zz. */
+LANE_INLINE wrench inertial_axis(const double given[3], vec3 a, const turning *U)
+{
+    double m = given[0], h = given[1], E = given[2];
+    return (wrench){.f = {m * a.x + h * U->xz, m * a.y + h * U->yz, m * a.z - h * U->zz},
+                    .n = {-(E * U->yz + h * a.y), E * U->xz + h * a.x, lane_of(0)}};
 }
 
 /* x' - sd z x x */
@@ -95,10 +146,10 @@ LANE_INLINE vec3 spin(vec3 rate, vec3 x, lane sd)
 }
 
 /* a + U p, p being the way to the child's origin */
-LANE_INLINE vec3 at_child(const dyn_body *b, joint_at at, vec3 a, const mat3 *U, dyn_joint_kind joint)
+LANE_INLINE vec3 at_child(const dyn_body *b, joint_at at, vec3 a, const turning *U, dyn_joint_kind joint)
 {
-    if (joint == DYN_PRISMATIC) return add(a, mat3_mul(U, origin_in_parent(b, at, joint)));
-    return b->shifted ? mat3_const_add(a, U, b->p_pc) : a;
+    if (joint == DYN_PRISMATIC) return turning_add(a, U, origin_in_parent(b, at, joint));
+    return turning_add_offset(a, U, b->p_pc);
 }
 
 /* Motion of a child from its parent's, k becoming the child's:
@@ -112,7 +163,7 @@ LANE_INLINE void outward_form(const dyn_body *b, joint_at at, lane sd, lane sdd,
         if (joint == DYN_PRISMATIC) { /* p' = sd z */
             double z[3];
             axis_in_parent(b, z);
-            ad = add(ad, scale(mat3_mul(&k->U, vec3_of(z)), sd));
+            ad = turning_add(ad, &k->U, scale(vec3_of(z), sd));
         }
         d->ad  = to_child(b, at, ad, joint, turn);
         d->wdd = to_child(b, at, d->wdd, joint, turn);
@@ -179,7 +230,54 @@ LANE_INLINE void base_motion(const double gravity[3], const euler_io *io, motion
     d->Ud  = angular_rate(k->w, k->wd, d->wdd);
 }
 
+/* A revolute joint on the ground: what turns there turns about z alone. Of the rest, only a and its rate are not zero:
+ *     a = R^T (-g),  ad = -sd z x a,  and the effort needs no more than n.z. */
+LANE_INLINE void first_form(const dyn_body *b, joint_at at, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
+{
+    *a = to_child(b, at, *a, joint, turn);
+}
+
+LANE_INLINE turning about_z(lane squared, lane wd)
+{
+    lane zero = lane_of(0);
+    return (turning){squared, squared, zero, -wd, wd, zero, zero, zero, zero};
+}
+
+LANE_INLINE lane moment_about_z(const dyn_moments *of, vec3 a, lane wd)
+{
+    return (of->E[0] * wd + of->E[3] * wd) + (of->h[0] * a.y - of->h[1] * a.x);
+}
+
+LANE_INLINE bool is_first(const dyn_body *b)
+{
+    return b->parent == DYN_WORLD && b->joint == DYN_REVOLUTE;
+}
+
+LANE_INLINE void first_motion(const dyn_body *b, joint_at at, const double gravity[3], lane sd, lane sdd, lane sddd,
+                              motion *k, motion_rate *d, bool rates)
+{
+    lane zero = lane_of(0);
+    *k        = (motion){.w = {zero, zero, sd}, .wd = {zero, zero, sdd}, .U = about_z(sd * sd, sdd)};
+    k->a      = (vec3){lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])};
+    BODY_FORMS(b, first_form, b, at, &k->a)
+    if (!rates) return;
+    *d = (motion_rate){
+        .wdd = {zero, zero, sddd}, .ad = {sd * k->a.y, -sd * k->a.x, zero}, .Ud = about_z((sd + sd) * sdd, sddd)};
+}
+
 /* --- outward: motions, and what each body needs ------------------------------------------------------------- */
+
+LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, const euler_io *io)
+{
+    wrench on = {vec3_zero(), vec3_zero()};
+    if (is_first(b)) {
+        if (io->whole) on = inertial(&b->grouped, a, U, true);
+        on.n.z = moment_about_z(&b->grouped, a, U->yx);
+        return on;
+    }
+    if (b->joint == DYN_REVOLUTE) return inertial(&b->grouped, a, U, true);
+    return inertial(&b->grouped, a, U, false);
+}
 
 /* Along an unbranched chain the parent's motion stays in registers. */
 LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
@@ -199,15 +297,21 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
             base_motion(scene->gravity, io, &k, &d, rates);
         } else {
             lane sd = joint_rate(b, io->qd), sdd = joint_rate(b, io->qdd), sddd = rates ? joint_rate(b, io->qddd) : sd;
-            BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, &k, &d, rates)
+            if (is_first(b)) {
+                first_motion(b, ws->at[i], scene->gravity, sd, sdd, sddd, &k, &d, rates);
+            } else {
+                BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, &k, &d, rates)
+            }
         }
         if (b->forks) ws->motion[i] = k;
-        ws->on[i] = inertial(b, k.a, &k.U);
+        ws->on[i] = needs(b, k.a, &k.U, io);
+        if (io->joint_wrenches) ws->given[i] = inertial_axis(b->given, k.a, &k.U);
         if (io->wrenches) ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
         if (!rates) continue;
         if (b->forks) ws->motion_rate[i] = d;
-        ws->on_rate[i] = inertial(b, d.ad, &d.Ud);
-        ws->w[i]       = k.w;
+        ws->on_rate[i] = needs(b, d.ad, &d.Ud, io);
+        if (io->joint_wrench_rates) ws->given_rate[i] = inertial_axis(b->given, d.ad, &d.Ud);
+        if (io->wrenches) ws->w[i] = k.w;
     }
 }
 
@@ -276,16 +380,22 @@ static inline void clear_shared(const dyn_model *m, lane *tau)
         tau[v] = lane_of(0);
 }
 
+/* What the joint carries in truth: also what the body gave away. */
+LANE_INLINE wrench carried(wrench w, const dyn_body *b, const wrench *given)
+{
+    return b->joint == DYN_REVOLUTE ? wrench_add(w, *given) : w;
+}
+
 LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, int i, const wrench *w,
                              const wrench *rate, const euler_io *io, bool rates)
 {
     const dyn_body *b = &scene->model->body[i];
     if (io->tau) effort_out(scene, b, w, io);
-    if (io->joint_wrenches) joint_wrench_out(b, ws->at[i], *w, io->joint_wrenches + 6 * i);
+    if (io->joint_wrenches) joint_wrench_out(b, ws->at[i], carried(*w, b, &ws->given[i]), io->joint_wrenches + 6 * i);
     if (!rates) return;
     if (io->tau_dot) effort_rate_out(scene, b, rate, io);
     if (io->joint_wrench_rates) {
-        wrench r = *rate;
+        wrench r = carried(*rate, b, &ws->given_rate[i]);
         if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, joint_rate(b, io->qd));
         joint_wrench_out(b, ws->at[i], r, io->joint_wrench_rates + 6 * i);
     }

@@ -77,6 +77,14 @@ LANE_INLINE vec3 cross_const_add(vec3 s, vec3 a, const double r[3])
 {
     return (vec3){s.x + a.y * r[2] - a.z * r[1], s.y + a.z * r[0] - a.x * r[2], s.z + a.x * r[1] - a.y * r[0]};
 }
+/* s + r x b, r an offset of the model: along one or two axes in most robots, and what is zero there costs nothing */
+LANE_INLINE vec3 offset_cross_add(vec3 s, const double r[3], vec3 b)
+{
+    if (r[0] != 0) s = (vec3){s.x, s.y - r[0] * b.z, s.z + r[0] * b.y};
+    if (r[1] != 0) s = (vec3){s.x + r[1] * b.z, s.y, s.z - r[1] * b.x};
+    if (r[2] != 0) s = (vec3){s.x - r[2] * b.y, s.y + r[2] * b.x, s.z};
+    return s;
+}
 LANE_INLINE sym3 sym3_add(sym3 a, sym3 b)
 {
     return (sym3){a.xx + b.xx, a.xy + b.xy, a.xz + b.xz, a.yy + b.yy, a.yz + b.yz, a.zz + b.zz};
@@ -113,13 +121,6 @@ LANE_INLINE vec3 mat3_mul_xy(const mat3 *a, lane x, lane y)
 LANE_INLINE vec3 mat3_mul_transposed_xy(const mat3 *a, lane x, lane y)
 {
     return (vec3){a->m[0][0] * x + a->m[1][0] * y, a->m[0][1] * x + a->m[1][1] * y, a->m[0][2] * x + a->m[1][2] * y};
-}
-/* s + A r, r a constant of the model */
-LANE_INLINE vec3 mat3_const_add(vec3 s, const mat3 *a, const double r[3])
-{
-    return (vec3){s.x + (a->m[0][0] * r[0] + a->m[0][1] * r[1] + a->m[0][2] * r[2]),
-                  s.y + (a->m[1][0] * r[0] + a->m[1][1] * r[1] + a->m[1][2] * r[2]),
-                  s.z + (a->m[2][0] * r[0] + a->m[2][1] * r[1] + a->m[2][2] * r[2])};
 }
 /* R v and R^T v, R a constant of the model */
 LANE_INLINE vec3 rotate_const(const double R[3][3], vec3 v)

@@ -8,10 +8,11 @@
 #include "lane.h"
 
 #ifdef DYN_COMPLEX
-LANE_INLINE void lane_sincos(lane x, lane *s, lane *c)
+enum { TRIG_ANGLES = 1 };
+LANE_INLINE void lane_sincos2(lane x, lane y, lane *sx, lane *cx, lane *sy, lane *cy)
 {
-    *s = csin(x);
-    *c = ccos(x);
+    *sx = csin(x), *cx = ccos(x);
+    *sy = csin(y), *cy = ccos(y);
 }
 LANE_INLINE lane lane_tanh(lane x)
 {
@@ -21,35 +22,59 @@ LANE_INLINE lane lane_tanh(lane x)
 
 #define LANE_ROUNDER 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to an integer, kept in the low bits */
 
-LANE_INLINE void lane_sincos(lane x, lane *s, lane *c)
+/* The bits of a single lane would go through other registers and back: there, two angles go together. */
+#if LANES == 1
+enum { TRIG_ANGLES = 2 };
+typedef double   trig __attribute__((vector_size(16)));
+typedef uint64_t trig_word __attribute__((vector_size(16)));
+#else
+enum { TRIG_ANGLES = 1 };
+typedef lane      trig;
+typedef lane_word trig_word;
+#endif
+
+LANE_INLINE void trig_sincos(trig x, trig *s, trig *c)
 {
     /* x = k pi/2 + r */
-    lane      kr = x * 0.63661977236758134308 + LANE_ROUNDER;
-    lane_mask k  = lane_bits(kr);
-    lane      kd = kr - LANE_ROUNDER;
-    lane      r =
+    trig      kr = x * 0.63661977236758134308 + LANE_ROUNDER;
+    trig_word k  = (trig_word)kr;
+    trig      kd = kr - LANE_ROUNDER;
+    trig      r =
         ((x - kd * 1.57079632673412561417e+00) - kd * 6.07710050630396597660e-11) - kd * 2.02226624879595063154e-21;
 
     /* sin r = r + r^3 P(r^2),  cos r = 1 - r^2/2 + r^4 Q(r^2) */
-    lane z = r * r, z2 = z * z;
-    lane P = (-1.66666666666666324348e-01 + z * 8.33333333332248946124e-03) +
+    trig z = r * r, z2 = z * z;
+    trig P = (-1.66666666666666324348e-01 + z * 8.33333333332248946124e-03) +
              z2 * ((-1.98412698298579493134e-04 + z * 2.75573137070700676789e-06) +
                    z2 * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10));
-    lane Q = (4.16666666666666019037e-02 + z * -1.38888888888741095749e-03) +
+    trig Q = (4.16666666666666019037e-02 + z * -1.38888888888741095749e-03) +
              z2 * ((2.48015872894767294178e-05 + z * -2.75573143513906633035e-07) +
                    z2 * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11));
-    lane half  = 0.5 * z;
-    lane most  = 1.0 - half;
-    lane sin_r = r + (r * z) * P;
-    lane cos_r = most + (((1.0 - most) - half) + z2 * Q); /* with what rounding took from 1 - half */
+    trig half  = 0.5 * z;
+    trig most  = 1.0 - half;
+    trig sin_r = r + (r * z) * P;
+    trig cos_r = most + (((1.0 - most) - half) + z2 * Q); /* with what rounding took from 1 - half */
 
     /* quadrant k mod 4: odd ones exchange the two; bit 1 of k, of k + 1, is the sign */
-    lane_mask odd = -(k & 1);
-    lane_mask bs = lane_bits(sin_r), bc = lane_bits(cos_r);
-    lane_mask sin_sign = (lane_mask)((lane_word)(k & 2) << 62), cos_sign = (lane_mask)((lane_word)((k + 1) & 2) << 62);
-    *s = lane_from_bits(((bs & ~odd) | (bc & odd)) ^ sin_sign);
-    *c = lane_from_bits(((bc & ~odd) | (bs & odd)) ^ cos_sign);
+    trig_word odd = -(k & 1), bs = (trig_word)sin_r, bc = (trig_word)cos_r;
+    *s = (trig)(((bs & ~odd) | (bc & odd)) ^ ((k & 2) << 62));
+    *c = (trig)(((bc & ~odd) | (bs & odd)) ^ (((k + 1) & 2) << 62));
 }
+
+#if LANES == 1
+LANE_INLINE void lane_sincos2(lane x, lane y, lane *sx, lane *cx, lane *sy, lane *cy)
+{
+    trig s, c;
+    trig_sincos((trig){x, y}, &s, &c);
+    *sx = s[0], *cx = c[0], *sy = s[1], *cy = c[1];
+}
+#else
+LANE_INLINE void  lane_sincos2(lane x, lane y, lane *sx, lane *cx, lane *sy, lane *cy)
+{
+    trig_sincos(x, sx, cx);
+    trig_sincos(y, sy, cy);
+}
+#endif
 
 /* e^y - 1 for |y| <= 44: y = k ln 2 + r, e^y - 1 = 2^k (e^r - 1) + (2^k - 1), Taylor's series on |r| <= 0.35 */
 LANE_INLINE lane lane_expm1(lane y)
