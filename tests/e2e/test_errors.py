@@ -210,6 +210,12 @@ class Requests(ErrorCase):
         self.bad({"q": [0.3], "frame": "bob"}, operation="task-space", model="pendulum")
         self.bad({"q": [[0.3], [0.4]], "frame": "bob"}, operation="task-space", model="pendulum", row=0)
 
+    def test_rank_deficient(self):
+        """A motion that never changes tells next to nothing."""
+        rows = {name: [[0.3]] * 20 for name in ("q", "qd", "qdd", "tau")}
+        self.bad(rows, operation="identify", model="pendulum", says=("bob.", "move"))
+        self.bad({name: [0.3] for name in rows}, operation="identify", model="pendulum", says="states")
+
     def test_results_that_overflow(self):
         problem = self.bad({"q": self.Q, "qd": [1e200] * 4})
         self.assertNotIn("internal", problem["code"])
