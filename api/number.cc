@@ -1,7 +1,6 @@
 // number.cc - numbers from text, see number.h. Values come from fast_float (Lemire 2021, correctly rounded); the
 // grammar is ours.
-#include <cstdint>
-#include <cstring>
+#include <cmath>
 #include <fast_float/fast_float.h>
 
 extern "C" {
@@ -16,19 +15,13 @@ bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// int = "0" / digit1-9 *digit;  a run of digits; both return the first byte behind, or nullptr if there is none.
+// A run of digits: returns the first byte behind, or nullptr if there is none.
 const char *skip_digits(const char *p, const char *end)
 {
     if (p == end || !is_digit(*p)) return nullptr;
     while (p < end && is_digit(*p))
         p++;
     return p;
-}
-
-const char *skip_int(const char *p, const char *end)
-{
-    if (p < end && *p == '0') return p + 1;
-    return skip_digits(p, end);
 }
 
 // number = [ "-" / "+" ] ( 1*digit [ "." *digit ] / "." 1*digit ) [ ("e" / "E") [ "-" / "+" ] 1*digit ]
@@ -56,23 +49,21 @@ const char *skip_decimal(const char *p, const char *end)
 
 // number = [ "-" ] int [ "." 1*digit ] [ ("e" / "E") [ "-" / "+" ] 1*digit ]   (RFC 8259, section 6)
 //
-// fast_float finds the end of the number itself. Its grammar differs from this one in what may stand before the point
-// and must behind it, and in that it stops before an exponent without digits. Of random numbers every second is
-// negative: the sign is put on without a branch.
+// with int = "0" / digit1-9 *digit. fast_float finds the end of the number itself. Its grammar differs from this one in
+// what may stand before the point and must behind it, and in that it stops before an exponent without digits. Signs and
+// leading zeros are as good as random: there are no branches on them.
 extern "C" size_t api_number_read(const char *text, size_t length, double *value)
 {
     const char *end      = text + length;
     bool        negative = length > 0 && *text == '-';
-    const char *whole = text + negative, *p = skip_int(whole, end);
+    const char *whole = text + negative, *p = skip_digits(whole, end);
     if (!p) return 0;
     if (p < end && *p == '.' && (p + 1 == end || !is_digit(p[1]))) return 0;
-    if (*whole == '0' && p < end && is_digit(*p)) end = p;
-    p = fast_float::from_chars(whole, end, *value).ptr;
+    if ((p > whole + 1) & (*whole == '0')) end = whole + 1;
+    double number;
+    p = fast_float::from_chars(whole, end, number).ptr;
     if (p < end && (*p == 'e' || *p == 'E')) return 0;
-    std::uint64_t bits;
-    std::memcpy(&bits, value, sizeof bits);
-    bits |= static_cast<std::uint64_t>(negative) << 63;
-    std::memcpy(value, &bits, sizeof bits);
+    *value = std::copysign(number, negative ? -1.0 : 1.0);
     return static_cast<size_t>(p - text);
 }
 

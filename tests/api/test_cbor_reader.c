@@ -1,0 +1,404 @@
+/* test_cbor_reader.c - CBOR into nodes: the examples of RFC 8949 (appendix A), typed arrays (RFC 8746), and how little
+ * a malformed body can make the reader do. */
+#include "door.h"
+#include "nodes.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int open_all(void **state)
+{
+    door_open(NULL);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    nodes_close();
+    door_close();
+    return 0;
+}
+
+static size_t from_hex(const char *hex, unsigned char *bytes)
+{
+    size_t   n = strlen(hex) / 2;
+    unsigned byte;
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
+        bytes[i] = (unsigned char)byte;
+    }
+    return n;
+}
+
+static const api_node *read_hex(const char *hex)
+{
+    unsigned char bytes[1024];
+    return nodes_read(NODES_CBOR, bytes, from_hex(hex, bytes));
+}
+
+/* The same nodes as those of a JSON text. */
+static void assert_json(const char *hex, const char *text)
+{
+    const api_node *node = read_hex(hex);
+    if (!node) fail_msg("%s: %s", hex, nodes_problem()->detail);
+    const char *nodes = nodes_text(node);
+    node              = nodes_read(NODES_JSON, text, strlen(text));
+    assert_non_null(node);
+    if (strcmp(nodes, nodes_text(node)) != 0) fail_msg("%s is %s, expected %s", hex, nodes, nodes_text(node));
+}
+
+static void assert_refused(const char *hex, api_code code, const char *pointer, long long offset)
+{
+    const api_problem *p = nodes_problem();
+    if (read_hex(hex)) fail_msg("%s is read", hex);
+    if (p->code != code || p->offset != offset) fail_msg("%s: %d %s, offset %lld", hex, p->code, p->detail, p->offset);
+    const char *found = p->has_pointer ? p->pointer : "(none)";
+    if (strcmp(found, pointer ? pointer : "(none)") != 0) fail_msg("%s: %s points at %s", hex, p->detail, found);
+}
+
+/* --- RFC 8949, appendix A --------------------------------------------------------------------------------------- */
+
+static void examples_that_json_could_hold(void **state)
+{
+    static const char *const examples[][2] = {
+        {"00", "0"},
+        {"01", "1"},
+        {"0a", "10"},
+        {"17", "23"},
+        {"1818", "24"},
+        {"1819", "25"},
+        {"1864", "100"},
+        {"1903e8", "1000"},
+        {"1a000f4240", "1000000"},
+        {"1b000000e8d4a51000", "1000000000000"},
+        {"1bffffffffffffffff", "18446744073709551615"},
+        {"3bffffffffffffffff", "-18446744073709551616"},
+        {"20", "-1"},
+        {"29", "-10"},
+        {"3863", "-100"},
+        {"3903e7", "-1000"},
+        {"f90000", "0.0"},
+        {"f98000", "-0.0"},
+        {"f93c00", "1.0"},
+        {"fb3ff199999999999a", "1.1"},
+        {"f93e00", "1.5"},
+        {"f97bff", "65504.0"},
+        {"fa47c35000", "100000.0"},
+        {"fa7f7fffff", "3.4028234663852886e+38"},
+        {"fb7e37e43c8800759c", "1.0e+300"},
+        {"f90001", "5.960464477539063e-8"},
+        {"f90400", "0.00006103515625"},
+        {"f9c400", "-4.0"},
+        {"fbc010666666666666", "-4.1"},
+        {"f4", "false"},
+        {"f5", "true"},
+        {"f6", "null"},
+        {"60", "\"\""},
+        {"6161", "\"a\""},
+        {"6449455446", "\"IETF\""},
+        {"62225c", "\"\\\"\\\\\""},
+        {"62c3bc", "\"\\u00fc\""},
+        {"63e6b0b4", "\"\\u6c34\""},
+        {"64f0908591", "\"\\ud800\\udd51\""},
+        {"80", "[]"},
+        {"83010203", "[1,2,3]"},
+        {"8301820203820405", "[1,[2,3],[4,5]]"},
+        {"98190102030405060708090a0b0c0d0e0f101112131415161718181819",
+         "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25]"},
+        {"a0", "{}"},
+        {"a26161016162820203", "{\"a\":1,\"b\":[2,3]}"},
+        {"826161a161626163", "[\"a\",{\"b\":\"c\"}]"},
+        {"a56161614161626142616361436164614461656145", "{\"a\":\"A\",\"b\":\"B\",\"c\":\"C\",\"d\":\"D\",\"e\":\"E\"}"},
+        {"7f657374726561646d696e67ff", "\"streaming\""},
+        {"9fff", "[]"},
+        {"9f018202039f0405ffff", "[1,[2,3],[4,5]]"},
+        {"9f01820203820405ff", "[1,[2,3],[4,5]]"},
+        {"83018202039f0405ff", "[1,[2,3],[4,5]]"},
+        {"83019f0203ff820405", "[1,[2,3],[4,5]]"},
+        {"9f0102030405060708090a0b0c0d0e0f101112131415161718181819ff",
+         "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25]"},
+        {"bf61610161629f0203ffff", "{\"a\":1,\"b\":[2,3]}"},
+        {"826161bf61626163ff", "[\"a\",{\"b\":\"c\"}]"},
+        {"bf6346756ef563416d7421ff", "{\"Fun\":true,\"Amt\":-2}"},
+    };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        assert_json(examples[i][0], examples[i][1]);
+}
+
+static void examples_beyond_json(void **state)
+{
+    static const struct {
+        const char *hex;
+        api_code    code;
+        long long   offset;
+    } examples[] = {
+        {"c249010000000000000000", API_WRONG_TYPE, -1}, /* bignums */
+        {"c349010000000000000000", API_WRONG_TYPE, -1},
+        {"f97c00", API_NON_FINITE, -1},
+        {"f97e00", API_NON_FINITE, -1},
+        {"f9fc00", API_NON_FINITE, -1},
+        {"fa7f800000", API_NON_FINITE, -1},
+        {"fa7fc00000", API_NON_FINITE, -1},
+        {"faff800000", API_NON_FINITE, -1},
+        {"fb7ff0000000000000", API_NON_FINITE, -1},
+        {"fb7ff8000000000000", API_NON_FINITE, -1},
+        {"fbfff0000000000000", API_NON_FINITE, -1},
+        {"f7", API_WRONG_TYPE, -1}, /* undefined */
+        {"f0", API_WRONG_TYPE, -1}, /* simple values */
+        {"f8ff", API_WRONG_TYPE, -1},
+        {"c074323031332d30332d32315432303a30343a30305a", API_WRONG_TYPE, -1}, /* tags */
+        {"c11a514b67b0", API_WRONG_TYPE, -1},
+        {"c1fb41d452d9ec200000", API_WRONG_TYPE, -1},
+        {"d74401020304", API_WRONG_TYPE, -1},
+        {"d818456449455446", API_WRONG_TYPE, -1},
+        {"d82076687474703a2f2f7777772e6578616d706c652e636f6d", API_WRONG_TYPE, -1},
+        {"40", API_WRONG_TYPE, -1}, /* byte strings */
+        {"4401020304", API_WRONG_TYPE, -1},
+        {"5f42010243030405ff", API_WRONG_TYPE, -1},
+        {"a201020304", API_BAD_CBOR, 1}, /* keys that are no text */
+    };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        assert_refused(examples[i].hex, examples[i].code, examples[i].offset < 0 ? "" : NULL, examples[i].offset);
+}
+
+/* RFC 8949, appendix F: what is not well-formed. */
+static void malformed(void **state)
+{
+    static const struct {
+        const char *hex;
+        long long   offset;
+    } bodies[] = {
+        {"", 0},
+        {"18", 0},
+        {"19", 0},
+        {"1a", 0},
+        {"1b", 0},
+        {"1901", 0},
+        {"1a0102", 0},
+        {"1b01020304050607", 0},
+        {"38", 0},
+        {"58", 0},
+        {"78", 0},
+        {"98", 0},
+        {"9a01ff00", 0},
+        {"b8", 0},
+        {"d8", 0},
+        {"f8", 0},
+        {"f900", 0},
+        {"fa0000", 0},
+        {"fb000000", 0},
+        {"61", 0},
+        {"41", 0},
+        {"5affffffff00", 0},
+        {"7affffffff00", 0},
+        {"7b7fffffffffffffff010203", 0},
+        {"81", 0},
+        {"818181818181818181", 8},
+        {"8200", 0},
+        {"a1", 0},
+        {"a20102", 0},
+        {"a100", 0},
+        {"a2000000", 0},
+        {"7f6100", 3},
+        {"9f", 1},
+        {"9f0102", 3},
+        {"bf", 1},
+        {"9f819f819f9fffffff", 9},
+        {"c0", -2},
+        {"1c", 0},
+        {"1d", 0},
+        {"1e", 0},
+        {"3c", 0},
+        {"5c", 0},
+        {"7c", 0},
+        {"9c", 0},
+        {"bc", 0},
+        {"dc", 0},
+        {"fc", 0},
+        {"fd", 0},
+        {"fe", 0},
+        {"f800", 0},
+        {"f818", 0},
+        {"f81f", 0},
+        {"7f00ff", 1},
+        {"7f4100ff", 1},
+        {"7f7f6100ffff", 1},
+        {"ff", 0},
+        {"81ff", 1},
+        {"8200ff", 2},
+        {"a16161ff", 3},
+        {"9f81ff", 2},
+        {"bf00ff", 1},
+        {"bf616100ff", -3},
+        {"1f", 0},
+        {"3f", 0},
+        {"df", 0},
+        {"0000", 1},
+        {"61ff", 0},
+        {"62c328", 0},
+        {"63eda080", 0},
+        {"64f4908080", 0},
+        {"62c080", 0},
+        {"d9d9f7", 3},
+        {"d9d9f7ff", 3},
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        if (bodies[i].offset >= 0) assert_refused(bodies[i].hex, API_BAD_CBOR, NULL, bodies[i].offset);
+        if (bodies[i].offset == -2) assert_refused(bodies[i].hex, API_WRONG_TYPE, "", -1);
+        if (bodies[i].offset == -3) assert_json(bodies[i].hex, "{\"a\":0}");
+    }
+}
+
+/* --- typed arrays ----------------------------------------------------------------------------------------------- */
+
+#define ONE "000000000000f03f"
+#define TWO "0000000000000040"
+
+static void typed_arrays(void **state)
+{
+    assert_json("d85640", "[]");
+    assert_json("d85540", "[]");
+    assert_json("d85650" ONE TWO, "[1,2]");
+    assert_json("d855480000803f00000040", "[1,2]");
+    assert_json("d8554401000000", "[1.401298464324817e-45]");
+    assert_json("d856480000000000000080", "[-0.0]");
+    assert_json("a16171d85650" ONE TWO, "{\"q\":[1,2]}");
+    assert_json("82d85650" ONE TWO "d85650" TWO ONE, "[[1,2],[2,1]]");
+    assert_json("82d85650" ONE TWO "d855480000803f00000040", "[[1,2],[1,2]]");
+    assert_json("82d85650" ONE TWO "820102", "[[1,2],[1,2]]");
+    assert_json("82820102d85650" ONE TWO, "[[1,2],[1,2]]");
+    assert_json("82d85650" ONE TWO "d85648" ONE, "[[1,2],[1]]");
+    assert_json("82d85648" ONE "02", "[[1],2]");
+    assert_json("8202d85648" ONE, "[2,[1]]");
+    assert_json("d828828102d85650" ONE TWO, "[1,2]");
+    assert_json("d82882820102d85650" ONE TWO, "[[1,2]]");
+    assert_json("d82882820201d85650" ONE TWO, "[[1],[2]]");
+    assert_json("d8288283020101d85650" ONE TWO, "[[[1]],[[2]]]");
+    assert_json("d8289f9f0201ffd85650" ONE TWO "ff", "[[1],[2]]");
+    assert_json("d82882820201820102", "[[1],[2]]");
+    assert_json("d828828202019f0102ff", "[[1],[2]]");
+    assert_json("d8288282020284010203f93c00", "[[1,2],[3,1]]");
+    assert_json("d82882820007d85640", "[]");
+    assert_json("d8288282000780", "[]");
+    assert_json("82d82882820201820102d82882820201820304", "[[[1],[2]],[[3],[4]]]");
+    assert_json("d9d9f7d9d9f781d9d9f701", "[1]");
+}
+
+#define INFINITE "000000000000f0ff"
+
+static void typed_arrays_refused(void **state)
+{
+    assert_refused("d8564700000000000000", API_WRONG_SHAPE, "", -1);
+    assert_refused("d85543000000", API_WRONG_SHAPE, "", -1);
+    assert_refused("d8568100", API_WRONG_TYPE, "", -1);
+    assert_refused("d8565f48" ONE "ff", API_WRONG_TYPE, "", -1);
+    assert_refused("d856d85648" ONE, API_WRONG_TYPE, "", -1);
+    assert_refused("a16171d85650" ONE INFINITE, API_NON_FINITE, "/q/1", -1);
+    assert_refused("a16171d855440000c07f", API_NON_FINITE, "/q/0", -1);
+    assert_refused("a16171d82882820202d8565820" ONE ONE INFINITE ONE, API_NON_FINITE, "/q/1/0", -1);
+    assert_refused("a1617182d85648" ONE "d85648" INFINITE, API_NON_FINITE, "/q/1/0", -1);
+    assert_refused("d82882820301d85650" ONE TWO, API_WRONG_SHAPE, "", -1);
+    assert_refused("d82882820202820102", API_WRONG_SHAPE, "/1", -1);
+    assert_refused("d8288282010183010203", API_WRONG_SHAPE, "", -1);
+    assert_refused("d8288282010181f6", API_WRONG_TYPE, "/0/0", -1);
+    assert_refused("d828828401010101d85648" ONE, API_WRONG_SHAPE, "", -1);
+    assert_refused("d82882820200d85640", API_WRONG_SHAPE, "", -1);
+    assert_refused("d8288280d85640", API_WRONG_SHAPE, "", -1);
+    assert_refused("d82882811bffffffffffffffffd85640", API_WRONG_SHAPE, "", -1);
+    assert_refused("d82882831affffffff1affffffff1affffffffd85640", API_WRONG_SHAPE, "", -1);
+    assert_refused("d8288281f93c00d85648" ONE, API_WRONG_TYPE, "", -1);
+    assert_refused("d828818101", API_WRONG_TYPE, "", -1);
+    assert_refused("d828838101d85648" ONE "00", API_WRONG_TYPE, "", -1);
+    assert_refused("d8289f8101d85648" ONE "00ff", API_WRONG_TYPE, "", -1);
+    assert_refused("d82800", API_WRONG_TYPE, "", -1);
+}
+
+static void texts(void **state)
+{
+    assert_refused("a161716100", API_BAD_VALUE, "/q", -1);
+    assert_refused("a26161a0617181a1610000", API_BAD_VALUE, "/q/0", -1);
+    assert_refused("a2616100616100", API_DUPLICATE_KEY, NULL, 4);
+    assert_refused("bf61610062616200616100ff", API_DUPLICATE_KEY, NULL, 8);
+    assert_refused("a26161007f6161ff00", API_DUPLICATE_KEY, NULL, 4);
+    assert_json("a16161a16161a1616100", "{\"a\":{\"a\":{\"a\":0}}}");
+    assert_json("a17f6171616460ff00", "{\"qd\":0}");
+    assert_json("7fff", "\"\"");
+}
+
+/* --- limits ----------------------------------------------------------------------------------------------------- */
+
+/* What is announced and not there takes no memory. */
+static void memory(void **state)
+{
+    enum { MOST = 8192 };
+    static const char *const bodies[] = {"9a7fffffff",
+                                         "ba7fffffff",
+                                         "7b0000000100000000",
+                                         "5b0000000100000000",
+                                         "d8565b0000000100000000",
+                                         "d82882821a7fffffff1a7fffffff",
+                                         "9a00000001",
+                                         "9f",
+                                         "bf6161",
+                                         "81818181818181"};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        assert_null(read_hex(bodies[i]));
+        assert_in_range(nodes_claimed(), 1, MOST);
+    }
+    enum { NUMBERS = 1 << 17 };
+    static unsigned char typed[8 * NUMBERS + 7] = {0xD8, 0x56, 0x5A, 0, 0x10, 0, 0};
+    assert_non_null(nodes_read(NODES_CBOR, typed, sizeof typed));
+    assert_in_range(nodes_claimed(), 1, MOST);
+    memset(typed, 0x81, sizeof typed);
+    assert_null(nodes_read(NODES_CBOR, typed, sizeof typed));
+    assert_int_equal(nodes_problem()->code, API_TOO_DEEP);
+    assert_int_equal(nodes_problem()->offset, door_limits.nesting);
+}
+
+static void a_tag_may_be_repeated_without_a_stack(void **state)
+{
+    enum { TAGS = 200000 };
+    static unsigned char body[3 * TAGS + 1];
+    for (size_t i = 0; i < TAGS; i++)
+        memcpy(body + 3 * i, "\xd9\xd9\xf7", 3);
+    body[3 * TAGS] = 0x07;
+    assert_string_equal(nodes_text(nodes_read(NODES_CBOR, body, sizeof body)), "0x1.cp+2");
+}
+
+/* Every body cut short anywhere is refused, and every body with a byte changed is read or refused without harm. */
+static void cuts_and_changes(void **state)
+{
+    static const char                  good[] =
+        "a56171d82882820201d85650" ONE TWO "627164820102657769646572d8554400000000616f9f6361626381f4ff6165bf6166f6ff";
+    unsigned char                      bytes[256], other[256];
+    size_t                             n = from_hex(good, bytes);
+    assert_non_null(nodes_read(NODES_CBOR, bytes, n));
+    for (size_t cut = 0; cut < n; cut++) {
+        assert_null(nodes_read(NODES_CBOR, bytes, cut));
+        assert_int_equal(nodes_problem()->code, API_BAD_CBOR);
+    }
+    for (size_t at = 0; at < n; at++)
+        for (unsigned byte = 0; byte < 256; byte++) {
+            memcpy(other, bytes, n);
+            other[at]            = (unsigned char)byte;
+            const api_node *node = nodes_read(NODES_CBOR, other, n);
+            assert_true(!node == (nodes_problem()->code != API_NO_PROBLEM));
+            if (node) nodes_text(node);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples_that_json_could_hold),
+        cmocka_unit_test(examples_beyond_json),
+        cmocka_unit_test(malformed),
+        cmocka_unit_test(typed_arrays),
+        cmocka_unit_test(typed_arrays_refused),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(a_tag_may_be_repeated_without_a_stack),
+        cmocka_unit_test(cuts_and_changes),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
