@@ -1,0 +1,190 @@
+"""The planning programs in api/clients/planner against a server: the motions that they write are evaluated again, with
+splines of this file's own and inverse-dynamics at instants that the programs did not choose."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import tap
+from harness import ROOT, ServerCase
+
+try:
+    import matplotlib  # noqa: F401
+    import scipy  # noqa: F401
+    MISSING = None
+except ImportError as error:
+    MISSING = str(error)
+
+FOLDER = os.path.join(ROOT, "api", "clients", "planner")
+BANG_BANG = 0.391854538900  # s, the optimum of two_link by shooting: no motion within the limits is faster
+A_SPAN = 37                 # instants in each span between two knots: coprime to what the programs look at
+ROUNDING = 1e-9             # of a limit: velocities at the limit are rounded either way
+
+
+def derivative(degree, knots, points):
+    """The spline that is the derivative of a spline: one degree less, without the outer knots."""
+    rows = [[degree * (b - a) / (knots[i + degree + 1] - knots[i + 1]) if knots[i + degree + 1] > knots[i + 1] else 0.0
+             for a, b in zip(points[i], points[i + 1])] for i in range(len(points) - 1)]
+    return degree - 1, knots[1:-1], rows
+
+
+def value(degree, knots, points, u):
+    """A spline at u, by de Boor's triangle."""
+    span = max(i for i in range(degree, len(points)) if knots[i] <= u)
+    row = [list(points[span - degree + i]) for i in range(degree + 1)]
+    for level in range(1, degree + 1):
+        for i in range(degree, level - 1, -1):
+            low, high = knots[span - degree + i], knots[span + 1 + i - level]
+            share = (u - low) / (high - low)
+            row[i] = [(1 - share) * a + share * b for a, b in zip(row[i - 1], row[i])]
+    return row[degree]
+
+
+def sampled(motion):
+    """Fractions of the duration and, as a request, the states there."""
+    spline = motion["degree"], motion["knots"], motion["control_points"]
+    spans = sorted(set(motion["knots"]))
+    at = [low + (high - low) * i / A_SPAN for low, high in zip(spans, spans[1:]) for i in range(A_SPAN)] + [1.0]
+    states = {}
+    for order, name in enumerate(("q", "qd", "qdd", "qddd")):
+        states[name] = [[x / motion["duration"] ** order for x in value(*spline, u)] for u in at]
+        spline = derivative(*spline)
+    return at, states
+
+
+@unittest.skipIf(MISSING, f"the programs need SciPy and matplotlib: {MISSING}")
+class Planner(ServerCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def start(self, program, *arguments):
+        return subprocess.run([sys.executable, "-B", os.path.join(FOLDER, program + ".py"), *arguments],
+                              capture_output=True, text=True, cwd=self.folder, timeout=600)
+
+    def plan(self, program, *arguments):
+        """What it printed, the motion it wrote, the texts in its plot."""
+        done = self.start(program, "--server", self.server.url(), "--motion", "motion.json", "--output", "plot.svg",
+                          *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
+        print("# " + "\n# ".join([program, *done.stdout.splitlines()[-12:]]), flush=True)
+        requests, states = re.search(r"^(\d+) requests, (\d+) states", done.stdout, re.M).groups()
+        self.assertGreater(int(states), int(requests))
+        with open(os.path.join(self.folder, "motion.json"), encoding="utf-8") as file:
+            motion = json.load(file)
+        root = xml.etree.ElementTree.parse(os.path.join(self.folder, "plot.svg")).getroot()
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        texts = {"".join(element.itertext()).strip() for element in root.iter("{http://www.w3.org/2000/svg}text")}
+        return done.stdout, motion, texts
+
+    def tables(self, out):
+        """The tables in the output: a list of rows {column: number} for each."""
+        found = []
+        for line in out.splitlines():
+            cells = re.split(r"\s{2,}", line.strip())
+            if cells[0] == "points":
+                found.append((cells, []))
+            elif found and len(cells) == len(found[-1][0]) and cells[0].isdigit():
+                found[-1][1].append(dict(zip(found[-1][0], map(float, cells))))
+        return [rows for _, rows in found]
+
+    def assertEnds(self, states, start, end, resting):
+        for row, expected in ((0, start), (-1, end)):
+            self.assertClose(states["q"][row], list(expected), 1e-12)
+            for name in resting:
+                self.assertClose(states[name][row], [0.0] * len(start), 1e-9, scale=1, what=name)
+
+    def assertWithin(self, rows, limits, what):
+        worst = max(abs(x) / limit for row in rows for x, limit in zip(row, limits))
+        self.assertLessEqual(worst, 1 + ROUNDING, what)
+        return worst
+
+    def test_two_link_minimum_time(self):
+        out, motion, texts = self.plan("two_link_minimum_time")
+        rows = self.tables(out)[0]
+        durations = [row["T / s"] for row in rows]
+        self.assertEqual(durations, sorted(durations, reverse=True))
+        self.assertEqual(len(set(durations)), len(rows))
+        self.assertLessEqual(min(row["T / s"] for row in rows if row["points"] <= 30), 0.3935)
+        self.assertLessEqual(durations[-1], 0.3921)
+        self.assertGreater(motion["duration"], BANG_BANG)
+        self.assertAlmostEqual(motion["duration"], durations[-1], delta=1e-6)
+        _, states = sampled(motion)
+        self.assertEnds(states, (0, -2), (1, -1), ("qd",))
+        del states["qddd"]
+        tau = self.ask("two_link", "inverse-dynamics", states)["tau"]
+        self.assertGreater(self.assertWithin(tau, (10, 10), "torques"), 0.999)
+        self.assertLessEqual({"torques", "internal forces", "joint positions", "motion", "joint1", "joint2"}, texts)
+
+    def test_prismatic_revolute(self):
+        """Both readings of the published table against an independent optimisation of each."""
+        out, motion, texts = self.plan("prismatic_revolute")
+        for rows, duration, cost in zip(self.tables(out), (0.6462, 0.5858), (0.8531, 0.7732), strict=True):
+            self.assertAlmostEqual(rows[-1]["T / s"], duration, delta=2e-4)
+            self.assertAlmostEqual(rows[-1]["cost"], cost, delta=1e-4)
+        self.assertIn("0.5585", out)
+        at, states = sampled(motion)
+        self.assertEnds(states, (0.1, 0.6), (0.7853981633974483, -0.7853981633974483), ("qd",))
+        del states["qddd"]
+        tau = self.ask("prismatic_revolute", "inverse-dynamics", states)["tau"]
+        self.assertWithin(tau, (10, 10), "force and torque")
+        squares = [sum(x * x for x in row) for row in tau]
+        mean = sum((b - a) * (x + y) / 2 for a, b, x, y in zip(at, at[1:], squares, squares[1:]))
+        cost = motion["duration"] * (0.99 + 0.01 * mean)
+        self.assertAlmostEqual(cost, self.tables(out)[0][-1]["cost"], delta=1e-5)
+        self.assertLessEqual({"internal forces", "joint positions", "motion"}, texts)
+
+    def test_panda_minimum_time(self):
+        out, motion, texts = self.plan("panda_minimum_time")
+        durations = [row["T / s"] for row in self.tables(out)[0]]
+        self.assertLess(durations[-1], durations[0])
+        published = self.ok(self.client.get("/v1/models/panda"))["joints"]
+        limits = [joint["limits"] for joint in published]
+        _, states = sampled(motion)
+        self.assertEnds(states, motion["control_points"][0], motion["control_points"][-1], ("qd", "qdd"))
+        moved = [abs(b - a) for a, b in zip(states["q"][0], states["q"][-1])]
+        self.assertGreater(motion["duration"], max(d / joint["velocity"] for d, joint in zip(moved, limits)))
+        answer = self.ask("panda", "torque-derivative", states)
+        loads = [self.assertWithin(answer["tau"], [joint["effort"] for joint in limits], "torques"),
+                 self.assertWithin(answer["tau_dot"], [1000] * 7, "torque rates"),
+                 self.assertWithin(states["qd"], [joint["velocity"] for joint in limits], "velocities")]
+        self.assertGreater(max(loads), 0.99)
+        for row in states["q"]:
+            for x, joint in zip(row, limits):
+                self.assertTrue(joint["position"][0] <= x <= joint["position"][1], (x, joint))
+        self.assertLessEqual({"torques", "torque rates", "velocities", "joint positions", "internal forces", "motion"},
+                             texts)
+
+    def test_png(self):
+        done = self.start("two_link_minimum_time", "--server", self.server.url(), "--rounds", "1", "--output", "it.png")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(self.folder, "it.png"), "rb") as file:
+            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+    def test_what_goes_wrong_is_said(self):
+        for arguments, status, said in (
+                (("--output", "plot.gif"), 2, "plot.gif"),
+                (("--rounds", "0"), 2, "--rounds 0"),
+                (("--server", self.server.url(), "--control-points", "4"), 1, "4 control points"),
+                (("--server", "http://127.0.0.1:1"), 1, "refused"),
+                (("--server", "ftp://somewhere"), 1, "ftp://somewhere")):
+            done = self.start("two_link_minimum_time", *arguments)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+
+    def test_help(self):
+        for program in ("two_link_minimum_time", "prismatic_revolute", "panda_minimum_time"):
+            done = self.start(program, "--help")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for option in ("--server", "--control-points", "--rounds", "--samples", "--output", "--motion"):
+                self.assertIn(option, done.stdout)
+
+
+if __name__ == "__main__":
+    tap.main()
