@@ -1,15 +1,16 @@
 /* answer.c - from lanes to an answer: how long it can get, and writing it. */
 #include "emit.h"
 #include "operation.h"
+#include "parts.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* An answer on its way out, or measured: then of `states` states, and there are no lanes yet. */
 typedef struct writer {
-    const api_evaluation *e;
-    api_emit              out;
-    size_t                states;
+    api_evaluation *e;
+    api_emit        out;
+    size_t          states;
 } writer;
 
 static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, size_t first)
@@ -38,7 +39,8 @@ static void name_entry(const api_lanes *a, size_t place, char *text, size_t size
     }
 }
 
-static bool fail_not_finite(const api_evaluation *e, const api_lanes *a, const char *name, size_t fault)
+static bool fail_not_finite(const api_evaluation *e, const api_lanes *a, const char *name, size_t fault,
+                            api_problem *problem)
 {
     char   entry[100] = "";
     size_t count = 1, samples = e->samples > 0 ? e->samples : 1;
@@ -48,21 +50,87 @@ static bool fail_not_finite(const api_evaluation *e, const api_lanes *a, const c
     name_entry(a, fault % count, entry, sizeof entry);
     if (e->samples > 0)
         snprintf(entry + strlen(entry), sizeof entry - strlen(entry), " of sample %zu", state % samples);
-    api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "%.64s%s is not finite: figures of this state are too large%s",
-             name, entry, e->model->dyn->mass > 0 ? "" : ", or it would take a mass and nothing that moves has one");
-    if (e->batched) e->problem->row = (long long)(state / samples);
+    api_fail(problem, API_RESULT_NOT_FINITE, NULL, "%.64s%s is not finite: figures of this state are too large%s", name,
+             entry, e->model->dyn->mass > 0 ? "" : ", or it would take a mass and nothing that moves has one");
+    if (e->batched) problem->row = (long long)(state / samples);
     return false;
 }
 
-/* One array of all states, a chunk at a time, so that a client that left or a deadline is noticed. */
+/* States of an array that are written one chunk after the other, by several seats: each chunk where it can be at its
+ * longest; then they are moved together. Alone, a chunk goes right behind the one before. */
+typedef struct chunks {
+    const writer    *w;
+    const api_lanes *a;
+    const char      *name;
+    size_t           seats, room; /* bytes of a whole chunk, at most */
+    size_t          *length;      /* of each */
+} chunks;
+
+static size_t chunk_states(const api_lanes *a, size_t chunk)
+{
+    size_t left = a->states - chunk * API_CHUNK;
+    return left < API_CHUNK ? left : API_CHUNK;
+}
+
+static bool emit_chunk(void *arg, size_t seat, size_t chunk, api_problem *problem)
+{
+    (void)seat;
+    chunks     *c    = arg;
+    api_buffer *to   = c->w->out.to, own;
+    size_t      at   = c->seats > 1 ? chunk * c->room : 0, fault;
+    api_emit    out  = {.media = c->w->out.media, .to = &own};
+    size_t      room = to->capacity - to->length - at;
+    if (c->seats > 1 && room > c->room) room = c->room;
+    own = (api_buffer){.data = to->data + to->length + at, .capacity = room, .maximum = room};
+    if (!api_emit_lanes_states(&out, c->a, chunk * API_CHUNK, chunk_states(c->a, chunk), &fault))
+        return fail_not_finite(c->w->e, c->a, c->name, fault, problem);
+    if (own.failed) return api_fail(problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");
+    if (c->seats > 1)
+        c->length[chunk] = own.length;
+    else
+        to->length += own.length;
+    return true;
+}
+
+static void move_together(const chunks *c, size_t n)
+{
+    api_buffer *to    = c->w->out.to;
+    const char *begin = to->data + to->length;
+    for (size_t chunk = 0; chunk < n; chunk++) {
+        memmove(to->data + to->length, begin + chunk * c->room, c->length[chunk]);
+        to->length += c->length[chunk];
+    }
+}
+
+static size_t most_bytes(const writer *w, const api_lanes *a, size_t states)
+{
+    api_emit measure = {.media = w->out.media};
+    size_t   none;
+    api_emit_lanes_states(&measure, a, 0, states, &none);
+    return measure.bytes;
+}
+
+static bool emit_chunks(writer *w, const api_lanes *a, const char *name)
+{
+    size_t n = (a->states + API_CHUNK - 1) / API_CHUNK, seats = api_seats(w->e, n);
+    chunks c = {.w = w, .a = a, .name = name, .seats = seats, .room = most_bytes(w, a, API_CHUNK)};
+    if (seats > 1 && !(c.length = api_take(w->e, n * sizeof *c.length))) return false;
+    if (!api_do_parts(w->e, seats, n, emit_chunk, &c)) return false;
+    if (seats > 1) move_together(&c, n);
+    return true;
+}
+
 static bool emit_array(writer *w, const api_lanes *a, const char *name)
 {
-    size_t step = w->out.to ? API_CHUNK : w->states, fault;
+    size_t fault;
     api_emit_lanes_begin(&w->out, a);
-    for (size_t first = 0; first < w->states; first += step) {
-        size_t states = w->states - first < step ? w->states - first : step;
-        if (w->out.to && !api_watch_check(w->e->input->watch, w->e->problem)) return false;
-        if (!api_emit_lanes_states(&w->out, a, first, states, &fault)) return fail_not_finite(w->e, a, name, fault);
+    if (w->out.to && a->batched) {
+        if (!emit_chunks(w, a, name)) return false;
+    } else if (!w->out.to) {
+        for (size_t chunk = 0; chunk * API_CHUNK < a->states; chunk++)
+            api_emit_lanes_states(&w->out, a, chunk * API_CHUNK, chunk_states(a, chunk), &fault);
+    } else if (!api_emit_lanes_states(&w->out, a, 0, a->states, &fault)) {
+        return fail_not_finite(w->e, a, name, fault, w->e->problem);
     }
     api_emit_lanes_end(&w->out, a);
     return true;
@@ -135,7 +203,7 @@ static bool emit_answer(writer *w)
 
 /* --- how long --------------------------------------------------------------------------------------------------- */
 
-static size_t measure(const api_evaluation *e, size_t states)
+static size_t measure(api_evaluation *e, size_t states)
 {
     writer w = {.e = e, .out = api_emit_to(e->call->media, NULL), .states = states};
     emit_answer(&w);
@@ -143,7 +211,7 @@ static size_t measure(const api_evaluation *e, size_t states)
 }
 
 /* Most states, of less than were given, whose answer is within the limit. */
-static size_t states_that_fit(const api_evaluation *e, size_t limit)
+static size_t states_that_fit(api_evaluation *e, size_t limit)
 {
     size_t fit = 0, too_many = api_states(e);
     while (too_many - fit > 1) {
@@ -156,7 +224,7 @@ static size_t states_that_fit(const api_evaluation *e, size_t limit)
     return fit;
 }
 
-bool api_answer_bound(const api_evaluation *e, size_t *bytes)
+bool api_answer_bound(api_evaluation *e, size_t *bytes)
 {
     size_t      limit = e->call->api->limits.answer, states = api_states(e);
     const char *what = e->samples > 0 ? "samples" : "rows";
@@ -167,7 +235,7 @@ bool api_answer_bound(const api_evaluation *e, size_t *bytes)
                     limit, states_that_fit(e, limit), what);
 }
 
-bool api_answer_write(const api_evaluation *e, api_buffer *b)
+bool api_answer_write(api_evaluation *e, api_buffer *b)
 {
     writer w = {.e = e, .out = api_emit_to(e->call->media, b), .states = api_states(e)};
     if (!emit_answer(&w)) return false;

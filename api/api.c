@@ -236,6 +236,11 @@ api_worker *api_worker_open(api *a)
     return worker;
 }
 
+void api_worker_join(api_worker *worker, const api_crew *crew)
+{
+    worker->crew = crew;
+}
+
 void api_worker_close(api_worker *worker)
 {
     if (!worker) return;

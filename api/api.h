@@ -138,6 +138,16 @@ typedef struct api_watch {
     uint64_t    deadline;  /* ns on CLOCK_MONOTONIC; past it the reply is 504 */
 } api_watch;
 
+/* Other threads that may help with a large request. `run` calls piece(arg, seat) again and again, until it returns false,
+ * on seat 0 from the calling thread and on seats 1..seats-1 from whoever is free, each seat one thread at a time; it
+ * returns when no call is running and seat 0 has had its false. */
+typedef bool api_piece(void *arg, size_t seat);
+typedef struct api_crew {
+    void (*run)(void *arg, size_t seats, api_piece *piece, void *piece_arg);
+    void  *arg;
+    size_t size; /* most seats */
+} api_crew;
+
 /* Executes the call. The body must stay until it returns. Afterwards the reply stands, whatever happened.
  * `watch` may be NULL. */
 void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_watch *watch);
@@ -148,4 +158,5 @@ const char      *api_call_route(const api_call *call); /* for logs: "/v1/models/
 void             api_end(api_call *call);
 
 api_worker *api_worker_open(api *api); /* NULL: no memory */
+void        api_worker_join(api_worker *worker, const api_crew *crew); /* whom it may ask to help; outlives it */
 void        api_worker_close(api_worker *worker);

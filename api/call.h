@@ -31,8 +31,9 @@ struct api {
 };
 
 struct api_worker {
-    api        *api;
-    api_scratch scratch;
+    api            *api;
+    const api_crew *crew; /* NULL: none */
+    api_scratch     scratch;
 };
 
 /* What api_run was given. */

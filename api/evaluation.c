@@ -1,6 +1,7 @@
 /* evaluation.c - the way of one request for dynamics: see evaluation.h. */
 #include "evaluation.h"
 #include "operation.h"
+#include "parts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,25 +35,47 @@ static size_t step_of(const api_evaluation *e, const api_operation *operation)
 
 static bool take_results(api_evaluation *e, api_asked *asked)
 {
-    const api_operation *operation = asked->operation;
-    for (size_t i = 0; i < api_output_count(operation); i++) {
+    for (size_t i = 0; i < api_output_count(asked->operation); i++) {
         if (!(asked->outputs & API_BIT(i)) || asked->result[i]) continue;
         asked->result[i] = api_take_lanes(e, api_output_entries(e->model, asked, i));
         if (!asked->result[i]) return false;
     }
+    return true;
+}
+
+static bool take_spare(api_evaluation *e, api_asked *asked)
+{
+    const api_operation *operation = asked->operation;
     if (!operation->spare) return true;
     size_t entries = operation->spare(e->model, asked);
     asked->spare   = api_take(e, entries * step_of(e, operation) * e->lanes * sizeof(double));
     return asked->spare != NULL;
 }
 
-static bool take_memory(api_evaluation *e)
+/* What a kernel writes on while it works: of each seat. */
+static bool take_room(api_evaluation *e, api_evaluation *seat)
 {
-    const dyn_kernels *kernels = e->call->api->kernels;
-    e->workspace               = api_take(e, kernels->workspace_size(e->scene.model));
-    if (!e->workspace) return false;
+    seat->workspace = api_take(e, e->call->api->kernels->workspace_size(e->scene.model));
+    if (!seat->workspace) return false;
     for (size_t i = 0; i < e->n_asked; i++)
-        if (!take_results(e, &e->asked[i])) return false;
+        if (!take_spare(e, &seat->asked[i])) return false;
+    return true;
+}
+
+/* A copy of the evaluation for each seat; the first is itself. */
+static bool take_seats(api_evaluation *e, size_t n, api_evaluation **seats)
+{
+    if (n == 1) return take_room(e, *seats = e);
+    *seats = api_take(e, n * sizeof **seats);
+    if (!*seats) return false;
+    for (size_t i = 0; i < n; i++) {
+        api_evaluation *seat = &(*seats)[i];
+        *seat                = *e;
+        seat->asked          = api_take(e, e->n_asked * sizeof *e->asked);
+        if (!seat->asked) return false;
+        memcpy(seat->asked, e->asked, e->n_asked * sizeof *e->asked);
+        if (!take_room(e, seat)) return false;
+    }
     return true;
 }
 
@@ -79,20 +102,43 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
     return true;
 }
 
-/* A chunk at a time, so that a client that left or a deadline is noticed. */
-static bool evaluate(api_evaluation *e)
+/* Chunk `part` of every operation. */
+static bool evaluate_chunk(void *arg, size_t place, size_t part, api_problem *problem)
 {
+    api_evaluation *e     = (api_evaluation *)arg + place;
+    size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
+    e->problem = problem;
     for (size_t i = 0; i < e->n_asked; i++) {
         const api_operation *operation = e->asked[i].operation;
-        size_t               step      = step_of(e, operation);
-        for (size_t block = 0; block < e->blocks; block += step) {
-            size_t blocks = e->blocks - block < step ? e->blocks - block : step;
-            if (!api_watch_check(e->input->watch, e->problem)) return false;
-            if (!operation->evaluate(e, &e->asked[i], block, blocks)) return false;
-        }
-        if (operation->finish && !operation->finish(e, &e->asked[i])) return false;
+        size_t               step      = operation->one_by_one ? 1 : end - begin;
+        for (size_t block = begin; block < end; block += step)
+            if (!operation->evaluate(e, &e->asked[i], block, step)) return false;
     }
     return true;
+}
+
+static bool finish(api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (e->asked[i].operation->finish && !e->asked[i].operation->finish(e, &e->asked[i])) return false;
+    return true;
+}
+
+/* What sums up over the states takes them in order, on one seat. */
+static bool in_order(const api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (e->asked[i].operation->finish) return true;
+    return false;
+}
+
+static bool evaluate(api_evaluation *e)
+{
+    size_t          chunks = (e->blocks + e->chunk - 1) / e->chunk, n = in_order(e) ? 1 : api_seats(e, chunks);
+    api_evaluation *seats;
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (!take_results(e, &e->asked[i])) return false;
+    return take_seats(e, n, &seats) && api_do_parts(e, n, chunks, evaluate_chunk, seats) && finish(e);
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
@@ -151,5 +197,5 @@ static bool reply(api_evaluation *e, size_t bound)
 bool api_evaluate(api_evaluation *e, const api_node *request)
 {
     size_t bound = 0;
-    return decode(e, request, &bound) && take_memory(e) && evaluate(e) && reply(e, bound);
+    return decode(e, request, &bound) && evaluate(e) && reply(e, bound);
 }

@@ -149,5 +149,5 @@ bool api_decode_wrenches(api_evaluation *e, const api_node *request);
 /* --- the answer ------------------------------------------------------------------------------------------------- */
 
 /* Most bytes of the answer; false (413) when that is over the limit. */
-bool api_answer_bound(const api_evaluation *e, size_t *bytes);
-bool api_answer_write(const api_evaluation *e, api_buffer *buffer);
+bool api_answer_bound(api_evaluation *e, size_t *bytes);
+bool api_answer_write(api_evaluation *e, api_buffer *buffer);

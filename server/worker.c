@@ -3,7 +3,10 @@
 #include "worker.h"
 #include "clock.h"
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+enum { SEATS_MOST = 64 }; /* bits of help.free */
 
 typedef struct worker {
     srv_pool   *pool;
@@ -11,10 +14,23 @@ typedef struct worker {
     pthread_t   thread;
 } worker;
 
+/* A job that asks the others for help: on the stack of its worker, in the pool's list while it does. */
+typedef struct help {
+    struct help *next;
+    api_piece   *piece;
+    void        *arg;
+    uint64_t     free; /* bit i: seat i is */
+    size_t       helpers;
+    bool         over; /* there is nothing left to begin */
+} help;
+
 struct srv_pool {
     pthread_mutex_t mutex;
-    pthread_cond_t  work; /* a job waits, or the pool closes */
+    pthread_cond_t  work;   /* a job waits, or wants help, or the pool closes */
+    pthread_cond_t  helped; /* the last helper of a job has left */
     srv_job        *first, *last;
+    help           *asked; /* the longest asked first */
+    api_crew        crew;
     double          admitted;   /* s of estimated work, waiting and running */
     size_t          unfinished; /* jobs admitted */
     double          limit;
@@ -46,26 +62,101 @@ static void settle(srv_pool *pool, const srv_job *job)
     pool->admitted = pool->unfinished ? pool->admitted - job->cost : 0;
 }
 
+/* --- helping: all but crew_run under the mutex -------------------------------------------------------------------- */
+
+static help *find_help(srv_pool *pool)
+{
+    help *h = pool->asked;
+    while (h && (h->over || !h->free))
+        h = h->next;
+    return h;
+}
+
+/* Piece by piece, until there is none left or a job waits: whoever has just come goes before who is helped. */
+static void give_help(srv_pool *pool, help *h)
+{
+    int  seat = __builtin_ctzll(h->free);
+    bool more = true;
+    h->free &= ~(1ull << seat);
+    h->helpers++;
+    while (more && !pool->first) {
+        pthread_mutex_unlock(&pool->mutex);
+        more = h->piece(h->arg, (size_t)seat);
+        pthread_mutex_lock(&pool->mutex);
+    }
+    if (!more) h->over = true;
+    h->free |= 1ull << seat;
+    if (--h->helpers == 0) pthread_cond_broadcast(&pool->helped);
+}
+
+static void ask_help(srv_pool *pool, help *h, size_t seats)
+{
+    help **last = &pool->asked;
+    while (*last)
+        last = &(*last)->next;
+    *last = h;
+    for (size_t seat = 1; seat < seats; seat++) {
+        h->free |= 1ull << seat;
+        pthread_cond_signal(&pool->work);
+    }
+}
+
+static void take_leave(srv_pool *pool, help *h)
+{
+    help **at = &pool->asked;
+    while (*at != h)
+        at = &(*at)->next;
+    *at = h->next;
+    while (h->helpers > 0)
+        pthread_cond_wait(&pool->helped, &pool->mutex);
+}
+
+static void crew_run(void *arg, size_t seats, api_piece *piece, void *piece_arg)
+{
+    srv_pool *pool = arg;
+    help      h    = {.piece = piece, .arg = piece_arg};
+    pthread_mutex_lock(&pool->mutex);
+    ask_help(pool, &h, seats);
+    pthread_mutex_unlock(&pool->mutex);
+    while (piece(piece_arg, 0))
+        ;
+    pthread_mutex_lock(&pool->mutex);
+    take_leave(pool, &h);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* --- workers ------------------------------------------------------------------------------------------------------ */
+
+/* Under the mutex, which is free while the job runs. */
+static void do_job(srv_pool *pool, srv_job *job, api_worker *scratch)
+{
+    unlink_job(pool, job);
+    pthread_mutex_unlock(&pool->mutex);
+
+    srv_job_run(job, scratch);
+
+    pthread_mutex_lock(&pool->mutex);
+    settle(pool, job);
+    pthread_mutex_unlock(&pool->mutex);
+    job->done(job); /* it may be gone from here on */
+    pthread_mutex_lock(&pool->mutex);
+}
+
 static void *work(void *argument)
 {
     worker   *self = argument;
     srv_pool *pool = self->pool;
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
-        while (!pool->first && !pool->closing)
+        help *h = pool->first ? NULL : find_help(pool);
+        if (pool->first)
+            do_job(pool, pool->first, self->scratch);
+        else if (h)
+            give_help(pool, h);
+        else if (pool->closing)
+            break;
+        else
             pthread_cond_wait(&pool->work, &pool->mutex);
-        srv_job *job = pool->first;
-        if (!job) break;
-        unlink_job(pool, job);
-        pthread_mutex_unlock(&pool->mutex);
-
-        srv_job_run(job, self->scratch);
-
-        pthread_mutex_lock(&pool->mutex);
-        settle(pool, job);
-        pthread_mutex_unlock(&pool->mutex);
-        job->done(job); /* it may be gone from here on */
-        pthread_mutex_lock(&pool->mutex);
     }
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
@@ -76,6 +167,7 @@ static bool start_worker(srv_pool *pool, api *service)
     worker *w = &pool->workers[pool->n_workers];
     *w        = (worker){.pool = pool, .scratch = api_worker_open(service)};
     if (!w->scratch) return false;
+    api_worker_join(w->scratch, &pool->crew);
     if (pthread_create(&w->thread, NULL, work, w) != 0) {
         api_worker_close(w->scratch);
         return false;
@@ -91,7 +183,9 @@ srv_pool *srv_pool_open(api *service, size_t workers, double limit)
     if (!pool) return NULL;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->helped, NULL);
     pool->limit = limit;
+    pool->crew  = (api_crew){.run = crew_run, .arg = pool, .size = workers < SEATS_MOST ? workers : SEATS_MOST};
     while (pool->n_workers < workers)
         if (!start_worker(pool, service)) {
             srv_pool_close(pool);
@@ -112,6 +206,7 @@ void srv_pool_close(srv_pool *pool)
         api_worker_close(pool->workers[i].scratch);
     }
     pthread_cond_destroy(&pool->work);
+    pthread_cond_destroy(&pool->helped);
     pthread_mutex_destroy(&pool->mutex);
     free(pool);
 }

@@ -4,6 +4,9 @@
  * work admitted and not yet done would keep each worker busy for longer than the limit. (Its length is bounded by
  * the number of connections, each of which has one request at a time.)
  *
+ * A job with many states is done by its worker together with those that have nothing else to do: they leave it between
+ * two pieces when another job comes.
+ *
  * A job belongs to its submitter. Between srv_pool_push and its `done` (called on the worker's thread) only the
  * pool touches it, but for `watch.cancelled`. */
 #pragma once

@@ -1,0 +1,79 @@
+/* parts.c - see parts.h. */
+#include "parts.h"
+
+typedef struct seat {
+    size_t       failed; /* the part, or NONE */
+    api_problem *problem;
+    api_problem  own;
+} seat;
+
+typedef struct run {
+    api_part        *work;
+    void            *arg;
+    size_t           parts;
+    const api_watch *watch;
+    atomic_size_t    next;
+    atomic_size_t    failed; /* the first part that has; those before it are begun */
+    seat            *seats;
+} run;
+
+static const size_t NONE = SIZE_MAX;
+
+static void note_failed(run *r, size_t part)
+{
+    size_t first = atomic_load(&r->failed);
+    while (part < first && !atomic_compare_exchange_weak(&r->failed, &first, part))
+        ;
+}
+
+/* Parts are begun in order, so that whoever finds a failed part before its own has nothing more to do, and nobody fails
+ * twice. */
+static bool do_next(void *argument, size_t place)
+{
+    run   *r    = argument;
+    seat  *s    = &r->seats[place];
+    size_t part = atomic_fetch_add(&r->next, 1);
+    if (part >= r->parts || part > atomic_load(&r->failed)) return false;
+    if (api_watch_check(r->watch, s->problem) && r->work(r->arg, place, part, s->problem)) return true;
+    s->failed = part;
+    note_failed(r, part);
+    return false;
+}
+
+size_t api_seats(const api_evaluation *e, size_t parts)
+{
+    const api_crew *crew = e->input->worker->crew;
+    size_t          most = crew ? crew->size : 1;
+    return parts < most ? (parts > 0 ? parts : 1) : most;
+}
+
+/* The worker's own seat tells the evaluation's problem. */
+static void set_seats(run *r, size_t seats, api_problem *problem)
+{
+    for (size_t i = 0; i < seats; i++) {
+        seat *s    = &r->seats[i];
+        s->failed  = NONE;
+        s->problem = i == 0 ? problem : &s->own;
+        if (i > 0) api_problem_clear(&s->own);
+    }
+}
+
+bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work, void *arg)
+{
+    const api_crew *crew = e->input->worker->crew;
+    seat            alone;
+    run             r = {.work = work, .arg = arg, .parts = parts, .watch = e->input->watch, .seats = &alone};
+    if (seats > 1 && !(r.seats = api_take(e, seats * sizeof *r.seats))) return false;
+    atomic_init(&r.next, 0);
+    atomic_init(&r.failed, NONE);
+    set_seats(&r, seats, e->problem);
+    if (seats > 1)
+        crew->run(crew->arg, seats, do_next, &r);
+    else
+        while (do_next(&r, 0))
+            ;
+    size_t failed = atomic_load(&r.failed);
+    for (size_t i = 1; i < seats && failed != NONE; i++)
+        if (r.seats[i].failed == failed) *e->problem = r.seats[i].own;
+    return failed == NONE;
+}

@@ -1,0 +1,73 @@
+"""One large request and several workers: who works on it, and who else is served meanwhile."""
+import glob
+import json
+import re
+import time
+import unittest
+
+import tap
+from harness import Server, in_threads
+from samples import HEAVY, branched, chain, everything, states
+
+ROWS = 4000
+
+
+def processor_time(server, thread):
+    """Seconds of processor time of each of the server's threads of that name, in ticks."""
+    times = []
+    for path in glob.glob(f"/proc/{server.process.pid}/task/*/stat"):
+        with open(path) as stat:
+            name, rest = re.fullmatch(r"\d+ \((.*)\) (.*)", stat.read().strip(), re.S).groups()
+        if name == thread:
+            times.append(int(rest.split()[11]) + int(rest.split()[12]))
+    return sorted(times)
+
+
+class Crew(unittest.TestCase):
+    def serve(self, *arguments):
+        server = Server(*arguments)
+        self.addCleanup(server.kill)
+        server.client().put("/v1/models/branched", branched())
+        return server
+
+    def test_all_workers_share_one_request(self):
+        body = json.dumps(everything(states(ROWS)))
+        bodies = []
+        for workers in (1, 3):
+            server = self.serve("--workers", str(workers))
+            for _ in range(3):
+                answer = server.client(120).post("/v1/models/branched/evaluate", body)
+                self.assertEqual(answer.status, 200, answer)
+                bodies.append(answer.body)
+            times = processor_time(server, "torqued-worker")    # the last of them changes models
+            print(f"# {workers} workers and the writer: {times} ticks")
+            self.assertEqual(len(times), workers + 1)
+            self.assertGreater(times[1], 0, "all but the writer have worked")
+            self.assertIsNone(server.stop())
+        self.assertEqual(len(set(bodies)), 1)
+
+    def test_who_comes_later_is_served_first(self):
+        """Helpers leave a long request when another comes, and it is answered before the long one."""
+        server = self.serve("--workers", "2", "--queue", "600")
+        server.client().put("/v1/models/long", chain(100))
+        rows = json.loads(HEAVY)
+        rows["q"] = rows["q"] * 8
+        done = {}
+
+        def work(index):
+            client = server.client(120)
+            if index == 0:
+                answer = client.post("/v1/models/long/evaluate", json.dumps(rows))
+            else:
+                time.sleep(0.3)
+                answer = client.post("/v1/models/long/evaluate", HEAVY)
+            done[index] = time.monotonic()
+            return answer.status
+
+        self.assertEqual(in_threads(2, work), [200, 200])
+        self.assertLess(done[1], done[0])
+        self.assertIsNone(server.stop())
+
+
+if __name__ == "__main__":
+    tap.main()
