@@ -1,0 +1,225 @@
+/* articulated.h - articulated inertias: what a body and all that hangs on it, its joints free, opposes to acceleration.
+ *
+ * Featherstone (2008), ch. 7. About the body's origin, in its axes, as blocks  [n; f] = [A H; H^T Q] [wd; a].
+ * Rotor inertia adds to the pivot D = S^T I S alone: with it the joint's own row keeps rho = rotor / D of itself, where
+ * without it is zero, and stays so until the inertia is turned. */
+#pragma once
+#include "composite.h"
+
+typedef struct articulated {
+    sym3 A, Q;
+    mat3 H;
+} articulated;
+
+/* Entry (i, j); both constant. */
+LANE_INLINE lane *sym3_at(sym3 *s, int i, int j)
+{
+    if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
+    return i + j == 1 ? &s->xy : i + j == 2 ? &s->xz : &s->yz;
+}
+
+LANE_INLINE articulated articulated_rigid(const dyn_body *b)
+{
+    const double *E = b->E, *h = b->h;
+    lane          zero = lane_of(0), m = lane_of(b->mass);
+    return (articulated){.A = {lane_of(E[3] + E[5]), lane_of(-E[1]), lane_of(-E[2]), lane_of(E[0] + E[5]),
+                               lane_of(-E[4]), lane_of(E[0] + E[3])},
+                         .Q = {m, zero, zero, m, zero, m},
+                         .H = {{{zero, lane_of(-h[2]), lane_of(h[1])},
+                                {lane_of(h[2]), zero, lane_of(-h[0])},
+                                {lane_of(-h[1]), lane_of(h[0]), zero}}}};
+}
+
+/* I and the body's own. */
+LANE_INLINE articulated articulated_with_rigid(articulated I, const dyn_body *b)
+{
+    const double *E = b->E, *h = b->h;
+    I.A = (sym3){I.A.xx + (E[3] + E[5]), I.A.xy - E[1], I.A.xz - E[2],
+                 I.A.yy + (E[0] + E[5]), I.A.yz - E[4], I.A.zz + (E[0] + E[3])};
+    I.Q.xx += b->mass;
+    I.Q.yy += b->mass;
+    I.Q.zz += b->mass;
+    I.H.m[0][1] -= h[2];
+    I.H.m[0][2] += h[1];
+    I.H.m[1][0] += h[2];
+    I.H.m[1][2] -= h[0];
+    I.H.m[2][0] -= h[1];
+    I.H.m[2][1] += h[0];
+    return I;
+}
+
+LANE_INLINE articulated articulated_add(const articulated *a, const articulated *b)
+{
+    articulated sum = {.A = sym3_add(a->A, b->A), .Q = sym3_add(a->Q, b->Q)};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            sum.H.m[i][j] = a->H.m[i][j] + b->H.m[i][j];
+    return sum;
+}
+
+/* U = I S */
+LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
+{
+    if (joint == DYN_PRISMATIC)
+        return (wrench){.f = {I->Q.xz, I->Q.yz, I->Q.zz}, .n = {I->H.m[0][2], I->H.m[1][2], I->H.m[2][2]}};
+    return (wrench){.f = {I->H.m[2][0], I->H.m[2][1], I->H.m[2][2]}, .n = {I->A.xz, I->A.yz, I->A.zz}};
+}
+
+/* Without the row and column along the joint: rho U, exact where the difference would not be. */
+LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, double rotor, dyn_joint_kind joint)
+{
+    const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
+    const bool turns = joint == DYN_REVOLUTE;
+    I->A.xx -= G->n.x * U->n.x;
+    I->A.xy -= G->n.x * U->n.y;
+    I->A.yy -= G->n.y * U->n.y;
+    I->Q.xx -= G->f.x * U->f.x;
+    I->Q.xy -= G->f.x * U->f.y;
+    I->Q.yy -= G->f.y * U->f.y;
+    for (int i = 0; i < (turns ? 2 : 3); i++)
+        for (int j = 0; j < (turns ? 3 : 2); j++)
+            I->H.m[i][j] -= g[i] * f[j];
+    vec3 n = times(rotor, G->n), keep = times(rotor, G->f); /* rho U */
+    if (turns) {
+        I->Q.xz -= G->f.x * U->f.z;
+        I->Q.yz -= G->f.y * U->f.z;
+        I->Q.zz -= G->f.z * U->f.z;
+        I->A = (sym3){I->A.xx, I->A.xy, n.x, I->A.yy, n.y, n.z};
+        store3(I->H.m[2], keep);
+    } else {
+        I->A.xz -= G->n.x * U->n.z;
+        I->A.yz -= G->n.y * U->n.z;
+        I->A.zz -= G->n.z * U->n.z;
+        I->Q         = (sym3){I->Q.xx, I->Q.xy, keep.x, I->Q.yy, keep.y, keep.z};
+        I->H.m[0][2] = n.x;
+        I->H.m[1][2] = n.y;
+        I->H.m[2][2] = n.z;
+    }
+}
+
+/* I - U U^T / D, G = U / D. */
+LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wrench *G, const dyn_body *b)
+{
+    if (b->joint == DYN_PRISMATIC)
+        project_form(I, U, G, b->rotor_inertia, DYN_PRISMATIC);
+    else
+        project_form(I, U, G, b->rotor_inertia, DYN_REVOLUTE);
+}
+
+/* --- to the parent's axes and origin ------------------------------------------------------------------------ */
+
+/* Rz S Rz^T; `flat`: nothing but the block of x and y. */
+LANE_INLINE sym3 sym3_spin(sym3 S, lane c, lane s, bool flat)
+{
+    if (!flat) return sym3_turn_z(S, c, s);
+    S.xz = S.yz = S.zz = lane_of(0);
+    lane t1 = c * S.xx - s * S.xy, t2 = c * S.xy - s * S.yy;
+    S.xy = s * t1 + c * t2;
+    t1   = c * t1 - s * t2;
+    S.yy = (S.xx + S.yy) - t1;
+    S.xx = t1;
+    return S;
+}
+
+/* Rz H Rz^T. Of the block of x and y, the multiples of 1 and of [z] stay, and the rest, symmetric without trace, turns
+ * by twice the angle. `flat`: the last row is zero. */
+LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat)
+{
+    lane cc = c * c - 0.5, ss = s * c; /* half of cos 2s, sin 2s */
+    lane u = H.m[0][0] - H.m[1][1], v = H.m[0][1] + H.m[1][0];
+    lane t = 0.5 * (H.m[0][0] + H.m[1][1]), a = 0.5 * (H.m[0][1] - H.m[1][0]);
+    lane x = cc * u - ss * v, y = ss * u + cc * v;
+    mat3 R = {{{t + x, y + a, c * H.m[0][2] - s * H.m[1][2]},
+               {y - a, t - x, s * H.m[0][2] + c * H.m[1][2]},
+               {H.m[2][0], H.m[2][1], H.m[2][2]}}};
+    if (!flat) {
+        R.m[2][0] = c * H.m[2][0] - s * H.m[2][1];
+        R.m[2][1] = s * H.m[2][0] + c * H.m[2][1];
+    }
+    return R;
+}
+
+/* The constant turn, Rz(gamma) Rx(alpha). */
+LANE_INLINE sym3 sym3_turn_up(const dyn_body *b, sym3 S, bool flat, dyn_turn turn)
+{
+    double ca = b->ca, sa = b->sa;
+    if (turn == DYN_TURN_NONE) return S;
+    if (turn == DYN_TURN_X_PLUS) return (sym3){S.xx, -S.xz, S.xy, S.zz, -S.yz, S.yy};
+    if (turn == DYN_TURN_X_MINUS) return (sym3){S.xx, S.xz, -S.xy, S.zz, -S.yz, S.yy};
+    if (flat) {
+        lane cy = ca * S.yy, sy = sa * S.yy;
+        S = (sym3){S.xx, ca * S.xy, sa * S.xy, ca * cy, sa * cy, sa * sy};
+    } else {
+        S = sym3_turn_x(S, ca, sa);
+    }
+    return turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(b->cg), lane_of(b->sg));
+}
+
+LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn turn)
+{
+    bool tilts = turn == DYN_TURN_X || turn == DYN_TURN_ZX;
+    for (int j = 0; j < 3; j++) { /* columns */
+        vec3 x    = mat3_column(&H, j);
+        x         = flat && tilts ? (vec3){x.x, b->ca * x.y, b->sa * x.y} : turn_up(b, x, tilts ? DYN_TURN_X : turn);
+        H.m[0][j] = x.x;
+        H.m[1][j] = x.y;
+        H.m[2][j] = x.z;
+    }
+    for (int i = 0; i < 3; i++)
+        store3(H.m[i], turn_up(b, load3(H.m[i]), tilts ? DYN_TURN_X : turn));
+    if (turn != DYN_TURN_ZX) return H;
+    return mat3_spin(H, lane_of(b->cg), lane_of(b->sg), false);
+}
+
+/* About an origin moved by -r along axis k of the axes in use, the wrench p too: with [r] of r e_k,
+ * H' = H + [r] Q,  A' = A - H [r] + [r] H'^T,  n' = n + [r] f. */
+LANE_INLINE void articulated_shift(articulated *I, wrench *p, int k, lane r)
+{
+    const int i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has -r x_j at i, r x_i at j */
+    lane(*H)[3] = I->H.m, Hii = H[i][i], Hij = H[i][j], Hji = H[j][i];
+    for (int b = 0; b < 3; b++) {
+        H[i][b] -= r * *sym3_at(&I->Q, j, b);
+        H[j][b] += r * *sym3_at(&I->Q, i, b);
+    }
+    *sym3_at(&I->A, k, i) -= r * H[k][j];
+    *sym3_at(&I->A, k, j) += r * H[k][i];
+    *sym3_at(&I->A, i, i) -= r * (Hij + H[i][j]);
+    *sym3_at(&I->A, i, j) += r * (Hii - H[j][j]);
+    *sym3_at(&I->A, j, j) += r * (Hji + H[j][i]);
+    lane f[3] = {p->f.x, p->f.y, p->f.z}, n[3] = {p->n.x, p->n.y, p->n.z};
+    n[i] -= r * f[j];
+    n[j] += r * f[i];
+    p->n = load3(n);
+}
+
+/* Of a child, in its axes about its origin, becomes the parent's; `flat` as articulated_project has left it. */
+LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulated *I, wrench *p, bool flat,
+                                       dyn_joint_kind joint, dyn_turn turn)
+{
+    if (joint == DYN_REVOLUTE) {
+        if (flat) store3(I->H.m[2], vec3_zero());
+        I->A = sym3_spin(I->A, at.c, at.s, flat);
+        I->Q = sym3_spin(I->Q, at.c, at.s, false);
+        I->H = mat3_spin(I->H, at.c, at.s, flat);
+    } else {
+        flat = false;
+        articulated_shift(I, p, 2, at.c);
+    }
+    I->A = sym3_turn_up(b, I->A, flat, turn);
+    I->Q = sym3_turn_up(b, I->Q, false, turn);
+    I->H = mat3_turn_up(b, I->H, flat, turn);
+    p->f = to_parent(b, at, p->f, joint, turn);
+    p->n = to_parent(b, at, p->n, joint, turn);
+}
+
+LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulated *I, wrench *p)
+{
+    if (b->rotor_inertia != 0) {
+        BODY_FORMS(b, articulated_turn_form, b, at, I, p, false)
+    } else {
+        BODY_FORMS(b, articulated_turn_form, b, at, I, p, true)
+    }
+    if (b->p_pc[0] != 0) articulated_shift(I, p, 0, lane_of(b->p_pc[0]));
+    if (b->p_pc[1] != 0) articulated_shift(I, p, 1, lane_of(b->p_pc[1]));
+    if (b->p_pc[2] != 0) articulated_shift(I, p, 2, lane_of(b->p_pc[2]));
+}
