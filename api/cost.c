@@ -1,6 +1,7 @@
 /* cost.c - what a request may cost, and the rates of this machine: each is the best of a few short runs, since noise
  * only ever adds. */
 #define _GNU_SOURCE /* memmem */
+#include "compress.h"
 #include "cost.h"
 #include "json.h"
 #include "number.h"
@@ -24,13 +25,33 @@ static double less(double a, double b)
 }
 
 /* An array of full-length numbers, as sensors and planners send them. */
-static void sample(api_buffer *b)
+static void sample(api_media media, api_buffer *b)
 {
-    api_emit e = api_emit_to(API_MEDIA_JSON, b);
+    api_emit e = api_emit_to(media, b);
     double   numbers[NUMBERS];
     for (int i = 0; i < NUMBERS; i++)
         numbers[i] = (double)(i + 1) / 7;
     api_emit_numbers(&e, numbers, 1, (size_t[]){NUMBERS});
+}
+
+static void measure_coding(const api_buffer *text, api_coding coding, api_rates *rates)
+{
+    api_buffer  b;
+    api_problem problem;
+    api_problem_clear(&problem);
+    api_buffer_init(&b, api_compress_bound(coding, text->length));
+    double start = now();
+    if (api_compress(coding, text->data, text->length, NULL, &b, &problem))
+        rates->code[coding] = less(rates->code[coding], (now() - start) / (double)text->length);
+    api_buffer_free(&b);
+}
+
+static void measure_write(api_media media, api_buffer *b, api_rates *rates)
+{
+    api_buffer_init(b, 64 * NUMBERS);
+    double start = now();
+    sample(media, b);
+    rates->write[media] = less(rates->write[media], (now() - start) / NUMBERS);
 }
 
 static void measure_text(api_rates *rates)
@@ -39,12 +60,13 @@ static void measure_text(api_rates *rates)
         api_buffer  b;
         api_problem problem;
         api_problem_clear(&problem);
-        api_buffer_init(&b, 64 * NUMBERS);
-        double start = now();
-        sample(&b);
-        rates->write = less(rates->write, (now() - start) / NUMBERS);
-        start        = now();
-        json_t *read = b.failed ? NULL : api_json_parse(b.data, b.length, 2, &problem);
+        measure_write(API_MEDIA_CBOR, &b, rates);
+        api_buffer_free(&b);
+        measure_write(API_MEDIA_JSON, &b, rates);
+        for (api_coding coding = API_CODING_ZSTD; !b.failed && coding < API_CODING_COUNT; coding++)
+            measure_coding(&b, coding, rates);
+        double  start = now();
+        json_t *read  = b.failed ? NULL : api_json_parse(b.data, b.length, 2, &problem);
         json_decref(read);
         if (read) rates->read = less(rates->read, (now() - start) / (double)b.length);
         api_buffer_free(&b);
@@ -93,7 +115,11 @@ static void measure_kernel(const dyn_kernels *kernels, api_rates *rates)
 
 api_rates api_rates_measure(const dyn_kernels *kernels)
 {
-    api_rates rates = {.read = 100e-9, .write = 200e-9, .body = 100e-9}; /* guesses that a measurement only lowers */
+    api_rates rates = {/* guesses that a measurement only lowers */
+                       .read  = 100e-9,
+                       .write = {[API_MEDIA_JSON] = 200e-9, [API_MEDIA_CBOR] = 20e-9},
+                       .code  = {[API_CODING_ZSTD] = 50e-9, [API_CODING_GZIP] = 100e-9},
+                       .body  = 100e-9};
     measure_text(&rates);
     measure_kernel(kernels, &rates);
     return rates;
@@ -101,8 +127,8 @@ api_rates api_rates_measure(const dyn_kernels *kernels)
 
 /* --- a request before it is read -------------------------------------------------------------------------------- */
 
-/* Names stand near the beginning or the end of a body, long fields of numbers between. */
-enum { END = 512 };
+/* Names stand near the beginning or the end of a body, long fields of numbers between. A number is about so long. */
+enum { END = 512, NUMBER_BYTES = 20 };
 
 /* Whether a name may be in the body, whatever its encoding. */
 static bool mentions(const api_input *input, const char *name)
@@ -150,7 +176,9 @@ static double state_cost(const api_call *call, const api_input *input, const api
         if ((named || operation->finish) && operation->once && *once == 0) *once = operation->once(m);
         if (named || output->by_default) numbers += (double)api_output_entries(m, &asked, i);
     }
-    return bodies * rates->body + numbers * rates->write;
+    double write = rates->write[call->media];
+    if (call->media == API_MEDIA_JSON) write += NUMBER_BYTES * rates->code[call->coding];
+    return bodies * rates->body + numbers * write;
 }
 
 /* States are not counted before they are read: about one for every six bytes a position entry. Motions have so many
@@ -167,6 +195,7 @@ double api_cost(const api_call *call, const char *body, size_t length)
 {
     const api_input input   = {.body = body, .length = length};
     double          seconds = 5e-6 + (double)length * call->api->rates.read, each = 0, all = 0, once = 0;
+    if (call->wants_coding) return seconds + (double)call->reply.length * call->api->rates.code[call->coding];
     if (!call->wants_body || call->method != API_POST) return seconds * (call->method == API_PUT ? 4 : 1);
     for (size_t i = 0; api_operations[i]; i++) {
         const api_operation *operation = api_operations[i];

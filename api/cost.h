@@ -1,12 +1,14 @@
 /* cost.h - what a request may cost, before it is read: the server runs light requests at once and queues the rest. */
 #pragma once
 #include "../dynamics/dynamics.h"
+#include "negotiate.h"
 
 /* Seconds, measured once when the api is opened. */
 typedef struct api_rates {
-    double read;  /* per byte of JSON read */
-    double write; /* per number written */
-    double body;  /* per state and body of inverse dynamics, the unit of an operation's weight */
+    double read;                   /* per byte of JSON read */
+    double write[API_MEDIA_COUNT]; /* per number written */
+    double code[API_CODING_COUNT]; /* per byte compressed */
+    double body;                   /* per state and body of inverse dynamics, the unit of an operation's weight */
 } api_rates;
 
 /* Takes some milliseconds. Without memory, cautious guesses stand. */
