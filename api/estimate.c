@@ -196,23 +196,24 @@ static void weigh(const api_estimate *t)
         t->at[v].deviation = fmax(t->noise[v], fmax(ROUNDING * mean_torque(t), RANGE * worst));
 }
 
-static api_solved solve(api_estimate *t)
+static api_solved solve(const api_evaluation *e, api_estimate *t)
 {
-    return join(t) ? api_triangle_solve(t->R, &t->unknowns, t->scratch) : API_UNSOLVED;
+    if (!api_watch_check(e->input->watch, e->problem) || !join(t)) return API_UNSOLVED;
+    return api_triangle_solve(t->R, &t->unknowns, t->scratch);
 }
 
-api_solved api_estimate_solve(api_estimate *t)
+api_solved api_estimate_solve(const api_evaluation *e, api_estimate *t)
 {
     memset(t->unknowns.unseen, 0, t->n);
     if (t->used <= t->n) return API_DEFICIENT;
     if (!isfinite(t->square)) return API_UNSOLVED;
     for (size_t v = 0; v < t->model->nv; v++)
         if (!factor(t, &t->at[v])) return API_UNSOLVED;
-    api_solved solved = solve(t);
+    api_solved solved = solve(e, t);
     for (int round = 0; round < ROUNDS && solved == API_SOLVED && tells_noise(t); round++) {
         measure_noise(t);
         weigh(t);
-        solved = solve(t);
+        solved = solve(e, t);
     }
     if (solved != API_SOLVED) return solved;
     measure_noise(t);

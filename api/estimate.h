@@ -15,6 +15,8 @@ typedef struct api_coordinate api_coordinate;
 typedef struct api_estimate {
     const api_model *model;
     const api_base  *base;
+    const api_input *input; /* with the request's watch and problem, looked at between rounds */
+    api_problem     *problem;
     bool             weighted; /* by the request */
     size_t           n;        /* base parameters */
     size_t           used;     /* rows with a weight */
@@ -39,8 +41,9 @@ typedef struct api_measured {
 } api_measured;
 bool api_estimate_add(api_estimate *t, const api_measured *state);
 
-/* After the last state. API_DEFICIENT: too few rows, or `unknowns.unseen` says what they do not tell. */
-api_solved api_estimate_solve(api_estimate *t);
+/* After the last state. API_DEFICIENT: too few rows, or `unknowns.unseen` says what they do not tell. API_UNSOLVED:
+ * with a problem when the deadline has passed, else figures too large. */
+api_solved api_estimate_solve(const api_evaluation *e, api_estimate *t);
 
 /* The s with which R's rows are to be believed: never more exactly than numbers allow. */
 double api_estimate_believed(const api_estimate *t);

@@ -185,7 +185,7 @@ static bool finish(const api_evaluation *e, const api_asked *asked)
     struct api_identification *id   = asked->identification;
     api_estimate              *t    = &id->estimate;
     double                    *beta = t->unknowns.x, sum = 0;
-    switch (api_estimate_solve(t)) {
+    switch (api_estimate_solve(e, t)) {
     case API_SOLVED: break;
     case API_DEFICIENT: return fail_deficient(e, asked);
     case API_UNSOLVED:
