@@ -9,19 +9,22 @@
 #include <string.h>
 #include <strings.h>
 
-#define FIELD(member) offsetof(api_request, member)
+#define WANTED(name, member)                                                                                           \
+    {                                                                                                                  \
+        name, sizeof name - 1, offsetof(api_request, member)                                                           \
+    }
 static const struct {
     const char *name;
-    size_t      offset;
+    size_t      length, offset;
 } wanted[] = {
-    {"Accept", FIELD(accept)},
-    {"Accept-Encoding", FIELD(accept_encoding)},
-    {"Content-Type", FIELD(content_type)},
-    {"Content-Encoding", FIELD(content_encoding)},
-    {"If-Match", FIELD(if_match)},
-    {"If-None-Match", FIELD(if_none_match)},
-    {"Request-Id", FIELD(request_id)},
-    {"Request-Timeout", FIELD(request_timeout)},
+    WANTED("Accept", accept),
+    WANTED("Accept-Encoding", accept_encoding),
+    WANTED("Content-Type", content_type),
+    WANTED("Content-Encoding", content_encoding),
+    WANTED("If-Match", if_match),
+    WANTED("If-None-Match", if_none_match),
+    WANTED("Request-Id", request_id),
+    WANTED("Request-Timeout", request_timeout),
 };
 enum { N_WANTED = sizeof wanted / sizeof wanted[0] };
 
@@ -38,8 +41,12 @@ static void complain(srv_head *head, const char *what, const char *name)
 
 static bool is_token(const char *name, size_t length)
 {
-    static const char token[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    return length > 0 && strspn(name, token) == length;
+    for (size_t i = 0; i < length; i++) {
+        char c = name[i], lower = (char)(c | 0x20);
+        if (c == '-' || (lower >= 'a' && lower <= 'z')) continue;
+        if (!c || !strchr("!#$%&'*+.^_`|~0123456789", c)) return false;
+    }
+    return length > 0;
 }
 
 /* A value stands in the request's buffer right behind its name and colon; the name of a folded one was moved. */
@@ -73,19 +80,22 @@ static bool join(srv_head *head, const char **field, const char *value)
     return true;
 }
 
-static void read_framing(reading *r, const char *name, const char *value)
+/* Most names differ in length already. */
+#define IS_NAMED(name, length, text) ((length) == sizeof text - 1 && strncasecmp(name, text, length) == 0)
+
+static void read_framing(reading *r, const char *name, size_t length, const char *value)
 {
     srv_head *head = r->head;
-    if (strcasecmp(name, "Content-Length") == 0) {
+    if (IS_NAMED(name, length, "Content-Length")) {
         if (r->lengths++) complain(head, "More than one", name);
         head->length = strtoull(value, NULL, 10); /* libmicrohttpd has refused what is no number or too large */
-    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+    } else if (IS_NAMED(name, length, "Transfer-Encoding")) {
         if (r->codings++) complain(head, "More than one", name);
         if (strcasecmp(value, "chunked") != 0) complain(head, "The only transfer coding is chunked, not", value);
         head->chunked = true;
-    } else if (strcasecmp(name, "Host") == 0) {
+    } else if (IS_NAMED(name, length, "Host")) {
         if (r->hosts++) complain(head, "More than one", name);
-    } else if (strcasecmp(name, "Expect") == 0 && strcasecmp(value, "100-continue") == 0) {
+    } else if (IS_NAMED(name, length, "Expect") && strcasecmp(value, "100-continue") == 0) {
         head->expects_continue = true;
     }
 }
@@ -102,9 +112,9 @@ static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char
         complain(head, "Not the name of a header:", name);
     else if (folded)
         complain(head, "A header continued on a second line:", name);
-    read_framing(r, name, value);
+    read_framing(r, name, name_size, value);
     for (size_t i = 0; i < N_WANTED; i++)
-        if (strcasecmp(name, wanted[i].name) == 0) {
+        if (name_size == wanted[i].length && strncasecmp(name, wanted[i].name, name_size) == 0) {
             const char **field = (const char **)((char *)&head->request + wanted[i].offset);
             r->no_memory |= !join(head, field, value);
         }
