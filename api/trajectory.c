@@ -126,12 +126,12 @@ static void of_torque_rate(const api_evaluation *e, size_t block, const partials
 
 /* --- the chain rule --------------------------------------------------------------------------------------------- */
 
-/* Where control point 0 of those that matter stands among the answer's, in each lane. */
-static void first_of(const api_evaluation *e, const api_asked *asked, size_t block, size_t first[DYN_MAX_LANES])
+/* The first control point that matters, in each lane. */
+static void first_of(const api_evaluation *e, const api_motion *m, size_t block, size_t first[DYN_MAX_LANES])
 {
-    const double *lanes = api_block(e, asked->motion->first, 1, block);
+    const double *lanes = api_block(e, m->first, 1, block);
     for (size_t l = 0; l < e->lanes; l++)
-        first[l] = asked->motion->dense ? (size_t)lanes[l] : 0;
+        first[l] = (size_t)lanes[l];
 }
 
 /* An output by control points, where all that do not matter are zero. */
@@ -143,23 +143,53 @@ static double *clean_result(const api_evaluation *e, const api_asked *asked, siz
     return out;
 }
 
-/* out[row][k][j] = sum_r b_rk dy_row / d x_r,j */
+/* One row of partial derivatives on its way to control points. */
+typedef struct chain {
+    size_t        nv, support, orders;
+    const double *basis;                 /* orders x support */
+    const double *by[API_SPLINE_ORDERS]; /* nv each */
+    const size_t *first;                 /* of each lane; NULL: 0 */
+} chain;
+
+/* out[first + k][j] = sum_r b_rk dy / d x_r,j */
+static inline __attribute__((always_inline)) void put_row_by(size_t W, const chain *c, double *out)
+{
+    for (size_t k = 0; k < c->support; k++)
+        for (size_t j = 0; j < c->nv; j++) {
+            double sum[DYN_MAX_LANES] = {0};
+            for (size_t r = 0; r < c->orders; r++)
+                for (size_t l = 0; l < W; l++)
+                    sum[l] += c->basis[(r * c->support + k) * W + l] * c->by[r][j * W + l];
+            for (size_t l = 0; c->first && l < W; l++)
+                out[((c->first[l] + k) * c->nv + j) * W + l] = sum[l];
+            if (!c->first) memcpy(out + (k * c->nv + j) * W, sum, W * sizeof *sum);
+        }
+}
+
+/* The same with the width known to the compiler. */
+static void put_row(size_t W, const chain *c, double *out)
+{
+    switch (W) {
+    case 8: put_row_by(8, c, out); break;
+    case 4: put_row_by(4, c, out); break;
+    case 2: put_row_by(2, c, out); break;
+    default: put_row_by(W, c, out); break;
+    }
+}
+
 static void by_points(const api_evaluation *e, const api_asked *asked, size_t block, const partials *p, size_t output)
 {
     const api_motion *m = asked->motion;
     size_t            W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1, first[DYN_MAX_LANES];
-    const double     *basis = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
-    double           *out   = clean_result(e, asked, output, block);
-    first_of(e, asked, block, first);
-    for (size_t row = 0; out && row < p->rows; row++, out += asked->support * nv * W)
-        for (size_t k = 0; k < support; k++)
-            for (size_t j = 0; j < nv; j++)
-                for (size_t l = 0; l < W; l++) {
-                    double sum = 0;
-                    for (size_t r = 0; r < p->orders; r++)
-                        sum += basis[(r * support + k) * W + l] * p->by[r][(row * nv + j) * W + l];
-                    out[((first[l] + k) * nv + j) * W + l] = sum;
-                }
+    double           *out = clean_result(e, asked, output, block);
+    chain             c   = {.nv = nv, .support = support, .orders = p->orders, .first = m->dense ? first : NULL};
+    c.basis               = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
+    first_of(e, m, block, first);
+    for (size_t row = 0; out && row < p->rows; row++, out += asked->support * nv * W) {
+        for (size_t r = 0; r < p->orders; r++)
+            c.by[r] = p->by[r] + row * nv * W;
+        put_row(W, &c, out);
+    }
 }
 
 /* out[row] = -1/T sum_r r sum_j (dy_row / d x_r,j) x_r,j */
@@ -186,7 +216,7 @@ static void put_dense_basis(const api_evaluation *e, const api_asked *asked, siz
     size_t            W = e->lanes, support = m->spline.degree + 1, first[DYN_MAX_LANES];
     const double     *basis = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
     double           *out   = clean_result(e, asked, BASIS, block);
-    first_of(e, asked, block, first);
+    first_of(e, m, block, first);
     for (size_t r = 0; out && r < API_SPLINE_ORDERS; r++)
         for (size_t k = 0; k < support; k++)
             for (size_t l = 0; l < W; l++)

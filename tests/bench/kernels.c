@@ -53,6 +53,20 @@ static void sensitivity(void *what)
     f->kernels->sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
+static void sensitivity_rate(void *what)
+{
+    const figure        *f  = what;
+    const states        *s  = f->states;
+    dyn_sensitivity_rate io = {.q             = s->q,
+                               .qd            = s->qd,
+                               .qdd           = s->qdd,
+                               .qddd          = s->qddd,
+                               .dtau_dq_dot   = s->out[0],
+                               .dtau_dqd_dot  = s->out[1],
+                               .dtau_dqdd_dot = s->out[2]};
+    f->kernels->sensitivity_rate(&f->scene, s->workspace, &io, f->blocks);
+}
+
 static void forward_sensitivity(void *what)
 {
     const figure           *f  = what;
@@ -139,6 +153,7 @@ static const struct {
     {"inverse dynamics and joint wrenches", joint_wrenches},
     {"torque derivative", torque_derivative},
     {"sensitivity: dtau by q, qd, qdd", sensitivity},
+    {"sensitivity rate", sensitivity_rate},
     {"forward dynamics", forward_dynamics},
     {"forward sensitivity: qdd, dqdd by q, qd, tau", forward_sensitivity},
     {"mass matrix", mass_matrix},
