@@ -54,6 +54,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     a->kernels      = kernels;
     a->budget.limit = config->limits.memory;
     a->rates        = api_rates_measure(kernels);
+    api_corrections_init(&a->corrections);
     atomic_init(&a->next_id, (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
     return a;
 }
@@ -189,7 +190,8 @@ void api_run(api_call *call, api_worker *worker, const char *body, size_t length
     api_input   input = {worker, body, length, watch};
     api_problem_clear(&problem);
     if (!api_wants_run(call)) return;
-    bool done = call->wants_coding;
+    uint64_t began = api_now();
+    bool     done  = call->wants_coding;
     if (!done && length > call->api->limits.body)
         api_fail(&problem, API_BODY_TOO_LARGE, NULL, "the body has %zu bytes, the limit is %zu", length,
                  call->api->limits.body);
@@ -198,6 +200,7 @@ void api_run(api_call *call, api_worker *worker, const char *body, size_t length
     call->wants_body = call->wants_coding = false;
     if (done) api_reply_code(call, watch, &problem);
     if (problem.code) api_reply_problem(call, &problem);
+    api_cost_learn(call, began);
     api_scratch_reset(&worker->scratch);
 }
 

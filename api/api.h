@@ -126,8 +126,9 @@ bool api_reserve(api_call *call, size_t bytes);
 /* Whether api_run will wait for the store: then it is no work for a thread that others wait for. */
 bool api_waits_for_store(const api_call *call);
 
-/* Seconds api_run may take with that body: an estimate, from rates measured at api_open and a glance at the body. */
-double api_cost(const api_call *call, const char *body, size_t length);
+/* Seconds api_run may take with that body: an estimate, from rates measured at api_open and a glance at the body, and
+ * corrected by what requests of its kind have taken. */
+double api_cost(api_call *call, const char *body, size_t length);
 
 /* Replaces whatever reply there is by a problem of the server's own finding (408, 413, 500, 503, 504 ...). */
 void api_refuse(api_call *call, api_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -133,13 +133,18 @@ void api_unclaim(api_call *call, size_t bytes)
     call->reserved -= bytes;
 }
 
-bool api_watch_check(const api_watch *watch, api_problem *problem)
+uint64_t api_now(void)
 {
     struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool api_watch_check(const api_watch *watch, api_problem *problem)
+{
     if (!watch) return true;
     if (atomic_load_explicit(&watch->cancelled, memory_order_relaxed))
         return api_fail(problem, API_REQUEST_TIMEOUT, NULL, "the client has gone");
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < watch->deadline) return true;
+    if (api_now() < watch->deadline) return true;
     return api_fail(problem, API_DEADLINE_PASSED, NULL, "the deadline passed before the answer was complete");
 }

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "budget.h"
 #include "buffer.h"
+#include "correction.h"
 #include "cost.h"
 #include "emit.h"
 #include "negotiate.h"
@@ -24,6 +25,7 @@ struct api {
     api_budget         budget;
     api_registry      *models;
     api_rates          rates;
+    api_corrections    corrections;
     atomic_int         phase;     /* api_phase */
     atomic_ullong      next_id;   /* of generated Request-Ids */
     size_t             n_reasons; /* given; constant once ready */
@@ -54,6 +56,8 @@ struct api_call {
     api_media                   content, media;           /* of the request's body and of the answer */
     double                      timeout;                  /* s */
     size_t                      reserved;                 /* bytes of the common budget */
+    double                      estimated;                /* s, uncorrected; 0: api_cost was not asked */
+    bool                        helped;                   /* by others of the crew */
     bool                        wants_body;
     bool                        wants_coding; /* the reply of a GET stands, to be compressed */
     api_coding                  coding;       /* that the client takes */
@@ -93,6 +97,8 @@ void api_reply_problem(api_call *call, const api_problem *problem);
 /* Claims from the common budget until the call ends, or until given back; a problem (503) when it does not fit. */
 bool api_claim(api_call *call, size_t bytes, api_problem *problem);
 void api_unclaim(api_call *call, size_t bytes);
+
+uint64_t api_now(void); /* ns on CLOCK_MONOTONIC */
 
 /* False with a problem when the client is gone or the deadline has passed. `watch` may be NULL. */
 bool api_watch_check(const api_watch *watch, api_problem *problem);

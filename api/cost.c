@@ -8,15 +8,12 @@
 #include "operation.h"
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 5, NUMBERS = 1000, BODIES = 8, BLOCKS = 16 };
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)api_now();
 }
 
 static double less(double a, double b)
@@ -191,18 +188,42 @@ static double states_of(const api_call *call, const api_input *input)
     return samples > 0 ? samples * (1 + entries / 16) : 1 + entries;
 }
 
-double api_cost(const api_call *call, const char *body, size_t length)
+static double operation_cost(const api_call *call, const api_input *input)
 {
-    const api_input input   = {.body = body, .length = length};
-    double          seconds = 5e-6 + (double)length * call->api->rates.read, each = 0, all = 0, once = 0;
-    if (call->wants_coding) return seconds + (double)call->reply.length * call->api->rates.code[call->coding];
-    if (!call->wants_body || call->method != API_POST) return seconds * (call->method == API_PUT ? 4 : 1);
+    double each = 0, all = 0, once = 0;
     for (size_t i = 0; api_operations[i]; i++) {
         const api_operation *operation = api_operations[i];
-        if (call->operation && call->operation != operation) continue;
-        double cost = state_cost(call, &input, operation, &once);
+        if (call->operation ? call->operation != operation : operation->alone) continue;
+        double cost = state_cost(call, input, operation, &once);
         all += cost;
-        if (call->operation || mentions(&input, operation->name)) each += cost;
+        if (call->operation || mentions(input, operation->name)) each += cost;
     }
-    return seconds + once + states_of(call, &input) * (each > 0 ? each : all);
+    return once + states_of(call, input) * (each > 0 ? each : all);
+}
+
+/* The place of the operation in the table; `evaluate` stands behind them all. */
+static size_t kind_of(const api_call *call)
+{
+    size_t i = 0;
+    while (api_operations[i] && api_operations[i] != call->operation)
+        i++;
+    return i < API_COST_OPERATIONS ? i : API_COST_OPERATIONS - 1;
+}
+
+double api_cost(api_call *call, const char *body, size_t length)
+{
+    const api_input  input   = {.body = body, .length = length};
+    const api_rates *rates   = &call->api->rates;
+    double           seconds = 5e-6 + (double)length * rates->read;
+    if (call->wants_coding) return seconds + (double)call->reply.length * rates->code[call->coding];
+    if (!call->wants_body || call->method != API_POST) return seconds * (call->method == API_PUT ? 4 : 1);
+    call->estimated = seconds + operation_cost(call, &input);
+    return api_correct(&call->api->corrections, kind_of(call), call->media, call->estimated);
+}
+
+void api_cost_learn(const api_call *call, uint64_t began)
+{
+    if (call->estimated <= 0 || call->helped || call->reply.status != 200) return;
+    double took = 1e-9 * (double)(api_now() - began);
+    api_observe(&call->api->corrections, kind_of(call), call->media, call->estimated, took);
 }

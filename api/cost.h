@@ -2,6 +2,9 @@
 #pragma once
 #include "../dynamics/dynamics.h"
 #include "negotiate.h"
+#include <stdint.h>
+
+struct api_call;
 
 /* Seconds, measured once when the api is opened. */
 typedef struct api_rates {
@@ -13,3 +16,7 @@ typedef struct api_rates {
 
 /* Takes some milliseconds. Without memory, cautious guesses stand. */
 api_rates api_rates_measure(const dyn_kernels *kernels);
+
+/* A call that was estimated has been run since `began`: the next estimates of its kind know. What others helped with
+ * says nothing. */
+void api_cost_learn(const struct api_call *call, uint64_t began);

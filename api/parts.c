@@ -67,6 +67,7 @@ bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work,
     atomic_init(&r.next, 0);
     atomic_init(&r.failed, NONE);
     set_seats(&r, seats, e->problem);
+    if (seats > 1) e->call->helped = true;
     if (seats > 1)
         crew->run(crew->arg, seats, do_next, &r);
     else
