@@ -98,8 +98,9 @@ bool api_estimate_add(api_estimate *t, const api_measured *state)
 
 /* --- solving ---------------------------------------------------------------------------------------------------- */
 
-/* The triangles of all coordinates, each divided by its deviation, factored into one. */
-static bool join(api_estimate *t)
+/* The triangles of all coordinates, each divided by its deviation, factored into one. Spread over all columns they
+ * are still triangles, from the first column that acts there. */
+static bool join(const api_estimate *t)
 {
     size_t n = t->n + 1;
     memset(t->R, 0, n * n * sizeof *t->R);
@@ -110,7 +111,7 @@ static bool join(api_estimate *t)
         for (size_t k = 0; k < m; k++)
             for (size_t i = 0; i <= k; i++)
                 t->sheet[(k < c->n ? c->parameter[k] : t->n) * m + i] = c->R[k * m + i] / c->deviation;
-        if (!api_triangle_add(t->R, n, t->sheet, m, m, t->scratch)) return false;
+        if (!api_triangle_join(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m, t->scratch)) return false;
     }
     return true;
 }

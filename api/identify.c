@@ -201,7 +201,7 @@ static bool finish(const api_evaluation *e, const api_asked *asked)
         t->noise[v] = t->scratch[e->order[v]];
     if (!isfinite(sum + t->residual + t->unknowns.condition))
         return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
-    return !id->parameters || find_consistent(e, asked, beta);
+    return (!id->parameters || find_consistent(e, asked, beta)) && api_watch_check(e->input->watch, e->problem);
 }
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */

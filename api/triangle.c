@@ -22,12 +22,23 @@ size_t api_triangle_scratch(size_t n)
     return panel(n) * n;
 }
 
+/* Of the columns from `first` on; of the rows the last `l` are a trapezoid. */
+static bool add(double *R, size_t n, size_t first, double *rows, size_t m, size_t l, size_t ld, double *scratch)
+{
+    size_t     columns = n - first;
+    lapack_int nb      = (lapack_int)panel(columns);
+    return LAPACKE_dtpqrt(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)columns, (lapack_int)l, nb,
+                          R + first * n + first, (lapack_int)n, rows + first * ld, (lapack_int)ld, scratch, nb) == 0;
+}
+
 bool api_triangle_add(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch)
 {
-    if (m == 0) return true;
-    lapack_int nb = (lapack_int)panel(n);
-    return LAPACKE_dtpqrt(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)n, 0, nb, R, (lapack_int)n, rows, (lapack_int)ld,
-                          scratch, nb) == 0;
+    return m == 0 || add(R, n, 0, rows, m, 0, ld, scratch);
+}
+
+bool api_triangle_join(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch)
+{
+    return add(R, n, first, rows, m, m, m, scratch);
 }
 
 size_t api_triangle_solve_scratch(size_t n)
@@ -59,21 +70,28 @@ static bool scale_columns(const double *R, size_t n, double *scaled)
     return isfinite(longest);
 }
 
-/* Singular values and right vectors of the scaled columns: which unknowns have a part in what has no effect. */
+/* Singular values of the scaled columns, and with `vt` the right vectors. */
+static bool decompose(const double *R, size_t n, double *scaled, double *singular, double *vt)
+{
+    lapack_int N = (lapack_int)n;
+    return scale_columns(R, n, scaled) && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', vt ? 'A' : 'N', N, N, scaled, N,
+                                                         singular, NULL, 1, vt, N, singular + n) == 0;
+}
+
+/* Which unknowns have a part in what has no effect. The vectors cost much, and are needed for that alone. */
 static bool look(const double *R, api_unknowns *u, double *scratch, bool *deficient)
 {
     size_t  n      = u->n;
-    double *scaled = scratch, *vt = scaled + n * n, *singular = vt + n * n, *rest = singular + n;
-    if (!scale_columns(R, n, scaled) || LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)n, scaled,
-                                                       (lapack_int)n, singular, NULL, 1, vt, (lapack_int)n, rest) != 0)
-        return false;
+    double *scaled = scratch, *vt = scaled + n * n, *singular = vt + n * n;
+    if (!decompose(R, n, scaled, singular, NULL)) return false;
     *deficient = !(singular[n - 1] > NEGLIGIBLE * singular[0]);
-    for (size_t k = 0; k < n; k++) {
-        u->unseen[k] = false;
+    memset(u->unseen, 0, n * sizeof *u->unseen);
+    u->condition = *deficient ? 0 : singular[0] / singular[n - 1];
+    if (!*deficient) return true;
+    if (!decompose(R, n, scaled, singular, vt)) return false;
+    for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < n; i++)
             if (!(singular[i] > NEGLIGIBLE * singular[0]) && fabs(vt[k * n + i]) > TRACE) u->unseen[k] = true;
-    }
-    u->condition = *deficient ? 0 : singular[0] / singular[n - 1];
     return true;
 }
 

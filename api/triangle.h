@@ -14,6 +14,10 @@ size_t api_triangle_scratch(size_t n);
 /* Adds m rows that stand by columns, ld apart, and are lost. False: no memory, or an entry is not finite. */
 bool api_triangle_add(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch);
 
+/* The same with m rows, m apart, that are a triangle themselves, of the columns from `first` on: zero below the
+ * diagonal that begins there, and before it, where they are not looked at. */
+bool api_triangle_join(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch);
+
 /* What the rows tell of their n - 1 unknowns. */
 typedef struct api_unknowns {
     size_t  n;         /* unknowns */

@@ -312,6 +312,38 @@ static void blocks_make_the_least_squares(void **state)
     free(rows);
 }
 
+/* Rows that know only the last columns, factored by themselves and then joined, beside all rows factored at once. */
+static void triangles_are_joined(void **state)
+{
+    enum { FIRST = 3, LEFT = N + 1 - FIRST };
+    double *rows = numbers((N + 1) * ROWS), *scratch = numbers(api_triangle_scratch(N + 1)), part[(N + 1) * ROWS];
+    draw_rows(rows, 4);
+    for (size_t j = 0; j < FIRST; j++)
+        memset(rows + j * ROWS + ROWS / 2, 0, ROWS / 2 * sizeof *rows);
+    double *all = factor(rows, ROWS), *R = numbers((N + 1) * (N + 1)), *small = numbers(LEFT * LEFT);
+    for (size_t j = 0; j <= N; j++)
+        memcpy(part + j * ROWS, rows + j * ROWS, ROWS / 2 * sizeof *part);
+    assert_true(api_triangle_add(R, N + 1, part, ROWS / 2, ROWS, scratch));
+    for (size_t j = 0; j < LEFT; j++)
+        memcpy(part + j * ROWS, rows + (FIRST + j) * ROWS + ROWS / 2, ROWS / 2 * sizeof *part);
+    assert_true(api_triangle_add(small, LEFT, part, ROWS / 2, ROWS, scratch));
+    memset(part, 0, sizeof part);
+    memcpy(part + FIRST * LEFT, small, LEFT * LEFT * sizeof *part);
+    assert_true(api_triangle_join(R, N + 1, FIRST, part, LEFT, scratch));
+    solution joined, whole;
+    assert_int_equal(solve(R, &joined), API_SOLVED);
+    assert_int_equal(solve(all, &whole), API_SOLVED);
+    for (size_t j = 0; j < N; j++)
+        assert_true(fabs(joined.x[j] - whole.x[j]) <= 1e-11 * fabs(whole.x[j]));
+    assert_true(fabs(joined.condition / whole.condition - 1) < 1e-12);
+    assert_true(fabs(fabs(R[N * (N + 1) + N] / all[N * (N + 1) + N]) - 1) < 1e-12); /* what is left */
+    free(rows);
+    free(scratch);
+    free(all);
+    free(R);
+    free(small);
+}
+
 /* Columns of any length count alike: two at an angle of cosine c have the condition sqrt((1 + c) / (1 - c)). */
 static void condition_is_of_unit_columns(void **state)
 {
@@ -522,6 +554,7 @@ int main(void)
         cmocka_unit_test(base_parameters_make_the_torques),
         cmocka_unit_test(joints_on_one_coordinate),
         cmocka_unit_test(blocks_make_the_least_squares),
+        cmocka_unit_test(triangles_are_joined),
         cmocka_unit_test(condition_is_of_unit_columns),
         cmocka_unit_test(what_rows_do_not_tell),
         cmocka_unit_test(nothing_fits_better),
