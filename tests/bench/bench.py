@@ -175,11 +175,12 @@ class Process:
                 rest += connection.recv(65536)
             return int(top.split()[1]), len(top) + 4 + length
 
-    def load(self, body_file, connections):
-        """Requests per second, CPU in microseconds per request, p50 and p99 in microseconds."""
+    def load(self, body_file, connections, *heavy):
+        """Requests per second, CPU in microseconds per request, p50 and p99 in microseconds; of the light ones alone
+        where `heavy` names the body of others and how often they come."""
         before = self.cpu()
-        out = subprocess.run([f"{PROGRAMS}/load", str(self.port), PATH, body_file, str(connections), str(SECONDS)],
-                             capture_output=True, text=True, check=True).stdout.split()
+        out = subprocess.run([f"{PROGRAMS}/load", str(self.port), PATH, body_file, str(connections), str(SECONDS),
+                              *map(str, heavy)], capture_output=True, text=True, check=True).stdout.split()
         requests, seconds, p50, p99, failed = int(out[0]), float(out[1]), int(out[2]), int(out[3]), int(out[4])
         if failed:
             raise RuntimeError(f"{failed} of {requests} requests failed")
@@ -220,12 +221,53 @@ def service():
                    "latency p50 / p99 µs", "echo"], rows))
 
 
+def heavy_body(server, milliseconds):
+    """A batch that keeps a worker busy for about so long."""
+    rows = 1000
+    while True:
+        body = json.dumps({name: [values] * rows for name, values in REQUEST.items()}, separators=(",", ":")).encode()
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            server.answer(body)
+            times.append(1e3 * (time.perf_counter() - start))
+        if min(times) > 0.8 * milliseconds:
+            return body, rows, min(times)
+        rows = int(rows * min(4, 1.1 * milliseconds / min(times)))
+
+
+def mixed():
+    """One-state requests alone, and with one in a hundred that takes 20 ms: what those do to the others' latency."""
+    light = json.dumps(REQUEST, separators=(",", ":")).encode()
+    server = Process.torqued()
+    heavy, rows, took = heavy_body(server, 20)
+    table_rows = []
+    with tempfile.NamedTemporaryFile() as light_file, tempfile.NamedTemporaryFile() as heavy_file:
+        for file, body in ((light_file, light), (heavy_file, heavy)):
+            file.write(body)
+            file.flush()
+        for connections in (4, 16, 64):
+            alone, among = [], []
+            for _ in range(ROUNDS):
+                alone.append(server.load(light_file.name, connections))
+                among.append(server.load(light_file.name, connections, heavy_file.name, 100))
+            ratio = sorted(m[3] / a[3] for a, m in zip(alone, among))[len(alone) // 2]
+            a, m = (sorted(runs, key=lambda r: r[3])[len(runs) // 2] for runs in (alone, among))
+            table_rows.append([connections, f"{a[2]} / {a[3]}", f"{m[2]} / {m[3]}", f"{ratio:.2f}", f"{a[0]:.0f}", f"{m[0]:.0f}"])
+    server.stop()
+    return (f"One-state inverse dynamics of `panda`, alone and with every hundredth request a batch of {rows} states that "
+            f"takes {took:.0f} ms; default workers, closed loop, median of {ROUNDS} interleaved pairs of {SECONDS} s. "
+            f"Latencies and rates are those of the light requests.\n\n" +
+            table(["connections", "alone p50 / p99 µs", "mixed p50 / p99 µs", "p99 ratio", "alone requests/s",
+                   "mixed requests/s"], table_rows))
+
+
 def main():
     folder = os.path.join(BUILD, "bench")
     os.makedirs(folder, exist_ok=True)
     stamp = machine()
     for name, title, run in (("kernels", "Kernels", kernels), ("peers", "Beside other libraries", peers),
-                             ("service", "Service", service)):
+                             ("service", "Service", service), ("mixed", "Mixed load", mixed)):
         text = f"## {title}\n\n{stamp}\n\n{run()}\n"
         with open(os.path.join(folder, name + ".md"), "w") as file:
             file.write(text)

@@ -1,10 +1,12 @@
-/* load.c - load PORT PATH BODYFILE CONNECTIONS SECONDS: a closed-loop client on loopback.
+/* load.c - load PORT PATH BODYFILE CONNECTIONS SECONDS [HEAVY EVERY]: a closed-loop client on loopback.
  *
- * Each connection keeps one request in flight and stays open. One thread, epoll; the requests are one prepared
- * text, so that the client costs little beside the server. Prints one line:
- *     requests seconds p50 p99 failed          (latencies in microseconds; failed: not 200, or cut off) */
+ * Each connection keeps one request in flight and stays open. One thread, epoll; the requests are prepared texts, so
+ * that the client costs little beside the server. With HEAVY, a second body, every EVERYth request sends that one and
+ * is left out of the figures. Prints one line:
+ *     requests seconds p50 p99 failed heavy    (latencies in microseconds; failed: not 200, or cut off) */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -17,22 +19,29 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_CONNECTIONS = 1000, MAX_REQUEST = 1 << 20, BUCKETS = 1 << 20 };
+enum { MAX_CONNECTIONS = 1000, BUCKETS = 1 << 20, HEAD = 4096, WASTE = 1 << 18 };
+
+typedef struct request {
+    char  *text;
+    size_t length;
+} request;
 
 typedef struct client {
-    int      socket;
-    uint64_t sent; /* ns, when the request went out */
-    char     answer[65536];
-    size_t   length; /* of `answer` so far */
+    int            socket;
+    const request *request;         /* in flight */
+    size_t         sent;            /* bytes of it */
+    uint64_t       began;           /* ns, when it went out */
+    char           head[HEAD];      /* of the answer */
+    size_t         received, whole; /* bytes of the answer; whole 0: not known yet */
 } client;
 
 typedef struct load {
-    char      request[MAX_REQUEST];
-    size_t    length;
+    request   light, heavy;
+    size_t    every; /* 0: there are no heavy ones */
     int       port, epoll;
     size_t    n_clients;
     client   *clients;
-    uint64_t  requests, failed;
+    uint64_t  fired, requests, heavy_requests, failed;
     unsigned *latency; /* histogram by microsecond */
 } load;
 
@@ -43,28 +52,52 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static bool prepare(load *l, const char *path, const char *body_file)
+static bool prepare(request *r, const char *path, const char *body_file)
 {
-    static char body[MAX_REQUEST / 2];
-    FILE       *file = fopen(body_file, "rb");
-    if (!file) return false;
-    size_t length = fread(body, 1, sizeof body, file);
+    char       *body   = NULL;
+    size_t      length = 0;
+    FILE       *file = fopen(body_file, "rb"), *text = open_memstream(&body, &length);
+    static char piece[65536];
+    size_t      n;
+    if (!file || !text) return false;
+    while ((n = fread(piece, 1, sizeof piece, file)) > 0)
+        fwrite(piece, 1, n, text);
     fclose(file);
-    int head = snprintf(l->request, sizeof l->request,
-                        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                        "Content-Length: %zu\r\n\r\n",
-                        path, length);
-    if (head < 0 || (size_t)head + length > sizeof l->request) return false;
-    memcpy(l->request + head, body, length);
-    l->length = (size_t)head + length;
-    return true;
+    fclose(text);
+    FILE *whole = open_memstream(&r->text, &r->length);
+    if (!whole) return false;
+    fprintf(whole,
+            "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+            path, length);
+    fwrite(body, 1, length, whole);
+    free(body);
+    return fclose(whole) == 0;
+}
+
+static bool watch(load *l, client *c, int operation)
+{
+    bool               writes = c->request && c->sent < c->request->length;
+    struct epoll_event event  = {.events = writes ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = c};
+    return epoll_ctl(l->epoll, operation, c->socket, &event) == 0;
+}
+
+/* Sends what the socket takes; small requests go out at once. */
+static bool push(load *l, client *c)
+{
+    bool    began = c->sent > 0;
+    ssize_t n = send(c->socket, c->request->text + c->sent, c->request->length - c->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno != EAGAIN) return false;
+    if (n > 0) c->sent += (size_t)n;
+    bool done = c->sent == c->request->length;
+    return (done && !began) || watch(l, c, EPOLL_CTL_MOD);
 }
 
 static bool fire(load *l, client *c)
 {
-    c->length = 0;
-    c->sent   = now();
-    return send(c->socket, l->request, l->length, MSG_NOSIGNAL) == (ssize_t)l->length;
+    c->request  = l->every && ++l->fired % l->every == 0 ? &l->heavy : &l->light;
+    c->received = c->whole = c->sent = 0;
+    c->began                         = now();
+    return push(l, c);
 }
 
 static bool join(load *l, client *c)
@@ -75,32 +108,45 @@ static bool join(load *l, client *c)
     c->socket                  = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (c->socket < 0 || connect(c->socket, (struct sockaddr *)&address, sizeof address) != 0) return false;
     setsockopt(c->socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
-    return epoll_ctl(l->epoll, EPOLL_CTL_ADD, c->socket, &event) == 0 && fire(l, c);
+    return watch(l, c, EPOLL_CTL_ADD) && fire(l, c);
 }
 
 /* Length of the whole answer once its head is there, 0 before. */
 static size_t expected(const client *c)
 {
-    const char *end = memmem(c->answer, c->length, "\r\n\r\n", 4);
+    size_t      there = c->received < HEAD ? c->received : HEAD;
+    const char *end   = memmem(c->head, there, "\r\n\r\n", 4);
     if (!end) return 0;
-    size_t      head  = (size_t)(end - c->answer) + 4;
-    const char *field = memmem(c->answer, head, "Content-Length:", 15);
+    size_t      head  = (size_t)(end - c->head) + 4;
+    const char *field = memmem(c->head, head, "Content-Length:", 15);
     return head + (field ? strtoul(field + 15, NULL, 10) : 0);
 }
 
-/* Reads what is there; at the end of an answer counts it and sends the next request. False: the connection is lost. */
-static bool serve(load *l, client *c)
+static void count(load *l, const client *c)
 {
-    ssize_t got = recv(c->socket, c->answer + c->length, sizeof c->answer - c->length, 0);
-    if (got <= 0) return false;
-    c->length += (size_t)got;
-    size_t whole = expected(c);
-    if (whole == 0 || c->length < whole) return true;
-    uint64_t us = (now() - c->sent) / 1000;
+    uint64_t us = (now() - c->began) / 1000;
+    if (memcmp(c->head, "HTTP/1.1 200", 12) != 0) l->failed++;
+    if (c->request == &l->heavy) {
+        l->heavy_requests++;
+        return;
+    }
     l->latency[us < BUCKETS ? us : BUCKETS - 1]++;
     l->requests++;
-    if (memcmp(c->answer, "HTTP/1.1 200", 12) != 0) l->failed++;
+}
+
+/* Reads what is there; at the end of an answer counts it and sends the next request. False: the connection is lost. */
+static bool serve(load *l, client *c, uint32_t events)
+{
+    static char waste[WASTE];
+    if ((events & EPOLLOUT) && !push(l, c)) return false;
+    if (!(events & ~(uint32_t)EPOLLOUT)) return true;
+    bool    head = c->received < HEAD && c->whole == 0;
+    ssize_t got  = recv(c->socket, head ? c->head + c->received : waste, head ? HEAD - c->received : WASTE, 0);
+    if (got <= 0) return false;
+    c->received += (size_t)got;
+    if (c->whole == 0) c->whole = expected(c);
+    if (c->whole == 0 || c->received < c->whole) return true;
+    count(l, c);
     return fire(l, c);
 }
 
@@ -113,7 +159,7 @@ static void run(load *l, double seconds)
         int n = epoll_wait(l->epoll, events, 64, 100);
         for (int i = 0; i < n; i++) {
             client *c = events[i].data.ptr;
-            if (serve(l, c)) continue;
+            if (serve(l, c, events[i].events)) continue;
             l->failed++, left--;
             close(c->socket);
         }
@@ -132,10 +178,13 @@ static unsigned percentile(const load *l, double share)
 int main(int argc, char **argv)
 {
     static load l;
-    if (argc != 6 || !prepare(&l, argv[2], argv[3])) {
-        fprintf(stderr, "usage: load PORT PATH BODYFILE CONNECTIONS SECONDS\n");
+    bool        mixed = argc == 8;
+    if ((argc != 6 && !mixed) || !prepare(&l.light, argv[2], argv[3]) ||
+        (mixed && !prepare(&l.heavy, argv[2], argv[6]))) {
+        fprintf(stderr, "usage: load PORT PATH BODYFILE CONNECTIONS SECONDS [HEAVY EVERY]\n");
         return 2;
     }
+    l.every     = mixed ? strtoul(argv[7], NULL, 10) : 0;
     l.port      = (int)strtol(argv[1], NULL, 10);
     l.n_clients = strtoul(argv[4], NULL, 10);
     l.epoll     = epoll_create1(EPOLL_CLOEXEC);
@@ -150,8 +199,11 @@ int main(int argc, char **argv)
         }
     uint64_t start = now();
     run(&l, strtod(argv[5], NULL));
-    printf("%llu %.6f %u %u %llu\n", (unsigned long long)l.requests, (double)(now() - start) * 1e-9,
-           percentile(&l, 0.5), percentile(&l, 0.99), (unsigned long long)l.failed);
+    printf("%llu %.6f %u %u %llu %llu\n", (unsigned long long)l.requests, (double)(now() - start) * 1e-9,
+           percentile(&l, 0.5), percentile(&l, 0.99), (unsigned long long)l.failed,
+           (unsigned long long)l.heavy_requests);
+    free(l.light.text);
+    free(l.heavy.text);
     free(l.clients);
     free(l.latency);
     return 0;
