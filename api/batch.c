@@ -1,5 +1,6 @@
 /* batch.c - see batch.h. */
 #include "batch.h"
+#include "parts.h"
 #include <string.h>
 
 static bool is_batch(const api_node *value)
@@ -186,14 +187,31 @@ static bool fail_rows(const api_evaluation *e, const api_vector *v, double *valu
     return false;
 }
 
-bool api_batch_read(const api_evaluation *e, const api_vector *v, double *scratch)
+typedef struct reading {
+    api_evaluation   *e;
+    const api_vector *v;
+    double           *scratch; /* a block's numbers, of each seat */
+} reading;
+
+static bool read_chunk(void *arg, size_t seat, size_t chunk, api_problem *problem)
 {
-    size_t extent[API_PACKED_RANK], looks = API_CHUNK / e->lanes;
-    if (!is_batch(v->value)) return read_flat(e, v, scratch);
-    if (api_node_packed(v->value, extent) != 2 || extent[1] != v->n) return fail_rows(e, v, scratch);
-    for (size_t block = 0; block < e->blocks; block++) {
-        if (!read_block(e, v, block, scratch)) return false;
-        if (block % looks == 0 && !api_watch_check(e->input->watch, e->problem)) return false;
-    }
+    const reading *r     = arg;
+    api_evaluation own   = *r->e;
+    size_t         begin = chunk * own.chunk, end = begin + own.chunk < own.blocks ? begin + own.chunk : own.blocks;
+    double        *rows = r->scratch + seat * own.lanes * r->v->n;
+    own.problem         = problem;
+    for (size_t block = begin; block < end; block++)
+        if (!read_block(&own, r->v, block, rows)) return false;
     return true;
+}
+
+bool api_batch_read(api_evaluation *e, const api_vector *v)
+{
+    size_t  extent[API_PACKED_RANK], chunks = (e->blocks + e->chunk - 1) / e->chunk;
+    bool    batch = is_batch(v->value), packed = batch && api_node_packed(v->value, extent) == 2 && extent[1] == v->n;
+    size_t  seats = packed ? api_seats(e, chunks) : 1;
+    reading r     = {e, v, api_take(e, seats * e->lanes * v->n * sizeof *r.scratch)};
+    if (!r.scratch) return false;
+    if (!batch) return read_flat(e, v, r.scratch);
+    return packed ? api_do_parts(e, seats, chunks, read_chunk, &r) : fail_rows(e, v, r.scratch);
 }

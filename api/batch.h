@@ -26,9 +26,8 @@ bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place
 /* Notes a batch of so many rows. */
 bool api_batch_rows(api_evaluation *e, size_t rows, const api_place *at);
 
-/* Reads it into its lanes: a flat one into all states, padding filled with a copy of the last state. `scratch` has
- * room for n numbers of each lane. */
-bool api_batch_read(const api_evaluation *e, const api_vector *vector, double *scratch);
+/* Reads it into its lanes: a flat one into all states, padding filled with a copy of the last state. */
+bool api_batch_read(api_evaluation *e, const api_vector *vector);
 
 /* Pointer to the number that is entry `k` in the model's order, in the row or object at `row`. */
 api_place api_vector_entry(const api_vector *vector, const api_place *row, size_t k);

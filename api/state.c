@@ -143,9 +143,7 @@ static bool check_weights(const api_evaluation *e, const api_vector *v, double *
 
 bool api_decode_state(api_evaluation *e, const api_node *request)
 {
-    const api_model *m       = e->model;
-    double          *scratch = api_take(e, e->lanes * m->nq * sizeof *scratch); /* nq >= nv */
-    if (!scratch) return false;
+    const api_model *m = e->model;
     for (int f = 0; f < API_STATE_FIELDS; f++) {
         api_vector v = {.n = f == API_Q ? m->nq : m->nv, .count = f == API_Q ? "nq" : "nv"};
         v.value      = field(request, f, &v.at);
@@ -155,7 +153,7 @@ bool api_decode_state(api_evaluation *e, const api_node *request)
         v.stride = v.n;
         v.check  = f == API_Q ? check_positions : f == API_WEIGHTS ? check_weights : NULL;
         v.lanes = e->state[f] = api_take_lanes(e, v.n);
-        if (!v.lanes || !api_batch_read(e, &v, scratch)) return false;
+        if (!v.lanes || !api_batch_read(e, &v)) return false;
     }
     return true;
 }

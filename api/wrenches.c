@@ -89,10 +89,9 @@ static double *take_vectors(api_evaluation *e, size_t n)
 }
 
 /* Reads n vectors of wrench `index` into `lanes`, which hold as many of each wrench. */
-static bool read_vectors(const api_evaluation *e, const api_node *wrench, const api_place *up, size_t index,
+static bool read_vectors(api_evaluation *e, const api_node *wrench, const api_place *up, size_t index,
                          const char *const *names, size_t n, double *lanes)
 {
-    double scratch[3 * DYN_MAX_LANES];
     for (size_t i = 0; i < n; i++) {
         api_vector v = {.value = api_node_get(wrench, names[i]), .n = 3};
         if (!v.value) continue;
@@ -100,7 +99,7 @@ static bool read_vectors(const api_evaluation *e, const api_node *wrench, const 
         v.lanes  = lanes;
         v.stride = 3 * n * e->scene.n_wrenches;
         v.first  = 3 * (n * index + i);
-        if (!api_batch_read(e, &v, scratch)) return false;
+        if (!api_batch_read(e, &v)) return false;
     }
     return true;
 }

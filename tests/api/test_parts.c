@@ -79,16 +79,16 @@ static void add_field(FILE *out, const char *name, const size_t *bad)
     fprintf(out, "]");
 }
 
-static void make_body(const char *rest, const size_t *bad)
+static void make_body(const char *rest, const size_t *bad_q, const size_t *bad_qd)
 {
     free(body);
     body      = NULL;
     FILE *out = open_memstream(&body, &length);
     seed      = 1;
     fprintf(out, "{");
-    add_field(out, "q", NULL);
+    add_field(out, "q", bad_q);
     fprintf(out, ",");
-    add_field(out, "qd", bad);
+    add_field(out, "qd", bad_qd);
     fprintf(out, ",");
     add_field(out, "qdd", NULL);
     fprintf(out, ",%s}", rest);
@@ -138,27 +138,29 @@ static void test_the_same_answer(void **state)
         "\"sensitivity\":{},\"kinematics\":{\"frame\":\"tool\",\"outputs\":[\"poses\",\"jacobian\"]},"
         "\"energy\":{\"outputs\":[\"kinetic\",\"momentum\"]},\"coriolis\":{}}";
     static const char *const types[] = {"application/json", "application/cbor"};
-    make_body(everything, NULL);
+    make_body(everything, NULL, NULL);
     for (size_t i = 0; i < 2; i++) {
         api_call *call = assert_same_by_all("/v1/models/arm/evaluate", types[i]);
         assert_int_equal(api_reply_of(call)->status, 200);
         api_end(call);
     }
-    make_body("\"joints\":[\"hip\",\"grasp\",\"elbow\",\"shoulder\"]", NULL);
+    make_body("\"joints\":[\"hip\",\"grasp\",\"elbow\",\"shoulder\"]", NULL, NULL);
     api_end(assert_same_by_all("/v1/models/arm/inverse-dynamics", NULL));
 }
 
-/* Of two rows with a problem the first is told, though the last may be met first. */
+/* Of two rows with a problem the first is told, though the last may be met first: found while reading (the angle) or
+ * while writing (what the velocity comes to). */
 static void test_the_same_problem(void **state)
 {
     static const size_t bad[][2] = {{700, 4900}, {4999, 0}, {513, 512}};
-    for (size_t i = 0; i < 3; i++) {
-        char row[40];
-        snprintf(row, sizeof row, "\"row\":%zu}", bad[i][0] < bad[i][1] ? bad[i][0] : bad[i][1]);
-        make_body("\"outputs\":[\"tau\"]", bad[i]);
+    for (size_t i = 0; i < 6; i++) {
+        const size_t *rows = bad[i / 2];
+        char          row[40];
+        snprintf(row, sizeof row, "\"row\":%zu}", rows[0] < rows[1] ? rows[0] : rows[1]);
+        make_body("\"outputs\":[\"tau\"]", i % 2 ? rows : NULL, i % 2 ? NULL : rows);
         api_call *call = assert_same_by_all("/v1/models/arm/inverse-dynamics", NULL);
         assert_int_equal(api_reply_of(call)->status, 422);
-        assert_non_null(strstr(api_reply_of(call)->body, "result-not-finite"));
+        assert_non_null(strstr(api_reply_of(call)->body, i % 2 ? "angle-too-large" : "result-not-finite"));
         assert_non_null(strstr(api_reply_of(call)->body, row));
         api_end(call);
     }
@@ -193,7 +195,7 @@ static void test_a_client_that_is_gone(void **state)
     api_watch      watch;
     atomic_init(&watch.cancelled, true);
     watch.deadline = UINT64_MAX;
-    make_body("\"outputs\":[\"tau\"]", NULL);
+    make_body("\"outputs\":[\"tau\"]", NULL, NULL);
     api_call *call = run_call("/v1/models/arm/inverse-dynamics", NULL, &crew, &watch);
     assert_int_equal(api_reply_of(call)->status, 408);
     api_end(call);
