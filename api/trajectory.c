@@ -75,10 +75,10 @@ static size_t spare(const api_model *model, const api_asked *asked)
     return matrices * nv * nv + (asked->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0);
 }
 
-/* The next three matrices of the spare lanes. */
+/* The next three matrices of the spare lanes; without rows where they are not wanted. */
 static partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
 {
-    partials p    = {.rows = rows, .orders = 3};
+    partials p    = {.rows = wanted ? rows : 0, .orders = 3};
     size_t   size = rows * e->model->nv * e->lanes;
     for (size_t r = 0; wanted && r < 3; r++, *next += size)
         p.by[r] = *next;

@@ -1,8 +1,9 @@
 """trajectory: the motion against B-splines evaluated here by de Boor's algorithm, torques against torque-derivative,
 gradients against differences of what is served and against the chain rule of what sensitivity serves."""
 import random
-import unittest
+import struct
 
+import cbor2
 import tap
 from arrays import flatten, shape
 from harness import ServerCase
@@ -214,6 +215,21 @@ class Trajectory(ServerCase):
             for r, name in enumerate(("q", "qd", "qdd", "qddd")):
                 expected = [sum(b * c[j] for b, c in zip(a["basis"][n][r], mine)) for j in range(2)]
                 self.assertClose(a[name][n], expected, 1e-13, max(1, max(map(abs, a["basis"][n][r]))))
+
+    def test_cbor(self):
+        """The same answer to the same numbers as typed arrays, and in CBOR the same numbers."""
+        points = [self.points(6, 3), self.points(6, 3)]
+        numbers = b"".join(struct.pack("<d", x) for x in flatten(points))
+        request = {"degree": 3, "duration": 2, "samples": 300, **SURROUNDINGS, "outputs": ["tau", "times", *GRADIENTS[:2]]}
+        packed = {**request, "control_points": cbor2.CBORTag(40, [[2, 6, 3], cbor2.CBORTag(86, numbers)])}
+        path, kind = "/v1/models/arm/trajectory", {"Content_Type": "application/cbor"}
+        expected = self.client.post(path, {**request, "control_points": points})
+        self.assertEqual(self.client.post(path, cbor2.dumps(packed), Accept="application/json", **kind).body, expected.body)
+        answer = cbor2.loads(self.client.post(path, cbor2.dumps(packed), **kind).body)
+        for name, value in self.ok(expected).items():
+            extents, array = answer[name].value
+            self.assertEqual((extents, array.tag), (shape(value), 86), name)
+            self.assertEqual(list(struct.unpack(f"<{len(array.value) // 8}d", array.value)), flatten(value), name)
 
     def test_dense(self):
         """Zeros around what the banded form holds."""
