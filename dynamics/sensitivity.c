@@ -1,36 +1,31 @@
 /* sensitivity.c - derivatives of inverse dynamics with respect to q, qd, qdd; of the joint wrenches too; and of tau
  * with respect to external wrenches and gravity.
  *
- * Singh, Russell, Wensing (2022), in the quantities of spatial_world.h, for any joint, a floating base, mimics and
- * external wrenches. With composites over what hangs on a body, for a dof a of body i and a dof b of i or before it:
+ * Singh, Russell, Wensing (2022), in the quantities of spatial_world.h seen from each body (spatial_body.h), for any
+ * joint, a floating base, mimics and external wrenches. With composites over what hangs on a body, for a dof a of body
+ * i and a dof b of i or before it:
  *
  *     the force on i's subtree changes with a by  F_q = 2B psi'_a + I psi''_a + S_a x* f + K S_a,
  *         F_qd = 2B S_a + I (psi'_a + S'_a),  F_qdd = I S_a:          d tau_b / da = S_b . F
  *     and with b, seen from i (which turns with b), by the same without S x* f:   d tau_a / db = S_a . (...)
  *
- * The second is computed with rows t = I S_a and r = 2B^T S_a. The derivative of a wrench's components in its body's
- * axes is the respective vector turned into them. */
-#include "spatial_world.h"
-
-typedef struct columns { /* of one dof: how the force on its subtree changes */
-    wrench q, qd, qdd;
-} columns;
+ * The second is computed with rows t = I S_a, r = 2B^T S_a and k = K^T S_a. F and the rows go from body to body towards
+ * the base; where they are, a joint's S is e_z, and the derivative of a joint wrench is F as the wrench is shown. */
+#include "spatial_body.h"
 
 typedef struct workspace {
     joint_at      *at;
-    spatial_body  *body;
-    dof           *dof;
-    held_wrenches *held;    /* [n_bodies] */
-    columns       *columns; /* [dofs] */
+    spatial_state *body;
+    external       ext;
+    held_wrenches *held; /* [n_bodies] */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at      = arena_take(a, m->n_bodies, sizeof(joint_at)),
-                       .body    = arena_take(a, m->n_bodies, sizeof(spatial_body)),
-                       .dof     = arena_take(a, dof_count(m), sizeof(dof)),
-                       .held    = arena_take(a, m->n_bodies, sizeof(held_wrenches)),
-                       .columns = arena_take(a, dof_count(m), sizeof(columns))};
+    return (workspace){.at   = arena_take(a, m->n_bodies, sizeof(joint_at)),
+                       .body = arena_take(a, m->n_bodies, sizeof(spatial_state)),
+                       .ext  = external_place(a, m),
+                       .held = arena_take(a, m->n_bodies, sizeof(held_wrenches))};
 }
 
 size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
@@ -44,6 +39,7 @@ size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
 typedef struct results {
     lane *dq, *dqd, *dqdd;                      /* nv x nv */
     lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_bodies x 6 x nv */
+    lane *dgravity;                             /* nv x 3 */
 } results;
 
 /* Entry (row, column); with mimics several pairs of joints meet in one. */
@@ -59,79 +55,81 @@ static void clear(lane *M, size_t n)
         M[e] = lane_of(0);
 }
 
-/* --- dtau --------------------------------------------------------------------------------------------------- */
-
-/* Rows of a dof as seen from its own body: S_a^T I and S_a^T 2B, S_a^T K. */
-typedef struct rows {
-    wrench t;
-    vec3   r, k;
-} rows;
-
-LANE_INLINE columns columns_of(double mass, const spatial_body *B, const held_wrenches *held, const dof *d)
-{
-    wrench  t = inertia_mul(mass, B->h, B->E, d->S);
-    columns F = {.qdd = t};
-    F.qd      = wrench_add(coriolis_mul(B->l, &B->C, d->S.w), inertia_mul(mass, B->h, B->E, d->D));
-    F.q       = wrench_add(coriolis_mul(B->l, &B->C, d->P.w), inertia_mul(mass, B->h, B->E, d->Q));
-    F.q       = wrench_add(F.q, twist_cross_wrench(d->S, B->f));
-    if (held) F.q = wrench_add(F.q, held_mul(held, d->S.w));
-    return F;
-}
-
-LANE_INLINE rows rows_of(const spatial_body *B, const held_wrenches *held, const dof *d, wrench t)
-{
-    rows r = {.t = t, .r = coriolis_mul_transposed(B->l, &B->C, d->S), .k = vec3_zero()};
-    if (held) r.k = held_mul_transposed(held, d->S);
-    return r;
-}
-
-/* d tau_a / db for b of the same body or before it. */
-LANE_INLINE void put_row(const dyn_model *m, const results *out, size_t a, size_t b, const rows *r, const dof *d,
-                         bool held)
-{
-    lane q = power(d->Q, r->t) + dot(r->r, d->P.w);
-    if (held) q += dot(r->k, d->S.w);
-    put(m, out->dq, a, b, q);
-    put(m, out->dqd, a, b, power(d->D, r->t) + dot(r->r, d->S.w));
-}
-
-/* d tau_b / da for b before a's body. */
-LANE_INLINE void put_column(const dyn_model *m, const results *out, size_t b, size_t a, const columns *F, const dof *d)
-{
-    put(m, out->dq, b, a, power(d->S, F->q));
-    put(m, out->dqd, b, a, power(d->S, F->qd));
-}
-
 LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
 {
     return (size_t)m->body[i].v + k;
 }
 
-static void one_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t k,
-                    const held_wrenches *held)
+/* --- dtau ------------------------------------------------------------------------------------------------------- */
+
+LANE_INLINE void hop_form(const dyn_body *b, joint_at at, change *c, bool held, dyn_joint_kind joint, dyn_turn turn)
 {
-    size_t        first = dof_first(m, i), va = coordinate(m, i, k);
-    const dof    *d        = &ws->dof[first + k];
-    size_t        n        = dofs_of(&m->body[i]);
-    const columns F        = columns_of(m->body[i].subtree_mass, &ws->body[i], held, d);
-    const rows    r        = rows_of(&ws->body[i], held, d, F.qdd);
-    ws->columns[first + k] = F;
-    for (size_t j = 0; j < n; j++) {
-        const dof *e = &ws->dof[first + j];
-        put_row(m, out, va, coordinate(m, i, j), &r, e, held);
-        put(m, out->dqdd, va, coordinate(m, i, j), power(e->S, F.qdd));
-    }
-    for (int p = m->body[i].parent; p != DYN_WORLD; p = m->body[p].parent) {
-        size_t from = dof_first(m, (size_t)p), np = dofs_of(&m->body[p]);
-        for (size_t j = 0; j < np; j++) {
-            const dof *e  = &ws->dof[from + j];
-            size_t     vb = coordinate(m, (size_t)p, j);
-            lane       M  = power(e->S, F.qdd);
-            put_row(m, out, va, vb, &r, e, held);
-            put_column(m, out, vb, va, &F, e);
-            put(m, out->dqdd, va, vb, M);
-            put(m, out->dqdd, vb, va, M);
+    wrench_to_parent_form(b, at, &c->q, joint, turn);
+    wrench_to_parent_form(b, at, &c->qd, joint, turn);
+    wrench_to_parent_form(b, at, &c->t, joint, turn);
+    c->r = to_parent(b, at, c->r, joint, turn);
+    if (held) c->k = to_parent(b, at, c->k, joint, turn);
+}
+
+/* S . F at a joint */
+LANE_INLINE lane along(const dyn_body *b, const wrench *F)
+{
+    return coordinate_effort(b, b->joint == DYN_PRISMATIC ? F->f.z : F->n.z);
+}
+
+/* d tau_a / db for the joint of the body where c is. */
+LANE_INLINE void put_joint_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
+                               const spatial_state *B, const change *c, bool held)
+{
+    const wrench *t = &c->t;
+    lane          q, qd = lane_of(0);
+    if (b->parent == DYN_WORLD) { /* psi' is zero, psi'' that of gravity */
+        q = B->Q.v.x * t->f.x + B->Q.v.y * t->f.y;
+    } else {
+        q  = dot(B->Q.v, t->f);
+        qd = B->P.v.x * t->f.x + B->P.v.y * t->f.y;
+        if (b->joint == DYN_REVOLUTE) {
+            q += dot(B->Q.w, t->n) + (B->P.w.x * c->r.x + B->P.w.y * c->r.y);
+            qd += B->P.w.x * t->n.x + B->P.w.y * t->n.y;
         }
+        qd += qd;
+    }
+    if (b->joint == DYN_REVOLUTE) {
+        qd += coordinate_effort(b, c->r.z);
+        if (held) q += coordinate_effort(b, c->k.z);
+    }
+    put(m, out->dq, a, (size_t)b->v, q);
+    put(m, out->dqd, a, (size_t)b->v, qd);
+}
+
+/* The same for the six of a floating base: psi'' = a x S, S' = v x S. */
+static void put_base_row(const dyn_model *m, const results *out, size_t a, const spatial_state *B, const change *c)
+{
+    const vec3 zero = vec3_zero(), f = cross(c->t.f, B->v.w), q = add(cross(c->t.f, B->Q.v), c->k);
+    const vec3 n = add(cross_add(cross(c->t.f, B->v.v), c->t.n, B->v.w), c->r);
+    lane       dq[6], dqd[6];
+    store3(dq, zero);
+    store3(dq + 3, q);
+    store3(dqd, f);
+    store3(dqd + 3, n);
+    for (size_t k = 0; k < 6; k++) {
+        put(m, out->dq, a, k, dq[k]);
+        put(m, out->dqd, a, k, dqd[k]);
+    }
+}
+
+/* d tau_b / da and the mass matrix for the base's six. */
+static void put_base_column(const dyn_model *m, const results *out, size_t a, const change *c)
+{
+    lane q[6], qd[6], t[6];
+    store3(q, c->q.f), store3(q + 3, c->q.n);
+    store3(qd, c->qd.f), store3(qd + 3, c->qd.n);
+    store3(t, c->t.f), store3(t + 3, c->t.n);
+    for (size_t k = 0; k < 6; k++) {
+        put(m, out->dq, k, a, q[k]);
+        put(m, out->dqd, k, a, qd[k]);
+        put(m, out->dqdd, k, a, t[k]);
+        put(m, out->dqdd, a, k, t[k]);
     }
 }
 
@@ -153,62 +151,59 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
     }
 }
 
-/* --- joint wrenches ------------------------------------------------------------------------------------------ */
+/* Gravity enters as a = -g of everything: d tau_a / dg = -(linear part of I S_a). */
+static void put_gravity(const attitude *att, const wrench *t, lane *row)
+{
+    for (int k = 0; k < 3; k++)
+        row[k] -= dot(att->row[k], t->f);
+}
+
+/* --- joint wrenches --------------------------------------------------------------------------------------------- */
 
 /* A change of the force on body i's subtree, as the joint wrench shows it. */
-static void wrench_entry(const dyn_model *m, size_t i, const spatial_body *B, joint_at at, wrench F, wrench slide,
-                         lane *out, size_t v)
+static void wrench_entry(const dyn_model *m, size_t i, joint_at at, wrench F, lane *out, size_t v)
 {
-    size_t          nv = (size_t)m->nv;
-    const dyn_body *b  = &m->body[i];
-    wrench          w  = {mat3_mul_transposed(&B->R, F.f), mat3_mul_transposed(&B->R, sub(F.n, cross(B->p, F.f)))};
-    lane            x[6];
-    w = wrench_at_joint(b, at, wrench_add(w, slide));
-    store3(x, w.f);
-    store3(x + 3, w.n);
+    size_t nv = (size_t)m->nv;
+    lane   x[6];
+    F = wrench_at_joint(&m->body[i], at, F);
+    store3(x, F.f);
+    store3(x + 3, F.n);
     for (size_t r = 0; r < 6; r++)
         out[(i * 6 + r) * nv + v] += x[r];
 }
 
 static void wrench_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t v,
-                           const columns *F, wrench slide)
+                           const change *c)
 {
-    const wrench none = {vec3_zero(), vec3_zero()};
-    if (out->dwrench_q) wrench_entry(m, i, &ws->body[i], ws->at[i], F->q, slide, out->dwrench_q, v);
-    if (out->dwrench_qd) wrench_entry(m, i, &ws->body[i], ws->at[i], F->qd, none, out->dwrench_qd, v);
-    if (out->dwrench_qdd) wrench_entry(m, i, &ws->body[i], ws->at[i], F->qdd, none, out->dwrench_qdd, v);
+    if (out->dwrench_q) wrench_entry(m, i, ws->at[i], c->q, out->dwrench_q, v);
+    if (out->dwrench_qd) wrench_entry(m, i, ws->at[i], c->qd, out->dwrench_qd, v);
+    if (out->dwrench_qdd) wrench_entry(m, i, ws->at[i], c->t, out->dwrench_qdd, v);
 }
 
-/* Body i's wrench changes with every dof between it and the base, its own included, as seen from i ... */
+/* Body i's wrench changes with every dof between it and the base, its own included, as seen from i; with those beyond
+ * it as the whole does, which `pairs` shows on their way. */
 static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                                 const held_wrenches *held)
 {
-    const spatial_body *B = &ws->body[i];
+    const dyn_body      *b    = &m->body[i];
+    const spatial_state *B    = &ws->body[i];
+    sight                seen = sight_own();
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
-        size_t first = dof_first(m, (size_t)p), n = dofs_of(&m->body[p]);
-        for (size_t k = 0; k < n; k++) {
-            const dof *d     = &ws->dof[first + k];
-            columns    F     = columns_of(m->body[i].subtree_mass, B, held, d);
-            wrench     slide = {vec3_zero(), vec3_zero()};
-            F.q              = wrench_sub(F.q, twist_cross_wrench(d->S, B->f));
-            if (p == (int)i && m->body[i].near_end && m->body[i].joint == DYN_PRISMATIC) { /* s z x f moves with s */
-                vec3 f  = times(m->body[i].ratio, mat3_mul_transposed(&B->R, B->f.f));
-                slide.n = (vec3){-f.y, f.x, lane_of(0)};
+        for (size_t k = 0; k < dofs_of(&m->body[p]); k++) {
+            dof    d = dof_seen(&seen, dof_of(&m->body[p], &ws->body[p], k));
+            change c = change_of(b->subtree_mass, B, held, &d);
+            c.q      = wrench_sub(c.q, twist_cross_wrench(d.S, B->f));
+            if (p == (int)i && b->near_end && b->joint == DYN_PRISMATIC) { /* s z x f moves with s */
+                vec3 f = times(b->ratio, B->f.f);
+                c.q.n  = add(c.q.n, (vec3){-f.y, f.x, lane_of(0)});
             }
-            wrench_entries(m, ws, out, i, coordinate(m, (size_t)p, k), &F, slide);
+            wrench_entries(m, ws, out, i, coordinate(m, (size_t)p, k), &c);
         }
+        sight_from_parent(&m->body[p], ws->at[p], &seen);
     }
 }
 
-/* ... and with every dof beyond it as the whole does. */
-static void wrench_of_descendants(const dyn_model *m, const workspace *ws, const results *out, size_t j)
-{
-    const wrench none = {vec3_zero(), vec3_zero()};
-    for (int p = m->body[j].parent; p != DYN_WORLD; p = m->body[p].parent)
-        wrench_entries(m, ws, out, (size_t)p, coordinate(m, j, 0), &ws->columns[dof_first(m, j)], none);
-}
-
-/* --- external wrenches and gravity --------------------------------------------------------------------------- */
+/* --- external wrenches ------------------------------------------------------------------------------------------ */
 
 /* tau_a falls by the power of a unit wrench: -(S at the point) in the wrench's axes. */
 static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *values, lane *out)
@@ -218,39 +213,87 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
     clear(out, scene->n_wrenches * nv * 6);
     for (size_t n = 0; n < scene->n_wrenches; n++, out += nv * 6, values += 9) {
         const dyn_wrench_site *site = &scene->wrench[n];
-        if (site->body == DYN_WORLD) continue;
-        const spatial_body *B = &ws->body[site->body];
-        vec3                x = wrench_point(site, B, values);
-        for (int p = site->body; p != DYN_WORLD; p = m->body[p].parent)
+        const attitude        *att  = &ws->ext.attitude[site->body == DYN_WORLD ? 0 : site->body];
+        vec3                   x    = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(values + 6)));
+        sight                  seen = sight_own();
+        for (int p = site->body; p != DYN_WORLD; p = m->body[p].parent) {
             for (size_t k = 0; k < dofs_of(&m->body[p]); k++) {
-                const dof *d = &ws->dof[dof_first(m, (size_t)p) + k];
-                vec3       v = cross_add(d->S.v, d->S.w, x), w = d->S.w;
-                if (!site->world_axes) {
-                    v = unrotate_const(site->X_bl.R, mat3_mul_transposed(&B->R, v));
-                    w = unrotate_const(site->X_bl.R, mat3_mul_transposed(&B->R, w));
+                twist S     = twist_seen(&seen, dof_of(&m->body[p], &ws->body[p], k).S);
+                lane *entry = out + coordinate(m, (size_t)p, k) * 6;
+                for (int row = 0; row < 2; row++) {
+                    vec3 u = row ? S.w : cross_add(S.v, S.w, x);
+                    u      = site->world_axes ? (vec3){dot(att->row[0], u), dot(att->row[1], u), dot(att->row[2], u)}
+                                              : unrotate_const(site->X_bl.R, u);
+                    store3(entry + 3 * row, sub(load3(entry + 3 * row), u));
                 }
-                const lane entry[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
-                for (size_t c = 0; c < 6; c++)
-                    out[coordinate(m, (size_t)p, k) * 6 + c] -= entry[c];
             }
+            sight_from_parent(&m->body[p], ws->at[p], &seen);
+        }
     }
 }
 
-/* Gravity enters as a = -g of everything: d tau_a / dg = -(linear part of I S_a). */
-static void by_gravity(const dyn_model *m, const workspace *ws, lane *out)
+/* --- the kernel ---------------------------------------------------------------------------------------------- */
+
+/* From a dof's own body to the base: entries with every dof on the way. The change stays in registers; what is rarely
+ * asked for gets a copy. */
+LANE_INLINE void to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va, change c,
+                         bool held, bool joint_wrenches)
 {
-    clear(out, (size_t)m->nv * 3);
-    for (size_t i = 0; i < m->n_bodies; i++)
-        for (size_t k = 0; k < dofs_of(&m->body[i]); k++) {
-            vec3  l   = ws->columns[dof_first(m, i) + k].qdd.f;
-            lane *row = out + coordinate(m, i, k) * 3;
-            row[0] -= l.x;
-            row[1] -= l.y;
-            row[2] -= l.z;
+    for (const dyn_body *b = &m->body[i]; b->parent != DYN_WORLD;) {
+        BODY_FORMS(b, hop_form, b, ws->at[i], &c, held)
+        i = (size_t)b->parent;
+        b = &m->body[i];
+        if (joint_wrenches) {
+            const change here = c;
+            wrench_entries(m, ws, out, i, va, &here);
         }
+        if (b->joint == DYN_FLOATING) {
+            const change here = c;
+            put_base_row(m, out, va, &ws->body[i], &here);
+            put_base_column(m, out, va, &here);
+            continue;
+        }
+        size_t vb = (size_t)b->v;
+        lane   M  = along(b, &c.t);
+        put_joint_row(m, out, va, b, &ws->body[i], &c, held);
+        put(m, out->dq, vb, va, along(b, &c.q));
+        put(m, out->dqd, vb, va, along(b, &c.qd));
+        put(m, out->dqdd, va, vb, M);
+        put(m, out->dqdd, vb, va, M);
+    }
 }
 
-/* --- the kernel ---------------------------------------------------------------------------------------------- */
+static void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const held_wrenches *held,
+                      bool joint_wrenches)
+{
+    const dyn_body *b = &m->body[i];
+    size_t          v = (size_t)b->v;
+    change          c;
+    if (b->joint == DYN_REVOLUTE && !b->geared) {
+        c = change_about_z(b->subtree_mass, &ws->body[i], held);
+    } else {
+        dof d = dof_of(b, &ws->body[i], 0);
+        c     = change_of(b->subtree_mass, &ws->body[i], held, &d);
+    }
+    put_joint_row(m, out, v, b, &ws->body[i], &c, held);
+    put(m, out->dqdd, v, v, along(b, &c.t));
+    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
+    to_base(m, ws, out, i, v, c, held, joint_wrenches);
+}
+
+static void base_dofs(const dyn_model *m, const workspace *ws, const results *out, const held_wrenches *held)
+{
+    for (size_t k = 0; k < 6; k++) {
+        dof    d = dof_of(&m->body[0], &ws->body[0], k);
+        change c = change_of(m->body[0].subtree_mass, &ws->body[0], held, &d);
+        lane   t[6];
+        store3(t, c.t.f), store3(t + 3, c.t.n);
+        put_base_row(m, out, k, &ws->body[0], &c);
+        for (size_t j = 0; j < 6; j++)
+            put(m, out->dqdd, k, j, t[j]);
+        if (out->dgravity) put_gravity(&ws->ext.attitude[0], &c.t, out->dgravity + 3 * k);
+    }
+}
 
 static void pairs(const dyn_scene *scene, const workspace *ws, const results *out, bool holds, bool joint_wrenches)
 {
@@ -258,16 +301,29 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body      *b    = &m->body[i];
         const held_wrenches *held = holds ? &ws->held[i] : NULL;
-        for (size_t k = 0; k < dofs_of(b); k++)
-            one_dof(m, ws, out, (size_t)i, k, held);
-        if (joint_wrenches) {
-            wrench_of_ancestors(m, ws, out, (size_t)i, held);
-            wrench_of_descendants(m, ws, out, (size_t)i);
-        }
+        if (b->joint == DYN_FLOATING)
+            base_dofs(m, ws, out, held);
+        else
+            joint_dof(m, ws, out, (size_t)i, held, joint_wrenches);
+        if (joint_wrenches) wrench_of_ancestors(m, ws, out, (size_t)i, held);
         if (b->parent == DYN_WORLD) continue;
-        spatial_gather(&ws->body[i], &ws->body[b->parent]);
-        if (holds) held_gather(held, &ws->held[b->parent]);
+        spatial_to_parent(b, ws->at[i], &ws->body[i], &ws->body[b->parent]);
+        if (holds) held_to_parent(b, ws->at[i], held, &ws->held[b->parent]);
     }
+}
+
+static void clear_results(const dyn_model *m, const results *out)
+{
+    size_t nv = (size_t)m->nv, nj = m->n_bodies * 6 * nv;
+    if (m->branched || m->coupled) { /* pairs on different branches stay zero, those of mimics add up */
+        clear(out->dq, nv * nv);
+        clear(out->dqd, nv * nv);
+        clear(out->dqdd, nv * nv);
+    }
+    clear(out->dwrench_q, nj);
+    clear(out->dwrench_qd, nj);
+    clear(out->dwrench_qdd, nj);
+    clear(out->dgravity, nv * 3);
 }
 
 void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sensitivity *io, size_t blocks)
@@ -284,21 +340,19 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
         const lane *values = nw ? block_in(io->wrenches, block, 9 * nw) : NULL;
         results     out    = {block_out(io->dtau_dq, block, nv * nv),        block_out(io->dtau_dqd, block, nv * nv),
                               block_out(io->dtau_dqdd, block, nv * nv),      block_out(io->djoint_wrenches_dq, block, nj),
-                              block_out(io->djoint_wrenches_dqd, block, nj), block_out(io->djoint_wrenches_dqdd, block, nj)};
-        if (m->branched || m->coupled) {
-            clear(out.dq, nv * nv);
-            clear(out.dqd, nv * nv);
-            clear(out.dqdd, nv * nv);
-        }
-        clear(out.dwrench_q, nj);
-        clear(out.dwrench_qd, nj);
-        clear(out.dwrench_qdd, nj);
+                              block_out(io->djoint_wrenches_dqd, block, nj), block_out(io->djoint_wrenches_dqdd, block, nj),
+                              block_out(io->dtau_dgravity, block, nv * 3)};
+        clear_results(m, &out);
         joints_place(m, q, ws.at);
-        spatial_motions(scene, ws.at, q, qd, qdd, ws.body, ws.dof);
-        if (values) spatial_externals(scene, values, ws.body, ws.held);
-        if (io->dtau_dwrench && values) by_wrench(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
+        spatial_states(scene, ws.at, q, qd, qdd, ws.body);
+        if (values) {
+            externals_gather(scene, q, ws.at, values, &ws.ext);
+            spatial_loads(scene, &ws.ext, values, ws.body, holds ? ws.held : NULL);
+            if (io->dtau_dwrench) by_wrench(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
+        } else if (io->dtau_dgravity) {
+            attitudes(m, q, ws.at, ws.ext.attitude);
+        }
         pairs(scene, &ws, &out, holds, joint_wrenches);
         passive_terms(scene, qd, &out);
-        if (io->dtau_dgravity) by_gravity(m, &ws, block_out(io->dtau_dgravity, block, nv * 3));
     }
 }

@@ -4,8 +4,7 @@
 #include "rows.h"
 #include <stdlib.h>
 
-/* Both sides are sums along at most 40 bodies; relative to the largest entry of the quantity. The derivatives are
- * computed about one point in world axes, the complex step body by body: a robot some 10 m long loses a digit. */
+/* Both sides are sums along at most 40 bodies; relative to the largest entry of the quantity. */
 #define TOLERANCE 1e-12
 
 enum { ROBOTS = 200 };
