@@ -4,6 +4,7 @@
 #include "compress.h"
 #include "cost.h"
 #include "json.h"
+#include "node_read.h"
 #include "number.h"
 #include "operation.h"
 #include <stdlib.h>
@@ -51,21 +52,45 @@ static void measure_write(api_media media, api_buffer *b, api_rates *rates)
     rates->write[media] = less(rates->write[media], (now() - start) / NUMBERS);
 }
 
+static void measure_read(api_media media, const api_buffer *b, api_rates *rates)
+{
+    api            a       = {.limits = {.nesting = 4}, .budget = {.limit = SIZE_MAX}};
+    api_call       call    = {.api = &a, .content = media};
+    api_worker     worker  = {.api = &a};
+    api_input      input   = {.worker = &worker, .body = b->data, .length = b->length};
+    api_problem    problem = {0};
+    api_evaluation e       = {.call = &call, .input = &input, .problem = &problem};
+    api_node       root;
+    double         numbers[NUMBERS], start = now();
+    if (!b->failed && api_read_request(&e, &root)) {
+        api_node_numbers(&root, 0, NUMBERS, numbers);
+        rates->read[media] = less(rates->read[media], (now() - start) / (double)b->length);
+    }
+    api_scratch_free(&worker.scratch);
+}
+
+static void measure_parse(const api_buffer *b, api_rates *rates)
+{
+    api_problem problem;
+    api_problem_clear(&problem);
+    double  start = now();
+    json_t *read  = b->failed ? NULL : api_json_parse(b->data, b->length, 2, &problem);
+    json_decref(read);
+    if (read) rates->parse = less(rates->parse, (now() - start) / (double)b->length);
+}
+
 static void measure_text(api_rates *rates)
 {
     for (int run = 0; run < RUNS; run++) {
-        api_buffer  b;
-        api_problem problem;
-        api_problem_clear(&problem);
+        api_buffer b;
         measure_write(API_MEDIA_CBOR, &b, rates);
+        measure_read(API_MEDIA_CBOR, &b, rates);
         api_buffer_free(&b);
         measure_write(API_MEDIA_JSON, &b, rates);
+        measure_read(API_MEDIA_JSON, &b, rates);
+        measure_parse(&b, rates);
         for (api_coding coding = API_CODING_ZSTD; !b.failed && coding < API_CODING_COUNT; coding++)
             measure_coding(&b, coding, rates);
-        double  start = now();
-        json_t *read  = b.failed ? NULL : api_json_parse(b.data, b.length, 2, &problem);
-        json_decref(read);
-        if (read) rates->read = less(rates->read, (now() - start) / (double)b.length);
         api_buffer_free(&b);
     }
 }
@@ -113,7 +138,8 @@ static void measure_kernel(const dyn_kernels *kernels, api_rates *rates)
 api_rates api_rates_measure(const dyn_kernels *kernels)
 {
     api_rates rates = {/* guesses that a measurement only lowers */
-                       .read  = 100e-9,
+                       .parse = 100e-9,
+                       .read  = {[API_MEDIA_JSON] = 100e-9, [API_MEDIA_CBOR] = 100e-9},
                        .write = {[API_MEDIA_JSON] = 200e-9, [API_MEDIA_CBOR] = 20e-9},
                        .code  = {[API_CODING_ZSTD] = 50e-9, [API_CODING_GZIP] = 100e-9},
                        .body  = 100e-9};
@@ -178,11 +204,12 @@ static double state_cost(const api_call *call, const api_input *input, const api
     return bodies * rates->body + numbers * write;
 }
 
-/* States are not counted before they are read: about one for every six bytes a position entry. Motions have so many
- * samples, and some control points each. */
+/* States are not counted before they are read: about one for every six bytes a position entry, eight in CBOR. Motions
+ * have so many samples, and some control points each. */
 static double states_of(const api_call *call, const api_input *input)
 {
-    double entries = (double)input->length / (6 * (double)(call->model->nq + 1)), samples = 0;
+    double bytes = call->content == API_MEDIA_CBOR ? 8 : 6, samples = 0;
+    double entries = (double)input->length / (bytes * (double)(call->model->nq + 1));
     if (call->operation && call->operation->takes & API_BIT(API_SAMPLES))
         samples = count_behind(input, api_field_names[API_SAMPLES]);
     return samples > 0 ? samples * (1 + entries / 16) : 1 + entries;
@@ -214,9 +241,10 @@ double api_cost(api_call *call, const char *body, size_t length)
 {
     const api_input  input   = {.body = body, .length = length};
     const api_rates *rates   = &call->api->rates;
-    double           seconds = 5e-6 + (double)length * rates->read;
+    bool             model   = call->method == API_PUT; /* parsed, then looked at from all sides */
+    double           seconds = 5e-6 + (double)length * (model ? 4 * rates->parse : rates->read[call->content]);
     if (call->wants_coding) return seconds + (double)call->reply.length * rates->code[call->coding];
-    if (!call->wants_body || call->method != API_POST) return seconds * (call->method == API_PUT ? 4 : 1);
+    if (!call->wants_body || call->method != API_POST) return seconds;
     call->estimated = seconds + operation_cost(call, &input);
     return api_correct(&call->api->corrections, kind_of(call), call->media, call->estimated);
 }

@@ -8,7 +8,8 @@ struct api_call;
 
 /* Seconds, measured once when the api is opened. */
 typedef struct api_rates {
-    double read;                   /* per byte of JSON read */
+    double parse;                  /* per byte of a document parsed */
+    double read[API_MEDIA_COUNT];  /* per byte of a request read */
     double write[API_MEDIA_COUNT]; /* per number written */
     double code[API_CODING_COUNT]; /* per byte compressed */
     double body;                   /* per state and body of inverse dynamics, the unit of an operation's weight */

@@ -86,8 +86,9 @@ unsigned drive_request(drive *d, const char *method, const char *target, const c
     return send(d, &request, body, length);
 }
 
-unsigned drive_put_xml(drive *d, const char *target, const char *body, size_t length)
+unsigned drive_typed(drive *d, const char *method, const char *target, const char *type, const char *body,
+                     size_t length)
 {
-    api_request request = {.method = "PUT", .target = target, .content_type = "application/xml", .has_body = true};
+    api_request request = {.method = method, .target = target, .content_type = type, .has_body = true};
     return send(d, &request, body, length);
 }

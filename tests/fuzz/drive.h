@@ -17,8 +17,9 @@ void   drive_close(drive *d);
  * without its type, an error that is not a problem document. */
 unsigned drive_request(drive *d, const char *method, const char *target, const char *body, size_t length);
 
-/* PUT of an XML text. */
-unsigned drive_put_xml(drive *d, const char *target, const char *body, size_t length);
+/* The same with a body of that media type. */
+unsigned drive_typed(drive *d, const char *method, const char *target, const char *type, const char *body,
+                     size_t length);
 
 /* Stops the fuzzer with a message unless `holds`. */
 void drive_expect(bool holds, const char *what);

@@ -1,4 +1,4 @@
-/* fuzz_request.c - arbitrary bodies of evaluation requests. The first byte chooses model and operation. */
+/* fuzz_request.c - arbitrary bodies of evaluation requests. The first byte chooses operation, model and encoding. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const char craft[] =
     "{\"name\":\"a\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":\"continuous\",\"axis\":[1,1,0]}}]}";
 
 static const char *const operations[] = {"inverse-dynamics", "forward-dynamics", "mass-matrix", "bias",
-                                         "kinematics",       "energy",           "evaluate"};
+                                         "kinematics",       "energy",           "evaluate",    "trajectory"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char           target[100];
     const unsigned n = sizeof operations / sizeof *operations;
     snprintf(target, sizeof target, "/v1/models/%s/%s", data[0] / n % 2 ? "craft" : "arm", operations[data[0] % n]);
-    drive_request(d, "POST", target, (const char *)data + 1, size - 1);
+    const char *type = data[0] / n / 2 % 2 ? "application/cbor" : "application/json";
+    drive_typed(d, "POST", target, type, (const char *)data + 1, size - 1);
     return 0;
 }

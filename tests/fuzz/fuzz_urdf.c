@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!d) d = drive_open();
     if (size == 0) return 0;
     snprintf(target, sizeof target, "/v1/models/u%s", queries[data[0] % 4]);
-    if (drive_put_xml(d, target, (const char *)data + 1, size - 1) >= 400) return 0;
+    if (drive_typed(d, "PUT", target, "application/xml", (const char *)data + 1, size - 1) >= 400) return 0;
 
     drive_expect(drive_request(d, "GET", "/v1/models/u", NULL, 0) == 200, "the model can be read");
     drive_expect(drive_request(d, "GET", "/v1/models/u/document", NULL, 0) == 200, "the document can be read");

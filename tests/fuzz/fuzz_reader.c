@@ -1,0 +1,83 @@
+/* fuzz_reader.c - arbitrary bytes through the readers of requests. What the one-pass reader of JSON takes, jansson
+ * takes for the same nodes; what the reader of CBOR takes holds finite numbers and whole texts. The first byte chooses.
+ */
+#include "api/call.h"
+#include "api/node_read.h"
+#include "drive.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect_same(const api_node *a, const api_node *b);
+
+static void expect_same_items(const api_node *a, const api_node *b)
+{
+    size_t   extent_a[API_PACKED_RANK], extent_b[API_PACKED_RANK], rank = api_node_packed(a, extent_a);
+    api_node item_a, item_b;
+    drive_expect(api_node_packed(b, extent_b) == rank, "packed alike");
+    drive_expect(memcmp(extent_a, extent_b, rank * sizeof *extent_a) == 0, "of the same shape");
+    for (size_t i = 0; i < api_node_size(a); i++) {
+        drive_expect(api_node_item(a, i, &item_a) && api_node_item(b, i, &item_b), "an item");
+        expect_same(&item_a, &item_b);
+    }
+}
+
+static void expect_same(const api_node *a, const api_node *b)
+{
+    drive_expect(api_node_kind(a) == api_node_kind(b) && api_node_size(a) == api_node_size(b), "the same kind of node");
+    if (api_node_kind(a) == API_NUMBER) {
+        double x = api_node_number(a), y = api_node_number(b);
+        drive_expect(isfinite(x) && memcmp(&x, &y, sizeof x) == 0, "the same finite number");
+    }
+    if (api_node_kind(a) == API_STRING) {
+        size_t length;
+        drive_expect(strcmp(api_node_string(a, &length), api_node_string(b, NULL)) == 0, "the same text");
+        drive_expect(strlen(api_node_string(a, NULL)) == length, "a whole text");
+    }
+    if (api_node_kind(a) == API_ARRAY) expect_same_items(a, b);
+    for (size_t i = 0; api_node_kind(a) == API_OBJECT && i < api_node_size(a); i++) {
+        const char *key = api_node_key(a, i);
+        drive_expect(strcmp(key, api_node_key(b, i)) == 0, "the same key");
+        drive_expect(api_node_get(a, key) == api_node_value(a, i), "a key stands once");
+        expect_same(api_node_value(a, i), api_node_value(b, i));
+    }
+}
+
+static void read_json(api_evaluation *e, const char *text, size_t length)
+{
+    api_node plain, tree;
+    if (api_read_text(e, text, length, &plain) != API_TAKEN) return;
+    drive_expect(api_read_json(e, text, length, &tree), "jansson takes it, too");
+    expect_same(&plain, &tree);
+}
+
+static void read_cbor(api_evaluation *e, const char *body, size_t length)
+{
+    api_node root;
+    if (api_read_cbor(e, body, length, &root))
+        expect_same(&root, &root);
+    else
+        drive_expect(e->problem->code != API_NO_PROBLEM, "what is refused has a reason");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static drive *d;
+    if (!d) d = drive_open();
+    if (size == 0) return 0;
+    api_request    head    = {.method = "GET", .target = "/v1"};
+    api_input      input   = {.worker = d->worker};
+    api_problem    problem = {.row = -1, .offset = -1};
+    api_evaluation e       = {.call = api_begin(d->door, &head), .input = &input, .problem = &problem};
+    char          *bytes   = malloc(size); /* exactly as many as there are */
+    drive_expect(bytes && e.call, "memory");
+    memcpy(bytes, data + 1, size - 1);
+    (data[0] % 2 ? read_cbor : read_json)(&e, bytes, size - 1);
+    api_unclaim(e.call, e.claimed);
+    api_scratch_reset(&d->worker->scratch);
+    free(bytes);
+    api_end(e.call);
+    return 0;
+}
