@@ -89,3 +89,16 @@ static inline void factor_solve(const dyn_model *m, const factor *f, lane *x, in
             x[k] -= row[i] * x[i];
     }
 }
+
+/* The inverse, in full; x has room for [nv]. */
+static inline void factor_invert(const dyn_model *m, const factor *f, lane *x, lane *inverse)
+{
+    size_t nv = (size_t)m->nv;
+    for (int c = 0; c < m->nv; c++) {
+        for (int k = 0; k <= c; k++)
+            x[k] = lane_of(k == c);
+        factor_solve(m, f, x, c);
+        for (int k = 0; k <= c; k++)
+            inverse[(size_t)k * nv + (size_t)c] = inverse[(size_t)c * nv + (size_t)k] = x[k];
+    }
+}

@@ -1,24 +1,23 @@
 /* forward_sensitivity.c - derivatives of forward dynamics from those of inverse dynamics.
  *
  * tau = ID(q, qd, qdd, W) holds along any change: with tau fixed, M dqdd/dx = -dID/dx at the qdd that tau gives, and
- * dqdd/dtau = M^-1 (Carpentier & Mansard 2018). */
-#include "kernels.h"
+ * dqdd/dtau = M^-1 (Carpentier & Mansard 2018). Solved with M = L^T D L, which keeps the zeros of a tree. */
+#include "factor.h"
 
 typedef struct workspace {
-    lane *x;      /* [nv] */
-    void *memory; /* of the kernels called */
+    factor factor;
+    lane  *x;      /* [nv] */
+    lane  *d;      /* [nv] -1 / D */
+    void  *memory; /* of the kernels called */
 } workspace;
-
-static size_t most(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    size_t called =
-        most(LANE_NAME(forward_dynamics_size)(m), most(LANE_NAME(sensitivity_size)(m), LANE_NAME(mass_matrix_size)(m)));
-    return (workspace){.x = arena_take(a, (size_t)m->nv, sizeof(lane)), .memory = arena_take(a, called, 1)};
+    size_t nv = (size_t)m->nv, forward = LANE_NAME(forward_dynamics_size)(m), inverse = LANE_NAME(sensitivity_size)(m);
+    return (workspace){.factor = factor_place(a, m),
+                       .x      = arena_take(a, nv, sizeof(lane)),
+                       .d      = arena_take(a, nv, sizeof(lane)),
+                       .memory = arena_take(a, forward > inverse ? forward : inverse, 1)};
 }
 
 size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
@@ -28,31 +27,52 @@ size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
     return a.used;
 }
 
-/* X <- -M^-1 X, nv x columns, M^-1 symmetric */
-static void solve(const dyn_model *m, const lane *inverse, lane *x, lane *X, size_t columns)
+/* `n` columns of X <- -M^-1 X in place: L^T Z = X, then L X = -D^-1 Z. */
+LANE_INLINE void solve_columns(const dyn_model *m, const workspace *ws, lane *X, size_t columns, size_t n)
 {
-    size_t nv = (size_t)m->nv;
-    for (size_t c = 0; c < columns; c++) {
-        for (size_t i = 0; i < nv; i++) {
-            lane sum = lane_of(0);
-            for (size_t k = 0; k < nv; k++)
-                sum -= inverse[i * nv + k] * X[k * columns + c];
-            x[i] = sum;
-        }
-        for (size_t i = 0; i < nv; i++)
-            X[i * columns + c] = x[i];
+    const size_t nv = (size_t)m->nv;
+    const int   *up = ws->factor.ancestor;
+    lane         x[4];
+    for (int k = m->nv - 1; k >= 0; k--) {
+        const lane *L = &ws->factor.L[(size_t)k * nv];
+        for (size_t c = 0; c < n; c++)
+            x[c] = X[(size_t)k * columns + c];
+        for (int i = up[k]; i >= 0; i = up[i])
+            for (size_t c = 0; c < n; c++)
+                X[(size_t)i * columns + c] -= L[i] * x[c];
     }
+    for (int k = 0; k < m->nv; k++) {
+        const lane *L = &ws->factor.L[(size_t)k * nv];
+        for (size_t c = 0; c < n; c++)
+            x[c] = X[(size_t)k * columns + c] * ws->d[k];
+        for (int i = up[k]; i >= 0; i = up[i])
+            for (size_t c = 0; c < n; c++)
+                x[c] -= L[i] * X[(size_t)i * columns + c];
+        for (size_t c = 0; c < n; c++)
+            X[(size_t)k * columns + c] = x[c];
+    }
+}
+
+/* X <- -M^-1 X, nv x columns: several columns share what is read of L. */
+static void solve(const dyn_model *m, const workspace *ws, lane *X, size_t columns)
+{
+    size_t c = 0;
+    for (; c + 4 <= columns; c += 4)
+        solve_columns(m, ws, X + c, columns, 4);
+    for (; c + 2 <= columns; c += 2)
+        solve_columns(m, ws, X + c, columns, 2);
+    if (c < columns) solve_columns(m, ws, X + c, columns, 1);
 }
 
 static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io)
 {
-    const dyn_model *m       = scene->model;
-    size_t           nv      = (size_t)m->nv;
-    lane            *inverse = block_out(io->dqdd_dtau, 0, 0);
+    const dyn_model *m  = scene->model;
+    size_t           nv = (size_t)m->nv;
+    lane            *M  = block_out(io->dqdd_dtau, 0, 0); /* makes room for its inverse */
     LANE_NAME(forward_dynamics)
     (scene, ws->memory,
      &(dyn_forward_dynamics){.q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd}, 1);
-    LANE_NAME(sensitivity) /* its third matrix, M, makes room for the inverse */
+    LANE_NAME(sensitivity)
     (scene, ws->memory,
      &(dyn_sensitivity){.q            = io->q,
                         .qd           = io->qd,
@@ -63,14 +83,15 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
                         .dtau_dqdd    = io->dqdd_dtau,
                         .dtau_dwrench = io->dqdd_dwrench},
      1);
-    LANE_NAME(mass_matrix)
-    (scene, ws->memory,
-     &(dyn_mass_matrix){.q = io->q, .mass_matrix = io->dqdd_dtau, .inverse = io->dqdd_dtau, .singular = io->singular},
-     1);
-    solve(m, inverse, ws->x, block_out(io->dqdd_dq, 0, 0), nv);
-    solve(m, inverse, ws->x, block_out(io->dqdd_dqd, 0, 0), nv);
+    lane singular = factor_make(m, &ws->factor, M);
+    if (io->singular) *block_out(io->singular, 0, 1) = singular;
+    for (size_t v = 0; v < nv; v++)
+        ws->d[v] = -1.0 / ws->factor.L[v * nv + v];
+    factor_invert(m, &ws->factor, ws->x, M);
+    solve(m, ws, block_out(io->dqdd_dq, 0, 0), nv);
+    solve(m, ws, block_out(io->dqdd_dqd, 0, 0), nv);
     for (size_t n = 0; io->dqdd_dwrench && n < scene->n_wrenches; n++)
-        solve(m, inverse, ws->x, block_out(io->dqdd_dwrench, n, nv * 6), 6);
+        solve(m, ws, block_out(io->dqdd_dwrench, n, nv * 6), 6);
 }
 
 void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const dyn_forward_sensitivity *io,

@@ -97,18 +97,6 @@ static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M)
     }
 }
 
-static void invert(const dyn_model *m, const workspace *ws, lane *inverse)
-{
-    size_t nv = (size_t)m->nv;
-    for (int c = 0; c < m->nv; c++) {
-        for (int k = 0; k <= c; k++)
-            ws->x[k] = lane_of(k == c);
-        factor_solve(m, &ws->factor, ws->x, c);
-        for (int k = 0; k <= c; k++)
-            store_symmetric(inverse, nv, (size_t)k, (size_t)c, ws->x[k]);
-    }
-}
-
 void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass_matrix *io, size_t blocks)
 {
     const dyn_model *m  = scene->model;
@@ -122,6 +110,6 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
         if (!inverse) continue;
         lane singular = factor_make(m, &ws.factor, M);
         if (io->singular) *block_out(io->singular, block, 1) = singular;
-        invert(m, &ws, inverse);
+        factor_invert(m, &ws.factor, ws.x, inverse);
     }
 }
