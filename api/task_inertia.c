@@ -49,10 +49,16 @@ static bool solve_triangular(const api_task *task, char transposed)
     return LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', transposed, 'N', nv, k, task->M, nv, task->X, nv) == 0;
 }
 
-/* L^-1 J^T = U S V^T; with fewer coordinates than directions the singular values that are missing are zero. */
+/* L^-1 J^T = U S V^T; with fewer coordinates than directions the singular values that are missing are zero. LAPACK has
+ * no matrices of nothing: without coordinates any V will do. */
 static bool decompose(api_task *task)
 {
     lapack_int nv = (lapack_int)task->nv, k = (lapack_int)task->k;
+    if (nv == 0) {
+        for (size_t e = 0; e < task->k * task->k; e++)
+            task->Vt[e] = e % (task->k + 1) == 0;
+        return true;
+    }
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', nv, task->M, nv) != 0 || !solve_triangular(task, 'N')) return false;
     memset(task->S, 0, sizeof task->S);
     return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'S', 'A', nv, k, task->X, nv, task->S, task->U, nv, task->Vt, k,
@@ -85,7 +91,7 @@ api_task_status api_task_solve(api_task *task)
     if (!finite_all(task->M, task->nv * task->nv) || !finite_all(task->X, task->nv * task->k))
         return API_TASK_NOT_COMPUTED;
     memset(task->S, 0, sizeof task->S);
-    if (task->nv > 0 && !decompose(task)) return API_TASK_NOT_COMPUTED;
+    if (!decompose(task)) return API_TASK_NOT_COMPUTED;
     if (task->damping * task->damping == 0 && api_task_rank(task) < task->k) return API_TASK_SINGULAR;
     compose(task);
     return task->nv == 0 || solve_triangular(task, 'T') ? API_TASK_DONE : API_TASK_NOT_COMPUTED;

@@ -101,8 +101,74 @@ static void test_random_robots(void **state)
     }
 }
 
+/* The first body on the way to body i that hangs on the world. */
+static int root_of(const dyn_model *m, int i)
+{
+    while (m->body[i].parent != DYN_WORLD)
+        i = m->body[i].parent;
+    return i;
+}
+
+/* sum + A B, row by row, against `expected` of 1 on the diagonal or of 0. */
+static void check_product(const char *what, const trial *t, const double *A, const double *B, const double *sum,
+                          double diagonal)
+{
+    size_t  n   = t->nv;
+    double *got = trial_array(t, n * n), *expected = trial_array(t, n * n), scale = 1;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double x = sum ? sum[i * n + j] : 0, size = fabs(x);
+            for (size_t k = 0; k < n; k++) {
+                x += A[i * n + k] * B[k * n + j];
+                size += fabs(A[i * n + k] * B[k * n + j]);
+            }
+            got[i * n + j]      = x;
+            expected[i * n + j] = i == j ? diagonal : 0;
+            scale               = fmax(scale, size);
+        }
+    check_close_scaled(what, t->seed, n * n, got, expected, 1e-13, scale);
+    free(got), free(expected);
+}
+
+/* Large trees: M dqdd/dx = -dtau/dx with the M and dtau/dx of inverse dynamics, M M^-1 = 1, and limbs that only the
+ * world joins know nothing of each other. */
+static void test_trees(void **state)
+{
+    size_t apart = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        trial       t = trial_of(seed, random_tree_make(seed, 60 + seed, seed % 3 == 0, TREE_ALL & ~TREE_MIMICS), 1, 0);
+        derivatives by = allocate(&t), tau = allocate(&t);
+        const dyn_kernels *k = dyn_kernels_find(NULL);
+        rows_forward_sensitivity(k, &t.scene, 1,
+                                 (dyn_forward_sensitivity){.q         = t.q,
+                                                           .qd        = t.qd,
+                                                           .tau       = t.tau,
+                                                           .qdd       = by.qdd,
+                                                           .dqdd_dq   = by.q,
+                                                           .dqdd_dqd  = by.qd,
+                                                           .dqdd_dtau = by.tau});
+        rows_sensitivity(
+            k, &t.scene, 1,
+            (dyn_sensitivity){
+                .q = t.q, .qd = t.qd, .qdd = by.qdd, .dtau_dq = tau.q, .dtau_dqd = tau.qd, .dtau_dqdd = tau.tau});
+        check_product("M dqdd/dq", &t, tau.tau, by.q, tau.q, 0);
+        check_product("M dqdd/dqd", &t, tau.tau, by.qd, tau.qd, 0);
+        check_product("M M^-1", &t, tau.tau, by.tau, NULL, 1);
+        for (int i = 0; !t.model->floating && i < (int)t.bodies; i++)
+            for (int j = 0; j < (int)t.bodies; j++) {
+                size_t e = (size_t)t.model->body[i].v * t.nv + (size_t)t.model->body[j].v;
+                if (root_of(t.model, i) == root_of(t.model, j)) continue;
+                assert_true(by.q[e] == 0 && by.qd[e] == 0 && by.tau[e] == 0);
+                apart++;
+            }
+        release(&by), release(&tau);
+        trial_free(&t);
+    }
+    assert_true(apart > 100);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_robots)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_robots), cmocka_unit_test(test_trees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

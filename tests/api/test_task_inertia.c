@@ -1,0 +1,159 @@
+/* test_task_inertia.c - the inertia of a task against the equations it solves. */
+#include "api/task_inertia.h"
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { MOST = 12 }; /* coordinates */
+
+typedef struct problem {
+    api_task task;
+    double   M[MOST * MOST], J[API_TASK_AXES * MOST]; /* by columns: nv x nv, k x nv */
+    double  *room;
+} problem;
+
+static double draw(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) * 0x1p-52 - 1; /* [-1, 1) */
+}
+
+/* M = A A^T + 1 is positive, J has any directions. */
+static problem random_problem(uint64_t seed, size_t nv, size_t k, double damping)
+{
+    problem p = {.task = {.nv = nv, .k = k, .damping = damping}};
+    double  A[MOST * MOST];
+    for (size_t e = 0; e < nv * nv; e++)
+        A[e] = draw(&seed);
+    for (size_t i = 0; i < nv; i++)
+        for (size_t j = 0; j < nv; j++) {
+            p.M[i + nv * j] = i == j;
+            for (size_t e = 0; e < nv; e++)
+                p.M[i + nv * j] += A[i + nv * e] * A[j + nv * e];
+        }
+    for (size_t e = 0; e < k * nv; e++)
+        p.J[e] = draw(&seed);
+    return p;
+}
+
+static api_task_status solve(problem *p)
+{
+    size_t nv = p->task.nv, k = p->task.k;
+    p->room = calloc(api_task_room(nv, k), sizeof *p->room);
+    assert_non_null(p->room);
+    api_task_place(&p->task, p->room);
+    memcpy(p->task.M, p->M, nv * nv * sizeof *p->M);
+    for (size_t a = 0; a < k; a++)
+        for (size_t v = 0; v < nv; v++)
+            p->task.X[v + nv * a] = p->J[a + k * v];
+    return api_task_solve(&p->task);
+}
+
+/* M Jbar = J^T Lambda and J Jbar + damping^2 Lambda = 1: these two make Lambda and Jbar what they are. */
+static void check_equations(const problem *p, double tolerance)
+{
+    const api_task *t  = &p->task;
+    size_t          nv = t->nv, k = t->k;
+    for (size_t a = 0; a < k; a++) {
+        for (size_t v = 0; v < nv; v++) {
+            double difference = 0, size = 0;
+            for (size_t u = 0; u < nv; u++) {
+                difference += p->M[v + nv * u] * t->X[u + nv * a];
+                size += fabs(p->M[v + nv * u] * t->X[u + nv * a]);
+            }
+            for (size_t b = 0; b < k; b++)
+                difference -= p->J[b + k * v] * t->Lambda[b + k * a];
+            assert_true(fabs(difference) <= tolerance * fmax(size, 1));
+        }
+        for (size_t b = 0; b < k; b++) {
+            double one = t->damping * t->damping * t->Lambda[b + k * a], size = fabs(one);
+            for (size_t v = 0; v < nv; v++) {
+                one += p->J[b + k * v] * t->X[v + nv * a];
+                size += fabs(p->J[b + k * v] * t->X[v + nv * a]);
+            }
+            assert_true(fabs(one - (a == b)) <= tolerance * fmax(size, 1));
+            assert_true(t->Lambda[a + k * b] == t->Lambda[b + k * a]);
+        }
+    }
+}
+
+static void equations_hold(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        size_t  k = 1 + seed % API_TASK_AXES, nv = k + seed % (MOST + 1 - k);
+        problem p = random_problem(seed, nv, k, seed % 2 ? 0 : 0.1);
+        assert_int_equal(solve(&p), API_TASK_DONE);
+        assert_int_equal(api_task_rank(&p.task), k);
+        check_equations(&p, p.task.S[0] / p.task.S[k - 1] * p.task.S[0] / p.task.S[k - 1] * 1e-13);
+        free(p.room);
+    }
+}
+
+/* Directions along the coordinates feel their masses; the eigenvalues come with the least first. */
+static void directions_of_coordinates(void **state)
+{
+    (void)state;
+    problem p = {.task = {.nv = 3, .k = 2}, .M = {4, 0, 0, 0, 9, 0, 0, 0, 16}, .J = {0, 1, 0, 0, 1, 0}};
+    assert_int_equal(solve(&p), API_TASK_DONE);
+    const double Lambda[] = {16, 0, 0, 4}, Jbar[] = {0, 0, 1, 1, 0, 0};
+    for (int e = 0; e < 4; e++)
+        assert_true(fabs(p.task.Lambda[e] - Lambda[e]) <= 16 * DBL_EPSILON * 16);
+    for (int e = 0; e < 6; e++)
+        assert_true(fabs(p.task.X[e] - Jbar[e]) <= 16 * DBL_EPSILON);
+    assert_true(fabs(p.task.mass[0] - 4) < 1e-14 && fabs(p.task.mass[1] - 16) < 1e-13);
+    free(p.room);
+}
+
+/* Two equal rows of J, or fewer coordinates than directions: singular, with the rank, unless damped. */
+static void missing_directions(void **state)
+{
+    (void)state;
+    for (int damped = 0; damped < 2; damped++) {
+        problem twice = random_problem(7, 5, 3, damped ? 0.2 : 0), few = random_problem(8, 2, 3, damped ? 0.2 : 0);
+        for (size_t v = 0; v < 5; v++)
+            twice.J[2 + 3 * v] = twice.J[1 + 3 * v];
+        assert_int_equal(solve(&twice), damped ? API_TASK_DONE : API_TASK_SINGULAR);
+        assert_int_equal(solve(&few), damped ? API_TASK_DONE : API_TASK_SINGULAR);
+        assert_int_equal(api_task_rank(&twice.task), 2);
+        assert_int_equal(api_task_rank(&few.task), 2);
+        if (damped) {
+            check_equations(&twice, 1e-11);
+            check_equations(&few, 1e-11);
+        }
+        free(twice.room), free(few.room);
+    }
+    problem none = {.task = {.nv = 0, .k = 2, .damping = 0.5}};
+    assert_int_equal(solve(&none), API_TASK_DONE);
+    assert_true(none.task.Lambda[0] == 4 && none.task.Lambda[1] == 0 && none.task.Lambda[3] == 4);
+    free(none.room);
+}
+
+static void what_cannot_be_computed(void **state)
+{
+    (void)state;
+    problem negative = random_problem(3, 4, 2, 0.1), endless = random_problem(4, 4, 2, 0.1), wild = endless;
+    negative.M[0] = -1;
+    endless.M[5]  = INFINITY;
+    wild.J[3]     = NAN;
+    assert_int_equal(solve(&negative), API_TASK_NOT_COMPUTED);
+    assert_int_equal(solve(&endless), API_TASK_NOT_COMPUTED);
+    assert_int_equal(solve(&wild), API_TASK_NOT_COMPUTED);
+    free(negative.room), free(endless.room), free(wild.room);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equations_hold),
+        cmocka_unit_test(directions_of_coordinates),
+        cmocka_unit_test(missing_directions),
+        cmocka_unit_test(what_cannot_be_computed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
