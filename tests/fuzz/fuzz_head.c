@@ -38,9 +38,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.if_none_match    = line(&rest);
     request.request_timeout  = line(&rest);
     request.request_id       = line(&rest);
+    request.accept_encoding  = line(&rest);
     api_call *call           = api_begin(d->door, &request);
     drive_expect(call != NULL, "memory");
-    if (api_wants_body(call)) api_run(call, d->worker, "{}", 2, NULL);
+    if (api_wants_run(call)) api_run(call, d->worker, "{}", 2, NULL);
     drive_expect(api_reply_of(call)->status >= 200, "a status");
     api_end(call);
     free(text);
