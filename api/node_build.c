@@ -186,8 +186,8 @@ bool api_build_packed(api_builder *b, const api_node *numbers)
 
 bool api_build_open(api_builder *b, bool object)
 {
-    api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
-    if (object && top && top->packing && !unpack(b, top)) return false;
+    bool among_packed = b->depth > 0 && b->open[b->depth - 1].packing;
+    if (object && among_packed && !unpack(b, &b->open[b->depth - 1])) return false;
     b->open[b->depth++] =
         (api_open_value){.object = object, .packing = !object, .first_number = b->n_numbers, .first = b->used};
     return true;

@@ -12,24 +12,31 @@ static api_problem    problem;
 static api_node       root;
 static char          *body;
 
-void nodes_close(void)
+/* Gives back what the last reading took; the worker's memory stays. */
+static void end(void)
 {
     free(body);
     body = NULL;
-    api_scratch_free(&worker.scratch);
+    api_scratch_reset(&worker.scratch);
     if (call) api_end(call);
     call = NULL;
+}
+
+void nodes_close(void)
+{
+    end();
+    api_scratch_free(&worker.scratch);
 }
 
 static void start(const void *bytes, size_t length)
 {
     api_request head = {.method = "POST", .target = "/v1/models/arm/bias", .has_body = true};
-    nodes_close();
+    end();
     call = api_begin(door_api(), &head);
     body = malloc(length ? length : 1);
     assert_true(call && body);
     if (length > 0) memcpy(body, bytes, length);
-    worker                 = (api_worker){.api = door_api()};
+    worker.api             = door_api();
     static api_input input = {.worker = &worker};
     evaluation             = (api_evaluation){.call = call, .input = &input, .problem = &problem};
     api_problem_clear(&problem);

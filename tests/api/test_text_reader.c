@@ -173,7 +173,7 @@ static void mutants(void **state)
     };
     static const char alphabet[] = "[]{}\",:0123456789.eE+-truefalsn \n\\u\xc3\xa4\x01";
     size_t            taken      = 0;
-    for (int i = 0; i < 150000; i++) {
+    for (int i = 0; i < 60000; i++) {
         char   text[160];
         size_t n = (size_t)snprintf(text, sizeof text - 16, "%s", seeds[pick(3)]);
         for (size_t changes = 1 + pick(4); changes > 0 && n > 1; changes--) {
@@ -186,7 +186,7 @@ static void mutants(void **state)
         }
         taken += agree(text, n);
     }
-    assert_in_range(taken, 5000, 149000);
+    assert_in_range(taken, 2000, 59000);
 }
 
 /* Doubles of any size, in any length of text, in arrays long enough for several blocks. */
