@@ -106,7 +106,8 @@ $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 
 # --- server: libserver.a and torqued -------------------------------------------------------------------------
 SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c)))
-LIBS         = $(shell pkg-config --libs libmicrohttpd libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) -lm -lpthread
+LIBS         = $(shell pkg-config --libs libmicrohttpd libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
+               -lsundials_arkode -lsundials_nvecserial -lm -lpthread
 
 $(BUILD)/libserver.a: $(SRV_OBJECTS)
 

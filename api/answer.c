@@ -173,8 +173,9 @@ static bool emit_output(writer *w, const api_asked *asked, size_t output)
     }
     api_lanes a = lanes_of(w, asked->result[output], api_output_entries(e->model, asked, output), 0);
     for (; a.rank < API_MAX_RANK && o->extent[a.rank] != 0; a.rank++) {
-        a.extent[a.rank] = api_extent(e->model, asked, o->extent[a.rank]);
-        a.turned[a.rank] = o->extent[a.rank] == API_NV && e->order;
+        int extent       = o->extent[a.rank];
+        a.extent[a.rank] = api_extent(e->model, asked, extent);
+        a.turned[a.rank] = (extent == API_NV || extent == API_NQ) && e->order;
     }
     return emit_array(w, &a, o->name);
 }

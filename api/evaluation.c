@@ -79,8 +79,7 @@ static bool take_seats(api_evaluation *e, size_t n, api_evaluation **seats)
     return true;
 }
 
-/* The joint that carries body `body`. */
-static const char *joint_of(const api_model *m, int body)
+const char *api_joint_of(const api_model *m, int body)
 {
     for (size_t i = 0; i < m->n_joints; i++)
         if (m->joints[i].body == body) return m->joints[i].name;
@@ -95,7 +94,7 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
         if (singular[i] < 0) continue;
         api_fail(e->problem, API_SINGULAR_MASS_MATRIX, "/q",
                  "the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
-                 joint_of(e->model, (int)singular[i]));
+                 api_joint_of(e->model, (int)singular[i]));
         if (e->batched) e->problem->row = (long long)(first + i);
         return false;
     }
@@ -114,6 +113,13 @@ static bool evaluate_chunk(void *arg, size_t place, size_t part, api_problem *pr
         for (size_t block = begin; block < end; block += step)
             if (!operation->evaluate(e, &e->asked[i], block, step)) return false;
     }
+    return true;
+}
+
+static bool begin(api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (e->asked[i].operation->begin && !e->asked[i].operation->begin(e, &e->asked[i])) return false;
     return true;
 }
 
@@ -138,7 +144,7 @@ static bool evaluate(api_evaluation *e)
     api_evaluation *seats;
     for (size_t i = 0; i < e->n_asked; i++)
         if (!take_results(e, &e->asked[i])) return false;
-    return take_seats(e, n, &seats) && api_do_parts(e, n, chunks, evaluate_chunk, seats) && finish(e);
+    return begin(e) && take_seats(e, n, &seats) && api_do_parts(e, n, chunks, evaluate_chunk, seats) && finish(e);
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */

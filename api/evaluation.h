@@ -44,6 +44,10 @@ typedef enum api_field {
     API_SAMPLES,
     API_TIMES,
     API_DENSE,
+    API_STEP,
+    API_TOLERANCE,
+    API_STIFF,
+    API_INPUT,
     API_FIELD_COUNT
 } api_field;
 
@@ -66,6 +70,7 @@ typedef struct api_asked {
     const struct api_base      *base;                    /* the model's base parameters; NULL: not asked for */
     struct api_identification  *identification;          /* identify */
     struct api_motion          *motion;                  /* trajectory */
+    struct api_simulation      *simulation;              /* simulate */
     size_t                      support;                 /* trajectory: control points in a gradient */
     double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
     size_t                      n_wrenches;              /* of the request */
@@ -130,6 +135,9 @@ static inline const double *api_wrench_rate_block(const api_evaluation *e, size_
 {
     return api_block(e, e->wrench_rates, 6 * e->scene.n_wrenches, block);
 }
+
+/* The joint that carries body `body`, for messages. */
+const char *api_joint_of(const api_model *model, int body);
 
 /* False with a problem naming row and joint when a real lane of these blocks is not -1: the index of the body at
  * which the mass matrix is singular. */

@@ -32,6 +32,10 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_SAMPLES]        = "samples",
     [API_TIMES]          = "times",
     [API_DENSE]          = "dense",
+    [API_STEP]           = "step",
+    [API_TOLERANCE]      = "tolerance",
+    [API_STIFF]          = "stiff",
+    [API_INPUT]          = "input",
 };
 
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
@@ -48,6 +52,14 @@ bool api_fail_at(const api_evaluation *e, const api_place *at, api_code code, co
     return false;
 }
 
+bool api_read_number(const api_evaluation *e, const api_node *value, const api_place *at, double *number)
+{
+    if (!api_node_is(value, API_NUMBER))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
+    *number = api_node_number(value);
+    return true;
+}
+
 bool api_read_numbers(const api_evaluation *e, const api_node *value, const api_place *at, size_t n, double *numbers)
 {
     if (!api_node_is(value, API_ARRAY))
@@ -62,6 +74,12 @@ bool api_read_numbers(const api_evaluation *e, const api_node *value, const api_
         if (i < n) numbers[i] = api_node_number(&entry);
     }
     return given == n || api_fail_at(e, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", given, n);
+}
+
+double *api_take_numbers(api_evaluation *e, const api_node *value, const api_place *at, size_t n)
+{
+    double *numbers = api_take(e, n * sizeof *numbers);
+    return numbers && api_read_numbers(e, value, at, n, numbers) ? numbers : NULL;
 }
 
 static void join(api_buffer *b, const char *text)

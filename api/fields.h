@@ -6,8 +6,14 @@
 bool api_fail_at(const api_evaluation *e, const api_place *at, api_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* False unless `value` is a number. */
+bool api_read_number(const api_evaluation *e, const api_node *value, const api_place *at, double *number);
+
 /* False unless `value` is an array of exactly n finite numbers. */
 bool api_read_numbers(const api_evaluation *e, const api_node *value, const api_place *at, size_t n, double *numbers);
+
+/* The same into memory of the request; NULL with a problem. */
+double *api_take_numbers(api_evaluation *e, const api_node *value, const api_place *at, size_t n);
 
 /* False unless every key of the object is one of `names` (ends with NULL). `of` says of what, for the message. */
 bool api_check_keys(const api_evaluation *e, const api_node *object, const api_place *at, const char *const *names,

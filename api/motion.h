@@ -7,19 +7,18 @@
  *
  * Every row of the request is a motion of N samples; state b N + n is sample n of motion b. */
 #pragma once
-#include "fields.h"
+#include "points.h"
 #include "spline.h"
 
 typedef struct api_motion {
-    api_spline      spline;
-    size_t          samples;          /* N */
-    const api_node *control_points;   /* n x nv, or B x n x nv */
-    bool            batch;            /* the latter */
-    const double   *durations;        /* [1], or [B], s */
-    bool            durations_differ; /* the latter */
-    double          least;            /* of the durations */
-    const double   *times;            /* [N], s; NULL: evenly spaced from 0 to T */
-    bool            dense;            /* gradients by all control points, not only by those that matter */
+    api_spline    spline;
+    size_t        samples;          /* N */
+    api_points    points;           /* the control points */
+    const double *durations;        /* [1], or [B], s */
+    bool          durations_differ; /* the latter */
+    double        least;            /* of the durations */
+    const double *times;            /* [N], s; NULL: evenly spaced from 0 to T */
+    bool          dense;            /* gradients by all control points, not only by those that matter */
     /* Lanes of all states, from api_motion_sample on. */
     double *time;  /* 1, s */
     double *rate;  /* 1, 1/T */

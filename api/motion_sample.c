@@ -9,26 +9,6 @@ static double *lane_of(const api_evaluation *e, double *lanes, size_t entries, s
     return lanes + state / e->lanes * entries * e->lanes + state % e->lanes;
 }
 
-/* --- control points --------------------------------------------------------------------------------------------- */
-
-/* The numbers of all motions given, joints in the model's order; NULL with a problem. */
-static const double *read_points(api_evaluation *e, const api_motion *m)
-{
-    size_t  nv = e->model->nv, n = m->spline.n, given = m->batch ? e->rows : 1;
-    double *points = api_take(e, given * n * nv * sizeof *points), *to = points;
-    for (size_t b = 0; points && b < given; b++) {
-        api_node motion = *m->control_points, point;
-        if (!api_watch_check(e->input->watch, e->problem)) return NULL;
-        if (m->batch) api_node_item(m->control_points, b, &motion);
-        for (size_t k = 0; k < n; k++, to += nv) {
-            api_node_item(&motion, k, &point);
-            for (size_t j = 0; j < nv; j++)
-                api_node_numbers(&point, j, 1, &to[e->order ? (size_t)e->order[j] : j]);
-        }
-    }
-    return points;
-}
-
 /* --- states ----------------------------------------------------------------------------------------------------- */
 
 /* The basis at one fraction of the duration. */
@@ -89,7 +69,7 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
 /* Sample by sample, since all motions share the basis unless times are given for durations that differ. */
 static bool put_states(const api_evaluation *e, const api_motion *m, const double *points)
 {
-    size_t    stride = m->batch ? m->spline.n * e->model->nv : 0, room = e->blocks * e->lanes;
+    size_t    room   = e->blocks * e->lanes;
     bool      shared = !m->times || !m->durations_differ;
     functions f;
     for (size_t n = 0; n < m->samples; n++) {
@@ -99,7 +79,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
             if (b == 0 || !shared) f = functions_at(m, n, duration);
             size_t state = b * m->samples + n, last = state + 1 == api_states(e) ? room : state + 1;
             for (; state < last; state++) /* the last one fills its block */
-                put_state(e, m, state, n, duration, &f, points + b * stride);
+                put_state(e, m, state, n, duration, &f, api_points_of(e, &m->points, points, b));
             if (!check_angles(e, m, b * m->samples + n)) return false;
         }
     }
@@ -110,7 +90,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
 
 bool api_motion_sample(api_evaluation *e, api_motion *m)
 {
-    const double *points = read_points(e, m);
+    const double *points = api_points_read(e, &m->points);
     m->time              = api_take_lanes(e, 1);
     m->rate              = api_take_lanes(e, 1);
     m->first             = api_take_lanes(e, 1);

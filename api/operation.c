@@ -19,6 +19,7 @@ const api_operation *const api_operations[] = {
     &api_task_space,
     &api_identify,
     &api_trajectory,
+    &api_simulate,
     NULL,
 };
 
@@ -41,6 +42,7 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
 {
     switch (extent) {
     case API_NV: return model->nv;
+    case API_NQ: return model->nq;
     case API_BODIES: return model->n_bodies;
     case API_FRAMES_ASKED: return asked->n_frames;
     case API_WRENCHES_GIVEN: return asked->n_wrenches;

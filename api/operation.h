@@ -17,6 +17,7 @@ enum {
     API_BASE_PARAMETERS  = -8,
     API_STRUCTURED       = -9,  /* no array of numbers: the operation's `emit` makes it */
     API_SUPPORT          = -10, /* control points in a gradient */
+    API_NQ               = -11,
 };
 
 typedef struct api_output {
@@ -46,6 +47,9 @@ typedef struct api_operation {
     /* Emits an output of extent API_STRUCTURED, once for all states; also before anything is read or evaluated, to
      * measure the answer: with the same names and as many numbers. NULL: there is none. */
     void (*emit)(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to);
+    /* Before the first block, when all results have their lanes: what states have to do with each other. False with a
+     * problem. NULL: nothing. */
+    bool (*begin)(api_evaluation *e, const api_asked *asked);
     /* Evaluates blocks [block, block + blocks) into asked->result. False with e->problem. */
     bool (*evaluate)(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks);
     /* After the last block, of operations that make one result of all states: these are evaluated in order, on one
@@ -55,7 +59,7 @@ typedef struct api_operation {
 
 extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
     api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor,
-    api_task_space, api_trajectory, api_identify;
+    api_task_space, api_trajectory, api_identify, api_simulate;
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 

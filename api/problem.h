@@ -46,6 +46,8 @@
       "The batch has more states than limits.rows in GET /v1. Split the batch.") \
     X(ANSWER_TOO_LARGE, "answer-too-large", 413, "Answer too large", \
       "The answer would be longer than limits.answer in GET /v1; it was not computed. `detail` says how many rows fit.") \
+    X(TOO_MANY_STEPS, "too-many-steps", 413, "Too many steps", \
+      "The simulation would need more steps than one may have. Take longer steps, or simulate a shorter time.") \
     X(MODEL_TOO_LARGE, "model-too-large", 413, "Model too large", \
       "The model has more links or degrees of freedom than the limits in GET /v1.") \
     X(URI_TOO_LONG, "uri-too-long", 414, "URI too long", \
@@ -94,6 +96,9 @@
     X(SINGULAR_JACOBIAN, "singular-jacobian", 422, "Singular Jacobian", \
       "At this state the frame cannot move along all of the axes asked for, so the inertia felt there is infinite. " \
       "Choose fewer `axes`, or give `damping`.") \
+    X(INTEGRATION_FAILED, "integration-failed", 422, "Simulation failed", \
+      "The motion grew beyond all bounds, or its steps became too short to keep the tolerance. " \
+      "`detail` says when, and what may help.") \
     X(RANK_DEFICIENT, "rank-deficient", 422, "Data do not tell the parameters", \
       "The rows are too few, or their motion leaves some of the parameters, or combinations of them, without effect. " \
       "`detail` says which. Give more rows in which these joints move further, faster and both ways, or ask for less.") \

@@ -60,19 +60,35 @@ static void raise_degree(const double *t, size_t i, size_t d, double u, bool der
         B[j] = derive ? (double)d * (w[j] - w[j + 1]) : (u - t[i + j - d]) * w[j] + (t[i + j + 1] - u) * w[j + 1];
 }
 
-size_t api_spline_basis(const api_spline *s, double fraction, double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT])
+/* Knot values of fractions. */
+static double knot_at(const api_spline *s, double fraction)
 {
-    double first = s->knots[s->degree], last = s->knots[s->n], range = last - first, u = first + fraction * range;
-    if (u > last) u = last; /* by rounding */
-    size_t i     = span_of(s, u);
-    double scale = 1;
+    double first = s->knots[s->degree], last = s->knots[s->n], u = first + fraction * (last - first);
+    return u > last ? last : u; /* by rounding */
+}
+
+size_t api_spline_first(const api_spline *s, double fraction)
+{
+    return span_of(s, knot_at(s, fraction)) - s->degree;
+}
+
+void api_spline_piece(const api_spline *s, size_t first, double fraction,
+                      double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT])
+{
+    double range = s->knots[s->n] - s->knots[s->degree], u = knot_at(s, fraction), scale = 1;
     for (size_t order = 0; order < API_SPLINE_ORDERS; order++, scale *= range) {
         double *B = basis[order];
         memset(B, 0, sizeof basis[order]);
         if (order > s->degree) continue;
         B[0] = scale;
         for (size_t d = 1; d <= s->degree; d++)
-            raise_degree(s->knots, i, d, u, d > s->degree - order, B);
+            raise_degree(s->knots, first + s->degree, d, u, d > s->degree - order, B);
     }
-    return i - s->degree;
+}
+
+size_t api_spline_basis(const api_spline *s, double fraction, double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT])
+{
+    size_t first = api_spline_first(s, fraction);
+    api_spline_piece(s, first, fraction, basis);
+    return first;
 }

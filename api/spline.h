@@ -33,3 +33,9 @@ bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what);
  * the degree + 1 functions from the returned one on; all others are zero there. On a knot, what jumps has the value
  * behind it, at the very end the one before it. */
 size_t api_spline_basis(const api_spline *s, double fraction, double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT]);
+
+/* The same, of the polynomials that are the functions where the first of them that is not zero is `first`, which
+ * api_spline_first says of a fraction: up to both ends of such a piece, what jumps there has the values inside. */
+size_t api_spline_first(const api_spline *s, double fraction);
+void   api_spline_piece(const api_spline *s, size_t first, double fraction,
+                        double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT]);

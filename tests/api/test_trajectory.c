@@ -223,7 +223,7 @@ static void bad_motions(void **state)
     refuse(422, "{'degree':1,'duration':1,'control_points':[[0],['1']],'samples':2}", "wrong-type",
            "/control_points/1/0", -1, "a string");
     refuse(422, "{'degree':1,'duration':1,'control_points':[[[0],[1]],[[0],[1],[2]]],'samples':2}", "wrong-shape",
-           "/control_points/1", 1, "the first motion has 2");
+           "/control_points/1", 1, "the first row has 2");
     refuse(422, "{'degree':1,'duration':1,'control_points':[[[0],[1]],[[0],[1,2]]],'samples':2}", "wrong-shape",
            "/control_points/1/1", 1, "2 entries");
     refuse(422, "{'degree':1,'duration':[1,2,3],'control_points':[[[0],[1]],[[0],[1]]],'samples':2}", "wrong-shape",

@@ -1,0 +1,78 @@
+/* drive.c - see drive.h. */
+#include "drive.h"
+#include <string.h>
+
+static const char *const torque_fields[]     = {"tau", NULL};
+static const char *const controller_fields[] = {"controller", "kp", "kd", "reference", NULL};
+
+static bool need(const api_evaluation *e, const api_node *given, const char *key, const api_place *up)
+{
+    api_place at = api_place_key(up, key);
+    return api_node_get(given, key) || api_fail_at(e, &at, API_MISSING_FIELD, "a controller needs its %s", key);
+}
+
+/* One for each joint, or a number for all of them. */
+static bool read_gains(api_evaluation *e, const api_node *given, const char *key, const api_place *up, double **gains,
+                       bool *alone)
+{
+    const api_node *value = api_node_get(given, key);
+    api_place       at    = api_place_key(up, key);
+    size_t          nv    = e->model->nv;
+    *alone                = api_node_is(value, API_NUMBER);
+    *gains                = api_take(e, (nv > 0 ? nv : 1) * sizeof **gains);
+    if (!*gains || !(*alone ? api_read_number(e, value, &at, *gains) : api_read_numbers(e, value, &at, nv, *gains)))
+        return false;
+    for (size_t i = 0; i < (*alone ? 1 : nv); i++) {
+        api_place entry_at = *alone ? at : api_place_index(&at, i);
+        if (!((*gains)[i] >= 0))
+            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%.17g given, a gain of at least 0 expected", (*gains)[i]);
+    }
+    return true;
+}
+
+static bool read_controlled(api_evaluation *e, const api_node *given, const api_place *up, double duration,
+                            api_drive *d)
+{
+    api_place at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
+    if (e->model->nq != e->model->nv)
+        return api_fail_at(e, &at, API_NOT_SUPPORTED,
+                           "controllers are for models with as many positions as velocities; %s has nq = %zu, nv = %zu",
+                           e->model->name, e->model->nq, e->model->nv);
+    if (!api_check_keys(e, given, up, controller_fields, "a controller")) return false;
+    for (size_t i = 1; controller_fields[i]; i++)
+        if (!need(e, given, controller_fields[i], up)) return false;
+    d->controller = api_read_controller(e, api_node_get(given, "controller"), &at);
+    return d->controller && read_gains(e, given, "kp", up, &d->gains[0], &d->gain_alone[0]) &&
+           read_gains(e, given, "kd", up, &d->gains[1], &d->gain_alone[1]) &&
+           api_signal_read(e, api_node_get(given, "reference"), &reference_at, duration, &d->signal);
+}
+
+bool api_drive_read(api_evaluation *e, const api_node *value, double duration, api_drive *d)
+{
+    api_place at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
+    *d = (api_drive){.given = value != NULL};
+    if (!value) return true;
+    if (api_node_get(value, "controller")) return read_controlled(e, value, &at, duration, d);
+    if (!api_check_keys(e, value, &at, torque_fields, "input without a controller")) return false;
+    if (!api_node_get(value, "tau"))
+        return api_fail_at(e, &at, API_MISSING_FIELD, "input needs tau, or a controller and what it takes");
+    return api_signal_read(e, api_node_get(value, "tau"), &tau_at, duration, &d->signal);
+}
+
+/* Gains of the joints in the model's order. */
+static bool load_gains(api_evaluation *e, double **gains, bool alone)
+{
+    size_t  nv     = e->model->nv;
+    double *loaded = api_take(e, nv * sizeof *loaded);
+    for (size_t i = 0; loaded && i < nv; i++)
+        loaded[e->order ? (size_t)e->order[i] : i] = (*gains)[alone ? 0 : i];
+    *gains = loaded;
+    return loaded != NULL;
+}
+
+bool api_drive_load(api_evaluation *e, api_drive *d)
+{
+    for (int i = 0; d->controller && i < 2; i++)
+        if (!load_gains(e, &d->gains[i], d->gain_alone[i])) return false;
+    return !d->given || api_signal_load(e, &d->signal);
+}

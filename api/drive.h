@@ -1,0 +1,22 @@
+/* drive.h - "input" of a simulation: what drives the robot.
+ *
+ *     {"tau": signal}                                           torques (signal.h)
+ *     {"controller", "kp", "kd", "reference": signal}           a controller (controller.h)
+ *
+ * Without it nothing does: torques are zero. */
+#pragma once
+#include "controller.h"
+
+typedef struct api_drive {
+    bool                  given;
+    const api_controller *controller;    /* NULL: the signal is torques */
+    api_signal            signal;        /* torques, or the reference */
+    double               *gains[2];      /* kp, kd: [nv] */
+    bool                  gain_alone[2]; /* one for all joints */
+} api_drive;
+
+/* Reads and checks; `value` may be NULL. False with a problem. */
+bool api_drive_read(api_evaluation *e, const api_node *value, double duration, api_drive *drive);
+
+/* After "joints" is read: the signal's numbers, and gains in the model's order. */
+bool api_drive_load(api_evaluation *e, api_drive *drive);

@@ -1,0 +1,193 @@
+/* integrate_adaptive.c - steps that keep a tolerance, with ARKODE: see integrate.h. */
+#include "integrate.h"
+#include <arkode/arkode_arkstep.h>
+#include <math.h>
+#include <nvector/nvector_serial.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunmatrix/sunmatrix_dense.h>
+
+enum { LOOK = 64 /* steps between two looks at the watch */, VECTORS = 48 /* that ARKODE has at most, of y's size */ };
+
+struct api_adaptive {
+    api_plant      *plant;
+    SUNContext      context;
+    N_Vector        y;
+    SUNMatrix       jacobian;
+    SUNLinearSolver solver;
+    void           *arkode;
+};
+
+size_t api_adaptive_bytes(const api_plant *p)
+{
+    size_t n = p->entries, matrices = p->s->stiff ? 2 * n * n : 0;
+    return (VECTORS * (n + 32) + matrices + 4096) * sizeof(double);
+}
+
+/* --- what ARKODE asks ------------------------------------------------------------------------------------------- */
+
+static void spread(const api_plant *p, const double *y, double *lanes)
+{
+    size_t W = p->e->lanes;
+    for (size_t i = 0; i < p->entries; i++)
+        for (size_t l = 0; l < W; l++)
+            lanes[i * W + l] = y[i];
+}
+
+static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
+{
+    api_plant *p   = arg;
+    double    *out = N_VGetArrayPointer(to);
+    spread(p, N_VGetArrayPointer(y), p->at);
+    api_plant_rate(p, t, p->at, p->slope[0]);
+    for (size_t i = 0; i < p->entries; i++) {
+        out[i] = p->slope[0][i * p->e->lanes];
+        if (!isfinite(out[i])) return 1; /* a shorter step may do */
+    }
+    return 0;
+}
+
+/* Work has no part in the choice of steps, whether it is asked for or not. */
+static int weigh(N_Vector y, N_Vector to, void *arg)
+{
+    const api_plant *p = arg;
+    const double    *v = N_VGetArrayPointer(y);
+    double          *w = N_VGetArrayPointer(to);
+    size_t           n = p->entries - API_WORKS;
+    for (size_t i = 0; i < n; i++)
+        w[i] = sqrt((double)p->entries / (double)n) / (p->s->tolerance * (1 + fabs(v[i])));
+    for (size_t i = n; i < p->entries; i++)
+        w[i] = 1e-200;
+    return 0;
+}
+
+static int project(realtype t, N_Vector y, void *arg)
+{
+    (void)t;
+    api_plant_project(arg, N_VGetArrayPointer(y), 1, 1);
+    return 0;
+}
+
+/* Columns of the Jacobian by differences, as many at once as there are lanes. Nothing depends on the work done. */
+static int differentiate(realtype t, N_Vector y, N_Vector now, SUNMatrix to, void *arg, N_Vector a, N_Vector b,
+                         N_Vector c)
+{
+    (void)a, (void)b, (void)c;
+    api_plant    *p = arg;
+    const double *v = N_VGetArrayPointer(y), *f = N_VGetArrayPointer(now);
+    size_t        W = p->e->lanes, n = p->entries - API_WORKS;
+    double        increment[DYN_MAX_LANES];
+    for (size_t first = 0; first < n; first += W) {
+        spread(p, v, p->at);
+        for (size_t l = 0; l < W && first + l < n; l++) {
+            double *entry = &p->at[(first + l) * W + l];
+            double  moved = *entry + 1.5e-8 * (1 + fabs(*entry));
+            increment[l]  = moved - *entry;
+            *entry        = moved;
+        }
+        api_plant_rate(p, t, p->at, p->slope[0]);
+        for (size_t l = 0; l < W && first + l < n; l++)
+            for (size_t i = 0; i < p->entries; i++)
+                SM_ELEMENT_D(to, i, first + l) = (p->slope[0][i * W + l] - f[i]) / increment[l];
+    }
+    return 0;
+}
+
+/* What goes wrong is said by what ARKODE returns. */
+static void silent(int code, const char *module, const char *function, char *message, void *arg)
+{
+    (void)code, (void)module, (void)function, (void)message, (void)arg;
+}
+
+/* --- opening ---------------------------------------------------------------------------------------------------- */
+
+static bool choose_method(api_adaptive *a)
+{
+    sunindextype n = (sunindextype)a->plant->entries;
+    if (!a->plant->s->stiff)
+        return ARKStepSetTableNum(a->arkode, ARKODE_DIRK_NONE, ARKODE_DORMAND_PRINCE_7_4_5) == ARK_SUCCESS;
+    a->jacobian = SUNDenseMatrix(n, n, a->context);
+    a->solver   = a->jacobian ? SUNLinSol_Dense(a->y, a->jacobian, a->context) : NULL;
+    return a->solver && ARKStepSetTableNum(a->arkode, ARKODE_ESDIRK547L2SA2_7_4_5, ARKODE_ERK_NONE) == ARK_SUCCESS &&
+           ARKStepSetLinearSolver(a->arkode, a->solver, a->jacobian) == ARK_SUCCESS &&
+           ARKStepSetJacFn(a->arkode, differentiate) == ARK_SUCCESS;
+}
+
+static bool set_up(api_adaptive *a)
+{
+    bool stiff = a->plant->s->stiff;
+    if (SUNContext_Create(NULL, &a->context) != 0) return false;
+    a->y = N_VNew_Serial((sunindextype)a->plant->entries, a->context);
+    if (!a->y) return false;
+    for (size_t i = 0; i < a->plant->entries; i++)
+        N_VGetArrayPointer(a->y)[i] = a->plant->y[i * a->plant->e->lanes];
+    a->arkode = ARKStepCreate(stiff ? NULL : rate, stiff ? rate : NULL, 0, a->y, a->context);
+    return a->arkode && ARKStepSetErrHandlerFn(a->arkode, silent, NULL) == ARK_SUCCESS &&
+           ARKStepSetUserData(a->arkode, a->plant) == ARK_SUCCESS &&
+           ARKStepWFtolerances(a->arkode, weigh) == ARK_SUCCESS &&
+           ARKStepSetMaxNumSteps(a->arkode, LOOK) == ARK_SUCCESS &&
+           ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS && choose_method(a);
+}
+
+api_adaptive *api_adaptive_open(api_plant *p, api_problem *problem)
+{
+    api_adaptive *a = calloc(1, sizeof *a);
+    if (a) a->plant = p;
+    if (a && set_up(a)) return a;
+    api_adaptive_close(a);
+    api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the integrator of a simulation");
+    return NULL;
+}
+
+void api_adaptive_close(api_adaptive *a)
+{
+    if (!a) return;
+    if (a->arkode) ARKStepFree(&a->arkode);
+    if (a->solver) SUNLinSolFree(a->solver);
+    if (a->jacobian) SUNMatDestroy(a->jacobian);
+    if (a->y) N_VDestroy(a->y);
+    if (a->context) SUNContext_Free(&a->context);
+    free(a);
+}
+
+/* --- going ------------------------------------------------------------------------------------------------------ */
+
+/* Where ARKODE is now is where the plant is. */
+static bool look(api_adaptive *a, double t, api_problem *problem)
+{
+    api_plant *p     = a->plant;
+    long       steps = 0;
+    ARKStepGetNumSteps(a->arkode, &steps);
+    p->steps = (size_t)steps;
+    spread(p, N_VGetArrayPointer(a->y), p->y);
+    api_plant_project(p, p->y, p->e->lanes, p->e->lanes);
+    api_plant_look(p, t);
+    return api_plant_sound(p, problem);
+}
+
+static bool fail(const api_adaptive *a, double t, const char *why, api_problem *problem)
+{
+    const api_plant *p = a->plant;
+    api_fail(problem, API_INTEGRATION_FAILED, NULL,
+             "at %.9g s the tolerance of %g cannot be kept%s: a larger one, fixed steps%s, or coulomb_velocity for "
+             "friction that jumps",
+             t, p->s->tolerance, why, p->s->stiff ? "" : ", \"stiff\": true");
+    if (p->e->batched) problem->row = (long long)p->row[0];
+    return false;
+}
+
+bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem)
+{
+    double t = from;
+    if (anew && ARKStepReset(a->arkode, from, a->y) != ARK_SUCCESS) return fail(a, t, "", problem);
+    if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
+    for (;;) {
+        if (!api_watch_check(a->plant->e->input->watch, problem)) return false;
+        int result = ARKStepEvolve(a->arkode, to, a->y, &t, ARK_NORMAL);
+        if (!look(a, t, problem)) return false;
+        if (result >= 0) return true;
+        if (result != ARK_TOO_MUCH_WORK) return fail(a, t, "", problem);
+        if (a->plant->steps > API_MOST_STEPS) return fail(a, t, " within 10 million steps", problem);
+    }
+}

@@ -1,0 +1,48 @@
+/* integrate_fixed.c - the classical method of Runge and Kutta:
+ *
+ *     k1 = f(t, y)              k2 = f(t + h/2, y + h/2 k1)
+ *     k4 = f(t + h, y + h k3)   k3 = f(t + h/2, y + h/2 k2)      y += h/6 (k1 + 2 k2 + 2 k3 + k4) */
+#include "integrate.h"
+#include <math.h>
+
+enum { LOOK = 64 /* steps between two looks at the watch */ };
+
+double api_fixed_steps(const api_simulation *s, double time)
+{
+    double steps = ceil(time / s->step * (1 - 1e-12));
+    return steps > 1 ? steps : 1;
+}
+
+static void shift(const api_plant *p, double h, const double *slope)
+{
+    for (size_t i = 0; i < p->entries * p->e->lanes; i++)
+        p->at[i] = p->y[i] + h * slope[i];
+}
+
+static void step(api_plant *p, double t, double h)
+{
+    double *const *k = p->slope;
+    api_plant_rate(p, t, p->y, k[0]);
+    shift(p, 0.5 * h, k[0]);
+    api_plant_rate(p, t + 0.5 * h, p->at, k[1]);
+    shift(p, 0.5 * h, k[1]);
+    api_plant_rate(p, t + 0.5 * h, p->at, k[2]);
+    shift(p, h, k[2]);
+    api_plant_rate(p, t + h, p->at, k[3]);
+    for (size_t i = 0; i < p->entries * p->e->lanes; i++)
+        p->y[i] += h / 6 * ((k[0][i] + 2 * k[1][i]) + (2 * k[2][i] + k[3][i]));
+    api_plant_project(p, p->y, p->e->lanes, p->e->lanes);
+    api_plant_look(p, t + h);
+    p->steps++;
+}
+
+bool api_integrate_fixed(api_plant *p, double a, double b, api_problem *problem)
+{
+    double steps = api_fixed_steps(p->s, b - a), h = (b - a) / steps;
+    for (double i = 0; i < steps; i++) {
+        if (p->steps % LOOK == 0 && !api_watch_check(p->e->input->watch, problem)) return false;
+        step(p, a + i * h, h);
+        if (p->fault[0].kind != API_SOUND) return api_plant_sound(p, problem);
+    }
+    return true;
+}

@@ -1,0 +1,268 @@
+/* plant.c - see plant.h. */
+#include "plant.h"
+#include <math.h>
+#include <string.h>
+
+/* --- opening ---------------------------------------------------------------------------------------------------- */
+
+static double *take(api_evaluation *e, size_t entries, bool *room)
+{
+    double *lanes = api_take(e, entries * e->lanes * sizeof *lanes);
+    *room         = *room && lanes;
+    if (lanes) memset(lanes, 0, entries * e->lanes * sizeof *lanes);
+    return lanes;
+}
+
+static void take_drive(api_evaluation *e, api_plant *p, bool *room)
+{
+    const api_drive *d  = &p->s->drive;
+    size_t           nv = e->model->nv, W = e->lanes;
+    for (int r = 0; d->controller && r < API_SIGNAL_ORDERS; r++)
+        p->reference[r] = take(e, nv, room);
+    for (int i = 0; d->controller && i < 2; i++) {
+        p->error[i] = take(e, nv, room);
+        p->gains[i] = take(e, nv, room);
+        for (size_t k = 0; *room && k < nv * W; k++)
+            p->gains[i][k] = d->gains[i][k / W];
+    }
+}
+
+bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
+{
+    size_t nq = e->model->nq, nv = e->model->nv;
+    bool   room    = true;
+    *p             = (api_plant){.e = e, .s = s, .entries = nq + nv + API_WORKS, .known = e->scene, .still = e->scene};
+    p->known.model = e->model->dyn;
+    p->known.n_wrenches = 0;
+    p->still.terms      = 0;
+    memset(p->still.gravity, 0, sizeof p->still.gravity);
+    p->workspace = api_take(e, e->call->api->kernels->workspace_size(e->scene.model));
+    if (e->scene.n_wrenches > 0) p->wrenches = take(e, 9 * e->scene.n_wrenches, &room);
+    p->y        = take(e, p->entries, &room);
+    p->at       = take(e, p->entries, &room);
+    p->q        = take(e, nq, &room);
+    p->tau      = take(e, nv, &room);
+    p->command  = take(e, nv, &room);
+    p->effort   = take(e, nv, &room);
+    p->singular = take(e, 1, &room);
+    for (int i = 0; i < 4; i++)
+        p->slope[i] = take(e, p->entries, &room);
+    take_drive(e, p, &room);
+    return room && p->workspace;
+}
+
+/* Entries of a state's lanes into lane l. */
+static void gather(const api_evaluation *e, const double *lanes, size_t entries, size_t state, size_t l, double *to)
+{
+    const double *from = lanes + state / e->lanes * entries * e->lanes + state % e->lanes;
+    for (size_t i = 0; i < entries; i++)
+        to[i * e->lanes + l] = from[i * e->lanes];
+}
+
+void api_plant_start(api_plant *p, size_t first, size_t rows)
+{
+    const api_evaluation *e = p->e;
+    size_t                W = e->lanes, nq = e->model->nq, nv = e->model->nv;
+    p->rows   = rows;
+    p->steps  = 0;
+    p->inside = 0;
+    memset(p->fault, 0, sizeof p->fault);
+    memset(p->y, 0, p->entries * W * sizeof *p->y);
+    for (size_t l = 0; l < W; l++) {
+        size_t row = p->row[l] = first + (l < rows ? l : rows - 1), state = row * e->samples;
+        gather(e, e->state[API_Q], nq, state, l, p->y);
+        gather(e, e->state[API_QD], nv, state, l, p->y + nq * W);
+        if (p->wrenches) gather(e, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
+    }
+}
+
+/* --- geometry --------------------------------------------------------------------------------------------------- */
+
+void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lanes)
+{
+    const dyn_model *m = p->e->model->dyn;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        double *r = y + ((size_t)m->body[i].q + 3) * stride;
+        for (size_t l = 0; m->body[i].joint == DYN_FLOATING && l < lanes; l++) {
+            double x = r[l], yy = r[stride + l], z = r[2 * stride + l], w = r[3 * stride + l];
+            double norm = sqrt(x * x + yy * yy + z * z + w * w);
+            for (size_t k = 0; k < 4; k++)
+                r[k * stride + l] /= norm;
+        }
+    }
+}
+
+/* A free body at [p; r], r a unit quaternion x y z w, with [v; w] in its axes: p' = R v, r' = 1/2 r (w, 0). */
+static void free_rate(const double *q, const double *qd, size_t W, double *rate)
+{
+    for (size_t l = 0; l < W; l++) {
+        double x = q[3 * W + l], y = q[4 * W + l], z = q[5 * W + l], w = q[6 * W + l];
+        double v[3] = {qd[l], qd[W + l], qd[2 * W + l]}, o[3] = {qd[3 * W + l], qd[4 * W + l], qd[5 * W + l]};
+        double t[3]     = {2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])};
+        rate[l]         = v[0] + w * t[0] + (y * t[2] - z * t[1]);
+        rate[W + l]     = v[1] + w * t[1] + (z * t[0] - x * t[2]);
+        rate[2 * W + l] = v[2] + w * t[2] + (x * t[1] - y * t[0]);
+        rate[3 * W + l] = 0.5 * (w * o[0] + y * o[2] - z * o[1]);
+        rate[4 * W + l] = 0.5 * (w * o[1] + z * o[0] - x * o[2]);
+        rate[5 * W + l] = 0.5 * (w * o[2] + x * o[1] - y * o[0]);
+        rate[6 * W + l] = -0.5 * (x * o[0] + y * o[1] + z * o[2]);
+    }
+}
+
+static void positions_rate(const api_plant *p, const double *qd, double *rate)
+{
+    const dyn_model *m = p->e->model->dyn;
+    size_t           W = p->e->lanes;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        size_t q = (size_t)m->body[i].q * W, v = (size_t)m->body[i].v * W;
+        if (m->body[i].joint == DYN_FLOATING)
+            free_rate(p->q + q, qd + v, W, rate + q);
+        else
+            memcpy(rate + q, qd + v, W * sizeof *rate);
+    }
+}
+
+/* --- what acts -------------------------------------------------------------------------------------------------- */
+
+static void control(api_plant *p, const double *qd)
+{
+    const api_drive *d = &p->s->drive;
+    size_t           n = p->e->model->nv * p->e->lanes;
+    for (size_t i = 0; i < n; i++) {
+        p->error[0][i] = p->reference[0][i] - p->q[i];
+        p->error[1][i] = p->reference[1][i] - qd[i];
+    }
+    api_controlled c = {
+        .kernels      = p->e->call->api->kernels,
+        .scene        = &p->known,
+        .workspace    = p->workspace,
+        .n            = n,
+        .q            = p->q,
+        .qd           = qd,
+        .kp           = p->gains[0],
+        .kd           = p->gains[1],
+        .error        = {p->error[0], p->error[1]},
+        .acceleration = p->reference[2],
+        .command      = p->command,
+    };
+    d->controller->torques(&c, p->tau);
+}
+
+static void drive(api_plant *p, double t, const double *qd)
+{
+    const api_drive *d = &p->s->drive;
+    if (!d->given) return; /* zero from the beginning */
+    double *const tau[API_SIGNAL_ORDERS] = {p->tau};
+    api_signal_at(p->e, &d->signal, p->row, t, p->inside, d->controller ? API_SIGNAL_ORDERS : 1,
+                  d->controller ? p->reference : tau);
+    if (d->controller) control(p, qd);
+}
+
+/* sum_i effort_i q'_i, times sign */
+static void power(const api_plant *p, const double *effort, const double *qd, double sign, double *to)
+{
+    size_t W = p->e->lanes;
+    for (size_t l = 0; l < W; l++) {
+        double sum = 0;
+        for (size_t i = 0; i < p->e->model->nv; i++)
+            sum += effort[i * W + l] * qd[i * W + l];
+        to[l] = sign * sum;
+    }
+}
+
+/* Joint dampers: sum damping s'^2, s' = ratio q'. */
+static void take_damping(const api_plant *p, const double *qd, double *to)
+{
+    const dyn_model *m = p->e->scene.model;
+    size_t           W = p->e->lanes;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        for (size_t l = 0; m->body[i].sprung && l < W; l++) {
+            double sd = m->body[i].ratio * qd[(size_t)m->body[i].v * W + l];
+            to[l] -= m->body[i].spring.damping * sd * sd;
+        }
+}
+
+/* The wrenches' efforts are -tau of a robot at rest that nothing else acts on. */
+static void put_powers(api_plant *p, const double *qd, double *to)
+{
+    const dyn_kernels *kernels = p->e->call->api->kernels;
+    size_t             W       = p->e->lanes;
+    memset(to, 0, API_WORKS * W * sizeof *to);
+    if (p->s->works & API_BIT(API_WORK_ACTUATORS)) power(p, p->tau, qd, 1, to);
+    if (p->s->works & API_BIT(API_WORK_FRICTION)) {
+        dyn_bias io = {.q = p->q, .qd = qd, .friction = p->effort};
+        kernels->bias(&p->e->scene, p->workspace, &io, 1);
+        power(p, p->effort, qd, -1, to + API_WORK_FRICTION * W);
+        take_damping(p, qd, to + API_WORK_FRICTION * W);
+    }
+    if (p->s->works & API_BIT(API_WORK_WRENCHES) && p->wrenches) {
+        dyn_inverse_dynamics io = {.q = p->q, .wrenches = p->wrenches, .tau = p->effort};
+        kernels->inverse_dynamics(&p->still, p->workspace, &io, 1);
+        power(p, p->effort, qd, -1, to + API_WORK_WRENCHES * W);
+    }
+}
+
+/* --- the rate --------------------------------------------------------------------------------------------------- */
+
+static void note(api_plant *p, size_t lane, api_fault_kind kind, double time, size_t where)
+{
+    if (p->fault[lane].kind == API_SOUND) p->fault[lane] = (api_fault){kind, time, where};
+}
+
+void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
+{
+    const api_evaluation *e = p->e;
+    size_t                W = e->lanes, nq = e->model->nq, nv = e->model->nv;
+    const double         *qd = y + nq * W;
+    memcpy(p->q, y, nq * W * sizeof *p->q);
+    api_plant_project(p, p->q, W, W);
+    drive(p, t, qd);
+    dyn_forward_dynamics io = {
+        .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};
+    e->call->api->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
+    for (size_t l = 0; l < W; l++)
+        if (p->singular[l] >= 0) note(p, l, API_FAULT_SINGULAR, t, (size_t)p->singular[l]);
+    positions_rate(p, qd, rate);
+    put_powers(p, qd, rate + (nq + nv) * W);
+}
+
+/* --- faults ----------------------------------------------------------------------------------------------------- */
+
+void api_plant_look(api_plant *p, double t)
+{
+    const dyn_model *m = p->e->model->dyn;
+    size_t           W = p->e->lanes;
+    for (size_t i = 0; i < p->entries; i++)
+        for (size_t l = 0; l < W; l++)
+            if (!isfinite(p->y[i * W + l])) note(p, l, API_FAULT_INFINITE, t, i);
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *body = &m->body[i];
+        for (size_t l = 0; body->joint == DYN_REVOLUTE && l < W; l++)
+            if (!(fabs(body->ratio * p->y[(size_t)body->q * W + l] + body->offset) <= DYN_MAX_ANGLE))
+                note(p, l, API_FAULT_ANGLE, t, (size_t)body->q);
+    }
+}
+
+bool api_plant_sound(const api_plant *p, api_problem *problem)
+{
+    const api_model *m = p->e->model;
+    size_t           l = 0;
+    while (l < p->rows && p->fault[l].kind == API_SOUND)
+        l++;
+    if (l == p->rows) return true;
+    const api_fault *f = &p->fault[l];
+    if (f->kind == API_FAULT_SINGULAR)
+        api_fail(problem, API_SINGULAR_MASS_MATRIX, NULL,
+                 "at %.9g s the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
+                 f->time, api_joint_of(m, (int)f->where));
+    else if (f->kind == API_FAULT_ANGLE)
+        api_fail(problem, API_ANGLE_TOO_LARGE, NULL,
+                 "at %.9g s %.64s is beyond %g rad: the motion is too fast or too long, or its steps are", f->time,
+                 m->position_names[f->where], DYN_MAX_ANGLE);
+    else
+        api_fail(problem, API_INTEGRATION_FAILED, NULL,
+                 "at %.9g s the motion has grown beyond all bounds: take shorter steps, or check gains and torques",
+                 f->time);
+    if (p->e->batched) problem->row = (long long)p->row[l];
+    return false;
+}

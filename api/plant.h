@@ -1,0 +1,49 @@
+/* plant.h - the robot as a system of differential equations: W simulations side by side, y = [q; q'; work]
+ * (simulation.h) in lanes. */
+#pragma once
+#include "simulation.h"
+
+typedef enum api_fault_kind { API_SOUND, API_FAULT_SINGULAR, API_FAULT_ANGLE, API_FAULT_INFINITE } api_fault_kind;
+
+/* What is wrong with a simulation: it goes on in its lane, since others do, and counts no more. */
+typedef struct api_fault {
+    api_fault_kind kind;
+    double         time;
+    size_t         where; /* body, or coordinate */
+} api_fault;
+
+typedef struct api_plant {
+    const api_evaluation *e;
+    const api_simulation *s;
+    size_t                entries; /* of y: nq + nv + API_WORKS */
+    size_t                rows;    /* simulations, at most W; the other lanes repeat the last */
+    size_t                row[DYN_MAX_LANES];
+    api_fault             fault[DYN_MAX_LANES];
+    double                inside; /* s, a time between the cuts of now */
+    size_t                steps;  /* of the simulation so far */
+    dyn_scene             known;  /* to a controller */
+    dyn_scene             still;  /* without gravity, friction and springs */
+    void                 *workspace;
+    double               *wrenches; /* NULL: none */
+    double               *y, *q, *tau, *command, *effort, *singular;
+    double               *reference[API_SIGNAL_ORDERS], *error[2], *gains[2];
+    double               *slope[4], *at; /* of the method's stages: y' and y */
+} api_plant;
+
+/* Memory of the request's; false with a problem. */
+bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *plant);
+
+/* Begins `rows` simulations from row `first` on. */
+void api_plant_start(api_plant *p, size_t first, size_t rows);
+
+/* y' at time t. Leaves the torques, and a controller's errors, in the plant. */
+void api_plant_rate(api_plant *p, double t, const double *y, double *rate);
+
+/* Puts quaternions back on the unit sphere; `stride` between entries, `lanes` states. */
+void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lanes);
+
+/* Notes which simulations have left what can be computed. */
+void api_plant_look(api_plant *p, double t);
+
+/* The first simulation with a fault as a problem; true: there is none. */
+bool api_plant_sound(const api_plant *p, api_problem *problem);

@@ -1,0 +1,92 @@
+/* points.c - see points.h. */
+#include "points.h"
+#include "batch.h"
+
+static bool read_list(const api_evaluation *e, const api_node *list, const api_place *at, const char *of)
+{
+    return api_node_is(list, API_ARRAY) ||
+           api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %s expected", api_node_kind_text(list), of);
+}
+
+static bool check_point(const api_evaluation *e, const api_node *point, const api_place *at)
+{
+    size_t nv = e->model->nv, n = api_node_size(point), extent[API_PACKED_RANK];
+    if (!read_list(e, point, at, "numbers, one for each joint,")) return false;
+    for (size_t j = 0; api_node_packed(point, extent) != 1 && j < n; j++) {
+        api_node  entry;
+        api_place entry_at = api_place_index(at, j);
+        if (api_node_item(point, j, &entry) && !api_node_is(&entry, API_NUMBER))
+            return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(&entry));
+    }
+    return n == nv ||
+           api_fail_at(e, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (nv of %s)", n, nv, e->model->name);
+}
+
+/* Those of one row; `n` of them in every row, which the first sets. */
+static bool check_points(const api_evaluation *e, const api_node *points, const api_place *at,
+                         const api_points_form *form, size_t *n)
+{
+    if (form->least == 0) {
+        *n = 1;
+        return check_point(e, points, at);
+    }
+    if (!read_list(e, points, at, form->name)) return false;
+    size_t given = api_node_size(points);
+    if (given < form->least)
+        return api_fail_at(e, at, API_WRONG_SHAPE, "%zu %s given, at least %zu expected%s", given, form->name,
+                           form->least, form->why);
+    if (*n > 0 && given != *n)
+        return api_fail_at(e, at, API_WRONG_SHAPE, "%zu %s given, but the first row has %zu: all have the same", given,
+                           form->name, *n);
+    *n = given;
+    for (size_t k = 0; k < given; k++) {
+        api_node  point;
+        api_place point_at = api_place_index(at, k);
+        if (!api_node_item(points, k, &point) || !check_point(e, &point, &point_at)) return false;
+    }
+    return true;
+}
+
+/* Whether there is an array under the first entry, `depth` levels down. */
+static bool nested(const api_node *value, size_t depth)
+{
+    api_node at = *value, first;
+    for (; depth > 0; depth--, at = first)
+        if (!api_node_item(&at, 0, &first)) return false;
+    return api_node_is(&at, API_ARRAY);
+}
+
+bool api_points_measure(api_evaluation *e, const api_node *value, const api_place *at, const api_points_form *form,
+                        api_points *p)
+{
+    *p       = (api_points){.value = value, .alone = form->least == 0};
+    p->batch = nested(value, p->alone ? 1 : 2);
+    if (!p->batch) return check_points(e, value, at, form, &p->n);
+    if (!api_batch_rows(e, api_node_size(value), at)) return false;
+    for (size_t b = 0; b < api_node_size(value); b++) {
+        api_node  row;
+        api_place row_at = api_place_index(at, b);
+        api_node_item(value, b, &row);
+        if (check_points(e, &row, &row_at, form, &p->n)) continue;
+        e->problem->row = (long long)b;
+        return false;
+    }
+    return true;
+}
+
+double *api_points_read(api_evaluation *e, const api_points *p)
+{
+    size_t  nv = e->model->nv, given = p->batch ? e->rows : 1;
+    double *numbers = api_take(e, given * p->n * nv * sizeof *numbers), *to = numbers;
+    for (size_t b = 0; numbers && b < given; b++) {
+        api_node row = *p->value, point;
+        if (!api_watch_check(e->input->watch, e->problem)) return NULL;
+        if (p->batch) api_node_item(p->value, b, &row);
+        for (size_t k = 0; k < p->n; k++, to += nv) {
+            if (!p->alone) api_node_item(&row, k, &point);
+            for (size_t j = 0; j < nv; j++)
+                api_node_numbers(p->alone ? &row : &point, j, 1, &to[e->order ? (size_t)e->order[j] : j]);
+        }
+    }
+    return numbers;
+}

@@ -1,0 +1,72 @@
+/* signal_value.c - signals at a time: see signal.h. */
+#include "signal.h"
+#include <math.h>
+#include <string.h>
+
+size_t api_signal_breaks(const api_signal *s, double duration, double *breaks)
+{
+    const double *t = s->spline.knots;
+    size_t        n = 0;
+    for (size_t i = s->spline.degree + 1; !s->is_sine && i < s->spline.n; i++) {
+        double at = (t[i] - t[s->spline.degree]) / (t[s->spline.n] - t[s->spline.degree]) * s->range;
+        if (!(at > 0 && at < duration) || t[i] == t[i - 1]) continue;
+        if (breaks) breaks[n] = at;
+        n++;
+    }
+    return n;
+}
+
+static double fraction_of(const api_signal *s, double t)
+{
+    double fraction = t / s->range;
+    return fraction < 1 ? fraction : 1;
+}
+
+/* d^r/dt^r = sum_k B_k^(r)(f) / range^r c_k */
+static void put_spline(const api_evaluation *e, const api_signal *s, const size_t *row, double t, double inside,
+                       size_t orders, double *const value[API_SIGNAL_ORDERS])
+{
+    size_t W = e->lanes, nv = e->model->nv, first = api_spline_first(&s->spline, fraction_of(s, inside));
+    double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT], scale = 1;
+    api_spline_piece(&s->spline, first, fraction_of(s, t), basis);
+    for (size_t r = 0; r < orders; r++, scale /= s->range)
+        for (size_t l = 0; l < W; l++) {
+            const double *points = api_points_of(e, &s->points[0], s->numbers[0], row[l]) + first * nv;
+            for (size_t j = 0; j < nv; j++) {
+                double sum = 0;
+                for (size_t k = 0; k <= s->spline.degree; k++)
+                    sum += basis[r][k] * points[k * nv + j];
+                value[r][j * W + l] = sum * scale;
+            }
+        }
+}
+
+static double part(const api_evaluation *e, const api_signal *s, api_sine part, size_t row, size_t j)
+{
+    return s->numbers[part] ? api_points_of(e, &s->points[part], s->numbers[part], row)[j] : 0;
+}
+
+static void put_sine(const api_evaluation *e, const api_signal *s, const size_t *row, double t, size_t orders,
+                     double *const value[API_SIGNAL_ORDERS])
+{
+    size_t W = e->lanes;
+    for (size_t j = 0; j < e->model->nv; j++)
+        for (size_t l = 0; l < W; l++) {
+            double A = part(e, s, API_SINE_AMPLITUDE, row[l], j), w = part(e, s, API_SINE_FREQUENCY, row[l], j);
+            double angle        = w * t + part(e, s, API_SINE_PHASE, row[l], j);
+            double sine         = A * sin(angle);
+            value[0][j * W + l] = part(e, s, API_SINE_OFFSET, row[l], j) + sine;
+            if (orders < API_SIGNAL_ORDERS) continue;
+            value[1][j * W + l] = w * A * cos(angle);
+            value[2][j * W + l] = -w * w * sine;
+        }
+}
+
+void api_signal_at(const api_evaluation *e, const api_signal *s, const size_t *row, double t, double inside,
+                   size_t orders, double *const value[API_SIGNAL_ORDERS])
+{
+    if (s->is_sine)
+        put_sine(e, s, row, t, orders, value);
+    else
+        put_spline(e, s, row, t, inside, orders, value);
+}
