@@ -1,5 +1,6 @@
-/* composite.h - composite inertias: each body together with all that hangs on it, in the body's frame, as mass
- * (a constant of the model), first moment h and second moment E about the body's origin.
+/* composite.h - composite inertias: each grouped body (model.h) together with all that hangs on it, in the body's
+ * frame, as mass (a constant of the model), first moment h and second moment E about the body's origin. What a revolute
+ * body has given away does not resist its turning: columns and momenta along joints are those of the true composites.
  *
  * Second moments turn like any symmetric tensor, and moving the origin by r needs no more than
  * E += r h^T + h r^T + m r r^T: cheaper than inertia tensors, which are recovered as trace(E) 1 - E. */
@@ -39,33 +40,80 @@ LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_join
     return turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(b->cg), lane_of(b->sg));
 }
 
+/* The origin moves by r: first moment h becomes g = h + m r, and E += r h^T + g r^T; what is zero in r costs nothing.
+ */
+LANE_INLINE void composite_shift(composite *c, const double r[3], double mass)
+{
+    vec3 h = c->h, g = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
+    if (r[0] != 0) {
+        c->E.xx += r[0] * (h.x + g.x);
+        c->E.xy += r[0] * h.y;
+        c->E.xz += r[0] * h.z;
+    }
+    if (r[1] != 0) {
+        c->E.yy += r[1] * (h.y + g.y);
+        c->E.xy += r[1] * g.x;
+        c->E.yz += r[1] * h.z;
+    }
+    if (r[2] != 0) {
+        c->E.zz += r[2] * (h.z + g.z);
+        c->E.xz += r[2] * g.x;
+        c->E.yz += r[2] * g.y;
+    }
+    c->h = g;
+}
+
+/* The same by a distance that differs between states. */
+LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
+{
+    vec3 h = c->h, g = add(h, times(mass, r));
+    c->E.xx += r.x * (h.x + g.x);
+    c->E.yy += r.y * (h.y + g.y);
+    c->E.zz += r.z * (h.z + g.z);
+    c->E.xy += r.x * h.y + r.y * g.x;
+    c->E.xz += r.x * h.z + r.z * g.x;
+    c->E.yz += r.y * h.z + r.z * g.y;
+    c->h = g;
+}
+
 LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, dyn_joint_kind joint, dyn_turn turn)
 {
     c->E = sym3_to_parent(b, at, c->E, joint, turn);
     c->h = to_parent(b, at, c->h, joint, turn);
-    if (origin_shifted(b, joint)) {
-        vec3 r = origin_in_parent(b, at, joint), h = c->h,
-             g = add(h, times(b->subtree_mass, r)); /* h after the shift */
-        c->E.xx += r.x * (h.x + g.x);
-        c->E.yy += r.y * (h.y + g.y);
-        c->E.zz += r.z * (h.z + g.z);
-        c->E.xy += r.x * h.y + r.y * g.x;
-        c->E.xz += r.x * h.z + r.z * g.x;
-        c->E.yz += r.y * h.z + r.z * g.y;
-        c->h = g;
-    }
+    if (joint == DYN_PRISMATIC)
+        composite_slide(c, origin_in_parent(b, at, joint), b->grouped_mass);
+    else
+        composite_shift(c, b->p_pc, b->grouped_mass);
 }
 
-/* Completes body i's composite, all bodies after it being done, and adds it to the parent's. */
-static inline void composite_step(const dyn_model *m, const joint_at *at, composite *of, int i)
+LANE_INLINE composite composite_add(composite a, composite b)
+{
+    return (composite){sym3_add(a.E, b.E), add(a.h, b.h)};
+}
+
+/* Composites are made leaves first. `handed` is what body i + 1 hands its parent if that is body i; what others hand a
+ * body is summed in `forked` [n_bodies]. Both are cleared before. */
+static inline composite composites_clear(const dyn_model *m, composite *forked)
+{
+    const composite nothing = {sym3_of((const double[6]){0}), vec3_zero()};
+    for (size_t i = 0; m->branched && i < m->n_bodies; i++)
+        forked[i] = nothing;
+    return nothing;
+}
+
+/* The composite of body i, all bodies after it being done. */
+LANE_INLINE composite composite_next(const dyn_model *m, const joint_at *at, composite *forked, composite *handed,
+                                     size_t i)
 {
     const dyn_body *b   = &m->body[i];
-    composite       own = {sym3_of(b->E), vec3_of(b->h)};
-    of[i]               = b->leaf ? own : (composite){sym3_add(of[i].E, own.E), add(of[i].h, own.h)};
-    if (b->parent == DYN_WORLD) return;
-    composite c = of[i], *p = &of[b->parent];
-    BODY_FORMS(b, composite_form, b, at[i], &c)
-    *p = b->first ? c : (composite){sym3_add(p->E, c.E), add(p->h, c.h)};
+    composite       own = {sym3_of(b->grouped.E), vec3_of(b->grouped.h)};
+    if (i + 1 < m->n_bodies && b[1].parent == (int)i) own = composite_add(own, *handed);
+    if (b->forks) own = composite_add(own, forked[i]);
+    if (b->parent == DYN_WORLD) return own;
+    *handed = own;
+    BODY_FORMS(b, composite_form, b, at[i], handed)
+    if (b->parent != (int)i - 1) forked[b->parent] = composite_add(forked[b->parent], *handed);
+    return own;
 }
 
 /* Wrench that gives the composite, at rest, unit acceleration along its joint: for the axis z through the origin
@@ -73,7 +121,7 @@ static inline void composite_step(const dyn_model *m, const joint_at *at, compos
 LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
 {
     lane zero = lane_of(0);
-    if (b->joint == DYN_PRISMATIC) return (wrench){{zero, zero, lane_of(b->subtree_mass)}, {c->h.y, -c->h.x, zero}};
+    if (b->joint == DYN_PRISMATIC) return (wrench){{zero, zero, lane_of(b->grouped_mass)}, {c->h.y, -c->h.x, zero}};
     return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
 }
 
@@ -81,7 +129,7 @@ LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
  * e). */
 LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
 {
-    lane        zero = lane_of(0), m = lane_of(b->subtree_mass);
+    lane        zero = lane_of(0), m = lane_of(b->grouped_mass);
     const vec3  h = c->h;
     const sym3 *E = &c->E;
     switch (k) {

@@ -167,6 +167,12 @@ LANE_INLINE mat3 base_rotation(const lane *q)
                    {2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)}}};
 }
 
+/* A revolute joint on the ground: its body turns about z alone, and of what it needs only n.z takes an effort. */
+LANE_INLINE bool is_first(const dyn_body *b)
+{
+    return b->parent == DYN_WORLD && b->joint == DYN_REVOLUTE;
+}
+
 /* --- forces that live in the joint: friction, spring, rotor ------------------------------------------------- */
 
 /* viscous sd + coulomb(sd) */

@@ -8,7 +8,7 @@
 
 typedef struct workspace {
     joint_at  *at;
-    composite *of;
+    composite *forked;
     factor     factor;
     lane      *x; /* [nv] */
 } workspace;
@@ -16,7 +16,7 @@ typedef struct workspace {
 static workspace place(arena *a, const dyn_model *m)
 {
     return (workspace){.at     = arena_take(a, m->n_bodies, sizeof(joint_at)),
-                       .of     = arena_take(a, m->n_bodies, sizeof(composite)),
+                       .forked = arena_take(a, m->n_bodies, sizeof(composite)),
                        .factor = factor_place(a, m),
                        .x      = arena_take(a, (size_t)m->nv, sizeof(lane))};
 }
@@ -47,29 +47,58 @@ static void put_pair(const dyn_model *m, lane *M, size_t i, size_t j, lane x)
     M[j * nv + i] += x;
 }
 
-/* Column of joint i: M_ii = S_i^T F + rotor, then M_ij = S_j^T F at every joint j on the way to the base. */
-static void joint_column(const dyn_model *m, const workspace *ws, int i, lane *M)
+/* Coordinates from..to-1 are on other branches than v. */
+static void put_zeros(lane *M, size_t nv, size_t v, size_t from, size_t to)
 {
-    size_t          nv  = (size_t)m->nv;
-    const dyn_body *b   = &m->body[i];
-    size_t          v   = (size_t)b->v;
-    wrench          F   = composite_along_joint(b, &ws->of[i]);
+    for (size_t k = from; k < to; k++)
+        store_symmetric(M, nv, v, k, lane_of(0));
+}
+
+/* n.z after the way to a parent that turns about the ground's axis: all that such a joint needs. */
+LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wrench *w, lane *moment,
+                                      dyn_joint_kind joint, dyn_turn turn)
+{
+    wrench at_parent = *w;
+    wrench_to_parent_form(b, at, &at_parent, joint, turn);
+    *moment = at_parent.n.z;
+}
+
+/* The base's six entries of column v. */
+static void base_entries(const dyn_model *m, lane *M, size_t v, wrench F)
+{
+    const lane base[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
+    for (size_t k = 0; k < 6; k++)
+        put_pair(m, M, k, v, base[k]);
+}
+
+/* Column of joint i: M_ii = S_i^T F + rotor, then M_ij = S_j^T F at every joint j on the way to the base. */
+static inline void joint_column(const dyn_model *m, const workspace *ws, int i, wrench F, lane *M)
+{
+    const dyn_body *b = &m->body[i];
+    size_t          v = (size_t)b->v, nv = (size_t)m->nv, done = v;
     lane            own = (b->joint == DYN_PRISMATIC ? F.f.z : F.n.z) + b->rotor_inertia;
     if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
     own           = b->geared ? b->ratio * own * b->ratio : own;
     M[v * nv + v] = m->coupled ? M[v * nv + v] + own : own;
     while (b->parent != DYN_WORLD) {
-        BODY_FORMS(b, wrench_to_parent_form, b, ws->at[i], &F)
-        i = b->parent;
-        b = &m->body[i];
-        if (b->joint != DYN_FLOATING) {
-            put_pair(m, M, (size_t)b->v, v, coordinate_effort(b, b->joint == DYN_PRISMATIC ? F.f.z : F.n.z));
-            continue;
+        const dyn_body *p = &m->body[b->parent];
+        lane            effort;
+        if (is_first(p)) {
+            BODY_FORMS(b, moment_to_first_form, b, ws->at[i], &F, &effort)
+        } else {
+            BODY_FORMS(b, wrench_to_parent_form, b, ws->at[i], &F)
+            effort = p->joint == DYN_PRISMATIC ? F.f.z : F.n.z;
         }
-        const lane base[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
-        for (size_t k = 0; k < 6; k++)
-            put_pair(m, M, k, v, base[k]);
+        i = b->parent;
+        b = p;
+        if (!m->coupled) put_zeros(M, nv, v, (size_t)b->v + (b->joint == DYN_FLOATING ? 6 : 1), done);
+        done = (size_t)b->v;
+        if (b->joint == DYN_FLOATING)
+            base_entries(m, M, v, F);
+        else
+            put_pair(m, M, done, v, coordinate_effort(b, effort));
     }
+    if (!m->coupled) put_zeros(M, nv, v, 0, done);
 }
 
 static void base_block(const dyn_model *m, const composite *c, lane *M)
@@ -85,15 +114,16 @@ static void base_block(const dyn_model *m, const composite *c, lane *M)
 /* A column as soon as its composite is there: its chain of hops then overlaps with the next composite. */
 static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M)
 {
-    if (m->branched || m->coupled) /* pairs on different branches stay zero, those of mimics add up */
-        for (size_t e = 0; e < (size_t)m->nv * (size_t)m->nv; e++)
-            M[e] = lane_of(0);
-    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        composite_step(m, ws->at, ws->of, i);
-        if (m->body[i].joint == DYN_FLOATING)
-            base_block(m, &ws->of[i], M);
+    for (size_t e = 0; m->coupled && e < (size_t)m->nv * (size_t)m->nv; e++)
+        M[e] = lane_of(0);
+    composite handed = composites_clear(m, ws->forked);
+    for (size_t i = m->n_bodies; i-- > 0;) {
+        const dyn_body *b = &m->body[i];
+        composite       c = composite_next(m, ws->at, ws->forked, &handed, i);
+        if (b->joint == DYN_FLOATING)
+            base_block(m, &c, M);
         else
-            joint_column(m, ws, i, M);
+            joint_column(m, ws, (int)i, composite_along_joint(b, &c), M);
     }
 }
 

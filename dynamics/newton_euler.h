@@ -248,11 +248,6 @@ LANE_INLINE lane moment_about_z(const dyn_moments *of, vec3 a, lane wd)
     return (of->E[0] * wd + of->E[3] * wd) + (of->h[0] * a.y - of->h[1] * a.x);
 }
 
-LANE_INLINE bool is_first(const dyn_body *b)
-{
-    return b->parent == DYN_WORLD && b->joint == DYN_REVOLUTE;
-}
-
 LANE_INLINE void first_motion(const dyn_body *b, joint_at at, const double gravity[3], lane sd, lane sdd, lane sddd,
                               motion *k, motion_rate *d, bool rates)
 {
