@@ -3,10 +3,12 @@
 #define _GNU_SOURCE /* memmem */
 #include "compress.h"
 #include "cost.h"
+#include "ground.h"
 #include "json.h"
 #include "node_read.h"
 #include "number.h"
 #include "operation.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,23 +155,27 @@ api_rates api_rates_measure(const dyn_kernels *kernels)
 /* Names stand near the beginning or the end of a body, long fields of numbers between. A number is about so long. */
 enum { END = 512, NUMBER_BYTES = 20 };
 
-/* Whether a name may be in the body, whatever its encoding. */
+/* Where a name may be in the body, whatever its encoding; NULL: nowhere. A long body is not searched in the middle. */
+static const unsigned char *find(const api_input *input, const char *name)
+{
+    size_t n = strlen(name), length = input->length;
+    if (!input->body) return NULL;
+    const void *at = memmem(input->body, length <= 2 * END ? length : END, name, n);
+    return at || length <= 2 * END ? at : memmem(input->body + length - END, END, name, n);
+}
+
 static bool mentions(const api_input *input, const char *name)
 {
-    size_t n = strlen(name);
-    if (!input->body) return false;
-    if (input->length <= 2 * END) return memmem(input->body, input->length, name, n);
-    return memmem(input->body, END, name, n) || memmem(input->body + input->length - END, END, name, n);
+    return find(input, name) != NULL;
 }
 
 /* The count behind a name, in decimal or as an integer of CBOR; 0: there is none. */
 static double count_behind(const api_input *input, const char *name)
 {
-    size_t               n     = strlen(name);
-    const unsigned char *at    = input->body ? memmem(input->body, input->length, name, n) : NULL;
+    const unsigned char *at    = find(input, name);
     const unsigned char *end   = (const unsigned char *)input->body + input->length;
     double               count = 0;
-    if (!at || (at += n) == end) return 0;
+    if (!at || (at += strlen(name)) == end) return 0;
     if (*at != '"') { /* CBOR: the count, or how many bytes it has */
         size_t bytes = *at >= 24 && *at < 28 ? (size_t)1 << (*at - 24) : 0;
         count        = bytes > 0 ? 0 : *at;
@@ -190,7 +196,8 @@ static double state_cost(const api_call *call, const api_input *input, const api
     const api_rates *rates   = &call->api->rates;
     const api_model *m       = call->model;
     bool             chosen  = mentions(input, api_field_names[API_OUTPUTS]);
-    api_asked        asked   = {.operation = operation, .n_frames = m->n_frames, .n_axes = API_TASK_AXES, .support = 4};
+    api_asked        asked   = {.operation = operation, .n_frames = m->n_frames, .n_axes = API_TASK_AXES, .support = 4,
+                               .n_contacts = API_FEET};
     double           numbers = 0;
     double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
     for (size_t i = 0; i < api_output_count(operation); i++) {
@@ -205,14 +212,14 @@ static double state_cost(const api_call *call, const api_input *input, const api
 }
 
 /* States are not counted before they are read: about one for every six bytes a position entry, eight in CBOR. Motions
- * have so many samples, and some control points each. */
+ * have so many samples, and some control points each. More than the limit are refused: nobody waits for them. */
 static double states_of(const api_call *call, const api_input *input)
 {
     double bytes = call->content == API_MEDIA_CBOR ? 8 : 6, samples = 0;
     double entries = (double)input->length / (bytes * (double)(call->model->nq + 1));
     if (call->operation && call->operation->takes & API_BIT(API_SAMPLES))
         samples = count_behind(input, api_field_names[API_SAMPLES]);
-    return samples > 0 ? samples * (1 + entries / 16) : 1 + entries;
+    return fmin(samples > 0 ? samples * (1 + entries / 16) : 1 + entries, (double)call->api->limits.rows);
 }
 
 static double operation_cost(const api_call *call, const api_input *input)
@@ -246,7 +253,9 @@ double api_cost(api_call *call, const char *body, size_t length)
     if (call->wants_coding) return seconds + (double)call->reply.length * rates->code[call->coding];
     if (!call->wants_body || call->method != API_POST) return seconds;
     call->estimated = seconds + operation_cost(call, &input);
-    return api_correct(&call->api->corrections, kind_of(call), call->media, call->estimated);
+    double least    = call->operation ? call->operation->least_seconds : 0;
+    double expected = api_correct(&call->api->corrections, kind_of(call), call->media, call->estimated);
+    return expected > least ? expected : least;
 }
 
 void api_cost_learn(const api_call *call, uint64_t began)

@@ -127,6 +127,7 @@ static bool set_up(api_adaptive *a)
            ARKStepSetUserData(a->arkode, a->plant) == ARK_SUCCESS &&
            ARKStepWFtolerances(a->arkode, weigh) == ARK_SUCCESS &&
            ARKStepSetMaxNumSteps(a->arkode, LOOK) == ARK_SUCCESS &&
+           ARKStepSetMinStep(a->arkode, 1e-9 * a->plant->s->duration) == ARK_SUCCESS &&
            ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS && choose_method(a);
 }
 

@@ -18,6 +18,7 @@ enum {
     API_STRUCTURED       = -9,  /* no array of numbers: the operation's `emit` makes it */
     API_SUPPORT          = -10, /* control points in a gradient */
     API_NQ               = -11,
+    API_CONTACTS         = -12, /* feet, or the base in their place */
 };
 
 typedef struct api_output {
@@ -35,6 +36,7 @@ typedef struct api_operation {
     bool        one_by_one;               /* evaluates a block at a time: its scratch lanes are many */
     double      weight, square_weight;    /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                            * dynamics costs 1 per body */
+    double least_seconds;                 /* that it may take whatever a glance at the request says */
     /* Reads options beside "outputs"; their names are known already. NULL: there are none. */
     bool (*options)(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at);
     /* When all fields are read: the last look at the request. It may set lanes in asked->result. NULL: nothing to do.
@@ -59,7 +61,7 @@ typedef struct api_operation {
 
 extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
     api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor,
-    api_task_space, api_trajectory, api_identify, api_simulate;
+    api_task_space, api_trajectory, api_identify, api_simulate, api_ground_reaction;
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 

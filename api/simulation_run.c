@@ -27,6 +27,21 @@ static void scatter(const api_evaluation *e, const double *from, size_t entries,
     }
 }
 
+/* Quaternions are answered with w >= 0; the motion goes on with either sign. */
+static void turn_quaternions(const api_plant *p)
+{
+    const dyn_model *m = p->e->model->dyn;
+    size_t           W = p->e->lanes;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        double *r = p->q + ((size_t)m->body[i].q + 3) * W;
+        for (size_t l = 0; m->body[i].joint == DYN_FLOATING && l < W; l++) {
+            double sign = r[3 * W + l] < 0 ? -1 : 1;
+            for (size_t k = 0; k < 4; k++)
+                r[k * W + l] *= sign;
+        }
+    }
+}
+
 /* Sample n of the simulations in the plant: the input is that of the time behind it. */
 static void put_sample(api_plant *p, size_t n, double time)
 {
@@ -35,11 +50,12 @@ static void put_sample(api_plant *p, size_t n, double time)
     size_t                W = e->lanes, nq = e->model->nq, nv = e->model->nv;
     double                figures[2 * DYN_MAX_LANES];
     api_plant_rate(p, time, p->y, p->slope[0]);
+    turn_quaternions(p);
     for (size_t l = 0; l < p->rows; l++) {
         size_t state   = p->row[l] * e->samples + n;
         figures[l]     = time;
         figures[W + l] = (double)p->steps;
-        scatter(e, p->y, nq, l, state, s->q);
+        scatter(e, p->q, nq, l, state, s->q);
         scatter(e, p->y + nq * W, nv, l, state, s->qd);
         scatter(e, p->slope[0] + nq * W, nv, l, state, s->qdd);
         scatter(e, p->tau, nv, l, state, s->tau);

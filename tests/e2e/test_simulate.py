@@ -1,0 +1,432 @@
+"""simulate: motions against elliptic functions, SciPy's integrators and conservation laws, balances of energy, tracking
+errors against the linear equation that they obey, and the same bits alone and in batches."""
+import json
+import math
+import random
+import time
+
+import cbor2
+import numpy as np
+import tap
+from arrays import cross, matvec, rotation
+from harness import RawSocket, ServerCase
+from scipy.integrate import solve_ivp
+from scipy.interpolate import BSpline, CubicSpline
+from scipy.special import ellipk
+
+G = 9.81
+ROD = {"name": "rod", "parent": "base", "joint": {"name": "hinge", "type": "revolute", "axis": [0, 1, 0]},
+       "inertial": {"solid": "box", "size": [0.1, 0.1, 1], "mass": 2, "xyz": [0, 0, -0.5]}}
+INERTIA = 2 * (0.1 ** 2 + 1) / 12 + 2 * 0.5 ** 2
+PULL = 2 * G * 0.5
+BODY = {"mass": 2, "com": [0.1, 0.2, 0.05], "inertia": {"xx": 1, "yy": 2, "zz": 2.5, "xy": 0.1}}
+ARM = {"links": [
+    {"name": "a", "parent": "base", "joint": {
+        "name": "turn", "type": "revolute", "axis": [0, 1, 1], "rotor_inertia": 0.3,
+        "friction": {"viscous": 0.4, "coulomb": {"positive": 0.5, "negative": 0.7}, "coulomb_velocity": 0.6}},
+     "inertial": {"solid": "box", "size": [0.1, 0.2, 0.5], "mass": 3, "xyz": [0.1, 0, 0.2]}},
+    {"name": "b", "parent": "a", "joint": {
+        "name": "slide", "type": "prismatic", "axis": [1, 0, 0.5], "origin": {"xyz": [0, 0.1, 0.4], "rpy": [0.3, 0.2, 0.1]},
+        "spring": {"stiffness": 40, "damping": 3, "rest": 0.1}},
+     "inertial": {"solid": "box", "size": [0.3, 0.1, 0.1], "mass": 2}},
+    {"name": "c", "parent": "a", "joint": {
+        "name": "branch", "type": "revolute", "axis": [1, 0, 0], "origin": {"xyz": [0, -0.2, 0.3]},
+        "friction": {"viscous": 0.2}},
+     "inertial": {"solid": "cylinder", "size": [0.05, 0.4], "mass": 1, "xyz": [0, 0, 0.2]}}]}
+SURROUNDINGS = {
+    "gravity": [1, -2, -9], "payload": {"link": "b", "mass": 0.6, "com": [0.1, 0.2, 0.3]},
+    "wrenches": [{"link": "c", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.1], "point": [0, 0.1, 0.4]},
+                 {"link": "b", "force": [1, 5, 2], "torque": [-1, 0.4, 0.2], "point": [0.2, 0, 0], "frame": "link"}]}
+START = {"q": [0.3, 0.1, -0.4], "qd": [0.5, -0.2, 1]}
+
+
+class Simulated(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        floating = {"base": {"type": "floating", "link": "hull", "inertial": BODY}, "links": []}
+        swimmer = {"base": floating["base"], "links": [{**ROD, "parent": "hull"}]}
+        damped = {**ROD, "joint": {**ROD["joint"], "friction": {"viscous": 200}}}
+        for name, document in {"pendulum": {"links": [ROD]}, "body": floating, "swimmer": swimmer, "arm": ARM,
+                               "thick": {"links": [damped]}}.items():
+            assert cls.client.put(f"/v1/models/{name}", document).status == 201
+
+    def simulate(self, model, request, *outputs, **more):
+        if outputs:
+            more["outputs"] = list(outputs)
+        return self.ask(model, "simulate", {**request, **more})
+
+
+class Motion(Simulated):
+    PERIOD = 4 * math.sqrt(INERTIA / PULL) * ellipk(math.sin(0.5) ** 2)
+
+    def swing(self, **how):
+        return self.simulate("pendulum", {"q": [1], "duration": self.PERIOD, "times": [0, self.PERIOD / 4, self.PERIOD]},
+                             "times", "q", "qd", "steps", **how)
+
+    def test_period_of_a_pendulum(self):
+        fastest = math.sqrt(2 * PULL * (1 - math.cos(1)) / INERTIA)
+        for how, error in (({"step": 1e-3}, 1e-10), ({"tolerance": 1e-11}, 1e-9), ({"tolerance": 1e-11, "stiff": True}, 1e-9)):
+            with self.subTest(how=how):
+                a = self.swing(**how)
+                self.assertEqual(a["times"], [0, self.PERIOD / 4, self.PERIOD])
+                self.assertClose(a["q"], [[1], [0], [1]], error, 1)
+                self.assertClose(a["qd"], [[0], [-fastest], [0]], error, 1)
+
+    def test_order_of_fixed_steps(self):
+        errors = [abs(self.swing(step=self.PERIOD / n)["q"][2][0] - 1) + abs(self.swing(step=self.PERIOD / n)["qd"][2][0])
+                  for n in (80, 160, 320)]
+        for coarse, fine in zip(errors, errors[1:]):
+            self.assertAlmostEqual(math.log2(coarse / fine), 4, delta=0.35)
+
+    def test_steps(self):
+        a = self.swing(step=self.PERIOD / 8)
+        self.assertEqual(a["steps"], [0, 2, 8])
+        # what the step does not divide is divided evenly
+        a = self.simulate("pendulum", {"q": [1], "duration": 1, "step": 0.3, "times": [0.1, 1]}, "q", "steps")
+        self.assertEqual(a["steps"], [1, 4])
+        b = self.simulate("pendulum", {"q": [1], "duration": 0.1, "step": 0.1, "samples": 2}, "q")
+        self.assertEqual(a["q"][0], b["q"][1])
+
+    def test_tolerances_are_kept(self):
+        for stiff in (False, True):
+            errors, steps = [], []
+            for tolerance in (1e-4, 1e-6, 1e-8, 1e-10):
+                a = self.swing(tolerance=tolerance, stiff=stiff)
+                errors.append(abs(a["q"][2][0] - 1) + abs(a["qd"][2][0]))
+                steps.append(a["steps"][2])
+                self.assertLess(errors[-1], 100 * tolerance)
+            self.assertEqual(steps, sorted(steps))
+            self.assertGreater(steps[-1], 3 * steps[0])
+            self.assertGreater(errors[0], 100 * errors[-1])
+
+    def test_against_scipy(self):
+        """A tree with all there is; SciPy integrates what forward-dynamics serves."""
+        common = {**SURROUNDINGS, "tau": [1, -2, 0.5]}
+        def rate(_, y):
+            return list(y[3:]) + self.ask("arm", "forward-dynamics", {"q": list(y[:3]), "qd": list(y[3:]), **common})["qdd"]
+        expected = solve_ivp(rate, (0, 0.4), START["q"] + START["qd"], "DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
+        for how in ({"step": 5e-4}, {"tolerance": 1e-11}, {"tolerance": 1e-11, "stiff": True}):
+            a = self.simulate("arm", {**START, **SURROUNDINGS, "duration": 0.4, "samples": 2, **how,
+                                      "input": {"tau": common["tau"]}}, "q", "qd", "qdd", "tau")
+            self.assertClose(a["q"][1] + a["qd"][1], list(expected), 1e-9)
+            self.assertEqual(a["tau"], [common["tau"]] * 2)
+            self.assertEqual(a["qdd"][0], self.ask("arm", "forward-dynamics", {**START, **common})["qdd"])
+
+    def test_stiff(self):
+        """Overdamped: the explicit method is held by stability, the implicit one by the tolerance alone."""
+        request = {"q": [1], "qd": [0], "duration": 20, "samples": 2, "tolerance": 1e-6}
+        explicit, implicit = (self.simulate("thick", request, "q", "qd", "steps", stiff=s) for s in (False, True))
+        self.assertLess(20 * implicit["steps"][1], explicit["steps"][1])
+        expected = solve_ivp(lambda _, y: [y[1], (-PULL * math.sin(y[0]) - 200 * y[1]) / INERTIA], (0, 20), [1, 0], "Radau",
+                             rtol=1e-10, atol=1e-12).y[:, -1]
+        for a in (explicit, implicit):
+            self.assertClose(a["q"][1] + a["qd"][1], list(expected), 1e-5, 1)
+
+
+class Balances(Simulated):
+    OUTPUTS = ("kinetic", "potential", "actuator_work", "friction_work", "wrench_work")
+
+    def balance(self, a):
+        energy = np.add(a["kinetic"], a["potential"])
+        return energy - energy[..., :1] - np.add(a["actuator_work"], np.add(a["friction_work"], a["wrench_work"]))
+
+    def test_energy_is_kept(self):
+        for model, q in (("pendulum", [2]), ("three_link", [0.3, -1, 2])):
+            for how in ({"step": 1e-3}, {"tolerance": 1e-11}):
+                a = self.simulate(model, {"q": q, "duration": 2, "samples": 5, "friction": False, **how}, *self.OUTPUTS)
+                energy = np.add(a["kinetic"], a["potential"])
+                self.assertLess(max(abs(energy - energy[0])), 1e-8 * max(map(abs, a["kinetic"])))
+                for work in self.OUTPUTS[2:]:
+                    self.assertEqual(a[work], [0] * 5)
+
+    def test_energy_with_all_there_is(self):
+        tau = {"amplitude": [3, 20, 1], "angular_frequency": [5, 9, 7], "phase": [0.1, 0.2, 0.3], "offset": [1, 0, 0]}
+        for how in ({"step": 1e-3}, {"tolerance": 1e-10}, {"tolerance": 1e-10, "stiff": True}):
+            a = self.simulate("arm", {**START, **SURROUNDINGS, "duration": 1, "samples": 6, "input": {"tau": tau}, **how},
+                              *self.OUTPUTS)
+            self.assertLess(np.abs(self.balance(a)).max(), 1e-7)
+            for work in self.OUTPUTS[2:]:
+                self.assertGreater(abs(a[work][-1]), 0.1)
+            self.assertEqual(a["friction_work"], sorted(a["friction_work"], reverse=True))
+
+    def test_work_of_known_forces(self):
+        """A force that goes on with a hinge's tip at right angles; viscous friction of a hinge that turns evenly."""
+        a = self.simulate("pendulum", {"q": [0.4], "duration": 0.5, "samples": 2, "step": 1e-3, "gravity": [0, 0, 0],
+                                       "wrenches": [{"link": "rod", "force": [-3, 0, 0], "point": [0, 0, -1], "frame": "link"}]},
+                          "q", "wrench_work")
+        self.assertAlmostEqual(a["wrench_work"][1], 3 * (a["q"][1][0] - 0.4), delta=1e-12)
+        a = self.simulate("thick", {"q": [0], "qd": [0.5], "duration": 2, "samples": 2, "step": 1e-3, "gravity": [0, 0, 0],
+                                    "input": {"tau": [100]}}, "q", "actuator_work", "friction_work")
+        self.assertClose(a["q"][1], [1], 1e-12)
+        self.assertClose([a["actuator_work"][1], a["friction_work"][1]], [100, -100], 1e-12)
+
+    def test_outputs_do_not_change_the_motion(self):
+        for how in ({"step": 1e-2}, {"tolerance": 1e-6}):
+            request = {**START, **SURROUNDINGS, "duration": 1, "samples": 3, **how}
+            self.assertEqual(self.simulate("arm", request, "q", "qd"),
+                             {k: v for k, v in self.simulate("arm", request, "q", "qd", *self.OUTPUTS).items() if len(k) < 3})
+
+    def momentum(self, q, qd):
+        """Of the free body, about its centre of mass, world axes."""
+        I = BODY["inertia"]
+        w = qd[3:]
+        L = [I["xx"] * w[0] + I["xy"] * w[1], I["xy"] * w[0] + I["yy"] * w[1], I["zz"] * w[2]]
+        return matvec(rotation(q[3:]), L), matvec(rotation(q[3:]), np.add(qd[:3], cross(w, BODY["com"])))
+
+    def test_free_body(self):
+        """Torque-free: angular momentum, the centre's velocity and the energy stay; the quaternion keeps its norm."""
+        request = {"q": [1, 2, 3, 0, 0, 0, 1], "qd": [0.3, -0.2, 0.5, 1, 5, 2], "duration": 6, "samples": 13,
+                   "gravity": [0, 0, 0]}
+        for how in ({"step": 1e-3}, {"tolerance": 1e-11}, {"tolerance": 1e-10, "stiff": True}):
+            a = self.simulate("body", request, "q", "qd", "kinetic", **how)
+            L, v = self.momentum(request["q"], request["qd"])
+            for q, qd in zip(a["q"], a["qd"]):
+                self.assertAlmostEqual(sum(x * x for x in q[3:]), 1, delta=4e-16)
+                self.assertGreaterEqual(q[6], 0)
+                now = self.momentum(q, qd)
+                self.assertClose(list(now[0]), list(L), 1e-8)
+                self.assertClose(list(now[1]), list(v), 1e-8)
+            self.assertClose(a["kinetic"], [a["kinetic"][0]] * 13, 1e-8)
+            centre = [np.add(q[:3], matvec(rotation(q[3:]), BODY["com"])) for q in a["q"]]
+            self.assertClose([list(c) for c in centre],
+                             [list(np.add(centre[0], np.multiply(v, n / 2))) for n in range(13)], 1e-8)
+
+    def test_free_body_in_fixed_steps_is_of_order_four(self):
+        request = {"q": [0, 0, 0, 0, 0, 0, 1], "qd": [0, 0, 0, 1, 5, 2], "duration": 2, "samples": 2, "gravity": [0, 0, 0]}
+        exact = self.simulate("body", request, "q", tolerance=1e-13)["q"][1]
+        errors = [np.abs(np.subtract(self.simulate("body", request, "q", step=h)["q"][1], exact)).max() for h in (0.02, 0.01, 0.005)]
+        for coarse, fine in zip(errors, errors[1:]):
+            self.assertAlmostEqual(math.log2(coarse / fine), 4, delta=0.4)
+
+    def test_nothing_outside_pushes_a_swimmer(self):
+        """Inner torques leave the momentum of a floating robot alone."""
+        request = {"q": [0, 0, 0, 0, 0, 0, 1, 0.2], "qd": [0.1, 0, 0, 0.2, 0.3, 0.1, 1], "duration": 2, "samples": 3,
+                   "gravity": [0, 0, 0], "input": {"tau": {"amplitude": [0] * 6 + [2], "angular_frequency": [0] * 6 + [4]}}}
+        for how in ({"step": 1e-3}, {"tolerance": 1e-11}):
+            a = self.simulate("swimmer", request, *self.OUTPUTS, "q", "qd", **how)
+            momentum = self.ask("swimmer", "energy", {"q": a["q"], "qd": a["qd"], "outputs": ["momentum"]})["momentum"]
+            self.assertClose(momentum, [momentum[0]] * 3, 1e-8)
+            self.assertLess(np.abs(self.balance(a)).max(), 1e-8)
+
+
+class Inputs(Simulated):
+    """A pendulum whose torque is what would be seen of a signal: tau is an output."""
+
+    def torques(self, signal, times, model="pendulum", q=(0,)):
+        return self.simulate(model, {"q": list(q), "duration": times[-1], "times": times, "step": 0.1, "input": {"tau": signal}},
+                             "tau")["tau"]
+
+    def column(self, signal, times):
+        return [t[0] for t in self.torques(signal, times)]
+
+    def test_sampled(self):
+        values, at = [[1], [3], [-2], [0.5]], [0, 0.4, 0.5, 1.25]
+        times = [0, 0.2, 0.4, 0.45, 0.5, 0.7, 1.25]
+        held = self.column({"values": values, "times": at, "interpolation": "hold"}, times + [1.5])
+        self.assertEqual(held, [1, 1, 3, 3, -2, -2, 0.5, 0.5])
+        flat = [v[0] for v in values]
+        self.assertClose(self.column({"values": values, "times": at}, times), list(np.interp(times, at, flat)), 1e-14)
+        cubic = self.column({"values": values, "times": at, "interpolation": "cubic"}, times)
+        self.assertClose(cubic, list(CubicSpline(at, flat, bc_type="natural")(times)), 1e-13)
+        even = self.column({"values": values}, [0, 1, 2, 3])
+        self.assertClose(even, flat, 1e-15)
+        even = self.column({"values": values[:2], "interpolation": "hold"}, [0, 0.9, 1, 2])
+        self.assertEqual(even, [1, 1, 3, 3])
+        two = self.column({"values": values[:2], "interpolation": "cubic"}, [0, 0.5, 2])
+        self.assertClose(two, [1, 1.5, 3], 1e-14)
+
+    def test_spline_and_sine(self):
+        knots, points = [0, 0, 0, 0, 1, 2, 2, 5, 5, 5, 5], [1, 2, -1, 3, 4, -2, 0.5]
+        times = [0, 0.3, 0.8, 1, 1.7, 2]
+        expected = BSpline(knots, points, 3)(np.multiply(times, 2.5))
+        self.assertClose(self.column({"degree": 3, "control_points": [[p] for p in points], "knots": knots}, times),
+                         list(expected), 1e-13)
+        sine = {"amplitude": [2], "angular_frequency": [3], "offset": [0.5], "phase": [0.25]}
+        self.assertClose(self.column(sine, times), [0.5 + 2 * math.sin(3 * t + 0.25) for t in times], 1e-15)
+
+    def test_jumps_cost_no_accuracy(self):
+        """Steps end where the torque jumps: each piece is exact for a slider-like motion of a rod without gravity."""
+        tau = {"values": [[1], [-2], [3]], "times": [0, 0.37, 0.81], "interpolation": "hold"}
+        for how in ({"step": 0.3}, {"tolerance": 1e-10}):
+            a = self.simulate("pendulum", {"q": [0], "duration": 1, "samples": 2, "gravity": [0, 0, 0], "input": {"tau": tau}, **how},
+                              "q", "qd")
+            q = v = 0.0
+            for torque, span in ((1, 0.37), (-2, 0.44), (3, 0.19)):
+                q, v = q + v * span + torque / INERTIA * span ** 2 / 2, v + torque / INERTIA * span
+            self.assertClose(a["q"][1] + a["qd"][1], [q, v], 1e-12)
+
+    def test_error_of_computed_torque_is_linear(self):
+        """e'' + kd e' + kp e = 0, whatever the robot: here critically damped, e = e0 (1 + 10 t) exp(-10 t)."""
+        reference = {"amplitude": [0.3, 0.05, 0.4], "angular_frequency": [2, 3, 4], "phase": [0.5, 1, 0], "offset": [0, 0.1, 0]}
+        for how in ({"step": 1e-3}, {"tolerance": 1e-10}):
+            a = self.simulate("arm", {"q": START["q"], "duration": 3, "times": [0, 0.1, 0.5, 3], **how, "gravity": [1, -2, -9], "input": {
+                "controller": "computed_torque", "kp": 100, "kd": [20, 20, 20], "reference": reference}},
+                "q", "qd", "times", "position_error", "velocity_error")
+            r, rd = ([[f(o, A, w, p, t) for o, A, w, p in zip(*(reference[k] for k in ("offset", "amplitude", "angular_frequency", "phase")))]
+                      for t in a["times"]] for f in (lambda o, A, w, p, t: o + A * math.sin(w * t + p),
+                                                     lambda o, A, w, p, t: A * w * math.cos(w * t + p)))
+            self.assertClose(a["position_error"], np.subtract(r, a["q"]).tolist(), 1e-15, 1)
+            self.assertClose(a["velocity_error"], np.subtract(rd, a["qd"]).tolist(), 1e-15, 1)
+            e, ed = a["position_error"][0], a["velocity_error"][0]
+            expected = [[(x + (v + 10 * x) * t) * math.exp(-10 * t) for x, v in zip(e, ed)] for t in a["times"]]
+            self.assertClose(a["position_error"], expected, 1e-7)
+
+    def test_controllers_do_not_know_the_payload(self):
+        """At rest kp e = what the payload weighs on the hinge."""
+        a = self.simulate("pendulum", {"q": [0.5], "duration": 8, "samples": 2, "tolerance": 1e-9, "payload": {
+            "link": "rod", "mass": 0.5, "com": [0, 0, -1]}, "input": {
+                "controller": "pd_gravity", "kp": 50, "kd": 10, "reference": [0.5]}}, "q", "qd", "tau", "position_error")
+        q = a["q"][1][0]
+        self.assertAlmostEqual(50 * a["position_error"][1][0], 0.5 * G * math.sin(q), delta=1e-6)
+        self.assertAlmostEqual(a["tau"][1][0], (PULL + 0.5 * G) * math.sin(q), delta=1e-6)
+        a = self.simulate("pendulum", {"q": [0.2], "duration": 8, "samples": 2, "tolerance": 1e-9, "input": {
+            "controller": "pd_gravity", "kp": 50, "kd": 10, "reference": [0.5]}}, "position_error")
+        self.assertAlmostEqual(a["position_error"][1][0], 0, delta=1e-7)
+
+
+class Batches(Simulated):
+    def requests(self):
+        rng = random.Random(6)
+        values = lambda *shape: (np.round(np.array([rng.uniform(-1, 1) for _ in range(int(np.prod(shape)))]), 3).reshape(shape)).tolist()
+        common = {"duration": 0.3, "samples": 4, **SURROUNDINGS}
+        yield "arm", {**common, "q": values(11, 3), "qd": values(11, 3)}
+        yield "arm", {**common, "q": START["q"], "input": {"tau": values(11, 3)}}
+        yield "arm", {**common, "q": START["q"], "input": {"tau": {"values": values(11, 5, 3), "interpolation": "cubic"}}}
+        yield "arm", {**common, "q": values(11, 3), "input": {"controller": "pd_gravity", "kp": 20, "kd": [1, 2, 3], "reference": {
+            "amplitude": values(11, 3), "angular_frequency": [3, 4, 5]}}}
+        q = np.array(values(11, 8))
+        q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+        yield "swimmer", {"duration": 0.3, "times": [0, 0.1, 0.3], "q": q.tolist(), "qd": values(11, 7)}
+
+    def row(self, request, b):
+        def pick(value):
+            if isinstance(value, dict):
+                return {k: pick(v) for k, v in value.items()}
+            if isinstance(value, list) and len(value) == 11:
+                return value[b]
+            return value
+        return pick(request)
+
+    def test_same_bits_alone(self):
+        for model, request in self.requests():
+            for how in ({"step": 0.01}, {"tolerance": 1e-6}, {"tolerance": 1e-5, "stiff": True}):
+                all_of_them = self.client.post(f"/v1/models/{model}/simulate", {**request, **how})
+                batch = self.ok(all_of_them)
+                for b in (0, 3, 8, 10):
+                    alone = self.simulate(model, {**self.row(request, b), **how})
+                    self.assertEqual(alone, {name: rows[b] for name, rows in batch.items()}, (how, b))
+                body = cbor2.dumps({**request, **how})
+                other = self.client.post(f"/v1/models/{model}/simulate", body, Content_Type="application/cbor", Accept="application/json")
+                self.assertEqual(other.body, all_of_them.body)
+
+    def test_order_of_joints(self):
+        order = ["branch", "turn", "slide"]
+        turned = lambda row: [row[2], row[0], row[1]]
+        drive = {"controller": "pd_gravity", "kp": [1, 2, 3], "kd": [4, 5, 6], "reference": {"values": [[0, 0, 0], [1, 2, 3]]}}
+        request = {**START, "duration": 0.5, "samples": 3, "step": 0.01, "input": drive}
+        plain = self.simulate("arm", request, "q", "qd", "tau", "position_error")
+        drive = {**drive, "kp": [3, 1, 2], "kd": [6, 4, 5], "reference": {"values": [[0, 0, 0], [3, 1, 2]]}}
+        other = self.simulate("arm", {**request, "joints": order, "q": turned(START["q"]), "qd": turned(START["qd"]), "input": drive},
+                              "q", "qd", "tau", "position_error")
+        self.assertEqual(other, {name: [turned(row) for row in rows] for name, rows in plain.items()})
+
+
+class Refusals(Simulated):
+    def refused(self, code, pointer, status=422, model="pendulum", row=None, **changes):
+        request = {"q": [0.5], "duration": 1, "step": 0.01, "samples": 3, **changes}
+        problem = self.assertProblem(self.client.post(f"/v1/models/{model}/simulate", {k: v for k, v in request.items() if v is not None}),
+                                     status, pointer, row)
+        self.assertEqual(problem["code"], code, problem)
+        return problem["detail"]
+
+    def test_time(self):
+        for duration in (0, -1):
+            self.refused("bad-value", "/duration", duration=duration)
+        self.refused("wrong-type", "/duration", duration=[1])
+        self.refused("missing-field", "/duration", duration=None)
+        self.refused("missing-field", "/samples", samples=None)
+        self.refused("bad-value", "/samples", samples=1)
+        self.refused("bad-value", "/times/1", samples=None, times=[0.5, 0.4])
+        self.refused("bad-value", "/times/0", samples=None, times=[1.1])
+
+    def test_method(self):
+        self.refused("missing-field", "/step", step=None)
+        self.refused("bad-value", "/step", step=0)
+        self.refused("bad-value", "/tolerance", tolerance=1e-6)
+        for tolerance in (0, 1e-14, 0.1, -1):
+            self.refused("bad-value", "/tolerance", step=None, tolerance=tolerance)
+        self.refused("bad-value", "/stiff", stiff=True)
+        self.refused("wrong-type", "/stiff", stiff=1)
+        self.assertIn("10000000", self.refused("too-many-steps", "/step", 413, step=1e-8))
+        self.assertIn("limit", self.refused("too-many-rows", "/samples", 413, samples=10 ** 9))
+
+    def test_input(self):
+        for value, code, pointer in (
+                ([1], "wrong-type", "/input"), ({}, "missing-field", "/input"), ({"tau": 1}, "wrong-type", "/input/tau"),
+                ({"tau": [1, 2]}, "wrong-shape", "/input/tau"), ({"tau": {}}, "missing-field", "/input/tau"),
+                ({"tau": [1], "kp": 1}, "unknown-field", "/input/kp"),
+                ({"tau": {"values": [[1]]}}, "wrong-shape", "/input/tau/values"),
+                ({"tau": {"values": [[1], [2]], "interpolation": "quintic"}}, "bad-value", "/input/tau/interpolation"),
+                ({"tau": {"values": [[1], [2]], "times": [0, 0.9]}}, "bad-value", "/input/tau/times/1"),
+                ({"tau": {"values": [[1], [2]], "times": [0.1, 1]}}, "bad-value", "/input/tau/times/0"),
+                ({"tau": {"values": [[1], [2]], "times": [0, 0]}}, "bad-value", "/input/tau/times/1"),
+                ({"tau": {"values": [[1], [2]], "times": [0]}}, "wrong-shape", "/input/tau/times"),
+                ({"tau": {"control_points": [[1], [2]]}}, "missing-field", "/input/tau/degree"),
+                ({"tau": {"degree": 2, "control_points": [[1], [2]]}}, "wrong-shape", "/input/tau/control_points"),
+                ({"tau": {"amplitude": [1]}}, "missing-field", "/input/tau/angular_frequency"),
+                ({"controller": "hope", "kp": 1, "kd": 1, "reference": [0]}, "unknown-name", "/input/controller"),
+                ({"controller": "pd_gravity", "kp": 1, "reference": [0]}, "missing-field", "/input/kd"),
+                ({"controller": "pd_gravity", "kp": -1, "kd": 1, "reference": [0]}, "bad-value", "/input/kp"),
+                ({"controller": "pd_gravity", "kp": 1, "kd": [1, 1], "reference": [0]}, "wrong-shape", "/input/kd"),
+                ({"controller": "pd_gravity", "kp": 1, "kd": 1, "reference": [0, 0]}, "wrong-shape", "/input/reference")):
+            with self.subTest(input=value):
+                self.refused(code, pointer, input=value)
+        self.refused("wrong-shape", "/q", q=[[1], [2]], input={"tau": [[1], [2], [3]]})
+        self.refused("not-supported", "/input/controller", model="body", q=[0, 0, 0, 0, 0, 0, 1],
+                     input={"controller": "pd_gravity", "kp": 1, "kd": 1, "reference": [0] * 6})
+        self.refused("bad-value", "/outputs", outputs=["position_error"])
+
+    def test_what_only_shows_under_way(self):
+        """Gains too high for the step: the first such row is named, whatever stands beside it."""
+        drive = {"controller": "pd_gravity", "kp": 1e7, "kd": 1e5, "reference": [[0.5], [0], [0.5], [1]]}
+        detail = self.refused("angle-too-large", None, row=1, input=drive)
+        self.assertIn("hinge", detail)
+        self.assertIn(" s ", detail)
+        self.refused("angle-too-large", None, q=[99999.999], qd=[50])
+        friction = {"links": [{**ROD, "joint": {**ROD["joint"], "friction": {"coulomb": 20}}}]}
+        self.put_model("rough", friction)
+        detail = self.refused("integration-failed", None, model="rough", step=None, tolerance=1e-10, gravity=[0, 0, 0], qd=[1])
+        self.assertIn("coulomb_velocity", detail)
+        runaway = {"links": [{**ROD, "joint": {"name": "slide", "type": "prismatic", "axis": [1, 0, 0]}}]}
+        self.put_model("runaway", runaway)
+        drive = {**drive, "reference": [1]}
+        detail = self.refused("integration-failed", None, model="runaway", row=1, input=drive, q=[[1], [0.5]])
+        self.assertIn("shorter steps", detail)
+
+    def test_deadline(self):
+        for how in ({"duration": 1000, "step": 1e-4}, {"duration": 1e5, "tolerance": 1e-12}):
+            begin = time.monotonic()
+            answer = self.client.post("/v1/models/pendulum/simulate", {"q": [0.5], "samples": 2, **how}, Request_Timeout="0.2")
+            self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
+            self.assertLess(time.monotonic() - begin, 5)
+
+
+class HangUp(Simulated):
+    arguments = ("--workers", "1", "--loops", "1")
+
+    def test_who_hangs_up_is_not_simulated_for(self):
+        """A minute's work on the only worker, abandoned: what comes after it does not wait."""
+        body = json.dumps({"q": [0.5], "samples": 2, "duration": 900, "step": 1e-4, "input": {"tau": [0]}})
+        sock = RawSocket(self.server.port)
+        sock.send(f"POST /v1/models/pendulum/simulate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                  f"Content-Length: {len(body)}\r\n\r\n{body}")
+        time.sleep(0.3)
+        sock.close()
+        begin = time.monotonic()
+        self.simulate("pendulum", {"q": [0.5], "samples": 2, "duration": 1, "step": 1e-3})
+        self.assertLess(time.monotonic() - begin, 4)
+
+
+if __name__ == "__main__":
+    tap.main()
