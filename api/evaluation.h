@@ -48,6 +48,8 @@ typedef enum api_field {
     API_TOLERANCE,
     API_STIFF,
     API_INPUT,
+    API_FEET_FIELD,
+    API_PLANE,
     API_FIELD_COUNT
 } api_field;
 
@@ -72,6 +74,8 @@ typedef struct api_asked {
     struct api_motion          *motion;                  /* trajectory */
     struct api_simulation      *simulation;              /* simulate */
     size_t                      support;                 /* trajectory: control points in a gradient */
+    struct api_grounding       *grounding;               /* ground-reaction */
+    size_t                      n_contacts;              /* ground-reaction: feet, or the base in their place */
     double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
     size_t                      n_wrenches;              /* of the request */
     double                     *spare; /* lanes of the blocks evaluated at a time, operation->spare entries a state */

@@ -36,6 +36,8 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_TOLERANCE]      = "tolerance",
     [API_STIFF]          = "stiff",
     [API_INPUT]          = "input",
+    [API_FEET_FIELD]     = "feet",
+    [API_PLANE]          = "plane",
 };
 
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)

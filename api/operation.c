@@ -20,6 +20,7 @@ const api_operation *const api_operations[] = {
     &api_identify,
     &api_trajectory,
     &api_simulate,
+    &api_ground_reaction,
     NULL,
 };
 
@@ -50,6 +51,7 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
     case API_JOINT_PARAMETERS: return 3 * model->n_joints;
     case API_AXES_ASKED: return asked->n_axes;
     case API_SUPPORT: return asked->support;
+    case API_CONTACTS: return asked->n_contacts;
     case API_BASE_PARAMETERS: return asked->base ? asked->base->n : 0;
     case API_STRUCTURED: return 0;
     default: return (size_t)extent;

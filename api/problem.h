@@ -96,6 +96,13 @@
     X(SINGULAR_JACOBIAN, "singular-jacobian", 422, "Singular Jacobian", \
       "At this state the frame cannot move along all of the axes asked for, so the inertia felt there is infinite. " \
       "Choose fewer `axes`, or give `damping`.") \
+    X(NO_FREE_BASE, "no-free-base", 422, "No free base", \
+      "The model has neither a floating base nor six joints, three prismatic and three revolute, one after the other before " \
+      "everything else, that move it; or at this state the axes of these do not let it move in all directions. " \
+      "What the ground bears is what such a base would have to.") \
+    X(NO_ZERO_MOMENT_POINT, "no-zero-moment-point", 422, "No zero-moment point", \
+      "In this motion the ground does not press against the robot along the plane's normal: it flies, or would have to " \
+      "be pulled down.") \
     X(INTEGRATION_FAILED, "integration-failed", 422, "Simulation failed", \
       "The motion grew beyond all bounds, or its steps became too short to keep the tolerance. " \
       "`detail` says when, and what may help.") \
