@@ -53,8 +53,10 @@ check-tsan: ## all tests under ThreadSanitizer
 	@TSAN_OPTIONS=halt_on_error=1 \
 	    $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SANITIZE=thread FUZZ_CC= test-run
 
-soak: ## the tests with long runs: fuzzing for minutes, load for hours if SOAK_SECONDS says so
+soak: ## memory over SOAK_REQUESTS (10 million), then the tests with long runs: fuzzing for minutes, load for hours if SOAK_SECONDS says so
 	@tests/deps test
+	@$(MAKE) --no-print-directory bench-programs
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/soak.py
 	@SOAK_SECONDS=$(or $(SOAK_SECONDS),600) $(MAKE) --no-print-directory test-run
 
 # --- fuzzers: tests/fuzz/fuzz_*.c with clang's libFuzzer, where there is clang -----------------------------------
@@ -77,8 +79,8 @@ $(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz
 PEERS            := $(if $(wildcard /usr/include/mujoco/mujoco.h),mujoco) $(if $(wildcard /usr/include/kdl/chain.hpp),kdl)
 PEER_LIBS_mujoco := -lmujoco
 PEER_LIBS_kdl    := -lorocos-kdl
-BENCHES          := kernels echo load $(if $(strip $(PEERS)),peers)
-bench: ## ns per state of each kernel and width, beside other libraries; requests per second beside a bare echo server
+BENCHES          := kernels scaling threads echo load $(if $(strip $(PEERS)),peers)
+bench: ## kernels by width and robot, beside other libraries; the service beside a bare server and one in Python; tables and plots in build/bench/
 	@tests/deps run
 	@$(MAKE) --no-print-directory bench-programs
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/bench.py
@@ -89,7 +91,8 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libd
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-$(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/robots.o
+$(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/scaling $(BUILD)/tests/bench/threads: $(BUILD)/tests/bench/passes.o
+$(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/scaling $(BUILD)/tests/bench/threads $(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/robots.o
 $(BUILD)/tests/bench/peers.o: private DEFINES := $(PEERS:%=-DHAVE_PEER_%)
 
 # The one program with C++ in it: KDL is a C++ library.

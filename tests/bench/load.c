@@ -1,16 +1,21 @@
-/* load.c - load PORT PATH BODYFILE CONNECTIONS SECONDS [HEAVY EVERY]: a closed-loop client on loopback.
+/* load.c - load [OPTIONS] PORT PATH BODYFILE CONNECTIONS SECONDS: a closed-loop client on loopback.
  *
- * Each connection keeps one request in flight and stays open. One thread, epoll; the requests are prepared texts, so
- * that the client costs little beside the server. With HEAVY, a second body, every EVERYth request sends that one and
- * is left out of the figures. Prints one line:
- *     requests seconds p50 p99 failed heavy    (latencies in microseconds; failed: not 200, or cut off) */
+ * Each connection keeps one request in flight and stays open. It goes on for SECONDS and until as many requests as
+ * there are connections have been answered. One thread, epoll; the requests are prepared texts, so that the client
+ * costs little beside the server. Options:
+ *     -t TYPE      media type of the bodies, application/json
+ *     -n REQUESTS  ends when so many have been answered, if that is before SECONDS
+ *     -m BODYFILE  of other requests,
+ *     -e EVERY     one in so many, which are left out of the figures
+ * Prints one line: requests seconds p50 p99 refused failed others    (latencies in microseconds, to 1 %; refused: 503;
+ * failed: neither that nor 200, or cut off) */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +24,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_CONNECTIONS = 1000, BUCKETS = 1 << 20, HEAD = 4096, WASTE = 1 << 18 };
+static const uint64_t PATIENCE = 60000000000u; /* ns beyond the end, for the first answers of slow requests */
+
+/* Latencies are counted by their leading bits: FINE + 1 of them. */
+enum { MAX_CONNECTIONS = 1000, FINE = 6, BUCKETS = (64 - FINE) << FINE, HEAD = 4096, WASTE = 1 << 18 };
 
 typedef struct request {
     char  *text;
@@ -36,13 +44,13 @@ typedef struct client {
 } client;
 
 typedef struct load {
-    request   light, heavy;
-    size_t    every; /* 0: there are no heavy ones */
-    int       port, epoll;
-    size_t    n_clients;
-    client   *clients;
-    uint64_t  fired, requests, heavy_requests, failed;
-    unsigned *latency; /* histogram by microsecond */
+    request  light, heavy;
+    size_t   every; /* 0: there are no heavy ones */
+    int      port, epoll;
+    size_t   n_clients;
+    client  *clients;
+    uint64_t most, fired, requests, heavy_requests, refused, failed;
+    uint64_t latency[BUCKETS]; /* how many, by bucket */
 } load;
 
 static uint64_t now(void)
@@ -52,7 +60,7 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static bool prepare(request *r, const char *path, const char *body_file)
+static bool prepare(request *r, const char *path, const char *type, const char *body_file)
 {
     char       *body   = NULL;
     size_t      length = 0;
@@ -66,9 +74,8 @@ static bool prepare(request *r, const char *path, const char *body_file)
     fclose(text);
     FILE *whole = open_memstream(&r->text, &r->length);
     if (!whole) return false;
-    fprintf(whole,
-            "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
-            path, length);
+    fprintf(whole, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n", path, type,
+            length);
     fwrite(body, 1, length, whole);
     free(body);
     return fclose(whole) == 0;
@@ -122,15 +129,31 @@ static size_t expected(const client *c)
     return head + (field ? strtoul(field + 15, NULL, 10) : 0);
 }
 
+static unsigned bucket(uint64_t ns)
+{
+    unsigned shift = ns >> FINE ? 63 - FINE - (unsigned)__builtin_clzll(ns) : 0;
+    return (shift << FINE) + (unsigned)(ns >> shift);
+}
+
+/* The middle of a bucket, in microseconds. */
+static double microseconds(unsigned b)
+{
+    unsigned shift = b >> FINE ? (b >> FINE) - 1 : 0;
+    return ldexp((double)(b - (shift << FINE)) + 0.5, (int)shift) * 1e-3;
+}
+
 static void count(load *l, const client *c)
 {
-    uint64_t us = (now() - c->began) / 1000;
-    if (memcmp(c->head, "HTTP/1.1 200", 12) != 0) l->failed++;
+    uint64_t ns = now() - c->began;
+    if (memcmp(c->head, "HTTP/1.1 503", 12) == 0)
+        l->refused++;
+    else if (memcmp(c->head, "HTTP/1.1 200", 12) != 0)
+        l->failed++;
     if (c->request == &l->heavy) {
         l->heavy_requests++;
         return;
     }
-    l->latency[us < BUCKETS ? us : BUCKETS - 1]++;
+    l->latency[bucket(ns)]++;
     l->requests++;
 }
 
@@ -150,12 +173,18 @@ static bool serve(load *l, client *c, uint32_t events)
     return fire(l, c);
 }
 
+static bool enough(const load *l, uint64_t end)
+{
+    uint64_t t = now();
+    return t >= end && (l->requests >= l->n_clients || t >= end + PATIENCE);
+}
+
 static void run(load *l, double seconds)
 {
     uint64_t           end  = now() + (uint64_t)(seconds * 1e9);
     size_t             left = l->n_clients;
     struct epoll_event events[64];
-    while (left > 0 && now() < end) {
+    while (left > 0 && l->requests < l->most && !enough(l, end)) {
         int n = epoll_wait(l->epoll, events, 64, 100);
         for (int i = 0; i < n; i++) {
             client *c = events[i].data.ptr;
@@ -166,45 +195,60 @@ static void run(load *l, double seconds)
     }
 }
 
-static unsigned percentile(const load *l, double share)
+static double percentile(const load *l, double share)
 {
     uint64_t seen = 0, wanted = (uint64_t)(share * (double)l->requests);
-    unsigned us = 0;
-    while (us < BUCKETS - 1 && (seen += l->latency[us]) <= wanted)
-        us++;
-    return us;
+    unsigned b = 0;
+    while (b < BUCKETS - 1 && (seen += l->latency[b]) <= wanted)
+        b++;
+    return microseconds(b);
+}
+
+/* False: misuse. */
+static bool read_arguments(load *l, int argc, char **argv)
+{
+    const char *type = "application/json", *heavy = NULL;
+    int         option;
+    l->most = UINT64_MAX;
+    while ((option = getopt(argc, argv, "t:n:m:e:")) >= 0)
+        switch (option) {
+        case 't': type = optarg; break;
+        case 'n': l->most = strtoull(optarg, NULL, 10); break;
+        case 'm': heavy = optarg; break;
+        case 'e': l->every = strtoul(optarg, NULL, 10); break;
+        default: return false;
+        }
+    argv += optind;
+    if (argc - optind != 5 || !heavy != !l->every) return false;
+    l->port      = (int)strtol(argv[0], NULL, 10);
+    l->n_clients = strtoul(argv[3], NULL, 10);
+    if (l->n_clients > MAX_CONNECTIONS) l->n_clients = MAX_CONNECTIONS;
+    return prepare(&l->light, argv[1], type, argv[2]) && (!heavy || prepare(&l->heavy, argv[1], type, heavy));
 }
 
 int main(int argc, char **argv)
 {
     static load l;
-    bool        mixed = argc == 8;
-    if ((argc != 6 && !mixed) || !prepare(&l.light, argv[2], argv[3]) ||
-        (mixed && !prepare(&l.heavy, argv[2], argv[6]))) {
-        fprintf(stderr, "usage: load PORT PATH BODYFILE CONNECTIONS SECONDS [HEAVY EVERY]\n");
+    if (!read_arguments(&l, argc, argv)) {
+        fprintf(stderr, "usage: load [-t TYPE] [-n REQUESTS] [-m BODYFILE -e EVERY] PORT PATH BODYFILE CONNECTIONS "
+                        "SECONDS\n");
         return 2;
     }
-    l.every     = mixed ? strtoul(argv[7], NULL, 10) : 0;
-    l.port      = (int)strtol(argv[1], NULL, 10);
-    l.n_clients = strtoul(argv[4], NULL, 10);
-    l.epoll     = epoll_create1(EPOLL_CLOEXEC);
-    if (l.n_clients > MAX_CONNECTIONS) l.n_clients = MAX_CONNECTIONS;
+    l.epoll   = epoll_create1(EPOLL_CLOEXEC);
     l.clients = calloc(l.n_clients, sizeof *l.clients);
-    l.latency = calloc(BUCKETS, sizeof *l.latency);
-    if (!l.clients || !l.latency) return 1;
+    if (!l.clients) return 1;
+    uint64_t start = now();
     for (size_t i = 0; i < l.n_clients; i++)
         if (!join(&l, &l.clients[i])) {
             fprintf(stderr, "load: connection %zu to port %d failed\n", i, l.port);
             return 1;
         }
-    uint64_t start = now();
-    run(&l, strtod(argv[5], NULL));
-    printf("%llu %.6f %u %u %llu %llu\n", (unsigned long long)l.requests, (double)(now() - start) * 1e-9,
-           percentile(&l, 0.5), percentile(&l, 0.99), (unsigned long long)l.failed,
-           (unsigned long long)l.heavy_requests);
+    run(&l, strtod(argv[optind + 4], NULL));
+    printf("%" PRIu64 " %.6f %.1f %.1f %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", l.requests,
+           (double)(now() - start) * 1e-9, percentile(&l, 0.5), percentile(&l, 0.99), l.refused, l.failed,
+           l.heavy_requests);
     free(l.light.text);
     free(l.heavy.text);
     free(l.clients);
-    free(l.latency);
     return 0;
 }

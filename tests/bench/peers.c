@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N_ROBOTS = 3, MAX_PEERS = 2, MAX_FIGURES = N_ROBOTS * N_OPERATIONS * (2 + MAX_PEERS), MAX_RUNS = 1000 };
+enum { N_ROBOTS = 3, MAX_PEERS = 2, MAX_FIGURES = N_ROBOTS * N_OPERATIONS * (2 + MAX_PEERS) };
 
 static const double agreement = 1e-9;
 
@@ -127,12 +127,6 @@ static size_t add_figures(figure *f, const subject *s, void *const *theirs, oper
     return n;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print(figure *f, size_t runs)
 {
     printf("%s\t%s\t", f->subject->robot.label, operation_names[f->operation]);
@@ -144,7 +138,7 @@ static void print(figure *f, size_t runs)
         printf("%.1e\t-\n", f->difference);
         return;
     }
-    qsort(f->ns, runs, sizeof *f->ns, ascending);
+    sort_runs(f->ns, runs);
     printf("%.1e\t%.1f\n", f->difference, f->ns[runs / 2]);
 }
 
@@ -165,25 +159,22 @@ int main(int argc, char **argv)
                                                      {.robot = robot_humanoid()}};
     void         *theirs[N_ROBOTS][MAX_PEERS + 1] = {0};
     size_t        n                               = 0;
-    long          runs                            = argc > 1 ? strtol(argv[1], NULL, 10) : 101;
-    if (runs < 1 || runs > MAX_RUNS) {
-        fprintf(stderr, "usage: peers [RUNS], at most %d\n", MAX_RUNS);
-        return 2;
-    }
+    size_t        runs                            = runs_asked(argc, argv, 101);
     for (int r = 0; r < N_ROBOTS; r++) {
-        subject *s = &subjects[r];
-        states_prepare(&s->scalar, s->robot.model, dyn_kernels_at(0));
-        states_prepare(&s->wide, s->robot.model, dyn_kernels_find(NULL));
+        subject *s       = &subjects[r];
+        size_t   entries = (size_t)s->robot.model->nv * (size_t)s->robot.model->nv;
+        states_prepare(&s->scalar, s->robot.model, dyn_kernels_at(0), STATES, entries);
+        states_prepare(&s->wide, s->robot.model, dyn_kernels_find(NULL), STATES, entries);
         for (size_t p = 0; peers[p]; p++)
             theirs[r][p] = peers[p]->build(s->robot.model);
         for (int op = 0; op < N_OPERATIONS; op++)
             n += add_figures(&figures[n], s, theirs[r], (operation)op);
     }
-    for (long run = 0; run < runs; run++)
+    for (size_t run = 0; run < runs; run++)
         for (size_t i = 0; i < n; i++)
-            if (figures[i].difference <= agreement) figures[i].ns[run] = ns_per_state(pass, &figures[i]);
+            if (figures[i].difference <= agreement) figures[i].ns[run] = ns_per_state(pass, &figures[i], STATES);
     for (size_t i = 0; i < n; i++)
-        print(&figures[i], (size_t)runs);
+        print(&figures[i], runs);
     for (int r = 0; r < N_ROBOTS; r++)
         release(&subjects[r], theirs[r]);
     return 0;

@@ -35,9 +35,33 @@ robot robot_from_file(const char *path)
         fprintf(stderr, "bench: %s: %s\n", path, problem.detail);
         exit(1);
     }
-    robot r = {.named = named, .model = named->dyn};
-    r.tip   = (dyn_frame){.body = (int)r.model->n_bodies - 1, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
-    snprintf(r.label, sizeof r.label, "%.*s, %d joints", (int)(strcspn(path + 7, ".")), path + 7, r.model->nv);
+    robot r     = {.named = named, .model = named->dyn};
+    r.tip       = (dyn_frame){.body = (int)r.model->n_bodies - 1, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    bool floats = r.model->body[0].joint == DYN_FLOATING;
+    snprintf(r.label, sizeof r.label, "%.*s, %s%d joints", (int)(strcspn(path + 7, ".")), path + 7,
+             floats ? "floating, " : "", r.model->nv - (floats ? 6 : 0));
+    return r;
+}
+
+/* A revolute link of about a kilogram, its axis turned in the plane of two of its frame's axes. */
+static dyn_link random_link(int parent, int along, uint64_t *seed)
+{
+    double   turn = uniform(seed);
+    dyn_link l    = {.parent = parent, .joint = DYN_REVOLUTE, .ratio = 1};
+    l.before = l.after = (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    l.before.p[0] = 0.05 * uniform(seed), l.before.p[2] = 0.2;
+    l.axis[along % 3] = cos(turn), l.axis[(along + 1) % 3] = sin(turn);
+    l.inertia =
+        (dyn_inertia){.mass = 1 + uniform(seed), .com = {0.01, 0.02, 0.1}, .about_com = {0.02, 0, 0, 0.02, 0, 0.01}};
+    return l;
+}
+
+static robot built(const dyn_link *links, size_t n, int tip, const char *name)
+{
+    dyn_description d = {.gravity = {0, 0, -9.81}, .n_links = n, .links = links};
+    robot           r = {.tip = {.body = tip, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
+    snprintf(r.label, sizeof r.label, "%s, %zu joints", name, n);
+    if (dyn_model_build(&d, &r.model, NULL) != DYN_OK) abort();
     return r;
 }
 
@@ -50,21 +74,28 @@ robot robot_humanoid(void)
     uint64_t seed = 88172645463325252u;
     int      n    = 0;
     for (size_t c = 0; c < sizeof chains / sizeof *chains; c++)
-        for (int j = 0; j < chains[c].joints; j++, n++) {
-            dyn_link *l    = &links[n];
-            double    turn = uniform(&seed);
-            *l             = (dyn_link){.parent = j ? n - 1 : chains[c].parent, .joint = DYN_REVOLUTE, .ratio = 1};
-            l->before = l->after = (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-            l->before.p[0] = 0.05 * uniform(&seed), l->before.p[2] = 0.2;
-            l->axis[n % 3] = cos(turn), l->axis[(n + 1) % 3] = sin(turn);
-            l->inertia = (dyn_inertia){
-                .mass = 1 + uniform(&seed), .com = {0.01, 0.02, 0.1}, .about_com = {0.02, 0, 0, 0.02, 0, 0.01}};
-        }
-    dyn_description d = {.gravity = {0, 0, -9.81}, .n_links = (size_t)n, .links = links};
-    robot           r = {.label = "humanoid tree, 31 joints"};
-    if (dyn_model_build(&d, &r.model, NULL) != DYN_OK) abort();
-    r.tip = (dyn_frame){.body = 11, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
-    return r;
+        for (int j = 0; j < chains[c].joints; j++, n++)
+            links[n] = random_link(j ? n - 1 : chains[c].parent, n, &seed);
+    return built(links, (size_t)n, 11, "humanoid tree");
+}
+
+static robot chain(int joints, const char *name)
+{
+    static dyn_link links[DYN_MAX_DOF];
+    uint64_t        seed = 88172645463325252u;
+    for (int j = 0; j < joints; j++)
+        links[j] = random_link(j - 1, j, &seed); /* DYN_WORLD is -1 */
+    return built(links, (size_t)joints, joints - 1, name);
+}
+
+robot robot_general_arm(void)
+{
+    return chain(7, "general arm");
+}
+
+robot robot_chain(int joints)
+{
+    return chain(joints, "chain");
 }
 
 void robot_release(robot *r)
@@ -82,28 +113,39 @@ static void *aligned(size_t bytes)
     return memset(memory, 0, bytes);
 }
 
-/* STATES times n random entries, drawn state by state. */
-static double *random_entries(size_t n, size_t lanes, uint64_t seed)
+/* n random entries of each state, drawn state by state. */
+static double *random_entries(size_t n, size_t n_states, size_t lanes, uint64_t seed)
 {
-    double *a = aligned(n * STATES * sizeof *a);
-    for (size_t state = 0; state < STATES; state++)
+    double *a = aligned(n * n_states * sizeof *a);
+    for (size_t state = 0; state < n_states; state++)
         for (size_t entry = 0; entry < n; entry++)
             a[(state / lanes * n + entry) * lanes + state % lanes] = 2 * uniform(&seed) - 1;
     return a;
 }
 
-void states_prepare(states *s, const dyn_model *m, const dyn_kernels *kernels)
+/* q = [x y z, qx qy qz qw, ...] of a floating base: quaternions are given normalised. */
+static void normalise(double *q, size_t nq, size_t n_states, size_t lanes)
+{
+    for (size_t state = 0; state < n_states; state++) {
+        double *quaternion = q + (state / lanes * nq + 3) * lanes + state % lanes, square = 0;
+        for (size_t i = 0; i < 4; i++)
+            square += quaternion[i * lanes] * quaternion[i * lanes];
+        for (size_t i = 0; i < 4; i++)
+            quaternion[i * lanes] /= sqrt(square);
+    }
+}
+
+void states_prepare(states *s, const dyn_model *m, const dyn_kernels *kernels, size_t n_states, size_t entries)
 {
     size_t nq = (size_t)m->nq, nv = (size_t)m->nv, lanes = (size_t)kernels->lanes;
-    s->q    = random_entries(nq, lanes, 0x9e3779b97f4a7c15u);
-    s->qd   = random_entries(nv, lanes, 0xbf58476d1ce4e5b9u);
-    s->qdd  = random_entries(nv, lanes, 0x94d049bb133111ebu);
-    s->qddd = random_entries(nv, lanes, 0xd6e8feb86659fd93u);
-    s->tau  = random_entries(nv, lanes, 0xa0761d6478bd642fu);
-    for (int i = 0; i < 4; i++) {
-        size_t entries = i == 0 ? 10 * m->n_bodies * nv : nv * (nv + 6);
-        s->out[i]      = aligned(entries * STATES * sizeof(double));
-    }
+    s->q    = random_entries(nq, n_states, lanes, 0x9e3779b97f4a7c15u);
+    s->qd   = random_entries(nv, n_states, lanes, 0xbf58476d1ce4e5b9u);
+    s->qdd  = random_entries(nv, n_states, lanes, 0x94d049bb133111ebu);
+    s->qddd = random_entries(nv, n_states, lanes, 0xd6e8feb86659fd93u);
+    s->tau  = random_entries(nv, n_states, lanes, 0xa0761d6478bd642fu);
+    if (m->body[0].joint == DYN_FLOATING) normalise(s->q, nq, n_states, lanes);
+    for (int i = 0; i < 4; i++)
+        s->out[i] = aligned(entries * n_states * sizeof(double));
     s->workspace = aligned(kernels->workspace_size(m));
 }
 
@@ -123,13 +165,37 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double ns_per_state(void (*pass)(void *what), void *what)
+static double attempt(void (*pass)(void *what), void *what, long passes)
 {
-    for (long passes = 1;; passes *= 2) { /* the shorter attempts warm the caches */
-        double start = seconds();
-        for (long p = 0; p < passes; p++)
-            pass(what);
-        double spent = seconds() - start;
-        if (spent >= 5e-4) return spent * 1e9 / ((double)passes * STATES);
+    double start = seconds();
+    for (long p = 0; p < passes; p++)
+        pass(what);
+    return seconds() - start;
+}
+
+double ns_per_state(void (*pass)(void *what), void *what, size_t n_states)
+{
+    for (long passes = 1;; passes *= 2) { /* the shorter attempts warm the caches; twice: a disturbance ends nothing */
+        double spent = fmin(attempt(pass, what, passes), attempt(pass, what, passes));
+        if (spent >= 5e-4) return spent * 1e9 / ((double)passes * (double)n_states);
     }
+}
+
+size_t runs_asked(int argc, char **argv, long otherwise)
+{
+    long runs = argc > 1 ? strtol(argv[1], NULL, 10) : otherwise;
+    if (argc <= 2 && runs >= 1 && runs <= MAX_RUNS) return (size_t)runs;
+    fprintf(stderr, "usage: %s [RUNS], at most %d\n", argv[0], MAX_RUNS);
+    exit(2);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void sort_runs(double *runs, size_t n)
+{
+    qsort(runs, n, sizeof *runs, ascending);
 }

@@ -2,7 +2,10 @@
 #pragma once
 #include "api/model.h"
 
-enum { STATES = 32 }; /* of one robot: few enough to stay in cache */
+enum {
+    STATES   = 32, /* of one robot: few enough to stay in cache */
+    MAX_RUNS = 1000
+};
 
 typedef struct robot {
     char       label[64];
@@ -13,17 +16,24 @@ typedef struct robot {
 
 robot robot_from_file(const char *path); /* a model document; exits with a message when it cannot */
 robot robot_humanoid(void);              /* 31 revolute joints in a tree, axes in all directions */
+robot robot_general_arm(void);           /* 7 revolute joints: no angle and no length is special */
+robot robot_chain(int joints);           /* the same, as long as asked */
 void  robot_release(robot *r);
 
-/* STATES random states in blocks of the kernels' width, the same ones for every width, with room for results. */
+/* Random states in blocks of the kernels' width, the same ones for every width, with room for results. */
 typedef struct states {
-    double *q, *qd, *qdd, *qddd, *tau; /* within [-1, 1] */
-    double *out[4]; /* each large enough for a matrix of nv x nv, a Jacobian; the first for a regressor, too */
+    double *q, *qd, *qdd, *qddd, *tau; /* within [-1, 1]; quaternions have length 1 */
+    double *out[4];
     void   *workspace;
 } states;
 
-void states_prepare(states *s, const dyn_model *m, const dyn_kernels *kernels);
+/* `entries`: of each of `out`, per state. */
+void states_prepare(states *s, const dyn_model *m, const dyn_kernels *kernels, size_t n_states, size_t entries);
 void states_release(states *s);
 
-/* ns per state of `pass`, which goes through STATES states: processor time of passes that take half a millisecond. */
-double ns_per_state(void (*pass)(void *what), void *what);
+/* ns per state of `pass`, which goes through `n_states`: processor time of passes that take half a millisecond. */
+double ns_per_state(void (*pass)(void *what), void *what, size_t n_states);
+
+/* The only argument of the programs: how many runs, at most MAX_RUNS; else prints the usage and exits. */
+size_t runs_asked(int argc, char **argv, long otherwise);
+void   sort_runs(double *runs, size_t n); /* ascending: the first is the least, the middle one the median */

@@ -1,0 +1,159 @@
+/* passes.c - every kernel on every output it is asked for by default, with what it reads and where it writes. */
+#include "passes.h"
+
+static void inverse_dynamics(void *what)
+{
+    const workload      *f  = what;
+    const states        *s  = &f->states;
+    dyn_inverse_dynamics io = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .tau = s->out[0]};
+    f->kernels->inverse_dynamics(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void joint_wrenches(void *what)
+{
+    const workload      *f  = what;
+    const states        *s  = &f->states;
+    dyn_inverse_dynamics io = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .tau = s->out[0], .joint_wrenches = s->out[1]};
+    f->kernels->inverse_dynamics(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void torque_derivative(void *what)
+{
+    const workload       *f  = what;
+    const states         *s  = &f->states;
+    dyn_torque_derivative io = {
+        .q = s->q, .qd = s->qd, .qdd = s->qdd, .qddd = s->qddd, .tau = s->out[0], .tau_dot = s->out[1]};
+    f->kernels->torque_derivative(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void sensitivity(void *what)
+{
+    const workload *f  = what;
+    const states   *s  = &f->states;
+    dyn_sensitivity io = {
+        .q = s->q, .qd = s->qd, .qdd = s->qdd, .dtau_dq = s->out[0], .dtau_dqd = s->out[1], .dtau_dqdd = s->out[2]};
+    f->kernels->sensitivity(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void sensitivity_rate(void *what)
+{
+    const workload      *f  = what;
+    const states        *s  = &f->states;
+    dyn_sensitivity_rate io = {.q             = s->q,
+                               .qd            = s->qd,
+                               .qdd           = s->qdd,
+                               .qddd          = s->qddd,
+                               .dtau_dq_dot   = s->out[0],
+                               .dtau_dqd_dot  = s->out[1],
+                               .dtau_dqdd_dot = s->out[2]};
+    f->kernels->sensitivity_rate(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void forward_sensitivity(void *what)
+{
+    const workload         *f  = what;
+    const states           *s  = &f->states;
+    double *const          *o  = s->out;
+    dyn_forward_sensitivity io = {
+        .q = s->q, .qd = s->qd, .tau = s->tau, .qdd = o[3], .dqdd_dq = o[0], .dqdd_dqd = o[1], .dqdd_dtau = o[2]};
+    f->kernels->forward_sensitivity(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void coriolis_matrix(void *what)
+{
+    const workload *f  = what;
+    dyn_coriolis    io = {.q = f->states.q, .qd = f->states.qd, .coriolis_matrix = f->states.out[0]};
+    f->kernels->coriolis(&f->scene, f->states.workspace, &io, f->blocks);
+}
+
+static void regressor(void *what)
+{
+    const workload *f  = what;
+    const states   *s  = &f->states;
+    dyn_regressor   io = {.q = s->q, .qd = s->qd, .qdd = s->qdd, .regressor = s->out[0]};
+    f->kernels->regressor(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void forward_dynamics(void *what)
+{
+    const workload      *f  = what;
+    const states        *s  = &f->states;
+    dyn_forward_dynamics io = {.q = s->q, .qd = s->qd, .tau = s->tau, .qdd = s->out[0], .singular = s->out[1]};
+    f->kernels->forward_dynamics(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void mass_matrix(void *what)
+{
+    const workload *f  = what;
+    dyn_mass_matrix io = {.q = f->states.q, .mass_matrix = f->states.out[0]};
+    f->kernels->mass_matrix(&f->scene, f->states.workspace, &io, f->blocks);
+}
+
+static void inverse(void *what)
+{
+    const workload *f  = what;
+    const states   *s  = &f->states;
+    dyn_mass_matrix io = {.q = s->q, .mass_matrix = s->out[0], .inverse = s->out[1], .singular = s->out[2]};
+    f->kernels->mass_matrix(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void bias(void *what)
+{
+    const workload *f  = what;
+    dyn_bias        io = {.q = f->states.q, .qd = f->states.qd, .bias = f->states.out[0]};
+    f->kernels->bias(&f->scene, f->states.workspace, &io, f->blocks);
+}
+
+static void kinematics(void *what)
+{
+    const workload *f  = what;
+    const states   *s  = &f->states;
+    dyn_kinematics  io = {.q            = s->q,
+                          .qd           = s->qd,
+                          .qdd          = s->qdd,
+                          .at           = &f->tip,
+                          .jacobian     = s->out[0],
+                          .jacobian_dot = s->out[1],
+                          .velocity     = s->out[2],
+                          .acceleration = s->out[3]};
+    f->kernels->kinematics(&f->scene, s->workspace, &io, f->blocks);
+}
+
+static void energy(void *what)
+{
+    const workload *f  = what;
+    const states   *s  = &f->states;
+    dyn_energy      io = {.q = s->q, .qd = s->qd, .kinetic = s->out[0], .potential = s->out[1], .com = s->out[2]};
+    f->kernels->energy(&f->scene, s->workspace, &io, f->blocks);
+}
+
+const kernel_pass kernel_passes[N_KERNELS] = {
+    {.name = "inverse dynamics", .pass = inverse_dynamics, .per_joint = true},
+    {.name = "inverse dynamics and joint wrenches", .pass = joint_wrenches},
+    {.name = "torque derivative", .pass = torque_derivative, .per_joint = true},
+    {.name = "sensitivity: dtau by q, qd, qdd", .pass = sensitivity},
+    {.name = "time derivative of the sensitivity", .pass = sensitivity_rate, .fixed_base = true},
+    {.name = "forward dynamics", .pass = forward_dynamics, .per_joint = true},
+    {.name = "forward sensitivity: qdd, dqdd by q, qd, tau", .pass = forward_sensitivity},
+    {.name = "mass matrix", .pass = mass_matrix},
+    {.name = "mass matrix and inverse", .pass = inverse},
+    {.name = "bias", .pass = bias},
+    {.name = "Coriolis matrix", .pass = coriolis_matrix},
+    {.name = "regressor of the bodies' parameters", .pass = regressor},
+    {.name = "Jacobian, rate, velocity, acceleration", .pass = kinematics},
+    {.name = "energies, centre of mass", .pass = energy},
+};
+
+void workload_prepare(workload *w, const robot *r, const dyn_kernels *kernels, size_t n_states, size_t entries)
+{
+    *w = (workload){.kernels = kernels,
+                    .scene   = {.model = r->model, .gravity = {0, 0, -9.81}, .terms = DYN_ALL_TERMS},
+                    .tip     = r->tip,
+                    .blocks  = n_states / (size_t)kernels->lanes};
+    states_prepare(&w->states, r->model, kernels, n_states, entries);
+}
+
+void workload_release(workload *w)
+{
+    states_release(&w->states);
+}

@@ -1,0 +1,220 @@
+"""The service on loopback: beside a bare server that moves the same bytes, beside a Python service, with heavy requests
+among light ones, against batch size and workers; and what connections and models hold in memory."""
+import json
+import os
+import socket
+import time
+
+from report import median, middle_ratio, plot, table
+from servers import CBOR, JSON, PATH, STATE, Echo, Peer, Torqued, body, to_json
+
+KINDS = {JSON: "JSON", CBOR: "CBOR"}
+
+
+def count(number):
+    """1000 as 1 000."""
+    return f"{number:,}".replace(",", " ")
+
+
+def beside(ours, theirs, content, kind, connections, seconds, rounds, may_lose=False):
+    """Runs that take turns, so that what disturbs one disturbs the other: two lists of Load. One pair is enough where a
+    run lasts several times longer than asked, because each connection gets at least one answer."""
+    pairs, began = [], time.monotonic()
+    for _ in range(rounds):
+        pairs.append((theirs.load(content, kind, connections, seconds),
+                      ours.load(content, kind, connections, seconds, may_lose=may_lose)))
+        if time.monotonic() - began > 8 * seconds and len(pairs) == 1:
+            break
+    return [ours for _, ours in pairs], [theirs for theirs, _ in pairs]
+
+
+def middle(runs, field):
+    return median([getattr(run, field) for run in runs])
+
+
+def ratio(ours, theirs, field):
+    return middle_ratio([getattr(run, field) for run in ours], [getattr(run, field) for run in theirs])
+
+
+def service(seconds, rounds):
+    """1, 100 and 10 000 states, JSON and CBOR, 1 to 512 connections, beside the echo server. Figures: the ratios of
+    rate, CPU and p50, and whether any was refused, by states, encoding and connections."""
+    figures, parts, curves = {}, [], {}
+    with Torqued() as server:
+        for states in (1, 100, 10000):
+            for kind, name in KINDS.items():
+                content, rows = body(states, kind), []
+                size = server.tau(content, kind)[1]
+                with Echo(size) as echo:
+                    for connections in (1, 16, 120, 512):
+                        o, e = beside(server, echo, content, kind, connections, seconds, rounds, may_lose=True)
+                        key = states, name, connections
+                        figures[key] = {field: ratio(o, e, field) for field in ("rate", "cpu", "p50", "p99")}
+                        rows.append(service_row(connections, o, e, figures[key]))
+                        curves.setdefault(f"{name}, {count(states)} states" if states > 1 else f"{name}, one state", []) \
+                            .append((connections, states * middle(o, "rate")))
+                head = f"{len(content)} bytes of request body, {size} of answer with its head"
+                parts.append(f"### {count(states)} state{'s' if states > 1 else ''}, {name}: {head}\n\n" + table(
+                    ["connections", "requests/s", "echo", "ratio", "CPU µs/request", "echo", "ratio", "p50 / p99 µs",
+                     "echo", "ratio of p50", "lost"], rows))
+    plot("connections", "States per second against connections", "connections", "states per second",
+         {label: tuple(zip(*points)) for label, points in curves.items()})
+    return (f"Inverse dynamics of `panda`; the echo server (libmicrohttpd on the same loop code) reads and writes as many "
+            f"bytes. Loopback, keep-alive, closed loop, the client on the same machine; default settings, no line of log "
+            f"a request; medians of {rounds} interleaved pairs of {seconds:g} s runs; of one where a request on each "
+            f"connection takes several times longer.\n\n" + "\n\n".join(parts)), figures
+
+
+def service_row(connections, ours, theirs, ratios):
+    o, e = ({field: middle(runs, field) for field in runs[0]._fields} for runs in (ours, theirs))
+    return [connections, f"{o['rate']:.0f}", f"{e['rate']:.0f}", f"{ratios['rate']:.2f}", f"{o['cpu']:.1f}",
+            f"{e['cpu']:.1f}", f"{ratios['cpu']:.2f}", f"{o['p50']:.0f} / {o['p99']:.0f}",
+            f"{e['p50']:.0f} / {e['p99']:.0f}", f"{ratios['p50']:.2f}", f"{100 * o['lost']:.0f} %" if o["lost"] else ""]
+
+
+def batches(seconds, rounds):
+    """Cost against batch size, with enough connections to keep the server busy. Figures: CPU in us, ratios of CPU and
+    rate, by states and encoding."""
+    figures, rows, curves = {}, [], {}
+    with Torqued() as server:
+        for states in (1, 10, 100, 1000, 10000, 100000):
+            for kind, name in KINDS.items():
+                content = body(states, kind)
+                size = server.tau(content, kind)[1]
+                with Echo(size) as echo:
+                    o, e = beside(server, echo, content, kind, 4, seconds, rounds)
+                cpu, rate = middle(o, "cpu"), middle(o, "rate")
+                figures[states, name] = {"cpu": cpu, "cpu ratio": ratio(o, e, "cpu"), "rate ratio": ratio(o, e, "rate")}
+                moved = len(content) + size
+                rows.append([count(states), name, count(moved), f"{cpu:.1f}", f"{middle(e, 'cpu'):.1f}",
+                             f"{figures[states, name]['cpu ratio']:.2f}", f"{1e3 * cpu / states:.0f}",
+                             f"{states * rate:.3g}", f"{moved * rate / 1e6:.0f}", f"{moved * middle(e, 'rate') / 1e6:.0f}",
+                             f"{figures[states, name]['rate ratio']:.2f}"])
+                for label, value in ((name, cpu), (f"echo, as many bytes ({name})", middle(e, "cpu"))):
+                    curves.setdefault(label, []).append((states, 1e3 * value / states))
+    plot("batch", "CPU per state against batch size", "states in a request", "ns of CPU per state",
+         {label: tuple(zip(*points)) for label, points in curves.items()})
+    return ("Inverse dynamics of `panda` on four connections; medians of interleaved pairs. CPU is that of the whole "
+            "server process, reading and writing sockets included.\n\n" +
+            table(["states", "", "bytes moved", "CPU µs/request", "echo", "ratio", "CPU ns/state", "states/s", "MB/s",
+                   "echo", "ratio"], rows)), figures
+
+
+def agree(server, peer):
+    """The greatest difference between their torques and ours."""
+    ours, theirs = (json.loads(s.request("POST", PATH, to_json(STATE))[1])["tau"] for s in (server, peer))
+    return max(abs(a - b) for a, b in zip(ours, theirs)) / max(map(abs, ours))
+
+
+def python(seconds, rounds):
+    """Beside the Python service. Figures: how many times its requests per second, by states and encoding."""
+    missing = Peer.missing()
+    if missing:
+        return f"Not installed: {', '.join(missing)} (tests/deps bench).", {}
+    figures, rows = {}, []
+    with Torqued() as server, Peer() as peer:
+        apart = agree(server, peer)
+        if not apart < 1e-9:
+            raise RuntimeError(f"the Python service's torques differ by {apart:.1e}")
+        for states, connections in ((1, 1), (1, 16), (100, 16), (1000, 4), (10000, 4)):
+            for kind, name in KINDS.items():
+                content = body(states, kind)
+                o, p = beside(server, peer, content, kind, connections, seconds, rounds)
+                figures[states, name, connections] = ratio(o, p, "rate")
+                rows.append([count(states), name, connections, f"{states * middle(o, 'rate'):.4g}",
+                             f"{states * middle(p, 'rate'):.4g}", f"{ratio(o, p, 'rate'):.0f}×",
+                             f"{middle(o, 'cpu'):.1f}", f"{middle(p, 'cpu'):.1f}", f"{1 / ratio(o, p, 'cpu'):.0f}×",
+                             f"{middle(o, 'p50'):.0f}", f"{middle(p, 'p50'):.0f}"])
+    return (f"Inverse dynamics of `panda` by PyKDL behind FastAPI, uvicorn, uvloop and httptools, "
+            f"{len(os.sched_getaffinity(0))} processes; medians of {rounds} interleaved pairs. Its torques differ from "
+            f"ours by {apart:.0e} of the largest.\n\n" +
+            table(["states", "", "connections", "states/s", "Python", "ratio", "CPU µs/request", "Python", "ratio",
+                   "p50 µs", "Python"], rows)), figures
+
+
+def heavy_body(server, milliseconds):
+    """A batch that takes about so long, and how long it takes."""
+    rows = 1000
+    while True:
+        content, times = body(rows, JSON), []
+        for _ in range(5):
+            start = time.perf_counter()
+            server.tau(content, JSON)
+            times.append(1e3 * (time.perf_counter() - start))
+        if min(times) > 0.8 * milliseconds:
+            return content, rows, min(times)
+        rows = int(rows * min(4, 1.1 * milliseconds / min(times)))
+
+
+def mixed(seconds, rounds):
+    """One-state requests alone, and with one in a hundred that takes 20 ms: what those do to the others' latency.
+    Figures: the ratio of p99 by connections."""
+    figures, rows = {}, []
+    with Torqued() as server:
+        light, (heavy, states, took) = body(1, JSON), heavy_body(server, 20)
+        for connections in (4, 16, 64):
+            alone, among = [], []
+            for _ in range(rounds):
+                alone.append(server.load(light, JSON, connections, seconds))
+                among.append(server.load(light, JSON, connections, seconds, heavy=heavy, every=100))
+            figures[connections] = ratio(among, alone, "p99")
+            rows.append([connections] + [f"{middle(runs, 'p50'):.0f} / {middle(runs, 'p99'):.0f}" for runs in (alone, among)] +
+                        [f"{figures[connections]:.2f}"] + [f"{middle(runs, 'rate'):.0f}" for runs in (alone, among)])
+    return (f"One-state inverse dynamics of `panda`, alone and with every hundredth request a batch of {count(states)} "
+            f"states that takes {took:.0f} ms; default workers, closed loop, medians of {rounds} interleaved pairs of "
+            f"{seconds:g} s. Latencies and rates are those of the light requests.\n\n" +
+            table(["connections", "alone p50 / p99 µs", "mixed p50 / p99 µs", "p99 ratio", "alone requests/s",
+                   "mixed requests/s"], rows)), figures
+
+
+def workers(seconds, rounds):
+    """100 000 states in one request, by the number of workers, which take turns. Figures: p50 in ms."""
+    states, numbers = 100000, sorted({1, 2, len(os.sched_getaffinity(0))})
+    contents = {kind: body(states, kind) for kind in KINDS}
+    servers = {n: Torqued("--workers", str(n)) for n in numbers}
+    runs = {}
+    for _ in range(rounds):
+        for kind in KINDS:
+            for n in numbers:
+                runs.setdefault((kind, n), []).append(servers[n].load(contents[kind], kind, 1, 2 * seconds))
+    for server in servers.values():
+        server.__exit__(None, None, None)
+    figures = {(KINDS[kind], n): middle(r, "p50") / 1e3 for (kind, n), r in runs.items()}
+    rows = [[KINDS[kind], n, f"{middle(r, 'p50') / 1e3:.1f}", f"{middle(r, 'cpu') / 1e3:.1f}",
+             f"{figures[KINDS[kind], 1] / figures[KINDS[kind], n]:.2f}"] for (kind, n), r in runs.items()]
+    plot("workers", "One request of 100 000 states", "workers", "ms",
+         {name: (numbers, [figures[name, n] for n in numbers]) for name in KINDS.values()}, logarithmic="none")
+    return ("One request of 100 000 states of `panda` at a time, from the first byte sent to the last received; medians of "
+            f"{rounds} runs that take turns, {len(os.sched_getaffinity(0))} cores, one of which also has the client and "
+            "the loop.\n\n" + table(["", "workers", "p50 ms", "CPU ms", "times as fast as one"], rows)), figures
+
+
+def memory(connections=900, models=500):
+    """What an idle connection and a model hold: the growth of resident memory. Figures: bytes of each."""
+    light, rows, figures = body(1, JSON), [], {}
+    with Torqued() as server, Echo(server.tau(light, JSON)[1]) as echo:
+        for name, one in (("echo", echo), ("torqued", server)):
+            one.request("POST", PATH, light)
+            before, held = one.resident(), []
+            for _ in range(connections):
+                held.append(socket.create_connection(("127.0.0.1", one.port), 10))
+                one.request("POST", PATH, light, keep=held[-1])
+            figures["connection", name] = (one.resident() - before) / connections
+            rows.append([f"{name}, a connection of {count(connections)} idle ones after a request each",
+                         f"{before / 1e6:.1f}", f"{figures['connection', name] / 1e3:.1f}"])
+            for connection in held:
+                connection.close()
+    for name in ("panda", "humanoid"):
+        with open(f"models/{name}.json", "rb") as file:
+            document = file.read()
+        with Torqued() as server:
+            server.request("PUT", "/v1/models/m", document)
+            before = server.resident()
+            for i in range(models):
+                status = server.request("PUT", f"/v1/models/m{i}", document)[0]
+                if status != 201:
+                    raise RuntimeError(f"PUT of a model answers {status}")
+            figures["model", name] = (server.resident() - before) / models
+            rows.append([f"torqued, a model of {count(models)} of `{name}`", f"{before / 1e6:.1f}",
+                         f"{figures['model', name] / 1e3:.1f}"])
+    return "Growth of resident memory.\n\n" + table(["", "before, MB", "each, kB"], rows), figures
