@@ -38,10 +38,11 @@ static void step(api_plant *p, double t, double h)
 
 bool api_integrate_fixed(api_plant *p, double a, double b, api_problem *problem)
 {
-    double steps = api_fixed_steps(p->s, b - a), h = (b - a) / steps;
-    for (double i = 0; i < steps; i++) {
+    size_t steps = (size_t)api_fixed_steps(p->s, b - a);
+    double h     = (b - a) / (double)steps;
+    for (size_t i = 0; i < steps; i++) {
         if (p->steps % LOOK == 0 && !api_watch_check(p->e->input->watch, problem)) return false;
-        step(p, a + i * h, h);
+        step(p, a + (double)i * h, h);
         if (p->fault[0].kind != API_SOUND) return api_plant_sound(p, problem);
     }
     return true;

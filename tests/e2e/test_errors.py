@@ -97,6 +97,12 @@ class Requests(ErrorCase):
         self.bad({"q": q, "tau": q}, "/tau")
         self.bad({"q": [0] * 10}, "/q", model="free", says=("10", "11"))
 
+    def test_simulations(self):
+        request = {"q": [0], "duration": 1, "samples": 2}
+        self.bad({**request, "step": 1e-9}, "/step", operation="simulate", model="slider", status=413, says="limit")
+        self.bad({**request, "q": [1e200], "qd": [1e200], "duration": 1e200, "step": 1e199}, operation="simulate",
+                 model="slider", says="shorter steps")
+
     def test_missing_fields(self):
         for operation in ("inverse-dynamics", "forward-dynamics", "mass-matrix", "bias", "kinematics", "energy"):
             self.bad({}, operation=operation, says="q")

@@ -1,0 +1,199 @@
+/* test_simulate.c - requests for simulations: motions known in closed form, the same bits on all targets and in all
+ * batches, and where it stops. (Physics and refusals: tests/e2e/test_simulate.py.) */
+#include "door.h"
+#include "dynamics/dynamics.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int open_door(void **state)
+{
+    door_open(NULL);
+    return 0;
+}
+
+static int close_door(void **state)
+{
+    door_close();
+    return 0;
+}
+
+static char *ok(const char *model, const char *body)
+{
+    char target[100];
+    snprintf(target, sizeof target, "%s/simulate", model);
+    const answer *a = post(target, body);
+    if (a->status != 200) fail_msg("%s: %s", body, a->text);
+    char *text = strdup(a->text);
+    assert_non_null(text);
+    return text;
+}
+
+static void near(const char *path, double expected, double error)
+{
+    double given = number_at(path);
+    if (!(fabs(given - expected) <= error)) fail_msg("%s is %.17g, expected %.17g", path, given, expected);
+}
+
+/* 1 kg on a rail: q'' = tau. Polynomials up to the third degree are exact but for rounding. */
+static void closed_forms(void **state)
+{
+    static const char *const methods[] = {"'step':0.25", "'step':0.3", "'tolerance':1e-9",
+                                          "'tolerance':1e-9,'stiff':true"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        char body[400];
+        snprintf(body, sizeof body, "{'q':[1],'qd':[-1],'duration':2,'samples':3,%s,'input':{'tau':[2]}}", methods[i]);
+        free(ok("slider", body));
+        near("q/1/0", 1, 1e-14);
+        near("q/2/0", 3, 1e-14);
+        near("qd/2/0", 3, 1e-14);
+        near("kinetic/2", 4.5, 1e-13);
+        near("tau/2/0", 2, 0);
+        snprintf(body, sizeof body,
+                 "{'q':[0],'duration':2,'times':[0.5,0.5,2],%s,'input':{'tau':{'values':[[0],[6]]}},"
+                 "'outputs':['times','q','qd','qdd','tau','actuator_work']}",
+                 methods[i]);
+        free(ok("slider", body)); /* tau = 3 t, q = t^3/2, q' = 3/2 t^2 */
+        near("times/1", 0.5, 0);
+        near("q/0/0", 0.0625, 1e-13);
+        near("q/1/0", number_at("q/0/0"), 0);
+        near("q/2/0", 4, 1e-13);
+        near("qd/2/0", 6, 1e-13);
+        near("qdd/2/0", 6, 1e-14);
+        near("tau/0/0", 1.5, 1e-14);
+        near("actuator_work/2", 18, 1e-8);
+    }
+}
+
+static void structure(void **state)
+{
+    char *text = ok("slider", "{'q':[[0],[1]],'duration':1,'step':0.5,'samples':2,'outputs':['times','q','steps']}");
+    assert_string_equal(text, "{\"times\":[[0,1],[0,1]],\"q\":[[[0],[0]],[[1],[1]]],\"steps\":[[0,2],[0,2]]}");
+    free(text);
+    text = ok("slider", "{'q':{'rail':3},'duration':1,'step':2,'times':[0],'outputs':['q','qd','tau','steps']}");
+    assert_string_equal(text, "{\"q\":[[3]],\"qd\":[[0]],\"tau\":[[0]],\"steps\":[0]}");
+    free(text);
+}
+
+#define STARTS "[[0.1,0.2,0.3,0.4],[0.5,-0.2,0.1,0.3],[1,-1,0.2,0.5],[0.7,0.3,-0.4,0.1],[0.2,0.9,0.6,-0.3]]"
+#define REST                                                                                                           \
+    "'qd':[0.1,0.2,0.3,0.4],'duration':0.2,'samples':5,'payload':{'link':'grip','mass':0.3},"                          \
+    "'wrenches':[{'link':'grip','point':[0.1,0,0.2],'force':[1,2,3]}],"                                                \
+    "'outputs':['q','qd','qdd','tau','kinetic','potential','actuator_work','friction_work','wrench_work',"             \
+    "'position_error','velocity_error','steps'],'input':{'controller':'computed_torque','kp':30,'kd':[1,2,3,4],"       \
+    "'reference':{'values':[[0,0,0,0],[0.1,0.2,0.3,0.4],[0,0,0.1,0]],'interpolation':'cubic'}}"
+
+static const char *const all_methods[] = {"'step':0.01,", "'tolerance':1e-7,", "'tolerance':1e-7,'stiff':true,"};
+enum { METHODS = sizeof all_methods / sizeof *all_methods };
+
+static void same_bits_on_all_targets(void **state)
+{
+    static const char *const targets[] = {"scalar", "sse2", "neon", "avx2", "avx512"};
+    char                    *expected[METHODS], body[1200];
+    for (size_t i = 0; i < METHODS; i++) {
+        snprintf(body, sizeof body, "{'q':" STARTS ",%s" REST "}", all_methods[i]);
+        expected[i] = ok("arm", body);
+    }
+    for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+        if (!dyn_kernels_find(targets[k])) continue;
+        door_close();
+        door_open_on(NULL, targets[k]);
+        for (size_t i = 0; i < METHODS; i++) {
+            snprintf(body, sizeof body, "{'q':" STARTS ",%s" REST "}", all_methods[i]);
+            char *text = ok("arm", body);
+            /* Columns of a Jacobian by differences come several at a time: of each state the same. */
+            assert_string_equal(text, expected[i]);
+            free(text);
+        }
+    }
+    for (size_t i = 0; i < METHODS; i++)
+        free(expected[i]);
+    door_close();
+    door_open(NULL);
+}
+
+static void same_bits_alone(void **state)
+{
+    static const char *const starts[] = {"[0.1,0.2,0.3,0.4]", "[0.2,0.9,0.6,-0.3]"};
+    static const size_t      rows[]   = {0, 4};
+    for (size_t i = 0; i < METHODS; i++)
+        for (size_t k = 0; k < 2; k++) {
+            char body[1200];
+            snprintf(body, sizeof body, "{'q':" STARTS ",%s" REST "}", all_methods[i]);
+            char *text = ok("arm", body);
+            snprintf(body, sizeof body, "{'q':%s,%s" REST "}", starts[k], all_methods[i]);
+            char   *alone = ok("arm", body);
+            json_t *all   = json_loads(text, JSON_DECODE_INT_AS_REAL, NULL),
+                   *one   = json_loads(alone, JSON_DECODE_INT_AS_REAL, NULL);
+            const char *key;
+            json_t     *value;
+            json_object_foreach (one, key, value)
+                if (!json_equal(json_array_get(json_object_get(all, key), rows[k]), value))
+                    fail_msg("%s: %s of row %zu differs", all_methods[i], key, rows[k]);
+            json_decref(all);
+            json_decref(one);
+            free(text);
+            free(alone);
+        }
+}
+
+/* A quaternion has no second half of its circle in answers. */
+static void quaternions(void **state)
+{
+    free(ok("free", "{'q':[0,0,0,0,0,0,1,0,0,0,0],'qd':[0,0,0,0,0,4,0,0,0,0],'gravity':[0,0,0],'duration':1.5,"
+                    "'samples':16,'step':0.01}"));
+    for (int n = 0; n < 16; n++) {
+        char   path[4][20];
+        double norm = 0;
+        for (int k = 0; k < 4; k++) {
+            snprintf(path[k], sizeof path[k], "q/%d/%d", n, 3 + k);
+            norm += number_at(path[k]) * number_at(path[k]);
+        }
+        assert_true(number_at(path[3]) >= 0);
+        assert_true(fabs(norm - 1) < 1e-15);
+    }
+}
+
+static void limits(void **state)
+{
+    post("slider/simulate", "{'q':[0],'duration':1,'step':1e-8,'samples':2}");
+    assert_problem(413, "too-many-steps", "/step", -1);
+    assert_detail("the limit is 10000000");
+    post("slider/simulate", "{'q':[0],'duration':1,'step':1e-320,'samples':2}");
+    assert_problem(413, "too-many-steps", "/step", -1);
+    post("slider/simulate", "{'q':[0],'duration':1,'step':0.1,'samples':20001}");
+    assert_problem(413, "too-many-rows", "/samples", -1);
+    post("slider/simulate", "{'q':[[0],[1],[2]],'duration':1,'step':0.1,'samples':7000}");
+    assert_problem(413, "too-many-rows", "/q", -1);
+    assert_detail("3 times 7000");
+    post("slider/simulate", "{'q':[1e200],'qd':[1e200],'duration':1e200,'step':1e199,'samples':2}");
+    assert_problem(422, "integration-failed", NULL, -1);
+    assert_detail("beyond all bounds");
+}
+
+/* Cancelled or late: whatever the method, before it is through. */
+static void watches(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"q\":[0.1,0.2,0.3,0.4],\"duration\":900,\"step\":1e-4,\"samples\":2}",
+        "{\"q\":[0.1,0.2,0.3,0.4],\"duration\":1e6,\"tolerance\":1e-12,\"samples\":2}"};
+    for (size_t i = 0; i < 2; i++) {
+        api_watch         watch = {.cancelled = true, .deadline = UINT64_MAX}, late = {.deadline = 1};
+        const api_request head = {.method = "POST", .target = "/v1/models/arm/simulate", .has_body = true};
+        const answer     *a    = ask_with(&head, bodies[i], strlen(bodies[i]), &watch);
+        assert_int_not_equal(a->status, 200);
+        ask_with(&head, bodies[i], strlen(bodies[i]), &late);
+        assert_problem(504, "deadline-passed", NULL, -1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(closed_forms),    cmocka_unit_test(structure),   cmocka_unit_test(same_bits_on_all_targets),
+        cmocka_unit_test(same_bits_alone), cmocka_unit_test(quaternions), cmocka_unit_test(limits),
+        cmocka_unit_test(watches),
+    };
+    return cmocka_run_group_tests(tests, open_door, close_door);
+}
