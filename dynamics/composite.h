@@ -76,14 +76,16 @@ LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
     c->h = g;
 }
 
-LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, dyn_joint_kind joint, dyn_turn turn)
+/* To the parent; `mass` is that of what it is made of: of grouped or of true bodies. */
+LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, double mass, dyn_joint_kind joint,
+                                dyn_turn turn)
 {
     c->E = sym3_to_parent(b, at, c->E, joint, turn);
     c->h = to_parent(b, at, c->h, joint, turn);
     if (joint == DYN_PRISMATIC)
-        composite_slide(c, origin_in_parent(b, at, joint), b->grouped_mass);
+        composite_slide(c, origin_in_parent(b, at, joint), mass);
     else
-        composite_shift(c, b->p_pc, b->grouped_mass);
+        composite_shift(c, b->p_pc, mass);
 }
 
 LANE_INLINE composite composite_add(composite a, composite b)
@@ -111,7 +113,7 @@ LANE_INLINE composite composite_next(const dyn_model *m, const joint_at *at, com
     if (b->forks) own = composite_add(own, forked[i]);
     if (b->parent == DYN_WORLD) return own;
     *handed = own;
-    BODY_FORMS(b, composite_form, b, at[i], handed)
+    BODY_FORMS(b, composite_form, b, at[i], handed, b->grouped_mass)
     if (b->parent != (int)i - 1) forked[b->parent] = composite_add(forked[b->parent], *handed);
     return own;
 }

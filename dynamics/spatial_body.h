@@ -163,7 +163,7 @@ LANE_INLINE void mat3_to_parent_form(const dyn_body *b, joint_at at, mat3 *C, dy
 LANE_INLINE void spatial_to_parent_form(const dyn_body *b, joint_at at, spatial_state *B, dyn_joint_kind joint,
                                         dyn_turn turn)
 {
-    composite_form(b, at, &B->c, joint, turn);
+    composite_form(b, at, &B->c, b->subtree_mass, joint, turn);
     wrench_to_parent_form(b, at, &B->f, joint, turn);
     B->l = to_parent(b, at, B->l, joint, turn);
     mat3_to_parent_form(b, at, &B->C, joint, turn);
