@@ -17,8 +17,9 @@ enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 
 enum { BY = 3 /* q, qd, qdd */, POINTS = 1 + API_FEET, SITE = 9 /* numbers of a wrench: force, torque, point */ };
 
 #define GRADIENTS (~(API_BIT(D_RESULTANT) - 1))
-#define OF_FEET   (API_BIT(FOOT_WRENCHES) | API_BIT(TAU) | 7 * API_BIT(D_FOOT_WRENCHES) | 7 * API_BIT(DTAU)) /* outputs \
-                                                                                                              */
+#define OF_FEET                                                                                                        \
+    (API_BIT(FOOT_WRENCHES) | API_BIT(TAU) | 7 * API_BIT(D_FOOT_WRENCHES) | 7 * API_BIT(DTAU)) /* outputs              \
+                                                                                                */
 
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
@@ -112,10 +113,10 @@ static void put(double *lanes, size_t W, size_t lane, const double *numbers, siz
 static bool solve(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
 {
     size_t  W = e->lanes, n = asked->n_contacts;
-    double *contacts  = b->wrenches + SITE * asked->n_wrenches * W, *feet;
     double *resultant = api_result_block(e, asked, RESULTANT, block);
     double *zero      = api_result_block(e, asked, ZERO_MOMENT, block);
-    feet              = api_result_block(e, asked, FOOT_WRENCHES, block);
+    double *feet      = api_result_block(e, asked, FOOT_WRENCHES, block);
+    double *contacts  = b->wrenches + SITE * asked->n_wrenches * W;
     for (size_t lane = 0; lane < W; lane++) {
         api_ground_state *s = &b->state[lane];
         s->ground           = &asked->grounding->ground;

@@ -105,6 +105,38 @@ static void humanoid(void **state)
     api_model_release(model);
 }
 
+/* Symmetric, of the published height and mass, and every coordinate counts. */
+static void gait55(void **state)
+{
+    static const char *const mirrored[] = {"clavicle_protraction", "shoulder_bending", "hip_bending", "wrist_flexion"};
+    static const char *const alike[]    = {"shoulder_flexion", "elbow_flexion", "hip_flexion", "knee_flexion",
+                                           "ankle_flexion"};
+    api_model               *model      = bundled_model("gait55");
+    double                   q[MOST]    = {0}, tau[MOST];
+    assert_int_equal(model->nv, 55);
+    assert_true(fabs(model->dyn->mass - 73) < 1e-5);
+    height_of(model, "crown", q, 1.741);
+    height_of(model, "left_sole", q, 0);
+    height_of(model, "right_toe_tip", q, 0);
+    height_of(model, "left_shank", q, 0.08 + 0.434);
+    q[place_of(model, "spine_2_flexion")] = 0.2; /* a bow */
+    inverse_dynamics(model, q, NULL, NULL, tau);
+    assert_true(fabs(tau[2] - 73 * 9.81) < 1e-3);
+    for (size_t k = 0; k < sizeof mirrored / sizeof *mirrored + sizeof alike / sizeof *alike; k++) {
+        bool        flips    = k < sizeof mirrored / sizeof *mirrored;
+        const char *name     = flips ? mirrored[k] : alike[k - sizeof mirrored / sizeof *mirrored];
+        char        left[40] = "left_", right[40] = "right_";
+        double      l = tau[place_of(model, strcat(left, name))], r = tau[place_of(model, strcat(right, name))];
+        if (fabs(flips ? l + r : l - r) > 1e-12) fail_msg("%s: %.9g, %.9g", name, l, r);
+    }
+    for (int trial = 0; trial < 20; trial++) {
+        for (size_t i = 0; i < model->nq; i++)
+            q[i] = sin(17.0 * trial + 5.0 * (double)i);
+        assert_positive_definite(model, q);
+    }
+    api_model_release(model);
+}
+
 /* --- arms and hands -------------------------------------------------------------------------------------------- */
 
 /* Stretched upwards: 1266 mm to the flange; shoulder to wrist twice 400 mm, which the maker calls the reach. */
@@ -164,7 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solo12),        cmocka_unit_test(humanoid),     cmocka_unit_test(kuka_iiwa7),
-        cmocka_unit_test(robotiq_2f_85), cmocka_unit_test(allegro_hand),
+        cmocka_unit_test(robotiq_2f_85), cmocka_unit_test(allegro_hand), cmocka_unit_test(gait55),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,6 +216,16 @@ class Requests(ErrorCase):
         self.bad({"q": [0.3], "frame": "bob"}, operation="task-space", model="pendulum")
         self.bad({"q": [[0.3], [0.4]], "frame": "bob"}, operation="task-space", model="pendulum", row=0)
 
+    def test_ground(self):
+        """An arm on a pedestal asks nothing of the ground that six coordinates could bear; a body that falls asks nothing."""
+        self.bad({"q": self.Q}, operation="ground-reaction", says=("floating", "prismatic"))
+        self.put_model("hull", {"base": {"type": "floating", "link": "hull", "inertial": {
+            "solid": "box", "size": [1, 1, 1], "mass": 1}}, "links": []})
+        q, falls = [0, 0, 1, 0, 0, 0, 1], [0, 0, -9.81, 0, 0, 0]
+        self.bad({"q": q, "qdd": falls, "outputs": ["resultant"]}, operation="ground-reaction", model="hull")
+        self.bad({"q": [q, q], "qdd": [[0] * 6, falls], "outputs": ["resultant"]}, operation="ground-reaction", model="hull",
+                 row=1)
+
     def test_rank_deficient(self):
         """A motion that never changes tells next to nothing."""
         rows = {name: [[0.3]] * 20 for name in ("q", "qd", "qdd", "tau")}
