@@ -29,7 +29,7 @@ size_t api_adaptive_bytes(const api_plant *p)
 
 static void spread(const api_plant *p, const double *y, double *lanes)
 {
-    size_t W = p->e->lanes;
+    size_t W = p->W;
     for (size_t i = 0; i < p->entries; i++)
         for (size_t l = 0; l < W; l++)
             lanes[i * W + l] = y[i];
@@ -42,7 +42,7 @@ static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
     spread(p, N_VGetArrayPointer(y), p->at);
     api_plant_rate(p, t, p->at, p->slope[0]);
     for (size_t i = 0; i < p->entries; i++) {
-        out[i] = p->slope[0][i * p->e->lanes];
+        out[i] = p->slope[0][i * p->W];
         if (!isfinite(out[i])) return 1; /* a shorter step may do */
     }
     return 0;
@@ -76,7 +76,7 @@ static int differentiate(realtype t, N_Vector y, N_Vector now, SUNMatrix to, voi
     (void)a, (void)b, (void)c;
     api_plant    *p = arg;
     const double *v = N_VGetArrayPointer(y), *f = N_VGetArrayPointer(now);
-    size_t        W = p->e->lanes, n = p->entries - API_WORKS;
+    size_t        W = p->W, n = p->entries - API_WORKS;
     double        increment[DYN_MAX_LANES];
     for (size_t first = 0; first < n; first += W) {
         spread(p, v, p->at);
@@ -121,7 +121,7 @@ static bool set_up(api_adaptive *a)
     a->y = N_VNew_Serial((sunindextype)a->plant->entries, a->context);
     if (!a->y) return false;
     for (size_t i = 0; i < a->plant->entries; i++)
-        N_VGetArrayPointer(a->y)[i] = a->plant->y[i * a->plant->e->lanes];
+        N_VGetArrayPointer(a->y)[i] = a->plant->y[i * a->plant->W];
     a->arkode = ARKStepCreate(stiff ? NULL : rate, stiff ? rate : NULL, 0, a->y, a->context);
     return a->arkode && ARKStepSetErrHandlerFn(a->arkode, silent, NULL) == ARK_SUCCESS &&
            ARKStepSetUserData(a->arkode, a->plant) == ARK_SUCCESS &&
@@ -162,7 +162,7 @@ static bool look(api_adaptive *a, double t, api_problem *problem)
     ARKStepGetNumSteps(a->arkode, &steps);
     p->steps = (size_t)steps;
     spread(p, N_VGetArrayPointer(a->y), p->y);
-    api_plant_project(p, p->y, p->e->lanes, p->e->lanes);
+    api_plant_project(p, p->y, p->W, p->W);
     api_plant_look(p, t);
     return api_plant_sound(p, problem);
 }

@@ -15,7 +15,7 @@ double api_fixed_steps(const api_simulation *s, double time)
 
 static void shift(const api_plant *p, double h, const double *slope)
 {
-    for (size_t i = 0; i < p->entries * p->e->lanes; i++)
+    for (size_t i = 0; i < p->entries * p->W; i++)
         p->at[i] = p->y[i] + h * slope[i];
 }
 
@@ -29,9 +29,9 @@ static void step(api_plant *p, double t, double h)
     api_plant_rate(p, t + 0.5 * h, p->at, k[2]);
     shift(p, h, k[2]);
     api_plant_rate(p, t + h, p->at, k[3]);
-    for (size_t i = 0; i < p->entries * p->e->lanes; i++)
+    for (size_t i = 0; i < p->entries * p->W; i++)
         p->y[i] += h / 6 * ((k[0][i] + 2 * k[1][i]) + (2 * k[2][i] + k[3][i]));
-    api_plant_project(p, p->y, p->e->lanes, p->e->lanes);
+    api_plant_project(p, p->y, p->W, p->W);
     api_plant_look(p, t + h);
     p->steps++;
 }

@@ -5,23 +5,23 @@
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-static double *take(api_evaluation *e, size_t entries, bool *room)
+static double *take(api_evaluation *e, const api_plant *p, size_t entries, bool *room)
 {
-    double *lanes = api_take(e, entries * e->lanes * sizeof *lanes);
+    double *lanes = api_take(e, entries * p->W * sizeof *lanes);
     *room         = *room && lanes;
-    if (lanes) memset(lanes, 0, entries * e->lanes * sizeof *lanes);
+    if (lanes) memset(lanes, 0, entries * p->W * sizeof *lanes);
     return lanes;
 }
 
 static void take_drive(api_evaluation *e, api_plant *p, bool *room)
 {
     const api_drive *d  = &p->s->drive;
-    size_t           nv = e->model->nv, W = e->lanes;
+    size_t           nv = e->model->nv, W = p->W;
     for (int r = 0; d->controller && r < API_SIGNAL_ORDERS; r++)
-        p->reference[r] = take(e, nv, room);
+        p->reference[r] = take(e, p, nv, room);
     for (int i = 0; d->controller && i < 2; i++) {
-        p->error[i] = take(e, nv, room);
-        p->gains[i] = take(e, nv, room);
+        p->error[i] = take(e, p, nv, room);
+        p->gains[i] = take(e, p, nv, room);
         for (size_t k = 0; *room && k < nv * W; k++)
             p->gains[i][k] = d->gains[i][k / W];
     }
@@ -32,37 +32,40 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     size_t nq = e->model->nq, nv = e->model->nv;
     bool   room    = true;
     *p             = (api_plant){.e = e, .s = s, .entries = nq + nv + API_WORKS, .known = e->scene, .still = e->scene};
+    p->kernels     = s->tolerance > 0 && !s->stiff ? dyn_kernels_at(0) : e->call->api->kernels;
+    p->W           = (size_t)p->kernels->lanes;
     p->known.model = e->model->dyn;
     p->known.n_wrenches = 0;
     p->still.terms      = 0;
     memset(p->still.gravity, 0, sizeof p->still.gravity);
-    p->workspace = api_take(e, e->call->api->kernels->workspace_size(e->scene.model));
-    if (e->scene.n_wrenches > 0) p->wrenches = take(e, 9 * e->scene.n_wrenches, &room);
-    p->y        = take(e, p->entries, &room);
-    p->at       = take(e, p->entries, &room);
-    p->q        = take(e, nq, &room);
-    p->tau      = take(e, nv, &room);
-    p->command  = take(e, nv, &room);
-    p->effort   = take(e, nv, &room);
-    p->singular = take(e, 1, &room);
+    p->workspace = api_take(e, p->kernels->workspace_size(e->scene.model));
+    if (e->scene.n_wrenches > 0) p->wrenches = take(e, p, 9 * e->scene.n_wrenches, &room);
+    p->y        = take(e, p, p->entries, &room);
+    p->at       = take(e, p, p->entries, &room);
+    p->q        = take(e, p, nq, &room);
+    p->tau      = take(e, p, nv, &room);
+    p->command  = take(e, p, nv, &room);
+    p->effort   = take(e, p, nv, &room);
+    p->singular = take(e, p, 1, &room);
     for (int i = 0; i < 4; i++)
-        p->slope[i] = take(e, p->entries, &room);
+        p->slope[i] = take(e, p, p->entries, &room);
     take_drive(e, p, &room);
     return room && p->workspace;
 }
 
 /* Entries of a state's lanes into lane l. */
-static void gather(const api_evaluation *e, const double *lanes, size_t entries, size_t state, size_t l, double *to)
+static void gather(const api_plant *p, const double *lanes, size_t entries, size_t state, size_t l, double *to)
 {
-    const double *from = lanes + state / e->lanes * entries * e->lanes + state % e->lanes;
+    size_t        W    = p->e->lanes;
+    const double *from = lanes + state / W * entries * W + state % W;
     for (size_t i = 0; i < entries; i++)
-        to[i * e->lanes + l] = from[i * e->lanes];
+        to[i * p->W + l] = from[i * W];
 }
 
 void api_plant_start(api_plant *p, size_t first, size_t rows)
 {
     const api_evaluation *e = p->e;
-    size_t                W = e->lanes, nq = e->model->nq, nv = e->model->nv;
+    size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
     p->rows   = rows;
     p->steps  = 0;
     p->inside = 0;
@@ -70,9 +73,9 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
     memset(p->y, 0, p->entries * W * sizeof *p->y);
     for (size_t l = 0; l < W; l++) {
         size_t row = p->row[l] = first + (l < rows ? l : rows - 1), state = row * e->samples;
-        gather(e, e->state[API_Q], nq, state, l, p->y);
-        gather(e, e->state[API_QD], nv, state, l, p->y + nq * W);
-        if (p->wrenches) gather(e, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
+        gather(p, e->state[API_Q], nq, state, l, p->y);
+        gather(p, e->state[API_QD], nv, state, l, p->y + nq * W);
+        if (p->wrenches) gather(p, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
     }
 }
 
@@ -112,7 +115,7 @@ static void free_rate(const double *q, const double *qd, size_t W, double *rate)
 static void positions_rate(const api_plant *p, const double *qd, double *rate)
 {
     const dyn_model *m = p->e->model->dyn;
-    size_t           W = p->e->lanes;
+    size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
         size_t q = (size_t)m->body[i].q * W, v = (size_t)m->body[i].v * W;
         if (m->body[i].joint == DYN_FLOATING)
@@ -127,13 +130,13 @@ static void positions_rate(const api_plant *p, const double *qd, double *rate)
 static void control(api_plant *p, const double *qd)
 {
     const api_drive *d = &p->s->drive;
-    size_t           n = p->e->model->nv * p->e->lanes;
+    size_t           n = p->e->model->nv * p->W;
     for (size_t i = 0; i < n; i++) {
         p->error[0][i] = p->reference[0][i] - p->q[i];
         p->error[1][i] = p->reference[1][i] - qd[i];
     }
     api_controlled c = {
-        .kernels      = p->e->call->api->kernels,
+        .kernels      = p->kernels,
         .scene        = &p->known,
         .workspace    = p->workspace,
         .n            = n,
@@ -153,7 +156,7 @@ static void drive(api_plant *p, double t, const double *qd)
     const api_drive *d = &p->s->drive;
     if (!d->given) return; /* zero from the beginning */
     double *const tau[API_SIGNAL_ORDERS] = {p->tau};
-    api_signal_at(p->e, &d->signal, p->row, t, p->inside, d->controller ? API_SIGNAL_ORDERS : 1,
+    api_signal_at(p->e, &d->signal, p->W, p->row, t, p->inside, d->controller ? API_SIGNAL_ORDERS : 1,
                   d->controller ? p->reference : tau);
     if (d->controller) control(p, qd);
 }
@@ -161,7 +164,7 @@ static void drive(api_plant *p, double t, const double *qd)
 /* sum_i effort_i q'_i, times sign */
 static void power(const api_plant *p, const double *effort, const double *qd, double sign, double *to)
 {
-    size_t W = p->e->lanes;
+    size_t W = p->W;
     for (size_t l = 0; l < W; l++) {
         double sum = 0;
         for (size_t i = 0; i < p->e->model->nv; i++)
@@ -174,7 +177,7 @@ static void power(const api_plant *p, const double *effort, const double *qd, do
 static void take_damping(const api_plant *p, const double *qd, double *to)
 {
     const dyn_model *m = p->e->scene.model;
-    size_t           W = p->e->lanes;
+    size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++)
         for (size_t l = 0; m->body[i].sprung && l < W; l++) {
             double sd = m->body[i].ratio * qd[(size_t)m->body[i].v * W + l];
@@ -185,19 +188,18 @@ static void take_damping(const api_plant *p, const double *qd, double *to)
 /* The wrenches' efforts are -tau of a robot at rest that nothing else acts on. */
 static void put_powers(api_plant *p, const double *qd, double *to)
 {
-    const dyn_kernels *kernels = p->e->call->api->kernels;
-    size_t             W       = p->e->lanes;
+    size_t W = p->W;
     memset(to, 0, API_WORKS * W * sizeof *to);
     if (p->s->works & API_BIT(API_WORK_ACTUATORS)) power(p, p->tau, qd, 1, to);
     if (p->s->works & API_BIT(API_WORK_FRICTION)) {
         dyn_bias io = {.q = p->q, .qd = qd, .friction = p->effort};
-        kernels->bias(&p->e->scene, p->workspace, &io, 1);
+        p->kernels->bias(&p->e->scene, p->workspace, &io, 1);
         power(p, p->effort, qd, -1, to + API_WORK_FRICTION * W);
         take_damping(p, qd, to + API_WORK_FRICTION * W);
     }
     if (p->s->works & API_BIT(API_WORK_WRENCHES) && p->wrenches) {
         dyn_inverse_dynamics io = {.q = p->q, .wrenches = p->wrenches, .tau = p->effort};
-        kernels->inverse_dynamics(&p->still, p->workspace, &io, 1);
+        p->kernels->inverse_dynamics(&p->still, p->workspace, &io, 1);
         power(p, p->effort, qd, -1, to + API_WORK_WRENCHES * W);
     }
 }
@@ -212,14 +214,14 @@ static void note(api_plant *p, size_t lane, api_fault_kind kind, double time, si
 void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
 {
     const api_evaluation *e = p->e;
-    size_t                W = e->lanes, nq = e->model->nq, nv = e->model->nv;
+    size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
     const double         *qd = y + nq * W;
     memcpy(p->q, y, nq * W * sizeof *p->q);
     api_plant_project(p, p->q, W, W);
     drive(p, t, qd);
     dyn_forward_dynamics io = {
         .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};
-    e->call->api->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
+    p->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
     for (size_t l = 0; l < W; l++)
         if (p->singular[l] >= 0) note(p, l, API_FAULT_SINGULAR, t, (size_t)p->singular[l]);
     positions_rate(p, qd, rate);
@@ -231,7 +233,7 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
 void api_plant_look(api_plant *p, double t)
 {
     const dyn_model *m = p->e->model->dyn;
-    size_t           W = p->e->lanes;
+    size_t           W = p->W;
     for (size_t i = 0; i < p->entries; i++)
         for (size_t l = 0; l < W; l++)
             if (!isfinite(p->y[i * W + l])) note(p, l, API_FAULT_INFINITE, t, i);

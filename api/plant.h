@@ -15,6 +15,8 @@ typedef struct api_fault {
 typedef struct api_plant {
     const api_evaluation *e;
     const api_simulation *s;
+    const dyn_kernels    *kernels;
+    size_t                W;       /* of these; one simulation alone goes through the narrowest, unless it is stiff */
     size_t                entries; /* of y: nq + nv + API_WORKS */
     size_t                rows;    /* simulations, at most W; the other lanes repeat the last */
     size_t                row[DYN_MAX_LANES];

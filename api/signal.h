@@ -43,5 +43,5 @@ size_t api_signal_breaks(const api_signal *signal, double duration, double *brea
 
 /* Value and derivatives by time up to `orders`, in lanes [nv][W] of the W rows, at time t; `inside` is a time between
  * the same breaks. */
-void api_signal_at(const api_evaluation *e, const api_signal *signal, const size_t *row, double t, double inside,
-                   size_t orders, double *const value[API_SIGNAL_ORDERS]);
+void api_signal_at(const api_evaluation *e, const api_signal *signal, size_t W, const size_t *row, double t,
+                   double inside, size_t orders, double *const value[API_SIGNAL_ORDERS]);

@@ -23,10 +23,10 @@ static double fraction_of(const api_signal *s, double t)
 }
 
 /* d^r/dt^r = sum_k B_k^(r)(f) / range^r c_k */
-static void put_spline(const api_evaluation *e, const api_signal *s, const size_t *row, double t, double inside,
-                       size_t orders, double *const value[API_SIGNAL_ORDERS])
+static void put_spline(const api_evaluation *e, const api_signal *s, size_t W, const size_t *row, double t,
+                       double inside, size_t orders, double *const value[API_SIGNAL_ORDERS])
 {
-    size_t W = e->lanes, nv = e->model->nv, first = api_spline_first(&s->spline, fraction_of(s, inside));
+    size_t nv = e->model->nv, first                            = api_spline_first(&s->spline, fraction_of(s, inside));
     double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT], scale = 1;
     api_spline_piece(&s->spline, first, fraction_of(s, t), basis);
     for (size_t r = 0; r < orders; r++, scale /= s->range)
@@ -46,10 +46,9 @@ static double part(const api_evaluation *e, const api_signal *s, api_sine part, 
     return s->numbers[part] ? api_points_of(e, &s->points[part], s->numbers[part], row)[j] : 0;
 }
 
-static void put_sine(const api_evaluation *e, const api_signal *s, const size_t *row, double t, size_t orders,
+static void put_sine(const api_evaluation *e, const api_signal *s, size_t W, const size_t *row, double t, size_t orders,
                      double *const value[API_SIGNAL_ORDERS])
 {
-    size_t W = e->lanes;
     for (size_t j = 0; j < e->model->nv; j++)
         for (size_t l = 0; l < W; l++) {
             double A = part(e, s, API_SINE_AMPLITUDE, row[l], j), w = part(e, s, API_SINE_FREQUENCY, row[l], j);
@@ -62,11 +61,11 @@ static void put_sine(const api_evaluation *e, const api_signal *s, const size_t 
         }
 }
 
-void api_signal_at(const api_evaluation *e, const api_signal *s, const size_t *row, double t, double inside,
+void api_signal_at(const api_evaluation *e, const api_signal *s, size_t W, const size_t *row, double t, double inside,
                    size_t orders, double *const value[API_SIGNAL_ORDERS])
 {
     if (s->is_sine)
-        put_sine(e, s, row, t, orders, value);
+        put_sine(e, s, W, row, t, orders, value);
     else
-        put_spline(e, s, row, t, inside, orders, value);
+        put_spline(e, s, W, row, t, inside, orders, value);
 }

@@ -17,13 +17,14 @@ static size_t side_by_side(const api_evaluation *e, const api_simulation *s)
 /* --- samples ---------------------------------------------------------------------------------------------------- */
 
 /* Entries of lane l into the lanes of a state; the last state fills its block. */
-static void scatter(const api_evaluation *e, const double *from, size_t entries, size_t l, size_t state, double *lanes)
+static void scatter(const api_plant *p, const double *from, size_t entries, size_t l, size_t state, double *lanes)
 {
-    size_t W = e->lanes, end = state + 1 == api_states(e) ? e->blocks * W : state + 1;
+    const api_evaluation *e = p->e;
+    size_t                W = e->lanes, end = state + 1 == api_states(e) ? e->blocks * W : state + 1;
     for (; lanes && state < end; state++) {
         double *to = lanes + state / W * entries * W + state % W;
         for (size_t i = 0; i < entries; i++)
-            to[i * W] = from[i * W + l];
+            to[i * W] = from[i * p->W + l];
     }
 }
 
@@ -31,7 +32,7 @@ static void scatter(const api_evaluation *e, const double *from, size_t entries,
 static void turn_quaternions(const api_plant *p)
 {
     const dyn_model *m = p->e->model->dyn;
-    size_t           W = p->e->lanes;
+    size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
         double *r = p->q + ((size_t)m->body[i].q + 3) * W;
         for (size_t l = 0; m->body[i].joint == DYN_FLOATING && l < W; l++) {
@@ -47,7 +48,7 @@ static void put_sample(api_plant *p, size_t n, double time)
 {
     const api_evaluation *e = p->e;
     const api_simulation *s = p->s;
-    size_t                W = e->lanes, nq = e->model->nq, nv = e->model->nv;
+    size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
     double                figures[2 * DYN_MAX_LANES];
     api_plant_rate(p, time, p->y, p->slope[0]);
     turn_quaternions(p);
@@ -55,16 +56,16 @@ static void put_sample(api_plant *p, size_t n, double time)
         size_t state   = p->row[l] * e->samples + n;
         figures[l]     = time;
         figures[W + l] = (double)p->steps;
-        scatter(e, p->q, nq, l, state, s->q);
-        scatter(e, p->y + nq * W, nv, l, state, s->qd);
-        scatter(e, p->slope[0] + nq * W, nv, l, state, s->qdd);
-        scatter(e, p->tau, nv, l, state, s->tau);
-        scatter(e, figures, 1, l, state, s->time);
-        scatter(e, figures + W, 1, l, state, s->steps);
+        scatter(p, p->q, nq, l, state, s->q);
+        scatter(p, p->y + nq * W, nv, l, state, s->qd);
+        scatter(p, p->slope[0] + nq * W, nv, l, state, s->qdd);
+        scatter(p, p->tau, nv, l, state, s->tau);
+        scatter(p, figures, 1, l, state, s->time);
+        scatter(p, figures + W, 1, l, state, s->steps);
         for (size_t i = 0; i < API_WORKS; i++)
-            scatter(e, p->y + (nq + nv + i) * W, 1, l, state, s->work[i]);
+            scatter(p, p->y + (nq + nv + i) * W, 1, l, state, s->work[i]);
         for (size_t i = 0; i < 2; i++)
-            scatter(e, p->error[i], nv, l, state, s->error[i]);
+            scatter(p, p->error[i], nv, l, state, s->error[i]);
     }
 }
 
