@@ -40,6 +40,7 @@ bool api_sampling_read(api_evaluation *e, const api_node *fields, double least, 
     if (!api_read_number(e, samples, &at, &n)) return false;
     if (!(n >= 2 && n == floor(n)))
         return api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, a whole number of at least 2 expected", n);
+    if (!check_count(e, n, &at)) return false;
     s->n = (size_t)n;
-    return check_count(e, n, &at);
+    return true;
 }

@@ -319,6 +319,29 @@ static void costs_grow_with_the_body(void **state)
     free(body);
 }
 
+static double cost_of_samples(const char *count)
+{
+    api_request head = {.method = "POST", .target = "/v1/models/arm/trajectory"};
+    api_call   *call = api_begin(door_api(), &head);
+    char        body[600];
+    int         length = snprintf(body, sizeof body, "{\"samples\":%s", count);
+    memset(body + length, ' ', sizeof body - (size_t)length);
+    double cost = api_cost(call, body, sizeof body);
+    api_end(call);
+    return cost;
+}
+
+/* What will be refused must not look like years of work to those who wait behind it. */
+static void costs_end_at_the_limit_of_states(void **state)
+{
+    char digits[500];
+    memset(digits, '9', sizeof digits - 1);
+    digits[sizeof digits - 1] = '\0';
+    assert_true(cost_of_samples("2000") > 100 * cost_of_samples("2"));
+    assert_true(cost_of_samples(digits) == cost_of_samples("1000000000"));
+    assert_true(isfinite(cost_of_samples(digits)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +355,7 @@ int main(void)
         cmocka_unit_test(large_models_need_memory_for_their_own_states_only),
         cmocka_unit_test(revisions_are_told),
         cmocka_unit_test(costs_grow_with_the_body),
+        cmocka_unit_test(costs_end_at_the_limit_of_states),
         cmocka_unit_test(models_live_as_long_as_requests),
     };
     return cmocka_run_group_tests(tests, open_door, close_door);
