@@ -143,7 +143,7 @@ static bool read_typed(reader *r, uint64_t tag, api_node *array)
 static bool read_extent(reader *r, const api_cbor_item *item, api_node *array)
 {
     if (item->kind != API_CBOR_NUMBER || !item->whole)
-        return fail_kind(r, item, "an extent of a multi-dimensional array");
+        return fail_kind(r, item, "a whole number from 0, an extent of a multi-dimensional array,");
     if (array->rank == API_PACKED_RANK)
         return fail(r, API_WRONG_SHAPE, "an array of more than %d dimensions given", API_PACKED_RANK);
     if (item->value == 0 && array->rank > 0)

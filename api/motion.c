@@ -9,8 +9,11 @@
 
 static bool check_duration(const api_evaluation *e, double duration, const api_place *at)
 {
-    return (duration > 0 && isfinite(1 / (duration * duration * duration))) ||
-           api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a time in s greater than 0 expected", duration);
+    if (!(duration > 0))
+        return api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a time in s greater than 0 expected", duration);
+    return isfinite(1 / (duration * duration * duration)) ||
+           api_fail_at(e, at, API_BAD_VALUE,
+                       "%.17g s given: so short a motion has derivatives too large to compute with", duration);
 }
 
 /* One, or one for each motion; returns how many, 0 with a problem. */
