@@ -127,6 +127,16 @@ class SameBits(ServerCase):
                                {"link": "upper", "force": [1, 0, 0], "point": [0, 0, 0.1], "frame": "link"}]
         self.same("/v1/models/free/evaluate", request)
 
+    def test_operations_that_stand_alone(self):
+        rows = {name: part for name, part in states(30).items() if name != "qddd"}
+        self.same("/v1/models/arm/identify", {**rows, "weights": [1, 2, 0.5, 3], "friction": True})
+        control_points = [[[0.1 * (i + 2 * k - j) for j in range(4)] for k in range(6)] for i in range(2)]
+        self.same("/v1/models/arm/trajectory", {
+            "degree": 2, "duration": [1, 2], "control_points": control_points, "times": [0, 0.25, 1],
+            "knots": [0, 0, 0, 0.3, 0.5, 0.7, 1, 1, 1], "outputs": ["times", "tau_dot", "dtau_dcontrol_points"]})
+        self.same("/v1/models/arm/simulate", {
+            "q": rows["q"][:3], "qd": rows["qd"][0], "duration": 0.01, "step": 0.001, "samples": 3})
+
     def test_names_instead_of_order(self):
         names = self.client.get("/v1/models/arm").json()["velocity_names"]
         q = dict(zip(names, states(1)["q"][0]))
