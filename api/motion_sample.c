@@ -57,9 +57,10 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
         const dyn_body *body = &model->body[i];
         double          at   = q[(size_t)body->q * e->lanes];
         if (body->joint != DYN_REVOLUTE || fabs(body->ratio * at + body->offset) <= DYN_MAX_ANGLE) continue;
-        api_fail(e->problem, API_ANGLE_TOO_LARGE, "/control_points",
-                 "%.64s is %.17g at sample %zu; angles are limited to %g rad", e->model->position_names[body->q], at,
-                 state % m->samples, DYN_MAX_ANGLE);
+        api_place points = api_place_key(NULL, "control_points"), row = api_place_index(&points, state / m->samples);
+        api_fail_at(e, m->points.batch ? &row : &points, API_ANGLE_TOO_LARGE,
+                    "%.64s is %.17g at sample %zu; angles are limited to %g rad", e->model->position_names[body->q], at,
+                    state % m->samples, DYN_MAX_ANGLE);
         if (e->batched) e->problem->row = (long long)(state / m->samples);
         return false;
     }

@@ -275,7 +275,7 @@ static void other_refusals(void **state)
            NULL, -1, "qd[0] of sample 0");
     post("arm/trajectory", "{" MOTION ",'samples':9,'control_points':[" POINTS
                            ",[[0,0,0,0],[0,0,0,0],[0,0,0,0],[0,1e6,0,0],[0,1e6,0,0],[0,0,0,0]]]}");
-    assert_problem(422, "angle-too-large", "/control_points", 1);
+    assert_problem(422, "angle-too-large", "/control_points/1", 1);
     assert_detail("elbow");
     post("free/trajectory", "{" MOTION ",'samples':2,'control_points':[[0]]}");
     assert_problem(422, "not-supported", "/control_points", -1);
