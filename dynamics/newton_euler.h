@@ -8,11 +8,7 @@
  * x_c = R^T x, has the rate R^T x' - sd z x x_c. Checked against a dense world-frame reference. */
 #pragma once
 #include "external.h"
-
-/* U; nothing on its diagonal is ever positive: it is kept with the sign changed */
-typedef struct turning {
-    lane xx, yy, zz, xy, yx, xz, zx, yz, zy;
-} turning;
+#include "turning.h"
 
 typedef struct motion { /* of a body, in its axes */
     vec3    w, wd;      /* angular velocity and acceleration */
@@ -60,79 +56,6 @@ typedef struct euler_io {
 } euler_io;
 
 /* --- a body's motion and what it needs --------------------------------------------------------------------- */
-
-LANE_INLINE turning angular(vec3 w, vec3 wd)
-{
-    lane xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z, xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
-    return (turning){.xx = yy + zz,
-                     .yy = xx + zz,
-                     .zz = xx + yy,
-                     .xy = xy - wd.z,
-                     .yx = xy + wd.z,
-                     .xz = xz + wd.y,
-                     .zx = xz - wd.y,
-                     .yz = yz - wd.x,
-                     .zy = yz + wd.x};
-}
-
-/* U' = [wdd x] + [wd x][w x] + [w x][wd x] */
-LANE_INLINE turning angular_rate(vec3 w, vec3 wd, vec3 wdd)
-{
-    lane xx = (w.x + w.x) * wd.x, yy = (w.y + w.y) * wd.y, zz = (w.z + w.z) * wd.z;
-    lane xy = w.x * wd.y + wd.x * w.y, xz = w.x * wd.z + wd.x * w.z, yz = w.y * wd.z + wd.y * w.z;
-    return (turning){.xx = yy + zz,
-                     .yy = xx + zz,
-                     .zz = xx + yy,
-                     .xy = xy - wdd.z,
-                     .yx = xy + wdd.z,
-                     .xz = xz + wdd.y,
-                     .zx = xz - wdd.y,
-                     .yz = yz - wdd.x,
-                     .zy = yz + wdd.x};
-}
-
-/* s + U p */
-LANE_INLINE vec3 turning_add(vec3 s, const turning *U, vec3 p)
-{
-    return (vec3){s.x + (U->xy * p.y + U->xz * p.z - U->xx * p.x), s.y + (U->yx * p.x + U->yz * p.z - U->yy * p.y),
-                  s.z + (U->zx * p.x + U->zy * p.y - U->zz * p.z)};
-}
-/* The same for an offset of the model, along one or two axes in most robots: what is zero there costs nothing. */
-LANE_INLINE vec3 turning_add_offset(vec3 s, const turning *U, const double p[3])
-{
-    if (p[0] != 0) s = (vec3){s.x - p[0] * U->xx, s.y + p[0] * U->yx, s.z + p[0] * U->zx};
-    if (p[1] != 0) s = (vec3){s.x + p[1] * U->xy, s.y - p[1] * U->yy, s.z + p[1] * U->zy};
-    if (p[2] != 0) s = (vec3){s.x + p[2] * U->xz, s.y + p[2] * U->yz, s.z - p[2] * U->zz};
-    return s;
-}
-
-/* What a body of these moments needs:
- *     f = m a + U h;  n = h x a + int r x (U r) dm, whose entries are those of U E - (U E)^T.
- * Linear in a and U: so the rates are the same function of ad and U'. `revolute`: m, h.z and E.zz are zero. */
-LANE_INLINE wrench inertial(const dyn_moments *of, vec3 a, const turning *U, bool revolute)
-{
-    const double *h = of->h, *E = of->E; /* E: xx xy xz yy yz zz */
-    wrench        w;
-    w.f   = (vec3){h[1] * U->xy - h[0] * U->xx, h[0] * U->yx - h[1] * U->yy, h[0] * U->zx + h[1] * U->zy};
-    w.n.x = E[4] * (U->yy - U->zz) + E[1] * U->zx - E[2] * U->yx + E[3] * U->zy + h[1] * a.z;
-    w.n.y = E[2] * (U->zz - U->xx) + E[4] * U->xy - E[1] * U->zy - E[0] * U->zx - h[0] * a.z;
-    w.n.z = (E[1] * (U->xx - U->yy) + E[2] * U->yz - E[4] * U->xz) +
-            ((E[0] * U->yx - E[3] * U->xy) + (h[0] * a.y - h[1] * a.x));
-    if (revolute) return w;
-    w.f = (vec3){w.f.x + (of->mass * a.x + h[2] * U->xz), w.f.y + (of->mass * a.y + h[2] * U->yz),
-                 w.f.z + (of->mass * a.z - h[2] * U->zz)};
-    w.n.x -= E[5] * U->yz + h[2] * a.y;
-    w.n.y += E[5] * U->xz + h[2] * a.x;
-    return w;
-}
-
-/* The same for mass on the z axis, given[] being m, h.z and E.zz. */
-LANE_INLINE wrench inertial_axis(const double given[3], vec3 a, const turning *U)
-{
-    double m = given[0], h = given[1], E = given[2];
-    return (wrench){.f = {m * a.x + h * U->xz, m * a.y + h * U->yz, m * a.z - h * U->zz},
-                    .n = {-(E * U->yz + h * a.y), E * U->xz + h * a.x, lane_of(0)}};
-}
 
 /* x' - sd z x x */
 LANE_INLINE vec3 unspin(vec3 rate, vec3 x, lane sd)

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 40, ROBOTS = 16 };
+#ifndef SAME_BITS_ROBOTS
+#define SAME_BITS_ROBOTS 16 /* fewer where a processor is emulated */
+#endif
+enum { BATCH = 40, ROBOTS = SAME_BITS_ROBOTS };
 
 /* Every result of every kernel: name, entries of one state with n = nv, b = bodies, w = wrenches. */
 /* clang-format off */

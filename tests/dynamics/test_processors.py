@@ -1,0 +1,103 @@
+"""The kernels on processors that this machine is not: a plain x86-64 without AVX, and 64-bit ARM, both under qemu.
+
+What is not compiled for a target of its own must do with the baseline; on ARM the targets are `scalar` and `neon`, and
+the tests there say whether they give the same bits as each other and the numbers of the reference."""
+import glob
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+
+BUILD = os.environ.get("BUILD", "build")
+SANITIZED = os.path.basename(BUILD) in ("asan", "tsan")
+ARM_COMPILER, ARM, PLAIN = "aarch64-linux-gnu-gcc", "qemu-aarch64", "qemu-x86_64"
+TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry"]
+SHARED = ["check", "random_tree", "reference", "reference_body", "reference_motion", "reference_observe", "rows",
+          "trial"]
+
+
+class Skip(Exception):
+    pass
+
+
+def need(*tools):
+    for tool in tools:
+        if not shutil.which(tool):
+            raise Skip(f"no {tool} here")
+
+
+def run(*command):
+    """True if it succeeds; what it said is shown if not."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print("".join(f"# {line}\n" for line in (done.stdout + done.stderr).splitlines()[-20:]), end="")
+    return done.returncode == 0
+
+
+def baseline_objects():
+    """No object but those of a wide target holds a VEX or EVEX instruction."""
+    need("objdump")
+    wide = re.compile(r"^\s+[0-9a-f]+:\s+v[a-z0-9]+ .*%[xyz]mm", re.MULTILINE)
+    objects = [o for layer in ("dynamics", "api", "server") for o in glob.glob(f"{BUILD}/{layer}/**/*.o", recursive=True)]
+    assert objects, "nothing is built"
+    clean = True
+    for name in objects:
+        if os.path.basename(os.path.dirname(name)) in ("avx2", "avx512"):
+            continue
+        text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", name], capture_output=True, text=True, check=True)
+        found = wide.search(text.stdout)
+        if found:
+            clean = False
+            print(f"# {name}: {found.group().strip()}")
+    return clean
+
+
+def plain_processor():
+    """Dispatch takes what there is, and the kernels run."""
+    need(PLAIN)
+    if SANITIZED:
+        raise Skip("the sanitizers do not run under qemu")
+    return all(run(PLAIN, "-cpu", "core2duo", f"{BUILD}/tests/dynamics/{test}")
+               for test in ("test_dispatch", "test_inverse_dynamics", "test_trigonometry"))
+
+
+def arm():
+    """The library by the Makefile's own rules, each test as one static program."""
+    need(ARM_COMPILER, ARM)
+    if SANITIZED:
+        raise Skip("the sanitizers do not run under qemu")
+    folder = f"{BUILD}/neon"
+    library = f"{folder}/libdynamics.a"
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    subprocess.run(["make", "-j2", f"BUILD={folder}", f"CC={ARM_COMPILER}", "TARGETS=scalar neon", library],
+                   env=environment, check=True, stdout=subprocess.DEVNULL)
+    good = True
+    for test in TESTS:
+        sources = [f"tests/dynamics/{name}.c" for name in [test, *SHARED]]
+        subprocess.run([ARM_COMPILER, "-O2", "-std=gnu11", "-static", "-DSAME_BITS_ROBOTS=4", "-I.", "-Itests/dynamics/emulated", *sources,
+                        library, "-lm", "-lpthread", "-o", f"{folder}/{test}"], check=True)
+        good &= run(ARM, f"{folder}/{test}")
+    return good
+
+
+def main():
+    if platform.machine() != "x86_64":
+        print("1..0 # SKIP this machine is the other processor")
+        return
+    checks = [baseline_objects, plain_processor, arm]
+    print(f"1..{len(checks)}", flush=True)
+    failed = False
+    for number, check in enumerate(checks, 1):
+        try:
+            good = check()
+            print(f"{'ok' if good else 'not ok'} {number} - {check.__name__}", flush=True)
+            failed |= not good
+        except Skip as why:
+            print(f"ok {number} - {check.__name__} # SKIP {why}", flush=True)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
