@@ -50,17 +50,20 @@ typedef enum api_field {
     API_INPUT,
     API_FEET_FIELD,
     API_PLANE,
+    API_FREE,
     API_FIELD_COUNT
 } api_field;
 
 extern const char *const api_field_names[API_FIELD_COUNT];
 
-#define API_BIT(field) (1u << (field))
+/* A set of fields, or of outputs. */
+typedef uint64_t api_set;
+#define API_BIT(member) ((api_set)1 << (member))
 
 /* One operation that was asked for, with its options. */
 typedef struct api_asked {
     const struct api_operation *operation;
-    unsigned                    outputs;                 /* bit i: the operation's output i */
+    api_set                     outputs;                 /* the operation's */
     size_t                      n_frames;                /* kinematics: frames whose poses are asked for */
     const int                  *frame;                   /* [n_frames] indices in the model's frames */
     const dyn_frame            *frames;                  /* [n_frames] the same as the kernel wants them */
@@ -69,6 +72,7 @@ typedef struct api_asked {
     size_t                      n_axes;                  /* task-space: directions asked for */
     int                         axis[API_TASK_AXES];     /* [n_axes] rows of a Jacobian, 0 to 5 */
     double                      damping;                 /* task-space */
+    const bool                 *driven;                  /* inverse-dynamics: [nv] what is not free; NULL: no "free" */
     const struct api_base      *base;                    /* the model's base parameters; NULL: not asked for */
     struct api_identification  *identification;          /* identify */
     struct api_motion          *motion;                  /* trajectory */

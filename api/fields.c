@@ -38,6 +38,7 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_INPUT]          = "input",
     [API_FEET_FIELD]     = "feet",
     [API_PLANE]          = "plane",
+    [API_FREE]           = "free",
 };
 
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
@@ -140,10 +141,19 @@ int api_read_frame(const api_evaluation *e, const api_node *value, const api_pla
     return -1;
 }
 
+int api_read_coordinate(const api_evaluation *e, const api_node *value, const api_place *at)
+{
+    const char *name = api_read_string(e, value, at);
+    for (size_t i = 0; name && i < e->model->nv; i++)
+        if (strcmp(e->model->velocity_names[i], name) == 0) return (int)i;
+    if (name) api_fail_at(e, at, API_UNKNOWN_NAME, "%s has no joint \"%.64s\"", e->model->name, name);
+    return -1;
+}
+
 /* --- which operations, with which outputs ----------------------------------------------------------------------- */
 
 /* The mask of fields as names, ending with NULL. */
-static void list_fields(unsigned mask, const char *names[API_FIELD_COUNT + 2])
+static void list_fields(api_set mask, const char *names[API_FIELD_COUNT + 2])
 {
     size_t n = 0;
     for (int f = 0; f < API_FIELD_COUNT; f++)
@@ -253,7 +263,7 @@ static bool read_operations(api_evaluation *e, const api_node *request)
 static bool decode_combined(api_evaluation *e, const api_node *request)
 {
     const char *fields[API_FIELD_COUNT + 2];
-    unsigned    mask = 0;
+    api_set     mask = 0;
     size_t      n    = 0;
     if (!api_node_is(request, API_OBJECT))
         return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(request));

@@ -22,6 +22,9 @@ bool api_check_keys(const api_evaluation *e, const api_node *object, const api_p
 /* The text of a string value; NULL with a problem when it is none. */
 const char *api_read_string(const api_evaluation *e, const api_node *value, const api_place *at);
 
+/* The coordinate that a string value names, one of velocity_names; -1 with a problem. */
+int api_read_coordinate(const api_evaluation *e, const api_node *value, const api_place *at);
+
 /* Index in the model's frames of the frame, or with `link` only of the link, that a string value names; -1 with a
  * problem. */
 int api_read_frame(const api_evaluation *e, const api_node *value, const api_place *at, bool link);

@@ -29,7 +29,7 @@ typedef struct api_output {
 
 typedef struct api_operation {
     const char *name;                     /* as in the URL */
-    unsigned    needs, takes;             /* API_BIT of fields; `takes` beside what it needs */
+    api_set     needs, takes;             /* fields; `takes` beside what it needs */
     api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
     bool        wrench_rates;             /* takes force_rate and torque_rate of wrenches, too */
     bool        alone;                    /* stands in no `evaluate`: its rows are not those of others */

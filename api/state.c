@@ -1,29 +1,21 @@
 /* state.c - q, qd, qdd, qddd, tau and the order of their entries. */
-#include "batch.h"
+#include "free_coordinates.h"
 #include <math.h>
 #include <string.h>
 
 #define QUATERNION_TOLERANCE 1e-6
 
-static int coordinate_named(const api_model *m, const char *name)
-{
-    for (size_t i = 0; i < m->nv; i++)
-        if (strcmp(m->velocity_names[i], name) == 0) return (int)i;
-    return -1;
-}
-
 /* Place i of the request is coordinate order[i]; each coordinate once. */
 static bool read_order(const api_evaluation *e, const api_node *list, const api_place *at, int *order, bool *seen)
 {
     for (size_t i = 0; i < e->model->nv; i++) {
-        api_node    item;
-        api_place   entry = api_place_index(at, i);
-        const char *name  = api_node_item(list, i, &item) ? api_read_string(e, &item, &entry) : NULL;
-        if (!name) return false;
-        order[i] = coordinate_named(e->model, name);
-        if (order[i] < 0)
-            return api_fail_at(e, &entry, API_UNKNOWN_NAME, "%s has no joint \"%.64s\"", e->model->name, name);
-        if (seen[order[i]]) return api_fail_at(e, &entry, API_DUPLICATE_NAME, "the joint %.64s is listed twice", name);
+        api_node  item;
+        api_place entry = api_place_index(at, i);
+        order[i]        = api_node_item(list, i, &item) ? api_read_coordinate(e, &item, &entry) : -1;
+        if (order[i] < 0) return false;
+        if (seen[order[i]])
+            return api_fail_at(e, &entry, API_DUPLICATE_NAME, "the joint %.64s is listed twice",
+                               e->model->velocity_names[order[i]]);
         seen[order[i]] = true;
     }
     return true;
@@ -141,6 +133,12 @@ static bool check_weights(const api_evaluation *e, const api_vector *v, double *
     return true;
 }
 
+static bool (*const check_of[API_STATE_FIELDS])(const api_evaluation *, const api_vector *, double *, size_t, size_t,
+                                                const api_place *) = {[API_Q]       = check_positions,
+                                                                      [API_QDD]     = api_check_free_qdd,
+                                                                      [API_TAU]     = api_check_free_tau,
+                                                                      [API_WEIGHTS] = check_weights};
+
 bool api_decode_state(api_evaluation *e, const api_node *request)
 {
     const api_model *m = e->model;
@@ -151,7 +149,7 @@ bool api_decode_state(api_evaluation *e, const api_node *request)
         v.names  = f == API_Q ? m->position_names : m->velocity_names;
         v.order  = e->order;
         v.stride = v.n;
-        v.check  = f == API_Q ? check_positions : f == API_WEIGHTS ? check_weights : NULL;
+        v.check  = check_of[f];
         v.lanes = e->state[f] = api_take_lanes(e, v.n);
         if (!v.lanes || !api_batch_read(e, &v)) return false;
     }

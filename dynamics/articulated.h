@@ -212,9 +212,10 @@ LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulat
     p->n = to_parent(b, at, p->n, joint, turn);
 }
 
-LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulated *I, wrench *p)
+/* `locked`: articulated_project has not been there. */
+LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulated *I, wrench *p, bool locked)
 {
-    if (b->rotor_inertia != 0) {
+    if (locked || b->rotor_inertia != 0) {
         BODY_FORMS(b, articulated_turn_form, b, at, I, p, false)
     } else {
         BODY_FORMS(b, articulated_turn_form, b, at, I, p, true)

@@ -57,9 +57,12 @@ typedef struct dyn_inverse_dynamics {
                                    * moment about the joint's origin; rotor, friction, springs excluded */
 } dyn_inverse_dynamics;
 
+/* Also hybrid: coordinates may be driven, that is move with a qdd that is given, whatever their tau. */
 typedef struct dyn_forward_dynamics {
     const double *q, *qd, *tau, *wrenches;
-    double       *qdd;      /* nv */
+    const bool   *driven;   /* [nv], of all states; NULL: none is. tau of these is not looked at */
+    const double *given;    /* nv: qdd of the driven; must be 0 for the others, and NULL when none is driven */
+    double       *qdd;      /* nv, the given ones too */
     double       *singular; /* 1: index of the body whose pivot was zero but for rounding, or -1 */
 } dyn_forward_dynamics;
 

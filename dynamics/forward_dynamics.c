@@ -5,7 +5,10 @@
  * are accelerations alpha with  alpha = X alpha_p + S qdd  and  f = I alpha + p, without velocities,
  *
  *     U = I S,  D = S^T U + rotor,  u = tau - S^T p,  I_p += X^T (I - U U^T / D) X,  p_p += X^T (p + U u / D),
- *     qdd = (u - U^T X alpha_p) / D,   p beginning with f0. */
+ *     qdd = (u - U^T X alpha_p) / D,   p beginning with f0.
+ *
+ * Driven coordinates (Featherstone's hybrid dynamics, ch. 9.2) have their qdd in that first motion already: in what is
+ * left they are locked, and a driven joint hands on its I and p whole. */
 #include "articulated.h"
 #include "newton_euler.h"
 
@@ -21,6 +24,12 @@ typedef struct workspace {
     euler_workspace euler;
     link_state     *body;
 } workspace;
+
+/* Whether coordinate v is driven. */
+LANE_INLINE bool is_driven(const bool *driven, int v)
+{
+    return driven && driven[v];
+}
 
 static workspace place(arena *a, const dyn_model *m)
 {
@@ -69,6 +78,17 @@ LANE_INLINE lane release(const dyn_body *b, lane effort, const wrench *U, const 
     return pivot;
 }
 
+/* D noted, and I and p without what the joint lets go. */
+LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, wrench *p, link_state *B, lane *singular)
+{
+    wrench U     = articulated_along(I, b->joint);
+    lane   pivot = release(b, effort, &U, p, B);
+    note_pivot(pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
+    if (b->parent == DYN_WORLD) return;
+    *p = (wrench){add(p->f, scale(U.f, B->g)), add(p->n, scale(U.n, B->g))};
+    articulated_project(I, &U, &B->G, b);
+}
+
 LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *p, link_state *P)
 {
     P->I = b->first ? *I : articulated_add(&P->I, I);
@@ -77,7 +97,7 @@ LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *
 
 /* Along an unbranched chain I and p stay in registers; they are the base's when it is done. */
 LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
-                               lane *singular, articulated *I, wrench *p)
+                               const bool *driven, lane *singular, articulated *I, wrench *p)
 {
     const dyn_model *m    = scene->model;
     bool             next = false;
@@ -87,15 +107,14 @@ LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, cons
         gather(b, B, &ws->euler.on[i], next, I, p);
         next = b->parent == i - 1;
         if (b->joint == DYN_FLOATING) return;
-        lane effort = joint_effort(b, tau);
-        if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, io->q, io->qd);
-        wrench U     = articulated_along(I, b->joint);
-        lane   pivot = release(b, effort, &U, p, B);
-        note_pivot(pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
+        bool locked = is_driven(driven, b->v);
+        if (!locked) {
+            lane effort = joint_effort(b, tau);
+            if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, io->q, io->qd);
+            let_go(b, i, effort, I, p, B, singular);
+        }
         if (b->parent == DYN_WORLD) continue;
-        *p = (wrench){add(p->f, scale(U.f, B->g)), add(p->n, scale(U.n, B->g))};
-        articulated_project(I, &U, &B->G, b);
-        articulated_to_parent(b, ws->euler.at[i], I, p);
+        articulated_to_parent(b, ws->euler.at[i], I, p, locked);
         if (!next) hand_on(b, I, p, &ws->body[b->parent]);
     }
 }
@@ -122,20 +141,41 @@ static void solve6(const dyn_body *base, lane S[6][6], lane x[6], lane *singular
     }
 }
 
-/* alpha, which is qdd. Q comes first in the elimination, which is mass and well apart from zero. */
-static void base_acceleration(const dyn_body *b, const articulated *I, const wrench *p, const lane *tau, link_state *B,
-                              lane *qdd, lane *singular)
+/* Locks coordinate k: as good as infinitely heavy. */
+static void lock(lane S[6][6], lane x[6], int k)
+{
+    for (int i = 0; i < 6; i++)
+        S[i][k] = S[k][i] = lane_of(0);
+    S[k][k] = lane_of(DBL_MAX);
+    x[k]    = lane_of(0);
+}
+
+/* alpha of the base. Q comes first in the elimination, which is mass and well apart from zero. */
+static void base_acceleration(const dyn_body *b, const articulated *I, const wrench *p, const lane *tau,
+                              const bool *driven, link_state *B, lane *singular)
 {
     const lane(*H)[3] = I->H.m;
     const sym3 *A = &I->A, *Q = &I->Q;
     lane S[6][6] = {{Q->xx, Q->xy, Q->xz, H[0][0], H[1][0], H[2][0]}, {Q->xy, Q->yy, Q->yz, H[0][1], H[1][1], H[2][1]},
                     {Q->xz, Q->yz, Q->zz, H[0][2], H[1][2], H[2][2]}, {H[0][0], H[0][1], H[0][2], A->xx, A->xy, A->xz},
                     {H[1][0], H[1][1], H[1][2], A->xy, A->yy, A->yz}, {H[2][0], H[2][1], H[2][2], A->xz, A->yz, A->zz}};
-    store3(qdd, sub(load3_from(tau, 0), p->f));
-    store3(qdd + 3, sub(load3_from(tau, 3), p->n));
-    solve6(b, S, qdd, singular);
-    B->v = load3(qdd);
-    B->w = load3(qdd + 3);
+    lane alpha[6];
+    store3(alpha, sub(load3_from(tau, 0), p->f));
+    store3(alpha + 3, sub(load3_from(tau, 3), p->n));
+    for (int k = 0; k < 6; k++)
+        if (is_driven(driven, k)) lock(S, alpha, k);
+    solve6(b, S, alpha, singular);
+    B->v = load3(alpha);
+    B->w = load3(alpha + 3);
+}
+
+/* qdd of the base: alpha, or what was given. */
+static void base_out(const link_state *B, const bool *driven, const lane *given, lane *qdd)
+{
+    store3(qdd, B->v);
+    store3(qdd + 3, B->w);
+    for (int k = 0; k < 6; k++)
+        if (is_driven(driven, k)) qdd[k] = given ? given[k] : lane_of(0);
 }
 
 /* --- outward: accelerations ----------------------------------------------------------------------------------- */
@@ -152,13 +192,15 @@ LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, vec3 *w, vec3
     }
 }
 
-LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *B, vec3 *w, vec3 *v)
+/* alpha of a body from its parent's. */
+LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
     const double *p = b->p_pc;
     if (p[0] != 0) *v = (vec3){v->x, v->y + w->z * p[0], v->z - w->y * p[0]};
     if (p[1] != 0) *v = (vec3){v->x - w->z * p[1], v->y, v->z + w->x * p[1]};
     if (p[2] != 0) *v = (vec3){v->x + w->y * p[2], v->y - w->x * p[2], v->z};
     BODY_FORMS(b, acceleration_form, b, at, w, v)
+    if (locked) return lane_of(0);
     lane sdd = B->g - (dot(B->G.n, *w) + dot(B->G.f, *v));
     if (b->joint == DYN_PRISMATIC)
         v->z += sdd;
@@ -168,7 +210,8 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *
 }
 
 /* Along an unbranched chain the parent's alpha stays in registers. */
-static void outward_accelerations(const dyn_model *m, const workspace *ws, lane *qdd)
+static void outward_accelerations(const dyn_model *m, const workspace *ws, const bool *driven, const lane *given,
+                                  lane *qdd)
 {
     vec3 w = vec3_zero(), v = vec3_zero();
     if (m->floating) {
@@ -176,11 +219,12 @@ static void outward_accelerations(const dyn_model *m, const workspace *ws, lane 
         v = ws->body[0].v;
     }
     for (int i = m->floating; i < (int)m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        link_state     *B = &ws->body[i];
+        const dyn_body *b      = &m->body[i];
+        link_state     *B      = &ws->body[i];
+        bool            locked = is_driven(driven, b->v);
         lane            sdd;
         if (b->parent == DYN_WORLD) { /* alpha_p = 0 */
-            sdd = B->g;
+            sdd = locked ? lane_of(0) : B->g;
             w = v                                      = vec3_zero();
             *(b->joint == DYN_PRISMATIC ? &v.z : &w.z) = sdd;
         } else {
@@ -188,9 +232,12 @@ static void outward_accelerations(const dyn_model *m, const workspace *ws, lane 
                 w = ws->body[b->parent].w;
                 v = ws->body[b->parent].v;
             }
-            sdd = acceleration(b, ws->euler.at[i], B, &w, &v);
+            sdd = acceleration(b, ws->euler.at[i], B, locked, &w, &v);
         }
-        qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
+        if (locked)
+            qdd[b->v] = given ? given[b->v] : lane_of(0);
+        else
+            qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
         if (b->forks) {
             B->w = w;
             B->v = v;
@@ -205,16 +252,21 @@ static void articulated_body(const dyn_scene *scene, const workspace *ws, const 
     const dyn_model *m   = scene->model;
     lane            *qdd = block_out(io->qdd, 0, 0), singular = lane_of(-1);
     const lane      *tau  = block_in(io->tau, 0, 0);
-    euler_io         rest = {
-                .q = block_in(io->q, 0, 0), .qd = block_in(io->qd, 0, 0), .wrenches = block_in(io->wrenches, 0, 0)};
-    articulated I;
-    wrench      p;
+    euler_io         rest = {.q        = block_in(io->q, 0, 0),
+                             .qd       = block_in(io->qd, 0, 0),
+                             .qdd      = block_in(io->given, 0, 0),
+                             .wrenches = block_in(io->wrenches, 0, 0)};
+    articulated      I;
+    wrench           p;
     joints_place(m, rest.q, ws->euler.at);
     if (rest.wrenches) externals_gather(scene, rest.q, ws->euler.at, rest.wrenches, &ws->euler.ext);
     outward(scene, &ws->euler, &rest, false);
-    inward_bodies(scene, ws, &rest, tau, &singular, &I, &p);
-    if (m->floating) base_acceleration(&m->body[0], &I, &p, tau, &ws->body[0], qdd, &singular);
-    outward_accelerations(m, ws, qdd);
+    inward_bodies(scene, ws, &rest, tau, io->driven, &singular, &I, &p);
+    if (m->floating) {
+        base_acceleration(&m->body[0], &I, &p, tau, io->driven, &ws->body[0], &singular);
+        base_out(&ws->body[0], io->driven, rest.qdd, qdd);
+    }
+    outward_accelerations(m, ws, io->driven, rest.qdd, qdd);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }
 
@@ -226,6 +278,8 @@ static dyn_forward_dynamics at_block(const dyn_scene *scene, const dyn_forward_d
                                   .qd       = (const double *)block_in(io->qd, block, nv),
                                   .tau      = (const double *)block_in(io->tau, block, nv),
                                   .wrenches = nw ? (const double *)block_in(io->wrenches, block, nw) : NULL,
+                                  .driven   = io->driven,
+                                  .given    = (const double *)block_in(io->given, block, nv),
                                   .qdd      = (double *)block_out(io->qdd, block, nv),
                                   .singular = (double *)block_out(io->singular, block, 1)};
 }

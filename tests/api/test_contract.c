@@ -76,9 +76,9 @@ static bool lists(const json_t *array, const char *text)
     return false;
 }
 
-static size_t count_bits(unsigned bits)
+static size_t count_bits(api_set bits)
 {
-    return (size_t)__builtin_popcount(bits);
+    return (size_t)__builtin_popcountll(bits);
 }
 
 static void test_fields(void **state)
@@ -129,7 +129,7 @@ static void test_evaluate(void **state)
     const json_t *request    = request_of("evaluate");
     const json_t *operations = at(request, "properties", "operations", "properties", NULL);
     const json_t *answer     = at(answer_of("evaluate"), "properties", NULL);
-    unsigned      shared     = 0;
+    api_set       shared     = 0;
     size_t        n          = 0;
     for (size_t i = 0; api_operations[i]; i++) {
         const api_operation *o = api_operations[i];

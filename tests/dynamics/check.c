@@ -38,3 +38,15 @@ void check_close(const char *what, uint64_t seed, size_t n, const double *got, c
 {
     check_close_scaled(what, seed, n, got, expected, tolerance, 0);
 }
+
+double largest_row_sum(const double *M, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < n; j++)
+            sum += fabs(M[i * n + j]);
+        most = fmax(most, sum);
+    }
+    return most;
+}

@@ -17,3 +17,6 @@ void check_close(const char *what, uint64_t seed, size_t n, const double *got, c
 
 /* The largest magnitude among n entries. */
 double largest(size_t n, const double *x);
+
+/* The largest sum of magnitudes along a row of M, n x n. */
+double largest_row_sum(const double *M, size_t n);

@@ -68,6 +68,10 @@ void reference_mass_matrix(const reference *r, double *M);
 void reference_bias(const reference *r, const reference_scene *scene, reference_bias_parts out);
 /* false: the mass matrix is not positive definite */
 bool reference_forward_dynamics(const reference *r, const reference_scene *scene, const double *tau, double *qdd);
+/* tau given for the free coordinates, qdd for the driven; the others' qdd is written:
+ *     M_ff qdd_f = tau_f - bias_f - M_fd qdd_d.   false: M_ff is not positive definite */
+bool reference_hybrid_dynamics(const reference *r, const reference_scene *scene, const bool *driven, const double *tau,
+                               double *qdd);
 bool reference_inverse_mass_matrix(const reference *r, double *inverse);
 void reference_frame(const reference *r, int link, const dyn_pose *X_lf, bool frame_axes, reference_frame_motion out);
 void reference_energy(const reference *r, const reference_scene *scene, reference_energies *out);

@@ -24,35 +24,6 @@ static void inverse(const dyn_kernels *k, const trial *t, const double *qdd, dou
         (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = qdd, .wrenches = t->wrenches, .tau = tau});
 }
 
-/* The largest sum of magnitudes along a row. */
-static double norm(const double *M, size_t n)
-{
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (size_t j = 0; j < n; j++)
-            sum += fabs(M[i * n + j]);
-        most = fmax(most, sum);
-    }
-    return most;
-}
-
-/* How much a relative error of 1 in M and in each force would move qdd = M^-1 (tau - bias):
- * |M^-1| (|M| |qdd| + |tau| + |bias|). */
-static double leverage(const reference *r, const reference_scene *scene, const trial *t, const double *tau,
-                       const double *qdd)
-{
-    size_t  n = t->nv;
-    double *M = calloc(n * n, sizeof *M), *inverse = calloc(n * n, sizeof *M), *bias = calloc(n, sizeof *bias);
-    assert_true(M && inverse && bias);
-    reference_mass_matrix(r, M);
-    assert_true(reference_inverse_mass_matrix(r, inverse));
-    reference_bias(r, scene, (reference_bias_parts){.bias = bias});
-    double forces = norm(M, n) * largest(n, qdd) + largest(n, tau) + largest(n, bias), size = norm(inverse, n) * forces;
-    free(M), free(inverse), free(bias);
-    return size;
-}
-
 /* A few units in the last place of M and of the forces, as far as the robot itself magnifies them. */
 #define TOLERANCE (8 * DBL_EPSILON)
 
@@ -68,7 +39,7 @@ static void test_random_robots(void **state)
             reference       *ref   = trial_reference(&t, r);
             size_t           at    = r * t.nv;
             assert_true(reference_forward_dynamics(ref, &scene, t.tau + at, expected + at));
-            size[r] = leverage(ref, &scene, &t, t.tau + at, expected + at);
+            size[r] = trial_leverage(&t, ref, &scene, t.tau + at, expected + at);
             reference_free(ref);
         }
         const dyn_kernels *k;
@@ -99,7 +70,7 @@ static void check_torques_come_back(const trial *t)
     for (size_t r = 0; r < t->rows; r++)
         assert_true(singular[r] == -1);
     for (size_t r = 0; r < t->rows; r++)
-        size = fmax(size, norm(M + r * t->nv * t->nv, t->nv) * largest(t->nv, qdd + r * t->nv));
+        size = fmax(size, largest_row_sum(M + r * t->nv * t->nv, t->nv) * largest(t->nv, qdd + r * t->nv));
     size += largest(t->rows * t->nv, bias);
     check_close_scaled("tau", t->seed, t->rows * t->nv, tau, t->tau, 1e-15, size);
     free(qdd), free(tau), free(bias), free(M), free(singular);
@@ -163,7 +134,7 @@ static void test_accelerations_come_back(void **state)
             reference       *ref   = trial_reference(&t, r);
             size_t           at    = r * t.nv;
             check_close_scaled("qdd", seed, t.nv, qdd + at, t.qdd + at, TOLERANCE,
-                               leverage(ref, &scene, &t, tau + at, t.qdd + at));
+                               trial_leverage(&t, ref, &scene, tau + at, t.qdd + at));
             reference_free(ref);
         }
         free(qdd), free(tau), free(singular);

@@ -153,3 +153,18 @@ reference *trial_reference(const trial *t, size_t row)
                                                                 .qdd  = t->qdd + row * t->nv,
                                                                 .qddd = t->qddd + row * t->nv});
 }
+
+double trial_leverage(const trial *t, const reference *r, const reference_scene *scene, const double *tau,
+                      const double *qdd)
+{
+    size_t  n = t->nv;
+    double *M = calloc(n * n, sizeof *M), *inverse = calloc(n * n, sizeof *M), *bias = calloc(n, sizeof *bias);
+    assert_true(M && inverse && bias);
+    reference_mass_matrix(r, M);
+    assert_true(reference_inverse_mass_matrix(r, inverse));
+    reference_bias(r, scene, (reference_bias_parts){.bias = bias});
+    double forces = largest_row_sum(M, n) * largest(n, qdd) + largest(n, tau) + largest(n, bias);
+    double size   = largest_row_sum(inverse, n) * forces;
+    free(M), free(inverse), free(bias);
+    return size;
+}

@@ -37,6 +37,12 @@ reference_scene trial_reference_scene(const trial *t, size_t row, reference_wren
 /* The reference in one row, to be freed by the caller. */
 reference *trial_reference(const trial *t, size_t row);
 
+/* How much a relative error of 1 in M and in each force would move qdd = M^-1 (tau - bias):
+ * |M^-1| (|M| |qdd| + |tau| + |bias|). With some coordinates driven it is no more: the eigenvalues of what is left of M
+ * lie between those of M. */
+double trial_leverage(const trial *t, const reference *r, const reference_scene *scene, const double *tau,
+                      const double *qdd);
+
 /* rows * entries doubles, never NULL; free() frees. */
 double *trial_array(const trial *t, size_t entries);
 

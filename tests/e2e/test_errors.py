@@ -211,6 +211,36 @@ class Requests(ErrorCase):
         self.bad({"q": q, "outputs": ["inverse"]}, operation="mass-matrix", model="limp", says="hip")
         self.assertEqual(self.client.post("/v1/models/limp/mass-matrix", {"q": q}).status, 200)
 
+    def test_free_coordinates(self):
+        q, flying = self.Q, [0] * 6 + [1] + self.Q
+        for free in (3, None, {"hip": True}):
+            self.bad({"q": q, "free": free}, "/free", says="velocity names")
+        self.bad({"q": q, "free": "hip"}, "/free", says="hip")
+        self.bad({"q": q, "free": "base"}, "/free", says="fixed")
+        self.bad({"q": q, "free": ["hip", "knee"]}, "/free/1", says="knee")
+        self.bad({"q": q, "free": ["hip", 1]}, "/free/1")
+        self.bad({"q": flying, "free": ["base"]}, "/free/0", model="free", says="base")
+        self.bad({"q": q, "free": ["hip", "elbow", "hip"]}, "/free/2", says="twice")
+        self.bad({"q": q, "qdd": [1, 2, 0, 4], "free": ["grasp", "hip"]}, "/qdd/3", says=("hip", "free", "4"))
+        self.bad({"q": q, "qdd": [[0] * 4, [0, 0, 5, 0]], "free": ["grasp"]}, "/qdd/1/2", 1, says="grasp")
+        self.bad({"q": q, "tau": [1, 0, 0, 2], "free": ["hip"]}, "/tau/0", says=("shoulder", "not free"))
+        self.bad({"q": q, "tau": [[0, 0, 0, 2], [0, 1, 0, 2]], "free": ["hip"]}, "/tau/1/1", 1, says="elbow")
+        self.bad({"q": flying, "qdd": [0, 0, 1] + [0] * 7, "free": "base"}, "/qdd/2", model="free", says="base.vz")
+        self.bad({"q": q, "outputs": ["qdd"]}, "/outputs", says="free")
+        self.bad({"q": q, "free": ["hip"], "outputs": ["base_acceleration"]}, "/outputs", says="base")
+        self.bad({"q": flying, "free": ["hip"], "outputs": ["base_acceleration"]}, "/outputs", model="free")
+        self.bad({"q": q, "free": ["hip"]}, "/free", operation="forward-dynamics")
+        self.bad({"q": q, "tau": q, "operations": {"inverse-dynamics": {}}}, "/tau", operation="evaluate")
+        self.bad({"q": q, "operations": {"inverse-dynamics": {"free": ["knee"]}}}, "/operations/inverse-dynamics/free/0",
+                 operation="evaluate")
+        document = branched()
+        document["links"][-1].pop("inertial")
+        self.put_model("limp", document)
+        self.bad({"q": q, "free": ["shoulder", "hip"]}, model="limp", says="hip")
+        self.bad({"q": [q, q], "free": ["hip"]}, model="limp", row=0, says="hip")
+        self.assertEqual(self.client.post("/v1/models/limp/inverse-dynamics", {"q": q, "free": ["shoulder"]}).status,
+                         200)
+
     def test_singular_jacobian(self):
         """One joint cannot move a frame six ways."""
         self.bad({"q": [0.3], "frame": "bob"}, operation="task-space", model="pendulum")
