@@ -17,7 +17,7 @@ enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 
 enum { BY = 3 /* q, qd, qdd */, POINTS = 1 + API_FEET, SITE = 9 /* numbers of a wrench: force, torque, point */ };
 
 #define GRADIENTS (~(API_BIT(D_RESULTANT) - 1))
-#define OF_FEET (API_BIT(FOOT_WRENCHES) | API_BIT(TAU) | 7 * API_BIT(D_FOOT_WRENCHES) | 7 * API_BIT(DTAU))
+#define OF_FEET   (API_BIT(FOOT_WRENCHES) | API_BIT(TAU) | 7 * API_BIT(D_FOOT_WRENCHES) | 7 * API_BIT(DTAU))
 
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
