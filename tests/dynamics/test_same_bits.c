@@ -25,7 +25,8 @@ enum { BATCH = 40, ROBOTS = SAME_BITS_ROBOTS };
     X(dqdd_dq, n * n) X(dqdd_dqd, n * n) X(dqdd_dtau, n * n) X(dqdd_dwrench, 6 * w * n)          \
     X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \
     X(regressor, 10 * b * n) X(joint_regressor, 3 * joints(t) * n)                               \
-    X(qdd, n) X(pivot, 1) X(mass_matrix, n * n) X(inverse, n * n) X(pivot_of_m, 1)               \
+    X(qdd, n) X(pivot, 1) X(qdd_beside_driven, n) X(pivot_beside_driven, 1)                      \
+    X(mass_matrix, n * n) X(inverse, n * n) X(pivot_of_m, 1)                                     \
     X(bias, n) X(coriolis, n) X(gravity, n) X(friction, n)                                       \
     X(positions, 6) X(orientations, 8) X(jacobian, 6 * n) X(jacobian_dot, 6 * n)                 \
     X(velocity, 6) X(acceleration, 6) X(jerk, 6)                                                 \
@@ -95,6 +96,27 @@ static void evaluate_forces(const dyn_kernels *k, const trial *t, const results 
                          .coriolis = r->coriolis,
                          .gravity  = r->gravity,
                          .friction = r->friction});
+}
+
+/* Every other coordinate driven. */
+static void evaluate_driven(const dyn_kernels *k, const trial *t, const results *r)
+{
+    bool    driven[DYN_MAX_DOF];
+    double *given = trial_array(t, t->nv);
+    for (size_t i = 0; i < t->rows * t->nv; i++) {
+        driven[i % t->nv] = i % t->nv % 2;
+        if (driven[i % t->nv]) given[i] = t->qdd[i];
+    }
+    rows_forward_dynamics(k, &t->scene, t->rows,
+                          (dyn_forward_dynamics){.q        = t->q,
+                                                 .qd       = t->qd,
+                                                 .tau      = t->tau,
+                                                 .wrenches = t->wrenches,
+                                                 .driven   = driven,
+                                                 .given    = given,
+                                                 .qdd      = r->qdd_beside_driven,
+                                                 .singular = r->pivot_beside_driven});
+    free(given);
 }
 
 static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const results *r)
@@ -202,6 +224,7 @@ static void evaluate_motions(const dyn_kernels *k, const trial *t, const results
 static void evaluate(const dyn_kernels *k, const trial *t, const results *r)
 {
     evaluate_forces(k, t, r);
+    evaluate_driven(k, t, r);
     evaluate_derivatives(k, t, r);
     evaluate_matrices(k, t, r);
     evaluate_motions(k, t, r);
