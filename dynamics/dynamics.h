@@ -61,7 +61,7 @@ typedef struct dyn_inverse_dynamics {
 typedef struct dyn_forward_dynamics {
     const double *q, *qd, *tau, *wrenches;
     const bool   *driven;   /* [nv], of all states; NULL: none is. tau of these is not looked at */
-    const double *given;    /* nv: qdd of the driven; must be 0 for the others, and NULL when none is driven */
+    const double *given;    /* nv: qdd of the driven, 0 for the others; NULL: zeros */
     double       *qdd;      /* nv, the given ones too */
     double       *singular; /* 1: index of the body whose pivot was zero but for rounding, or -1 */
 } dyn_forward_dynamics;
