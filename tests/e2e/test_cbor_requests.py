@@ -93,7 +93,7 @@ class SameBits(ServerCase):
         """The fields of a state that the operation takes, by asking."""
         fields = {}
         for name, (row,) in states(1).items():
-            answer = self.client.post(f"/v1/models/arm/{operation}", {"q": [0, 0, 0, 0], name: row, "outputs": []})
+            answer = self.client.post(f"/v1/models/arm/{operation}", {"q": [0, 0, 0, 0], name: row})
             if answer.json().get("code") != "unknown-field":
                 fields[name] = row
         return fields
