@@ -34,7 +34,7 @@ LANE_INLINE void solve_columns(const dyn_model *m, const workspace *ws, lane *X,
     const int   *up = ws->factor.ancestor;
     lane         x[4];
     for (int k = m->nv - 1; k >= 0; k--) {
-        const lane *L = &ws->factor.L[(size_t)k * nv];
+        const lane *L = ws->factor.L + (size_t)k * nv;
         for (size_t c = 0; c < n; c++)
             x[c] = X[(size_t)k * columns + c];
         for (int i = up[k]; i >= 0; i = up[i])
@@ -42,7 +42,7 @@ LANE_INLINE void solve_columns(const dyn_model *m, const workspace *ws, lane *X,
                 X[(size_t)i * columns + c] -= L[i] * x[c];
     }
     for (int k = 0; k < m->nv; k++) {
-        const lane *L = &ws->factor.L[(size_t)k * nv];
+        const lane *L = ws->factor.L + (size_t)k * nv;
         for (size_t c = 0; c < n; c++)
             x[c] = X[(size_t)k * columns + c] * ws->d[k];
         for (int i = up[k]; i >= 0; i = up[i])
