@@ -31,7 +31,7 @@ static size_t entry_at(const api_lanes *a, size_t place)
     for (size_t axis = a->rank; axis-- > 0;) {
         size_t i = place % a->extent[axis];
         place /= a->extent[axis];
-        entry += stride * (a->turned[axis] ? (size_t)a->order[i] : i);
+        entry += stride * (a->turned[axis] && a->order ? (size_t)a->order[i] : i);
         stride *= a->extent[axis];
     }
     return entry;
@@ -129,7 +129,7 @@ static void emit_empty(api_emit *e, size_t rank, const size_t *extent)
         return;
     }
     api_emit_array(e);
-    for (size_t i = 0; i < extent[0]; i++)
+    for (size_t i = 0; rank > 0 && i < extent[0]; i++)
         emit_empty(e, rank - 1, extent + 1);
     api_emit_end(e);
 }

@@ -90,7 +90,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
           .joint_wrenches = api_result_block(e, asked, JOINT_WRENCHES, block),
     };
     if (asked->driven && !(io.qdd = find_qdd(e, asked, block, blocks))) return false;
-    if (base) copy_base(e, io.qdd, blocks, base);
+    if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
     if (!io.tau && !io.joint_wrenches) return true;
     e->call->api->kernels->inverse_dynamics(&e->scene, e->workspace, &io, blocks);
     if (asked->driven && io.tau) restore_given(e, asked, block, blocks, io.tau);
