@@ -56,6 +56,18 @@ class Server:
         with open(self.log_path, errors="replace") as log:
             return log.read()
 
+    def events(self):
+        """The log's whole lines: the last one may be on its way, since a thread of its own writes them."""
+        return [json.loads(line) for line in self.log().splitlines(keepends=True) if line.endswith("\n")]
+
+    def await_log(self, text):
+        """Waits until the log says so: it is written some milliseconds after the answer."""
+        give_up = time.monotonic() + PATIENCE
+        while text not in self.log():
+            if time.monotonic() > give_up:
+                raise AssertionError(f"{text!r} is not in the log:\n{self.log()}")
+            time.sleep(0.01)
+
     def _find_port(self):
         give_up = time.monotonic() + PATIENCE
         while time.monotonic() < give_up:

@@ -181,9 +181,10 @@ class Headers(WireCase):
             raw.send(b"GET " + target + b' HTTP/1.1\r\nHost: x\r\nRequest-Id: \xe9"\\\r\nUser-Agent: \xff\r\n\r\n')
             self.assertIn(raw.answer().status, (400, 404))
             raw.close()
-        self.alive()
-        for line in self.server.log().splitlines():
-            self.assertIsInstance(json.loads(line), dict)
+        self.client.get("/v1", Request_Id="after-the-strange-bytes")
+        self.server.await_log("after-the-strange-bytes")
+        for event in self.server.events():
+            self.assertIsInstance(event, dict)
 
 
 class Malformed(WireCase):

@@ -243,12 +243,9 @@ class Starting(unittest.TestCase):
 class Log(ServerCase):
     def test_one_json_line_an_event(self):
         self.client.get("/v1/models/puma560", Request_Id="find-me-in-the-log")
-        give_up = time.monotonic() + PATIENCE
-        while "find-me-in-the-log" not in self.server.log():
-            self.assertLess(time.monotonic(), give_up, self.server.log())
-            time.sleep(0.02)
-        for line in self.server.log().splitlines():
-            self.assertIsInstance(json.loads(line), dict)
+        self.server.await_log("find-me-in-the-log")
+        for event in self.server.events():
+            self.assertIsInstance(event, dict)
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ class Restarts(StoreCase):
         self.assertEqual((ready.status, ready.json()["status"]), (200, "ready"))
         for name in ("torn", "ur5"):
             self.assertTrue([r for r in ready.json()["reasons"] if f"{name}.json" in r], ready)
-            self.assertIn(f"{name}.json", self.server.log())
+            self.server.await_log(f"{name}.json")
             self.assertEqual(os.path.getsize(self.path(name + ".json")), 100)
         self.assertEqual(self.run_command("export").returncode, 1)      # in use
         self.stop()
@@ -202,7 +202,7 @@ class Refusals(StoreCase):
             os.rename(self.path(file), os.path.join(aside, file))
         os.rmdir(folder)
         self.check(503, "store-failed")
-        self.assertIn('"event":"store"', self.server.log())
+        self.server.await_log('"event":"store"')
         os.rename(aside, folder)
         self.restart()
         self.put("mine", pendulum(3), 200)
