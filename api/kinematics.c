@@ -1,5 +1,5 @@
 /* kinematics.c - poses of frames; Jacobian, its rate, velocity, acceleration and jerk of one frame. */
-#include "fields.h"
+#include "frame_fields.h"
 #include "operation.h"
 #include <string.h>
 
@@ -35,16 +35,6 @@ static bool read_frames(api_evaluation *e, api_asked *asked, const api_node *lis
     return true;
 }
 
-static bool read_reference(api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
-{
-    if (!value) return true;
-    const char *name = api_read_string(e, value, at);
-    if (!name) return false;
-    asked->frame_axes = strcmp(name, "frame") == 0;
-    return asked->frame_axes || strcmp(name, "world") == 0 ||
-           api_fail_at(e, at, API_BAD_VALUE, "\"%.64s\" given, \"world\" or \"frame\" expected", name);
-}
-
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
     const api_node *frame     = api_node_get(given, "frame");
@@ -60,7 +50,7 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
         return api_fail_at(e, &frame_at, API_MISSING_FIELD,
                            "all outputs but poses need \"frame\", the one they are of");
     }
-    return read_reference(e, asked, api_node_get(given, "reference"), &reference_at);
+    return api_read_reference(e, api_node_get(given, "reference"), &reference_at, &asked->frame_axes);
 }
 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)

@@ -8,23 +8,27 @@
 #define NEGLIGIBLE 1e-8
 
 /* dgesvd wants 3 min + max of its dimensions, and at least 5 min. */
-static size_t work_size(size_t nv)
+static size_t work_size(size_t nv, size_t k)
 {
-    return nv + 10 * API_TASK_AXES;
+    return 3 * (nv + k);
 }
 
 size_t api_task_room(size_t nv, size_t k)
 {
-    return nv * nv + 2 * nv * k + work_size(nv);
+    return nv * nv + 2 * nv * k + 2 * k * k + 2 * k + work_size(nv, k);
 }
 
 void api_task_place(api_task *task, double *room)
 {
     size_t nv = task->nv, k = task->k;
-    task->M    = room;
-    task->X    = task->M + nv * nv;
-    task->U    = task->X + nv * k;
-    task->work = task->U + nv * k;
+    task->M      = room;
+    task->X      = task->M + nv * nv;
+    task->U      = task->X + nv * k;
+    task->Vt     = task->U + nv * k;
+    task->Lambda = task->Vt + k * k;
+    task->S      = task->Lambda + k * k;
+    task->mass   = task->S + k;
+    task->work   = task->mass + k;
 }
 
 size_t api_task_rank(const api_task *task)
@@ -60,16 +64,15 @@ static bool decompose(api_task *task)
         return true;
     }
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', nv, task->M, nv) != 0 || !solve_triangular(task, 'N')) return false;
-    memset(task->S, 0, sizeof task->S);
     return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'S', 'A', nv, k, task->X, nv, task->S, task->U, nv, task->Vt, k,
-                               task->work, (lapack_int)work_size(task->nv)) == 0;
+                               task->work, (lapack_int)work_size(task->nv, task->k)) == 0;
 }
 
 static void compose(api_task *task)
 {
-    size_t nv = task->nv, k = task->k, known = nv < k ? nv : k;
+    size_t nv = task->nv, k = task->k, known = nv < k ? nv : k, counting = task->redundant ? api_task_rank(task) : k;
     for (size_t i = 0; i < k; i++)
-        task->mass[i] = 1 / (task->S[i] * task->S[i] + task->damping * task->damping);
+        task->mass[i] = i < counting ? 1 / (task->S[i] * task->S[i] + task->damping * task->damping) : 0;
     for (size_t a = 0; a < k; a++)
         for (size_t b = 0; b < k; b++) {
             double sum = 0;
@@ -90,9 +93,10 @@ api_task_status api_task_solve(api_task *task)
 {
     if (!finite_all(task->M, task->nv * task->nv) || !finite_all(task->X, task->nv * task->k))
         return API_TASK_NOT_COMPUTED;
-    memset(task->S, 0, sizeof task->S);
+    memset(task->S, 0, task->k * sizeof *task->S);
     if (!decompose(task)) return API_TASK_NOT_COMPUTED;
-    if (task->damping * task->damping == 0 && api_task_rank(task) < task->k) return API_TASK_SINGULAR;
+    if (task->damping * task->damping == 0 && !task->redundant && api_task_rank(task) < task->k)
+        return API_TASK_SINGULAR;
     compose(task);
     return task->nv == 0 || solve_triangular(task, 'T') ? API_TASK_DONE : API_TASK_NOT_COMPUTED;
 }

@@ -1,32 +1,37 @@
-/* task_inertia.h - the inertia that k directions of a task feel through a robot of nv coordinates: one state, plain
- * numbers, by LAPACK.
+/* task_inertia.h - the inertia that k directions feel through a robot of nv coordinates, of a task or of contacts: one
+ * state, plain numbers, by LAPACK.
  *
- * With J the task's Jacobian, M = L L^T and the singular values L^-1 J^T = U S V^T,
+ * With J the Jacobian of these directions, M = L L^T and the singular values L^-1 J^T = U S V^T,
  *
  *     Lambda = (J M^-1 J^T + damping^2)^-1 = V (S^2 + damping^2)^-1 V^T,
- *     Jbar   = M^-1 J^T Lambda             = L^-T U S (S^2 + damping^2)^-1 V^T. */
+ *     Jbar   = M^-1 J^T Lambda             = L^-T U S (S^2 + damping^2)^-1 V^T.
+ *
+ * Where J has a lower rank than k the first inverse does not exist; a `redundant` task has the pseudo-inverse in its
+ * place, without the singular values that count as zero: what then is solved is solved with the least norm. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { API_TASK_AXES = 6 };
+enum { API_TASK_AXES = 6 }; /* directions of one frame */
 
 /* Matrices are in columns, as LAPACK has them. The arrays are the caller's, api_task_room numbers together. */
 typedef struct api_task {
-    size_t  nv, k; /* k <= API_TASK_AXES */
+    size_t  nv, k;
     double  damping;
-    double *M;                                     /* nv x nv, the lower half counts; becomes L */
-    double *X;                                     /* nv x k: J^T; becomes Jbar */
-    double *U, *work;                              /* inner */
-    double  S[API_TASK_AXES];                      /* singular values, the largest first */
-    double  Vt[API_TASK_AXES * API_TASK_AXES];     /* k x k */
-    double  Lambda[API_TASK_AXES * API_TASK_AXES]; /* k x k */
-    double  mass[API_TASK_AXES]; /* eigenvalues of Lambda, the least first; their vectors are V's columns */
+    bool    redundant; /* directions that depend on each other, or do not move, are no fault */
+    double *M;         /* nv x nv, the lower half counts; becomes L */
+    double *X;         /* nv x k: J^T; becomes Jbar */
+    double *U, *work;  /* inner */
+    double *S;         /* k: singular values, the largest first */
+    double *Vt;        /* k x k */
+    double *Lambda;    /* k x k */
+    double *mass;      /* k: eigenvalues of Lambda, the least first; their vectors are V's columns. Behind the rank of a
+                        * redundant task 0 */
 } api_task;
 
 typedef enum api_task_status {
     API_TASK_DONE,
-    API_TASK_SINGULAR,     /* J has a lower rank than k, and there is no damping; S tells */
+    API_TASK_SINGULAR,     /* J has a lower rank than k, there is no damping and no redundancy; S tells */
     API_TASK_NOT_COMPUTED, /* a figure is not finite, or M not positive */
 } api_task_status;
 

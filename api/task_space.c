@@ -5,7 +5,7 @@
  *
  * h being the bias. Kernels compute M, J, Jdot and h in lanes; task_inertia.c the rest, one state at a time, so that a
  * state has the same bits alone and in a batch. */
-#include "fields.h"
+#include "frame_fields.h"
 #include "operation.h"
 #include <string.h>
 
@@ -13,47 +13,7 @@ enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CO
 
 #define OF_KINEMATICS (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* the outputs that need no inertia */
 
-static const char *const axis_names[API_TASK_AXES] = {"x", "y", "z", "rx", "ry", "rz"};
-
 /* --- options ---------------------------------------------------------------------------------------------------- */
-
-static int axis_named(const char *name)
-{
-    for (int axis = 0; axis < API_TASK_AXES; axis++)
-        if (strcmp(axis_names[axis], name) == 0) return axis;
-    return -1;
-}
-
-static bool read_axis(const api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
-{
-    const char *name = api_read_string(e, value, at);
-    if (!name) return false;
-    int axis = axis_named(name);
-    if (axis < 0)
-        return api_fail_at(e, at, API_UNKNOWN_NAME, "\"%.64s\" given, one of x, y, z, rx, ry, rz expected", name);
-    for (size_t i = 0; i < asked->n_axes; i++)
-        if (asked->axis[i] == axis) return api_fail_at(e, at, API_DUPLICATE_NAME, "the axis %s is listed twice", name);
-    asked->axis[asked->n_axes++] = axis;
-    return true;
-}
-
-/* "axes": in their order; absent: all six. */
-static bool read_axes(const api_evaluation *e, api_asked *asked, const api_node *list, const api_place *at)
-{
-    for (int axis = 0; !list && axis < API_TASK_AXES; axis++)
-        asked->axis[asked->n_axes++] = axis;
-    if (!list) return true;
-    if (!api_node_is(list, API_ARRAY) || api_node_size(list) == 0)
-        return api_fail_at(e, at, api_node_is(list, API_ARRAY) ? API_WRONG_SHAPE : API_WRONG_TYPE,
-                           "%s given, an array of at least one of x, y, z, rx, ry, rz expected",
-                           api_node_is(list, API_ARRAY) ? "an empty array" : api_node_kind_text(list));
-    for (size_t i = 0; i < api_node_size(list); i++) {
-        api_node  name;
-        api_place entry = api_place_index(at, i);
-        if (!api_node_item(list, i, &name) || !read_axis(e, asked, &name, &entry)) return false;
-    }
-    return true;
-}
 
 static bool read_damping(const api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
 {
@@ -74,7 +34,7 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
     int i = api_read_frame(e, frame, &frame_at, false);
     if (i < 0) return false;
     asked->at = &e->model->frames[i].frame;
-    return read_axes(e, asked, api_node_get(given, "axes"), &axes_at) &&
+    return api_read_axes(e, api_node_get(given, "axes"), &axes_at, asked->axis, &asked->n_axes) &&
            read_damping(e, asked, api_node_get(given, "damping"), &damping_at);
 }
 

@@ -134,6 +134,76 @@ static void missing_directions(void **state)
     free(none.room);
 }
 
+/* to <- a b, of k x k by columns */
+static void multiply(size_t k, const double *a, const double *b, double *to)
+{
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++) {
+            to[i + k * j] = 0;
+            for (size_t e = 0; e < k; e++)
+                to[i + k * j] += a[i + k * e] * b[e + k * j];
+        }
+}
+
+static void assert_close(const double *a, const double *b, size_t n, double tolerance)
+{
+    double size = 0;
+    for (size_t e = 0; e < n; e++)
+        size = fmax(size, fmax(fabs(a[e]), fabs(b[e])));
+    for (size_t e = 0; e < n; e++)
+        assert_true(fabs(a[e] - b[e]) <= tolerance * size);
+}
+
+/* More directions than coordinates, each a mixture of `rank` of them, M = 1: Lambda is the pseudo-inverse of A = J J^T,
+ * by Penrose's equations, and Jbar = J^T Lambda. */
+static void redundant_directions(void **state)
+{
+    (void)state;
+    enum { NV = 7, K = 9 };
+    for (size_t rank = 1; rank <= NV; rank++) {
+        uint64_t seed      = rank;
+        problem  p         = random_problem(seed, NV, 1, 0);
+        double   J[K * NV] = {0}, A[K * K] = {0}, AL[K * K], check[K * K], Jbar[NV * K] = {0};
+        for (size_t r = 0; r < rank; r++) {
+            double mix[K], row[NV];
+            for (size_t a = 0; a < K; a++)
+                mix[a] = draw(&seed);
+            for (size_t v = 0; v < NV; v++)
+                row[v] = draw(&seed);
+            for (size_t e = 0; e < K * NV; e++)
+                J[e] += mix[e % K] * row[e / K];
+        }
+        p.task = (api_task){.nv = NV, .k = K, .redundant = true};
+        p.room = calloc(api_task_room(NV, K), sizeof *p.room);
+        api_task_place(&p.task, p.room);
+        for (size_t v = 0; v < NV; v++)
+            for (size_t a = 0; a < K; a++) {
+                p.task.M[v + NV * v] = 1;
+                p.task.X[v + NV * a] = J[a + K * v];
+                for (size_t b = 0; b < K; b++)
+                    A[a + K * b] += J[a + K * v] * J[b + K * v];
+            }
+        assert_int_equal(api_task_solve(&p.task), API_TASK_DONE);
+        assert_int_equal(api_task_rank(&p.task), rank);
+        const double *L      = p.task.Lambda;
+        double        spread = p.task.S[0] / p.task.S[rank - 1], tolerance = spread * spread * 1e-13;
+        multiply(K, A, L, AL);
+        multiply(K, AL, A, check);
+        assert_close(check, A, K * K, tolerance);
+        multiply(K, L, AL, check);
+        assert_close(check, L, K * K, tolerance);
+        for (size_t v = 0; v < NV; v++)
+            for (size_t a = 0; a < K; a++)
+                for (size_t b = 0; b < K; b++)
+                    Jbar[v + NV * a] += J[b + K * v] * L[b + K * a];
+        assert_close(p.task.X, Jbar, NV * K, tolerance);
+        assert_true(p.task.mass[rank - 1] > 0);
+        for (size_t a = rank; a < K; a++)
+            assert_true(p.task.mass[a] == 0);
+        free(p.room);
+    }
+}
+
 static void what_cannot_be_computed(void **state)
 {
     (void)state;
@@ -150,9 +220,8 @@ static void what_cannot_be_computed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equations_hold),
-        cmocka_unit_test(directions_of_coordinates),
-        cmocka_unit_test(missing_directions),
+        cmocka_unit_test(equations_hold),          cmocka_unit_test(directions_of_coordinates),
+        cmocka_unit_test(missing_directions),      cmocka_unit_test(redundant_directions),
         cmocka_unit_test(what_cannot_be_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
