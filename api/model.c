@@ -80,7 +80,7 @@ static bool build(api_model *model, const api_document *document, api_reader *re
     if (status != DYN_OK) return fail_to_build(document, status, where, reader->problem);
     model->nq       = (size_t)model->dyn->nq;
     model->nv       = (size_t)model->dyn->nv;
-    model->n_bodies = model->dyn->n_bodies;
+    model->n_bodies = model->dyn->n_rows;
     return check_figures(model, document, reader->problem);
 }
 
@@ -134,8 +134,9 @@ static bool name_frames(api_model *model, const api_document *document)
     return ok;
 }
 
-static bool name_joint(api_model *model, const api_document *document, api_joint_name *joint, size_t body)
+static bool name_joint(api_model *model, const api_document *document, api_joint_name *joint, size_t row)
 {
+    int                      body  = model->dyn->row_body[row];
     const dyn_body          *dyn   = &model->dyn->body[body];
     int                      index = document->order[dyn->link];
     const api_document_link *link  = &document->links[index];
@@ -154,9 +155,9 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
                                 .effort              = link->effort,
                                 .q                   = dyn->q,
                                 .v                   = dyn->v,
-                                .body                = (int)body,
+                                .body                = body,
     };
-    model->body_names[body] = joint->link;
+    model->body_names[row] = joint->link;
     if (!dyn->mimic) {
         model->position_names[dyn->q] = joint->name;
         model->velocity_names[dyn->v] = joint->name;
@@ -176,8 +177,8 @@ static bool name_joints(api_model *model, const api_document *document)
         memcpy(model->position_names, api_base_position_names, sizeof api_base_position_names);
         memcpy(model->velocity_names, api_base_velocity_names, sizeof api_base_velocity_names);
     }
-    for (size_t body = first; body < model->n_bodies; body++)
-        if (!name_joint(model, document, &model->joints[body - first], body)) return false;
+    for (size_t row = first; row < model->n_bodies; row++)
+        if (!name_joint(model, document, &model->joints[row - first], row)) return false;
     return true;
 }
 

@@ -31,7 +31,7 @@ typedef struct api_model {
     char           *name;
     char            revision[33]; /* first 128 bits of SHA-256 of the canonical document without its name, hex */
     dyn_model      *dyn;
-    size_t          nq, nv, n_bodies;
+    size_t          nq, nv, n_bodies; /* n_bodies: the core's rows */
     const char    **position_names; /* [nq] */
     const char    **velocity_names; /* [nv] */
     const char    **body_names;     /* [n_bodies] */

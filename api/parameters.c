@@ -46,6 +46,11 @@ void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARA
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
+static const dyn_body *body_of_joint(const api_model *m, size_t j)
+{
+    return &m->dyn->body[m->joints[j].body];
+}
+
 static bool moves(const dyn_body *body, size_t v)
 {
     size_t n = body->joint == DYN_FLOATING ? 6 : 1;
@@ -55,8 +60,8 @@ static bool moves(const dyn_body *body, size_t v)
 bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
 {
     size_t c;
-    if (!is_of_body(m, parameter)) return moves(&m->dyn->body[m->dyn->floating + joint_of(m, parameter, &c)], v);
-    for (int i = (int)(parameter / API_PER_BODY); i != DYN_WORLD; i = m->dyn->body[i].parent)
+    if (!is_of_body(m, parameter)) return moves(body_of_joint(m, joint_of(m, parameter, &c)), v);
+    for (int i = m->dyn->row_body[parameter / API_PER_BODY]; i != DYN_WORLD; i = m->dyn->body[i].parent)
         if (moves(&m->dyn->body[i], v)) return true;
     return false;
 }
@@ -70,7 +75,7 @@ double api_parameter_effort(const api_model *m, const api_regressed *at, size_t 
     const double *row = at->joint_regressor + (v * COLUMNS * m->n_joints + COLUMNS * j) * W + at->lane;
     if (c == API_ROTOR_INERTIA) return row[ROTOR * W];
     if (c == API_VISCOUS) return row[VISCOUS * W];
-    double sign = row[COULOMB * W] * m->dyn->body[m->dyn->floating + j].ratio; /* that of the joint's rate */
+    double sign = row[COULOMB * W] * body_of_joint(m, j)->ratio; /* that of the joint's rate */
     return (c == API_COULOMB_POSITIVE ? sign > 0 : sign < 0) ? row[COULOMB * W] : 0;
 }
 
@@ -128,9 +133,9 @@ void api_parameters_of(const api_model *m, double *parameters)
 {
     const dyn_model *dyn = m->dyn;
     for (size_t i = 0; i < m->n_bodies; i++)
-        body_parameters(&dyn->body[i], parameters + API_PER_BODY * i);
+        body_parameters(&dyn->body[dyn->row_body[i]], parameters + API_PER_BODY * i);
     for (size_t j = 0; j < m->n_joints; j++) {
-        const dyn_body *b         = &dyn->body[dyn->floating + j];
+        const dyn_body *b         = body_of_joint(m, j);
         double         *own       = parameters + api_joint_parameter(m, j, 0);
         own[API_ROTOR_INERTIA]    = b->rotor_inertia;
         own[API_VISCOUS]          = b->friction.viscous;

@@ -53,7 +53,7 @@ typedef struct dyn_frame {
 typedef struct dyn_inverse_dynamics {
     const double *q, *qd, *qdd, *wrenches;
     double       *tau;            /* nv, N m or N */
-    double       *joint_wrenches; /* n_bodies x 6: by the parent on the body, axes of the body's link frame,
+    double       *joint_wrenches; /* n_rows x 6: by the parent on the body, axes of the body's link frame,
                                    * moment about the joint's origin; rotor, friction, springs excluded */
 } dyn_inverse_dynamics;
 
@@ -112,7 +112,7 @@ typedef struct dyn_energy {
 typedef struct dyn_torque_derivative {
     const double *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
     double       *tau, *tau_dot;                       /* nv */
-    double       *joint_wrenches, *joint_wrench_rates; /* n_bodies x 6, as in dyn_inverse_dynamics */
+    double       *joint_wrenches, *joint_wrench_rates; /* n_rows x 6, as in dyn_inverse_dynamics */
 } dyn_torque_derivative;
 
 /* Analytical derivatives of inverse dynamics. "With respect to q" has nv columns; for a floating base they are
@@ -120,7 +120,7 @@ typedef struct dyn_torque_derivative {
 typedef struct dyn_sensitivity {
     const double *q, *qd, *qdd, *wrenches;
     double       *dtau_dq, *dtau_dqd, *dtau_dqdd; /* nv x nv; must not be NULL. dtau_dqdd is the mass matrix */
-    double       *djoint_wrenches_dq, *djoint_wrenches_dqd, *djoint_wrenches_dqdd; /* n_bodies x 6 x nv */
+    double       *djoint_wrenches_dq, *djoint_wrenches_dqd, *djoint_wrenches_dqdd; /* n_rows x 6 x nv */
     double       *dtau_dwrench;                                                    /* n_wrenches x nv x 6 */
     double       *dtau_dgravity;                                                   /* nv x 3 */
 } dyn_sensitivity;
@@ -156,8 +156,8 @@ typedef struct dyn_coriolis {
  * inertia, viscous, Coulomb. */
 typedef struct dyn_regressor {
     const double *q, *qd, *qdd;
-    double       *regressor;       /* nv x 10 n_bodies */
-    double       *joint_regressor; /* nv x 3 n_joints, joints being the bodies without a floating base */
+    double       *regressor;       /* nv x 10 n_rows */
+    double       *joint_regressor; /* nv x 3 n_movers */
 } dyn_regressor;
 
 typedef struct dyn_kernels {

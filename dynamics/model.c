@@ -12,6 +12,7 @@ typedef struct builder {
     dyn_model      *m;
     dyn_body       *body;
     dyn_link_place *link;
+    int            *row_body;
 } builder;
 
 /* --- checks ----------------------------------------------------------------------------------------------- */
@@ -82,6 +83,13 @@ static dyn_status check(const dyn_description *d, int *where)
 
 /* --- the tree --------------------------------------------------------------------------------------------- */
 
+/* Makes body `index` a published one. */
+static void publish(builder *to, int index)
+{
+    to->body[index].row           = (int)to->m->n_rows;
+    to->row_body[to->m->n_rows++] = index;
+}
+
 static void add_base(builder *to, const dyn_description *d)
 {
     dyn_model *m = to->m;
@@ -92,11 +100,13 @@ static void add_base(builder *to, const dyn_description *d)
     *b           = (dyn_body){.parent = DYN_WORLD,
                               .joint  = DYN_FLOATING,
                               .link   = DYN_WORLD,
+                              .mover  = -1,
                               .ca     = 1,
                               .cg     = 1,
                               .ratio  = 1,
                               .X_bl   = pose_identity()};
     dyn_canonical_inertia(b, &b->X_bl, &d->base_inertia);
+    publish(to, 0);
     m->nq = 7;
     m->nv = 6;
 }
@@ -116,6 +126,8 @@ static void add_link(builder *to, const dyn_link *l, int index)
             b->q = m->nq++;
             b->v = m->nv++;
         }
+        b->mover = (int)m->n_movers++;
+        publish(to, (int)m->n_bodies);
         dyn_canonical_joint(b, l, &joint);
         *place = (dyn_link_place){(int)m->n_bodies++, b->X_bl};
     }
@@ -206,21 +218,23 @@ static void finish(dyn_model *m, dyn_body *body)
 
 static size_t model_bytes(size_t n_bodies, size_t n_links)
 {
-    return sizeof(dyn_model) + n_bodies * sizeof(dyn_body) + n_links * sizeof(dyn_link_place);
+    return sizeof(dyn_model) + n_bodies * (sizeof(dyn_body) + sizeof(int)) + n_links * sizeof(dyn_link_place);
 }
 
-/* One allocation: the model, its bodies, its places. */
+/* One allocation: the model, its bodies, its places, the bodies of its rows. */
 static dyn_model *allocate(size_t n_bodies, size_t n_links, builder *to)
 {
     size_t     bytes = model_bytes(n_bodies, n_links);
     dyn_model *m     = calloc(1, bytes);
     if (!m) return NULL;
-    to->m    = m;
-    to->body = (dyn_body *)(m + 1);
-    to->link = (dyn_link_place *)(to->body + n_bodies);
-    m->body  = to->body;
-    m->link  = to->link;
-    m->bytes = bytes;
+    to->m        = m;
+    to->body     = (dyn_body *)(m + 1);
+    to->link     = (dyn_link_place *)(to->body + n_bodies);
+    to->row_body = (int *)(to->link + n_links);
+    m->body      = to->body;
+    m->link      = to->link;
+    m->row_body  = to->row_body;
+    m->bytes     = bytes;
     return m;
 }
 
@@ -242,6 +256,7 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     for (size_t i = 0; i < d->n_links; i++)
         add_link(&to, &d->links[i], (int)i);
     follow_leaders(&to, d);
+    dyn_canonical_align(m, to.body, to.link);
     finish(m, to.body);
     *model = m;
     return DYN_OK;
@@ -252,11 +267,13 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
     builder    to;
     dyn_model *m = allocate(model->n_bodies, model->n_links, &to);
     if (!m) return DYN_NO_MEMORY;
-    *m      = *model;
-    m->body = to.body;
-    m->link = to.link;
+    *m          = *model;
+    m->body     = to.body;
+    m->link     = to.link;
+    m->row_body = to.row_body;
     memcpy(to.body, model->body, model->n_bodies * sizeof *to.body);
     memcpy(to.link, model->link, model->n_links * sizeof *to.link);
+    memcpy(to.row_body, model->row_body, model->n_rows * sizeof *to.row_body);
     for (size_t i = 0; i < n; i++) {
         int link = payload[i].link;
         if (link < DYN_WORLD || link >= (int)model->n_links || !inertia_finite(&payload[i].inertia)) {

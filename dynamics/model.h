@@ -96,7 +96,8 @@ typedef struct dyn_moments {
     double E[6]; /* kg m^2, second moment int r r^T dm: xx xy xz yy yz zz */
 } dyn_moments;
 
-/* A moving rigid body. Its body frame: origin on the moved joint frame's origin, z along the joint axis. */
+/* A moving rigid body. Its body frame: origin on the moved joint frame's origin, z along the joint axis; about z as
+ * suits the first body that hangs on it (align.c). */
 typedef struct dyn_body {
     int            parent; /* earlier body, or DYN_WORLD */
     dyn_joint_kind joint;  /* REVOLUTE, PRISMATIC or FLOATING */
@@ -110,9 +111,13 @@ typedef struct dyn_body {
     bool           sprung;         /* has a spring or damper */
     bool           near_end;       /* see dyn_link */
     bool           mimic;          /* q and v are those of another body's joint */
+    int            row;            /* among the published bodies, or -1: see dyn_model */
+    int            mover;          /* among what has rotor inertia and friction of its own, or -1: see dyn_model */
     int            q, v;           /* first entries in q and in qd */
     int            link;           /* index in the description of the link the joint carries, DYN_WORLD: base */
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
+    bool           twisted;        /* the body frame is turned further, about z, by a constant angle theta: */
+    double         ct, st;         /* its cosine and sine; of revolute joints only */
     double         p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */
     double         ratio, offset;
     double         mass; /* kg */
@@ -142,19 +147,23 @@ typedef struct dyn_link_place {
     dyn_pose X_bl; /* link frame in that body's frame (in the world for DYN_WORLD) */
 } dyn_link_place;
 
+/* Some bodies are there for the algorithms alone (NOTATION.md, "What is expanded"): they have no row. */
 typedef struct dyn_model {
-    size_t                n_bodies; /* moving bodies, floating base first */
-    size_t                n_links;  /* of the description */
-    int                   nq, nv;
-    bool                  floating;
-    bool                  branched;   /* some body hangs on other than the one before it */
-    bool                  coupled;    /* some body is a mimic: coordinates move several joints */
-    double                gravity[3]; /* m/s^2, world axes */
-    double                mass;       /* kg, of all bodies */
-    dyn_link_place        base;       /* the base link */
-    const dyn_body       *body;       /* [n_bodies] */
-    const dyn_link_place *link;       /* [n_links] */
-    size_t                bytes;      /* of the allocation */
+    size_t          n_bodies; /* moving bodies, floating base first */
+    size_t          n_rows;   /* published ones: what is given body by body has so many rows */
+    size_t          n_movers; /* joints, in the order of their bodies' rows: 3 columns each of a joint_regressor */
+    size_t          n_links;  /* of the description */
+    int             nq, nv;
+    bool            floating;
+    bool            branched;       /* some body hangs on other than the one before it */
+    bool            coupled;        /* some body is a mimic: coordinates move several joints */
+    double          gravity[3];     /* m/s^2, world axes */
+    double          mass;           /* kg, of all bodies */
+    dyn_link_place  base;           /* the base link */
+    const dyn_body *body;           /* [n_bodies] */
+    const dyn_link_place *link;     /* [n_links] */
+    const int            *row_body; /* [n_rows] the body that a row is of */
+    size_t                bytes;    /* of the allocation */
 } dyn_model;
 
 typedef enum dyn_status {

@@ -309,13 +309,14 @@ LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, 
 {
     const dyn_body *b = &scene->model->body[i];
     if (io->tau) effort_out(scene, b, w, io);
-    if (io->joint_wrenches) joint_wrench_out(b, ws->at[i], carried(*w, b, &ws->given[i]), io->joint_wrenches + 6 * i);
+    if (io->joint_wrenches && b->row >= 0)
+        joint_wrench_out(b, ws->at[i], carried(*w, b, &ws->given[i]), io->joint_wrenches + 6 * b->row);
     if (!rates) return;
     if (io->tau_dot) effort_rate_out(scene, b, rate, io);
-    if (io->joint_wrench_rates) {
+    if (io->joint_wrench_rates && b->row >= 0) {
         wrench r = carried(*rate, b, &ws->given_rate[i]);
         if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, joint_rate(b, io->qd));
-        joint_wrench_out(b, ws->at[i], r, io->joint_wrench_rates + 6 * i);
+        joint_wrench_out(b, ws->at[i], r, io->joint_wrench_rates + 6 * b->row);
     }
 }
 

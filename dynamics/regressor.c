@@ -79,8 +79,8 @@ static void unit_wrenches(const link_motion *k, wrench out[PARAMETERS])
 
 static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane *Y)
 {
-    size_t      columns = PARAMETERS * m->n_bodies;
-    link_motion k       = link_motion_of(&m->body[i], &ws->body[i]);
+    size_t      columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].row;
+    link_motion k = link_motion_of(&m->body[i], &ws->body[i]);
     wrench      needs[PARAMETERS];
     unit_wrenches(&k, needs);
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
@@ -88,7 +88,7 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
         for (size_t j = 0; j < n; j++) {
             const dof *d = &ws->dof[dof_first(m, (size_t)p) + j];
             twist S   = {mat3_mul_transposed(&k.R, cross_add(d->S.v, d->S.w, k.x)), mat3_mul_transposed(&k.R, d->S.w)};
-            lane *row = Y + ((size_t)m->body[p].v + j) * columns + PARAMETERS * i;
+            lane *row = Y + ((size_t)m->body[p].v + j) * columns + first;
             for (int c = 0; c < PARAMETERS; c++)
                 row[c] += power(S, needs[c]);
         }
@@ -97,37 +97,37 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
 
 static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, lane *Y)
 {
-    size_t columns = 3 * (m->n_bodies - m->floating);
+    size_t columns = 3 * m->n_movers;
     for (size_t e = 0; e < (size_t)m->nv * columns; e++)
         Y[e] = lane_of(0);
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b   = &m->body[i];
-        lane           *row = Y + (size_t)b->v * columns + 3 * (i - m->floating);
+        lane           *row = Y + (size_t)b->v * columns + 3 * (size_t)b->mover;
         lane            sd  = joint_rate(b, qd);
-        row[0]              = coordinate_effort(b, joint_rate(b, qdd));
-        row[1]              = coordinate_effort(b, sd);
-        row[2]              = coordinate_effort(b, lane_sign(sd));
+        if (b->mover < 0) continue;
+        row[0] = coordinate_effort(b, joint_rate(b, qdd));
+        row[1] = coordinate_effort(b, sd);
+        row[2] = coordinate_effort(b, lane_sign(sd));
     }
 }
 
 void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regressor *io, size_t blocks)
 {
     const dyn_model *m  = scene->model;
-    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, ny = nv * PARAMETERS * m->n_bodies;
+    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, ny = nv * PARAMETERS * m->n_rows;
     arena            a  = {.base = memory};
     workspace        ws = place(&a, m);
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
                    *qdd = block_in(io->qdd, block, nv);
         lane *Y         = block_out(io->regressor, block, ny);
-        if (io->joint_regressor)
-            joint_columns(m, qd, qdd, block_out(io->joint_regressor, block, nv * 3 * (m->n_bodies - m->floating)));
+        if (io->joint_regressor) joint_columns(m, qd, qdd, block_out(io->joint_regressor, block, nv * 3 * m->n_movers));
         if (!Y) continue;
         for (size_t e = 0; e < ny; e++)
             Y[e] = lane_of(0);
         joints_place(m, q, ws.at);
         spatial_motions(scene, ws.at, q, qd, qdd, ws.body, ws.dof);
         for (size_t i = 0; i < m->n_bodies; i++)
-            body_columns(m, &ws, i, Y);
+            if (m->body[i].row >= 0) body_columns(m, &ws, i, Y);
     }
 }

@@ -38,7 +38,7 @@ size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
 /* One block of results. */
 typedef struct results {
     lane *dq, *dqd, *dqdd;                      /* nv x nv */
-    lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_bodies x 6 x nv */
+    lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_rows x 6 x nv */
     lane *dgravity;                             /* nv x 3 */
 } results;
 
@@ -163,18 +163,20 @@ static void put_gravity(const attitude *att, const wrench *t, lane *row)
 /* A change of the force on body i's subtree, as the joint wrench shows it. */
 static void wrench_entry(const dyn_model *m, size_t i, joint_at at, wrench F, lane *out, size_t v)
 {
-    size_t nv = (size_t)m->nv;
-    lane   x[6];
-    F = wrench_at_joint(&m->body[i], at, F);
+    const dyn_body *b  = &m->body[i];
+    size_t          nv = (size_t)m->nv, first = 6 * (size_t)b->row;
+    lane            x[6];
+    F = wrench_at_joint(b, at, F);
     store3(x, F.f);
     store3(x + 3, F.n);
     for (size_t r = 0; r < 6; r++)
-        out[(i * 6 + r) * nv + v] += x[r];
+        out[(first + r) * nv + v] += x[r];
 }
 
 static void wrench_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t v,
                            const change *c)
 {
+    if (m->body[i].row < 0) return;
     if (out->dwrench_q) wrench_entry(m, i, ws->at[i], c->q, out->dwrench_q, v);
     if (out->dwrench_qd) wrench_entry(m, i, ws->at[i], c->qd, out->dwrench_qd, v);
     if (out->dwrench_qdd) wrench_entry(m, i, ws->at[i], c->t, out->dwrench_qdd, v);
@@ -305,7 +307,7 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
             base_dofs(m, ws, out, held);
         else
             joint_dof(m, ws, out, (size_t)i, held, joint_wrenches);
-        if (joint_wrenches) wrench_of_ancestors(m, ws, out, (size_t)i, held);
+        if (joint_wrenches && b->row >= 0) wrench_of_ancestors(m, ws, out, (size_t)i, held);
         if (b->parent == DYN_WORLD) continue;
         spatial_to_parent(b, ws->at[i], &ws->body[i], &ws->body[b->parent]);
         if (holds) held_to_parent(b, ws->at[i], held, &ws->held[b->parent]);
@@ -314,7 +316,7 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
 
 static void clear_results(const dyn_model *m, const results *out)
 {
-    size_t nv = (size_t)m->nv, nj = m->n_bodies * 6 * nv;
+    size_t nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;
     if (m->branched || m->coupled) { /* pairs on different branches stay zero, those of mimics add up */
         clear(out->dq, nv * nv);
         clear(out->dqd, nv * nv);
@@ -329,7 +331,7 @@ static void clear_results(const dyn_model *m, const results *out)
 void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sensitivity *io, size_t blocks)
 {
     const dyn_model *m  = scene->model;
-    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, nj = m->n_bodies * 6 * nv;
+    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, nj = m->n_rows * 6 * nv;
     arena            a              = {.base = memory};
     workspace        ws             = place(&a, m);
     bool             holds          = io->wrenches && scene_holds(scene);

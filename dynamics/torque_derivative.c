@@ -11,7 +11,7 @@ size_t LANE_NAME(torque_derivative_size)(const dyn_model *m)
 void LANE_NAME(torque_derivative)(const dyn_scene *scene, void *memory, const dyn_torque_derivative *io, size_t blocks)
 {
     const dyn_model *m  = scene->model;
-    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, nj = 6 * m->n_bodies;
+    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, nj = 6 * m->n_rows;
     arena            a  = {.base = memory};
     euler_workspace  ws = euler_place(&a, m, true);
     for (size_t block = 0; block < blocks; block++) {

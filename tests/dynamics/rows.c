@@ -105,7 +105,7 @@ void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t 
     const port ports[] = {
         IN(dyn_inverse_dynamics, q, nq),    IN(dyn_inverse_dynamics, qd, nv),
         IN(dyn_inverse_dynamics, qdd, nv),  IN(dyn_inverse_dynamics, wrenches, 9 * scene->n_wrenches),
-        OUT(dyn_inverse_dynamics, tau, nv), OUT(dyn_inverse_dynamics, joint_wrenches, 6 * scene->model->n_bodies)};
+        OUT(dyn_inverse_dynamics, tau, nv), OUT(dyn_inverse_dynamics, joint_wrenches, 6 * scene->model->n_rows)};
     RUN(inverse_dynamics, k, scene, rows, io, ports);
 }
 
@@ -181,15 +181,15 @@ void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t
                           IN(dyn_torque_derivative, wrench_rates, 6 * scene->n_wrenches),
                           OUT(dyn_torque_derivative, tau, nv),
                           OUT(dyn_torque_derivative, tau_dot, nv),
-                          OUT(dyn_torque_derivative, joint_wrenches, 6 * scene->model->n_bodies),
-                          OUT(dyn_torque_derivative, joint_wrench_rates, 6 * scene->model->n_bodies)};
+                          OUT(dyn_torque_derivative, joint_wrenches, 6 * scene->model->n_rows),
+                          OUT(dyn_torque_derivative, joint_wrench_rates, 6 * scene->model->n_rows)};
     RUN(torque_derivative, k, scene, rows, io, ports);
 }
 
 void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity io)
 {
     SIZES;
-    size_t     nw = scene->n_wrenches, nj = 6 * scene->model->n_bodies * nv;
+    size_t     nw = scene->n_wrenches, nj = 6 * scene->model->n_rows * nv;
     const port ports[] = {IN(dyn_sensitivity, q, nq),
                           IN(dyn_sensitivity, qd, nv),
                           IN(dyn_sensitivity, qdd, nv),
@@ -247,9 +247,9 @@ void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dy
 void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io)
 {
     SIZES;
-    size_t     nb      = scene->model->n_bodies;
-    const port ports[] = {IN(dyn_regressor, q, nq), IN(dyn_regressor, qd, nv), IN(dyn_regressor, qdd, nv),
-                          OUT(dyn_regressor, regressor, nv * 10 * nb),
-                          OUT(dyn_regressor, joint_regressor, nv * 3 * (nb - scene->model->floating))};
+    const dyn_model *m       = scene->model;
+    const port       ports[] = {IN(dyn_regressor, q, nq), IN(dyn_regressor, qd, nv), IN(dyn_regressor, qdd, nv),
+                                OUT(dyn_regressor, regressor, nv * 10 * m->n_rows),
+                                OUT(dyn_regressor, joint_regressor, nv * 3 * m->n_movers)};
     RUN(regressor, k, scene, rows, io, ports);
 }

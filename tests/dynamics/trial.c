@@ -53,7 +53,7 @@ trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches)
     t.bodies = reference_bodies(&t.tree.description);
     assert_int_equal(t.model->nq, t.nq);
     assert_int_equal(t.model->nv, t.nv);
-    assert_int_equal(t.model->n_bodies, t.bodies);
+    assert_int_equal(t.model->n_rows, t.bodies);
     t.scene = (dyn_scene){.model = t.model, .terms = DYN_ALL_TERMS};
     memcpy(t.scene.gravity, t.tree.description.gravity, sizeof t.scene.gravity);
     t.q = trial_array(&t, t.nq);
