@@ -160,6 +160,23 @@ typedef struct dyn_regressor {
     double       *joint_regressor; /* nv x 3 n_movers */
 } dyn_regressor;
 
+typedef struct dyn_frame_pair {
+    dyn_frame a, b;
+} dyn_frame_pair;
+
+/* Frames against each other: b of each pair as seen from a, in the axes of a. `jacobian` times qd is
+ * [d/dt position; angular velocity of b less that of a]. */
+typedef struct dyn_closure {
+    const double         *q, *qd, *qdd;
+    size_t                n_pairs;
+    const dyn_frame_pair *pairs;
+    double               *positions;     /* n_pairs x 3, m: R_a^T (p_b - p_a) */
+    double               *rotations;     /* n_pairs x 3 x 3: R_a^T R_b */
+    double               *jacobian;      /* n_pairs x 6 x nv */
+    double               *jacobian_dot;  /* n_pairs x 6 x nv: time derivative of every entry of `jacobian` */
+    double               *jacobian_ddot; /* n_pairs x 6 x nv: the second */
+} dyn_closure;
+
 typedef struct dyn_kernels {
     const char *target; /* "scalar", "sse2", "neon", "avx2", "avx512" */
     int         lanes;  /* W */
@@ -177,6 +194,7 @@ typedef struct dyn_kernels {
     void (*forward_sensitivity)(const dyn_scene *, void *ws, const dyn_forward_sensitivity *, size_t blocks);
     void (*coriolis)(const dyn_scene *, void *ws, const dyn_coriolis *, size_t blocks);
     void (*regressor)(const dyn_scene *, void *ws, const dyn_regressor *, size_t blocks);
+    void (*closure)(const dyn_scene *, void *ws, const dyn_closure *, size_t blocks);
 } dyn_kernels;
 
 /* The tables this build holds and this machine can run, narrowest first; NULL past the end. */

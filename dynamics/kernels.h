@@ -20,7 +20,8 @@ static inline void *arena_take(arena *a, size_t count, size_t size)
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
-    X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) X(regressor)
+    X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) X(regressor) \
+    X(closure)
 /* clang-format on */
 
 #define X(name)                                                                                                        \

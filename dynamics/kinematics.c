@@ -48,14 +48,6 @@ static void quaternion(const mat3 *R, lane out[4])
         out[i] = row[i] * k;
 }
 
-static mat3 frame_rotation(const mat3 *R, const dyn_frame *f)
-{
-    mat3 out;
-    for (int i = 0; i < 3; i++)
-        store3(out.m[i], unrotate_const(f->X_bf.R, load3(R->m[i])));
-    return out;
-}
-
 static void poses(const workspace *ws, size_t n, const dyn_frame *frames, lane *positions, lane *orientations)
 {
     const world_motion rest = world_at_rest();
@@ -71,33 +63,6 @@ static void poses(const workspace *ws, size_t n, const dyn_frame *frames, lane *
 }
 
 /* --- one frame -------------------------------------------------------------------------------------------- */
-
-typedef struct frame_motion {
-    mat3  R;
-    rates p; /* of the frame's origin */
-    vec3  w, wd, wdd;
-} frame_motion;
-
-static frame_motion frame_of(const workspace *ws, const dyn_frame *f, depth deep)
-{
-    const world_motion  rest = world_at_rest();
-    const world_motion *b    = f->body == DYN_WORLD ? &rest : &ws->world[f->body];
-    rates               r    = fixed_in(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), deep);
-    frame_motion        k    = {.R = frame_rotation(&b->R, f), .p = {.x = add(b->p, r.x)}};
-    if (deep >= VELOCITIES) {
-        k.p.d = add(b->v, r.d);
-        k.w   = b->w;
-    }
-    if (deep >= ACCELERATIONS) {
-        k.p.dd = add(b->a, r.dd);
-        k.wd   = b->wd;
-    }
-    if (deep >= JERKS) {
-        k.p.ddd = add(b->j, r.ddd);
-        k.wdd   = b->wdd;
-    }
-    return k;
-}
 
 static void store_twist(const dyn_kinematics *io, const frame_motion *k, lane *out, vec3 linear, vec3 angular)
 {
@@ -180,7 +145,7 @@ void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinem
         poses(&ws, io->n_frames, io->frames, block_out(io->positions, block, 3 * io->n_frames),
               block_out(io->orientations, block, 4 * io->n_frames));
         if (!one) continue;
-        frame_motion k = frame_of(&ws, io->at, deep);
+        frame_motion k = frame_of(ws.world, io->at, deep);
         if (io->jacobian || io->jacobian_dot)
             jacobian(m, &ws, io, &k, block_out(io->jacobian, block, 6 * nv),
                      block_out(io->jacobian_dot, block, 6 * nv));

@@ -114,3 +114,40 @@ static inline void world_motions(const dyn_model *m, const joint_at *at, const l
             world_child(b, at[i], qd, qdd, qddd, b->parent == DYN_WORLD ? &rest : &out[b->parent], &out[i], deep);
     }
 }
+
+/* --- a frame ---------------------------------------------------------------------------------------------- */
+
+static inline mat3 frame_rotation(const mat3 *R, const dyn_frame *f)
+{
+    mat3 out;
+    for (int i = 0; i < 3; i++)
+        store3(out.m[i], unrotate_const(f->X_bf.R, load3(R->m[i])));
+    return out;
+}
+
+typedef struct frame_motion {
+    mat3  R;
+    rates p; /* of the frame's origin */
+    vec3  w, wd, wdd;
+} frame_motion;
+
+static inline frame_motion frame_of(const world_motion *world, const dyn_frame *f, depth deep)
+{
+    const world_motion  rest = world_at_rest();
+    const world_motion *b    = f->body == DYN_WORLD ? &rest : &world[f->body];
+    rates               r    = fixed_in(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), deep);
+    frame_motion        k    = {.R = frame_rotation(&b->R, f), .p = {.x = add(b->p, r.x)}};
+    if (deep >= VELOCITIES) {
+        k.p.d = add(b->v, r.d);
+        k.w   = b->w;
+    }
+    if (deep >= ACCELERATIONS) {
+        k.p.dd = add(b->a, r.dd);
+        k.wd   = b->wd;
+    }
+    if (deep >= JERKS) {
+        k.p.ddd = add(b->j, r.ddd);
+        k.wdd   = b->wdd;
+    }
+    return k;
+}

@@ -253,3 +253,18 @@ void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, d
                                 OUT(dyn_regressor, joint_regressor, nv * 3 * m->n_movers)};
     RUN(regressor, k, scene, rows, io, ports);
 }
+
+void rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_closure io)
+{
+    SIZES;
+    size_t     n       = io.n_pairs;
+    const port ports[] = {IN(dyn_closure, q, nq),
+                          IN(dyn_closure, qd, nv),
+                          IN(dyn_closure, qdd, nv),
+                          OUT(dyn_closure, positions, 3 * n),
+                          OUT(dyn_closure, rotations, 9 * n),
+                          OUT(dyn_closure, jacobian, 6 * n * nv),
+                          OUT(dyn_closure, jacobian_dot, 6 * n * nv),
+                          OUT(dyn_closure, jacobian_ddot, 6 * n * nv)};
+    RUN(closure, k, scene, rows, io, ports);
+}

@@ -18,3 +18,4 @@ void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t 
 void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io);
 void rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_coriolis io);
 void rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io);
+void rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_closure io);

@@ -33,7 +33,9 @@ enum { BATCH = 40, ROBOTS = SAME_BITS_ROBOTS };
     X(turned_jacobian, 6 * n) X(turned_jacobian_dot, 6 * n)                                      \
     X(turned_velocity, 6) X(turned_acceleration, 6) X(turned_jerk, 6)                            \
     X(kinetic, 1) X(potential, 1) X(com, 3) X(com_velocity, 3) X(com_jacobian, 3 * n)            \
-    X(momentum, 6) X(momentum_matrix, 6 * n)
+    X(momentum, 6) X(momentum_matrix, 6 * n)                                                     \
+    X(seen_position, 3) X(seen_rotation, 9)                                                      \
+    X(seen_jacobian, 6 * n) X(seen_jacobian_dot, 6 * n) X(seen_jacobian_ddot, 6 * n)
 /* clang-format on */
 
 typedef struct results {
@@ -117,6 +119,24 @@ static void evaluate_driven(const dyn_kernels *k, const trial *t, const results 
                                                  .qdd      = r->qdd_beside_driven,
                                                  .singular = r->pivot_beside_driven});
     free(given);
+}
+
+/* The last link seen from the base. */
+static void evaluate_closure(const dyn_kernels *k, const trial *t, const results *r)
+{
+    const dyn_link_place *first = &t->model->base, *last = &t->model->link[t->model->n_links - 1];
+    const dyn_frame_pair  pair = {{first->body, first->X_bl}, {last->body, last->X_bl}};
+    rows_closure(k, &t->scene, t->rows,
+                 (dyn_closure){.q             = t->q,
+                               .qd            = t->qd,
+                               .qdd           = t->qdd,
+                               .n_pairs       = 1,
+                               .pairs         = &pair,
+                               .positions     = r->seen_position,
+                               .rotations     = r->seen_rotation,
+                               .jacobian      = r->seen_jacobian,
+                               .jacobian_dot  = r->seen_jacobian_dot,
+                               .jacobian_ddot = r->seen_jacobian_ddot});
 }
 
 static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const results *r)
@@ -226,6 +246,7 @@ static void evaluate(const dyn_kernels *k, const trial *t, const results *r)
     evaluate_forces(k, t, r);
     evaluate_driven(k, t, r);
     evaluate_derivatives(k, t, r);
+    evaluate_closure(k, t, r);
     evaluate_matrices(k, t, r);
     evaluate_motions(k, t, r);
 }
