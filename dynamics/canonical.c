@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define KIND_TOLERANCE 2e-16 /* see dyn_turn */
-
 /* --- inertia ---------------------------------------------------------------------------------------------- */
 
 void dyn_canonical_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
@@ -82,6 +80,11 @@ static void turn_of(dyn_body *b, const double R[3][3])
     }
     b->sa = sa / norm;
     b->ca = R[2][2] / norm;
+    dyn_canonical_kind(b);
+}
+
+void dyn_canonical_kind(dyn_body *b)
+{
     if (near_to(b->sg, 0) && near_to(b->cg, 1)) {
         b->turn = near_to(b->ca, 1) && near_to(b->sa, 0)    ? DYN_TURN_NONE
                   : near_to(b->ca, 0) && near_to(b->sa, 1)  ? DYN_TURN_X_PLUS

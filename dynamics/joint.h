@@ -1,6 +1,6 @@
 /* joint.h - what a joint does: its transform, its axis, and the forces that live in it alone.
  *
- * R_pc = Rz(gamma) Rx(alpha) Rz(s) for a revolute joint at position s, without the last turn for a prismatic
+ * R_pc = Rz(gamma) Rx(alpha) Rz(s + theta) for a revolute joint at position s, without the last turn for a prismatic
  * one, whose origin moves instead: p_pc + s z. The turn's kind and the joint's are constants of the inlined text
  * (BODY_FORMS): the choice falls once per body, never per state. */
 #pragma once
@@ -59,6 +59,13 @@ LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
     return b->geared ? effort / b->ratio : effort;
 }
 
+/* Cosine and sine of s + theta. */
+LANE_INLINE joint_at joint_twist(const dyn_body *b, joint_at at)
+{
+    if (b->theta == DYN_QUARTER_NONE) return at;
+    return b->theta == DYN_QUARTER_PLUS ? (joint_at){-at.s, at.c} : (joint_at){at.s, -at.c};
+}
+
 /* Every joint but a floating base. */
 static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
 {
@@ -68,8 +75,8 @@ static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
         lane            zero = lane_of(0), x = joint_position(b, q), y = joint_position(d, q);
         joint_at        turned[2];
         lane_sincos2(x, y, &turned[0].s, &turned[0].c, &turned[1].s, &turned[1].c);
-        at[i] = b->joint == DYN_REVOLUTE ? turned[0] : (joint_at){x, zero};
-        at[j] = d->joint == DYN_REVOLUTE ? turned[1] : (joint_at){y, zero};
+        at[i] = b->joint == DYN_REVOLUTE ? joint_twist(b, turned[0]) : (joint_at){x, zero};
+        at[j] = d->joint == DYN_REVOLUTE ? joint_twist(d, turned[1]) : (joint_at){y, zero};
     }
 }
 

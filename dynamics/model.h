@@ -89,6 +89,9 @@ typedef enum dyn_turn {
     DYN_TURN_ZX       /* Rz(gamma) Rx(alpha) */
 } dyn_turn;
 
+/* A turn about z. */
+typedef enum dyn_quarter { DYN_QUARTER_NONE, DYN_QUARTER_PLUS, DYN_QUARTER_MINUS } dyn_quarter;
+
 /* Mass and its first two moments about the origin of some frame. */
 typedef struct dyn_moments {
     double mass; /* kg */
@@ -116,8 +119,7 @@ typedef struct dyn_body {
     int            q, v;           /* first entries in q and in qd */
     int            link;           /* index in the description of the link the joint carries, DYN_WORLD: base */
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
-    bool           twisted;        /* the body frame is turned further, about z, by a constant angle theta: */
-    double         ct, st;         /* its cosine and sine; of revolute joints only */
+    dyn_quarter    theta;          /* the body frame is turned further, about z; of revolute joints only */
     double         p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */
     double         ratio, offset;
     double         mass; /* kg */
