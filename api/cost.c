@@ -196,10 +196,16 @@ static double state_cost(const api_call *call, const api_input *input, const api
     const api_rates *rates   = &call->api->rates;
     const api_model *m       = call->model;
     bool             chosen  = mentions(input, api_field_names[API_OUTPUTS]);
-    api_asked        asked   = {.operation = operation, .n_frames = m->n_frames, .n_axes = API_TASK_AXES, .support = 4,
-                               .n_contacts = API_FEET};
+    api_asked        asked   = {.operation  = operation,
+                                .n_frames   = m->n_frames,
+                                .n_axes     = API_TASK_AXES,
+                                .support    = 4,
+                                .n_contacts = API_FEET,
+                                .n_held     = API_FEET};
     double           numbers = 0;
     double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
+    if (operation == &api_forward_dynamics && mentions(input, api_field_names[API_HELD_FIELD]))
+        bodies += api_impact.weight * (double)m->n_bodies + api_impact.square_weight * (double)(m->nv * m->nv);
     for (size_t i = 0; i < api_output_count(operation); i++) {
         const api_output *output = &operation->outputs[i];
         bool              named  = chosen && !output->by_default && mentions(input, output->name);

@@ -28,9 +28,9 @@ double *api_take_lanes(api_evaluation *e, size_t entries)
 /* --- results ---------------------------------------------------------------------------------------------------- */
 
 /* Blocks that an operation evaluates at a time. */
-static size_t step_of(const api_evaluation *e, const api_operation *operation)
+static size_t step_of(const api_asked *asked, size_t chunk)
 {
-    return operation->one_by_one ? 1 : e->chunk;
+    return asked->operation->one_by_one || asked->one_by_one ? 1 : chunk;
 }
 
 static bool take_results(api_evaluation *e, api_asked *asked)
@@ -48,7 +48,7 @@ static bool take_spare(api_evaluation *e, api_asked *asked)
     const api_operation *operation = asked->operation;
     if (!operation->spare) return true;
     size_t entries = operation->spare(e->model, asked);
-    asked->spare   = api_take(e, entries * step_of(e, operation) * e->lanes * sizeof(double));
+    asked->spare   = api_take(e, entries * step_of(asked, e->chunk) * e->lanes * sizeof(double));
     return asked->spare != NULL;
 }
 
@@ -109,7 +109,7 @@ static bool evaluate_chunk(void *arg, size_t place, size_t part, api_problem *pr
     e->problem = problem;
     for (size_t i = 0; i < e->n_asked; i++) {
         const api_operation *operation = e->asked[i].operation;
-        size_t               step      = operation->one_by_one ? 1 : end - begin;
+        size_t               step      = step_of(&e->asked[i], end - begin);
         for (size_t block = begin; block < end; block += step)
             if (!operation->evaluate(e, &e->asked[i], block, step)) return false;
     }

@@ -39,6 +39,8 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_FEET_FIELD]     = "feet",
     [API_PLANE]          = "plane",
     [API_FREE]           = "free",
+    [API_HELD_FIELD]     = "held",
+    [API_RESTITUTION]    = "restitution",
 };
 
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)

@@ -1,41 +1,148 @@
-/* forward_dynamics.c - qdd from tau; the wrenches in the joints by inverse dynamics of that motion. */
-#include "operation.h"
+/* forward_dynamics.c - qdd from tau, and with frames that are held what holds them (contact.h); the wrenches in the
+ * joints by inverse dynamics of that motion. */
+#include "contact.h"
+#include <string.h>
 
-enum { QDD, JOINT_WRENCHES };
+enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, SITE_VALUES = 9 };
 
-/* The singular mask, and qdd where it is needed but not asked for. */
-static size_t spare(const api_model *model, const api_asked *asked)
+/* --- options ---------------------------------------------------------------------------------------------------- */
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
-    return 1 + (asked->result[QDD] ? 0 : model->nv);
+    api_place at = api_place_key(up, "outputs");
+    if (!api_contact_read(e, asked, given, up)) return false;
+    asked->one_by_one = asked->contact != NULL;
+    if (asked->contact && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(CONTACT_WRENCHES);
+    return asked->contact || !(asked->outputs & API_BIT(CONTACT_WRENCHES)) ||
+           api_fail_at(e, &at, API_BAD_VALUE, "contact_wrenches are found where frames are held: name them in held");
 }
 
-static void joint_wrenches(const api_evaluation *e, const double *qdd, double *wrenches, size_t block, size_t blocks)
+/* Where wrenches act: those of the request, then the contacts'. */
+static bool prepare(api_evaluation *e, api_asked *asked)
+{
+    const api_contact *contact = asked->contact;
+    size_t             given   = e->scene.n_wrenches;
+    if (!contact || !(asked->outputs & API_BIT(JOINT_WRENCHES))) return true;
+    dyn_wrench_site *sites = api_take(e, (given + contact->n) * sizeof *sites);
+    if (!sites) return false;
+    if (given > 0) memcpy(sites, e->scene.wrench, given * sizeof *sites);
+    for (size_t i = 0; i < contact->n; i++)
+        sites[given + i] = (dyn_wrench_site){.body       = contact->held[i].frame.body,
+                                             .X_bl       = contact->held[i].frame.X_bf,
+                                             .world_axes = !contact->held[i].frame_axes};
+    asked->sites = sites;
+    return true;
+}
+
+/* --- lanes ------------------------------------------------------------------------------------------------------ */
+
+/* The singular mask, and qdd where it is needed but not asked for; with contacts, what they need. */
+static size_t spare(const api_model *model, const api_asked *asked)
+{
+    size_t             entries = 1 + (asked->result[QDD] ? 0 : model->nv);
+    const api_contact *contact = asked->contact;
+    if (!contact) return entries;
+    return entries + API_TASK_AXES * contact->n + SITE_VALUES * (asked->n_wrenches + contact->n) +
+           api_contact_room(model, contact);
+}
+
+/* The robot that nothing holds; false with a problem. */
+static bool find_qdd(const api_evaluation *e, double *singular, double *qdd, size_t block, size_t blocks)
+{
+    dyn_forward_dynamics io = {
+        .q        = api_state_block(e, API_Q, block),
+        .qd       = api_state_block(e, API_QD, block),
+        .tau      = api_state_block(e, API_TAU, block),
+        .wrenches = api_wrench_block(e, block),
+        .qdd      = qdd,
+        .singular = singular,
+    };
+    e->call->api->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
+    return api_check_singular(e, singular, block, blocks);
+}
+
+static void find_joint_wrenches(const api_evaluation *e, const dyn_scene *scene, const double *qdd,
+                                const double *wrenches, double *to, size_t block, size_t blocks)
 {
     dyn_inverse_dynamics io = {
         .q              = api_state_block(e, API_Q, block),
         .qd             = api_state_block(e, API_QD, block),
         .qdd            = qdd,
-        .wrenches       = api_wrench_block(e, block),
-        .joint_wrenches = wrenches,
+        .wrenches       = wrenches,
+        .joint_wrenches = to,
     };
-    e->call->api->kernels->inverse_dynamics(&e->scene, e->workspace, &io, blocks);
+    if (to) e->call->api->kernels->inverse_dynamics(scene, e->workspace, &io, blocks);
 }
+
+/* --- held ------------------------------------------------------------------------------------------------------- */
+
+/* Of all wrenches of a block the force, the torque and the point, which of contacts is the frame's origin. */
+static void gather_wrenches(const api_evaluation *e, const api_asked *asked, const double *contacts, size_t block,
+                            double *to)
+{
+    size_t        W = e->lanes, given = SITE_VALUES * e->scene.n_wrenches * W;
+    const double *wrenches = api_wrench_block(e, block);
+    if (wrenches) memcpy(to, wrenches, given * sizeof *to);
+    for (size_t i = 0; i < asked->contact->n; i++) {
+        double *site = to + given + i * SITE_VALUES * W;
+        memcpy(site, contacts + i * API_TASK_AXES * W, API_TASK_AXES * W * sizeof *site);
+        memset(site + API_TASK_AXES * W, 0, 3 * W * sizeof *site);
+    }
+}
+
+static bool hold_state(const api_evaluation *e, const api_contact *contact, api_contact_block *b, size_t block,
+                       size_t lane, double *contacts, double *qdd)
+{
+    double along[API_MOST_HELD * API_TASK_AXES];
+    if (!api_contact_solve(e, b, block, lane) || !api_contact_agrees(e, b, block, lane)) return false;
+    for (size_t a = 0; a < contact->k; a++)
+        along[a] = b->drift[a * e->lanes + lane];
+    api_contact_along(e, b, qdd, lane, along);
+    api_contact_apply(e, contact, b, along, lane, contacts, qdd);
+    return true;
+}
+
+/* One block: qdd holds that of the robot which nothing holds. */
+static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, double *next, double *qdd)
+{
+    const api_contact *contact  = asked->contact;
+    size_t             W        = e->lanes;
+    double            *contacts = api_result_block(e, asked, CONTACT_WRENCHES, block), *wrenches;
+    if (!contacts) {
+        contacts = next;
+        next += API_TASK_AXES * contact->n * W;
+    }
+    wrenches = next;
+    next += SITE_VALUES * (e->scene.n_wrenches + contact->n) * W;
+    api_contact_block b = api_contact_place(e, contact, next);
+    api_contact_fill(e, contact, &b, block);
+    memset(contacts, 0, API_TASK_AXES * contact->n * W * sizeof *contacts);
+    for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++)
+        if (!hold_state(e, contact, &b, block, lane, contacts, qdd)) return false;
+    double *joint_wrenches = api_result_block(e, asked, JOINT_WRENCHES, block);
+    if (!joint_wrenches) return true;
+    dyn_scene scene = e->scene;
+    scene.n_wrenches += contact->n;
+    scene.wrench = asked->sites;
+    gather_wrenches(e, asked, contacts, block, wrenches);
+    find_joint_wrenches(e, &scene, qdd, wrenches, joint_wrenches, block, 1);
+    return true;
+}
+
+/* --- all -------------------------------------------------------------------------------------------------------- */
 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
 {
-    double              *qdd = api_result_block(e, asked, QDD, block), *singular = asked->spare;
-    double              *wrenches = api_result_block(e, asked, JOINT_WRENCHES, block);
-    dyn_forward_dynamics io       = {
-              .q        = api_state_block(e, API_Q, block),
-              .qd       = api_state_block(e, API_QD, block),
-              .tau      = api_state_block(e, API_TAU, block),
-              .wrenches = api_wrench_block(e, block),
-              .qdd      = qdd ? qdd : api_block(e, asked->spare, 1, e->chunk),
-              .singular = singular,
-    };
-    e->call->api->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
-    if (!api_check_singular(e, singular, block, blocks)) return false;
-    if (wrenches) joint_wrenches(e, io.qdd, wrenches, block, blocks);
+    size_t  step = asked->one_by_one ? 1 : e->chunk, nv = e->model->nv, W = e->lanes;
+    double *qdd = api_result_block(e, asked, QDD, block), *singular = asked->spare, *next = asked->spare + step * W;
+    if (!qdd) {
+        qdd = next;
+        next += step * nv * W;
+    }
+    if (!find_qdd(e, singular, qdd, block, blocks)) return false;
+    if (asked->contact) return hold(e, asked, block, next, qdd);
+    find_joint_wrenches(e, &e->scene, qdd, api_wrench_block(e, block),
+                        api_result_block(e, asked, JOINT_WRENCHES, block), block, blocks);
     return true;
 }
 
@@ -43,9 +150,13 @@ const api_operation api_forward_dynamics = {
     .name  = "forward-dynamics",
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
-    .outputs  = {[QDD] = {"qdd", true, {API_NV}}, [JOINT_WRENCHES] = {"joint_wrenches", false, {API_BODIES, 6}}},
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
+    .outputs  = {[QDD]              = {"qdd", true, {API_NV}},
+                 [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
+                 [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}}},
     .weight   = 3,
+    .options  = options,
+    .prepare  = prepare,
     .spare    = spare,
     .evaluate = evaluate,
 };

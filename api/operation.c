@@ -16,6 +16,7 @@ const api_operation *const api_operations[] = {
     &api_forward_sensitivity,
     &api_coriolis,
     &api_regressor,
+    &api_impact,
     &api_task_space,
     &api_identify,
     &api_trajectory,
@@ -52,6 +53,7 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
     case API_AXES_ASKED: return asked->n_axes;
     case API_SUPPORT: return asked->support;
     case API_CONTACTS: return asked->n_contacts;
+    case API_HELD: return asked->n_held;
     case API_BASE_PARAMETERS: return asked->base ? asked->base->n : 0;
     case API_STRUCTURED: return 0;
     default: return (size_t)extent;

@@ -19,6 +19,7 @@ enum {
     API_SUPPORT          = -10, /* control points in a gradient */
     API_NQ               = -11,
     API_CONTACTS         = -12, /* feet, or the base in their place */
+    API_HELD             = -13, /* frames that are held */
 };
 
 typedef struct api_output {
@@ -61,7 +62,7 @@ typedef struct api_operation {
 
 extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
     api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor,
-    api_task_space, api_trajectory, api_identify, api_simulate, api_ground_reaction;
+    api_impact, api_task_space, api_trajectory, api_identify, api_simulate, api_ground_reaction;
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 

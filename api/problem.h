@@ -96,6 +96,9 @@
     X(SINGULAR_JACOBIAN, "singular-jacobian", 422, "Singular Jacobian", \
       "At this state the frame cannot move along all of the axes asked for, so the inertia felt there is infinite. " \
       "Choose fewer `axes`, or give `damping`.") \
+    X(CONTRADICTORY_CONTACTS, "contradictory-contacts", 422, "Contradictory contacts", \
+      "Frames that are held cannot all keep their velocities, whatever the accelerations: two of them are on one body that " \
+      "turns, or the robot moves at the end of its reach. Hold fewer frames or axes, or give velocities that go together.") \
     X(NO_FREE_BASE, "no-free-base", 422, "No free base", \
       "The model has neither a floating base nor six joints, three prismatic and three revolute, one after the other before " \
       "everything else, that move it; or at this state the axes of these do not let it move in all directions. " \

@@ -16,7 +16,7 @@ ELSEWHERE = {
     "request-timeout": "test_http.py, slow peers", "uri-too-long": "test_http.py", "headers-too-large": "test_http.py",
     "precondition-failed": "test_models.py", "queue-full": "test_overload.py", "deadline-passed": "test_overload.py",
     "memory-full": "test_overload.py", "draining": "test_process.py", "not-ready": "seen only while models load",
-    "store-failed": "test_store.py", "internal-error": "a defect by definition"}
+    "contradictory-contacts": "test_contact.py", "store-failed": "test_store.py", "internal-error": "a defect by definition"}
 seen, documented = set(), set()
 
 

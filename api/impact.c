@@ -1,0 +1,92 @@
+/* impact.c - what velocities become when frames hit something and stick, or bounce: M (qd+ - qd) = J^T p with
+ * J qd+ = -e J qd (contact.h), all in no time, so that finite forces do nothing.
+ *
+ * With P = Jbar J, which projects in the metric of M, qd+ = qd - (1 + e) P qd, and of the kinetic energy
+ *
+ *     1/2 (1 - e^2) (J qd)^T Lambda (J qd)
+ *
+ * is lost, never less than nothing: one e for all directions at once makes it so. */
+#include "contact.h"
+#include <string.h>
+
+enum { QD_AFTER, CONTACT_IMPULSES, ENERGY_LOSS };
+
+/* --- options ---------------------------------------------------------------------------------------------------- */
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+{
+    const api_node *restitution = api_node_get(given, "restitution");
+    api_place       held_at = api_place_key(up, "held"), at = api_place_key(up, "restitution");
+    if (!api_contact_read(e, asked, given, up)) return false;
+    if (!asked->contact) return api_fail_at(e, &held_at, API_MISSING_FIELD, "impact needs held, the frames that hit");
+    if (!restitution) return true;
+    if (!api_read_number(e, restitution, &at, &asked->restitution)) return false;
+    return (asked->restitution >= 0 && asked->restitution <= 1) ||
+           api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, a number from 0 (it sticks) to 1 expected",
+                       asked->restitution);
+}
+
+/* --- lanes ------------------------------------------------------------------------------------------------------ */
+
+/* The singular mask and the inverse that finds it, what is needed but not asked for, what contacts need. */
+static size_t spare(const api_model *model, const api_asked *asked)
+{
+    return 1 + model->nv * model->nv + api_missing_entries(model, asked, QD_AFTER, ENERGY_LOSS) +
+           api_contact_room(model, asked->contact);
+}
+
+/* 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2, u = J qd */
+static double energy_lost(const api_task *t, double restitution, const double *u)
+{
+    double sum = 0;
+    for (size_t i = 0; i < t->k; i++) {
+        double part = 0;
+        for (size_t a = 0; a < t->k; a++)
+            part += t->Vt[i + t->k * a] * u[a];
+        sum += t->mass[i] * (part * part);
+    }
+    return 0.5 * (1 - restitution) * (1 + restitution) * sum;
+}
+
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    (void)blocks; /* one */
+    size_t            nv = e->model->nv, W = e->lanes, k = asked->contact->k;
+    const double     *qd       = api_state_block(e, API_QD, block);
+    double           *singular = asked->spare, *inverse = singular + W, *next = inverse + nv * nv * W;
+    double           *after    = api_result_or_spare(e, asked, QD_AFTER, block, &next);
+    double           *impulses = api_result_or_spare(e, asked, CONTACT_IMPULSES, block, &next);
+    double           *lost     = api_result_or_spare(e, asked, ENERGY_LOSS, block, &next);
+    api_contact_block b        = api_contact_place(e, asked->contact, next);
+    b.inverse                  = inverse;
+    b.singular                 = singular;
+    api_contact_fill(e, asked->contact, &b, block);
+    if (!api_check_singular(e, singular, block, 1)) return false;
+    memcpy(after, qd, nv * W * sizeof *after);
+    for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
+        double along[API_MOST_HELD * API_TASK_AXES] = {0};
+        if (!api_contact_solve(e, &b, block, lane)) return false;
+        api_contact_along(e, &b, qd, lane, along);
+        lost[lane] = energy_lost(&b.task, asked->restitution, along);
+        for (size_t a = 0; a < k; a++)
+            along[a] *= 1 + asked->restitution;
+        api_contact_apply(e, asked->contact, &b, along, lane, impulses, after);
+    }
+    return true;
+}
+
+const api_operation api_impact = {
+    .name  = "impact",
+    .needs = API_BIT(API_Q) | API_BIT(API_QD),
+    .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) |
+             API_BIT(API_RESTITUTION),
+    .outputs       = {[QD_AFTER]         = {"qd_after", true, {API_NV}},
+                      [CONTACT_IMPULSES] = {"contact_impulses", true, {API_HELD, 6}},
+                      [ENERGY_LOSS]      = {"energy_loss", false, {0}}},
+    .one_by_one    = true,
+    .weight        = 50,
+    .square_weight = 30,
+    .options       = options,
+    .spare         = spare,
+    .evaluate      = evaluate,
+};
