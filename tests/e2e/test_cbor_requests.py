@@ -13,6 +13,7 @@ from samples import branched, everything, slider, states
 CBOR = {"Content_Type": "application/cbor", "Accept": "application/json"}
 OPTIONS = {
     "kinematics": {"frame": "tool", "outputs": ["poses", "jacobian", "velocity", "acceleration", "jerk"]},
+    "impact": {"held": [{"frame": "tool", "axes": ["x", "rz"]}], "restitution": 0.5},
     "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01}}
 
 
