@@ -3,12 +3,15 @@
 #include <arkode/arkode_arkstep.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
 enum { LOOK = 64 /* steps between two looks at the watch */, VECTORS = 48 /* that ARKODE has at most, of y's size */ };
+
+#define SLOW 1e-3 /* rad/s or m/s */
 
 struct api_adaptive {
     api_plant      *plant;
@@ -40,12 +43,13 @@ static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
     api_plant *p   = arg;
     double    *out = N_VGetArrayPointer(to);
     spread(p, N_VGetArrayPointer(y), p->at);
+    memset(p->fault, 0, sizeof p->fault);
     api_plant_rate(p, t, p->at, p->slope[0]);
     for (size_t i = 0; i < p->entries; i++) {
         out[i] = p->slope[0][i * p->W];
         if (!isfinite(out[i])) return 1; /* a shorter step may do */
     }
-    return 0;
+    return p->fault[0].kind == API_SOUND ? 0 : 1;
 }
 
 /* Work has no part in the choice of steps, whether it is asked for or not. */
@@ -167,13 +171,40 @@ static bool look(api_adaptive *a, double t, api_problem *problem)
     return api_plant_sound(p, problem);
 }
 
+/* The joint that is slowest, of those whose friction jumps where it stops; -1: there is none, or it is not slow. */
+static int sticking(const api_plant *p)
+{
+    const dyn_model *m        = p->e->scene.model;
+    const double    *qd       = p->y + p->e->model->nq * p->W;
+    double           slowest  = SLOW;
+    int              sticking = -1;
+    for (size_t i = 0; i < m->n_bodies && p->e->scene.terms & DYN_FRICTION; i++) {
+        const dyn_body     *b = &m->body[i];
+        const dyn_friction *f = &b->friction;
+        if (!b->rough || f->coulomb_velocity > 0 || !(f->positive > 0 || f->negative > 0)) continue;
+        double speed = fabs(b->ratio * qd[(size_t)b->v * p->W]);
+        if (speed >= slowest) continue;
+        slowest  = speed;
+        sticking = (int)i;
+    }
+    return sticking;
+}
+
 static bool fail(const api_adaptive *a, double t, const char *why, api_problem *problem)
 {
-    const api_plant *p = a->plant;
-    api_fail(problem, API_INTEGRATION_FAILED, NULL,
-             "at %.9g s the tolerance of %g cannot be kept%s: a larger one, fixed steps%s, or coulomb_velocity for "
-             "friction that jumps",
-             t, p->s->tolerance, why, p->s->stiff ? "" : ", \"stiff\": true");
+    const api_plant *p     = a->plant;
+    int              joint = sticking(p);
+    char             advice[300];
+    if (joint >= 0)
+        snprintf(advice, sizeof advice,
+                 "the joint %.64s stops, where its Coulomb friction jumps: give it a coulomb_velocity, well below the "
+                 "speeds that matter, or take fixed steps",
+                 api_joint_of(p->e->model, joint));
+    else
+        snprintf(advice, sizeof advice, "give a larger one, or take fixed steps%s",
+                 p->s->stiff ? "" : ", or \"stiff\": true");
+    api_fail(problem, API_INTEGRATION_FAILED, NULL, "at %.9g s the tolerance of %g cannot be kept%s: %s", t,
+             p->s->tolerance, why, advice);
     if (p->e->batched) problem->row = (long long)p->row[0];
     return false;
 }
@@ -186,6 +217,7 @@ bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, 
     for (;;) {
         if (!api_watch_check(a->plant->e->input->watch, problem)) return false;
         int result = ARKStepEvolve(a->arkode, to, a->y, &t, ARK_NORMAL);
+        if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(a->plant->fault, 0, sizeof a->plant->fault);
         if (!look(a, t, problem)) return false;
         if (result >= 0) return true;
         if (result != ARK_TOO_MUCH_WORK) return fail(a, t, "", problem);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#define FAR 1e100 /* m, rad, J and per s, of which squares overflow soon: nobody's robot */
+
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
 static double *take(api_evaluation *e, const api_plant *p, size_t entries, bool *room)
@@ -211,6 +213,28 @@ static void note(api_plant *p, size_t lane, api_fault_kind kind, double time, si
     if (p->fault[lane].kind == API_SOUND) p->fault[lane] = (api_fault){kind, time, where};
 }
 
+/* Whether a simulation's positions and velocities are such as can be computed with; else it is noted what is not. */
+static bool within(api_plant *p, const double *y, double t, size_t l)
+{
+    const dyn_model *m = p->e->model->dyn;
+    size_t           W = p->W;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *body = &m->body[i];
+        double          s    = body->ratio * y[(size_t)body->q * W + l] + body->offset;
+        if (body->joint == DYN_REVOLUTE && isfinite(s) && fabs(s) > DYN_MAX_ANGLE)
+            note(p, l, API_FAULT_ANGLE, t, (size_t)body->q);
+    }
+    for (size_t i = 0; i < p->entries; i++)
+        if (!(fabs(y[i * W + l]) < FAR)) note(p, l, API_FAULT_INFINITE, t, i);
+    return p->fault[l].kind == API_SOUND;
+}
+
+/* Pivots of a state that is out of all bounds are no numbers, and no sign of a singular mass matrix. */
+static void note_singular(api_plant *p, const double *y, double t, size_t l)
+{
+    if (within(p, y, t, l)) note(p, l, API_FAULT_SINGULAR, t, (size_t)p->singular[l]);
+}
+
 void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
 {
     const api_evaluation *e = p->e;
@@ -223,7 +247,7 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
         .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};
     p->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
     for (size_t l = 0; l < W; l++)
-        if (p->singular[l] >= 0) note(p, l, API_FAULT_SINGULAR, t, (size_t)p->singular[l]);
+        if (p->singular[l] >= 0) note_singular(p, y, t, l);
     positions_rate(p, qd, rate);
     put_powers(p, qd, rate + (nq + nv) * W);
 }
@@ -232,17 +256,8 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
 
 void api_plant_look(api_plant *p, double t)
 {
-    const dyn_model *m = p->e->model->dyn;
-    size_t           W = p->W;
-    for (size_t i = 0; i < p->entries; i++)
-        for (size_t l = 0; l < W; l++)
-            if (!isfinite(p->y[i * W + l])) note(p, l, API_FAULT_INFINITE, t, i);
-    for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body *body = &m->body[i];
-        for (size_t l = 0; body->joint == DYN_REVOLUTE && l < W; l++)
-            if (!(fabs(body->ratio * p->y[(size_t)body->q * W + l] + body->offset) <= DYN_MAX_ANGLE))
-                note(p, l, API_FAULT_ANGLE, t, (size_t)body->q);
-    }
+    for (size_t l = 0; l < p->W; l++)
+        within(p, p->y, t, l);
 }
 
 bool api_plant_sound(const api_plant *p, api_problem *problem)

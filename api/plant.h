@@ -38,7 +38,7 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *plant
 /* Begins `rows` simulations from row `first` on. */
 void api_plant_start(api_plant *p, size_t first, size_t rows);
 
-/* y' at time t. Leaves the torques, and a controller's errors, in the plant. */
+/* y' at time t. Leaves the torques, and a controller's errors, in the plant, and faults where it is none. */
 void api_plant_rate(api_plant *p, double t, const double *y, double *rate);
 
 /* Puts quaternions back on the unit sphere; `stride` between entries, `lanes` states. */

@@ -398,11 +398,20 @@ class Refusals(Simulated):
         self.put_model("rough", friction)
         detail = self.refused("integration-failed", None, model="rough", step=None, tolerance=1e-10, gravity=[0, 0, 0], qd=[1])
         self.assertIn("coulomb_velocity", detail)
+        self.assertIn("hinge stops", detail)
         runaway = {"links": [{**ROD, "joint": {"name": "slide", "type": "prismatic", "axis": [1, 0, 0]}}]}
         self.put_model("runaway", runaway)
         drive = {**drive, "reference": [1]}
         detail = self.refused("integration-failed", None, model="runaway", row=1, input=drive, q=[[1], [0.5]])
         self.assertIn("shorter steps", detail)
+        # The slide goes so far that the hinge on it, and what it needs to turn, drowns in rounding and overflows.
+        far = {"links": [runaway["links"][0], {**ROD, "name": "bob", "parent": "rod", "joint": {**ROD["joint"], "axis": [0, 0, 1]}},
+                         {**ROD, "name": "end", "parent": "bob", "joint": {"name": "reach", "type": "prismatic", "axis": [1, 0, 0]}}]}
+        self.put_model("far", far)
+        for how in ({"step": 0.01}, {"step": None, "tolerance": 1e-3}):
+            detail = self.refused("integration-failed", None, model="far", q=[0, 0, 1e90], qd=[0, 0, 1e110], input={
+                "tau": [0, 0, 0]}, **how)
+            self.assertIn("bounds", detail)
 
     def test_deadline(self):
         for how in ({"duration": 1000, "step": 1e-4}, {"duration": 1e5, "tolerance": 1e-12}):
