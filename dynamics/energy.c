@@ -65,7 +65,7 @@ static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *
     return 0.5 * twice;
 }
 
-/* V = -sum g (m p + R h) + 1/2 stiffness (s - rest)^2 */
+/* V = -sum g (m p + R h) + 1/2 stiffness (s - rest)^2 + 1/2 stiffness (q - theta - rest)^2 */
 static lane potential_energy(const dyn_scene *scene, const workspace *ws, const lane *q)
 {
     const dyn_model *m = scene->model;
@@ -79,6 +79,11 @@ static lane potential_energy(const dyn_scene *scene, const workspace *ws, const 
             lane stretch = joint_position(b, q) - b->spring.rest;
             V += 0.5 * b->spring.stiffness * (stretch * stretch);
         }
+    }
+    for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < m->n_couplings; i++) {
+        const dyn_coupling *c       = &m->coupling[i];
+        lane                stretch = q[c->q] - q[c->theta] - c->spring.rest;
+        V += 0.5 * c->spring.stiffness * (stretch * stretch);
     }
     return V;
 }

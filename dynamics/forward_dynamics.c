@@ -23,6 +23,7 @@ typedef struct link_state {
 typedef struct workspace {
     euler_workspace euler;
     link_state     *body;
+    lane           *tau; /* [nv] less what elastic joints take */
 } workspace;
 
 /* Whether coordinate v is driven. */
@@ -33,7 +34,9 @@ LANE_INLINE bool is_driven(const bool *driven, int v)
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.euler = euler_place(a, m, false), .body = arena_take(a, m->n_bodies, sizeof(link_state))};
+    return (workspace){.euler = euler_place(a, m, false),
+                       .body  = arena_take(a, m->n_bodies, sizeof(link_state)),
+                       .tau   = arena_take(a, m->n_couplings ? (size_t)m->nv : 0, sizeof(lane))};
 }
 
 size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
@@ -247,15 +250,27 @@ static void outward_accelerations(const dyn_model *m, const workspace *ws, const
 
 /* --- the kernel ------------------------------------------------------------------------------------------------ */
 
+/* tau, less the forces between joints' coordinates and their motors'. */
+static const lane *left_to_bodies(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd,
+                                  const lane *tau)
+{
+    const dyn_model *m = scene->model;
+    if (m->n_couplings == 0) return tau;
+    for (int v = 0; v < m->nv; v++)
+        ws->tau[v] = tau ? tau[v] : lane_of(0);
+    couplings_add(scene, q, qd, -1, ws->tau);
+    return ws->tau;
+}
+
 static void articulated_body(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
 {
     const dyn_model *m   = scene->model;
     lane            *qdd = block_out(io->qdd, 0, 0), singular = lane_of(-1);
-    const lane      *tau  = block_in(io->tau, 0, 0);
     euler_io         rest = {.q        = block_in(io->q, 0, 0),
                              .qd       = block_in(io->qd, 0, 0),
                              .qdd      = block_in(io->given, 0, 0),
                              .wrenches = block_in(io->wrenches, 0, 0)};
+    const lane      *tau  = left_to_bodies(scene, ws, rest.q, rest.qd, block_in(io->tau, 0, 0));
     articulated      I;
     wrench           p;
     joints_place(m, rest.q, ws->euler.at);

@@ -40,7 +40,8 @@ LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
 
 LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
 {
-    return b->geared ? b->ratio * q[b->q] + b->offset : q[b->q];
+    if (!b->geared) return q[b->q];
+    return b->round ? lane_of(0) : b->ratio * q[b->q] + b->offset;
 }
 /* of rates and accelerations; NULL is zeros */
 LANE_INLINE lane joint_rate(const dyn_body *b, const lane *qd)
@@ -228,4 +229,37 @@ LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lan
     if (b->rough && (terms & DYN_FRICTION)) rate += joint_friction_slope(b, sd) * sdd;
     if (b->sprung && (terms & DYN_SPRINGS)) rate += b->spring.stiffness * sd + b->spring.damping * sdd;
     return rate;
+}
+
+/* --- elastic joints ------------------------------------------------------------------------------------------- */
+
+/* R = stiffness (q - theta - rest) + damping (qd - theta_d) of an elastic joint, and its rate likewise with rest 0 */
+LANE_INLINE lane coupling_effort(const dyn_coupling *c, const lane *q, const lane *qd)
+{
+    lane effort = c->spring.stiffness * (q[c->q] - q[c->theta] - c->spring.rest);
+    return qd ? effort + c->spring.damping * (qd[c->v] - qd[c->v_theta]) : effort;
+}
+LANE_INLINE lane coupling_effort_rate(const dyn_coupling *c, const lane *qd, const lane *qdd)
+{
+    lane rate = qd ? c->spring.stiffness * (qd[c->v] - qd[c->v_theta]) : lane_of(0);
+    return qdd ? rate + c->spring.damping * (qdd[c->v] - qdd[c->v_theta]) : rate;
+}
+/* Adds R, times sign, to the efforts of all elastic joints' coordinates. */
+LANE_INLINE void couplings_add(const dyn_scene *scene, const lane *q, const lane *qd, double sign, lane *tau)
+{
+    for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
+        const dyn_coupling *c = &scene->model->coupling[i];
+        lane                R = sign * coupling_effort(c, q, qd);
+        tau[c->v] += R;
+        tau[c->v_theta] -= R;
+    }
+}
+LANE_INLINE void couplings_add_rates(const dyn_scene *scene, const lane *qd, const lane *qdd, lane *tau_dot)
+{
+    for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
+        const dyn_coupling *c = &scene->model->coupling[i];
+        lane                R = coupling_effort_rate(c, qd, qdd);
+        tau_dot[c->v] += R;
+        tau_dot[c->v_theta] -= R;
+    }
 }

@@ -1,6 +1,7 @@
 /* model.c - from a description to the canonical tree (model.h): checks, merging of fixed joints, what is known only of
  * the whole. How a joint and an inertia become a body's is canonical.c. */
 #include "canonical.h"
+#include "expand.h"
 #include "pose.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ typedef struct builder {
     dyn_model      *m;
     dyn_body       *body;
     dyn_link_place *link;
+    dyn_coupling   *coupling;
     int            *row_body;
 } builder;
 
@@ -34,31 +36,62 @@ static bool inertia_finite(const dyn_inertia *I)
     return isfinite(I->mass) && all_finite(I->com, 3) && all_finite(I->about_com, 6);
 }
 
+static bool is_unit(const double axis[3])
+{
+    return fabs(sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]) - 1) <= UNIT_TOLERANCE;
+}
+
+static bool friction_finite(const dyn_friction *f)
+{
+    return all_finite((const double[]){f->viscous, f->positive, f->negative, f->coulomb_velocity}, 4);
+}
+
+static bool spring_finite(const dyn_spring *s)
+{
+    return all_finite((const double[]){s->stiffness, s->damping, s->rest}, 3);
+}
+
 static bool joint_figures_good(const dyn_link *l)
 {
-    const double figures[] = {l->offset,
-                              l->rotor_inertia,
-                              l->friction.viscous,
-                              l->friction.positive,
-                              l->friction.negative,
-                              l->friction.coulomb_velocity,
-                              l->spring.stiffness,
-                              l->spring.damping,
-                              l->spring.rest};
-    double       length    = sqrt(l->axis[0] * l->axis[0] + l->axis[1] * l->axis[1] + l->axis[2] * l->axis[2]);
+    const double figures[] = {l->offset, l->rotor_inertia, l->pitch};
     return all_finite(figures, sizeof figures / sizeof *figures) && isfinite(l->ratio) && l->ratio != 0 &&
-           fabs(length - 1) <= UNIT_TOLERANCE;
+           friction_finite(&l->friction) && spring_finite(&l->spring) && is_unit(l->axis);
+}
+
+static bool motor_figures_good(const dyn_motor *m)
+{
+    return !m->present || (isfinite(m->gear_ratio) && m->gear_ratio != 0 && isfinite(m->spin_inertia) &&
+                           friction_finite(&m->friction) && is_unit(m->axis));
+}
+
+/* Joints with one coordinate, which others may share and a motor turn. */
+static bool has_one_coordinate(const dyn_link *l)
+{
+    return l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC || l->joint == DYN_HELICAL;
 }
 
 static bool moves(const dyn_link *l)
 {
-    return l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC;
+    return has_one_coordinate(l) || l->joint == DYN_PLANAR;
+}
+
+static int coordinates_of(const dyn_link *l)
+{
+    return l->joint == DYN_PLANAR ? 3 : moves(l) && !l->mimic;
 }
 
 static bool leader_good(const dyn_description *d, const dyn_link *l)
 {
-    return l->leader >= 0 && (size_t)l->leader < d->n_links && moves(&d->links[l->leader]) &&
-           !d->links[l->leader].mimic;
+    return has_one_coordinate(l) && l->leader >= 0 && (size_t)l->leader < d->n_links &&
+           has_one_coordinate(&d->links[l->leader]) && !d->links[l->leader].mimic;
+}
+
+static bool motor_good(const dyn_description *d, const dyn_link *l)
+{
+    if (l->elastic && (!has_one_coordinate(l) || l->mimic)) return false;
+    if (!l->motor.present) return true;
+    return has_one_coordinate(l) && l->motor.link >= DYN_WORLD && l->motor.link < (int)d->n_links &&
+           l->rotor_inertia == 0;
 }
 
 static dyn_status check(const dyn_description *d, int *where)
@@ -74,9 +107,10 @@ static dyn_status check(const dyn_description *d, int *where)
         if (!moving && l->joint != DYN_FIXED) return DYN_BAD_FIGURE;
         if (moving && l->mimic && !leader_good(d, l)) return DYN_BAD_LEADER;
         if (!pose_finite(&l->before) || !pose_finite(&l->after) || !inertia_finite(&l->inertia) ||
-            (moving && !joint_figures_good(l)))
+            (moving && !joint_figures_good(l)) || !motor_figures_good(&l->motor) || !spring_finite(&l->elasticity))
             return DYN_BAD_FIGURE;
-        if ((dof += moving && !l->mimic) > DYN_MAX_DOF) return DYN_TOO_MANY_DOF;
+        if (!motor_good(d, l)) return DYN_BAD_MOTOR;
+        if ((dof += (size_t)coordinates_of(l) + l->elastic) > DYN_MAX_DOF) return DYN_TOO_MANY_DOF;
     }
     return DYN_OK;
 }
@@ -111,27 +145,66 @@ static void add_base(builder *to, const dyn_description *d)
     m->nv = 6;
 }
 
+static void take_coordinate(builder *to, dyn_body *b)
+{
+    b->q = to->m->nq++;
+    b->v = to->m->nv++;
+}
+
+/* A body of one coordinate on the link at `place`, which becomes its own link's. */
+static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_place *place)
+{
+    dyn_model *m     = to->m;
+    dyn_body  *b     = &to->body[m->n_bodies];
+    dyn_pose   joint = pose_mul(&place->X_bl, &l->before);
+    *b               = (dyn_body){.parent = place->body, .link = index, .mimic = l->mimic, .row = -1, .mover = -1};
+    if (!l->mimic) take_coordinate(to, b);
+    dyn_canonical_joint(b, l, &joint);
+    *place = (dyn_link_place){(int)m->n_bodies++, b->X_bl};
+    return b;
+}
+
+/* The last part of a moving link is the link, and published. */
 static void add_link(builder *to, const dyn_link *l, int index)
 {
-    dyn_model            *m      = to->m;
-    const dyn_link_place *parent = l->parent == DYN_WORLD ? &m->base : &to->link[l->parent];
-    dyn_link_place       *place  = &to->link[index];
-    dyn_pose              joint  = pose_mul(&parent->X_bl, &l->before);
+    dyn_link_place *place = &to->link[index];
+    *place                = l->parent == DYN_WORLD ? to->m->base : to->link[l->parent];
     if (l->joint == DYN_FIXED) {
-        *place = (dyn_link_place){parent->body, pose_mul(&joint, &l->after)};
+        dyn_pose joint = pose_mul(&place->X_bl, &l->before);
+        place->X_bl    = pose_mul(&joint, &l->after);
     } else {
-        dyn_body *b = &to->body[m->n_bodies];
-        *b          = (dyn_body){.parent = parent->body, .link = index, .mimic = l->mimic};
-        if (!l->mimic) {
-            b->q = m->nq++;
-            b->v = m->nv++;
-        }
-        b->mover = (int)m->n_movers++;
-        publish(to, (int)m->n_bodies);
-        dyn_canonical_joint(b, l, &joint);
-        *place = (dyn_link_place){(int)m->n_bodies++, b->X_bl};
+        dyn_link  part[DYN_MOST_PARTS];
+        size_t    n = dyn_expand_link(l, part);
+        dyn_body *b = NULL;
+        for (size_t k = 0; k < n; k++)
+            b = add_body(to, &part[k], index, place);
+        b->mover = (int)to->m->n_movers++;
+        if (l->elastic) b->rotor_inertia = 0; /* it is the motor coordinate's */
+        publish(to, place->body);
     }
     if (place->body != DYN_WORLD) dyn_canonical_inertia(&to->body[place->body], &place->X_bl, &l->inertia);
+}
+
+/* The coordinate of a motor and what couples it to its joint's. */
+static void add_elasticity(builder *to, const dyn_link *l, dyn_body *rotor)
+{
+    const dyn_body *b = &to->body[to->link[rotor->link].body];
+    take_coordinate(to, rotor);
+    rotor->mover                       = (int)to->m->n_movers++;
+    to->coupling[to->m->n_couplings++] = (dyn_coupling){b->q, rotor->q, b->v, rotor->v, l->elasticity};
+}
+
+/* Behind all other bodies, so that motors' coordinates stand behind all joints'. */
+static void add_rotor(builder *to, const dyn_link *l, int index)
+{
+    const dyn_link_place  world = {DYN_WORLD, pose_identity()};
+    const dyn_link_place *place = !l->motor.present            ? &world
+                                  : l->motor.link == DYN_WORLD ? &to->m->base
+                                                               : &to->link[l->motor.link];
+    dyn_body             *rotor = &to->body[to->m->n_bodies++];
+    *rotor = (dyn_body){.link = index, .row = -1, .mover = to->body[to->link[index].body].mover, .mimic = !l->elastic};
+    dyn_expand_rotor(rotor, place->body == DYN_WORLD ? NULL : &to->body[place->body], place, l);
+    if (l->elastic) add_elasticity(to, l, rotor);
 }
 
 static void follow_leaders(builder *to, const dyn_description *d)
@@ -139,7 +212,8 @@ static void follow_leaders(builder *to, const dyn_description *d)
     for (size_t i = 0; i < to->m->n_bodies; i++) {
         dyn_body *b = &to->body[i];
         if (!b->mimic) continue;
-        const dyn_body *leader = &to->body[to->link[d->links[b->link].leader].body];
+        const dyn_link *l      = &d->links[b->link];
+        const dyn_body *leader = &to->body[to->link[l->mimic ? l->leader : b->link].body];
         b->q                   = leader->q;
         b->v                   = leader->v;
         to->m->coupled         = true;
@@ -216,23 +290,21 @@ static void finish(dyn_model *m, dyn_body *body)
     group(m, body);
 }
 
-static size_t model_bytes(size_t n_bodies, size_t n_links)
+/* One allocation: the model, its bodies, its places, what is elastic, the bodies of its rows. */
+static dyn_model *allocate(size_t n_bodies, size_t n_links, size_t n_couplings, builder *to)
 {
-    return sizeof(dyn_model) + n_bodies * (sizeof(dyn_body) + sizeof(int)) + n_links * sizeof(dyn_link_place);
-}
-
-/* One allocation: the model, its bodies, its places, the bodies of its rows. */
-static dyn_model *allocate(size_t n_bodies, size_t n_links, builder *to)
-{
-    size_t     bytes = model_bytes(n_bodies, n_links);
-    dyn_model *m     = calloc(1, bytes);
+    size_t bytes = sizeof(dyn_model) + n_bodies * (sizeof(dyn_body) + sizeof(int)) + n_links * sizeof(dyn_link_place) +
+                   n_couplings * sizeof(dyn_coupling);
+    dyn_model *m = calloc(1, bytes);
     if (!m) return NULL;
     to->m        = m;
     to->body     = (dyn_body *)(m + 1);
     to->link     = (dyn_link_place *)(to->body + n_bodies);
-    to->row_body = (int *)(to->link + n_links);
+    to->coupling = (dyn_coupling *)(to->link + n_links);
+    to->row_body = (int *)(to->coupling + n_couplings);
     m->body      = to->body;
     m->link      = to->link;
+    m->coupling  = to->coupling;
     m->row_body  = to->row_body;
     m->bytes     = bytes;
     return m;
@@ -243,11 +315,13 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     int        ignored;
     dyn_status status = check(d, where ? where : &ignored);
     if (status != DYN_OK) return status;
-    size_t n_bodies = d->floating;
-    for (size_t i = 0; i < d->n_links; i++)
-        n_bodies += d->links[i].joint != DYN_FIXED;
+    size_t n_bodies = d->floating, n_couplings = 0;
+    for (size_t i = 0; i < d->n_links; i++) {
+        n_bodies += dyn_expand_count(&d->links[i]) + dyn_expand_has_rotor(&d->links[i]);
+        n_couplings += d->links[i].elastic;
+    }
     builder    to;
-    dyn_model *m = allocate(n_bodies, d->n_links, &to);
+    dyn_model *m = allocate(n_bodies, d->n_links, n_couplings, &to);
     if (!m) return DYN_NO_MEMORY;
     m->n_links  = d->n_links;
     m->floating = d->floating;
@@ -255,6 +329,8 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     add_base(&to, d);
     for (size_t i = 0; i < d->n_links; i++)
         add_link(&to, &d->links[i], (int)i);
+    for (size_t i = 0; i < d->n_links; i++)
+        if (dyn_expand_has_rotor(&d->links[i])) add_rotor(&to, &d->links[i], (int)i);
     follow_leaders(&to, d);
     dyn_canonical_align(m, to.body, to.link);
     finish(m, to.body);
@@ -265,14 +341,16 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
 dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload, dyn_model **loaded)
 {
     builder    to;
-    dyn_model *m = allocate(model->n_bodies, model->n_links, &to);
+    dyn_model *m = allocate(model->n_bodies, model->n_links, model->n_couplings, &to);
     if (!m) return DYN_NO_MEMORY;
     *m          = *model;
     m->body     = to.body;
     m->link     = to.link;
+    m->coupling = to.coupling;
     m->row_body = to.row_body;
     memcpy(to.body, model->body, model->n_bodies * sizeof *to.body);
     memcpy(to.link, model->link, model->n_links * sizeof *to.link);
+    memcpy(to.coupling, model->coupling, model->n_couplings * sizeof *to.coupling);
     memcpy(to.row_body, model->row_body, model->n_rows * sizeof *to.row_body);
     for (size_t i = 0; i < n; i++) {
         int link = payload[i].link;

@@ -34,6 +34,9 @@ typedef enum dyn_joint_kind {
     DYN_FIXED,     /* merged into the parent; nq 0, nv 0 */
     DYN_REVOLUTE,  /* about the axis, also "continuous"; nq 1, nv 1 */
     DYN_PRISMATIC, /* along the axis; nq 1, nv 1 */
+    DYN_PLANAR,    /* in the plane across the axis: along its e_x, its e_y, then about the axis; nq 3, nv 3. Of a
+                    * description; a body's joint has one coordinate, and several bodies are made of such a link */
+    DYN_HELICAL,   /* about the axis, and `pitch` along it; nq 1, nv 1. Of a description */
     DYN_FLOATING   /* free body; nq 7 (x y z qx qy qz qw), nv 6 (v w in body axes); base only so far */
 } dyn_joint_kind;
 
@@ -51,6 +54,17 @@ typedef struct dyn_spring {
     double stiffness, damping, rest;
 } dyn_spring;
 
+/* The motor that turns a joint: a body of revolution that spins about an axis fixed in some link, at gear_ratio times
+ * the joint's rate (an elastic joint's: the motor coordinate's). What it weighs, rotor locked, is that link's. */
+typedef struct dyn_motor {
+    bool         present;
+    int          link;         /* it sits on, anywhere in the description, or DYN_WORLD: the base link */
+    double       axis[3];      /* unit vector in that link's frame */
+    double       gear_ratio;   /* not 0 */
+    double       spin_inertia; /* kg m^2 about the axis */
+    dyn_friction friction;     /* on the joint's position and rate, or the motor coordinate's: not on the spin */
+} dyn_motor;
+
 /* One link with the joint that carries it. The link frame at joint position s is
  *     parent link frame * before * motion(axis, s) * after,    s = ratio * q + offset. */
 typedef struct dyn_link {
@@ -59,6 +73,7 @@ typedef struct dyn_link {
     dyn_pose       before;      /* joint frame in the parent's link frame */
     double         axis[3];     /* unit vector in the joint frame; unused when fixed */
     dyn_pose       after;       /* link frame in the moved joint frame */
+    double         pitch;       /* m/rad, of a helical joint */
     double         ratio;       /* joint position per coordinate, not 0; 1 but for screws of other length */
     double         offset;      /* rad or m, joint position at q = 0 */
     bool           mimic;       /* has no coordinate of its own: q is that of link `leader`, a moving link that is */
@@ -68,7 +83,12 @@ typedef struct dyn_link {
     dyn_inertia  inertia;       /* in the link frame */
     double       rotor_inertia; /* kg m^2 or kg, reflected to the joint */
     dyn_friction friction;
-    dyn_spring   spring; /* friction and spring act on the joint's own position s and rate */
+    dyn_spring   spring;   /* friction and spring act on the joint's own position s and rate */
+    bool         elastic;  /* between the joint's coordinate q and its motor's, theta, which is in the units of q and
+                            * stands behind all joints' coordinates:  R = k (q - theta - rest) + d (qd - theta_d)
+                            * joins the left side of q's equation, and -R that of theta's. rotor_inertia is theta's. */
+    dyn_spring elasticity; /* k, d, rest */
+    dyn_motor  motor;      /* none with a rotor_inertia */
 } dyn_link;
 
 typedef struct dyn_description {
@@ -114,6 +134,7 @@ typedef struct dyn_body {
     bool           sprung;         /* has a spring or damper */
     bool           near_end;       /* see dyn_link */
     bool           mimic;          /* q and v are those of another body's joint */
+    bool           round;          /* a rotor, alike in every position: that is not read, and zero */
     int            row;            /* among the published bodies, or -1: see dyn_model */
     int            mover;          /* among what has rotor inertia and friction of its own, or -1: see dyn_model */
     int            q, v;           /* first entries in q and in qd */
@@ -137,6 +158,7 @@ typedef struct dyn_body {
     double      subtree_moment; /* kg m^2, its second moment int r^2 dm about the body origin at most, wherever the
                                  * joints stand; prismatic ones at zero */
     double       rotor_inertia;
+    double       spin_inertia; /* kg m^2, of a rotor: in E, and taken from what its parent has */
     dyn_friction friction;
     dyn_spring   spring;
     dyn_pose     X_bl; /* link frame in the body frame: axes of joint wrenches, and their point
@@ -149,21 +171,30 @@ typedef struct dyn_link_place {
     dyn_pose X_bl; /* link frame in that body's frame (in the world for DYN_WORLD) */
 } dyn_link_place;
 
+/* What is between a joint's coordinate and its motor's: see dyn_link. */
+typedef struct dyn_coupling {
+    int        q, theta, v, v_theta; /* positions' places in q, velocities' in qd */
+    dyn_spring spring;
+} dyn_coupling;
+
 /* Some bodies are there for the algorithms alone (NOTATION.md, "What is expanded"): they have no row. */
 typedef struct dyn_model {
-    size_t          n_bodies; /* moving bodies, floating base first */
-    size_t          n_rows;   /* published ones: what is given body by body has so many rows */
-    size_t          n_movers; /* joints, in the order of their bodies' rows: 3 columns each of a joint_regressor */
-    size_t          n_links;  /* of the description */
-    int             nq, nv;
-    bool            floating;
-    bool            branched;       /* some body hangs on other than the one before it */
-    bool            coupled;        /* some body is a mimic: coordinates move several joints */
-    double          gravity[3];     /* m/s^2, world axes */
-    double          mass;           /* kg, of all bodies */
-    dyn_link_place  base;           /* the base link */
-    const dyn_body *body;           /* [n_bodies] */
-    const dyn_link_place *link;     /* [n_links] */
+    size_t n_bodies; /* moving bodies, floating base first */
+    size_t n_rows;   /* published ones: what is given body by body has so many rows */
+    size_t n_movers; /* joints, in the order of their bodies' rows, then motor coordinates: 3 columns each of
+                      * a joint_regressor */
+    size_t                n_links; /* of the description */
+    int                   nq, nv;
+    bool                  floating;
+    bool                  branched;   /* some body hangs on other than the one before it */
+    bool                  coupled;    /* some body is a mimic: coordinates move several joints */
+    double                gravity[3]; /* m/s^2, world axes */
+    double                mass;       /* kg, of all bodies */
+    dyn_link_place        base;       /* the base link */
+    const dyn_body       *body;       /* [n_bodies] */
+    const dyn_link_place *link;       /* [n_links] */
+    size_t                n_couplings;
+    const dyn_coupling   *coupling; /* [n_couplings] of elastic joints */
     const int            *row_body; /* [n_rows] the body that a row is of */
     size_t                bytes;    /* of the allocation */
 } dyn_model;
@@ -173,8 +204,11 @@ typedef enum dyn_status {
     DYN_NO_MEMORY,
     DYN_TOO_MANY_DOF, /* more than DYN_MAX_DOF */
     DYN_BAD_PARENT,   /* link `where`: parent not an earlier link */
-    DYN_BAD_LEADER,   /* link `where`: leader not a moving link with its own coordinate */
-    DYN_BAD_FIGURE    /* link `where`: something not finite, a ratio of 0, an axis not of unit length */
+    DYN_BAD_LEADER,   /* link `where`: leader not a moving link with one coordinate of its own, or no joint to follow it
+                       */
+    DYN_BAD_MOTOR, /* link `where`: an elastic joint without one coordinate of its own; a motor on no link, of a joint
+                    * that has not one coordinate, or beside a rotor_inertia */
+    DYN_BAD_FIGURE /* link `where`: something not finite, a ratio of 0, an axis not of unit length */
 } dyn_status;
 
 /* Builds the canonical model. `where` (may be NULL) gets the index of the offending link, DYN_WORLD for the

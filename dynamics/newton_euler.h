@@ -350,4 +350,6 @@ LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws,
     if (rates && io->wrenches)
         externals_take_rates(scene, &ws->ext, io->wrenches, io->wrench_rates, ws->w, ws->on_rate);
     inward(scene, ws, io, rates);
+    if (io->tau) couplings_add(scene, io->q, io->qd, 1, io->tau);
+    if (rates && io->tau_dot) couplings_add_rates(scene, io->qd, io->qdd, io->tau_dot);
 }

@@ -2,7 +2,10 @@
  *
  * In a body's link frame, a being the acceleration of its origin less gravity and h = m c, J about the origin:
  *     f = m a + U h,   n = h x a + J wd + w x J w,
- * linear in (m, h, J). Each such column acts on every dof a between the body and the base with S_a . (f; n). */
+ * linear in (m, h, J). Each such column acts on every dof a between the body and the base with S_a . (f; n).
+ *
+ * A motor's link has its parameters with the rotor locked. What the unit spin inertia of a rotor needs beside them, a
+ * being its axis, sd its rate and w that of its link, is  sdd a + sd w x a  there, and sdd + wd . a about the spin. */
 #include "spatial_world.h"
 
 enum { PARAMETERS = 10 };
@@ -95,6 +98,22 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
     }
 }
 
+/* Column of rotor i's spin inertia, whose entry for its own rate is there. */
+static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const lane *qd, const lane *qdd, lane *Y)
+{
+    const dyn_body     *b       = &m->body[i];
+    const spatial_body *P       = &ws->body[b->parent];
+    size_t              columns = 3 * m->n_movers, column = 3 * (size_t)b->mover;
+    vec3                a = mat3_column(&ws->body[i].R, 2);
+    vec3                n = cross_add(scale(a, joint_rate(b, qdd)), scale(P->v.w, joint_rate(b, qd)), a);
+    Y[(size_t)b->v * columns + column] += coordinate_effort(b, dot(P->a.w, a));
+    for (int p = b->parent; p != DYN_WORLD; p = m->body[p].parent)
+        for (size_t j = 0; j < dofs_of(&m->body[p]); j++)
+            Y[((size_t)m->body[p].v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
+}
+
+/* The rotor inertia's column of a joint with a motor is that of its spin inertia; its motor's friction is the joint's,
+ * or, of an elastic joint, the motor coordinate's. */
 static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, lane *Y)
 {
     size_t columns = 3 * m->n_movers;
@@ -103,30 +122,53 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b   = &m->body[i];
         lane           *row = Y + (size_t)b->v * columns + 3 * (size_t)b->mover;
-        lane            sd  = joint_rate(b, qd);
         if (b->mover < 0) continue;
         row[0] = coordinate_effort(b, joint_rate(b, qdd));
-        row[1] = coordinate_effort(b, sd);
-        row[2] = coordinate_effort(b, lane_sign(sd));
+        if (b->round && b->mimic) continue;
+        lane sd = b->round && qd ? qd[b->v] : joint_rate(b, qd);
+        row[1]  = b->round ? sd : coordinate_effort(b, sd);
+        row[2]  = b->round ? lane_sign(sd) : coordinate_effort(b, lane_sign(sd));
     }
+}
+
+/* Rotors on what moves: on the ground there is nothing beside their own rate. */
+static bool is_carried_rotor(const dyn_body *b)
+{
+    return b->round && b->parent != DYN_WORLD;
+}
+
+static bool carries_rotors(const dyn_model *m)
+{
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].round; i--) /* they come last */
+        if (is_carried_rotor(&m->body[i - 1])) return true;
+    return false;
+}
+
+static void spin_columns(const dyn_model *m, const workspace *ws, const lane *qd, const lane *qdd, lane *Y)
+{
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (is_carried_rotor(&m->body[i])) spin_column(m, ws, i, qd, qdd, Y);
 }
 
 void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regressor *io, size_t blocks)
 {
-    const dyn_model *m  = scene->model;
-    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, ny = nv * PARAMETERS * m->n_rows;
-    arena            a  = {.base = memory};
-    workspace        ws = place(&a, m);
+    const dyn_model *m = scene->model;
+    size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, ny = nv * PARAMETERS * m->n_rows, nj = nv * 3 * m->n_movers;
+    arena      a     = {.base = memory};
+    workspace  ws    = place(&a, m);
+    const bool spins = io->joint_regressor && carries_rotors(m);
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
                    *qdd = block_in(io->qdd, block, nv);
-        lane *Y         = block_out(io->regressor, block, ny);
-        if (io->joint_regressor) joint_columns(m, qd, qdd, block_out(io->joint_regressor, block, nv * 3 * m->n_movers));
+        lane *Y = block_out(io->regressor, block, ny), *J = block_out(io->joint_regressor, block, nj);
+        if (J) joint_columns(m, qd, qdd, J);
+        if (!Y && !spins) continue;
+        joints_place(m, q, ws.at);
+        spatial_motions(scene, ws.at, q, qd, qdd, ws.body, ws.dof);
+        if (spins) spin_columns(m, &ws, qd, qdd, J);
         if (!Y) continue;
         for (size_t e = 0; e < ny; e++)
             Y[e] = lane_of(0);
-        joints_place(m, q, ws.at);
-        spatial_motions(scene, ws.at, q, qd, qdd, ws.body, ws.dof);
         for (size_t i = 0; i < m->n_bodies; i++)
             if (m->body[i].row >= 0) body_columns(m, &ws, i, Y);
     }

@@ -133,6 +133,22 @@ static void put_base_column(const dyn_model *m, const results *out, size_t a, co
     }
 }
 
+/* Of  R = k (q - theta - rest) + d (qd - theta_d)  in q's row, -R in theta's. */
+static void coupling_terms(const dyn_scene *scene, const results *out)
+{
+    const size_t nv = (size_t)scene->model->nv;
+    for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
+        const dyn_coupling *c     = &scene->model->coupling[i];
+        const size_t        at[2] = {(size_t)c->v, (size_t)c->v_theta};
+        for (int a = 0; a < 2; a++)
+            for (int b = 0; b < 2; b++) {
+                double sign = a == b ? 1 : -1;
+                out->dq[at[a] * nv + at[b]] += sign * c->spring.stiffness;
+                out->dqd[at[a] * nv + at[b]] += sign * c->spring.damping;
+            }
+    }
+}
+
 /* Joints' own forces, on the diagonal. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const results *out)
 {
@@ -356,5 +372,6 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
         }
         pairs(scene, &ws, &out, holds, joint_wrenches);
         passive_terms(scene, qd, &out);
+        coupling_terms(scene, &out);
     }
 }

@@ -129,15 +129,18 @@ static void random_axis_across(random_source *source, const dyn_link *parent, dy
     } while (fabs(dot3(l->axis, in_child)) > 0.7);
 }
 
+static void random_friction(random_source *source, dyn_friction *friction)
+{
+    bool smooth = random_chance(source, 0.5), coulomb = random_chance(source, 0.7);
+    *friction = (dyn_friction){.viscous          = random_between(source, 0, 1),
+                               .positive         = coulomb ? random_between(source, 0, 1) : 0,
+                               .negative         = coulomb ? random_between(source, 0, 1) : 0,
+                               .coulomb_velocity = smooth ? random_between(source, 0.05, 1) : 0};
+}
+
 static void random_joint_forces(random_source *source, unsigned features, dyn_link *l)
 {
-    if ((features & TREE_FRICTION) && random_chance(source, 0.6)) {
-        bool smooth = random_chance(source, 0.5), coulomb = random_chance(source, 0.7);
-        l->friction = (dyn_friction){.viscous          = random_between(source, 0, 1),
-                                     .positive         = coulomb ? random_between(source, 0, 1) : 0,
-                                     .negative         = coulomb ? random_between(source, 0, 1) : 0,
-                                     .coulomb_velocity = smooth ? random_between(source, 0.05, 1) : 0};
-    }
+    if ((features & TREE_FRICTION) && random_chance(source, 0.6)) random_friction(source, &l->friction);
     if ((features & TREE_SPRINGS) && random_chance(source, 0.4))
         l->spring = (dyn_spring){.stiffness = random_between(source, 0, 20), .rest = random_between(source, -1, 1)};
     if ((features & TREE_DAMPERS) && random_chance(source, 0.3)) l->spring.damping = random_between(source, 0, 1);
@@ -148,10 +151,47 @@ static void random_joint_forces(random_source *source, unsigned features, dyn_li
     }
 }
 
-static void random_link(random_source *source, unsigned features, bool mobile, const dyn_link *parent, dyn_link *l)
+/* The link it sits on is chosen when all are there. Inertia I r of the rotor's link and r^2 I stay moderate. */
+static void random_motor(random_source *source, unsigned features, dyn_link *l)
+{
+    l->motor = (dyn_motor){.present      = true,
+                           .gear_ratio   = random_between(source, 1, 30) * (random_chance(source, 0.5) ? 1 : -1),
+                           .spin_inertia = random_between(source, 1e-5, 1e-3)};
+    random_unit(source, l->motor.axis);
+    if ((features & TREE_FRICTION) && random_chance(source, 0.6)) random_friction(source, &l->motor.friction);
+    l->rotor_inertia = 0;
+}
+
+/* Planar joints are drawn where no massless link is near, which would leave them free without mass. */
+static dyn_joint_kind random_kind(random_source *source, unsigned features, bool planar)
+{
+    if (planar && (features & TREE_PLANAR) && random_chance(source, 0.15)) return DYN_PLANAR;
+    if ((features & TREE_HELICAL) && random_chance(source, 0.1)) return DYN_HELICAL;
+    return random_chance(source, 0.7) ? DYN_REVOLUTE : DYN_PRISMATIC;
+}
+
+/* `room`: coordinates that may still be given away */
+static void random_drive(random_source *source, unsigned features, size_t room, dyn_link *l)
+{
+    if (l->joint == DYN_HELICAL) l->pitch = random_between(source, -0.3, 0.3);
+    if (room >= 2 && (features & TREE_ELASTIC) && !l->mimic && random_chance(source, 0.15)) {
+        l->elastic    = true;
+        l->elasticity = (dyn_spring){random_between(source, 1, 50), 0, random_between(source, -1, 1)};
+        if ((features & TREE_DAMPERS) && random_chance(source, 0.5))
+            l->elasticity.damping = random_between(source, 0, 1);
+        l->rotor_inertia = random_between(source, 0.01, 0.5);
+        l->ratio         = 1;
+        l->offset        = 0;
+    }
+    if (l->elastic ? random_chance(source, 0.6) : (features & TREE_MOTORS) && random_chance(source, 0.15))
+        random_motor(source, features, l);
+}
+
+static void random_link(random_source *source, unsigned features, bool mobile, size_t room, const dyn_link *parent,
+                        dyn_link *l)
 {
     bool after_massless = parent && parent->inertia.mass == 0;
-    l->joint            = !mobile ? DYN_FIXED : random_chance(source, 0.7) ? DYN_REVOLUTE : DYN_PRISMATIC;
+    l->joint            = mobile ? random_kind(source, features, room >= 3 && !after_massless && !l->mimic) : DYN_FIXED;
     l->ratio            = 1;
     random_pose(source, &l->before);
     if (random_chance(source, 0.4))
@@ -164,10 +204,13 @@ static void random_link(random_source *source, unsigned features, bool mobile, c
             random_axis_across(source, parent, l);
         else
             random_axis(source, l->axis);
-        l->near_end = random_chance(source, 0.3);
-        random_joint_forces(source, features, l);
+        if (l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC) l->near_end = random_chance(source, 0.3);
+        if (l->joint != DYN_PLANAR) {
+            random_joint_forces(source, features, l);
+            random_drive(source, features, room, l);
+        }
     }
-    if (after_massless || random_chance(source, 0.85)) random_inertia(source, &l->inertia);
+    if (after_massless || l->joint == DYN_PLANAR || random_chance(source, 0.85)) random_inertia(source, &l->inertia);
 }
 
 static bool has_child(const random_tree *tree, size_t link)
@@ -185,9 +228,38 @@ static void choose_leaders(random_source *source, random_tree *tree)
         while (l->mimic) {
             l->leader = (int)random_below(source, tree->description.n_links);
             leader    = &tree->links[l->leader];
-            if (leader->joint != DYN_FIXED && !leader->mimic) break;
+            if (leader->joint != DYN_FIXED && leader->joint != DYN_PLANAR && !leader->mimic) break;
         }
     }
+}
+
+static bool has_leader(const random_tree *tree)
+{
+    for (size_t i = 0; i < tree->description.n_links; i++) {
+        const dyn_link *l = &tree->links[i];
+        if (l->joint != DYN_FIXED && l->joint != DYN_PLANAR && !l->mimic) return true;
+    }
+    return false;
+}
+
+/* Planar joints alone lead nobody: then there are no mimics. */
+static void drop_mimics(random_tree *tree)
+{
+    for (size_t i = 0; i < tree->description.n_links && !has_leader(tree); i++)
+        if (tree->links[i].mimic) tree->links[i].joint = DYN_FIXED, tree->links[i].mimic = false;
+}
+
+static void place_motors(random_source *source, random_tree *tree)
+{
+    for (size_t i = 0; i < tree->description.n_links; i++)
+        if (tree->links[i].motor.present)
+            tree->links[i].motor.link = (int)random_below(source, tree->description.n_links + 1) - 1;
+}
+
+static size_t random_coordinates(const dyn_link *l)
+{
+    if (l->joint == DYN_PLANAR) return 3;
+    return (l->joint != DYN_FIXED && !l->mimic) + (size_t)l->elastic;
 }
 
 /* `along`: probability that a link hangs on the one before it */
@@ -201,22 +273,25 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     source.neat      = random_chance(&source, 0.5);
     random_inertia(&source, &tree.description.base_inertia);
     if (random_chance(&source, 0.3)) random_vector(&source, 3, 10, tree.description.gravity);
+    if (random_chance(&source, 0.5)) features &= ~(unsigned)(TREE_HELICAL | TREE_MOTORS);
     size_t n = 0, free_fixed = joints, free_mimics = joints;
     while (joints > 0) {
         bool mobile          = random_chance(&source, 0.8) || free_fixed == 0;
         bool on_last         = random_chance(&source, along);
         tree.links[n].parent = on_last ? (int)n - 1 : (int)random_below(&source, n + 1) - 1;
-        int parent           = tree.links[n].parent;
-        random_link(&source, features, mobile, parent < 0 ? NULL : &tree.links[parent], &tree.links[n]);
-        bool mimic          = mobile && (features & TREE_MIMICS) && free_mimics > 0 && random_chance(&source, 0.1);
-        tree.links[n].mimic = mimic;
-        joints -= mobile && !mimic;
+        int  parent          = tree.links[n].parent;
+        bool mimic           = mobile && (features & TREE_MIMICS) && free_mimics > 0 && random_chance(&source, 0.1);
+        tree.links[n].mimic  = mimic;
+        random_link(&source, features, mobile, joints, parent < 0 ? NULL : &tree.links[parent], &tree.links[n]);
+        joints -= random_coordinates(&tree.links[n]);
         free_mimics -= mimic;
         free_fixed -= !mobile;
         n++;
     }
     tree.description.n_links = n;
+    drop_mimics(&tree);
     choose_leaders(&source, &tree);
+    place_motors(&source, &tree);
     for (size_t i = 0; i < n; i++)
         if (tree.links[i].inertia.mass == 0 && !has_child(&tree, i)) random_inertia(&source, &tree.links[i].inertia);
     return tree;
@@ -256,9 +331,13 @@ void random_position(random_source *source, const dyn_description *d, double *q)
             q[i] /= sqrt(norm);
         q += 7;
     }
-    for (size_t i = 0; i < d->n_links; i++)
-        if (!d->links[i].mimic && d->links[i].joint == DYN_REVOLUTE)
-            *q++ = random_between(source, -3.2, 3.2);
-        else if (!d->links[i].mimic && d->links[i].joint == DYN_PRISMATIC)
+    for (size_t i = 0; i < d->n_links; i++) {
+        const dyn_link *l = &d->links[i];
+        if (l->mimic || l->joint == DYN_FIXED) continue;
+        for (int k = 0; l->joint == DYN_PLANAR && k < 2; k++)
             *q++ = random_between(source, -0.5, 0.5);
+        *q++ = l->joint == DYN_PRISMATIC ? random_between(source, -0.5, 0.5) : random_between(source, -3.2, 3.2);
+    }
+    for (size_t i = 0; i < d->n_links; i++)
+        if (d->links[i].elastic) *q++ = random_between(source, -3.2, 3.2);
 }

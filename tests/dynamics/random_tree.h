@@ -25,7 +25,12 @@ enum {
     TREE_GEARS    = 8,  /* joint position = ratio * coordinate + offset */
     TREE_DAMPERS  = 16, /* damping in the springs, too */
     TREE_MIMICS   = 32, /* joints without a coordinate, anywhere before or after their leader */
-    TREE_ALL      = 63
+    TREE_PLANAR   = 64,
+    TREE_HELICAL  = 128,
+    TREE_MOTORS   = 256, /* of rigid joints, on any link */
+    TREE_ELASTIC  = 512, /* joints with motor coordinates, with and without a motor that sits on some link */
+    TREE_ALL      = 1023,
+    TREE_COUPLED  = TREE_MIMICS | TREE_HELICAL | TREE_MOTORS /* what makes a model coupled */
 };
 
 /* Fixed links, massless links, branches, prismatic joints and near ends are always among the links.

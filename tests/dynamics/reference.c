@@ -6,7 +6,7 @@ size_t reference_nv(const dyn_description *d)
 {
     size_t n = d->floating ? 6 : 0;
     for (size_t i = 0; i < d->n_links; i++)
-        n += d->links[i].joint != DYN_FIXED && !d->links[i].mimic;
+        n += motion_own(&d->links[i]) + d->links[i].elastic;
     return n;
 }
 
@@ -40,8 +40,7 @@ void reference_free(reference *r)
     free(r);
 }
 
-/* tau += J_k^T f */
-static void add_transposed_jacobian(const reference *r, size_t k, const real f[6], real *tau)
+void add_transposed_jacobian(const reference *r, size_t k, const real f[6], real *tau)
 {
     if (!r->m.link[k].moves) return;
     for (int a = (int)k; a >= 0; a = r->m.link[a].parent)
@@ -54,7 +53,7 @@ static void add_transposed_jacobian(const reference *r, size_t k, const real f[6
 
 /* --- forces of the joints themselves, on coordinate and rate s, ds of the joint ----------------------------- */
 
-static real friction_force(const dyn_friction *f, real ds)
+real friction_force(const dyn_friction *f, real ds)
 {
     real sign = f->coulomb_velocity > 0 ? tanhl(ds / f->coulomb_velocity) : (real)((ds > 0) - (ds < 0));
     return f->viscous * ds + (ds > 0 ? f->positive : f->negative) * sign;
@@ -65,7 +64,8 @@ static real spring_force(const dyn_spring *s, real position, real ds)
     return s->stiffness * (position - s->rest) + s->damping * ds;
 }
 
-/* The power of a joint's force is force * ds = (ratio force) * qd, hence the factor. */
+/* The power of a joint's force is force * ds = (ratio force) * qd, hence the factor. Of a planar joint, they are the
+ * angle's, which comes last. */
 static void add_joint_forces(const reference *r, bool friction, bool springs, bool rotors, real *tau)
 {
     for (size_t k = 1; k < r->m.n; k++) {
@@ -74,8 +74,8 @@ static void add_joint_forces(const reference *r, bool friction, bool springs, bo
         if (l->n == 0) continue;
         real force = friction ? friction_force(&d->friction, jet_derivative(l->s, 1)) : 0;
         force += springs ? spring_force(&d->spring, l->s.c[0], jet_derivative(l->s, 1)) : 0;
-        force += rotors ? d->rotor_inertia * jet_derivative(l->s, 2) : 0;
-        tau[l->v] += l->ratio * force;
+        force += rotors && !d->elastic ? d->rotor_inertia * jet_derivative(l->s, 2) : 0;
+        tau[l->v + l->n - 1] += l->ratio * force;
     }
 }
 
@@ -109,6 +109,7 @@ static void joint_wrenches(const reference *r, const reference_scene *scene, dou
     real(*F)[6] = reference_allocate(r->m.n, sizeof *F);
     for (size_t k = 0; k < r->m.n; k++)
         body_force(r, k, scene, true, F[k]);
+    add_spin_moments(r, true, F);
     for (size_t k = r->m.n - 1; k > 0; k--)
         for (int i = 0; i < 6; i++)
             F[r->m.link[k].parent][i] += F[k][i];
@@ -130,6 +131,8 @@ void reference_inverse_dynamics(const reference *r, const reference_scene *scene
         add_transposed_jacobian(r, k, f, sum);
     }
     add_joint_forces(r, scene->friction, scene->springs, true, sum);
+    add_motors(r, true, sum);
+    add_motor_forces(r, scene->friction, scene->springs, sum);
     round_out((size_t)r->m.nv, sum, tau);
     if (wrenches) joint_wrenches(r, scene, wrenches);
     free(sum);
@@ -147,8 +150,12 @@ static void bias_parts(const reference *r, const reference_scene *scene, real *c
         for (int i = 0; i < 3; i++)
             if (parts[i]) add_transposed_jacobian(r, k, f[i], parts[i]);
     }
+    for (int i = 0; i < 2; i++)
+        if (parts[i]) add_motors(r, false, parts[i]);
     if (parts[0]) add_joint_forces(r, scene->friction, scene->springs, false, parts[0]);
+    if (parts[0]) add_motor_forces(r, scene->friction, scene->springs, parts[0]);
     if (parts[3]) add_joint_forces(r, scene->friction, false, false, parts[3]);
+    if (parts[3]) add_motor_forces(r, scene->friction, false, parts[3]);
 }
 
 void reference_bias(const reference *r, const reference_scene *scene, reference_bias_parts out)
@@ -180,8 +187,12 @@ static real *mass_matrix(const reference *r)
             }
     for (size_t k = 1; k < r->m.n; k++) {
         const motion_link *l = &r->m.link[k];
-        if (l->n > 0) M[(n + 1) * (size_t)l->v] += l->ratio * l->ratio * r->d->links[k - 1].rotor_inertia;
+        if (l->n == 0) continue;
+        const dyn_link *d     = &r->d->links[k - 1];
+        real            ratio = d->elastic ? 1 : l->ratio;
+        M[(n + 1) * (size_t)(d->elastic ? l->v_theta : l->v + l->n - 1)] += ratio * ratio * d->rotor_inertia;
     }
+    add_motor_inertia(r, M);
     return M;
 }
 

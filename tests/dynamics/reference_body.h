@@ -45,6 +45,19 @@ void joint_column(const motion_link *l, int c, int k, real s[6]);
 body *place_bodies(const reference *r, reference_state state);
 
 /* All about the world's origin. */
+void add_transposed_jacobian(const reference *r, size_t k, const real f[6], real *tau); /* tau += J_k^T f */
+
+/* --- motors and elastic joints: reference_motor.c ------------------------------------------------------------- */
+
+real friction_force(const dyn_friction *f, real ds);
+void add_motors(const reference *r, bool drive, real *tau);          /* what spinning needs; `drive` counts qdd */
+void add_spin_moments(const reference *r, bool drive, real (*F)[6]); /* on the links that motors sit on */
+void add_motor_forces(const reference *r, bool friction, bool springs, real *tau);
+void add_motor_inertia(const reference *r, real *M);
+void motor_energies(const reference *r, real *kinetic, real *potential);
+/* h += spin momentum, columns[v] += that of unit rates */
+void add_spin_momentum(const reference *r, real h[6], real (*columns)[6]);
+
 void add_gyroscopic(const body *b, real f[6]);                           /* f += v x* I v */
 void add_antigravity(const body *b, const double gravity[3], real f[6]); /* f -= I a_g */
 void body_force(const reference *r, size_t k, const reference_scene *scene, bool drive, real f[6]);

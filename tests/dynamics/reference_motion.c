@@ -88,6 +88,34 @@ static void place_base(motion_link *b, const dyn_description *d, reference_state
     b->near = b->p;
 }
 
+/* The smallest rotation that takes e_z to the axis; from -e_z half a turn about e_x is meant. */
+static jet33 plane_axes(const double axis[3])
+{
+    double across = hypot(axis[0], axis[1]);
+    if (across == 0) return rotation_about((const double[3]){1, 0, 0}, jet_constant(axis[2] < 0 ? acosl(-1) : 0));
+    const double about[3] = {-axis[1] / across, axis[0] / across, 0};
+    return rotation_about(about, jet_constant(atan2l(across, axis[2])));
+}
+
+/* Slides along the plane's axes, then turns about `axis`: columns x, y, angle. R_joint gets the turn. */
+static jet3 place_planar(motion_link *k, const dyn_link *l, jet3 axis, jet33 *R_joint)
+{
+    jet33 plane = plane_axes(l->axis);
+    jet3  moved = k->near;
+    jet   at[2] = {k->x, k->y};
+    for (int c = 0; c < 2; c++) {
+        jet3 e    = jet33_apply(R_joint, (jet3){{plane.e[0][c], plane.e[1][c], plane.e[2][c]}});
+        k->lin[c] = e;
+        k->ang[c] = (jet3){0};
+        moved     = jet3_add(moved, jet3_scale(at[c], e));
+    }
+    jet33 turn = rotation_about(l->axis, k->s);
+    *R_joint   = jet33_mul(R_joint, &turn);
+    k->ang[2]  = axis;
+    k->lin[2]  = jet3_cross(moved, axis);
+    return moved;
+}
+
 /* link = parent * before * motion(axis, s) * after, s = ratio q + offset */
 static void place_link(motion_link *k, const motion_link *parent, const dyn_link *l)
 {
@@ -96,7 +124,15 @@ static void place_link(motion_link *k, const motion_link *parent, const dyn_link
     k->near       = jet3_add(parent->p, jet33_apply(&parent->R, jet3_constant(l->before.p)));
     jet3 axis = jet33_apply(&R_joint, jet3_constant(l->axis)), moved = k->near;
     jet  ratio = jet_constant(k->ratio);
-    if (l->joint == DYN_REVOLUTE) {
+    if (l->joint == DYN_PLANAR) {
+        moved = place_planar(k, l, axis, &R_joint);
+    } else if (l->joint == DYN_HELICAL) {
+        jet33 turn = rotation_about(l->axis, k->s);
+        R_joint    = jet33_mul(&R_joint, &turn);
+        k->ang[0]  = jet3_scale(ratio, axis);
+        k->lin[0]  = jet3_add(jet3_cross(k->near, k->ang[0]), jet3_scale(jet_constant(l->pitch), k->ang[0]));
+        moved      = jet3_add(moved, jet3_scale(jet_scale(l->pitch, k->s), axis));
+    } else if (l->joint == DYN_REVOLUTE) {
         jet33 turn = rotation_about(l->axis, k->s);
         R_joint    = jet33_mul(&R_joint, &turn);
         k->ang[0]  = jet3_scale(ratio, axis);
@@ -116,12 +152,26 @@ static void number_coordinates(motion *m, const dyn_description *d)
     m->nv = d->floating ? 6 : 0;
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
-        m->link[i + 1].n  = l->joint != DYN_FIXED;
+        m->link[i + 1].n  = l->mimic ? 1 : (int)motion_own(l);
         m->link[i + 1].v  = m->nv;
-        m->nv += l->joint != DYN_FIXED && !l->mimic;
+        m->nv += (int)motion_own(l);
     }
     for (size_t i = 0; i < d->n_links; i++)
+        if (d->links[i].elastic) m->link[i + 1].v_theta = m->nv++;
+    for (size_t i = 0; i < d->n_links; i++)
         if (d->links[i].joint != DYN_FIXED && d->links[i].mimic) m->link[i + 1].v = m->link[d->links[i].leader + 1].v;
+}
+
+size_t motion_own(const dyn_link *link)
+{
+    if (link->joint == DYN_FIXED || link->mimic) return 0;
+    return link->joint == DYN_PLANAR ? 3 : 1;
+}
+
+/* Coordinate v, whose position is at q. */
+static jet path(reference_state state, size_t q, size_t v)
+{
+    return jet_path(state.q[q], entry(state.qd, v), entry(state.qdd, v), entry(state.qddd, v));
 }
 
 bool motion_at(motion *m, const dyn_description *d, reference_state state)
@@ -138,11 +188,17 @@ bool motion_at(motion *m, const dyn_description *d, reference_state state)
         k->parent = l->parent + 1;
         k->moves  = k->n > 0 || parent->moves;
         k->ratio  = l->ratio;
+        if (k->n == 3) {
+            k->x = path(state, q, v);
+            k->y = path(state, q + 1, v + 1);
+            q += 2, v += 2;
+        }
         if (k->n > 0) {
-            k->s = jet_scale(l->ratio,
-                             jet_path(state.q[q], entry(state.qd, v), entry(state.qdd, v), entry(state.qddd, v)));
+            k->s = jet_scale(l->ratio, path(state, q, v));
             k->s.c[0] += l->offset;
         }
+        size_t theta = (size_t)k->v_theta;
+        if (l->elastic) k->theta = path(state, theta + (d->floating ? 1 : 0), theta);
         place_link(k, parent, l);
     }
     return true;

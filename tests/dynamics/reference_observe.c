@@ -149,6 +149,7 @@ static void momentum_matrices(const reference *r, const real com[3], real mass, 
                 for (int i = 0; i < 6; i++)
                     columns[r->m.link[a].v + c][i] += h[i];
             }
+    add_spin_momentum(r, NULL, columns);
     for (size_t v = 0; v < n; v++) {
         move_momentum(com, columns[v]);
         for (size_t i = 0; i < 3 && out->com_jacobian; i++)
@@ -167,7 +168,7 @@ static void joint_energies(const reference *r, real *kinetic, real *potential)
         const dyn_link    *d = &r->d->links[k - 1];
         if (l->n == 0) continue;
         real rate = jet_derivative(l->s, 1), stretch = l->s.c[0] - d->spring.rest;
-        *kinetic += d->rotor_inertia * rate * rate / 2;
+        if (!d->elastic) *kinetic += d->rotor_inertia * rate * rate / 2;
         *potential += d->spring.stiffness * stretch * stretch / 2;
     }
 }
@@ -185,6 +186,8 @@ void reference_energy(const reference *r, const reference_scene *scene, referenc
             potential -= r->b[k].mass * scene->gravity[i] * r->b[k].com[i];
     }
     joint_energies(r, &kinetic, &potential);
+    motor_energies(r, &kinetic, &potential);
+    add_spin_momentum(r, h, NULL);
     move_momentum(com, h);
     out->kinetic   = (double)kinetic;
     out->potential = (double)potential;

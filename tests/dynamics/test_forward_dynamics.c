@@ -89,7 +89,7 @@ static void test_torques_come_back(void **state)
 static void test_largest_models(void **state)
 {
     for (int i = 0; i < 8; i++) {
-        unsigned features = i & 1 ? TREE_ALL : TREE_ALL & ~TREE_MIMICS;
+        unsigned features = i & 1 ? TREE_ALL : TREE_ALL & ~TREE_COUPLED;
         trial    t =
             trial_of(512, (i & 2 ? random_chain_make : random_tree_make)(512, DYN_MAX_DOF, i & 4, features), 1, 2);
         for (size_t j = 0; j < t.nv; j++)

@@ -61,7 +61,7 @@ static double *parameters_of(const trial *t)
         int body = m->link[i].body;
         if (body == DYN_WORLD) continue;
         dyn_pose X = between(&m->body[body].X_bl, &m->link[i].X_bl);
-        add_parameters(&X, &t->tree.description.links[i].inertia, p + 10 * body);
+        add_parameters(&X, &t->tree.description.links[i].inertia, p + 10 * m->body[body].row);
     }
     return p;
 }
@@ -74,21 +74,46 @@ static void multiply(size_t nv, size_t n, const double *Y, const double *p, doub
             torque[i] += Y[i * n + k] * p[k];
 }
 
+/* Of joints in the order of their links, then of motors of elastic joints: rotor or spin inertia, viscous, Coulomb. */
+static double *joint_parameters_of(const trial *t)
+{
+    const dyn_description *d = &t->tree.description;
+    double                *p = calloc(3 * t->model->n_movers + 1, sizeof *p), *next = p;
+    assert_non_null(p);
+    for (size_t i = 0; i < d->n_links; i++) {
+        const dyn_link *l = &d->links[i];
+        if (l->joint == DYN_FIXED) continue;
+        if (!l->elastic) next[0] = l->motor.present ? l->motor.spin_inertia : l->rotor_inertia;
+        next[1] = l->friction.viscous + (l->elastic ? 0 : l->motor.friction.viscous);
+        next[2] = l->friction.positive + (l->elastic ? 0 : l->motor.friction.positive);
+        next += 3;
+    }
+    for (size_t i = 0; i < d->n_links; i++) {
+        const dyn_link *l = &d->links[i];
+        if (!l->elastic) continue;
+        next[0] = l->motor.present ? l->motor.spin_inertia : l->rotor_inertia;
+        next[1] = l->motor.friction.viscous;
+        next[2] = l->motor.friction.positive;
+        next += 3;
+    }
+    assert_ptr_equal(next, p + 3 * t->model->n_movers);
+    return p;
+}
+
 /* Without wrenches, friction and springs; rotors come through the joint regressor. */
 static void test_inverse_dynamics(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial     t     = trial_make(seed, ROWS);
         dyn_scene scene = t.scene;
-        size_t    nj = t.bodies - t.model->floating, n = 10 * t.bodies;
+        size_t    nj = t.model->n_movers, n = 10 * t.bodies;
         scene.terms = 0, scene.n_wrenches = 0;
         double *Y = trial_array(&t, t.nv * n), *Yj = trial_array(&t, t.nv * 3 * nj), *p = parameters_of(&t);
         double *tau = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv),
                *wrenches = trial_array(&t, 6 * t.bodies);
-        double *joint    = calloc(3 * nj + 1, sizeof *joint);
-        assert_non_null(joint);
+        double *joint    = joint_parameters_of(&t);
         for (size_t i = 0; i < nj; i++)
-            joint[3 * i] = t.model->body[i + t.model->floating].rotor_inertia;
+            joint[3 * i + 1] = joint[3 * i + 2] = 0;
         rows_regressor(dyn_kernels_find(NULL), &scene, ROWS,
                        (dyn_regressor){.q = t.q, .qd = t.qd, .qdd = t.qdd, .regressor = Y, .joint_regressor = Yj});
         rows_inverse_dynamics(
@@ -108,19 +133,19 @@ static void test_inverse_dynamics(void **state)
 static void test_friction(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        random_tree tree = random_tree_make(seed, 12, false, TREE_FRICTION | TREE_GEARS);
+        random_tree tree = random_tree_make(seed, 12, false, TREE_ALL & ~(unsigned)TREE_SPRINGS);
         for (size_t i = 0; i < tree.description.n_links; i++) {
-            tree.links[i].friction.negative         = tree.links[i].friction.positive;
-            tree.links[i].friction.coulomb_velocity = 0;
+            tree.links[i].friction.negative               = tree.links[i].friction.positive;
+            tree.links[i].friction.coulomb_velocity       = 0;
+            tree.links[i].motor.friction.negative         = tree.links[i].motor.friction.positive;
+            tree.links[i].motor.friction.coulomb_velocity = 0;
         }
         trial   t = trial_of(seed, tree, 1, 0);
-        size_t  n = 3 * t.bodies;
-        double *Y = trial_array(&t, t.nv * n), *p = trial_array(&t, n), *tau = trial_array(&t, t.nv),
+        size_t  n = 3 * t.model->n_movers;
+        double *Y = trial_array(&t, t.nv * n), *p = joint_parameters_of(&t), *tau = trial_array(&t, t.nv),
                *expected = trial_array(&t, t.nv);
-        for (size_t i = 0; i < t.bodies; i++) {
-            p[3 * i + 1] = t.model->body[i].friction.viscous;
-            p[3 * i + 2] = t.model->body[i].friction.positive;
-        }
+        for (size_t i = 0; i < n; i += 3)
+            p[i] = 0;
         rows_regressor(dyn_kernels_find(NULL), &t.scene, 1,
                        (dyn_regressor){.q = t.q, .qd = t.qd, .joint_regressor = Y});
         rows_bias(dyn_kernels_find(NULL), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .friction = expected});

@@ -46,7 +46,7 @@ typedef struct results {
 
 static size_t joints(const trial *t)
 {
-    return t->bodies - (t->model->floating ? 1 : 0);
+    return t->model->n_movers;
 }
 
 static results allocate(const trial *t)

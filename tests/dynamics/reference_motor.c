@@ -1,0 +1,142 @@
+/* reference_motor.c - motors as gyrostats, and elastic joints, by their energies:
+ *
+ *     T = J s' (a . w) + 1/2 J s'^2,   s' = gear ratio times the rate of what the motor turns,
+ *
+ * beside the link's own with the rotor locked, a being the motor's axis and w its link's angular velocity. The spin
+ * J s' a is an angular momentum of the link, whose rate it must be given; along the axis the rotor itself needs
+ * d/dt J (a . w + s'). Elastic: V = 1/2 stiffness (q - theta - rest)^2. */
+#include "reference_body.h"
+
+typedef struct spinning {
+    size_t host;         /* the link it sits on */
+    int    v;            /* the coordinate that turns it */
+    real   J, per_rate;  /* spin per rate of v */
+    real   a[3];         /* axis in the world */
+    real   rate, faster; /* of the spin */
+    real   turned;       /* rate of the joint, or of theta */
+} spinning;
+
+static bool spinning_of(const reference *r, size_t k, bool drive, spinning *s)
+{
+    const dyn_link    *d = &r->d->links[k - 1];
+    const motion_link *l = &r->m.link[k];
+    if (!d->motor.present) return false;
+    jet path = d->elastic ? l->theta : l->s;
+    *s       = (spinning){.host     = (size_t)(d->motor.link + 1),
+                          .v        = d->elastic ? l->v_theta : l->v,
+                          .J        = d->motor.spin_inertia,
+                          .per_rate = d->motor.gear_ratio * (d->elastic ? 1 : l->ratio),
+                          .rate     = d->motor.gear_ratio * jet_derivative(path, 1),
+                          .faster   = drive ? d->motor.gear_ratio * jet_derivative(path, 2) : 0,
+                          .turned   = jet_derivative(path, 1)};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            s->a[i] += r->m.link[s->host].R.e[i][j].c[0] * d->motor.axis[j];
+    return true;
+}
+
+static real dot3(const real a[3], const real b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* d/dt (J s' a) */
+static void spin_moment(const reference *r, const spinning *s, real n[3])
+{
+    real turning[3];
+    cross(r->b[s->host].v + 3, s->a, turning);
+    for (int i = 0; i < 3; i++)
+        n[i] = s->J * (s->faster * s->a[i] + s->rate * turning[i]);
+}
+
+void add_motors(const reference *r, bool drive, real *tau)
+{
+    for (size_t k = 1; k < r->m.n; k++) {
+        const dyn_link    *d = &r->d->links[k - 1];
+        const motion_link *l = &r->m.link[k];
+        spinning           s;
+        if (d->elastic && drive) tau[l->v_theta] += d->rotor_inertia * jet_derivative(l->theta, 2);
+        if (!spinning_of(r, k, drive, &s)) continue;
+        real        f[6] = {0}, wd[3];
+        const body *host = &r->b[s.host];
+        spin_moment(r, &s, f + 3);
+        add_transposed_jacobian(r, s.host, f, tau);
+        for (int i = 0; i < 3; i++)
+            wd[i] = host->drift[3 + i] + (drive ? host->drive[3 + i] : 0);
+        tau[s.v] += s.per_rate * s.J * (dot3(wd, s.a) + s.faster);
+    }
+}
+
+void add_spin_moments(const reference *r, bool drive, real (*F)[6])
+{
+    for (size_t k = 1; k < r->m.n; k++) {
+        spinning s;
+        real     n[3];
+        if (!spinning_of(r, k, drive, &s)) continue;
+        spin_moment(r, &s, n);
+        for (int i = 0; i < 3; i++)
+            F[s.host][3 + i] += n[i];
+    }
+}
+
+void add_motor_forces(const reference *r, bool friction, bool springs, real *tau)
+{
+    for (size_t k = 1; k < r->m.n; k++) {
+        const dyn_link    *d = &r->d->links[k - 1];
+        const motion_link *l = &r->m.link[k];
+        spinning           s;
+        if (friction && spinning_of(r, k, false, &s))
+            tau[s.v] += (d->elastic ? 1 : l->ratio) * friction_force(&d->motor.friction, s.turned);
+        if (!springs || !d->elastic) continue;
+        real R = d->elasticity.stiffness * (l->s.c[0] - l->theta.c[0] - d->elasticity.rest) +
+                 d->elasticity.damping * (l->s.c[1] - l->theta.c[1]);
+        tau[l->v] += R;
+        tau[l->v_theta] -= R;
+    }
+}
+
+void add_motor_inertia(const reference *r, real *M)
+{
+    size_t n = (size_t)r->m.nv;
+    for (size_t k = 1; k < r->m.n; k++) {
+        spinning s;
+        if (!spinning_of(r, k, false, &s)) continue;
+        size_t v = (size_t)s.v;
+        M[v * n + v] += s.J * s.per_rate * s.per_rate;
+        for (int a = (int)s.host; a >= 0; a = r->m.link[a].parent)
+            for (int c = 0; c < r->m.link[a].n; c++) {
+                real   column[6];
+                size_t j = (size_t)(r->m.link[a].v + c);
+                joint_column(&r->m.link[a], c, 0, column);
+                M[v * n + j] += s.J * s.per_rate * dot3(s.a, column + 3);
+                M[j * n + v] += s.J * s.per_rate * dot3(s.a, column + 3);
+            }
+    }
+}
+
+void motor_energies(const reference *r, real *kinetic, real *potential)
+{
+    for (size_t k = 1; k < r->m.n; k++) {
+        const dyn_link    *d = &r->d->links[k - 1];
+        const motion_link *l = &r->m.link[k];
+        spinning           s;
+        if (spinning_of(r, k, false, &s))
+            *kinetic += s.J * s.rate * dot3(s.a, r->b[s.host].v + 3) + s.J * s.rate * s.rate / 2;
+        if (!d->elastic) continue;
+        real stretch = l->s.c[0] - l->theta.c[0] - d->elasticity.rest;
+        *kinetic += d->rotor_inertia * l->theta.c[1] * l->theta.c[1] / 2;
+        *potential += d->elasticity.stiffness * stretch * stretch / 2;
+    }
+}
+
+void add_spin_momentum(const reference *r, real h[6], real (*columns)[6])
+{
+    for (size_t k = 1; k < r->m.n; k++) {
+        spinning s;
+        if (!spinning_of(r, k, false, &s)) continue;
+        for (int i = 0; i < 3; i++) {
+            if (h) h[3 + i] += s.J * s.rate * s.a[i];
+            if (columns) columns[s.v][3 + i] += s.J * s.per_rate * s.a[i];
+        }
+    }
+}
