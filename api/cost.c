@@ -1,9 +1,10 @@
 /* cost.c - what a request may cost, and the rates of this machine: each is the best of a few short runs, since noise
  * only ever adds. */
-#define _GNU_SOURCE /* memmem */
 #include "compress.h"
 #include "cost.h"
+#include "glance.h"
 #include "ground.h"
+#include "integrate.h"
 #include "json.h"
 #include "node_read.h"
 #include "number.h"
@@ -152,50 +153,15 @@ api_rates api_rates_measure(const dyn_kernels *kernels)
 
 /* --- a request before it is read -------------------------------------------------------------------------------- */
 
-/* Names stand near the beginning or the end of a body, long fields of numbers between. A number is about so long. */
-enum { END = 512, NUMBER_BYTES = 20 };
-
-/* Where a name may be in the body, whatever its encoding; NULL: nowhere. A long body is not searched in the middle. */
-static const unsigned char *find(const api_input *input, const char *name)
-{
-    size_t n = strlen(name), length = input->length;
-    if (!input->body) return NULL;
-    const void *at = memmem(input->body, length <= 2 * END ? length : END, name, n);
-    return at || length <= 2 * END ? at : memmem(input->body + length - END, END, name, n);
-}
-
-static bool mentions(const api_input *input, const char *name)
-{
-    return find(input, name) != NULL;
-}
-
-/* The count behind a name, in decimal or as an integer of CBOR; 0: there is none. */
-static double count_behind(const api_input *input, const char *name)
-{
-    const unsigned char *at    = find(input, name);
-    const unsigned char *end   = (const unsigned char *)input->body + input->length;
-    double               count = 0;
-    if (!at || (at += strlen(name)) == end) return 0;
-    if (*at != '"') { /* CBOR: the count, or how many bytes it has */
-        size_t bytes = *at >= 24 && *at < 28 ? (size_t)1 << (*at - 24) : 0;
-        count        = bytes > 0 ? 0 : *at;
-        for (at++; bytes-- > 0 && at < end; at++)
-            count = 256 * count + *at;
-        return count;
-    }
-    for (at++; at < end && memchr(": \t\r\n", *at, 5);)
-        at++;
-    for (; at < end && *at >= '0' && *at <= '9'; at++)
-        count = 10 * count + (*at - '0');
-    return count;
-}
+enum { NUMBER_BYTES = 20 /* about, in JSON */ };
+enum { STEP = 24 /* of a simulation, in costs of inverse dynamics */, GUESS = 100 /* steps for each sample */ };
 
 /* Seconds for one state of an operation; adds those that it takes once. */
 static double state_cost(const api_call *call, const api_input *input, const api_operation *operation, double *once)
 {
     const api_rates *rates   = &call->api->rates;
     const api_model *m       = call->model;
-    bool             chosen  = mentions(input, api_field_names[API_OUTPUTS]);
+    bool             chosen  = api_mentions(input, api_field_names[API_OUTPUTS]);
     api_asked        asked   = {.operation  = operation,
                                 .n_frames   = m->n_frames,
                                 .n_axes     = API_TASK_AXES,
@@ -204,11 +170,11 @@ static double state_cost(const api_call *call, const api_input *input, const api
                                 .n_held     = API_FEET};
     double           numbers = 0;
     double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
-    if (operation == &api_forward_dynamics && mentions(input, api_field_names[API_HELD_FIELD]))
+    if (operation == &api_forward_dynamics && api_mentions(input, api_field_names[API_HELD_FIELD]))
         bodies += api_impact.weight * (double)m->n_bodies + api_impact.square_weight * (double)(m->nv * m->nv);
     for (size_t i = 0; i < api_output_count(operation); i++) {
         const api_output *output = &operation->outputs[i];
-        bool              named  = chosen && !output->by_default && mentions(input, output->name);
+        bool              named  = chosen && !output->by_default && api_mentions(input, output->name);
         if ((named || operation->finish) && operation->once && *once == 0) *once = operation->once(m);
         if (named || output->by_default) numbers += (double)api_output_entries(m, &asked, i);
     }
@@ -217,15 +183,34 @@ static double state_cost(const api_call *call, const api_input *input, const api
     return bodies * rates->body + numbers * write;
 }
 
-/* States are not counted before they are read: about one for every six bytes a position entry, eight in CBOR. Motions
- * have so many samples, and some control points each. More than the limit are refused: nobody waits for them. */
+/* Entries of positions that the body has room for: one for every six bytes, eight in CBOR. */
+static double entries_of(const api_call *call, const api_input *input)
+{
+    double bytes = call->content == API_MEDIA_CBOR ? 8 : 6;
+    return (double)input->length / (bytes * (double)(call->model->nq + 1));
+}
+
+/* States are not counted before they are read: about one for every such entry. Motions have so many samples, and some
+ * control points each. More than the limit are refused: nobody waits for them. */
 static double states_of(const api_call *call, const api_input *input)
 {
-    double bytes = call->content == API_MEDIA_CBOR ? 8 : 6, samples = 0;
-    double entries = (double)input->length / (bytes * (double)(call->model->nq + 1));
+    double entries = entries_of(call, input), samples = 0;
     if (call->operation && call->operation->takes & API_BIT(API_SAMPLES))
-        samples = count_behind(input, api_field_names[API_SAMPLES]);
+        samples = api_glance(call, input, API_SAMPLES);
     return fmin(samples > 0 ? samples * (1 + entries / 16) : 1 + entries, (double)call->api->limits.rows);
+}
+
+/* Seconds that the steps of simulations take: some evaluations of forward dynamics each and what goes with them. Fixed
+ * ones are of as many simulations side by side as there are lanes; how many keep a tolerance is anybody's guess. */
+static double steps_cost(const api_call *call, const api_input *input)
+{
+    if (call->operation != &api_simulate) return 0;
+    double step = api_glance(call, input, API_STEP), simulations = 1 + entries_of(call, input) / 16;
+    double steps =
+        step > 0 ? api_glance(call, input, API_DURATION) / step : GUESS * fmax(api_glance(call, input, API_SAMPLES), 1);
+    double lanes = (double)call->api->kernels->lanes;
+    simulations  = fmin(step > 0 ? ceil(simulations / lanes) * lanes : simulations, (double)call->api->limits.rows);
+    return simulations * fmin(steps, API_MOST_STEPS) * STEP * (double)call->model->n_bodies * call->api->rates.body;
 }
 
 static double operation_cost(const api_call *call, const api_input *input)
@@ -236,9 +221,9 @@ static double operation_cost(const api_call *call, const api_input *input)
         if (call->operation ? call->operation != operation : operation->alone) continue;
         double cost = state_cost(call, input, operation, &once);
         all += cost;
-        if (call->operation || mentions(input, operation->name)) each += cost;
+        if (call->operation || api_mentions(input, operation->name)) each += cost;
     }
-    return once + states_of(call, input) * (each > 0 ? each : all);
+    return once + steps_cost(call, input) + states_of(call, input) * (each > 0 ? each : all);
 }
 
 /* The place of the operation in the table; `evaluate` stands behind them all. */

@@ -342,6 +342,49 @@ static void costs_end_at_the_limit_of_states(void **state)
     assert_true(isfinite(cost_of_samples(digits)));
 }
 
+static double cost_of_simulation(api_media media, const char *body, size_t length)
+{
+    api_request head = {.method       = "POST",
+                        .target       = "/v1/models/arm/simulate",
+                        .content_type = media == API_MEDIA_CBOR ? "application/cbor" : "application/json"};
+    api_call   *call = api_begin(door_api(), &head);
+    double      cost = api_cost(call, body, length);
+    api_end(call);
+    return cost;
+}
+
+/* Steps are what a simulation costs, in either encoding; numbers that are nonsense cost nothing, and never more than
+ * the most steps there may be. */
+static void costs_of_simulations_are_their_steps(void **state)
+{
+    static const char *const texts[] = {
+        "{\"q\":[1,2],\"duration\":10,\"step\":1e-2,\"samples\":2}",
+        "{\"q\":[1,2],\"duration\":10,\"step\":1e-5,\"samples\":2}",
+        "{\"q\":[1,2],\"duration\":1e9,\"step\":1e-3,\"samples\":2}",
+        "{\"q\":[1,2],\"duration\":1e300,\"step\":1e-300,\"samples\":2}",
+        "{\"q\":[1,2],\"duration\":1e999,\"step\":-1,\"samples\":2}",
+    };
+    double cost[5];
+    for (int i = 0; i < 5; i++)
+        cost[i] = cost_of_simulation(API_MEDIA_JSON, texts[i], strlen(texts[i]));
+    assert_true(cost[1] > 20 * cost[0] && cost[2] > 5 * cost[1] && cost[3] < 1.1 * cost[2]);
+    assert_true(cost[4] < cost[1] && isfinite(cost[3]));
+    /* {"duration": 10, "step": 2^-10, "samples": 2}, as doubles, floats of 32 bits and integers */
+    static const char coarse[] = "\xa3\x68"
+                                 "duration\x0a\x64"
+                                 "step\xfa\x3a\x80\0\0\x67"
+                                 "samples\x02",
+                      fine[]   = "\xa3\x68"
+                                 "duration\x19\x03\xe8\x64"
+                                 "step\xfb\x3f\x50\0\0\0\0\0\0\x67"
+                                 "samples\xf9\x40\x00";
+    double few                 = cost_of_simulation(API_MEDIA_CBOR, coarse, sizeof coarse - 1);
+    double many                = cost_of_simulation(API_MEDIA_CBOR, fine, sizeof fine - 1);
+    assert_true(many > 50 * few && many < 150 * few);
+    for (size_t cut = 0; cut < sizeof fine; cut++)
+        assert_true(isfinite(cost_of_simulation(API_MEDIA_CBOR, fine, cut)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +399,7 @@ int main(void)
         cmocka_unit_test(revisions_are_told),
         cmocka_unit_test(costs_grow_with_the_body),
         cmocka_unit_test(costs_end_at_the_limit_of_states),
+        cmocka_unit_test(costs_of_simulations_are_their_steps),
         cmocka_unit_test(models_live_as_long_as_requests),
     };
     return cmocka_run_group_tests(tests, open_door, close_door);

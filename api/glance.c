@@ -1,0 +1,68 @@
+/* glance.c - see glance.h. */
+#define _GNU_SOURCE /* memmem */
+#include "glance.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names stand near the beginning or the end of a body, long fields of numbers between. */
+enum { END = 512, LONGEST = 32 /* number */ };
+
+/* Where a text may be in the body, whatever its encoding; NULL: nowhere. A long body is not searched in the middle. */
+static const unsigned char *find(const api_input *input, const char *text, size_t n)
+{
+    size_t length = input->length;
+    if (!input->body) return NULL;
+    const void *at = memmem(input->body, length <= 2 * END ? length : END, text, n);
+    return at || length <= 2 * END ? at : memmem(input->body + length - END, END, text, n);
+}
+
+bool api_mentions(const api_input *input, const char *name)
+{
+    return find(input, name, strlen(name)) != NULL;
+}
+
+/* A number in decimal, behind a colon; 0: there is none. */
+static double read_decimal(const char *at, const char *end)
+{
+    char   text[LONGEST];
+    size_t n = 0;
+    while (at < end && memchr(": \t\r\n", *at, 5))
+        at++;
+    while (at < end && n < sizeof text - 1 && memchr("+-.0123456789eE", *at, 15))
+        text[n++] = *at++;
+    text[n] = 0;
+    return strtod(text, NULL);
+}
+
+/* A number of CBOR, an integer or a float of 64 or 32 bits; 0: there is none. */
+static double read_item(const unsigned char *at, const unsigned char *end)
+{
+    if (at == end) return 0;
+    size_t   bytes = *at % 32 >= 24 && *at % 32 < 28 ? (size_t)1 << (*at % 32 - 24) : 0;
+    uint64_t value = *at % 32;
+    if (bytes > 0) value = 0;
+    if ((size_t)(end - at) <= bytes) return 0;
+    for (size_t i = 1; i <= bytes; i++)
+        value = value << 8 | at[i];
+    uint32_t half = (uint32_t)value;
+    double   number;
+    float    single;
+    memcpy(&number, &value, sizeof number);
+    memcpy(&single, &half, sizeof single);
+    return *at / 32 == 0 ? (double)value : *at == 0xfb ? number : *at == 0xfa ? (double)single : 0;
+}
+
+double api_glance(const api_call *call, const api_input *input, api_field field)
+{
+    char   key[64];
+    bool   binary = call->content == API_MEDIA_CBOR;
+    size_t length = strlen(api_field_names[field]);
+    snprintf(key, sizeof key, binary ? "%c%s" : "%c%s\"", binary ? (int)(0x60 + length) : '"', api_field_names[field]);
+    const unsigned char *at = find(input, key, strlen(key)), *end = (const unsigned char *)input->body + input->length;
+    if (!at) return 0;
+    at += strlen(key);
+    double number = binary ? read_item(at, end) : read_decimal((const char *)at, (const char *)end);
+    return isfinite(number) && number > 0 ? number : 0;
+}

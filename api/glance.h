@@ -1,0 +1,9 @@
+/* glance.h - what the body of a request for dynamics seems to say, before it is read: for estimates. */
+#pragma once
+#include "evaluation.h"
+
+/* Whether a name is in the body, at its beginning or end. */
+bool api_mentions(const api_input *input, const char *name);
+
+/* The number of a field; 0: there is none, or no positive one. */
+double api_glance(const api_call *call, const api_input *input, api_field field);
