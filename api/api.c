@@ -173,6 +173,11 @@ bool api_reserve(api_call *call, size_t bytes)
     return false;
 }
 
+void api_release(api_call *call, size_t bytes)
+{
+    api_unclaim(call, bytes);
+}
+
 void api_refuse(api_call *call, api_code code, const char *format, ...)
 {
     api_problem problem;

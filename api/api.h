@@ -120,8 +120,9 @@ bool   api_wants_run(const api_call *call);
 double api_timeout(const api_call *call); /* s from the end of the headers, within the limit */
 
 /* Claims memory of the common budget for this call; false: nothing claimed, and the reply stands (503).
- * Released by api_end. */
+ * Given back by api_release, what is left by api_end. */
 bool api_reserve(api_call *call, size_t bytes);
+void api_release(api_call *call, size_t bytes);
 
 /* Whether api_run will wait for the store: then it is no work for a thread that others wait for. */
 bool api_waits_for_store(const api_call *call);

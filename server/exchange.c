@@ -52,8 +52,10 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
     return x;
 }
 
+/* The memory is others' as soon as the answer stands, however slowly it is taken. */
 static void free_body(srv_exchange *x)
 {
+    if (x->capacity > 0) api_release(x->job.call, x->capacity);
     free(x->body);
     x->body     = NULL;
     x->job.body = NULL;

@@ -1,10 +1,11 @@
 """What the server does with more than it can do: full queues and memory, deadlines, clients that hang up."""
 import json
+import socket
 import time
 
 import tap
 from harness import PATIENCE, ServerCase, in_threads
-from samples import ASK, HEAVY, PUMA, chain, slider
+from samples import ASK, HEAVY, PUMA, QN, chain, slider
 
 
 class Overload(ServerCase):
@@ -149,6 +150,24 @@ class Memory(ServerCase):
         while self.client.post(ASK, json.dumps(PUMA) + " " * 500_000).status == 503:
             self.assertLess(time.monotonic(), give_up)
             time.sleep(0.05)
+
+
+class Unread(ServerCase):
+    arguments = ("--memory", "64M", "--max-body", "32M", "--max-answer", "32M")
+
+    def test_an_answer_that_waits_holds_no_body(self):
+        """A client that does not read: its answer of 8 MB stays, its body of 30 MB does not."""
+        rows = {"q": [QN] * 12_000, "outputs": ["joint_wrenches"]}
+        body = json.dumps(rows).encode() + b" " * 29_000_000
+        slow = socket.socket()
+        self.addCleanup(slow.close)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", self.server.port))
+        head = f"POST {ASK} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        slow.sendall(head.encode() + body)
+        self.assertTrue(slow.recv(12).endswith(b"200"))
+        answer = self.client.post(ASK, json.dumps(PUMA) + " " * 30_000_000)
+        self.assertEqual(answer.status, 200, answer)
 
 
 if __name__ == "__main__":
