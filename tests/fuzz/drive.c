@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { PATIENCE = 3 /* s, for one request: some ask for years of simulation */ };
 
 void drive_expect(bool holds, const char *what)
 {
@@ -54,6 +57,13 @@ static void keep_answer(drive *d, const api_reply *reply)
     d->answer[d->length] = 0;
 }
 
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static unsigned send(drive *d, const api_request *request, const char *body, size_t length)
 {
     api_call *call = api_begin(d->door, request);
@@ -63,7 +73,8 @@ static unsigned send(drive *d, const api_request *request, const char *body, siz
         char *bytes = malloc(length ? length : 1);
         drive_expect(bytes != NULL, "memory");
         if (length) memcpy(bytes, body, length);
-        if (api_reserve(call, length)) api_run(call, d->worker, bytes, length, NULL);
+        api_watch watch = {.deadline = now() + PATIENCE * (uint64_t)1000000000};
+        if (api_reserve(call, length)) api_run(call, d->worker, bytes, length, &watch);
         free(bytes);
     }
     const api_reply *reply  = api_reply_of(call);

@@ -16,7 +16,9 @@ static const char craft[] =
     "{\"name\":\"a\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":\"continuous\",\"axis\":[1,1,0]}}]}";
 
 static const char *const operations[] = {"inverse-dynamics", "forward-dynamics", "mass-matrix", "bias",
-                                         "kinematics",       "energy",           "evaluate",    "trajectory"};
+                                         "kinematics",       "energy",           "evaluate",    "trajectory",
+                                         "identify",         "simulate",         "task-space",  "regressor",
+                                         "ground-reaction",  "impact",           "coriolis",    "sensitivity"};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
