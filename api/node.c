@@ -172,31 +172,38 @@ void api_node_numbers(const api_node *node, size_t first, size_t count, double *
         memcpy(to, from, count * sizeof *to);
 }
 
-/* Numbers that are not finite have all bits of the exponent set. */
-static bool any_infinite(const api_node *node, size_t count)
-{
-    const unsigned char *at    = node->numbers;
-    uint64_t             found = 0;
-    if (node->packing == API_FLOATS) {
-        for (size_t i = 0; i < count; i++) {
-            uint32_t bits;
-            memcpy(&bits, at + i * sizeof bits, sizeof bits);
-            found |= (bits & 0x7F800000u) == 0x7F800000u;
-        }
-        return found;
+/* 0 x is 0 but for an x that is not finite. Four sums of vectors, so that memory is what limits it. */
+#define ANY_INFINITE(name, type, wide)                                                                                 \
+    static bool name(const unsigned char *at, size_t count)                                                            \
+    {                                                                                                                  \
+        typedef type lanes __attribute__((vector_size((wide) * sizeof(type))));                                        \
+        lanes        sum[4] = {{0}};                                                                                   \
+        type         rest   = 0, one;                                                                                  \
+        size_t       i      = 0;                                                                                       \
+        for (; i + 4 * (wide) <= count; i += 4 * (wide))                                                               \
+            for (size_t k = 0; k < 4; k++) {                                                                           \
+                lanes x;                                                                                               \
+                memcpy(&x, at + (i + k * (wide)) * sizeof(type), sizeof x);                                            \
+                sum[k] += 0 * x;                                                                                       \
+            }                                                                                                          \
+        for (; i < count; i++) {                                                                                       \
+            memcpy(&one, at + i * sizeof one, sizeof one);                                                             \
+            rest += 0 * one;                                                                                           \
+        }                                                                                                              \
+        sum[0] += (sum[1] + sum[2]) + sum[3];                                                                          \
+        for (size_t k = 0; k < (wide); k++)                                                                            \
+            rest += sum[0][k];                                                                                         \
+        return isnan(rest);                                                                                            \
     }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, at + i * sizeof bits, sizeof bits);
-        found |= (bits & 0x7FF0000000000000u) == 0x7FF0000000000000u;
-    }
-    return found;
-}
+ANY_INFINITE(any_infinite_double, double, 2)
+ANY_INFINITE(any_infinite_float, float, 4)
 
 size_t api_node_infinite(const api_node *node, size_t count)
 {
     double number;
-    if (!any_infinite(node, count)) return count;
+    bool   any = node->packing == API_FLOATS ? any_infinite_float(node->numbers, count)
+                                             : any_infinite_double(node->numbers, count);
+    if (!any) return count;
     for (size_t i = 0; i < count; i++) {
         api_node_numbers(node, i, 1, &number);
         if (!isfinite(number)) return i;

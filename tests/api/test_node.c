@@ -3,6 +3,7 @@
 #include "api/node_build.h"
 #include "door.h"
 #include "nodes.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +200,36 @@ static void growing(void **state)
     assert_string_equal(nodes_text(api_node_get(node, "d")), "#1[0x1p+3]");
 }
 
+/* Wherever it stands, in what is read by vectors and in what is left of them. */
+static void infinite_numbers(void **state)
+{
+    enum { MOST = 40 };
+    static const double strange[] = {INFINITY, -INFINITY, NAN, -NAN}, fine[] = {0, -0.0, 1e-320, -1.7e308, 1};
+    double              doubles[MOST];
+    float               floats[MOST];
+    const api_node      node[] = {{.packing = API_DOUBLES, .numbers = (unsigned char *)doubles},
+                                  {.packing = API_FLOATS, .numbers = (unsigned char *)floats}};
+    for (size_t i = 0; i < MOST; i++) {
+        doubles[i] = fine[i % 5];
+        floats[i]  = i % 2 ? 3.4e38f : -1e-45f;
+    }
+    for (size_t count = 0; count <= MOST; count++) {
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(api_node_infinite(&node[k], count), count);
+        for (size_t i = 0; i < count; i++)
+            for (size_t s = 0; s < 4; s++) {
+                double kept_double = doubles[i];
+                float  kept_float  = floats[i];
+                doubles[i]         = strange[s];
+                floats[i]          = (float)strange[s];
+                for (int k = 0; k < 2; k++)
+                    assert_int_equal(api_node_infinite(&node[k], count), i);
+                doubles[i] = kept_double;
+                floats[i]  = kept_float;
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +241,7 @@ int main(void)
         cmocka_unit_test(members_by_key),
         cmocka_unit_test(keys_that_stand_twice),
         cmocka_unit_test(growing),
+        cmocka_unit_test(infinite_numbers),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
