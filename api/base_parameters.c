@@ -32,8 +32,8 @@ static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
     static const unsigned needs[API_PER_JOINT] = {API_BASE_ROTORS, API_BASE_FRICTION, API_BASE_FRICTION,
                                                   API_BASE_FRICTION};
     size_t                n = 0, fixed = m->n_bodies - m->n_joints;
-    for (size_t i = 0; i < m->n_bodies; i++) {
-        for (size_t c = 0; c < API_PER_BODY; c++)
+    for (size_t i = 0; i < fixed + m->n_movers; i++) { /* motor coordinates have no body here, and come last */
+        for (size_t c = 0; i < m->n_bodies && c < API_PER_BODY; c++)
             parameter[n++] = API_PER_BODY * i + order[c];
         for (size_t c = 0; i >= fixed && c < API_PER_JOINT; c++)
             if (with & needs[c]) parameter[n++] = api_joint_parameter(m, i - fixed, c);
@@ -51,13 +51,13 @@ static size_t count_states(const api_model *m)
 
 static size_t count_columns(const api_model *m, unsigned with)
 {
-    return API_PER_BODY * m->n_bodies + ((with & API_BASE_ROTORS) ? m->n_joints : 0) +
-           ((with & API_BASE_FRICTION) ? 3 * m->n_joints : 0);
+    return API_PER_BODY * m->n_bodies + ((with & API_BASE_ROTORS) ? m->n_movers : 0) +
+           ((with & API_BASE_FRICTION) ? 3 * m->n_movers : 0);
 }
 
 size_t api_base_bytes(const api_model *m, unsigned with)
 {
-    size_t columns = count_columns(m, with), kernel = API_PER_BODY * m->n_bodies + 3 * m->n_joints;
+    size_t columns = count_columns(m, with), kernel = API_PER_BODY * m->n_bodies + 3 * m->n_movers;
     return sizeof(double) * (columns * (count_states(m) * m->nv + 2 * columns) + kernel * m->nv * DYN_MAX_LANES);
 }
 
@@ -126,7 +126,7 @@ static bool take_block(block *b, const api_model *m, const dyn_kernels *kernels)
                           .qd        = take_aligned(m->nv * lane),
                           .qdd       = take_aligned(m->nv * lane),
                           .Y         = take_aligned(m->nv * API_PER_BODY * m->n_bodies * lane),
-                          .joint     = take_aligned(m->nv * 3 * m->n_joints * lane)};
+                          .joint     = take_aligned(m->nv * 3 * m->n_movers * lane)};
     return b->workspace && b->q && b->qd && b->qdd && b->Y && b->joint;
 }
 

@@ -26,8 +26,8 @@ typedef struct search {
 
 static size_t count_unknowns(const api_model *m, unsigned with, size_t *rotors)
 {
-    *rotors         = with & API_BASE_ROTORS ? m->n_joints : 0;
-    size_t friction = with & API_BASE_FRICTION ? 3 * m->n_joints : 0;
+    *rotors         = with & API_BASE_ROTORS ? m->n_movers : 0;
+    size_t friction = with & API_BASE_FRICTION ? 3 * m->n_movers : 0;
     return API_PER_BODY * m->n_bodies + *rotors + friction;
 }
 
@@ -244,9 +244,9 @@ static void list_unknowns(search *s)
     size_t           n = 0;
     for (; n < API_PER_BODY * m->n_bodies; n++)
         s->parameter[n] = n;
-    for (size_t j = 0; j < m->n_joints && (s->c->with & API_BASE_ROTORS); j++)
+    for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_ROTORS); j++)
         s->parameter[n++] = api_joint_parameter(m, j, API_ROTOR_INERTIA);
-    for (size_t j = 0; j < m->n_joints && (s->c->with & API_BASE_FRICTION); j++)
+    for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_FRICTION); j++)
         for (size_t c = API_VISCOUS; c < API_PER_JOINT; c++)
             s->parameter[n++] = api_joint_parameter(m, j, c);
 }

@@ -26,6 +26,14 @@ typedef struct api_document_frame {
     dyn_pose    X_lf; /* in the link frame */
 } api_document_frame;
 
+/* A motor: everything but its place among the links, which stands in the link of its joint. */
+typedef struct api_document_motor {
+    const char *joint, *on; /* names of the joint it turns, of the link it sits on */
+    dyn_motor   dyn;        /* dyn.link: that link's place in `links`, until the description is made */
+    dyn_inertia inertia;    /* of the whole, rotor locked, in the link's frame */
+    int         turns;      /* place in `links` of the joint's link */
+} api_document_motor;
+
 typedef struct api_document {
     json_t             *canonical; /* with the name of the path */
     const char         *base;      /* name of the base link */
@@ -36,6 +44,8 @@ typedef struct api_document {
     size_t              n_links; /* without the base link, in the document's order */
     api_document_link  *links;
     int                *order; /* [n_links]: links depth-first, children in document order */
+    size_t              n_motors;
+    api_document_motor *motors;
     size_t              n_frames;
     api_document_frame *frames;
     bool                has_tip; /* of screws; becomes the last frame */
@@ -51,6 +61,15 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
 
 /* "joint" of a link: everything but names' uniqueness. */
 bool api_document_joint(const api_entry *link_node, api_document_link *link);
+
+/* "friction", "spring", "elastic" of a joint, the first also of a motor. */
+bool api_document_friction(const api_entry *owner, dyn_friction *friction);
+bool api_document_spring(const api_entry *joint, dyn_spring *spring);
+bool api_document_elastic(const api_entry *joint, dyn_link *link);
+
+/* "motors": each by itself; then, when the tree is there, each on its link and at its joint. */
+bool api_document_motors(const api_entry *root, api_document *document, size_t max_links);
+bool api_document_place_motors(api_document *document, api_reader *reader);
 
 /* "origin" of a joint into before and after; *dh when it is one of the DH forms, whose axis is z. */
 bool api_document_origin(const api_entry *joint_node, dyn_link *link, bool *dh);
@@ -75,6 +94,11 @@ bool api_document_mimics(api_document *document, api_reader *reader);
 
 /* Reports what was merged, has no effect, or cannot be right in the finished tree. */
 bool api_document_review(const api_document *document, api_reader *reader);
+
+enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL included */
+
+/* Endings of the names of a joint's coordinates, "" for the joint's own name; NULL ends. */
+const char *const *api_joint_endings(const api_document_link *link);
 
 /* Names of a floating base's coordinates (API §1). */
 extern const char *const api_base_position_names[7];

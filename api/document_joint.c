@@ -1,4 +1,4 @@
-/* document_joint.c - "joint" of a link: type, origin, axis, limits, friction, rotor, spring. */
+/* document_joint.c - "joint" of a link: type, origin, axis, limits; what it shares with another. */
 #include "document.h"
 #include <string.h>
 
@@ -10,8 +10,8 @@ typedef struct joint_type {
 
 static const joint_type types[] = {
     {"revolute", DYN_REVOLUTE, false}, {"continuous", DYN_REVOLUTE, false}, {"prismatic", DYN_PRISMATIC, false},
-    {"fixed", DYN_FIXED, false},       {"spherical", DYN_FIXED, true},      {"planar", DYN_FIXED, true},
-    {"helical", DYN_FIXED, true},      {"floating", DYN_FIXED, true},
+    {"fixed", DYN_FIXED, false},       {"spherical", DYN_FIXED, true},      {"planar", DYN_PLANAR, false},
+    {"helical", DYN_HELICAL, false},   {"floating", DYN_FIXED, true},
 };
 
 static bool read_type(const api_entry *joint, api_document_link *link)
@@ -27,9 +27,10 @@ static bool read_type(const api_entry *joint, api_document_link *link)
         link->dyn.joint = types[i].kind;
         return true;
     }
-    return api_entry_fail(joint, "type", API_BAD_VALUE,
-                          "\"%.*s\" is no joint type; there are revolute, continuous, prismatic and fixed",
-                          api_text_shown(name), name);
+    return api_entry_fail(
+        joint, "type", API_BAD_VALUE,
+        "\"%.*s\" is no joint type; there are revolute, continuous, prismatic, helical, planar and fixed",
+        api_text_shown(name), name);
 }
 
 /* Normalised here; kept as given in the canonical document, so that reading that again gives the same bits. */
@@ -81,59 +82,6 @@ static bool read_limits(const api_entry *joint, api_document_link *link)
     return true;
 }
 
-/* A magnitude for both directions, or one for each. */
-static bool read_coulomb(const api_entry *friction, dyn_friction *out)
-{
-    static const char *const fields[] = {"positive", "negative", NULL};
-    api_entry                coulomb;
-    if (!json_is_object(json_object_get(friction->in, "coulomb"))) {
-        bool ok       = api_entry_not_negative(friction, "coulomb", API_OPTIONAL, &out->positive);
-        out->negative = out->positive;
-        return ok;
-    }
-    if (!api_entry_open(&coulomb, friction, "coulomb", fields) ||
-        !api_entry_not_negative(&coulomb, "positive", API_OPTIONAL, &out->positive) ||
-        !api_entry_not_negative(&coulomb, "negative", API_OPTIONAL, &out->negative))
-        return false;
-    api_entry_close(&coulomb, false);
-    return true;
-}
-
-/* A coefficient that feeds energy into the motion when negative: taken, but hardly meant. */
-static bool read_damping(const api_entry *entry, const char *key, double *value)
-{
-    if (!api_entry_number(entry, key, API_OPTIONAL, value)) return false;
-    if (*value >= 0) return true;
-    return api_entry_report(entry, key, "warning", "suspicious", "\"%s\" is negative: it drives the joint", key);
-}
-
-static bool read_friction(const api_entry *joint, dyn_friction *out)
-{
-    static const char *const fields[] = {"viscous", "coulomb", "coulomb_velocity", NULL};
-    api_entry                friction;
-    if (!api_entry_has(joint, "friction")) return true;
-    if (!api_entry_open(&friction, joint, "friction", fields) || !read_damping(&friction, "viscous", &out->viscous) ||
-        !read_coulomb(&friction, out) ||
-        !api_entry_not_negative(&friction, "coulomb_velocity", API_OPTIONAL, &out->coulomb_velocity))
-        return false;
-    api_entry_close(&friction, false);
-    return true;
-}
-
-static bool read_spring(const api_entry *joint, dyn_spring *out)
-{
-    static const char *const fields[] = {"stiffness", "damping", "rest", NULL};
-    api_entry                spring;
-    if (!api_entry_has(joint, "spring")) return true;
-    if (!api_entry_open(&spring, joint, "spring", fields) ||
-        !api_entry_number(&spring, "stiffness", API_OPTIONAL, &out->stiffness) ||
-        !read_damping(&spring, "damping", &out->damping) ||
-        !api_entry_number(&spring, "rest", API_OPTIONAL, &out->rest))
-        return false;
-    api_entry_close(&spring, false);
-    return true;
-}
-
 /* q = multiplier q_joint + offset. Whose coordinate that is in the end is found when all joints are known. */
 static bool read_mimic(const api_entry *joint, api_document_link *link)
 {
@@ -151,13 +99,43 @@ static bool read_mimic(const api_entry *joint, api_document_link *link)
                           "a multiplier of 0 couples nothing: a joint that does not move is \"fixed\"");
 }
 
+static bool read_pitch(const api_entry *joint, dyn_link *dyn)
+{
+    if (dyn->joint == DYN_HELICAL) return api_entry_number(joint, "pitch", API_REQUIRED, &dyn->pitch);
+    if (!api_entry_has(joint, "pitch")) return true;
+    return api_entry_fail(joint, "pitch", API_BAD_VALUE, "a pitch is of helical joints alone");
+}
+
+/* q of these has an entry for more than one motion, and what acts along one has no place there. */
+static bool check_several(const api_entry *joint, const api_document_link *link)
+{
+    static const char *const single[] = {"limits", "friction", "rotor_inertia", "spring", "elastic", "mimic"};
+    for (size_t i = 0; link->dyn.joint == DYN_PLANAR && i < sizeof single / sizeof *single; i++)
+        if (api_entry_has(joint, single[i]))
+            return api_entry_fail(joint, single[i], API_BAD_VALUE,
+                                  "a %s joint has several coordinates: \"%s\" is for joints with one", link->type,
+                                  single[i]);
+    return true;
+}
+
+/* DH parameters have a q in one of them. */
+static bool check_origin(const api_entry *joint, const api_document_link *link, bool dh)
+{
+    if (!dh || (link->dyn.joint != DYN_PLANAR && link->dyn.joint != DYN_HELICAL)) return true;
+    return api_entry_fail(
+        joint, "origin", API_BAD_VALUE,
+        "DH parameters are for revolute and prismatic joints: a %s one takes xyz and rpy, or a matrix", link->type);
+}
+
 /* What only a moving joint has is read and checked all the same, then left out. */
 static bool drop_motion(const api_entry *joint, dyn_link *link)
 {
-    static const char *const moving[] = {"axis", "actuated", "limits", "friction", "rotor_inertia", "spring", "mimic"};
+    static const char *const moving[] = {"axis",          "actuated", "limits",  "friction",
+                                         "rotor_inertia", "spring",   "elastic", "mimic"};
     link->friction                    = (dyn_friction){0};
     link->spring                      = (dyn_spring){0};
     link->rotor_inertia               = 0;
+    link->elastic                     = false;
     link->mimic                       = false;
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
         if (api_entry_has(joint, moving[i]) &&
@@ -171,7 +149,6 @@ bool api_document_joint(const api_entry *link_node, api_document_link *link)
 {
     static const char *const fields[] = {"name",          "type",   "actuated", "origin", "axis",  "limits", "friction",
                                          "rotor_inertia", "spring", "elastic",  "mimic",  "pitch", NULL};
-    static const char *const later[]  = {"elastic", "pitch"};
     dyn_link                *dyn      = &link->dyn;
     api_entry                joint;
     bool                     dh;
@@ -182,12 +159,11 @@ bool api_document_joint(const api_entry *link_node, api_document_link *link)
     link->actuated = true;
     *dyn           = (dyn_link){.before = api_pose_identity(), .after = api_pose_identity(), .ratio = 1};
     if (!api_entry_name(&joint, "name", API_REQUIRED, &link->joint) || !read_type(&joint, link)) return false;
-    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-        if (!api_entry_refuse_later(&joint, later[i])) return false;
     if (!api_entry_flag(&joint, "actuated", &link->actuated) || !api_document_origin(&joint, dyn, &dh) ||
-        !read_axis(&joint, link, dh) || !read_limits(&joint, link) || !read_friction(&joint, &dyn->friction) ||
+        !check_origin(&joint, link, dh) || !read_axis(&joint, link, dh) || !read_pitch(&joint, dyn) ||
+        !check_several(&joint, link) || !read_limits(&joint, link) || !api_document_friction(&joint, &dyn->friction) ||
         !api_entry_not_negative(&joint, "rotor_inertia", API_OPTIONAL, &dyn->rotor_inertia) ||
-        !read_spring(&joint, &dyn->spring) || !read_mimic(&joint, link))
+        !api_document_spring(&joint, &dyn->spring) || !read_mimic(&joint, link) || !api_document_elastic(&joint, dyn))
         return false;
     if (dyn->joint == DYN_FIXED && !drop_motion(&joint, dyn)) return false;
     api_entry_close(&joint, false);

@@ -46,6 +46,12 @@ static bool report_base(const api_document *document, api_reader *reader)
                              "the base is fixed: its mass and inertia count nowhere");
 }
 
+/* Whether the joint's coordinate moves a rotor; that of an elastic joint has its motor's coordinate for it. */
+static bool moves_rotor(const dyn_link *link)
+{
+    return !link->elastic && (link->rotor_inertia > 0 || link->motor.spin_inertia > 0);
+}
+
 /* Whether each joint moves mass, inertia or a rotor, by itself or through those that share its coordinate. */
 static bool find_moving(const api_document *document, bool *moves, double *mass, bool *tensor)
 {
@@ -57,7 +63,8 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
         tensor[i + 1] |= has_tensor(&link->dyn.inertia);
         mass[up + 1] += mass[i + 1];
         tensor[up + 1] |= tensor[i + 1];
-        moves[i] = mass[i + 1] > 0 || (link->dyn.joint == DYN_REVOLUTE && tensor[i + 1]) || link->dyn.rotor_inertia > 0;
+        bool turns = link->dyn.joint == DYN_REVOLUTE || link->dyn.joint == DYN_HELICAL;
+        moves[i]   = mass[i + 1] > 0 || (turns && tensor[i + 1]) || moves_rotor(&link->dyn);
         has_mimics |= link->dyn.mimic;
     }
     for (size_t i = 0; has_mimics && i < document->n_links; i++)
@@ -111,8 +118,25 @@ static bool report_mimics(const api_document *document, api_reader *reader)
     return true;
 }
 
+/* A motor coordinate moves its rotor alone. */
+static bool report_rotors(const api_document *document, api_reader *reader)
+{
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link = &document->links[i];
+        char                     where[64];
+        if (!link->dyn.elastic || link->dyn.rotor_inertia > 0 || link->dyn.motor.spin_inertia > 0) continue;
+        snprintf(where, sizeof where, "/links/%zu/joint/elastic", i);
+        if (!api_reader_report(reader, where, "warning", "suspicious",
+                               "the motor of joint \"%.*s\" has no inertia: give rotor_inertia, or a motor with a "
+                               "spin_inertia; the mass matrix is singular, forward dynamics will fail",
+                               api_text_shown(link->joint), link->joint))
+            return false;
+    }
+    return true;
+}
+
 bool api_document_review(const api_document *document, api_reader *reader)
 {
     return report_base(document, reader) && report_fixed(document, reader) && report_mimics(document, reader) &&
-           report_singular(document, reader);
+           report_singular(document, reader) && report_rotors(document, reader);
 }

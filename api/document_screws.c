@@ -8,7 +8,9 @@
  *
  * with A the axis in link frame i-1. A revolute axis passes through c = w x v / |w|^2:
  *
- *     exp([A] q) = Trans(c) Rot(w/|w|, |w| q) Trans(-c)                                                            */
+ *     exp([A] q) = Trans(c) Rot(w/|w|, |w| q) Trans(-c),
+ *
+ * and where v has a part along w, the joint slides by (w.v / |w|^2) |w| q as well: it is helical. */
 #include "document.h"
 #include <math.h>
 #include <stdio.h>
@@ -51,13 +53,13 @@ static bool read_screw(const api_entry *place, const double S[6], const dyn_pose
     double size = api_length(S), speed = api_length(S + 3);
     bool   revolute = size > 0;
     if (!revolute && speed == 0) return api_entry_fail(place, NULL, API_BAD_VALUE, "the screw axis is zero");
-    if (revolute && fabs(dot(S, S + 3)) > 1e-9 * size * speed)
-        return api_entry_fail(
-            place, NULL, API_NOT_SUPPORTED,
-            "the screw has pitch %.6g (w.v/|w|^2, not 0): helical joints are not supported by this version",
-            dot(S, S + 3) / (size * size));
+    bool helical = revolute && fabs(dot(S, S + 3)) > 1e-9 * size * speed;
     move_screw(T, S, w, v);
-    *link = (dyn_link){.joint = revolute ? DYN_REVOLUTE : DYN_PRISMATIC, .ratio = revolute ? size : speed};
+    *link = (dyn_link){.joint = helical    ? DYN_HELICAL
+                                : revolute ? DYN_REVOLUTE
+                                           : DYN_PRISMATIC,
+                       .pitch = helical ? dot(S, S + 3) / (size * size) : 0,
+                       .ratio = revolute ? size : speed};
     if (revolute) cross(w, v, c);
     for (int i = 0; i < 3; i++) {
         c[i]          = revolute ? c[i] / (size * size) : 0;
@@ -120,7 +122,9 @@ static bool read_link(const api_entry *screws, api_document *document, size_t i,
     snprintf(name, sizeof name, "joint%zu", i + 1);
     link->joint    = api_arena_text(reader->arena, name);
     link->parent   = i ? document->links[i - 1].name : document->base;
-    link->type     = link->dyn.joint == DYN_REVOLUTE ? "revolute" : "prismatic";
+    link->type     = link->dyn.joint == DYN_REVOLUTE    ? "revolute"
+                     : link->dyn.joint == DYN_PRISMATIC ? "prismatic"
+                                                        : "helical";
     link->actuated = true;
     if (!link->name || !link->joint) return api_reader_no_memory(reader);
     return api_document_inertia_check(&at_G, link->name, &link->dyn.inertia);

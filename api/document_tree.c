@@ -65,6 +65,32 @@ static bool is_base_coordinate(const char *name)
     return false;
 }
 
+const char *const *api_joint_endings(const api_document_link *link)
+{
+    static const char *const none[] = {NULL}, *const one[] = {"", NULL}, *const driven[] = {"", ".motor", NULL};
+    static const char *const plane[] = {".x", ".y", ".angle", NULL};
+    if (link->dyn.joint == DYN_FIXED || link->dyn.mimic) return none;
+    if (link->dyn.joint == DYN_PLANAR) return plane;
+    return link->dyn.elastic ? driven : one;
+}
+
+/* Names that are made of a joint's must not be another joint's, or a coordinate's of the base. */
+static bool check_coordinate_names(const api_document *document, api_reader *reader, const json_t *joints, size_t i)
+{
+    const api_document_link *link = &document->links[i];
+    char                     name[API_COORDINATE_NAME], pointer[64];
+    const char *const       *ending = api_joint_endings(link);
+    for (; *ending; ending++) {
+        snprintf(name, sizeof name, "%s%s", link->joint, *ending);
+        bool taken = **ending && json_object_get(joints, name);
+        if (!taken && !(document->floating && is_base_coordinate(name))) continue;
+        return api_fail(reader->problem, API_DUPLICATE_NAME, link_pointer(document, i, "joint/name", pointer),
+                        "\"%.*s\" is the name of a coordinate of this joint, and %s", api_text_shown(name), name,
+                        taken ? "another joint's name" : "one of the floating base's");
+    }
+    return true;
+}
+
 static bool check_joint_names(const api_document *document, api_reader *reader)
 {
     char    text[64];
@@ -74,10 +100,9 @@ static bool check_joint_names(const api_document *document, api_reader *reader)
         const char *joint   = document->links[i].joint;
         const char *pointer = link_pointer(document, i, "joint/name", text);
         ok                  = enter(map, reader, joint, (int)i, pointer, "joints have unique names");
-        if (ok && document->floating && is_base_coordinate(joint))
-            ok = api_fail(reader->problem, API_DUPLICATE_NAME, pointer,
-                          "\"%s\" is the name of a coordinate of the floating base", joint);
     }
+    for (size_t i = 0; ok && i < document->n_links; i++)
+        ok = check_coordinate_names(document, reader, map, i);
     json_decref(map);
     return ok;
 }
@@ -170,7 +195,8 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
 {
     size_t nv = document->floating ? 6 : 0;
     for (size_t i = 0; i < document->n_links; i++)
-        nv += document->links[i].dyn.joint != DYN_FIXED && !document->links[i].dyn.mimic;
+        for (const char *const *ending = api_joint_endings(&document->links[i]); *ending; ending++)
+            nv++;
     if (nv == 0) return api_fail(reader->problem, API_BAD_MODEL, "", "nothing moves: no moving joint and a fixed base");
     if (nv <= DYN_MAX_DOF) return true;
     return api_fail(reader->problem, API_MODEL_TOO_LARGE, "", "the model has %zu degrees of freedom, the limit is %d",
@@ -180,5 +206,6 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
 bool api_document_tree(api_document *document, api_reader *reader)
 {
     return resolve_names(document, reader) && order_depth_first(document, reader) &&
-           api_document_mimics(document, reader) && check_coordinates(document, reader);
+           api_document_mimics(document, reader) && api_document_place_motors(document, reader) &&
+           check_coordinates(document, reader);
 }

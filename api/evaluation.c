@@ -81,8 +81,10 @@ static bool take_seats(api_evaluation *e, size_t n, api_evaluation **seats)
 
 const char *api_joint_of(const api_model *m, int body)
 {
-    for (size_t i = 0; i < m->n_joints; i++)
-        if (m->joints[i].body == body) return m->joints[i].name;
+    const dyn_body *b = &m->dyn->body[body];
+    if (b->mover >= 0) return m->mover_names[b->mover];
+    for (size_t i = 0; i < m->n_joints; i++) /* one of the bodies that its joint is made of */
+        if (m->dyn->body[m->joints[i].body].link == b->link) return m->joints[i].name;
     return "the floating base";
 }
 

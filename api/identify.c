@@ -53,7 +53,7 @@ static bool list_own(api_evaluation *e, struct api_identification *id)
     id->own            = api_take(e, (api_parameter_count(m) + 1) * sizeof *id->own);
     if (!id->own) return false;
     api_parameters_of(m, id->own);
-    for (size_t j = 0; j < m->n_joints; j++)
+    for (size_t j = 0; j < m->n_movers; j++)
         for (size_t c = API_VISCOUS; c < API_PER_JOINT; c++)
             id->own[api_joint_parameter(m, j, c)] = 0;
     return true;
@@ -84,7 +84,7 @@ static bool prepare(api_evaluation *e, api_asked *asked)
 static size_t spare(const api_model *m, const api_asked *asked)
 {
     (void)asked;
-    return m->nv * (API_PER_BODY * m->n_bodies + 3 * m->n_joints + 1);
+    return m->nv * (API_PER_BODY * m->n_bodies + 3 * m->n_movers + 1);
 }
 
 static bool add_states(const api_evaluation *e, const api_asked *asked, size_t block, api_measured *at)
@@ -108,7 +108,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     const api_model   *m       = e->model;
     const dyn_kernels *kernels = e->call->api->kernels;
     double            *Y = asked->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
-           *tau     = joint + m->nv * 3 * m->n_joints * e->lanes;
+           *tau     = joint + m->nv * 3 * m->n_movers * e->lanes;
     const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block),
                  *qdd            = api_state_block(e, API_QDD, block);
     dyn_scene            scene   = e->scene;
@@ -260,7 +260,7 @@ static void emit_joint(api_emit *to, const api_model *m, size_t j, unsigned with
     static const double zero[API_PER_JOINT];
     const double       *p = parameters ? parameters + api_joint_parameter(m, j, 0) : zero;
     api_emit_key(to, "joint");
-    api_emit_string(to, m->joints[j].name);
+    api_emit_string(to, m->mover_names[j]);
     if (with & API_BASE_ROTORS) emit_member(to, "rotor_inertia", p[API_ROTOR_INERTIA]);
     if (!(with & API_BASE_FRICTION)) return;
     api_emit_key(to, "friction");
@@ -274,18 +274,23 @@ static void emit_joint(api_emit *to, const api_model *m, size_t j, unsigned with
     api_emit_end(to);
 }
 
+static void emit_body(api_emit *to, const api_model *m, size_t i, const double *p)
+{
+    api_emit_key(to, "link");
+    api_emit_string(to, m->body_names[i]);
+    emit_inertial(to, p);
+    emit_vector(to, "inertial_parameters", p, API_PER_BODY);
+}
+
+/* Bodies with their joints, then motors of elastic joints. */
 static void emit_parameters(api_emit *to, const api_model *m, const struct api_identification *id)
 {
     static const double any[API_PER_BODY] = {1};
     size_t              fixed             = m->n_bodies - m->n_joints;
     api_emit_array(to);
-    for (size_t i = 0; i < m->n_bodies; i++) {
-        const double *p = id->parameters ? id->parameters + API_PER_BODY * i : any;
+    for (size_t i = 0; i < fixed + m->n_movers; i++) {
         api_emit_object(to);
-        api_emit_key(to, "link");
-        api_emit_string(to, m->body_names[i]);
-        emit_inertial(to, p);
-        emit_vector(to, "inertial_parameters", p, API_PER_BODY);
+        if (i < m->n_bodies) emit_body(to, m, i, id->parameters ? id->parameters + API_PER_BODY * i : any);
         if (i >= fixed) emit_joint(to, m, i - fixed, id->with, id->parameters);
         api_emit_end(to);
     }

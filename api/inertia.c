@@ -180,3 +180,19 @@ void api_tensor_turn(const double R[3][3], const double T[6], double turned[6])
         for (int j = i; j < 3; j++)
             turned[at[i][j]] = RT[i][0] * R[j][0] + RT[i][1] * R[j][1] + RT[i][2] * R[j][2];
 }
+
+/* T += T' + m m' / (m + m') (d.d 1 - d d^T), d from one centre of mass to the other */
+void api_inertia_add(dyn_inertia *sum, const dyn_inertia *other)
+{
+    double mass = sum->mass + other->mass, share = mass > 0 ? other->mass / mass : 0, d[3], square = 0;
+    for (int i = 0; i < 3; i++) {
+        d[i] = other->com[i] - sum->com[i];
+        square += d[i] * d[i];
+        sum->com[i] += share * d[i];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = i; j < 3; j++)
+            sum->about_com[at[i][j]] +=
+                other->about_com[at[i][j]] + sum->mass * share * ((i == j ? square : 0) - d[i] * d[j]);
+    sum->mass = mass;
+}

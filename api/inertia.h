@@ -33,5 +33,8 @@ double api_solid_volume(api_solid solid, const double *size); /* m^3 */
  * the pose of the solid's axes. Sizes may be 0: thin plates and rods. */
 dyn_inertia api_solid_inertia(api_solid solid, const double *size, double mass, const dyn_pose *X);
 
+/* Both bodies as one; in the same frame. */
+void api_inertia_add(dyn_inertia *sum, const dyn_inertia *other);
+
 /* T' = R T R^T for a symmetric tensor in the order xx xy xz yy yz zz. */
 void api_tensor_turn(const double R[3][3], const double T[6], double turned[6]);

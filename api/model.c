@@ -70,6 +70,8 @@ static bool build(api_model *model, const api_document *document, api_reader *re
         links[k]                      = link->dyn;
         links[k].parent               = link->up == DYN_WORLD ? DYN_WORLD : document->links[link->up].described;
         if (link->dyn.mimic) links[k].leader = document->links[link->leader].described;
+        if (links[k].motor.present && links[k].motor.link != DYN_WORLD)
+            links[k].motor.link = document->links[links[k].motor.link].described;
     }
     dyn_description description = {
         .floating = document->floating, .base_inertia = document->base_inertia, .n_links = n, .links = links};
@@ -92,14 +94,18 @@ static bool take_arrays(api_model *model, const api_document *document)
     model->n_links        = document->n_links + 1;
     model->n_frames       = model->n_links + document->n_frames;
     model->n_joints       = model->n_bodies - (document->floating ? 1 : 0);
+    model->n_movers       = model->dyn->n_movers;
     model->position_names = api_arena_take(arena, model->nq, sizeof *model->position_names);
     model->velocity_names = api_arena_take(arena, model->nv, sizeof *model->velocity_names);
     model->body_names     = api_arena_take(arena, model->n_bodies, sizeof *model->body_names);
     model->link_names     = api_arena_take(arena, model->n_links, sizeof *model->link_names);
     model->frames         = api_arena_take(arena, model->n_frames, sizeof *model->frames);
     model->joints         = api_arena_take(arena, model->n_joints, sizeof *model->joints);
+    model->mover_names    = api_arena_take(arena, model->n_movers, sizeof *model->mover_names);
+    model->n_motors       = document->n_motors;
+    model->motors         = api_arena_take(arena, model->n_motors, sizeof *model->motors);
     return model->position_names && model->velocity_names && model->body_names && model->link_names && model->frames &&
-           model->joints;
+           model->joints && model->mover_names && model->motors;
 }
 
 /* The core's place of a link of the document. */
@@ -134,6 +140,22 @@ static bool name_frames(api_model *model, const api_document *document)
     return ok;
 }
 
+/* The core has a joint's coordinates one after another, its last body's last. */
+static bool name_coordinates(api_model *model, const api_document_link *link, const dyn_body *last)
+{
+    const char *const *ending = api_joint_endings(link);
+    int                n      = link->dyn.joint == DYN_PLANAR ? 3 : 1;
+    for (int k = 0; !last->mimic && k < n; k++) {
+        char name[API_COORDINATE_NAME];
+        snprintf(name, sizeof name, "%s%s", link->joint, ending[k]);
+        const char *kept = api_arena_text(&model->arena, name);
+        if (!kept) return false;
+        model->position_names[last->q - n + 1 + k] = kept;
+        model->velocity_names[last->v - n + 1 + k] = kept;
+    }
+    return true;
+}
+
 static bool name_joint(api_model *model, const api_document *document, api_joint_name *joint, size_t row)
 {
     int                      body  = model->dyn->row_body[row];
@@ -153,20 +175,36 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
                                 .upper               = link->upper,
                                 .velocity            = link->velocity,
                                 .effort              = link->effort,
+                                .pitch               = link->dyn.pitch,
+                                .elastic             = link->dyn.elastic,
+                                .elasticity          = link->dyn.elasticity,
                                 .q                   = dyn->q,
                                 .v                   = dyn->v,
                                 .body                = body,
     };
-    model->body_names[row] = joint->link;
-    if (!dyn->mimic) {
-        model->position_names[dyn->q] = joint->name;
-        model->velocity_names[dyn->v] = joint->name;
-        return joint->name != NULL;
-    }
+    model->body_names[row]         = joint->link;
+    model->mover_names[dyn->mover] = joint->name;
+    if (!dyn->mimic) return joint->name && name_coordinates(model, link, dyn);
     joint->leader     = api_arena_text(&model->arena, document->links[link->leader].joint);
     joint->multiplier = dyn->ratio;
     joint->offset     = dyn->offset;
     return joint->name && joint->leader;
+}
+
+/* Motor coordinates, of elastic joints. */
+static bool name_rotors(api_model *model, const api_document *document)
+{
+    const dyn_model *dyn = model->dyn;
+    for (size_t i = 0; i < dyn->n_bodies; i++) {
+        const dyn_body *b = &dyn->body[i];
+        char            name[API_COORDINATE_NAME];
+        if (!b->round || b->mimic) continue;
+        snprintf(name, sizeof name, "%s.motor", document->links[document->order[b->link]].joint);
+        const char *kept = api_arena_text(&model->arena, name);
+        if (!kept) return false;
+        model->position_names[b->q] = model->velocity_names[b->v] = model->mover_names[b->mover] = kept;
+    }
+    return true;
 }
 
 static bool name_joints(api_model *model, const api_document *document)
@@ -179,6 +217,20 @@ static bool name_joints(api_model *model, const api_document *document)
     }
     for (size_t row = first; row < model->n_bodies; row++)
         if (!name_joint(model, document, &model->joints[row - first], row)) return false;
+    return name_rotors(model, document);
+}
+
+static bool name_motors(api_model *model, const api_document *document)
+{
+    for (size_t i = 0; i < document->n_motors; i++) {
+        const api_document_motor *from = &document->motors[i];
+        api_motor_name           *to   = &model->motors[i];
+        *to                            = (api_motor_name){.joint = api_arena_text(&model->arena, from->joint),
+                                                          .link =
+                                                              model->link_names[from->dyn.link + 1], /* DYN_WORLD is -1; the base link is first */
+                                                          .motor = from->dyn};
+        if (!to->joint) return false;
+    }
     return true;
 }
 
@@ -220,7 +272,7 @@ static bool assemble(api_model *model, const json_t *in, const char *name, size_
     if (!api_document_read(document, reader, in, name, max_links) || !build(model, document, reader)) return false;
     model->name = api_arena_text(&model->arena, name);
     if (!model->name || !take_arrays(model, document) || !name_frames(model, document) ||
-        !name_joints(model, document) || !print_document(model, document->canonical))
+        !name_joints(model, document) || !name_motors(model, document) || !print_document(model, document->canonical))
         return no_memory(reader->problem);
     model->bytes = sizeof *model + model->arena.bytes + model->dyn->bytes + model->document_length +
                    json_array_size(model->report) * 512;

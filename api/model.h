@@ -21,10 +21,18 @@ typedef struct api_joint_name {     /* a moving joint, in coordinate order */
     bool        actuated;
     bool        has_position_limits, has_velocity_limit, has_effort_limit;
     double      lower, upper, velocity, effort;
-    int         q, v, body;         /* a mimic's are its leader's */
+    double      pitch; /* m/rad, of a helical joint */
+    bool        elastic;
+    dyn_spring  elasticity;
+    int         q, v, body;         /* its last coordinate and body; a mimic's are its leader's */
     const char *leader;             /* of a mimic: the joint whose coordinate it shares; else NULL */
     double      multiplier, offset; /* of a mimic: its position is multiplier q + offset */
 } api_joint_name;
+
+typedef struct api_motor_name {
+    const char *joint, *link; /* it turns, it sits on */
+    dyn_motor   motor;        /* its own link is not kept: see `link` */
+} api_motor_name;
 
 typedef struct api_model {
     atomic_size_t   references;
@@ -32,15 +40,19 @@ typedef struct api_model {
     char            revision[33]; /* first 128 bits of SHA-256 of the canonical document without its name, hex */
     dyn_model      *dyn;
     size_t          nq, nv, n_bodies; /* n_bodies: the core's rows */
-    const char    **position_names; /* [nq] */
-    const char    **velocity_names; /* [nv] */
-    const char    **body_names;     /* [n_bodies] */
-    size_t          n_links;        /* with the base link, document order */
+    const char    **position_names;   /* [nq] */
+    const char    **velocity_names;   /* [nv] */
+    const char    **body_names;       /* [n_bodies] */
+    size_t          n_links;          /* with the base link, document order */
     const char    **link_names;
     size_t          n_frames; /* links (base first, document order), then the document's frames */
     api_frame_name *frames;
     size_t          n_joints; /* moving joints */
     api_joint_name *joints;
+    size_t          n_movers;    /* joints, then motor coordinates: what has rotor inertia and friction of its own */
+    const char    **mover_names; /* [n_movers] */
+    size_t          n_motors;
+    api_motor_name *motors;   /* [n_motors], document order */
     json_t         *report;   /* [{"severity","code","where","text"}...] */
     char           *document; /* canonical, JSON, with its name */
     size_t          document_length;

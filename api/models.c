@@ -95,6 +95,17 @@ static void emit_mimic(api_emit *e, const api_joint_name *joint)
     api_emit_end(e);
 }
 
+static void emit_elastic(api_emit *e, const api_joint_name *joint)
+{
+    if (!joint->elastic) return;
+    api_emit_key(e, "elastic");
+    api_emit_object(e);
+    api_emit_number_member(e, "stiffness", joint->elasticity.stiffness);
+    api_emit_number_member(e, "damping", joint->elasticity.damping);
+    api_emit_number_member(e, "rest", joint->elasticity.rest);
+    api_emit_end(e);
+}
+
 static void emit_joints(api_emit *e, const api_model *m)
 {
     api_emit_key(e, "joints");
@@ -109,7 +120,27 @@ static void emit_joints(api_emit *e, const api_model *m)
         api_emit_key(e, "actuated");
         api_emit_boolean(e, joint->actuated);
         emit_limits(e, joint);
+        if (strcmp(joint->type, "helical") == 0) api_emit_number_member(e, "pitch", joint->pitch);
+        emit_elastic(e, joint);
         emit_mimic(e, joint);
+        api_emit_end(e);
+    }
+    api_emit_end(e);
+}
+
+static void emit_motors(api_emit *e, const api_model *m)
+{
+    api_emit_key(e, "motors");
+    api_emit_array(e);
+    for (size_t i = 0; i < m->n_motors; i++) {
+        const api_motor_name *motor = &m->motors[i];
+        api_emit_object(e);
+        api_emit_string_member(e, "joint", motor->joint);
+        api_emit_string_member(e, "link", motor->link);
+        api_emit_key(e, "axis");
+        api_emit_numbers(e, motor->motor.axis, 1, (size_t[]){3});
+        api_emit_number_member(e, "gear_ratio", motor->motor.gear_ratio);
+        api_emit_number_member(e, "spin_inertia", motor->motor.spin_inertia);
         api_emit_end(e);
     }
     api_emit_end(e);
@@ -139,6 +170,7 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     emit_names(&e, "bodies", m->body_names, m->n_bodies);
     emit_frames(&e, m);
     emit_joints(&e, m);
+    emit_motors(&e, m);
     api_emit_key(&e, "gravity");
     api_emit_numbers(&e, m->dyn->gravity, 1, (size_t[]){3});
     api_emit_number_member(&e, "mass", m->dyn->mass);

@@ -56,7 +56,7 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
     for (size_t i = 0; i < model->n_bodies; i++) {
         const dyn_body *body = &model->body[i];
         double          at   = q[(size_t)body->q * e->lanes];
-        if (body->joint != DYN_REVOLUTE || fabs(body->ratio * at + body->offset) <= DYN_MAX_ANGLE) continue;
+        if (body->joint != DYN_REVOLUTE || body->round || fabs(body->ratio * at + body->offset) <= DYN_MAX_ANGLE) continue;
         api_place points = api_place_key(NULL, "control_points"), row = api_place_index(&points, state / m->samples);
         api_fail_at(e, m->points.batch ? &row : &points, API_ANGLE_TOO_LARGE,
                     "%.64s is %.17g at sample %zu; angles are limited to %g rad", e->model->position_names[body->q], at,

@@ -49,7 +49,7 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
     case API_FRAMES_ASKED: return asked->n_frames;
     case API_WRENCHES_GIVEN: return asked->n_wrenches;
     case API_BODY_PARAMETERS: return 10 * model->n_bodies;
-    case API_JOINT_PARAMETERS: return 3 * model->n_joints;
+    case API_JOINT_PARAMETERS: return 3 * model->n_movers;
     case API_AXES_ASKED: return asked->n_axes;
     case API_SUPPORT: return asked->support;
     case API_CONTACTS: return asked->n_contacts;

@@ -1,6 +1,8 @@
 /* parameters.c - see parameters.h. */
 #include "parameters.h"
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const body_names[API_PER_BODY] = {"m",   "mcx", "mcy", "mcz", "Ixx",
                                                      "Ixy", "Iyy", "Ixz", "Iyz", "Izz"};
@@ -10,7 +12,7 @@ static const char *const joint_names[API_PER_JOINT] = {"rotor_inertia", "viscous
 
 size_t api_parameter_count(const api_model *m)
 {
-    return API_PER_BODY * m->n_bodies + API_PER_JOINT * m->n_joints;
+    return API_PER_BODY * m->n_bodies + API_PER_JOINT * m->n_movers;
 }
 
 size_t api_joint_parameter(const api_model *m, size_t j, size_t c)
@@ -23,8 +25,8 @@ static bool is_of_body(const api_model *m, size_t parameter)
     return parameter < API_PER_BODY * m->n_bodies;
 }
 
-/* Which joint a joint's parameter is of, and which of its four. */
-static size_t joint_of(const api_model *m, size_t parameter, size_t *c)
+/* Which mover a joint's parameter is of, and which of its four. */
+static size_t mover_of(const api_model *m, size_t parameter, size_t *c)
 {
     size_t k = parameter - API_PER_BODY * m->n_bodies;
     *c       = k % API_PER_JOINT;
@@ -38,7 +40,7 @@ void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARA
     if (is_of_body(m, parameter))
         of = m->body_names[parameter / API_PER_BODY];
     else {
-        of   = m->joints[joint_of(m, parameter, &c)].name;
+        of   = m->mover_names[mover_of(m, parameter, &c)];
         what = joint_names[c];
     }
     snprintf(name, API_PARAMETER_NAME, "%s.%s", of, what);
@@ -46,9 +48,21 @@ void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARA
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
-static const dyn_body *body_of_joint(const api_model *m, size_t j)
+/* The body that a mover moves: of a joint, or of the motor of an elastic one. */
+static const dyn_body *body_of_mover(const api_model *m, size_t j)
 {
-    return &m->dyn->body[m->joints[j].body];
+    const dyn_body *b = m->dyn->body;
+    if (j < m->n_joints) return &b[m->joints[j].body];
+    while (b->mover != (int)j)
+        b++;
+    return b;
+}
+
+static const dyn_body *rotor_of(const api_model *m, size_t j)
+{
+    for (size_t i = m->dyn->n_bodies; i > 0 && m->dyn->body[i - 1].round; i--) /* they come last */
+        if (m->dyn->body[i - 1].mover == (int)j) return &m->dyn->body[i - 1];
+    return NULL;
 }
 
 static bool moves(const dyn_body *body, size_t v)
@@ -60,10 +74,24 @@ static bool moves(const dyn_body *body, size_t v)
 bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
 {
     size_t c;
-    if (!is_of_body(m, parameter)) return moves(body_of_joint(m, joint_of(m, parameter, &c)), v);
-    for (int i = m->dyn->row_body[parameter / API_PER_BODY]; i != DYN_WORLD; i = m->dyn->body[i].parent)
-        if (moves(&m->dyn->body[i], v)) return true;
+    int    at;
+    if (is_of_body(m, parameter)) {
+        at = m->dyn->row_body[parameter / API_PER_BODY];
+    } else {
+        size_t          j     = mover_of(m, parameter, &c);
+        const dyn_body *rotor = c == API_ROTOR_INERTIA ? rotor_of(m, j) : NULL;
+        if (moves(body_of_mover(m, j), v)) return true;
+        at = rotor ? rotor->parent : DYN_WORLD; /* a spinning rotor acts on the link that carries it */
+    }
+    for (; at != DYN_WORLD; at = m->dyn->body[at].parent)
+        if (moves(&m->dyn->body[at], v)) return true;
     return false;
+}
+
+/* Rate that friction acts on, per coordinate. */
+static double rate_ratio(const api_model *m, size_t j)
+{
+    return j < m->n_joints ? body_of_mover(m, j)->ratio : 1;
 }
 
 double api_parameter_effort(const api_model *m, const api_regressed *at, size_t parameter, size_t v)
@@ -71,11 +99,11 @@ double api_parameter_effort(const api_model *m, const api_regressed *at, size_t 
     enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* of the kernel */
     size_t W = at->lanes, c;
     if (is_of_body(m, parameter)) return at->regressor[(v * API_PER_BODY * m->n_bodies + parameter) * W + at->lane];
-    size_t        j   = joint_of(m, parameter, &c);
-    const double *row = at->joint_regressor + (v * COLUMNS * m->n_joints + COLUMNS * j) * W + at->lane;
+    size_t        j   = mover_of(m, parameter, &c);
+    const double *row = at->joint_regressor + (v * COLUMNS * m->n_movers + COLUMNS * j) * W + at->lane;
     if (c == API_ROTOR_INERTIA) return row[ROTOR * W];
     if (c == API_VISCOUS) return row[VISCOUS * W];
-    double sign = row[COULOMB * W] * body_of_joint(m, j)->ratio; /* that of the joint's rate */
+    double sign = row[COULOMB * W] * rate_ratio(m, j); /* that of the joint's rate */
     return (c == API_COULOMB_POSITIVE ? sign > 0 : sign < 0) ? row[COULOMB * W] : 0;
 }
 
@@ -129,17 +157,49 @@ static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
     api_pseudo_inertia_parameters(turned, parameters);
 }
 
+/* A body's own figures with the rotors on it locked: those the core has taken from it. */
+static dyn_body locked(const dyn_model *m, int body)
+{
+    static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    dyn_body         b        = m->body[body];
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].round; i--) { /* they come last */
+        const dyn_body *r    = &m->body[i - 1];
+        const double    a[3] = {r->sg * r->sa, -r->cg * r->sa, r->ca}, J = r->spin_inertia;
+        for (int e = 0; r->parent == body && e < 6; e++) /* of J a a^T: J/2 1 - J a a^T */
+            b.E[e] += (at[e][0] == at[e][1] ? J / 2 : 0) - J * a[at[e][0]] * a[at[e][1]];
+    }
+    return b;
+}
+
+static void add_friction(const dyn_friction *f, double square, double *own, bool turned)
+{
+    double rate = sqrt(square);
+    own[API_VISCOUS] += f->viscous * square;
+    own[API_COULOMB_POSITIVE] += (turned ? f->negative : f->positive) * rate;
+    own[API_COULOMB_NEGATIVE] += (turned ? f->positive : f->negative) * rate;
+}
+
+/* A motor's figures are those of what it turns, at `spin` times its rate. */
+static void add_rotor(const api_model *m, const dyn_body *rotor, double *own)
+{
+    double spin = rotor->ratio / (rotor->mimic ? body_of_mover(m, (size_t)rotor->mover)->ratio : 1);
+    own[API_ROTOR_INERTIA] += rotor->spin_inertia;
+    add_friction(&rotor->friction, spin * spin, own, spin < 0);
+}
+
 void api_parameters_of(const api_model *m, double *parameters)
 {
     const dyn_model *dyn = m->dyn;
-    for (size_t i = 0; i < m->n_bodies; i++)
-        body_parameters(&dyn->body[dyn->row_body[i]], parameters + API_PER_BODY * i);
-    for (size_t j = 0; j < m->n_joints; j++) {
-        const dyn_body *b         = body_of_joint(m, j);
-        double         *own       = parameters + api_joint_parameter(m, j, 0);
-        own[API_ROTOR_INERTIA]    = b->rotor_inertia;
-        own[API_VISCOUS]          = b->friction.viscous;
-        own[API_COULOMB_POSITIVE] = b->friction.positive;
-        own[API_COULOMB_NEGATIVE] = b->friction.negative;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        dyn_body b = locked(dyn, dyn->row_body[i]);
+        body_parameters(&b, parameters + API_PER_BODY * i);
+    }
+    for (size_t j = 0; j < m->n_movers; j++) {
+        const dyn_body *b = body_of_mover(m, j), *rotor = rotor_of(m, j);
+        double         *own = parameters + api_joint_parameter(m, j, 0);
+        memset(own, 0, API_PER_JOINT * sizeof *own);
+        own[API_ROTOR_INERTIA] = b->rotor_inertia;
+        if (b != rotor) add_friction(&b->friction, 1, own, false);
+        if (rotor) add_rotor(m, rotor, own);
     }
 }

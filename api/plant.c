@@ -175,7 +175,7 @@ static void power(const api_plant *p, const double *effort, const double *qd, do
     }
 }
 
-/* Joint dampers: sum damping s'^2, s' = ratio q'. */
+/* Joint dampers: sum damping s'^2, s' = ratio q', of elastic joints q' - theta'. */
 static void take_damping(const api_plant *p, const double *qd, double *to)
 {
     const dyn_model *m = p->e->scene.model;
@@ -184,6 +184,12 @@ static void take_damping(const api_plant *p, const double *qd, double *to)
         for (size_t l = 0; m->body[i].sprung && l < W; l++) {
             double sd = m->body[i].ratio * qd[(size_t)m->body[i].v * W + l];
             to[l] -= m->body[i].spring.damping * sd * sd;
+        }
+    for (size_t i = 0; i < m->n_couplings; i++)
+        for (size_t l = 0; l < W; l++) {
+            const dyn_coupling *c  = &m->coupling[i];
+            double              sd = qd[(size_t)c->v * W + l] - qd[(size_t)c->v_theta * W + l];
+            to[l] -= c->spring.damping * sd * sd;
         }
 }
 
@@ -221,7 +227,7 @@ static bool within(api_plant *p, const double *y, double t, size_t l)
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *body = &m->body[i];
         double          s    = body->ratio * y[(size_t)body->q * W + l] + body->offset;
-        if (body->joint == DYN_REVOLUTE && isfinite(s) && fabs(s) > DYN_MAX_ANGLE)
+        if (body->joint == DYN_REVOLUTE && !body->round && isfinite(s) && fabs(s) > DYN_MAX_ANGLE)
             note(p, l, API_FAULT_ANGLE, t, (size_t)body->q);
     }
     for (size_t i = 0; i < p->entries; i++)

@@ -109,7 +109,7 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *body = &m->body[i];
         double         *own  = q + (size_t)body->q * stride;
-        if (body->joint == DYN_REVOLUTE && !check_angle(e, v, body, own, lanes, row)) return false;
+        if (body->joint == DYN_REVOLUTE && !body->round && !check_angle(e, v, body, own, lanes, row)) return false;
         if (body->joint == DYN_FLOATING &&
             !check_quaternion(e, v, (size_t)body->q + 3, own + 3 * stride, stride, lanes, row))
             return false;

@@ -9,6 +9,11 @@ static bool is_type(const api_urdf_joint *joint, const char *type)
     return strcmp(joint->type, type) == 0;
 }
 
+static bool has_no_figures(const api_urdf_joint *joint)
+{
+    return is_type(joint, "fixed") || is_type(joint, "planar");
+}
+
 /* For "%.*s". */
 #define SHOWN(text) api_text_shown(text), (text)
 
@@ -127,7 +132,7 @@ static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
         !api_urdf_numbers(urdf, mimic, "multiplier", API_OPTIONAL, &multiplier, 1) ||
         !api_urdf_numbers(urdf, mimic, "offset", API_OPTIONAL, &offset, 1))
         return false;
-    if (is_type(joint, "fixed")) return true;
+    if (has_no_figures(joint)) return true;
     switch (urdf->options->mimic) {
     case API_MIMIC_COUPLED: return keep_mimic(urdf, leader, multiplier, offset, fields);
     case API_MIMIC_REFUSE:
@@ -141,16 +146,16 @@ static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
                            SHOWN(joint->name), SHOWN(leader), multiplier, offset);
 }
 
-/* What a joint that does not move has of these was read, and is left out. */
-static bool report_standing(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
+/* What these are for is one coordinate: of another joint they were read, and are left out. */
+static bool drop_figures(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
     static const char *const elements[] = {"limit", "dynamics", "mimic"};
     json_object_del(fields, "limits");
     json_object_del(fields, "friction");
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
         const xmlNode *element = api_urdf_child(joint->element, elements[i]);
-        if (element && !api_urdf_report(urdf, element, "info", "dropped", "joint \"%.*s\" is fixed: <%s> has no effect",
-                                        SHOWN(joint->name), elements[i]))
+        if (element && !api_urdf_report(urdf, element, "info", "dropped", "joint \"%.*s\" is %s: <%s> has no effect",
+                                        SHOWN(joint->name), joint->type, elements[i]))
             return false;
     }
     return true;
@@ -162,7 +167,7 @@ json_t *api_urdf_joint_fields(api_urdf *urdf, const api_urdf_joint *joint)
     if (fields && api_urdf_keep(urdf, fields, "name", json_string(joint->name)) &&
         api_urdf_keep(urdf, fields, "type", json_string(joint->type)) && read_origin(urdf, joint, fields) &&
         read_axis(urdf, joint, fields) && read_limit(urdf, joint, fields) && read_dynamics(urdf, joint, fields) &&
-        read_mimic(urdf, joint, fields) && (!is_type(joint, "fixed") || report_standing(urdf, joint, fields)))
+        read_mimic(urdf, joint, fields) && (!has_no_figures(joint) || drop_figures(urdf, joint, fields)))
         return fields;
     api_reader_no_memory(&urdf->reader); /* unless another problem was found */
     json_decref(fields);

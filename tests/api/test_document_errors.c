@@ -241,14 +241,92 @@ static void what_later_versions_take(void **state)
 #define TYPE(type) "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'" type "','axis':[0,0,1]}}]}"
     static const refusal cases[] = {
         {TYPE("spherical"), "not-supported", "/links/0/joint/type", "spherical"},
-        {TYPE("planar"), "not-supported", "/links/0/joint/type", "planar"},
-        {TYPE("helical"), "not-supported", "/links/0/joint/type", "helical"},
         {TYPE("floating"), "not-supported", "/links/0/joint/type", "floating"},
-        {WITH_AXIS(",'elastic':{'stiffness':1}"), "not-supported", "/links/0/joint/elastic", "elastic"},
-        {WITH_AXIS(",'pitch':1"), "not-supported", "/links/0/joint/pitch", "pitch"},
-        {WITH_TOP(",'motors':[{}]"), "not-supported", "/motors", "motors"},
         {WITH_TOP(",'loops':[{}]"), "not-supported", "/loops", "loops"},
-        {SCREWS(IDENTITY, UNIT_G, "[0,0,2,0,0,0.5]"), "not-supported", "/screws/S/0", "pitch 0.25"},
+    };
+    CHECK(cases);
+}
+
+#define OF_TYPE(type, more)                                                                                            \
+    "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'" type "','axis':[0,0,1]" more "}}]}"
+
+static void helical_and_planar_joints(void **state)
+{
+    static const refusal cases[] = {
+        {OF_TYPE("helical", ""), "missing-field", "/links/0/joint/pitch", "needed"},
+        {OF_TYPE("helical", ",'pitch':'x'"), "wrong-type", "/links/0/joint/pitch", "a number"},
+        {OF_TYPE("revolute", ",'pitch':1"), "bad-value", "/links/0/joint/pitch", "helical joints alone"},
+        {OF_TYPE("planar", ",'pitch':1"), "bad-value", "/links/0/joint/pitch", "helical"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'planar'}}]}", "missing-field",
+         "/links/0/joint/axis", "needed"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'planar','origin':{'dh':{}}}}]}",
+         "bad-value", "/links/0/joint/origin", "xyz and rpy"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'helical','pitch':1,'origin':{'modified_dh':"
+         "{}}}}]}",
+         "bad-value", "/links/0/joint/origin", "helical"},
+        {OF_TYPE("planar", ",'limits':{}"), "bad-value", "/links/0/joint/limits", "several coordinates"},
+        {OF_TYPE("planar", ",'friction':{}"), "bad-value", "/links/0/joint/friction", "joints with one"},
+        {OF_TYPE("planar", ",'rotor_inertia':0"), "bad-value", "/links/0/joint/rotor_inertia", "planar"},
+        {OF_TYPE("planar", ",'spring':{}"), "bad-value", "/links/0/joint/spring", "planar"},
+        {OF_TYPE("planar", ",'elastic':{'stiffness':1}"), "bad-value", "/links/0/joint/elastic", "planar"},
+        {OF_TYPE("planar", ",'mimic':{'joint':'k'}"), "bad-value", "/links/0/joint/mimic", "planar"},
+        {"{'links':[" LINK("b", "base", "j.angle",
+                           "") ",{'name':'a','parent':'base','joint':{'name':'j','type':'planar',"
+                               "'axis':[0,0,1]}}]}",
+         "duplicate-name", "/links/1/joint/name", "another joint's name"},
+        {"{'base':{'type':'floating'},'links':[{'name':'a','parent':'base','joint':{'name':'base','type':'planar',"
+         "'axis':[0,0,1]}}]}",
+         "duplicate-name", "/links/0/joint/name", "floating base"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'planar','axis':[0,0,1]}},{'name':'b',"
+         "'parent':'a','joint':{'name':'k','type':'revolute','axis':[1,0,0],'mimic':{'joint':'j'}}}]}",
+         "bad-value", "/links/1/joint/mimic/joint", "several coordinates"},
+    };
+    CHECK(cases);
+}
+
+#define MOTOR(joint, link, more)                                                                                       \
+    WITH_TOP(",'motors':[{'joint':'" joint "','link':'" link "','axis':[0,0,2],'gear_ratio':5,'spin_inertia':1" more   \
+             "}]")
+
+static void motors_and_elastic_joints(void **state)
+{
+    static const refusal cases[] = {
+        {WITH_AXIS(",'elastic':{}"), "missing-field", "/links/0/joint/elastic/stiffness", "needed"},
+        {WITH_AXIS(",'elastic':{'stiffness':0}"), "bad-value", "/links/0/joint/elastic/stiffness", "not positive"},
+        {WITH_AXIS(",'elastic':{'stiffness':-1}"), "bad-value", "/links/0/joint/elastic/stiffness", "not positive"},
+        {WITH_AXIS(",'elastic':{'stiffness':1,'gear':2}"), "unknown-field", "/links/0/joint/elastic/gear", "gear"},
+        {WITH_AXIS(",'elastic':{'stiffness':1},'mimic':{'joint':'j'}"), "bad-value", "/links/0/joint/elastic",
+         "no coordinate of its own"},
+        {"{'links':[" LINK("b", "base", "j.motor", "") ",{'name':'a','parent':'base','joint':{'name':'j','type':"
+                                                       "'revolute','axis':[0,0,1],'elastic':{'stiffness':1}}}]}",
+         "duplicate-name", "/links/1/joint/name", "another joint's name"},
+        {WITH_TOP(",'motors':{}"), "wrong-type", "/motors", "array"},
+        {WITH_TOP(",'motors':[{}]"), "missing-field", "/motors/0/joint", "needed"},
+        {MOTOR("k", "a", ""), "unknown-name", "/motors/0/joint", "not in this model"},
+        {MOTOR("j", "z", ""), "unknown-name", "/motors/0/link", "not in this model"},
+        {MOTOR("j", "a", ",'power':1"), "unknown-field", "/motors/0/power", "power"},
+        {MOTOR("j", "a", ",'friction':{'coulomb':-1}"), "bad-value", "/motors/0/friction/coulomb", "negative"},
+        {MOTOR("j", "a", ",'inertial':{'mass':-1}"), "bad-inertia", "/motors/0/inertial/mass", "negative"},
+        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,0],'gear_ratio':5,'spin_inertia':1}]"), "bad-value",
+         "/motors/0/axis", "no direction"},
+        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':0,'spin_inertia':1}]"), "bad-value",
+         "/motors/0/gear_ratio", "turns nothing"},
+        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':-1}]"), "bad-value",
+         "/motors/0/spin_inertia", "negative"},
+        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1},"
+                  "{'joint':'j','link':'base','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]"),
+         "duplicate-name", "/motors/1/joint", "another motor"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1],'rotor_inertia':1}"
+         "}],"
+         "'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]}",
+         "bad-value", "/motors/0/joint", "rotor_inertia"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'planar','axis':[0,0,1]}}],"
+         "'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]}",
+         "bad-value", "/motors/0/joint", "one coordinate"},
+        {"{'screws':{'M':[" IDENTITY "],'G':[" UNIT_G
+         "],'S':[[0,0,1,0,0,0]]},'motors':[{'joint':'joint1','link':'base',"
+         "'axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]}",
+         "not-supported", "/motors", "screws"},
     };
     CHECK(cases);
 }
@@ -343,6 +421,8 @@ int main(void)
         cmocka_unit_test(inertias_that_no_body_has),
         cmocka_unit_test(names_and_trees),
         cmocka_unit_test(what_later_versions_take),
+        cmocka_unit_test(helical_and_planar_joints),
+        cmocka_unit_test(motors_and_elastic_joints),
         cmocka_unit_test(sizes),
         cmocka_unit_test(long_names),
         cmocka_unit_test(long_texts),

@@ -359,10 +359,12 @@ class Documents(ErrorCase):
         good = {"M": [unit], "G": [G], "S": [[0, 0, 1, 0, 0, 0]]}
         self.assertEqual(self.client.put("/v1/models/screwed", {"screws": good}).status, 201)
         self.client.delete("/v1/models/screwed")
-        for change in ({"S": [[0, 0, 1, 0, 0, 0.5]]}, {"S": [[0] * 6]}, {"S": []}, {"G": [G, G]}, {"M": [unit] * 3},
+        for change in ({"S": [[0] * 6]}, {"S": []}, {"G": [G, G]}, {"M": [unit] * 3},
                        {"S": [[0, 0, 1, 0, 0]]}, {"G": [G[:5]]}, {"M": [unit[:3]]}, {"X": 1}):
             self.refused("/v1/models/screwed", {"screws": {**good, **change}}, 422, method="PUT")
         self.refused("/v1/models/screwed", {"screws": good, "links": []}, 422, method="PUT")
+        motor = {"joint": "joint1", "link": "base", "axis": [0, 0, 1], "gear_ratio": 10, "spin_inertia": 1e-4}
+        self.refused("/v1/models/screwed", {"screws": good, "motors": [motor]}, 422, "/motors", method="PUT")
 
     def test_what_comes_later_is_refused_by_name(self):
         """Accepted in a later version, or refused saying so; never silently ignored."""

@@ -1,0 +1,77 @@
+/* document_forces.c - what acts in a joint itself: friction, also of motors; springs, also between a joint and its
+ * motor. */
+#include "document.h"
+
+/* A magnitude for both directions, or one for each. */
+static bool read_coulomb(const api_entry *friction, dyn_friction *out)
+{
+    static const char *const fields[] = {"positive", "negative", NULL};
+    api_entry                coulomb;
+    if (!json_is_object(json_object_get(friction->in, "coulomb"))) {
+        bool ok       = api_entry_not_negative(friction, "coulomb", API_OPTIONAL, &out->positive);
+        out->negative = out->positive;
+        return ok;
+    }
+    if (!api_entry_open(&coulomb, friction, "coulomb", fields) ||
+        !api_entry_not_negative(&coulomb, "positive", API_OPTIONAL, &out->positive) ||
+        !api_entry_not_negative(&coulomb, "negative", API_OPTIONAL, &out->negative))
+        return false;
+    api_entry_close(&coulomb, false);
+    return true;
+}
+
+/* A coefficient that feeds energy into the motion when negative: taken, but hardly meant. */
+static bool read_damping(const api_entry *entry, const char *key, double *value)
+{
+    if (!api_entry_number(entry, key, API_OPTIONAL, value)) return false;
+    if (*value >= 0) return true;
+    return api_entry_report(entry, key, "warning", "suspicious", "\"%s\" is negative: it drives the joint", key);
+}
+
+bool api_document_friction(const api_entry *owner, dyn_friction *out)
+{
+    static const char *const fields[] = {"viscous", "coulomb", "coulomb_velocity", NULL};
+    api_entry                friction;
+    if (!api_entry_has(owner, "friction")) return true;
+    if (!api_entry_open(&friction, owner, "friction", fields) || !read_damping(&friction, "viscous", &out->viscous) ||
+        !read_coulomb(&friction, out) ||
+        !api_entry_not_negative(&friction, "coulomb_velocity", API_OPTIONAL, &out->coulomb_velocity))
+        return false;
+    api_entry_close(&friction, false);
+    return true;
+}
+
+bool api_document_spring(const api_entry *joint, dyn_spring *out)
+{
+    static const char *const fields[] = {"stiffness", "damping", "rest", NULL};
+    api_entry                spring;
+    if (!api_entry_has(joint, "spring")) return true;
+    if (!api_entry_open(&spring, joint, "spring", fields) ||
+        !api_entry_number(&spring, "stiffness", API_OPTIONAL, &out->stiffness) ||
+        !read_damping(&spring, "damping", &out->damping) ||
+        !api_entry_number(&spring, "rest", API_OPTIONAL, &out->rest))
+        return false;
+    api_entry_close(&spring, false);
+    return true;
+}
+
+/* R = stiffness (q - theta - rest) + damping (q' - theta'). Without a stiffness there is nothing to hold the joint. */
+bool api_document_elastic(const api_entry *joint, dyn_link *link)
+{
+    static const char *const fields[] = {"stiffness", "damping", "rest", NULL};
+    api_entry                elastic;
+    dyn_spring              *out = &link->elasticity;
+    link->elastic                = api_entry_has(joint, "elastic");
+    if (!link->elastic) return true;
+    if (link->mimic)
+        return api_entry_fail(joint, "elastic", API_BAD_VALUE,
+                              "a joint that mimics another has no coordinate of its own to be elastic in");
+    if (!api_entry_open(&elastic, joint, "elastic", fields) ||
+        !api_entry_number(&elastic, "stiffness", API_REQUIRED, &out->stiffness) ||
+        !read_damping(&elastic, "damping", &out->damping) ||
+        !api_entry_number(&elastic, "rest", API_OPTIONAL, &out->rest))
+        return false;
+    if (out->stiffness > 0) return true;
+    return api_entry_fail(&elastic, "stiffness", API_BAD_VALUE,
+                          "the stiffness %.9g of an elastic joint is not positive", out->stiffness);
+}

@@ -1,0 +1,129 @@
+/* document_motor.c - "motors": what turns joints, each on a link of its own. A motor weighs with its link, rotor
+ * locked; that the rotor spins at gear_ratio times what it turns is the core's (dyn_motor). */
+#include "document.h"
+#include <stdio.h>
+#include <string.h>
+
+/* --- each by itself -------------------------------------------------------------------------------------------- */
+
+static bool read_axis(const api_entry *entry, double axis[3])
+{
+    if (!api_entry_vector(entry, "axis", API_REQUIRED, axis, 3)) return false;
+    double length = api_length(axis);
+    if (length == 0) return api_entry_fail(entry, "axis", API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
+    for (int i = 0; i < 3; i++)
+        axis[i] /= length;
+    return true;
+}
+
+static bool read_gear(const api_entry *entry, double *ratio)
+{
+    if (!api_entry_number(entry, "gear_ratio", API_REQUIRED, ratio)) return false;
+    if (*ratio != 0) return true;
+    return api_entry_fail(entry, "gear_ratio", API_BAD_VALUE, "a gear ratio of 0 turns nothing");
+}
+
+static bool read_motor(const api_entry *root, size_t index, api_document_motor *motor)
+{
+    static const char *const fields[] = {"joint",        "link",     "axis",     "gear_ratio",
+                                         "spin_inertia", "friction", "inertial", NULL};
+    api_entry                entry;
+    motor->dyn.present = true;
+    return api_entry_item(&entry, root, "motors", index, fields) &&
+           api_entry_name(&entry, "joint", API_REQUIRED, &motor->joint) &&
+           api_entry_name(&entry, "link", API_REQUIRED, &motor->on) && read_axis(&entry, motor->dyn.axis) &&
+           read_gear(&entry, &motor->dyn.gear_ratio) &&
+           api_entry_not_negative(&entry, "spin_inertia", API_REQUIRED, &motor->dyn.spin_inertia) &&
+           api_document_friction(&entry, &motor->dyn.friction) &&
+           api_document_inertial(&entry, motor->on, &motor->inertia);
+}
+
+bool api_document_motors(const api_entry *root, api_document *document, size_t max_links)
+{
+    size_t n;
+    if (!api_entry_list(root, "motors", API_OPTIONAL, &n)) return false;
+    if (n > 0 && document->screws)
+        return api_entry_fail(root, "motors", API_NOT_SUPPORTED, "a model given by \"screws\" takes no motors");
+    if (n > max_links)
+        return api_entry_fail(root, "motors", API_MODEL_TOO_LARGE, "the model has %zu motors, the limit is %zu", n,
+                              max_links);
+    document->n_motors = n;
+    document->motors   = api_arena_take(root->reader->arena, n, sizeof *document->motors);
+    if (!document->motors) return api_reader_no_memory(root->reader);
+    for (size_t i = 0; i < n; i++)
+        if (!read_motor(root, i, &document->motors[i])) return false;
+    return true;
+}
+
+/* --- in the tree ------------------------------------------------------------------------------------------------ */
+
+/* `field` is "joint" or "link", and has this name. */
+static bool fail(api_reader *reader, size_t i, const char *field, const char *name, api_code code, const char *what)
+{
+    char pointer[48];
+    snprintf(pointer, sizeof pointer, "/motors/%zu/%s", i, field);
+    return api_fail(reader->problem, code, pointer, "%s \"%.*s\" %s", field, api_text_shown(name), name, what);
+}
+
+static bool has_one_coordinate(const dyn_link *link)
+{
+    return link->joint == DYN_REVOLUTE || link->joint == DYN_PRISMATIC || link->joint == DYN_HELICAL;
+}
+
+static bool find_joint(api_document *document, api_reader *reader, size_t i)
+{
+    api_document_motor *motor = &document->motors[i];
+    size_t              k     = 0;
+    while (k < document->n_links && strcmp(document->links[k].joint, motor->joint) != 0)
+        k++;
+    if (k == document->n_links) return fail(reader, i, "joint", motor->joint, API_UNKNOWN_NAME, "is not in this model");
+    dyn_link *link = &document->links[k].dyn;
+    if (!has_one_coordinate(link))
+        return fail(reader, i, "joint", motor->joint, API_BAD_VALUE,
+                    "has not one coordinate, as a joint that a motor turns must have");
+    if (link->motor.present)
+        return fail(reader, i, "joint", motor->joint, API_DUPLICATE_NAME, "has another motor already");
+    if (link->rotor_inertia != 0)
+        return fail(reader, i, "joint", motor->joint, API_BAD_VALUE,
+                    "has a rotor_inertia, beside which the motor's spin_inertia would count: give one of them");
+    motor->turns = (int)k;
+    return true;
+}
+
+static bool find_link(const api_document *document, api_reader *reader, size_t i)
+{
+    api_document_motor *motor = &document->motors[i];
+    motor->dyn.link           = DYN_WORLD;
+    if (strcmp(motor->on, document->base) == 0) return true;
+    for (size_t k = 0; k < document->n_links; k++)
+        if (strcmp(document->links[k].name, motor->on) == 0) {
+            motor->dyn.link = (int)k;
+            return true;
+        }
+    return fail(reader, i, "link", motor->on, API_UNKNOWN_NAME, "is not in this model");
+}
+
+static bool report_standing(api_reader *reader, size_t i, const api_document_motor *motor)
+{
+    char where[48];
+    snprintf(where, sizeof where, "/motors/%zu/inertial", i);
+    return api_reader_report(reader, where, "info", "dropped",
+                             "\"%.*s\" is the fixed base: what the motor on it weighs counts nowhere",
+                             api_text_shown(motor->on), motor->on);
+}
+
+bool api_document_place_motors(api_document *document, api_reader *reader)
+{
+    for (size_t i = 0; i < document->n_motors; i++) {
+        api_document_motor *motor = &document->motors[i];
+        if (!find_joint(document, reader, i) || !find_link(document, reader, i)) return false;
+        bool on_base = motor->dyn.link == DYN_WORLD;
+        if (!on_base || document->floating)
+            api_inertia_add(on_base ? &document->base_inertia : &document->links[motor->dyn.link].dyn.inertia,
+                            &motor->inertia);
+        else if (motor->inertia.mass != 0 && !report_standing(reader, i, motor))
+            return false;
+        document->links[motor->turns].dyn.motor = motor->dyn;
+    }
+    return true;
+}
