@@ -89,6 +89,20 @@ void door_close(void)
     api_close(door);
 }
 
+int door_setup(void **state)
+{
+    (void)state;
+    door_open(NULL);
+    return 0;
+}
+
+int door_teardown(void **state)
+{
+    (void)state;
+    door_close();
+    return 0;
+}
+
 api *door_api(void)
 {
     return door;
@@ -145,6 +159,17 @@ const char *header_of(const answer *a, const char *name)
     for (size_t i = 0; i < a->n_headers; i++)
         if (strcmp(a->header_name[i], name) == 0) return a->header[i];
     return NULL;
+}
+
+char *evaluated(const char *operation, const char *model, const char *body)
+{
+    char target[100];
+    snprintf(target, sizeof target, "%s/%s", model, operation);
+    const answer *a = post(target, body);
+    if (a->status != 200) fail_msg("%s: %s", body, a->text);
+    char *text = strdup(a->text);
+    assert_non_null(text);
+    return text;
 }
 
 double number_at(const char *path)

@@ -14,6 +14,8 @@
 void                    door_open(const api_limits *limits);
 void                    door_open_on(const api_limits *limits, const char *target);
 void                    door_close(void);
+int                     door_setup(void **state); /* of a group of tests */
+int                     door_teardown(void **state);
 api                    *door_api(void);
 extern const api_limits door_limits; /* what NULL means */
 
@@ -31,6 +33,9 @@ const answer *ask(const char *method, const char *target, const char *body); /* 
 const answer *ask_with(const api_request *head, const char *body, size_t length, const api_watch *watch);
 const answer *post(const char *model_and_operation, const char *body); /* below /v1/models/ */
 const char   *header_of(const answer *a, const char *name);            /* NULL: absent */
+
+/* The text of an operation's answer, which must be one; the caller frees it. */
+char *evaluated(const char *operation, const char *model, const char *body);
 
 /* The number at a path like "mass_matrix/0/3" of the last answer. */
 double number_at(const char *path);

@@ -7,18 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int open_door(void **state)
-{
-    door_open(NULL);
-    return 0;
-}
-
-static int close_door(void **state)
-{
-    door_close();
-    return 0;
-}
-
 static char *ok(const char *target, const char *body)
 {
     const answer *a = post(target, body);
@@ -402,5 +390,5 @@ int main(void)
         cmocka_unit_test(costs_of_simulations_are_their_steps),
         cmocka_unit_test(models_live_as_long_as_requests),
     };
-    return cmocka_run_group_tests(tests, open_door, close_door);
+    return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }

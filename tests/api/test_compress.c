@@ -13,18 +13,6 @@
 #include <zstd.h>
 #include <cmocka.h>
 
-static int open_door(void **state)
-{
-    door_open(NULL);
-    return 0;
-}
-
-static int close_door(void **state)
-{
-    door_close();
-    return 0;
-}
-
 /* Decoded by the libraries' one-call functions; the caller frees. */
 static char *decoded(api_coding coding, const char *bytes, size_t length, size_t expected)
 {
@@ -187,5 +175,5 @@ int main(void)
         cmocka_unit_test(accepted_codings),       cmocka_unit_test(coded_through_the_door),
         cmocka_unit_test(coded_evaluation),       cmocka_unit_test(left_as_they_are),
     };
-    return cmocka_run_group_tests(tests, open_door, close_door);
+    return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }

@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int open_door(void **state)
-{
-    door_open(NULL);
-    return 0;
-}
-
-static int close_door(void **state)
-{
-    door_close();
-    return 0;
-}
-
 /* --- routes ----------------------------------------------------------------------------------------------------- */
 
 static void targets(void **state)
@@ -510,5 +498,5 @@ int main(void)
         cmocka_unit_test(every_problem_is_explained),
         cmocka_unit_test(the_service_publishes_its_limits),
     };
-    return cmocka_run_group_tests(tests, open_door, close_door);
+    return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }

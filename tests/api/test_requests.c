@@ -4,18 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int open_door(void **state)
-{
-    door_open(NULL);
-    return 0;
-}
-
-static int close_door(void **state)
-{
-    door_close();
-    return 0;
-}
-
 typedef struct refusal {
     const char *target, *body, *code, *pointer;
     long long   row;
@@ -435,5 +423,5 @@ int main(void)
         cmocka_unit_test(bodies_and_syntax),
         cmocka_unit_test(watches),
     };
-    return cmocka_run_group_tests(tests, open_door, close_door);
+    return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }

@@ -7,29 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int open_door(void **state)
-{
-    door_open(NULL);
-    return 0;
-}
-
-static int close_door(void **state)
-{
-    door_close();
-    return 0;
-}
-
-static char *ok(const char *model, const char *body)
-{
-    char target[100];
-    snprintf(target, sizeof target, "%s/simulate", model);
-    const answer *a = post(target, body);
-    if (a->status != 200) fail_msg("%s: %s", body, a->text);
-    char *text = strdup(a->text);
-    assert_non_null(text);
-    return text;
-}
-
 static void near(const char *path, double expected, double error)
 {
     double given = number_at(path);
@@ -44,7 +21,7 @@ static void closed_forms(void **state)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         char body[400];
         snprintf(body, sizeof body, "{'q':[1],'qd':[-1],'duration':2,'samples':3,%s,'input':{'tau':[2]}}", methods[i]);
-        free(ok("slider", body));
+        free(evaluated("simulate", "slider", body));
         near("q/1/0", 1, 1e-14);
         near("q/2/0", 3, 1e-14);
         near("qd/2/0", 3, 1e-14);
@@ -54,7 +31,7 @@ static void closed_forms(void **state)
                  "{'q':[0],'duration':2,'times':[0.5,0.5,2],%s,'input':{'tau':{'values':[[0],[6]]}},"
                  "'outputs':['times','q','qd','qdd','tau','actuator_work']}",
                  methods[i]);
-        free(ok("slider", body)); /* tau = 3 t, q = t^3/2, q' = 3/2 t^2 */
+        free(evaluated("simulate", "slider", body)); /* tau = 3 t, q = t^3/2, q' = 3/2 t^2 */
         near("times/1", 0.5, 0);
         near("q/0/0", 0.0625, 1e-13);
         near("q/1/0", number_at("q/0/0"), 0);
@@ -68,10 +45,12 @@ static void closed_forms(void **state)
 
 static void structure(void **state)
 {
-    char *text = ok("slider", "{'q':[[0],[1]],'duration':1,'step':0.5,'samples':2,'outputs':['times','q','steps']}");
+    char *text = evaluated("simulate", "slider",
+                           "{'q':[[0],[1]],'duration':1,'step':0.5,'samples':2,'outputs':['times','q','steps']}");
     assert_string_equal(text, "{\"times\":[[0,1],[0,1]],\"q\":[[[0],[0]],[[1],[1]]],\"steps\":[[0,2],[0,2]]}");
     free(text);
-    text = ok("slider", "{'q':{'rail':3},'duration':1,'step':2,'times':[0],'outputs':['q','qd','tau','steps']}");
+    text = evaluated("simulate", "slider",
+                     "{'q':{'rail':3},'duration':1,'step':2,'times':[0],'outputs':['q','qd','tau','steps']}");
     assert_string_equal(text, "{\"q\":[[3]],\"qd\":[[0]],\"tau\":[[0]],\"steps\":[0]}");
     free(text);
 }
@@ -93,7 +72,7 @@ static void same_bits_on_all_targets(void **state)
     char                    *expected[METHODS], body[1200];
     for (size_t i = 0; i < METHODS; i++) {
         snprintf(body, sizeof body, "{'q':" STARTS ",%s" REST "}", all_methods[i]);
-        expected[i] = ok("arm", body);
+        expected[i] = evaluated("simulate", "arm", body);
     }
     for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
         if (!dyn_kernels_find(targets[k])) continue;
@@ -101,7 +80,7 @@ static void same_bits_on_all_targets(void **state)
         door_open_on(NULL, targets[k]);
         for (size_t i = 0; i < METHODS; i++) {
             snprintf(body, sizeof body, "{'q':" STARTS ",%s" REST "}", all_methods[i]);
-            char *text = ok("arm", body);
+            char *text = evaluated("simulate", "arm", body);
             /* Columns of a Jacobian by differences come several at a time: of each state the same. */
             assert_string_equal(text, expected[i]);
             free(text);
@@ -121,9 +100,9 @@ static void same_bits_alone(void **state)
         for (size_t k = 0; k < 2; k++) {
             char body[1200];
             snprintf(body, sizeof body, "{'q':" STARTS ",%s" REST "}", all_methods[i]);
-            char *text = ok("arm", body);
+            char *text = evaluated("simulate", "arm", body);
             snprintf(body, sizeof body, "{'q':%s,%s" REST "}", starts[k], all_methods[i]);
-            char   *alone = ok("arm", body);
+            char   *alone = evaluated("simulate", "arm", body);
             json_t *all   = json_loads(text, JSON_DECODE_INT_AS_REAL, NULL),
                    *one   = json_loads(alone, JSON_DECODE_INT_AS_REAL, NULL);
             const char *key;
@@ -141,8 +120,9 @@ static void same_bits_alone(void **state)
 /* A quaternion has no second half of its circle in answers. */
 static void quaternions(void **state)
 {
-    free(ok("free", "{'q':[0,0,0,0,0,0,1,0,0,0,0],'qd':[0,0,0,0,0,4,0,0,0,0],'gravity':[0,0,0],'duration':1.5,"
-                    "'samples':16,'step':0.01}"));
+    free(evaluated("simulate", "free",
+                   "{'q':[0,0,0,0,0,0,1,0,0,0,0],'qd':[0,0,0,0,0,4,0,0,0,0],'gravity':[0,0,0],'duration':1.5,"
+                   "'samples':16,'step':0.01}"));
     for (int n = 0; n < 16; n++) {
         char   path[4][20];
         double norm = 0;
@@ -195,5 +175,5 @@ int main(void)
         cmocka_unit_test(same_bits_alone), cmocka_unit_test(quaternions), cmocka_unit_test(limits),
         cmocka_unit_test(watches),
     };
-    return cmocka_run_group_tests(tests, open_door, close_door);
+    return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }

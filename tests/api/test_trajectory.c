@@ -6,32 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int open_door(void **state)
-{
-    door_open(NULL);
-    return 0;
-}
-
-static int close_door(void **state)
-{
-    door_close();
-    return 0;
-}
-
-static char *ok(const char *model, const char *body)
-{
-    char target[100];
-    snprintf(target, sizeof target, "%s/trajectory", model);
-    const answer *a = post(target, body);
-    if (a->status != 200) fail_msg("%s: %s", body, a->text);
-    char *text = strdup(a->text);
-    assert_non_null(text);
-    return text;
-}
-
 static void answered(const char *body, const char *expected)
 {
-    char *text = ok("slider", body);
+    char *text = evaluated("trajectory", "slider", body);
     for (char *p = text; *p; p++)
         if (*p == '"') *p = '\'';
     assert_string_equal(text, expected);
@@ -40,7 +17,7 @@ static void answered(const char *body, const char *expected)
 
 static void same(const char *model, const char *a, const char *b)
 {
-    char *x = ok(model, a), *y = ok(model, b);
+    char *x = evaluated("trajectory", model, a), *y = evaluated("trajectory", model, b);
     assert_string_equal(x, y);
     free(x);
     free(y);
@@ -97,7 +74,7 @@ static void requests_that_mean_the_same(void **state)
 /* Row `row` of every output of a batch is what the request alone gives. */
 static void expect_row(const char *batch, const char *alone, size_t row)
 {
-    char   *text = ok("arm", batch), *single = ok("arm", alone);
+    char   *text = evaluated("trajectory", "arm", batch), *single = evaluated("trajectory", "arm", alone);
     json_t *all = json_loads(text, JSON_DECODE_INT_AS_REAL, NULL),
            *one = json_loads(single, JSON_DECODE_INT_AS_REAL, NULL);
     const char *key;
@@ -128,12 +105,12 @@ static void same_bits_on_all_targets(void **state)
     static const char *const targets[] = {"scalar", "sse2", "neon", "avx2", "avx512"};
     const char              *body =
         "{" MOTION ",'samples':19,'control_points':[" POINTS "," OTHERS "]," ALL WRENCH("[[1,2,3],[3,2,1]]") "}";
-    char                                                                        *expected = ok("arm", body);
+    char *expected = evaluated("trajectory", "arm", body);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         if (!dyn_kernels_find(targets[i])) continue;
         door_close();
         door_open_on(NULL, targets[i]);
-        char *text = ok("arm", body);
+        char *text = evaluated("trajectory", "arm", body);
         assert_string_equal(text, expected);
         free(text);
     }
@@ -145,9 +122,11 @@ static void same_bits_on_all_targets(void **state)
 /* The operation that takes states says the same of them, to the bit. */
 static void as_torque_derivative(void **state)
 {
-    char  *text  = ok("arm", "{" MOTION ",'samples':7,'control_points':" POINTS
+    char  *text  = evaluated("trajectory", "arm",
+                             "{" MOTION ",'samples':7,'control_points':" POINTS
                              ",'outputs':['q','qd','qdd','qddd']" WRENCH("[1,2,3]") "}");
-    char  *alone = ok("arm", "{" MOTION ",'samples':7,'control_points':" POINTS
+    char  *alone = evaluated("trajectory", "arm",
+                             "{" MOTION ",'samples':7,'control_points':" POINTS
                              ",'outputs':['tau','tau_dot','joint_wrenches']" WRENCH("[1,2,3]") "}");
     size_t size  = strlen(text) + 200;
     char  *body  = malloc(size);
@@ -172,13 +151,14 @@ static void order_of_joints(void **state)
 {
     const size_t order[] = {3, 1, 0, 2};
     double       slope[4][4], wrench[4];
-    free(ok("arm", "{" MOTION ",'samples':3,'control_points':" POINTS "," ALL "}"));
+    free(evaluated("trajectory", "arm", "{" MOTION ",'samples':3,'control_points':" POINTS "," ALL "}"));
     for (size_t i = 0; i < 4; i++) {
         wrench[i] = at("d_joint_wrenches_dcontrol_points", 2, "/4/2", order[i]);
         for (size_t j = 0; j < 4; j++)
             slope[i][j] = at("dtau_dot_dcontrol_points", order[i], "/2", order[j]);
     }
-    free(ok("arm", "{" MOTION ",'samples':3,'control_points':[[0.4,0.2,0.1,0.3],[0.3,-0.2,0.5,0.1],[0.5,-1,1,0.2],"
+    free(evaluated("trajectory", "arm",
+                   "{" MOTION ",'samples':3,'control_points':[[0.4,0.2,0.1,0.3],[0.3,-0.2,0.5,0.1],[0.5,-1,1,0.2],"
                    "[0.1,0.3,0.7,-0.4],[-0.3,0.9,0.2,0.6],[0.3,0.1,0.4,0.2]],"
                    "'joints':['hip','elbow','shoulder','grasp']," ALL "}"));
     for (size_t i = 0; i < 4; i++) {
@@ -309,5 +289,5 @@ int main(void)
         cmocka_unit_test(other_refusals),
         cmocka_unit_test(limits),
     };
-    return cmocka_run_group_tests(tests, open_door, close_door);
+    return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }
