@@ -1,4 +1,5 @@
 /* answer.c - from lanes to an answer: how long it can get, and writing it. */
+#include "closing.h"
 #include "emit.h"
 #include "operation.h"
 #include "parts.h"
@@ -161,12 +162,46 @@ static bool emit_poses(writer *w, const api_asked *asked, const double *lanes)
     return true;
 }
 
+static void emit_names(api_emit *e, const char *key, const char *const *names, size_t n)
+{
+    api_emit_key(e, key);
+    api_emit_array(e);
+    for (size_t i = 0; i < n; i++)
+        api_emit_string(e, names[i]);
+    api_emit_end(e);
+}
+
+/* The parts of `full` under their names, one after the other in the lanes. */
+static bool emit_full(writer *w, const double *lanes)
+{
+    const api_evaluation *e = w->e;
+    const api_loops      *l = e->model->loops;
+    api_full_part         parts[API_FULL_PARTS];
+    size_t                first = 0;
+    api_full_parts(e->model, parts);
+    api_emit_object(&w->out);
+    emit_names(&w->out, "position_names", l->position_names, l->nq);
+    emit_names(&w->out, "velocity_names", l->velocity_names, l->nv);
+    for (size_t i = 0; i < API_FULL_PARTS; first += parts[i++].entries * e->blocks) {
+        const api_full_part *part = &parts[i];
+        api_lanes            a    = lanes_of(w, lanes, part->entries, first);
+        a.rank                    = part->rank;
+        memcpy(a.extent, part->extent, sizeof part->extent);
+        if (a.rank > 0) a.turned[a.rank - 1] = part->turned && e->order;
+        api_emit_key(&w->out, part->name);
+        if (!emit_array(w, &a, part->name)) return false;
+    }
+    api_emit_end(&w->out);
+    return true;
+}
+
 static bool emit_output(writer *w, const api_asked *asked, size_t output)
 {
     const api_evaluation *e = w->e;
     const api_output     *o = &asked->operation->outputs[output];
     api_emit_key(&w->out, o->name);
     if (o->extent[0] == API_FRAMES_ASKED) return emit_poses(w, asked, asked->result[output]);
+    if (o->extent[0] == API_FULL) return emit_full(w, asked->result[output]);
     if (o->extent[0] == API_STRUCTURED) {
         asked->operation->emit(e, asked, output, &w->out);
         return true;

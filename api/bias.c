@@ -15,7 +15,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         .gravity  = api_result_block(e, asked, GRAVITY, block),
         .friction = api_result_block(e, asked, FRICTION, block),
     };
-    e->call->api->kernels->bias(&e->scene, e->workspace, &io, blocks);
+    e->kernels->bias(&e->scene, e->workspace, &io, blocks);
     return true;
 }
 
@@ -23,7 +23,7 @@ const api_operation api_bias = {
     .name  = "bias",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
     .outputs  = {[BIAS]     = {"bias", true, {API_NV}},
                  [CORIOLIS] = {"coriolis", false, {API_NV}},
                  [GRAVITY]  = {"gravity", false, {API_NV}},

@@ -88,7 +88,7 @@ static void fill_frame(const api_evaluation *e, const api_held *held, const api_
                          .frame_axes   = held->frame_axes,
                          .jacobian     = b->frame_J,
                          .jacobian_dot = b->frame_J_dot};
-    e->call->api->kernels->kinematics(&e->scene, e->workspace, &io, 1);
+    e->kernels->kinematics(&e->scene, e->workspace, &io, 1);
     for (size_t i = 0; i < held->n; i++) {
         const double *J_dot = b->frame_J_dot + (size_t)held->axis[i] * nv * W;
         double       *drift = b->drift + (first + i) * W;
@@ -104,7 +104,7 @@ void api_contact_fill(const api_evaluation *e, const api_contact *contact, const
 {
     dyn_mass_matrix io = {
         .q = api_state_block(e, API_Q, block), .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
-    e->call->api->kernels->mass_matrix(&e->scene, e->workspace, &io, 1);
+    e->kernels->mass_matrix(&e->scene, e->workspace, &io, 1);
     for (size_t i = 0, first = 0; i < contact->n; first += contact->held[i++].n)
         fill_frame(e, &contact->held[i], b, block, first);
 }

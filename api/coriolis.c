@@ -11,14 +11,14 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         .coriolis_matrix = api_result_block(e, asked, CORIOLIS_MATRIX, block),
         .christoffel     = api_result_block(e, asked, CHRISTOFFEL, block),
     };
-    e->call->api->kernels->coriolis(&e->scene, e->workspace, &io, blocks);
+    e->kernels->coriolis(&e->scene, e->workspace, &io, blocks);
     return true;
 }
 
 const api_operation api_coriolis = {
     .name          = "coriolis",
     .needs         = API_BIT(API_Q) | API_BIT(API_QD),
-    .takes         = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
+    .takes         = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
     .outputs       = {[CORIOLIS_MATRIX] = {"coriolis_matrix", true, {API_NV, API_NV}},
                       [CHRISTOFFEL]     = {"christoffel", false, {API_NV, API_NV, API_NV}}},
     .one_by_one    = true,

@@ -115,7 +115,7 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
     api_entry                root;
     *document = (api_document){.canonical = json_object()};
     if (!document->canonical) return api_reader_no_memory(reader);
-    if (!api_entry_root(&root, reader, in, document->canonical, fields) || !api_entry_refuse_later(&root, "loops"))
+    if (!api_entry_root(&root, reader, in, document->canonical, fields))
         return false;
     if (api_entry_has(&root, "links") && api_entry_has(&root, "screws"))
         return api_entry_fail(&root, "screws", API_BAD_VALUE,
@@ -126,5 +126,6 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
            read_base(&root, document) &&
            (screws ? api_document_screws(&root, document, max_links) : read_links(&root, document, max_links)) &&
            api_document_motors(&root, document, max_links) && read_frames(&root, document, max_links) &&
+           api_document_loops(&root, document) &&
            api_document_tree(document, reader) && api_document_review(document, reader);
 }

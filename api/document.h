@@ -12,6 +12,8 @@ typedef struct api_document_link {
     bool        actuated;
     bool        has_position_limits, has_velocity_limit, has_effort_limit;
     double      lower, upper, velocity, effort;
+    bool        has_home;
+    double      home[7];   /* of its coordinates */
     int         up;        /* parent's place in `links`, DYN_WORLD: base link */
     int         described; /* place in `order`: the core's index of this link */
     const char *mimicked;  /* joint whose coordinate this one shares, if dyn.mimic */
@@ -25,6 +27,12 @@ typedef struct api_document_frame {
     int         link; /* that link's place in `links`, DYN_WORLD: base link */
     dyn_pose    X_lf; /* in the link frame */
 } api_document_frame;
+
+typedef struct api_document_loop {
+    const char *name, *frame_a, *frame_b;
+    const char *type; /* a literal */
+    double      axis[3], pitch;
+} api_document_loop;
 
 /* A motor: everything but its place among the links, which stands in the link of its joint. */
 typedef struct api_document_motor {
@@ -48,6 +56,8 @@ typedef struct api_document {
     api_document_motor *motors;
     size_t              n_frames;
     api_document_frame *frames;
+    size_t              n_loops;
+    api_document_loop  *loops;
     bool                has_tip; /* of screws; becomes the last frame */
     api_document_frame  tip;
 } api_document;
@@ -82,6 +92,9 @@ bool api_document_transform(const api_entry *place, const double *T, dyn_pose *X
 bool api_document_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia);
 /* Refuses what is not physical, reports what is suspicious of the link of that name. */
 bool api_document_inertia_check(const api_entry *place, const char *link, const dyn_inertia *inertia);
+
+/* "loops": all but whether their frames are there. */
+bool api_document_loops(const api_entry *root, api_document *document);
 
 /* "screws": the whole chain of links, and the frame `tip`. */
 bool api_document_screws(const api_entry *root, api_document *document, size_t max_links);

@@ -99,6 +99,15 @@ static bool read_mimic(const api_entry *joint, api_document_link *link)
                           "a multiplier of 0 couples nothing: a joint that does not move is \"fixed\"");
 }
 
+/* Where the joint is taken to be before loops are closed. */
+static bool read_home(const api_entry *joint, api_document_link *link)
+{
+    link->has_home = api_entry_has(joint, "home");
+    if (link->has_home && link->dyn.mimic)
+        return api_entry_fail(joint, "home", API_BAD_VALUE, "a joint that mimics another has no position of its own");
+    return api_entry_number(joint, "home", API_OPTIONAL, link->home);
+}
+
 static bool read_pitch(const api_entry *joint, dyn_link *dyn)
 {
     if (dyn->joint == DYN_HELICAL) return api_entry_number(joint, "pitch", API_REQUIRED, &dyn->pitch);
@@ -130,7 +139,7 @@ static bool check_origin(const api_entry *joint, const api_document_link *link, 
 /* What only a moving joint has is read and checked all the same, then left out. */
 static bool drop_motion(const api_entry *joint, dyn_link *link)
 {
-    static const char *const moving[] = {"axis",          "actuated", "limits",  "friction",
+    static const char *const moving[] = {"axis",          "actuated", "limits",  "friction", "home",
                                          "rotor_inertia", "spring",   "elastic", "mimic"};
     link->friction                    = (dyn_friction){0};
     link->spring                      = (dyn_spring){0};
@@ -148,7 +157,7 @@ static bool drop_motion(const api_entry *joint, dyn_link *link)
 bool api_document_joint(const api_entry *link_node, api_document_link *link)
 {
     static const char *const fields[] = {"name",          "type",   "actuated", "origin", "axis",  "limits", "friction",
-                                         "rotor_inertia", "spring", "elastic",  "mimic",  "pitch", NULL};
+                                         "rotor_inertia", "spring", "elastic",  "mimic",  "pitch", "home",   NULL};
     dyn_link                *dyn      = &link->dyn;
     api_entry                joint;
     bool                     dh;
@@ -163,7 +172,8 @@ bool api_document_joint(const api_entry *link_node, api_document_link *link)
         !check_origin(&joint, link, dh) || !read_axis(&joint, link, dh) || !read_pitch(&joint, dyn) ||
         !check_several(&joint, link) || !read_limits(&joint, link) || !api_document_friction(&joint, &dyn->friction) ||
         !api_entry_not_negative(&joint, "rotor_inertia", API_OPTIONAL, &dyn->rotor_inertia) ||
-        !api_document_spring(&joint, &dyn->spring) || !read_mimic(&joint, link) || !api_document_elastic(&joint, dyn))
+        !api_document_spring(&joint, &dyn->spring) || !read_mimic(&joint, link) || !read_home(&joint, link) ||
+        !api_document_elastic(&joint, dyn))
         return false;
     if (dyn->joint == DYN_FIXED && !drop_motion(&joint, dyn)) return false;
     api_entry_close(&joint, false);

@@ -17,7 +17,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
           .momentum        = api_result_block(e, asked, MOMENTUM, block),
           .momentum_matrix = api_result_block(e, asked, MOMENTUM_MATRIX, block),
     };
-    e->call->api->kernels->energy(&e->scene, e->workspace, &io, blocks);
+    e->kernels->energy(&e->scene, e->workspace, &io, blocks);
     for (size_t i = 0; mass && i < blocks * e->lanes; i++) /* of the model alone, yet batched like the rest */
         mass[i] = e->scene.model->mass;
     return true;
@@ -26,7 +26,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 const api_operation api_energy = {
     .name  = "energy",
     .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
+    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
     .outputs  = {[KINETIC]         = {"kinetic", true, {0}},
                  [POTENTIAL]       = {"potential", true, {0}},
                  [MASS]            = {"mass", false, {0}},

@@ -1,5 +1,6 @@
 /* evaluation.c - the way of one request for dynamics: see evaluation.h. */
 #include "evaluation.h"
+#include "closing.h"
 #include "operation.h"
 #include "parts.h"
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static bool take_spare(api_evaluation *e, api_asked *asked)
 /* What a kernel writes on while it works: of each seat. */
 static bool take_room(api_evaluation *e, api_evaluation *seat)
 {
-    seat->workspace = api_take(e, e->call->api->kernels->workspace_size(e->scene.model));
+    seat->workspace = e->model->loops ? api_closing_open(e) : api_take(e, e->kernels->workspace_size(e->scene.model));
     if (!seat->workspace) return false;
     for (size_t i = 0; i < e->n_asked; i++)
         if (!take_spare(e, &seat->asked[i])) return false;
@@ -103,18 +104,28 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
     return true;
 }
 
-/* Chunk `part` of every operation. */
-static bool evaluate_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+static bool evaluate_blocks(const api_evaluation *e, size_t begin, size_t end)
 {
-    api_evaluation *e     = (api_evaluation *)arg + place;
-    size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
-    e->problem = problem;
     for (size_t i = 0; i < e->n_asked; i++) {
         const api_operation *operation = e->asked[i].operation;
         size_t               step      = step_of(&e->asked[i], end - begin);
         for (size_t block = begin; block < end; block += step)
             if (!operation->evaluate(e, &e->asked[i], block, step)) return false;
     }
+    return true;
+}
+
+/* Chunk `part` of every operation. Loops are closed once for all of them. */
+static bool evaluate_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+{
+    api_evaluation *e     = (api_evaluation *)arg + place;
+    size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
+    e->problem = problem;
+    if (!e->model->loops) return evaluate_blocks(e, begin, end);
+    for (size_t block = begin; block < end; block++)
+        if (!api_watch_check(e->input->watch, problem) || !api_closing_block(e, block) ||
+            !evaluate_blocks(e, block, block + 1))
+            return false;
     return true;
 }
 
@@ -171,13 +182,14 @@ static bool prepare(api_evaluation *e)
 /* Everything that can be wrong with the request is found here, before anything is evaluated. */
 static bool decode(api_evaluation *e, const api_node *request, size_t *answer_bytes)
 {
-    if (!api_decode_asked(e, request) || !api_decode_joints(e, request) || !api_decode_surroundings(e, request) ||
-        !api_measure_state(e, request) || !api_measure_wrenches(e, request) || !check_rows(e))
+    if (!api_decode_asked(e, request) || !api_closing_begin(e, request) || !api_decode_joints(e, request) ||
+        !api_decode_surroundings(e, request) || !api_measure_state(e, request) || !api_closing_measure(e, request) ||
+        !api_measure_wrenches(e, request) || !check_rows(e))
         return false;
     e->blocks = (api_states(e) + e->lanes - 1) / e->lanes;
     e->chunk  = e->blocks < API_CHUNK / e->lanes ? e->blocks : API_CHUNK / e->lanes;
     return api_answer_bound(e, answer_bytes) && api_decode_payload(e, request) && api_decode_state(e, request) &&
-           api_decode_wrenches(e, request) && prepare(e);
+           api_closing_decode(e, request) && api_decode_wrenches(e, request) && prepare(e);
 }
 
 /* Writes the answer into memory of the greatest size it may have, then gives back what was not used. */

@@ -28,6 +28,7 @@ typedef enum api_field {
     API_WRENCHES,
     API_FRICTION,
     API_JOINTS,
+    API_GUESS,
     API_SHARED_FIELDS,
     API_OUTPUTS = API_SHARED_FIELDS,
     API_FRAMES,
@@ -93,28 +94,30 @@ typedef struct api_asked {
 } api_asked;
 
 typedef struct api_evaluation {
-    api_call        *call;
-    const api_input *input;
-    api_problem     *problem;
-    const api_model *model;
-    dyn_scene        scene;
-    dyn_model       *loaded; /* the model with the request's payload, freed in the end; NULL: none */
-    size_t           lanes;  /* W of the kernels */
-    size_t           rows;
-    size_t           samples;   /* states of every row, one more dimension of the answer; 0: a row is a state */
-    size_t           blocks;    /* of all states */
-    size_t           chunk;     /* blocks evaluated at a time */
-    bool             batched;   /* whether any input was */
-    const char      *rows_from; /* pointer of the field that set `rows`, for messages */
-    const int       *order;     /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
-    double          *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
-    double          *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
-    double          *wrench_rates;            /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
-    void            *workspace;
-    size_t           n_asked;
-    api_asked       *asked;    /* [n_asked] */
-    bool             combined; /* `evaluate`: the answer is keyed by operation */
-    size_t           claimed;  /* bytes of the budget that go back when the request ends */
+    api_call          *call;
+    const api_input   *input;
+    api_problem       *problem;
+    const api_model   *model;
+    const dyn_kernels *kernels;
+    dyn_scene          scene;
+    dyn_model         *loaded; /* the model with the request's payload, freed in the end; NULL: none */
+    size_t             lanes;  /* W of the kernels */
+    size_t             rows;
+    size_t             samples;   /* states of every row, one more dimension of the answer; 0: a row is a state */
+    size_t             blocks;    /* of all states */
+    size_t             chunk;     /* blocks evaluated at a time */
+    bool               batched;   /* whether any input was */
+    const char        *rows_from; /* pointer of the field that set `rows`, for messages */
+    const int         *order;     /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
+    double            *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
+    double            *guess;                   /* lanes of passive coordinates; NULL: none given */
+    double            *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
+    double            *wrench_rates;            /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
+    void              *workspace;
+    size_t             n_asked;
+    api_asked         *asked;    /* [n_asked] */
+    bool               combined; /* `evaluate`: the answer is keyed by operation */
+    size_t             claimed;  /* bytes of the budget that go back when the request ends */
 } api_evaluation;
 
 /* Decodes `request`, evaluates and replies; what the evaluation holds stays with the caller. */

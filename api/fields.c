@@ -1,5 +1,6 @@
 /* fields.c - the fields of a request: which there may be, which there must be, and the small ones. */
 #include "fields.h"
+#include "closing.h"
 #include "operation.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_WRENCHES]       = "wrenches",
     [API_FRICTION]       = "friction",
     [API_JOINTS]         = "joints",
+    [API_GUESS]          = "guess",
     [API_OUTPUTS]        = "outputs",
     [API_FRAMES]         = "frames",
     [API_FRAME]          = "frame",
@@ -205,7 +207,7 @@ static bool read_outputs(api_evaluation *e, api_asked *asked, const api_node *op
 
 static bool read_options(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at)
 {
-    return read_outputs(e, asked, options, at) &&
+    return read_outputs(e, asked, options, at) && api_closing_takes(e, asked, at) &&
            (!asked->operation->options || asked->operation->options(e, asked, options, at));
 }
 

@@ -1,9 +1,10 @@
 /* forward_dynamics.c - qdd from tau, and with frames that are held what holds them (contact.h); the wrenches in the
  * joints by inverse dynamics of that motion. */
+#include "closing.h"
 #include "contact.h"
 #include <string.h>
 
-enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, SITE_VALUES = 9 };
+enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, SITE_VALUES = 9 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -22,7 +23,7 @@ static bool prepare(api_evaluation *e, api_asked *asked)
 {
     const api_contact *contact = asked->contact;
     size_t             given   = e->scene.n_wrenches;
-    if (!contact || !(asked->outputs & API_BIT(JOINT_WRENCHES))) return true;
+    if (!contact || !(asked->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
     dyn_wrench_site *sites = api_take(e, (given + contact->n) * sizeof *sites);
     if (!sites) return false;
     if (given > 0) memcpy(sites, e->scene.wrench, given * sizeof *sites);
@@ -57,13 +58,15 @@ static bool find_qdd(const api_evaluation *e, double *singular, double *qdd, siz
         .qdd      = qdd,
         .singular = singular,
     };
-    e->call->api->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
+    e->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
     return api_check_singular(e, singular, block, blocks);
 }
 
-static void find_joint_wrenches(const api_evaluation *e, const dyn_scene *scene, const double *qdd,
-                                const double *wrenches, double *to, size_t block, size_t blocks)
+/* Those in the joints, and in loops. */
+static void find_joint_wrenches(const api_evaluation *e, const api_asked *asked, const dyn_scene *scene,
+                                const double *qdd, const double *wrenches, size_t block, size_t blocks)
 {
+    double              *to = api_result_block(e, asked, JOINT_WRENCHES, block), *full = asked->result[FULL];
     dyn_inverse_dynamics io = {
         .q              = api_state_block(e, API_Q, block),
         .qd             = api_state_block(e, API_QD, block),
@@ -71,7 +74,8 @@ static void find_joint_wrenches(const api_evaluation *e, const dyn_scene *scene,
         .wrenches       = wrenches,
         .joint_wrenches = to,
     };
-    if (to) e->call->api->kernels->inverse_dynamics(scene, e->workspace, &io, blocks);
+    if (to) e->kernels->inverse_dynamics(scene, e->workspace, &io, blocks);
+    if (full) api_closing_put_full(e, scene, &io, full, block);
 }
 
 /* --- held ------------------------------------------------------------------------------------------------------- */
@@ -119,13 +123,12 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
     memset(contacts, 0, API_TASK_AXES * contact->n * W * sizeof *contacts);
     for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++)
         if (!hold_state(e, contact, &b, block, lane, contacts, qdd)) return false;
-    double *joint_wrenches = api_result_block(e, asked, JOINT_WRENCHES, block);
-    if (!joint_wrenches) return true;
+    if (!asked->sites) return true;
     dyn_scene scene = e->scene;
     scene.n_wrenches += contact->n;
     scene.wrench = asked->sites;
     gather_wrenches(e, asked, contacts, block, wrenches);
-    find_joint_wrenches(e, &scene, qdd, wrenches, joint_wrenches, block, 1);
+    find_joint_wrenches(e, asked, &scene, qdd, wrenches, block, 1);
     return true;
 }
 
@@ -141,8 +144,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     }
     if (!find_qdd(e, singular, qdd, block, blocks)) return false;
     if (asked->contact) return hold(e, asked, block, next, qdd);
-    find_joint_wrenches(e, &e->scene, qdd, api_wrench_block(e, block),
-                        api_result_block(e, asked, JOINT_WRENCHES, block), block, blocks);
+    find_joint_wrenches(e, asked, &e->scene, qdd, api_wrench_block(e, block), block, blocks);
     return true;
 }
 
@@ -150,10 +152,12 @@ const api_operation api_forward_dynamics = {
     .name  = "forward-dynamics",
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
+             API_BIT(API_HELD_FIELD),
     .outputs  = {[QDD]              = {"qdd", true, {API_NV}},
                  [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
-                 [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}}},
+                 [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}},
+                 [FULL]             = {"full", false, {API_FULL}}},
     .weight   = 3,
     .options  = options,
     .prepare  = prepare,

@@ -25,7 +25,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         .dqdd_dwrench = api_result_block(e, asked, DQDD_DWRENCH, block),
         .singular     = singular,
     };
-    e->call->api->kernels->forward_sensitivity(&e->scene, e->workspace, &io, 1);
+    e->kernels->forward_sensitivity(&e->scene, e->workspace, &io, 1);
     return api_check_singular(e, singular, block, 1);
 }
 
@@ -33,7 +33,7 @@ const api_operation api_forward_sensitivity = {
     .name  = "forward-sensitivity",
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
     .outputs       = {[DQDD_DQ]      = {"dqdd_dq", true, {API_NV, API_NV}},
                       [DQDD_DQD]     = {"dqdd_dqd", true, {API_NV, API_NV}},
                       [DQDD_DTAU]    = {"dqdd_dtau", true, {API_NV, API_NV}},

@@ -134,7 +134,7 @@ static bool solve(const api_evaluation *e, const api_asked *asked, size_t block,
 
 static bool find_forces(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
 {
-    const dyn_kernels   *kernels        = e->call->api->kernels;
+    const dyn_kernels   *kernels        = e->kernels;
     const api_ground    *ground         = &asked->grounding->ground;
     const double        *given          = api_wrench_block(e, block);
     dyn_frame            points[POINTS] = {ground->base, ground->contact[0], ground->contact[1]};
@@ -234,7 +234,7 @@ static bool find_derivatives(const api_evaluation *e, const api_asked *asked, co
                           .dtau_dqdd    = b->H[2],
                           .dtau_dwrench = b->d_wrench};
     if (!check_smooth(e, asked, block, b)) return false;
-    e->call->api->kernels->sensitivity(grounded, e->workspace, &io, 1);
+    e->kernels->sensitivity(grounded, e->workspace, &io, 1);
     for (size_t by = 0; by < BY; by++) {
         for (size_t lane = 0; lane < e->lanes; lane++)
             differentiate(e, asked, block, b, lane, by);
@@ -259,12 +259,13 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     place(e, asked, block, &b);
     if (!find_forces(e, asked, block, &b)) return false;
     id.wrenches = b.wrenches;
-    if (id.tau) e->call->api->kernels->inverse_dynamics(&grounded, e->workspace, &id, 1);
+    if (id.tau) e->kernels->inverse_dynamics(&grounded, e->workspace, &id, 1);
     return !(asked->outputs & GRADIENTS) || find_derivatives(e, asked, &grounded, block, &b);
 }
 
 const api_operation api_ground_reaction = {
     .name  = "ground-reaction",
+    .tree_only = true,
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_FEET_FIELD) |

@@ -106,7 +106,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 {
     (void)blocks; /* one */
     const api_model   *m       = e->model;
-    const dyn_kernels *kernels = e->call->api->kernels;
+    const dyn_kernels *kernels = e->kernels;
     double            *Y = asked->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
            *tau     = joint + m->nv * 3 * m->n_movers * e->lanes;
     const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block),
@@ -330,6 +330,7 @@ static double once(const api_model *m)
 
 const api_operation api_identify = {
     .name  = "identify",
+    .tree_only = true,
     .needs = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
     .takes = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_CONSISTENT) |

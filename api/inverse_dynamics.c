@@ -1,10 +1,11 @@
 /* inverse_dynamics.c - tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the joints. With
  * free coordinates, forward dynamics finds the qdd of these first, the others being driven. */
+#include "closing.h"
 #include "free_coordinates.h"
 #include "operation.h"
 #include <string.h>
 
-enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, BASE_ENTRIES = 6 };
+enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -55,7 +56,7 @@ static const double *find_qdd(const api_evaluation *e, const api_asked *asked, s
          .qdd      = qdd ? qdd : api_block(e, asked->spare, 1, e->chunk),
          .singular = asked->spare,
     };
-    e->call->api->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
+    e->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
     return api_check_singular(e, asked->spare, block, blocks) ? io.qdd : NULL;
 }
 
@@ -91,8 +92,9 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     };
     if (asked->driven && !(io.qdd = find_qdd(e, asked, block, blocks))) return false;
     if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
+    if (asked->result[FULL]) api_closing_put_full(e, &e->scene, &io, asked->result[FULL], block);
     if (!io.tau && !io.joint_wrenches) return true;
-    e->call->api->kernels->inverse_dynamics(&e->scene, e->workspace, &io, blocks);
+    e->kernels->inverse_dynamics(&e->scene, e->workspace, &io, blocks);
     if (asked->driven && io.tau) restore_given(e, asked, block, blocks, io.tau);
     return true;
 }
@@ -101,12 +103,13 @@ const api_operation api_inverse_dynamics = {
     .name  = "inverse-dynamics",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
-             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) |
-             API_BIT(API_FREE),
+             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_OUTPUTS) | API_BIT(API_FREE),
     .outputs  = {[TAU]               = {"tau", true, {API_NV}},
                  [JOINT_WRENCHES]    = {"joint_wrenches", false, {API_BODIES, 6}},
                  [QDD]               = {"qdd", false, {API_NV}},
-                 [BASE_ACCELERATION] = {"base_acceleration", false, {BASE_ENTRIES}}},
+                 [BASE_ACCELERATION] = {"base_acceleration", false, {BASE_ENTRIES}},
+                 [FULL]              = {"full", false, {API_FULL}}},
     .weight   = 1,
     .options  = options,
     .prepare  = prepare,

@@ -75,14 +75,14 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
                   .acceleration = api_result_block(e, asked, ACCELERATION, block),
                   .jerk         = api_result_block(e, asked, JERK, block),
     };
-    e->call->api->kernels->kinematics(&e->scene, e->workspace, &io, blocks);
+    e->kernels->kinematics(&e->scene, e->workspace, &io, blocks);
     return true;
 }
 
 const api_operation api_kinematics = {
     .name  = "kinematics",
     .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) |
+    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
              API_BIT(API_FRAMES) | API_BIT(API_FRAME) | API_BIT(API_REFERENCE),
     .outputs  = {[POSES]        = {"poses", true, {API_FRAMES_ASKED, 7}},
                  [JACOBIAN]     = {"jacobian", false, {6, API_NV}},

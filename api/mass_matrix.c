@@ -18,14 +18,14 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         .inverse     = api_result_block(e, asked, INVERSE, block),
         .singular    = singular,
     };
-    e->call->api->kernels->mass_matrix(&e->scene, e->workspace, &io, blocks);
+    e->kernels->mass_matrix(&e->scene, e->workspace, &io, blocks);
     return !io.inverse || api_check_singular(e, singular, block, blocks);
 }
 
 const api_operation api_mass_matrix = {
     .name  = "mass-matrix",
     .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
+    .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
     .outputs =
         {[MASS_MATRIX] = {"mass_matrix", true, {API_NV, API_NV}}, [INVERSE] = {"inverse", false, {API_NV, API_NV}}},
     .weight        = 1,

@@ -3,6 +3,7 @@
 #include "base_parameters.h"
 #include "model.h"
 #include "document.h"
+#include "loops.h"
 #include <math.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
@@ -272,8 +273,10 @@ static bool assemble(api_model *model, const json_t *in, const char *name, size_
     if (!api_document_read(document, reader, in, name, max_links) || !build(model, document, reader)) return false;
     model->name = api_arena_text(&model->arena, name);
     if (!model->name || !take_arrays(model, document) || !name_frames(model, document) ||
-        !name_joints(model, document) || !name_motors(model, document) || !print_document(model, document->canonical))
+        !name_joints(model, document) || !name_motors(model, document))
         return no_memory(reader->problem);
+    if (!api_loops_build(model, document, reader)) return false;
+    if (!print_document(model, document->canonical)) return no_memory(reader->problem);
     model->bytes = sizeof *model + model->arena.bytes + model->dyn->bytes + model->document_length +
                    json_array_size(model->report) * 512;
     return true;

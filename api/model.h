@@ -52,11 +52,12 @@ typedef struct api_model {
     size_t          n_movers;    /* joints, then motor coordinates: what has rotor inertia and friction of its own */
     const char    **mover_names; /* [n_movers] */
     size_t          n_motors;
-    api_motor_name *motors;   /* [n_motors], document order */
-    json_t         *report;   /* [{"severity","code","where","text"}...] */
-    char           *document; /* canonical, JSON, with its name */
-    size_t          document_length;
-    size_t          bytes;              /* about what it holds, for accounting */
+    api_motor_name *motors; /* [n_motors], document order */
+    const struct api_loops *loops;  /* NULL: a tree; else nq, nv and the names are of actuated coordinates (loops.h) */
+    json_t                 *report; /* [{"severity","code","where","text"}...] */
+    char                   *document; /* canonical, JSON, with its name */
+    size_t                  document_length;
+    size_t                  bytes;      /* about what it holds, for accounting */
     _Atomic(struct api_base *) base[4]; /* base parameters by what joints add; NULL until asked for, then constant */
     api_arena                  arena;   /* owns every array and name above */
 } api_model;

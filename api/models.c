@@ -1,6 +1,7 @@
 /* models.c - the models as resources: the list, one model, its document; PUT and DELETE. */
 #include "call.h"
 #include "json.h"
+#include "loops.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,29 @@ static void emit_joints(api_emit *e, const api_model *m)
     api_emit_end(e);
 }
 
+static void emit_loops(api_emit *e, const api_model *m)
+{
+    const api_loops *l = m->loops;
+    if (!l) return;
+    api_emit_key(e, "loops");
+    api_emit_array(e);
+    for (size_t i = 0; i < l->n; i++) {
+        api_emit_object(e);
+        api_emit_string_member(e, "name", l->loop[i].name);
+        api_emit_string_member(e, "type", l->loop[i].type);
+        api_emit_string_member(e, "frame_a", l->loop[i].frame_a);
+        api_emit_string_member(e, "frame_b", l->loop[i].frame_b);
+        api_emit_end(e);
+    }
+    api_emit_end(e);
+    emit_names(e, "passive_names", l->passive_names, l->n_passive_q);
+    api_emit_key(e, "tree");
+    api_emit_object(e);
+    emit_names(e, "position_names", l->position_names, l->nq);
+    emit_names(e, "velocity_names", l->velocity_names, l->nv);
+    api_emit_end(e);
+}
+
 static void emit_motors(api_emit *e, const api_model *m)
 {
     api_emit_key(e, "motors");
@@ -170,6 +194,7 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     emit_names(&e, "bodies", m->body_names, m->n_bodies);
     emit_frames(&e, m);
     emit_joints(&e, m);
+    emit_loops(&e, m);
     emit_motors(&e, m);
     api_emit_key(&e, "gravity");
     api_emit_numbers(&e, m->dyn->gravity, 1, (size_t[]){3});

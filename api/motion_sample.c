@@ -1,4 +1,5 @@
 /* motion_sample.c - from control points to the states at all samples: see motion.h. */
+#include "loops.h"
 #include "motion.h"
 #include <math.h>
 #include <string.h>
@@ -54,12 +55,15 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
     const dyn_model *model = e->model->dyn;
     const double    *q     = lane_of(e, e->state[API_Q], e->model->nv, state);
     for (size_t i = 0; i < model->n_bodies; i++) {
-        const dyn_body *body = &model->body[i];
-        double          at   = q[(size_t)body->q * e->lanes];
-        if (body->joint != DYN_REVOLUTE || body->round || fabs(body->ratio * at + body->offset) <= DYN_MAX_ANGLE) continue;
+        const dyn_body *body  = &model->body[i];
+        int             place = api_place_of(e->model, body);
+        double          at    = place < 0 ? 0 : q[(size_t)place * e->lanes];
+        if (place < 0 || body->joint != DYN_REVOLUTE || body->round ||
+            fabs(body->ratio * at + body->offset) <= DYN_MAX_ANGLE)
+            continue;
         api_place points = api_place_key(NULL, "control_points"), row = api_place_index(&points, state / m->samples);
         api_fail_at(e, m->points.batch ? &row : &points, API_ANGLE_TOO_LARGE,
-                    "%.64s is %.17g at sample %zu; angles are limited to %g rad", e->model->position_names[body->q], at,
+                    "%.64s is %.17g at sample %zu; angles are limited to %g rad", e->model->position_names[place], at,
                     state % m->samples, DYN_MAX_ANGLE);
         if (e->batched) e->problem->row = (long long)(state / m->samples);
         return false;

@@ -1,28 +1,20 @@
 /* operation.c - the table of operations, and a request for one of them from its bytes to its reply. */
 #include "operation.h"
 #include "base_parameters.h"
+#include "closing.h"
 #include "node_read.h"
 #include <string.h>
 
 const api_operation *const api_operations[] = {
-    &api_inverse_dynamics,
-    &api_forward_dynamics,
-    &api_mass_matrix,
-    &api_bias,
-    &api_kinematics,
-    &api_energy,
-    &api_torque_derivative,
-    &api_sensitivity,
-    &api_forward_sensitivity,
-    &api_coriolis,
-    &api_regressor,
-    &api_impact,
-    &api_task_space,
-    &api_identify,
-    &api_trajectory,
-    &api_simulate,
-    &api_ground_reaction,
-    NULL,
+    &api_inverse_dynamics,    &api_forward_dynamics,
+    &api_mass_matrix,         &api_bias,
+    &api_kinematics,          &api_energy,
+    &api_torque_derivative,   &api_sensitivity,
+    &api_forward_sensitivity, &api_coriolis,
+    &api_regressor,           &api_impact,
+    &api_task_space,          &api_identify,
+    &api_trajectory,          &api_simulate,
+    &api_ground_reaction,     NULL,
 };
 
 const api_operation *api_operation_named(const char *name)
@@ -54,6 +46,7 @@ size_t api_extent(const api_model *model, const api_asked *asked, int extent)
     case API_SUPPORT: return asked->support;
     case API_CONTACTS: return asked->n_contacts;
     case API_HELD: return asked->n_held;
+    case API_FULL: return api_full_entries(model);
     case API_BASE_PARAMETERS: return asked->base ? asked->base->n : 0;
     case API_STRUCTURED: return 0;
     default: return (size_t)extent;
@@ -108,6 +101,7 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
         .input    = input,
         .problem  = problem,
         .model    = call->model,
+        .kernels  = call->api->kernels,
         .scene    = {.model = call->model->dyn},
         .lanes    = (size_t)call->api->kernels->lanes,
         .rows     = 1,

@@ -20,6 +20,7 @@ enum {
     API_NQ               = -11,
     API_CONTACTS         = -12, /* feet, or the base in their place */
     API_HELD             = -13, /* frames that are held */
+    API_FULL             = -14, /* the object `full` of a model with loops */
 };
 
 typedef struct api_output {
@@ -33,6 +34,8 @@ typedef struct api_operation {
     api_set     needs, takes;             /* fields; `takes` beside what it needs */
     api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
     bool        wrench_rates;             /* takes force_rate and torque_rate of wrenches, too */
+    bool        tree_only;                /* not for models with loops, */
+    api_set     tree_outputs;             /* nor these outputs */
     bool        alone;                    /* stands in no `evaluate`: its rows are not those of others */
     bool        one_by_one;               /* evaluates a block at a time: its scratch lanes are many */
     double      weight, square_weight;    /* cost of a state: weight * bodies + square_weight * nv^2, where inverse

@@ -93,6 +93,14 @@
       "The request uses something that this version does not have.") \
     X(SINGULAR_MASS_MATRIX, "singular-mass-matrix", 422, "Singular mass matrix", \
       "The mass matrix is singular at a joint: nothing with mass or inertia moves there, so its acceleration is not determined.") \
+    X(LOOP_OPEN, "loop-open", 422, "Loop left open", \
+      "No positions of the passive joints were found that close the model's loops: the actuated ones are out of reach, or the " \
+      "search began too far away. `detail` says by how much they stay open. Give a `guess`, or the joints a `home`.") \
+    X(LOOP_SINGULAR, "loop-singular", 422, "Singular loop", \
+      "The loops close, but the motion of the actuated joints does not determine that of the passive ones, or the loops do " \
+      "not let them move as they like: the mechanism is in a singular position, or other joints, or fewer, are to be actuated.") \
+    X(NOT_FOR_LOOPS, "not-for-loops", 422, "Not for models with loops", \
+      "The operation, or what was asked of it, is for trees: this model has loops.") \
     X(SINGULAR_JACOBIAN, "singular-jacobian", 422, "Singular Jacobian", \
       "At this state the frame cannot move along all of the axes asked for, so the inertia felt there is infinite. " \
       "Choose fewer `axes`, or give `damping`.") \

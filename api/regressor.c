@@ -41,7 +41,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         .joint_regressor = api_result_block(e, asked, JOINT_REGRESSOR, block),
     };
     if (asked->base && !api_base_check_gravity(e)) return false;
-    e->call->api->kernels->regressor(&e->scene, e->workspace, &io, 1);
+    e->kernels->regressor(&e->scene, e->workspace, &io, 1);
     if (chosen && asked->base) choose_columns(e, asked->base, io.regressor, chosen);
     return true;
 }
@@ -61,13 +61,15 @@ static void emit(const api_evaluation *e, const api_asked *asked, size_t output,
 }
 
 const api_operation api_regressor = {
-    .name    = "regressor",
-    .needs   = API_BIT(API_Q),
-    .takes   = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
-    .outputs = {[REGRESSOR]       = {"regressor", true, {API_NV, API_BODY_PARAMETERS}},
-                [JOINT_REGRESSOR] = {"joint_regressor", false, {API_NV, API_JOINT_PARAMETERS}},
-                [BASE_PARAMETERS] = {"base_parameters", false, {API_STRUCTURED}},
-                [BASE_REGRESSOR]  = {"base_regressor", false, {API_NV, API_BASE_PARAMETERS}}},
+    .name  = "regressor",
+    .needs = API_BIT(API_Q),
+    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_OUTPUTS),
+    .tree_outputs  = API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR),
+    .outputs       = {[REGRESSOR]       = {"regressor", true, {API_NV, API_BODY_PARAMETERS}},
+                      [JOINT_REGRESSOR] = {"joint_regressor", false, {API_NV, API_JOINT_PARAMETERS}},
+                      [BASE_PARAMETERS] = {"base_parameters", false, {API_STRUCTURED}},
+                      [BASE_REGRESSOR]  = {"base_regressor", false, {API_NV, API_BASE_PARAMETERS}}},
     .one_by_one    = true,
     .weight        = 4,
     .square_weight = 2,

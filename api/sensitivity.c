@@ -24,7 +24,7 @@ static size_t spare(const api_model *model, const api_asked *asked)
 /* tau itself, and the matrix of which the inertial parameters are the vector. */
 static void undifferentiated(const api_evaluation *e, const api_asked *asked, size_t block)
 {
-    const dyn_kernels   *kernels = e->call->api->kernels;
+    const dyn_kernels   *kernels = e->kernels;
     const double        *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
     const double        *qdd = api_state_block(e, API_QDD, block);
     dyn_inverse_dynamics id  = {.q = q, .qd = qd, .qdd = qdd, .wrenches = api_wrench_block(e, block)};
@@ -54,7 +54,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
           .dtau_dwrench         = api_result_block(e, asked, DTAU_DWRENCH, block),
           .dtau_dgravity        = api_result_block(e, asked, DTAU_DGRAVITY, block),
     };
-    e->call->api->kernels->sensitivity(&e->scene, e->workspace, &io, 1);
+    e->kernels->sensitivity(&e->scene, e->workspace, &io, 1);
     undifferentiated(e, asked, block);
     return true;
 }
@@ -63,7 +63,8 @@ const api_operation api_sensitivity = {
     .name  = "sensitivity",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
+    .tree_outputs  = API_BIT(D_JOINT_WRENCHES_DQ) | API_BIT(D_JOINT_WRENCHES_DQD) | API_BIT(D_JOINT_WRENCHES_DQDD),
     .outputs       = {[DTAU_DQ]               = {"dtau_dq", true, {API_NV, API_NV}},
                       [DTAU_DQD]              = {"dtau_dqd", true, {API_NV, API_NV}},
                       [DTAU_DQDD]             = {"dtau_dqdd", true, {API_NV, API_NV}},

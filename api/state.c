@@ -1,5 +1,6 @@
 /* state.c - q, qd, qdd, qddd, tau and the order of their entries. */
 #include "free_coordinates.h"
+#include "loops.h"
 #include <math.h>
 #include <string.h>
 
@@ -69,9 +70,10 @@ static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_
     for (size_t lane = 0; lane < lanes; lane++)
         good &= fabs(body->ratio * q[lane] + body->offset) <= DYN_MAX_ANGLE;
     if (good || !row) return good;
-    api_place at = api_vector_entry(v, row, (size_t)body->q);
-    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad", v->names[body->q],
-                       *q, DYN_MAX_ANGLE);
+    int       place = api_place_of(e->model, body);
+    api_place at    = api_vector_entry(v, row, (size_t)place);
+    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad", v->names[place], *q,
+                       DYN_MAX_ANGLE);
 }
 
 /* A unit quaternion within the tolerance, made one to rounding. */
@@ -107,11 +109,13 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
 {
     const dyn_model *m = e->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body *body = &m->body[i];
-        double         *own  = q + (size_t)body->q * stride;
+        const dyn_body *body  = &m->body[i];
+        int             place = api_place_of(e->model, body);
+        if (place < 0) continue;
+        double *own = q + (size_t)place * stride;
         if (body->joint == DYN_REVOLUTE && !body->round && !check_angle(e, v, body, own, lanes, row)) return false;
         if (body->joint == DYN_FLOATING &&
-            !check_quaternion(e, v, (size_t)body->q + 3, own + 3 * stride, stride, lanes, row))
+            !check_quaternion(e, v, (size_t)place + 3, own + 3 * stride, stride, lanes, row))
             return false;
     }
     return true;

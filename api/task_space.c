@@ -70,7 +70,7 @@ static block_lanes place(const api_evaluation *e, const api_asked *asked)
 
 static bool fill(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t block)
 {
-    const dyn_kernels *kernels = e->call->api->kernels;
+    const dyn_kernels *kernels = e->kernels;
     const double      *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
     dyn_kinematics     kinematics = {.q = q, .qd = qd, .at = asked->at, .jacobian = b->J, .jacobian_dot = b->J_dot};
     dyn_bias           bias       = {.q = q, .qd = qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
@@ -198,7 +198,7 @@ const api_operation api_task_space = {
     .name  = "task-space",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_FRAME) |
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_FRAME) |
              API_BIT(API_AXES) | API_BIT(API_DAMPING),
     .outputs       = {[INERTIA]          = {"inertia", true, {API_AXES_ASKED, API_AXES_ASKED}},
                       [JACOBIAN]         = {"jacobian", false, {API_AXES_ASKED, API_NV}},

@@ -99,7 +99,7 @@ static void sensitivities(const api_evaluation *e, size_t block, const partials 
         .djoint_wrenches_dqd  = wrenches->by[1],
         .djoint_wrenches_dqdd = wrenches->by[2],
     };
-    e->call->api->kernels->sensitivity(&e->scene, e->workspace, &io, 1);
+    e->kernels->sensitivity(&e->scene, e->workspace, &io, 1);
 }
 
 /* d tau_dot / d x_r = (d tau / d x_r)' + d tau / d x_r-1; the highest has no first term. */
@@ -115,7 +115,7 @@ static void of_torque_rate(const api_evaluation *e, size_t block, const partials
         .dtau_dqd_dot  = rate->by[1],
         .dtau_dqdd_dot = rate->by[2],
     };
-    e->call->api->kernels->sensitivity_rate(&e->scene, e->workspace, &io, 1);
+    e->kernels->sensitivity_rate(&e->scene, e->workspace, &io, 1);
     size_t n = rate->rows * e->model->nv * e->lanes;
     for (size_t r = 1; r < 3; r++)
         for (size_t i = 0; i < n; i++)
@@ -228,7 +228,7 @@ static void put_dense_basis(const api_evaluation *e, const api_asked *asked, siz
 /* tau has the same bits from either kernel. */
 static void torques(const api_evaluation *e, const api_asked *asked, size_t block)
 {
-    const dyn_kernels    *kernels = e->call->api->kernels;
+    const dyn_kernels    *kernels = e->kernels;
     dyn_torque_derivative io      = {.q              = api_state_block(e, API_Q, block),
                                      .qd             = api_state_block(e, API_QD, block),
                                      .qdd            = api_state_block(e, API_QDD, block),
@@ -276,7 +276,8 @@ const api_operation api_trajectory = {
     .needs = API_BIT(API_DEGREE) | API_BIT(API_DURATION) | API_BIT(API_CONTROL_POINTS),
     .takes = API_BIT(API_KNOTS) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_DENSE) |
              API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
-             API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
+             API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
+    .tree_outputs  = OF_TAU_DOT | OF_WRENCHES,
     .outputs       = {[TIMES]                      = {"times", true, {0}},
                       [Q]                          = {"q", true, {API_NV}},
                       [QD]                         = {"qd", true, {API_NV}},

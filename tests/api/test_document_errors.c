@@ -242,7 +242,6 @@ static void what_later_versions_take(void **state)
     static const refusal cases[] = {
         {TYPE("spherical"), "not-supported", "/links/0/joint/type", "spherical"},
         {TYPE("floating"), "not-supported", "/links/0/joint/type", "floating"},
-        {WITH_TOP(",'loops':[{}]"), "not-supported", "/loops", "loops"},
     };
     CHECK(cases);
 }

@@ -1,0 +1,174 @@
+/* closing.c - see closing.h. */
+#include "closing.h"
+#include "batch.h"
+#include "closed.h"
+#include "operation.h"
+#include <string.h>
+
+/* --- what is for whom -------------------------------------------------------------------------------------------- */
+
+/* A tree knows nothing of loops, a model with loops not all that trees do. */
+static bool takes_output(const api_evaluation *e, const api_asked *asked, size_t output, const api_place *at)
+{
+    const api_output *o = &asked->operation->outputs[output];
+    if (!e->model->loops && o->extent[0] == API_FULL)
+        return api_fail_at(e, at, API_BAD_VALUE,
+                           "full is for models with loops: the coordinates of %s are all there is", e->model->name);
+    return !e->model->loops || !(asked->operation->tree_outputs & API_BIT(output)) ||
+           api_fail_at(e, at, API_NOT_FOR_LOOPS, "the output %s is not for models with loops, which %s has", o->name,
+                       e->model->name);
+}
+
+bool api_closing_takes(const api_evaluation *e, const api_asked *asked, const api_place *up)
+{
+    api_place at = api_place_key(up, "outputs");
+    for (size_t i = 0; i < api_output_count(asked->operation); i++)
+        if (asked->outputs & API_BIT(i) && !takes_output(e, asked, i, &at)) return false;
+    return !e->model->loops || !asked->operation->tree_only ||
+           api_fail_at(e, up, API_NOT_FOR_LOOPS, "%s is not for models with loops, which %s has",
+                       asked->operation->name, e->model->name);
+}
+
+bool api_closing_begin(api_evaluation *e, const api_node *request)
+{
+    if (!e->model->loops)
+        return !api_node_get(request, "guess") ||
+               api_fail(e->problem, API_BAD_VALUE, "/guess", "guess is for models with loops; %s has none",
+                        e->model->name);
+    dyn_kernels *table = api_take(e, sizeof *table);
+    if (!table) return false;
+    *table     = api_closed_kernels(e->call->api->kernels);
+    e->kernels = table;
+    for (size_t i = 0; i < e->n_asked; i++)
+        e->asked[i].one_by_one = true;
+    return true;
+}
+
+/* --- guess ------------------------------------------------------------------------------------------------------- */
+
+static const api_node *guess_of(const api_node *request, api_place *at)
+{
+    *at = api_place_key(NULL, "guess");
+    return api_node_get(request, "guess");
+}
+
+bool api_closing_measure(api_evaluation *e, const api_node *request)
+{
+    api_place       at;
+    const api_node *guess = guess_of(request, &at);
+    return !guess || api_batch_measure(e, guess, &at);
+}
+
+/* Some of the passive coordinates by name, the others at home; the same for all states. */
+static bool read_named(api_evaluation *e, const api_node *guess, const api_place *at)
+{
+    const api_loops *l = e->model->loops;
+    size_t           W = e->lanes, n = l->n_passive_q;
+    for (size_t i = 0; i < e->blocks * n * W; i++)
+        e->guess[i] = l->home[l->passive_q[i / W % n]];
+    for (size_t member = 0; member < api_node_size(guess); member++) {
+        const char *key      = api_node_key(guess, member);
+        api_place   entry_at = api_place_key(at, key);
+        double      value;
+        size_t      k = 0;
+        while (k < n && strcmp(l->passive_names[k], key) != 0)
+            k++;
+        if (k == n)
+            return api_fail_at(e, &entry_at, API_UNKNOWN_NAME, "%s has no passive coordinate \"%.64s\"", e->model->name,
+                               key);
+        if (!api_read_number(e, api_node_value(guess, member), &entry_at, &value)) return false;
+        for (size_t block = 0; block < e->blocks; block++)
+            for (size_t lane = 0; lane < W; lane++)
+                e->guess[(block * n + k) * W + lane] = value;
+    }
+    return true;
+}
+
+bool api_closing_decode(api_evaluation *e, const api_node *request)
+{
+    const api_loops *l = e->model->loops;
+    api_vector       v = {.count = "passive coordinates"};
+    v.value            = guess_of(request, &v.at);
+    if (!v.value) return true;
+    v.n      = l->n_passive_q;
+    v.names  = l->passive_names;
+    v.stride = v.n;
+    v.lanes = e->guess = api_take_lanes(e, v.n);
+    if (!v.lanes) return false;
+    return api_node_is(v.value, API_OBJECT) ? read_named(e, v.value, &v.at) : api_batch_read(e, &v);
+}
+
+/* --- evaluating -------------------------------------------------------------------------------------------------- */
+
+/* What the tree's kernels write before it is projected: the greatest of what is asked for. */
+static size_t extra_of(const api_evaluation *e, const api_asked *asked)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < api_output_count(asked->operation); i++) {
+        const int *extent  = asked->operation->outputs[i].extent;
+        size_t     entries = 1;
+        for (size_t axis = 0; axis < API_MAX_RANK && extent[axis] != 0; axis++)
+            entries *= extent[axis] == API_NV ? e->model->loops->nv : api_extent(e->model, asked, extent[axis]);
+        if (asked->outputs & API_BIT(i)) sum += entries;
+    }
+    return sum;
+}
+
+void *api_closing_open(api_evaluation *e)
+{
+    size_t extra = 0, held = 0;
+    for (size_t i = 0; i < e->n_asked; i++) {
+        size_t more = extra_of(e, &e->asked[i]);
+        if (more > extra) extra = more;
+        if (e->asked[i].n_held > held) held = e->asked[i].n_held;
+    }
+    return api_closed_open(e, e->call->api->kernels, e->scene.n_wrenches + held, extra);
+}
+
+bool api_closing_block(const api_evaluation *e, size_t block)
+{
+    api_closed   *c     = e->workspace;
+    size_t        n     = e->model->loops->n_passive_q;
+    const double *guess = api_block(e, e->guess, n, block);
+    if (api_closed_solve(c, &e->scene, api_state_block(e, API_Q, block), guess)) return true;
+    for (size_t lane = 0; lane < e->lanes; lane++) {
+        size_t state = block * e->lanes + lane, row = e->samples > 0 ? state / e->samples : state;
+        if (state < api_states(e) && !api_closed_fail(c, lane, "/q", e->batched ? (long long)row : -1, e->problem))
+            return false;
+    }
+    return true; /* only of the padding, which repeats a state */
+}
+
+/* --- full -------------------------------------------------------------------------------------------------------- */
+
+void api_full_parts(const api_model *model, api_full_part parts[API_FULL_PARTS])
+{
+    const api_loops *l = model->loops;
+    parts[0]           = (api_full_part){"q", l->nq, 1, {l->nq}, false};
+    parts[1]           = (api_full_part){"qd", l->nv, 1, {l->nv}, false};
+    parts[2]           = (api_full_part){"qdd", l->nv, 1, {l->nv}, false};
+    parts[3]           = (api_full_part){"G", l->nv * model->nv, 2, {l->nv, model->nv}, true};
+    parts[4]           = (api_full_part){"loop_wrenches", 6 * l->n, 2, {l->n, 6}, false};
+    parts[5]           = (api_full_part){"residual", 1, 0, {0}, false};
+}
+
+size_t api_full_entries(const api_model *model)
+{
+    const api_loops *l = model->loops;
+    return l ? l->nq + 2 * l->nv + l->nv * model->nv + 6 * l->n + 1 : 0;
+}
+
+void api_closing_put_full(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
+                          double *lanes, size_t block)
+{
+    api_closed          *c = e->workspace;
+    api_full_part        parts[API_FULL_PARTS];
+    dyn_inverse_dynamics io = *motion;
+    io.tau = io.joint_wrenches = NULL;
+    e->kernels->inverse_dynamics(scene, e->workspace, &io, 1);
+    const double *from[API_FULL_PARTS];
+    api_closed_full(c, from);
+    api_full_parts(e->model, parts);
+    for (size_t i = 0; i < API_FULL_PARTS; lanes += parts[i++].entries * e->blocks * e->lanes)
+        memcpy(lanes + parts[i].entries * block * e->lanes, from[i], parts[i].entries * e->lanes * sizeof *lanes);
+}

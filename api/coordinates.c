@@ -1,0 +1,73 @@
+/* coordinates.c - see coordinates.h. */
+#include "coordinates.h"
+#include <math.h>
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+static void get3(const double *from, size_t stride, double factor, double v[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        v[i] = factor * from[i * stride];
+}
+
+/* The quaternion r turns by w: r <- r (w/|w| sin |w|/2, cos |w|/2). */
+static void turn(double *r, size_t stride, const double w[3])
+{
+    double x[3], s = r[3 * stride], u[3], v[3];
+    double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    double k = angle > 0 ? sin(0.5 * angle) / angle : 0.5, c = cos(0.5 * angle);
+    get3(r, stride, 1, x);
+    for (int i = 0; i < 3; i++)
+        v[i] = k * w[i];
+    cross(x, v, u);
+    for (size_t i = 0; i < 3; i++)
+        r[i * stride] = s * v[i] + c * x[i] + u[i];
+    r[3 * stride] = c * s - (x[0] * v[0] + x[1] * v[1] + x[2] * v[2]);
+}
+
+/* p += R v = v + s t + x x t, t = 2 x x v, of the quaternion (x, s). */
+static void shift(double *p, size_t stride, const double *r, const double v[3])
+{
+    double x[3], t[3], u[3];
+    get3(r, stride, 1, x);
+    cross(x, v, t);
+    for (int i = 0; i < 3; i++)
+        t[i] *= 2;
+    cross(x, t, u);
+    for (size_t i = 0; i < 3; i++)
+        p[i * stride] += v[i] + r[3 * stride] * t[i] + u[i];
+}
+
+void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part)
+{
+    double v[3], w[3];
+    if (body->joint != DYN_FLOATING) {
+        q[0] += part * dx[0];
+        return;
+    }
+    get3(dx, stride, part, v);
+    get3(dx + 3 * stride, stride, part, w);
+    shift(q, stride, q + 3 * stride, v);
+    turn(q + 3 * stride, stride, w);
+}
+
+/* Of motions (v, w) of a rigid body in its own axes: (w_a x v_b - w_b x v_a, w_a x w_b). */
+void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket)
+{
+    double va[3], wa[3], vb[3], wb[3], x[3], y[3], w[3];
+    if (body->joint != DYN_FLOATING) {
+        bracket[0] = 0;
+        return;
+    }
+    get3(a, stride, 1, va), get3(a + 3 * stride, stride, 1, wa);
+    get3(b, stride, 1, vb), get3(b + 3 * stride, stride, 1, wb);
+    cross(wa, vb, x), cross(wb, va, y), cross(wa, wb, w);
+    for (size_t i = 0; i < 3; i++) {
+        bracket[i * stride]       = x[i] - y[i];
+        bracket[(3 + i) * stride] = w[i];
+    }
+}

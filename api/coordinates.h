@@ -1,0 +1,10 @@
+/* coordinates.h - the coordinates of one joint as a space to move in: of a joint with a quaternion, velocities are in
+ * its own axes (R <- R exp(w), p += R v) and do not commute. */
+#pragma once
+#include "../dynamics/model.h"
+
+/* Moves a body's own coordinates by `part` times dx, which is as long as its velocities; `stride` between entries. */
+void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part);
+
+/* The Lie bracket [a, b] of two of its velocities: what moving along a, then b, differs from b, then a. */
+void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket);
