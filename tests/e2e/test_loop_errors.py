@@ -1,0 +1,173 @@
+"""What cannot be of mechanisms with closed loops: documents, guesses, loops that do not close or close in a singular
+place, operations that have no meaning; each is refused with its code, and names the place."""
+import copy
+import json
+import math
+
+import numpy as np
+import tap
+from closed import Closed
+from test_loop_types import link, loop
+
+FLAT = {"gravity": [0, -9.81, 0], "links": [    # a parallelogram: at q = 0 all bars lie on one line
+    link("left", "base", "revolute", [0, 0, 1], {"mass": 1, "com": [0.1, 0, 0]}, True),
+    link("right", "base", "revolute", [0, 0, 1], {"mass": 1, "com": [0.1, 0, 0]}, origin={"xyz": [0.5, 0, 0]}),
+    link("rod", "left", "revolute", [0, 0, 1], {"mass": 1, "com": [0.25, 0, 0]}, origin={"xyz": [0.2, 0, 0]})],
+    "frames": [{"name": "a", "link": "rod", "xyz": [0.5, 0, 0]}, {"name": "b", "link": "right", "xyz": [0.2, 0, 0]}],
+    "loops": [loop("a", "b", "revolute", [0, 0, 1])]}
+
+
+class Documents(Closed):
+    def bad(self, change, code, pointer):
+        document = copy.deepcopy(self.documents["four_bar"])
+        change(document)
+        self.refused(self.client.put("/v1/models/bad", document), code, pointer)
+
+    def loop(self, code, pointer, drop=None, **fields):
+        def change(document):
+            document["loops"][0].update(fields)
+            if drop:
+                del document["loops"][0][drop]
+        self.bad(change, code, "/loops/0" + pointer)
+
+    def test_form(self):
+        for value in ({}, 3, "loop", None):
+            self.bad(lambda d: d.update(loops=value), "wrong-type", "/loops")
+        self.bad(lambda d: d.update(loops=[3]), "wrong-type", "/loops/0")
+        self.loop("unknown-field", "/extra", extra=1)
+        for field in ("name", "frame_a", "frame_b", "type", "axis"):
+            self.loop("missing-field", "/" + field, drop=field)
+        for field in ("name", "frame_a", "frame_b", "type"):
+            self.loop("wrong-type", "/" + field, **{field: 3})
+        self.loop("wrong-shape", "/axis", axis=[0, 1])
+        self.loop("bad-value", "/axis", axis=[0, 0, 0])
+        self.loop("wrong-type", "/axis/1", axis=[0, "1", 0])
+
+    def test_names(self):
+        self.loop("unknown-name", "/frame_a", frame_a="nowhere")
+        self.loop("unknown-name", "/frame_b", frame_b="crank_joint")
+        self.bad(lambda d: d["loops"].append(d["loops"][0]), "duplicate-name", "/loops/1/name")
+
+    def test_types(self):
+        self.loop("bad-value", "/type", type="bolted")
+        self.loop("bad-value", "/type", type="floating")
+
+    def test_nothing_closed(self):
+        """Both frames on one body, or both on the base."""
+        self.loop("bad-model", "", frame_a="coupler_point")
+        def grounded(document):
+            document["frames"] += [{"name": name, "link": "ground"} for name in ("here", "there")]
+            document["loops"][0].update(frame_a="here", frame_b="there")
+        self.bad(grounded, "bad-model", "/loops/0")
+
+    def test_joints(self):
+        def joint(**fields):
+            return lambda d: d["links"][1]["joint"].update(fields)
+        at = "/links/1/joint/"
+        self.bad(joint(actuated=1), "wrong-type", at + "actuated")
+        self.bad(joint(home="up"), "wrong-type", at + "home")
+        self.bad(joint(home=[1]), "wrong-type", at + "home")
+        text = json.dumps(self.documents["four_bar"]).replace('"home": 1.4', '"home": 1e999')
+        self.refused(self.client.put("/v1/models/bad", text, Content_Type="application/json"), "non-finite", at + "home")
+
+    def test_what_is_kept(self):
+        """The canonical document has loops, homes and who is driven; put back it is the same model."""
+        for model in self.MODELS:
+            document = self.ok(self.client.get(f"/v1/models/{model}/document"))
+            self.assertEqual([x["name"] for x in document["loops"]], [x["name"] for x in self.documents[model]["loops"]])
+            put = self.put_model("again", document)
+            about = self.ok(self.client.get(f"/v1/models/{model}"))
+            self.assertEqual(put["revision"], about["revision"])
+            given = {x["joint"]["name"]: x["joint"] for x in self.documents[model]["links"]}
+            kept = {x["joint"]["name"]: x["joint"] for x in document["links"]}
+            for name, joint in given.items():
+                self.assertEqual(kept[name].get("home", 0), joint.get("home", 0), name)
+                self.assertEqual(kept[name].get("actuated", True), joint.get("actuated", True), name)
+            driven = [name for name, joint in given.items() if joint.get("actuated", True)]
+            self.assertEqual(about["velocity_names"], driven)
+            self.assertEqual(about["position_names"], driven)
+            self.assertEqual((about["nq"], about["nv"]), (len(driven),) * 2)
+            self.assertEqual(about["passive_names"], [name for name in given if name not in driven])
+
+
+class Requests(Closed):
+    def post(self, model, operation, **request):
+        return self.client.post(f"/v1/models/{model}/{operation}", request)
+
+    def test_states(self):
+        self.refused(self.post("four_bar", "inverse-dynamics", q=[1, 0, 0]), "wrong-shape", "/q")
+        self.refused(self.post("four_bar", "inverse-dynamics", q={"crank_joint": 1, "rocker_joint": 1}), "unknown-name", "/q/rocker_joint")
+
+    def test_guesses(self):
+        ask = lambda guess, model="four_bar", q=(1,): self.post(model, "inverse-dynamics", q=list(q), guess=guess)
+        self.refused(ask({"nobody": 1}), "unknown-name", "/guess/nobody")
+        self.refused(ask({"crank_joint": 1}), "unknown-name", "/guess/crank_joint")
+        self.refused(ask({"rocker_joint": "1"}), "wrong-type", "/guess/rocker_joint")
+        self.refused(ask([1]), "wrong-shape", "/guess")
+        self.refused(ask([1, "2"]), "wrong-type", "/guess/1")
+        self.refused(ask("home"), "wrong-type", "/guess")
+        self.refused(ask([[1, 2], [1, 2]], q=([1], [1], [1])), "wrong-shape", "/guess")
+        self.refused(ask({}, "two_link", (1, 2)), "bad-value", "/guess")
+
+    def test_loops_that_do_not_close(self):
+        """Legs too short to reach, at one row of a batch; the answer tells the residual and the loop."""
+        q = [list(self.stewart.lengths(np.array([0, 0, 0.9]), np.eye(3))) for _ in range(4)]
+        q[2] = [0.1] * 6
+        for operation in ("inverse-dynamics", "mass-matrix", "kinematics", "energy"):
+            detail = self.refused(self.post("stewart", operation, q=q), "loop-open", row=2)
+            self.assertRegex(detail, "ball[2-6]")
+            self.assertRegex(detail, r"\d")
+        document = copy.deepcopy(self.documents["five_bar"])
+        document["frames"][0]["xyz"] = [0.1, 0, 0]
+        self.put_model("short", document)
+        self.refused(self.post("short", "inverse-dynamics", q=[math.pi, 0]), "loop-open")
+
+    def test_more_motors_than_freedoms(self):
+        document = copy.deepcopy(self.documents["four_bar"])
+        document["links"][1]["joint"]["actuated"] = True
+        document["links"][1]["joint"].pop("home")
+        self.put_model("stiff", document)
+        self.refused(self.post("stiff", "inverse-dynamics", q=[0.7, 0.4]), "loop-open")
+        fits = list(self.four.tree(0.7)[:2])
+        self.refused(self.post("stiff", "inverse-dynamics", q=fits), "loop-singular")
+
+    def test_fewer_motors_than_freedoms(self):
+        """The five-bar with one motor: what the other joint does is not determined."""
+        document = copy.deepcopy(self.documents["five_bar"])
+        document["links"][2]["joint"]["actuated"] = False
+        self.put_model("loose", document)
+        self.refused(self.post("loose", "inverse-dynamics", q=[2.2], guess={"right": 1, "left_elbow": -1.4, "right_elbow": 1.4}),
+                     "loop-singular")
+
+    def test_singular_parallelogram(self):
+        """All bars on one line: the rod may go either way. Beside it the loop closes as it should."""
+        self.put_model("flat", FLAT)
+        for operation, given in (("inverse-dynamics", {}), ("forward-dynamics", {"tau": [0]}), ("mass-matrix", {}), ("kinematics", {})):
+            self.refused(self.post("flat", operation, q=[[0.5], [0]], guess=[[-0.5, 0.5], [0, 0]], **given), "loop-singular", row=1)
+        full = self.full("flat", {"q": [0.5], "guess": [-0.5, 0.5]})
+        self.near(full["G"], [[1], [-1], [1]], 1e-12)
+
+    def test_dead_centre(self):
+        """The rocker drives, crank and coupler are stretched (40 + 120 mm, rocker 80, ground 100): the crank may go
+        either way. A little beyond the loop is open, a little before it closes."""
+        document = copy.deepcopy(self.documents["four_bar"])
+        crank, rocker = (document["links"][i]["joint"] for i in (0, 1))
+        crank.update(actuated=False, home=0.5)
+        rocker.pop("actuated"), rocker.pop("home")
+        self.put_model("driven_rocker", document)
+        dead = math.pi - math.acos((0.08**2 + 0.1**2 - 0.16**2) / (2 * 0.08 * 0.1))
+        alpha = math.acos((0.16**2 + 0.1**2 - 0.08**2) / (2 * 0.16 * 0.1))       # of crank and coupler, in line
+        guess = {"crank_joint": alpha, "coupler_joint": alpha - dead}
+        self.assertIn(self.assertProblem(self.post("driven_rocker", "mass-matrix", q=[dead], guess=guess), 422)["code"],
+                      ("loop-open", "loop-singular"))
+        self.refused(self.post("driven_rocker", "mass-matrix", q=[dead - 0.01], guess=guess), "loop-open")
+        self.ask("driven_rocker", "mass-matrix", {"q": [dead + 0.01], "guess": {**guess, "crank_joint": alpha + 0.3}})
+
+    def test_what_has_no_meaning(self):
+        """One clear refusal each."""
+        for operation, request in (("inverse-dynamics", {"free": ["crank_joint"]}), ("ground-reaction", {"feet": [{"frame": "crank_end"}]})):
+            self.assertProblem(self.post("four_bar", operation, q=[1], **request), 422)
+
+
+if __name__ == "__main__":
+    tap.main()

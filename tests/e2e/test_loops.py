@@ -1,0 +1,182 @@
+"""Planar mechanisms with closed loops: a four-bar and a five-bar against closed-form geometry, energies, Newton and Euler
+bar by bar, and published angles."""
+import copy
+import math
+
+import numpy as np
+import tap
+from closed import Closed
+from lagrange import Energies, rate
+from linkages import G, FiveBar, turned
+
+
+class FourBarForm(Closed):
+    def test_published_angles(self):
+        """Norton's example: at 40 degrees the coupler stands at 20.30 or -60.98, the rocker at 57.33 or -98.01."""
+        q = math.radians(40)
+        for guess, third, fourth in (({}, 20.30, 57.33), ({"rocker_joint": -1.7, "coupler_joint": 0.6}, -60.98, -98.01)):
+            _, rocker, coupler = np.degrees(self.full("four_bar", {"q": [q], "guess": guess})["q"])
+            self.assertAlmostEqual(rocker, fourth, delta=6e-3)
+            self.assertAlmostEqual(rocker + coupler, third, delta=6e-3)
+
+    def test_positions(self):
+        """All the way round from the same home: rocker and coupler are where Freudenstein's equation has them."""
+        turn = np.linspace(-math.pi, math.pi, 73)
+        rows = {"q": [[q] for q in turn]}
+        answer = self.ask("four_bar", "kinematics", {**rows, "frames": ["coupler_point", "coupler"]})
+        full = self.full("four_bar", rows)
+        for r, q in enumerate(turn):
+            third, _ = self.four.angles(q)
+            self.near(full["q"][r], self.four.tree(q), 1e-12, q)
+            self.near(answer["poses"]["coupler_point"]["position"][r], [*self.four.on_coupler(q, self.four.point), 0], 1e-12)
+            x, y, z, w = answer["poses"]["coupler"]["orientation"][r]
+            self.near([x, y, 2 * math.atan2(z, w)], [0, 0, third], 1e-12)
+        self.near(full["residual"], np.zeros(73), 1e-14)
+
+    def test_motion(self):
+        s = self.states("four_bar", 20)
+        answer = self.ask("four_bar", "kinematics", {
+            **{n: s[n] for n in ("q", "qd", "qdd", "qddd")}, "frame": "coupler_point",
+            "outputs": ["jacobian", "jacobian_dot", "velocity", "acceleration"]})
+        full = self.full("four_bar", {n: s[n] for n in ("q", "qd", "qdd")})
+        planar = [0, 1, 5]
+        for r, ((q,), (qd,), (qdd,)) in enumerate(zip(s["q"], s["qd"], s["qdd"])):
+            ratio = lambda x: self.four.point_ratio(x, self.four.point)
+            J, Jd = ratio(q), np.imag(ratio(q + 1e-30j)) / 1e-30 * qd
+            for name, column in (("jacobian", J), ("jacobian_dot", Jd), ("velocity", J * qd), ("acceleration", J * qdd + Jd * qd)):
+                expected = np.zeros(6)
+                expected[planar] = column
+                self.near(np.ravel(answer[name][r]), expected, 1e-11, name)
+            w = np.array([1, self.four.ratios(q)[1], self.four.ratios(q)[0] - self.four.ratios(q)[1]])
+            self.near(np.ravel(full["G"][r]), w, 1e-12)
+            self.near(full["qd"][r], w * qd, 1e-12)
+            alpha = self.four.accelerations(q, qd, qdd)[1]
+            self.near(full["qdd"][r], [alpha[0], alpha[1], alpha[2] - alpha[1]], 1e-11)
+
+    def test_jerk(self):
+        s = self.state("four_bar", 3)
+        at = {"frame": "coupler_point", "outputs": ["acceleration"]}
+        expected = rate(lambda rows: self.ask("four_bar", "kinematics", {**rows, **at})["acceleration"], s)
+        given = {n: s[n] for n in ("q", "qd", "qdd", "qddd")}
+        self.near(self.ask("four_bar", "kinematics", {**given, **at, "outputs": ["jerk"]})["jerk"], expected, 1e-8)
+
+    def test_dynamics(self):
+        self.check_dynamics("four_bar", self.four, 1e-11)
+
+    def test_forces(self):
+        """What every joint bears, and the one that was cut, by Newton and Euler for each bar."""
+        s = self.states("four_bar", 20, 2)
+        motion = {n: s[n] for n in ("q", "qd", "qdd")}
+        answer = self.ask("four_bar", "inverse-dynamics", {**motion, "outputs": ["tau", "joint_wrenches", "full"]})
+        forward = self.ask("four_bar", "forward-dynamics", {
+            "q": s["q"], "qd": s["qd"], "tau": answer["tau"], "outputs": ["qdd", "joint_wrenches", "full"]})
+        for r, ((q,), (qd,), (qdd,)) in enumerate(zip(s["q"], s["qd"], s["qdd"])):
+            third, fourth = self.four.angles(q)
+            tau, forces = self.four.forces(q, qd, qdd)
+            self.assertAlmostEqual(answer["tau"][r][0], tau, delta=1e-11)
+            row = lambda angle, force, moment: [*turned(-angle, force), 0, 0, 0, moment]
+            expected = [row(q, forces[0], tau), row(fourth, forces[1], 0), row(third, forces[2], 0)]
+            self.near(answer["joint_wrenches"][r], expected, 1e-10)
+            self.near(forward["joint_wrenches"][r], expected, 1e-9)
+            for full in answer["full"], forward["full"]:
+                self.near(full["loop_wrenches"][r], [row(q, forces[3], 0)], 1e-9)
+
+    def test_torque_rate(self):
+        s = self.states("four_bar", 5, 4)
+        given = {n: s[n] for n in ("q", "qd", "qdd", "qddd")}
+        answer = self.ask("four_bar", "torque-derivative", given)
+        for r in range(5):
+            expected = rate(lambda rows: [self.four.tau(*map(np.array, z)) for z in zip(*(rows[n] for n in ("q", "qd", "qdd")))],
+                            {n: x[r] for n, x in given.items()})
+            self.near(answer["tau_dot"][r], expected, 1e-8)
+        self.assertEqual(answer["tau"], self.ask("four_bar", "inverse-dynamics", {n: s[n] for n in ("q", "qd", "qdd")})["tau"])
+
+    def test_loads(self):
+        """A wrench, a payload, another gravity; friction, a spring and a rotor at passive joints."""
+        document = copy.deepcopy(self.documents["four_bar"])
+        _, rocker, coupler = (link["joint"] for link in document["links"])
+        rocker.update({"friction": {"viscous": 0.3}, "rotor_inertia": 2e-4})
+        coupler["spring"] = {"stiffness": 2, "damping": 0.1, "rest": 0.2}
+        self.put_model("dressed", document)
+        bare, hung = self.four, np.array([0.02, 0.03])
+
+        class Dressed(Energies):
+            def mass_matrix(self, q):
+                v = bare.point_ratio(q[0], hung)
+                return bare.mass_matrix(q) + 0.5 * v[:2] @ v[:2] + 0.01 * v[2]**2 + 2e-4 * bare.ratios(q[0])[1]**2
+
+            def potential(self, q):
+                third, fourth = bare.angles(q[0])
+                height = bare.potential(q) / G + 0.5 * bare.on_coupler(q[0], hung)[1]
+                return 2 * height + (third - fourth - 0.2)**2
+
+        s, form, pull = self.states("four_bar", 10, 5), Dressed(), np.array([3, -2, 0.4])
+        loads = {"gravity": [0, -2, 0], "payload": {"link": "coupler", "mass": 0.5, "com": [*hung, 0], "inertia": {"zz": 0.01}},
+                 "wrenches": [{"link": "coupler", "point": [*bare.point, 0], "force": [3, -2, 0], "torque": [0, 0, 0.4]}]}
+        motion = {n: s[n] for n in ("q", "qd", "qdd")}
+        tau = self.ask("dressed", "inverse-dynamics", {**motion, **loads})["tau"]
+        free = self.ask("dressed", "inverse-dynamics", {**motion, **loads, "friction": False})["tau"]
+        back = self.ask("dressed", "forward-dynamics", {"q": s["q"], "qd": s["qd"], "tau": tau, **loads})["qdd"]
+        self.near(back, s["qdd"], 1e-9)
+        for r, (q, qd, qdd) in enumerate(zip(*(np.array(s[n]) for n in ("q", "qd", "qdd")))):
+            w3, w4 = bare.ratios(q[0])
+            expected = form.tau(q, qd, qdd) - bare.point_ratio(q[0], bare.point) @ pull + 0.1 * (w3 - w4)**2 * qd
+            self.near(free[r], expected, 1e-10)
+            self.near(tau[r], expected + 0.3 * w4**2 * qd, 1e-10)
+
+
+class FiveBarForm(Closed):
+    def below(self):
+        """The other assembly, and where its elbows are at the default state."""
+        form = FiveBar(self.documents["five_bar"], -1)
+        return form, dict(zip(("left_elbow", "right_elbow"), form.tree(np.array([2, 1.1]))[1::2]))
+
+    def test_dynamics(self):
+        self.check_dynamics("five_bar", self.five, 1e-10)
+
+    def test_tip(self):
+        s = self.states("five_bar", 20, 7)
+        motion = {n: s[n] for n in ("q", "qd", "qdd")}
+        answer = self.ask("five_bar", "kinematics", {**motion, "frames": ["tip", "right_rod_end"], "frame": "tip",
+                                                     "outputs": ["poses", "jacobian", "velocity", "acceleration"]})
+        full = self.full("five_bar", motion)
+        for r, (q, qd, qdd) in enumerate(zip(*(np.array(s[n]) for n in motion))):
+            for frame in ("tip", "right_rod_end"):
+                self.near(answer["poses"][frame]["position"][r], [*self.five.tip(q), 0], 1e-12)
+            self.near(full["q"][r], self.five.tree(q), 1e-12)
+            turns = self.five.turns(q)
+            self.near(full["G"][r], [[1, 0], turns[0] - [1, 0], [0, 1], turns[1] - [0, 1]], 1e-11)
+            J = np.zeros((6, 2))
+            J[:2], J[5] = self.five.tip_jacobian(q), turns[0]
+            self.near(answer["jacobian"][r], J, 1e-11)
+            v, a = self.five.tip_motion(q, qd, qdd)
+            self.near(answer["velocity"][r][:3], [*v, 0], 1e-11)
+            self.near(answer["acceleration"][r][:3], [*a, 0], 1e-10)
+
+    def test_task_space(self):
+        """The inertia felt at the tip: (J M^-1 J')^-1."""
+        q = np.array([2.1, 0.8])
+        answer = self.ask("five_bar", "task-space", {"q": list(q), "frame": "tip", "axes": ["x", "y"], "outputs": ["inertia"]})
+        J, M = self.five.tip_jacobian(q), self.five.mass_matrix(q)
+        self.near(answer["inertia"], np.linalg.inv(J @ np.linalg.solve(M, J.T)), 1e-10)
+
+    def test_both_assemblies(self):
+        """A guess says which: some of the passive joints by name, or all in order, or a batch of them."""
+        form, guess = self.below()
+        q, qd, qdd = (np.array(x) for x in ([2.15, 1.05], [1, -0.5], [2.0, 3]))
+        state = {"q": list(q), "qd": list(qd), "qdd": list(qdd)}
+        names = self.ok(self.client.get("/v1/models/five_bar"))["passive_names"]
+        self.assertEqual(names, ["left_elbow", "right_elbow"])
+        rows = [guess[name] for name in names]
+        for given in (guess, rows):
+            self.near(self.ask("five_bar", "inverse-dynamics", {**state, "guess": given})["tau"], form.tau(q, qd, qdd), 1e-10)
+        home = self.five.tree(q)[1::2]
+        above, below = self.ask("five_bar", "inverse-dynamics", {**state, "guess": [list(home), rows]})["tau"]
+        self.near(above, self.five.tau(q, qd, qdd), 1e-10)
+        self.near(below, form.tau(q, qd, qdd), 1e-10)
+        self.near(self.ask("five_bar", "mass-matrix", {"q": list(q), "guess": guess})["mass_matrix"], form.mass_matrix(q), 1e-10)
+
+
+
+if __name__ == "__main__":
+    tap.main()
