@@ -1,0 +1,150 @@
+"""Loops closed on trees with all that trees may have: a moving base, joints that mimic others, motors, elastic joints,
+springs; the same mechanism hung up in different trees."""
+import copy
+
+import numpy as np
+import tap
+from closed import Closed
+from lagrange import Energies, extrapolated
+from linkages import across, turned
+from parallel_robots import quaternion
+from test_ground import moved
+
+MOTION = ("q", "qd", "qdd")
+
+
+class Trees(Closed):
+    def document(self, model="four_bar"):
+        return copy.deepcopy(self.documents[model])
+
+    def rows(self, model, seed, count=10):
+        s = self.states(model, count, seed)
+        return {n: s[n] for n in MOTION}, list(zip(*(np.array(s[n]) for n in MOTION)))
+
+    def test_moving_base(self):
+        """At rest the base bears what the ground does: the forces at both pivots, by Newton and Euler."""
+        document = self.document()
+        document["base"] = {"type": "floating", "link": "ground", "inertial": {"mass": 2, "inertia": {"xx": 1, "yy": 1, "zz": 1}}}
+        put = self.put_model("carried", document)
+        self.assertEqual((put["nq"], put["nv"]), (8, 7))
+        s, rows = self.rows("four_bar", 61)
+        still = [0, 0, 0, 0, 0, 0]
+        batch = {"q": [[0, 0, 0, 0, 0, 0, 1, *q] for q in s["q"]], "qd": [still + x for x in s["qd"]], "qdd": [still + x for x in s["qdd"]]}
+        tau = self.ask("carried", "inverse-dynamics", batch)["tau"]
+        for r, ((q,), (qd,), (qdd,)) in enumerate(rows):
+            torque, (crank, rocker, *_) = self.four.forces(q, qd, qdd)
+            force = crank + rocker + [0, 2 * 9.81]
+            moment = torque + self.four.d * rocker[1]
+            self.near(tau[r], [*force, 0, 0, 0, moment, torque], 1e-10)
+        back = self.ask("carried", "forward-dynamics", {"q": batch["q"], "qd": batch["qd"], "tau": tau})["qdd"]
+        self.near(back, batch["qdd"], 1e-8)
+        # nothing holds it, nothing weighs: the centre of mass does not accelerate
+        free = self.ask("carried", "forward-dynamics", {"q": batch["q"], "qd": batch["qd"], "tau": [0] * 7, "gravity": [0, 0, 0]})["qdd"]
+        mass = 2 + sum(link["inertial"]["mass"] for link in document["links"])
+        a = self.ask("carried", "kinematics", {"q": batch["q"], "qd": batch["qd"], "qdd": free, "frame": "ground", "outputs": ["acceleration"]})
+        for r, ((q,), (qd,), _) in enumerate(rows):
+            masses = [bar[0] for bar in (self.four.crank, self.four.rocker, self.four.coupler)]
+            moved = [c + free[r][5] * across(p) for c, p in zip(self.four.accelerations(q, qd, free[r][6])[0], self.four.centres(q))]
+            self.near(mass * np.array(a["acceleration"][r][:2]) + masses @ np.array(moved), [0, 0], 1e-10, least=1)
+
+    def test_derivatives_on_a_moving_base(self):
+        """By q along p += R v, R <- R exp(w), against differences; a five-bar, carried at random."""
+        document = self.document("five_bar")
+        document["base"] = {"type": "floating", "link": "ground", "inertial": {"mass": 2, "com": [0.1, 0, 0.2],
+                                                                                "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}}
+        self.put_model("borne", document)
+        choose = np.random.default_rng(65)
+        start = [0.1, 0.2, 0.3, *quaternion([0.3, -0.4, 0.5]), 2.1, 1.2]
+        qd, qdd, tau = (list(choose.uniform(-size, size, 8)) for size in (1, 3, 5))
+        pull = [{"link": "right_rod", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "frame": "link"}]
+        steps = [sign * 2e-3 / part * e for e in np.eye(8) for part in (1, 2, 4) for sign in (1, -1)]
+        near_by = [moved(start, step) for step in steps]
+        for operation, output, derivatives, given in (("inverse-dynamics", "tau", "sensitivity", {"qd": qd, "qdd": qdd}),
+                                                      ("forward-dynamics", "qdd", "forward-sensitivity", {"qd": qd, "tau": tau})):
+            given = {**given, "wrenches": pull}
+            name = f"d{output}_d"
+            answer = self.ask("borne", derivatives, {"q": start, **given, "outputs": [name + "q", name + "qd"]})
+            expected = extrapolated(self.ask("borne", operation, {"q": near_by, **given})[output], 2e-3)
+            self.near(answer[name + "q"], expected, 1e-8, output)
+            rows = [list(qd + step) for step in steps]
+            expected = extrapolated(self.ask("borne", operation, {"q": start, **given, "qd": rows})[output], 2e-3)
+            self.near(answer[name + "qd"], expected, 1e-8, output)
+
+    def test_mimic(self):
+        """The five-bar's right motor geared to its left: q_right = 3.1 - q_left."""
+        document = self.document("five_bar")
+        document["links"][2]["joint"]["mimic"] = {"joint": "left", "multiplier": -1, "offset": 3.1}
+        del document["links"][2]["joint"]["rotor_inertia"], document["links"][2]["joint"]["friction"]
+        del document["links"][0]["joint"]["rotor_inertia"], document["links"][0]["joint"]["friction"]
+        self.put_model("geared", document)
+        form = copy.copy(self.five)
+        form.rotor = form.viscous = 0
+        for q, qd, qdd in ((2.0, 1.0, 3.0), (1.8, -2.0, 1.0)):
+            both = form.tau(np.array([q, 3.1 - q]), np.array([qd, -qd]), np.array([qdd, -qdd]))
+            self.near(self.ask("geared", "inverse-dynamics", {"q": [q], "qd": [qd], "qdd": [qdd]})["tau"], [both[0] - both[1]], 1e-10)
+
+    def test_motors(self):
+        """A motor on the coupler that turns its joint: I n^2 k^2 / 2 + I n k w, k the joint's ratio, w the coupler's."""
+        document = self.document()
+        document["motors"] = [{"joint": "coupler_joint", "link": "coupler", "axis": [0, 0, 1], "gear_ratio": 20, "spin_inertia": 1e-6}]
+        self.put_model("driven", document)
+        bare = self.four
+
+        class Driven(Energies):
+            potential = staticmethod(bare.potential)
+
+            def mass_matrix(self, q):
+                w3, w4 = bare.ratios(q[0])
+                return bare.mass_matrix(q) + 1e-6 * (400 * (w3 - w4)**2 + 2 * 20 * (w3 - w4) * w3)
+        form, (s, rows) = Driven(), self.rows("four_bar", 62)
+        tau = self.ask("driven", "inverse-dynamics", s)["tau"]
+        for r, row in enumerate(rows):
+            self.near(tau[r], form.tau(*row), 1e-10)
+
+    def test_elastic_drive(self):
+        """Between motor and crank a spring: the crank's row has R = k (q - theta), the motor's B theta'' - R."""
+        document = self.document()
+        document["links"][0]["joint"].update({"elastic": {"stiffness": 5, "damping": 0.01}, "rotor_inertia": 3e-4})
+        put = self.put_model("soft", document)
+        self.assertEqual((put["nq"], put["nv"]), (2, 2))
+        s, rows = self.rows("four_bar", 63)
+        batch = {n: [[x[0], x[0] + 0.1 * (r + 1)] for r, x in enumerate(s[n])] for n in MOTION}
+        tau = self.ask("soft", "inverse-dynamics", batch)["tau"]
+        for r, row in enumerate(rows):
+            R = -0.1 * (r + 1) * (5 + 0.01)
+            motor = 3e-4 * batch["qdd"][r][1] - R
+            self.near(tau[r], [self.four.tau(*row)[0] + R, motor], 1e-10)
+        back = self.ask("soft", "forward-dynamics", {"q": batch["q"], "qd": batch["qd"], "tau": tau})["qdd"]
+        self.near(back, batch["qdd"], 1e-9)
+
+    def test_cut_elsewhere(self):
+        """The four-bar cut at the rocker's pivot: another tree, the same robot, forces and all."""
+        document = self.document()
+        crank, rocker, coupler = document["links"]
+        coupler.update(parent="crank", joint={"name": "coupler_joint", "type": "revolute", "axis": [0, 0, 1], "actuated": False,
+                                              "home": 0.3, "origin": {"xyz": [self.four.a, 0, 0]}})
+        coupler["inertial"]["xyz"] = [0.06, 0, 0]
+        rocker.update(parent="coupler", joint={"name": "rocker_joint", "type": "revolute", "axis": [0, 0, 1], "actuated": False,
+                                               "home": 1, "origin": {"xyz": [self.four.b, 0, 0]}})
+        document["links"] = [crank, coupler, rocker]
+        rocker["inertial"]["xyz"] = [-0.04, 0, 0]
+        document["frames"] = [{"name": "pivot", "link": "ground", "xyz": [self.four.d, 0, 0]},
+                              {"name": "foot", "link": "rocker", "xyz": [-self.four.c, 0, 0]}]
+        document["loops"] = [{"name": "pivot_pin", "frame_a": "pivot", "frame_b": "foot", "type": "revolute", "axis": [0, 0, 1]}]
+        self.put_model("recut", document)
+        s, rows = self.rows("four_bar", 64)
+        guess = []
+        for (q,), *_ in rows:
+            third, fourth = self.four.angles(q)
+            guess.append([third - q, fourth - third])
+        answer = self.ask("recut", "inverse-dynamics", {**s, "guess": guess, "outputs": ["tau", "joint_wrenches", "full"]})
+        for r, ((q,), (qd,), (qdd,)) in enumerate(rows):
+            third, fourth = self.four.angles(q)
+            torque, (on_crank, on_rocker, _, on_coupler) = self.four.forces(q, qd, qdd)
+            self.near(answer["tau"][r], [torque], 1e-10)
+            self.near(answer["full"]["loop_wrenches"][r], [[*on_rocker, 0, 0, 0, 0]], 1e-9)
+            self.near(answer["joint_wrenches"][r][1], [*turned(-third, on_coupler), 0, 0, 0, 0], 1e-9)
+
+
+if __name__ == "__main__":
+    tap.main()
