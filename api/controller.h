@@ -2,28 +2,47 @@
  *
  *     pd_gravity        tau = kp (r - q) + kd (r' - q') + g(q)
  *     computed_torque   tau = inverse dynamics of  r'' + kd (r' - q') + kp (r - q)
+ *     hua               hua.h: for robots of which some joints are elastic, their motors following what these need
  *
- * Gains are one for each joint, or one for all. A controller knows the robot as it is held, with the gravity and the
- * friction of the request; payload and wrenches it does not know: what they do is seen in the tracking errors. */
+ * Gains are one for each coordinate, or one for all. A controller knows the robot as it is held, with the gravity and
+ * the friction of the request; payload and wrenches it does not know: what they do is seen in the tracking errors. */
 #pragma once
 #include "signal.h"
 
 /* What a controller sees, in lanes: W rows side by side. */
 typedef struct api_controlled {
     const dyn_kernels *kernels;
-    const dyn_scene   *scene; /* the robot as the controller knows it */
+    const dyn_scene   *scene;  /* the robot as the controller knows it */
+    const dyn_scene   *actual; /* and as it is: to tell what would be measured */
+    const double      *wrenches;
     void              *workspace;
-    size_t             n; /* nv W */
-    const double      *q, *qd, *kp, *kd;
-    const double      *error[2];     /* r - q, r' - q' */
-    const double      *acceleration; /* r'' */
-    double            *command;      /* nv, to work with */
+    size_t             nv, W, states; /* lanes behind the states repeat the last of them */
+    const double      *q, *qd;
+    const double      *gains[2];                     /* kp, kd: nv, not in lanes */
+    double            *reference[API_SIGNAL_ORDERS]; /* nv: r, r', r'' */
+    double            *error[2];                     /* nv: r - q, r' - q' */
+    double             filter;                       /* rad/s */
+    const double      *state;                        /* of the controller's own, and its rate */
+    double            *state_rate;
+    double            *room; /* lanes to work with */
 } api_controlled;
 
 typedef struct api_controller {
-    const char *name;
+    const char        *name;
+    const char *const *fields; /* of a request, ending with NULL */
+    bool               divides_by_kd;
+    /* Entries of room, and of a state of its own that is integrated with the robot's; NULL: nv, and none. */
+    size_t (*room)(const dyn_model *model);
+    size_t (*states)(const dyn_model *model);
     void (*torques)(const api_controlled *c, double *tau);
+    /* Sets the state to begin with, which is 0 before; tau is to work with. NULL: it stays. */
+    void (*start)(const api_controlled *c, double *tau, double *state);
 } api_controller;
+
+extern const api_controller api_hua_controller; /* hua_control.c */
 
 /* NULL with a problem when a string value names none. */
 const api_controller *api_read_controller(const api_evaluation *e, const api_node *value, const api_place *at);
+
+size_t api_controller_room(const api_controller *controller, const dyn_model *model);
+size_t api_controller_states(const api_controller *controller, const dyn_model *model); /* of NULL none */

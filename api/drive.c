@@ -2,8 +2,10 @@
 #include "drive.h"
 #include <string.h>
 
-static const char *const torque_fields[]     = {"tau", NULL};
-static const char *const controller_fields[] = {"controller", "kp", "kd", "reference", NULL};
+static const char *const torque_fields[] = {"tau", NULL};
+static const char *const needed[]        = {"kp", "kd", "reference", NULL};
+
+#define FILTER 200 /* rad/s, if nothing is said */
 
 static bool need(const api_evaluation *e, const api_node *given, const char *key, const api_place *up)
 {
@@ -11,9 +13,9 @@ static bool need(const api_evaluation *e, const api_node *given, const char *key
     return api_node_get(given, key) || api_fail_at(e, &at, API_MISSING_FIELD, "a controller needs its %s", key);
 }
 
-/* One for each joint, or a number for all of them. */
-static bool read_gains(api_evaluation *e, const api_node *given, const char *key, const api_place *up, double **gains,
-                       bool *alone)
+/* One for each joint, or a number for all of them; `divides`: none may be 0. */
+static bool read_gains(api_evaluation *e, const api_node *given, const char *key, const api_place *up, bool divides,
+                       double **gains, bool *alone)
 {
     const api_node *value = api_node_get(given, key);
     api_place       at    = api_place_key(up, key);
@@ -24,10 +26,21 @@ static bool read_gains(api_evaluation *e, const api_node *given, const char *key
         return false;
     for (size_t i = 0; i < (*alone ? 1 : nv); i++) {
         api_place entry_at = *alone ? at : api_place_index(&at, i);
-        if (!((*gains)[i] >= 0))
-            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%.17g given, a gain of at least 0 expected", (*gains)[i]);
+        if (!((*gains)[i] >= 0) || (divides && (*gains)[i] == 0))
+            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%.17g given, a gain %s 0 expected", (*gains)[i],
+                               divides ? "greater than" : "of at least");
     }
     return true;
+}
+
+static bool read_filter(const api_evaluation *e, const api_node *given, const api_place *up, api_drive *d)
+{
+    const api_node *value = api_node_get(given, "filter");
+    api_place       at    = api_place_key(up, "filter");
+    d->filter             = FILTER;
+    if (!value) return true;
+    if (!api_read_number(e, value, &at, &d->filter)) return false;
+    return d->filter > 0 || api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, rad/s greater than 0 expected", d->filter);
 }
 
 static bool read_controlled(api_evaluation *e, const api_node *given, const api_place *up, double duration,
@@ -38,12 +51,16 @@ static bool read_controlled(api_evaluation *e, const api_node *given, const api_
         return api_fail_at(e, &at, API_NOT_SUPPORTED,
                            "controllers are for models with as many positions as velocities; %s has nq = %zu, nv = %zu",
                            e->model->name, e->model->nq, e->model->nv);
-    if (!api_check_keys(e, given, up, controller_fields, "a controller")) return false;
-    for (size_t i = 1; controller_fields[i]; i++)
-        if (!need(e, given, controller_fields[i], up)) return false;
     d->controller = api_read_controller(e, api_node_get(given, "controller"), &at);
-    return d->controller && read_gains(e, given, "kp", up, &d->gains[0], &d->gain_alone[0]) &&
-           read_gains(e, given, "kd", up, &d->gains[1], &d->gain_alone[1]) &&
+    if (!d->controller) return false;
+    if (d->controller->states && e->model->loops)
+        return api_fail_at(e, &at, API_NOT_FOR_LOOPS, "%s is for robots without loops", d->controller->name);
+    if (!api_check_keys(e, given, up, d->controller->fields, d->controller->name)) return false;
+    for (size_t i = 0; needed[i]; i++)
+        if (!need(e, given, needed[i], up)) return false;
+    bool divides = d->controller->divides_by_kd;
+    return read_gains(e, given, "kp", up, false, &d->gains[0], &d->gain_alone[0]) &&
+           read_gains(e, given, "kd", up, divides, &d->gains[1], &d->gain_alone[1]) && read_filter(e, given, up, d) &&
            api_signal_read(e, api_node_get(given, "reference"), &reference_at, duration, &d->signal);
 }
 

@@ -1,7 +1,7 @@
 /* drive.h - "input" of a simulation: what drives the robot.
  *
  *     {"tau": signal}                                           torques (signal.h)
- *     {"controller", "kp", "kd", "reference": signal}           a controller (controller.h)
+ *     {"controller", "kp", "kd", "reference": signal, ...}      a controller (controller.h)
  *
  * Without it nothing does: torques are zero. */
 #pragma once
@@ -13,6 +13,7 @@ typedef struct api_drive {
     api_signal            signal;        /* torques, or the reference */
     double               *gains[2];      /* kp, kd: [nv] */
     bool                  gain_alone[2]; /* one for all joints */
+    double                filter;        /* rad/s */
 } api_drive;
 
 /* Reads and checks; `value` may be NULL. False with a problem. */

@@ -18,25 +18,23 @@ static double *take(api_evaluation *e, const api_plant *p, size_t entries, bool 
 static void take_drive(api_evaluation *e, api_plant *p, bool *room)
 {
     const api_drive *d  = &p->s->drive;
-    size_t           nv = e->model->nv, W = p->W;
+    size_t           nv = e->model->nv;
     for (int r = 0; d->controller && r < API_SIGNAL_ORDERS; r++)
         p->reference[r] = take(e, p, nv, room);
-    for (int i = 0; d->controller && i < 2; i++) {
+    for (int i = 0; d->controller && i < 2; i++)
         p->error[i] = take(e, p, nv, room);
-        p->gains[i] = take(e, p, nv, room);
-        for (size_t k = 0; *room && k < nv * W; k++)
-            p->gains[i][k] = d->gains[i][k / W];
-    }
+    if (d->controller) p->control = take(e, p, api_controller_room(d->controller, e->model->dyn), room);
 }
 
 bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
 {
     size_t nq = e->model->nq, nv = e->model->nv;
-    bool   room    = true;
-    *p             = (api_plant){.e = e, .s = s, .entries = nq + nv + API_WORKS, .known = e->scene, .still = e->scene};
-    p->kernels     = s->tolerance > 0 && !s->stiff ? dyn_kernels_at(0) : e->call->api->kernels;
-    p->W           = (size_t)p->kernels->lanes;
-    p->known.model = e->model->dyn;
+    bool   room         = true;
+    *p                  = (api_plant){.e = e, .s = s, .known = e->scene, .still = e->scene};
+    p->entries          = nq + nv + api_controller_states(s->drive.controller, e->model->dyn) + API_WORKS;
+    p->kernels          = s->tolerance > 0 && !s->stiff ? dyn_kernels_at(0) : e->call->api->kernels;
+    p->W                = (size_t)p->kernels->lanes;
+    p->known.model      = e->model->dyn;
     p->known.n_wrenches = 0;
     p->still.terms      = 0;
     memset(p->still.gravity, 0, sizeof p->still.gravity);
@@ -46,39 +44,12 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     p->at       = take(e, p, p->entries, &room);
     p->q        = take(e, p, nq, &room);
     p->tau      = take(e, p, nv, &room);
-    p->command  = take(e, p, nv, &room);
     p->effort   = take(e, p, nv, &room);
     p->singular = take(e, p, 1, &room);
     for (int i = 0; i < 4; i++)
         p->slope[i] = take(e, p, p->entries, &room);
     take_drive(e, p, &room);
     return room && p->workspace;
-}
-
-/* Entries of a state's lanes into lane l. */
-static void gather(const api_plant *p, const double *lanes, size_t entries, size_t state, size_t l, double *to)
-{
-    size_t        W    = p->e->lanes;
-    const double *from = lanes + state / W * entries * W + state % W;
-    for (size_t i = 0; i < entries; i++)
-        to[i * p->W + l] = from[i * W];
-}
-
-void api_plant_start(api_plant *p, size_t first, size_t rows)
-{
-    const api_evaluation *e = p->e;
-    size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
-    p->rows   = rows;
-    p->steps  = 0;
-    p->inside = 0;
-    memset(p->fault, 0, sizeof p->fault);
-    memset(p->y, 0, p->entries * W * sizeof *p->y);
-    for (size_t l = 0; l < W; l++) {
-        size_t row = p->row[l] = first + (l < rows ? l : rows - 1), state = row * e->samples;
-        gather(p, e->state[API_Q], nq, state, l, p->y);
-        gather(p, e->state[API_QD], nv, state, l, p->y + nq * W);
-        if (p->wrenches) gather(p, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
-    }
 }
 
 /* --- geometry --------------------------------------------------------------------------------------------------- */
@@ -129,39 +100,91 @@ static void positions_rate(const api_plant *p, const double *qd, double *rate)
 
 /* --- what acts -------------------------------------------------------------------------------------------------- */
 
-static void control(api_plant *p, const double *qd)
+/* What a controller sees at time t. Behind q' stands its own state. */
+static api_controlled look_at(api_plant *p, double t, const double *qd, double *rate)
 {
-    const api_drive *d = &p->s->drive;
-    size_t           n = p->e->model->nv * p->W;
-    for (size_t i = 0; i < n; i++) {
+    const api_drive *d  = &p->s->drive;
+    size_t           nv = p->e->model->nv, W = p->W;
+    api_signal_at(p->e, &d->signal, W, p->row, t, p->inside, API_SIGNAL_ORDERS, p->reference);
+    for (size_t i = 0; i < nv * W; i++) {
         p->error[0][i] = p->reference[0][i] - p->q[i];
         p->error[1][i] = p->reference[1][i] - qd[i];
     }
-    api_controlled c = {
-        .kernels      = p->kernels,
-        .scene        = &p->known,
-        .workspace    = p->workspace,
-        .n            = n,
-        .q            = p->q,
-        .qd           = qd,
-        .kp           = p->gains[0],
-        .kd           = p->gains[1],
-        .error        = {p->error[0], p->error[1]},
-        .acceleration = p->reference[2],
-        .command      = p->command,
+    return (api_controlled){
+        .kernels    = p->kernels,
+        .scene      = &p->known,
+        .actual     = &p->e->scene,
+        .wrenches   = p->wrenches,
+        .workspace  = p->workspace,
+        .nv         = nv,
+        .W          = W,
+        .states     = p->s->stiff ? W : p->rows, /* columns of a Jacobian are states of their own */
+        .q          = p->q,
+        .qd         = qd,
+        .gains      = {d->gains[0], d->gains[1]},
+        .reference  = {p->reference[0], p->reference[1], p->reference[2]},
+        .error      = {p->error[0], p->error[1]},
+        .filter     = d->filter,
+        .state      = qd + nv * W,
+        .state_rate = rate + nv * W,
+        .room       = p->control,
     };
+}
+
+static void drive(api_plant *p, double t, const double *qd, double *rate)
+{
+    const api_drive *d                      = &p->s->drive;
+    double *const    tau[API_SIGNAL_ORDERS] = {p->tau};
+    if (!d->given) return; /* zero from the beginning */
+    if (!d->controller) {
+        api_signal_at(p->e, &d->signal, p->W, p->row, t, p->inside, 1, tau);
+        return;
+    }
+    api_controlled c = look_at(p, t, qd, rate);
     d->controller->torques(&c, p->tau);
 }
 
-static void drive(api_plant *p, double t, const double *qd)
+/* The controller's state at the beginning. */
+static void start_control(api_plant *p)
 {
-    const api_drive *d = &p->s->drive;
-    if (!d->given) return; /* zero from the beginning */
-    double *const tau[API_SIGNAL_ORDERS] = {p->tau};
-    api_signal_at(p->e, &d->signal, p->W, p->row, t, p->inside, d->controller ? API_SIGNAL_ORDERS : 1,
-                  d->controller ? p->reference : tau);
-    if (d->controller) control(p, qd);
+    const api_controller *controller = p->s->drive.controller;
+    size_t                nq = p->e->model->nq, nv = p->e->model->nv, W = p->W;
+    if (!controller || !controller->start) return;
+    memcpy(p->q, p->y, nq * W * sizeof *p->q);
+    api_controlled c = look_at(p, 0, p->y + nq * W, p->slope[0] + nq * W);
+    controller->start(&c, p->tau, p->y + (nq + nv) * W);
 }
+
+/* --- beginning -------------------------------------------------------------------------------------------------- */
+
+/* Entries of a state's lanes into lane l. */
+static void gather(const api_plant *p, const double *lanes, size_t entries, size_t state, size_t l, double *to)
+{
+    size_t        W    = p->e->lanes;
+    const double *from = lanes + state / W * entries * W + state % W;
+    for (size_t i = 0; i < entries; i++)
+        to[i * p->W + l] = from[i * W];
+}
+
+void api_plant_start(api_plant *p, size_t first, size_t rows)
+{
+    const api_evaluation *e = p->e;
+    size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
+    p->rows   = rows;
+    p->steps  = 0;
+    p->inside = p->s->n_cuts > 1 ? 0.5 * (p->s->cuts[0] + p->s->cuts[1]) : 0;
+    memset(p->fault, 0, sizeof p->fault);
+    memset(p->y, 0, p->entries * W * sizeof *p->y);
+    for (size_t l = 0; l < W; l++) {
+        size_t row = p->row[l] = first + (l < rows ? l : rows - 1), state = row * e->samples;
+        gather(p, e->state[API_Q], nq, state, l, p->y);
+        gather(p, e->state[API_QD], nv, state, l, p->y + nq * W);
+        if (p->wrenches) gather(p, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
+    }
+    start_control(p);
+}
+
+/* --- work ------------------------------------------------------------------------------------------------------- */
 
 /* sum_i effort_i q'_i, times sign */
 static void power(const api_plant *p, const double *effort, const double *qd, double sign, double *to)
@@ -244,18 +267,18 @@ static void note_singular(api_plant *p, const double *y, double t, size_t l)
 void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
 {
     const api_evaluation *e = p->e;
-    size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
+    size_t                W = p->W, nq = e->model->nq;
     const double         *qd = y + nq * W;
     memcpy(p->q, y, nq * W * sizeof *p->q);
     api_plant_project(p, p->q, W, W);
-    drive(p, t, qd);
+    drive(p, t, qd, rate + nq * W);
     dyn_forward_dynamics io = {
         .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};
     p->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
     for (size_t l = 0; l < W; l++)
         if (p->singular[l] >= 0) note_singular(p, y, t, l);
     positions_rate(p, qd, rate);
-    put_powers(p, qd, rate + (nq + nv) * W);
+    put_powers(p, qd, rate + (p->entries - API_WORKS) * W);
 }
 
 /* --- faults ----------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* plant.h - the robot as a system of differential equations: W simulations side by side, y = [q; q'; work]
+/* plant.h - the robot as a system of differential equations: W simulations side by side, y = [q; q'; controller; work]
  * (simulation.h) in lanes. */
 #pragma once
 #include "simulation.h"
@@ -17,7 +17,7 @@ typedef struct api_plant {
     const api_simulation *s;
     const dyn_kernels    *kernels;
     size_t                W;       /* of these; one simulation alone goes through the narrowest, unless it is stiff */
-    size_t                entries; /* of y: nq + nv + API_WORKS */
+    size_t                entries; /* of y: nq + nv, the controller's, API_WORKS */
     size_t                rows;    /* simulations, at most W; the other lanes repeat the last */
     size_t                row[DYN_MAX_LANES];
     api_fault             fault[DYN_MAX_LANES];
@@ -27,9 +27,9 @@ typedef struct api_plant {
     dyn_scene             still;  /* without gravity, friction and springs */
     void                 *workspace;
     double               *wrenches; /* NULL: none */
-    double               *y, *q, *tau, *command, *effort, *singular;
-    double               *reference[API_SIGNAL_ORDERS], *error[2], *gains[2];
-    double               *slope[4], *at; /* of the method's stages: y' and y */
+    double               *y, *q, *tau, *effort, *singular;
+    double               *reference[API_SIGNAL_ORDERS], *error[2], *control; /* what the controller works with */
+    double               *slope[4], *at;                                     /* of the method's stages: y' and y */
 } api_plant;
 
 /* Memory of the request's; false with a problem. */

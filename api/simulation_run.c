@@ -63,7 +63,7 @@ static void put_sample(api_plant *p, size_t n, double time)
         scatter(p, figures, 1, l, state, s->time);
         scatter(p, figures + W, 1, l, state, s->steps);
         for (size_t i = 0; i < API_WORKS; i++)
-            scatter(p, p->y + (nq + nv + i) * W, 1, l, state, s->work[i]);
+            scatter(p, p->y + (p->entries - API_WORKS + i) * W, 1, l, state, s->work[i]);
         for (size_t i = 0; i < 2; i++)
             scatter(p, p->error[i], nv, l, state, s->error[i]);
     }
