@@ -404,8 +404,18 @@ class Refused(UrdfCase):
             self.refuse(robot(*ARM).replace(*change), 422, "bad-inertia" if "-1" in change[1] else "missing-field",
                         'link "b"')
 
+    def test_planar_joint(self):
+        """Its axis is the normal; what is for one coordinate is reported and left out."""
+        inside = '<axis xyz="0 0 1"/><dynamics damping="2"/><limit effort="1" velocity="1"/>'
+        answer = self.put_urdf("planar", robot(link("a"), link("b", INERTIAL), joint("j", "a", "b", inside, "planar")))
+        report = self.ok(answer, 201)["report"]
+        for dropped in ("dynamics", "limit"):
+            self.assertTrue(any(f"<{dropped}>" in entry["text"] for entry in report), report)
+        model = self.ok(self.client.get("/v1/models/planar"))
+        self.assertEqual(model["position_names"], ["j.x", "j.y", "j.angle"])
+
     def test_joint_types_that_come_later(self):
-        for kind in ("planar", "floating"):
+        for kind in ("floating",):
             answer = self.put_urdf("later", robot(link("a"), link("b", INERTIAL), joint("j", "a", "b", kind=kind)))
             if answer.status == 422:
                 self.assertIn('joint "j"', answer.json()["detail"])

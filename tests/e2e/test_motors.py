@@ -1,0 +1,339 @@
+"""Motors and elastic joints: against Lagrange's equations of the gyrostats, the inertia matrix by hand, forward dynamics
+from the inverse model (Hua's algorithm 2), rigid robots as the limit of stiff ones, and balances of energy."""
+import json
+import os
+import random
+
+import numpy as np
+import tap
+from gyrostat import Gyrostat
+from harness import ROOT, ServerCase
+from samples import body
+
+with open(os.path.join(ROOT, "models", "hua.json")) as file:
+    HUA = json.load(file)
+
+
+def link(name, parent, kind, axis, origin, mass=1.0, **joint):
+    return {"name": name, "parent": parent,
+            "joint": {"name": "at_" + name, "type": kind, "axis": axis, "origin": origin, **joint},
+            "inertial": body(mass, (0.05, -0.02, 0.1))}
+
+
+def motor(joint, on, axis, ratio, inertia=3e-4, **more):
+    return {"joint": joint, "link": on, "axis": axis, "gear_ratio": ratio, "spin_inertia": inertia, **more}
+
+
+# Every kind of joint that may be elastic, with and without motors; motors before, on and beyond what they turn.
+MIXED = {
+    "links": [
+        link("a", "base", "revolute", [0, 1, 1], {"xyz": [0.1, 0, 0.2], "rpy": [0.3, -0.2, 0.5]}, 3),
+        link("b", "a", "prismatic", [1, 0, 0.5], {"xyz": [0, 0.1, 0.3], "rpy": [0, 1, 0]}, 2,
+             elastic={"stiffness": 40, "damping": 0.5, "rest": 0.1}, rotor_inertia=0.8),
+        link("c", "b", "revolute", [1, 2, -1], {"xyz": [0.2, 0, 0]}, 1.5,
+             elastic={"stiffness": 30, "damping": 0.2, "rest": -0.3}),
+        link("d", "a", "helical", [0, 0, -1], {"rpy": [1, 0, 0.2]}, 1.2, pitch=0.05),
+        link("e", "d", "planar", [0.3, -0.2, 1], {"xyz": [0, 0, 0.2], "rpy": [0.1, 0.2, 0.3]}, 0.9),
+        link("f", "e", "helical", [1, 1, 0], {"xyz": [0.1, 0, 0]}, 0.7, pitch=-0.1,
+             elastic={"stiffness": 15, "rest": 0.2})],
+    "motors": [
+        motor("at_c", "a", [0.2, 0, 1], -40, inertial=body(0.5, (0, 0.1, 0.1))),
+        motor("at_a", "base", [0, 0, 1], 50),
+        motor("at_d", "b", [1, -1, 0], 30, 5e-4, inertial=body(0.4, (0.1, 0, 0))),
+        motor("at_f", "f", [0, 2, 1], 25)]}
+NAMES = ["at_a", "at_b", "at_c", "at_d", "at_e.x", "at_e.y", "at_e.angle", "at_f", "at_b.motor", "at_c.motor", "at_f.motor"]
+
+
+def planar_two(elastic):
+    """Two rods that turn about z in a plane; motor 2 sits on the first."""
+    def rod(name, parent, x):
+        return {"name": name, "parent": parent,
+                "joint": {"name": "at_" + name, "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [x, 0, 0]},
+                          **({"elastic": {"stiffness": 100}} if elastic else {})},
+                "inertial": {"mass": 2, "com": [0.3, 0, 0], "inertia": {"xx": 0.01, "yy": 0.1, "zz": 0.11}}}
+    return {"links": [rod("one", "base", 0), rod("two", "one", 0.5)],
+            "motors": [motor("at_one", "base", [0, 0, 1], 20, 1e-3), motor("at_two", "one", [0, 0, 1], 30, 2e-3)]}
+
+
+class Motors(ServerCase):
+    MODELS = {"hua": HUA, "mixed": MIXED}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name, document in {"mixed": MIXED, "elastic_two": planar_two(True), "rigid_two": planar_two(False)}.items():
+            assert cls.client.put(f"/v1/models/{name}", document).status == 201
+
+    def states(self, name, rows=4):
+        source, n = random.Random(name), Gyrostat(self.MODELS[name]).n
+        return {key: [[source.uniform(-size, size) for _ in range(n)] for _ in range(rows)]
+                for key, size in (("q", 1), ("qd", 2), ("qdd", 3))}
+
+    # --- against Lagrange ----------------------------------------------------------------------------------------
+
+    def test_inverse_dynamics(self):
+        for name, document in self.MODELS.items():
+            s, reference = self.states(name), Gyrostat(document)
+            expected = [reference.efforts(*row).tolist() for row in zip(s["q"], s["qd"], s["qdd"])]
+            self.assertClose(self.ask(name, "inverse-dynamics", s)["tau"], expected, 1e-12, what=name)
+
+    def test_mass_matrix_and_energies(self):
+        for name, document in self.MODELS.items():
+            s, reference = self.states(name), Gyrostat(document)
+            M = [reference.mass_matrix(np.array(q)).tolist() for q in s["q"]]
+            self.assertClose(self.ask(name, "mass-matrix", {"q": s["q"]})["mass_matrix"], M, 1e-13, what=name)
+            energy = self.ask(name, "energy", {"q": s["q"], "qd": s["qd"]})
+            self.assertClose(energy["kinetic"], [reference.kinetic(*x) for x in zip(s["q"], s["qd"])], 1e-13, what=name)
+            self.assertClose(energy["potential"], [reference.potential(np.array(q)) for q in s["q"]], 1e-13, what=name)
+
+    def test_forward_dynamics_undoes_inverse_dynamics(self):
+        for name in self.MODELS:
+            s = self.states(name)
+            tau = self.ask(name, "inverse-dynamics", s)["tau"]
+            back = self.ask(name, "forward-dynamics", {"q": s["q"], "qd": s["qd"], "tau": tau})["qdd"]
+            self.assertClose(back, s["qdd"], 1e-10, what=name)
+
+    # --- by hand -------------------------------------------------------------------------------------------------
+
+    def test_blocks_of_the_inertia_matrix(self):
+        """Two rods in a plane: M of the links and whole motors, S = [J2 r2; 0] of the second motor, B = r^2 J."""
+        q = 0.7
+        one, two, cross = 0.11 + 2 * 0.09, 0.11 + 2 * 0.09, 2 * 0.5 * 0.3 * np.cos(q)
+        M = np.array([[one + two + 2 * 0.25 + 2 * cross, two + cross], [two + cross, two]])
+        S, B = np.array([[0, 2e-3 * 30], [0, 0]]), np.diag([1e-3 * 400, 2e-3 * 900])
+        whole = np.block([[M, S], [S.T, B]])
+        answer = self.ask("elastic_two", "mass-matrix", {"q": [0.3, q, -1, 2]})
+        self.assertClose(answer["mass_matrix"], whole.tolist(), 1e-14)
+        rigid = M + S + S.T + B
+        self.assertClose(self.ask("rigid_two", "mass-matrix", {"q": [0.3, q]})["mass_matrix"], rigid.tolist(), 1e-14)
+
+    def test_elastic_efforts(self):
+        """At rest without gravity nothing is left but R = k (q - theta - rest)."""
+        q = {"at_one": 0.3, "at_two": -0.2, "at_one.motor": 0.25, "at_two.motor": 0.1}
+        answer = self.ask("elastic_two", "bias", {"q": q, "gravity": [0, 0, 0], "outputs": ["bias", "gravity", "friction"]})
+        self.assertClose(answer["bias"], [5, -30, -5, 30], 1e-14)
+        self.assertEqual(answer["gravity"], [0, 0, 0, 0])
+        self.assertEqual(answer["friction"], [0, 0, 0, 0])
+
+    def test_friction_of_a_motor_acts_on_what_it_turns(self):
+        rough = {"viscous": 0.3, "coulomb": {"positive": 2, "negative": 5}}
+        for elastic in (False, True):
+            document = planar_two(elastic)
+            for m, ratio in zip(document["motors"], (20, -30)):
+                m.update(friction=rough, gear_ratio=ratio)
+            self.put_model("rough", document)
+            qd = [1, -2] if not elastic else [7, 7, 1, -2]
+            friction = self.ask("rough", "bias", {"q": [0] * len(qd), "qd": qd, "outputs": ["friction"]})["friction"]
+            self.assertClose(friction, [0] * (len(qd) - 2) + [0.3 + 2, -0.6 - 5], 1e-14)
+
+    # --- by the inverse model ------------------------------------------------------------------------------------
+
+    def test_forward_dynamics_by_A_and_zeta(self):
+        """Columns of A by unit accelerations at rest without gravity and springs, zeta by none: A qdd = tau - zeta."""
+        for name, document in self.MODELS.items():
+            s, n = self.states(name), Gyrostat(document).n
+            tau = [[random.Random(n).uniform(-20, 20) for _ in range(n)] for _ in s["q"]]
+            found = self.ask(name, "forward-dynamics", {"q": s["q"], "qd": s["qd"], "tau": tau})["qdd"]
+            zeta = self.ask(name, "inverse-dynamics", {"q": s["q"], "qd": s["qd"]})["tau"]
+            for r, q in enumerate(s["q"]):
+                rest = np.array(self.ask(name, "inverse-dynamics", {"q": q})["tau"])
+                unit = self.ask(name, "inverse-dynamics", {"q": q, "qdd": np.eye(n).tolist()})["tau"]
+                A = (np.array(unit) - rest).T
+                expected = np.linalg.solve(A, np.array(tau[r]) - zeta[r])
+                self.assertClose(found[r], expected.tolist(), 1e-9, what=name)
+
+    def test_elastic_coordinates_free(self):
+        """Links' accelerations of elastic joints found, motors' given (Khalil 6.3); and a joint without a motor."""
+        for name, free in (("hua", ["joint3"]), ("mixed", ["at_b", "at_c", "at_f"]), ("mixed", ["at_d", "at_f.motor"])):
+            s = self.states(name)
+            names = self.ok(self.client.get(f"/v1/models/{name}"))["velocity_names"]
+            at = [names.index(f) for f in free]
+            tau = self.ask(name, "inverse-dynamics", s)["tau"]
+            request = {"q": s["q"], "qd": s["qd"], "free": free,
+                       "qdd": [[0 if v in at else x for v, x in enumerate(row)] for row in s["qdd"]],
+                       "tau": [[x if v in at else 0 for v, x in enumerate(row)] for row in tau]}
+            answer = self.ask(name, "inverse-dynamics", request)
+            self.assertClose(answer["qdd"], s["qdd"], 1e-9, what=f"{name} {free}")
+            self.assertClose(answer["tau"], tau, 1e-9, what=f"{name} {free}")
+
+    # --- in time -------------------------------------------------------------------------------------------------
+
+    def test_stiff_joints_become_rigid(self):
+        """What is left of the difference falls as 1 / stiffness."""
+        start = {"q": [0.2, -0.4, 0.3], "qd": [0.5, 0.2, -0.3]}
+        rigid = json.loads(json.dumps(HUA))
+        del rigid["links"][2]["joint"]["elastic"]
+        self.put_model("rigid", rigid)
+        how = {"duration": 0.3, "tolerance": 1e-10, "stiff": True, "times": [0, 0.3], "outputs": ["q"]}
+        end = np.array(self.ask("rigid", "simulate", {**start, **how})["q"][-1])
+        errors = []
+        for stiffness in (1e4, 1e5, 1e6):
+            stiff = json.loads(json.dumps(HUA))
+            stiff["links"][2]["joint"]["elastic"] = {"stiffness": stiffness, "damping": stiffness * 1e-3}
+            self.put_model("stiff", stiff)
+            both = {key: [*value, value[2]] for key, value in start.items()}
+            q = np.array(self.ask("stiff", "simulate", {**both, **how})["q"][-1])
+            self.assertLess(abs(q[3] - q[2]), 20 / stiffness)
+            errors.append(abs(q[:3] - end).max())
+        self.assertLess(errors[0], 1e-2)
+        for coarse, fine in zip(errors, errors[1:]):
+            self.assertTrue(5 < coarse / fine < 20, errors)
+
+    def test_balance_of_energy(self):
+        """What actuators bring and friction and dampers take, those of elastic joints too, is the change of energy."""
+        for name, document in self.MODELS.items():
+            n = Gyrostat(document).n
+            request = {"q": [0.1] * n, "qd": [0.3] * n, "duration": 0.5, "tolerance": 1e-10, "samples": 3,
+                       "input": {"tau": [1.0] * n},
+                       "outputs": ["kinetic", "potential", "actuator_work", "friction_work"]}
+            answer = self.ask(name, "simulate", request)
+            energy = np.array(answer["kinetic"]) + answer["potential"]
+            brought = np.array(answer["actuator_work"]) + answer["friction_work"]
+            self.assertClose((energy - energy[0]).tolist(), brought.tolist(), 1e-8, scale=float(abs(energy).max()))
+            if name == "mixed":
+                self.assertLess(answer["friction_work"][-1], -1e-3)
+
+    # --- derivatives ---------------------------------------------------------------------------------------------
+
+    def test_sensitivity(self):
+        """Against the same equations of Lagrange at states nearby: an exact difference of fourth order."""
+        for name, document in self.MODELS.items():
+            s, reference = self.states(name, 1), Gyrostat(document)
+            state = {key: s[key][0] for key in ("q", "qd", "qdd")}
+            answer = self.ask(name, "sensitivity", state)
+            for key, output in (("q", "dtau_dq"), ("qd", "dtau_dqd"), ("qdd", "dtau_dqdd")):
+                columns, h = [], 1e-3
+                for k in range(reference.n):
+                    at = [{**state, key: [x + (i == k) * f * h for i, x in enumerate(state[key])]} for f in (-2, -1, 1, 2)]
+                    t = [reference.efforts(x["q"], x["qd"], x["qdd"]) for x in at]
+                    columns.append((t[0] - 8 * t[1] + 8 * t[2] - t[3]) / (12 * h))
+                self.assertClose(answer[output], np.array(columns).T.tolist(), 1e-9, what=f"{name} {output}")
+
+    def test_torque_derivative(self):
+        for name in self.MODELS:
+            s = self.states(name, 1)
+            q, qd, qdd = (np.array(s[key][0]) for key in ("q", "qd", "qdd"))
+            h, times = 1e-3, (-2, -1, 1, 2)
+            rows = [[(q + qd * t + qdd * t * t / 2).tolist(), (qd + qdd * t).tolist(), qdd.tolist()]
+                    for t in (h * f for f in times)]
+            tau = np.array(self.ask(name, "inverse-dynamics", {key: [row[i] for row in rows]
+                                                               for i, key in enumerate(("q", "qd", "qdd"))})["tau"])
+            expected = (tau[0] - 8 * tau[1] + 8 * tau[2] - tau[3]) / (12 * h)
+            answer = self.ask(name, "torque-derivative", {key: s[key][0] for key in ("q", "qd", "qdd")})
+            self.assertClose(answer["tau_dot"], expected.tolist(), 1e-9, what=name)
+
+    # --- parameters ----------------------------------------------------------------------------------------------
+
+    def test_regressor(self):
+        """Row by row tau = regressor * parameters + joint_regressor * joint parameters, rotors locked."""
+        document = json.loads(json.dumps(HUA))
+        document["links"][1]["joint"]["friction"] = {"viscous": 0.7}
+        document["motors"][1]["friction"] = {"viscous": 0.2}
+        document["motors"][2]["friction"] = {"viscous": 0.4}
+        self.put_model("regressed", document)
+        s = self.states("hua")
+        answer = self.ask("regressed", "regressor", {**s, "outputs": ["regressor", "joint_regressor"]})
+        springs = [[0, 0, 100 * (q[2] - q[3]), -100 * (q[2] - q[3])] for q in s["q"]]
+        parameters = np.concatenate([self.parameters(document, name) for name in ("link1", "link2", "link3")])
+        joints = [0.004, 0, 0, 0.004, 0.9, 0, 0, 0, 0, 0.004, 0.4, 0]
+        tau = np.array(answer["regressor"]) @ parameters + np.array(answer["joint_regressor"]) @ joints + springs
+        self.assertClose(tau.tolist(), self.ask("regressed", "inverse-dynamics", s)["tau"], 1e-12)
+
+    def parameters(self, document, name):
+        """m, m c, tensor about the link's origin, of the link and the whole motors on it."""
+        total = np.zeros(10)
+        for owner, inertial in Gyrostat(document).bodies():
+            if owner != name:
+                continue
+            m, c = inertial["mass"], np.array(inertial.get("com", [0, 0, 0]), float)
+            I = inertial.get("inertia", {})
+            T = np.array([[I.get("xx", 0), I.get("xy", 0), I.get("xz", 0)], [I.get("xy", 0), I.get("yy", 0), I.get("yz", 0)],
+                          [I.get("xz", 0), I.get("yz", 0), I.get("zz", 0)]]) + m * (c @ c * np.eye(3) - np.outer(c, c))
+            total += [m, *(m * c), T[0, 0], T[0, 1], T[1, 1], T[0, 2], T[1, 2], T[2, 2]]
+        return total
+
+    def test_identify(self):
+        """From motion and torques without noise the model's own base parameters come back, motors' among them."""
+        s = self.states("hua", 60)
+        tau = self.ask("hua", "inverse-dynamics", s)["tau"]
+        answer = self.ask("hua", "identify", {**s, "tau": tau, "rotor": True, "friction": True})
+        own = dict(zip((f"link{i}.{p}" for i in (1, 2, 3) for p in
+                        ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")),
+                       np.concatenate([self.parameters(HUA, f"link{i}") for i in (1, 2, 3)])))
+        own.update({"joint1.rotor_inertia": 0.004, "joint2.rotor_inertia": 0.004, "joint3.motor.rotor_inertia": 0.004})
+        self.assertIn("joint3.motor.rotor_inertia", json.dumps(answer["base_parameters"]))
+        for base in answer["base_parameters"]:
+            grouping = base["grouping"]
+            value = own.get(grouping["parameter"], 0) + sum(part["coefficient"] * own.get(part["parameter"], 0)
+                                                            for part in grouping["with"])
+            self.assertLess(abs(base["value"] - value), 1e-8, base)
+
+    # --- the document --------------------------------------------------------------------------------------------
+
+    def test_names_and_figures(self):
+        model = self.ok(self.client.get("/v1/models/mixed"))
+        self.assertEqual(model["position_names"], NAMES)
+        self.assertEqual(model["velocity_names"], NAMES)
+        self.assertEqual(model["bodies"], ["a", "b", "c", "d", "e", "f"])
+        self.assertEqual([m["joint"] for m in model["motors"]], ["at_c", "at_a", "at_d", "at_f"])
+        self.assertEqual([m["link"] for m in model["motors"]], ["a", "base", "b", "f"])
+        self.assertAlmostEqual(model["motors"][3]["axis"][1], 2 / 5 ** 0.5)
+        joints = {j["name"]: j for j in model["joints"]}
+        self.assertEqual(joints["at_b"]["elastic"], {"stiffness": 40, "damping": 0.5, "rest": 0.1})
+        self.assertEqual(joints["at_f"]["pitch"], -0.1)
+        self.assertNotIn("elastic", joints["at_a"])
+        self.assertAlmostEqual(model["mass"], 3 + 2 + 1.5 + 1.2 + 0.9 + 0.7 + 0.5 + 0.4)
+
+    def test_joint_wrenches_are_of_the_links(self):
+        """One row a body, and its part along a rigid joint without a motor is that joint's effort."""
+        s = self.states("mixed")
+        answer = self.ask("mixed", "inverse-dynamics", {**s, "outputs": ["tau", "joint_wrenches"]})
+        self.assertEqual(np.array(answer["joint_wrenches"]).shape, (4, 6, 6))
+        axis = np.array(MIXED["links"][4]["joint"]["axis"]) / np.linalg.norm(MIXED["links"][4]["joint"]["axis"])
+        moment = np.array(answer["joint_wrenches"])[:, 4, 3:] @ axis
+        self.assertClose(moment.tolist(), [tau[6] for tau in answer["tau"]], 1e-11)
+
+    def test_document_comes_back(self):
+        for name in ("hua", "mixed"):
+            revision = self.ok(self.client.get(f"/v1/models/{name}"))["revision"]
+            document = self.ok(self.client.get(f"/v1/models/{name}/document"))
+            self.assertEqual(self.put_model("again", document)["revision"], revision)
+
+    def test_payload_is_a_heavier_link(self):
+        s, load = self.states("mixed"), {"link": "c", "mass": 0.5, "com": [0.1, 0, 0], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.2}}
+        document = json.loads(json.dumps(MIXED))
+        document["links"].append({"name": "load", "parent": "c", "joint": {"name": "grip", "type": "fixed"},
+                                  "inertial": {key: load[key] for key in ("mass", "com", "inertia")}})
+        self.put_model("loaded", document)
+        self.assertClose(self.ask("mixed", "inverse-dynamics", {**s, "payload": load})["tau"],
+                         self.ask("loaded", "inverse-dynamics", s)["tau"], 1e-13)
+
+    def test_spinning_rotor_turns_the_floating_body(self):
+        """A flywheel in free flight: momentum counts its spin, and speeding it up turns the hull the other way."""
+        flywheel = {"base": {"type": "floating", "link": "hull", "inertial": {"mass": 5, "inertia": {"xx": 1, "yy": 2, "zz": 2.5}}},
+                    "links": [{"name": "wheel", "parent": "hull", "joint": {"name": "axle", "type": "revolute", "axis": [0, 0, 1]},
+                               "inertial": {"mass": 1, "inertia": {"zz": 0.01}}}],
+                    "motors": [motor("axle", "hull", [0, 0, 1], 10, 0.02)]}
+        self.put_model("flywheel", flywheel)
+        still = {"q": [0, 0, 0, 0, 0, 0, 1, 0], "gravity": [0, 0, 0]}
+        momentum = self.ask("flywheel", "energy", {**still, "qd": [0] * 6 + [3], "outputs": ["momentum"]})["momentum"]
+        self.assertClose(momentum, [0, 0, 0, 0, 0, 0.01 * 3 + 0.02 * 30], 1e-15)
+        qdd = self.ask("flywheel", "forward-dynamics", {**still, "tau": [0] * 6 + [1]})["qdd"]
+        self.assertClose(2.51 * qdd[5] + (0.01 + 0.2) * qdd[6], 0, 1e-14, scale=1)
+        # and gyroscopic: a wheel at speed, the hull turned about x at w, takes J s w about y
+        tau = self.ask("flywheel", "inverse-dynamics", {**still, "qd": [0, 0, 0, 0.5, 0, 0, 3]})["tau"]
+        self.assertClose(tau, [0, 0, 0, 0, -0.5 * (0.01 * 3 + 0.02 * 30), 0, 0], 1e-15)
+
+    def test_what_is_suspicious(self):
+        document = planar_two(True)
+        document["motors"].pop()
+        report = self.put_model("weightless", document)["report"]
+        self.assertIn("/links/1/joint/elastic", [entry["where"] for entry in report])
+        problem = self.assertProblem(
+            self.client.post("/v1/models/weightless/forward-dynamics", {"q": [0] * 4, "tau": [0] * 4}), 422)
+        self.assertEqual(problem["code"], "singular-mass-matrix")
+        self.assertIn("at_two.motor", problem["detail"])
+
+
+if __name__ == "__main__":
+    tap.main()
