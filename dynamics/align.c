@@ -48,9 +48,13 @@ static void turn_moments(double s, double E[6])
 /* gamma' = gamma - theta */
 static void turn_child(double s, const double Rt[3][3], dyn_body *b)
 {
+    if (dyn_joint_turns_freely(b->joint)) {
+        turn_pose(Rt, &b->before);
+        b->turn = DYN_TURN_ZX;
+        return;
+    }
     double cg = b->cg;
     turn_vector(Rt, b->p_pc);
-    if (b->joint == DYN_FLOATING) return;
     b->cg = s * b->sg;
     b->sg = -s * cg;
     dyn_canonical_kind(b);

@@ -192,10 +192,32 @@ LANE_INLINE void articulated_shift(articulated *I, wrench *p, int k, lane r)
     p->n = load3(n);
 }
 
+typedef struct loaded {
+    articulated I;
+    wrench      p;
+} loaded;
+
+LANE_APART loaded articulated_turn_freely(const joint_pose *at, loaded x)
+{
+    const mat3 *R = &at->R;
+    x.I           = (articulated){sym3_rotate(R, x.I.A), sym3_rotate(R, x.I.Q), mat3_rotate(R, &x.I.H)};
+    x.p           = (wrench){mat3_mul(R, x.p.f), mat3_mul(R, x.p.n)};
+    articulated_shift(&x.I, &x.p, 0, at->p.x);
+    articulated_shift(&x.I, &x.p, 1, at->p.y);
+    articulated_shift(&x.I, &x.p, 2, at->p.z);
+    return x;
+}
+
 /* Of a child, in its axes about its origin, becomes the parent's; `flat` as articulated_project has left it. */
 LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulated *I, wrench *p, bool flat,
                                        dyn_joint_kind joint, dyn_turn turn)
 {
+    if (dyn_joint_turns_freely(joint)) {
+        loaded x = articulated_turn_freely(at.pose, (loaded){*I, *p});
+        *I       = x.I;
+        *p       = x.p;
+        return;
+    }
     if (joint == DYN_REVOLUTE) {
         if (flat) store3(I->H.m[2], vec3_zero());
         I->A = sym3_spin(I->A, at.c, at.s, flat);

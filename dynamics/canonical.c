@@ -114,7 +114,18 @@ static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
     memcpy(Rz, (double[3][3]){{c, -s, 0}, {s, c, 0}, {0, 0, 1}}, sizeof(double[3][3]));
 }
 
-void dyn_canonical_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
+/* A joint that turns freely needs no axes of its own: the body frame is the moved joint frame. */
+static void free_turn(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
+{
+    b->ca = b->cg = 1;
+    b->before     = *X_bj;
+    b->X_bl       = l->after;
+    b->turn       = DYN_TURN_NONE;
+    for (int e = 0; e < 9; e++)
+        if (X_bj->R[e / 3][e % 3] != (e % 4 == 0)) b->turn = DYN_TURN_ZX;
+}
+
+static void turn_about_axis(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
 {
     double A[3][3], R[3][3], Rz[3][3];
     frame_about(l->axis, A);
@@ -122,7 +133,6 @@ void dyn_canonical_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
     turn_of(b, R);
     theta_of(b, R, Rz);
     memcpy(b->p_pc, X_bj->p, sizeof b->p_pc);
-    b->joint   = l->joint;
     b->shifted = b->p_pc[0] != 0 || b->p_pc[1] != 0 || b->p_pc[2] != 0;
     /* link frame in body frame: (A Rz(-theta))^T after = Rz(theta) A^T after */
     dyn_pose X_bj2 = pose_identity();
@@ -132,15 +142,23 @@ void dyn_canonical_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
             At[i][j] = A[j][i];
     mat_mul(Rz, At, X_bj2.R);
     b->X_bl = pose_mul(&X_bj2, &l->after);
+}
 
+void dyn_canonical_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
+{
     const dyn_friction *f = &l->friction;
-    b->ratio              = l->ratio;
-    b->offset             = l->offset;
-    b->geared             = l->ratio != 1 || l->offset != 0;
-    b->near_end           = l->near_end;
-    b->rotor_inertia      = l->rotor_inertia;
-    b->friction           = *f;
-    b->spring             = l->spring;
-    b->rough              = f->viscous != 0 || f->positive != 0 || f->negative != 0;
-    b->sprung             = l->spring.stiffness != 0 || l->spring.damping != 0;
+    b->joint              = l->joint;
+    if (dyn_joint_turns_freely(l->joint))
+        free_turn(b, l, X_bj);
+    else
+        turn_about_axis(b, l, X_bj);
+    b->ratio         = l->ratio;
+    b->offset        = l->offset;
+    b->geared        = l->ratio != 1 || l->offset != 0;
+    b->near_end      = l->near_end;
+    b->rotor_inertia = l->rotor_inertia;
+    b->friction      = *f;
+    b->spring        = l->spring;
+    b->rough         = f->viscous != 0 || f->positive != 0 || f->negative != 0;
+    b->sprung        = l->spring.stiffness != 0 || l->spring.damping != 0;
 }

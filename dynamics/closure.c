@@ -20,8 +20,7 @@ typedef struct workspace {
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at    = arena_take(a, m->n_bodies, sizeof(joint_at)),
-                       .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
+    return (workspace){.at = joints_take(a, m), .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
 }
 
 size_t LANE_NAME(closure_size)(const dyn_model *m)
@@ -87,12 +86,12 @@ static void add_joint(const dyn_model *m, const workspace *ws, const frame_motio
     const dyn_body     *b  = &m->body[i];
     const world_motion *B  = &ws->world[i];
     size_t              nv = (size_t)m->nv, v = (size_t)b->v;
-    if (b->joint != DYN_FLOATING) {
+    if (!dyn_joint_turns_freely(b->joint)) {
         add_column(a, p, B, mat3_column(&B->R, 2), b->joint == DYN_REVOLUTE, sign * b->ratio, nv, v, deep, out);
         return;
     }
-    for (size_t k = 0; k < 6; k++)
-        add_column(a, p, B, mat3_column(&B->R, (int)k % 3), k >= 3, sign, nv, v + k, deep, out);
+    for (int k = joint_first_axis(b); k < 6; k++, v++)
+        add_column(a, p, B, mat3_column(&B->R, k % 3), k >= 3, sign, nv, v, deep, out);
 }
 
 /* Up from both frames to the last body before both; a parent has a lower number than its child. */
@@ -147,7 +146,7 @@ void LANE_NAME(closure)(const dyn_scene *scene, void *memory, const dyn_closure 
         lane *J = block_out(io->jacobian, block, 6 * nv * n), *Jd = block_out(io->jacobian_dot, block, 6 * nv * n);
         lane *Jdd = block_out(io->jacobian_ddot, block, 6 * nv * n);
         joints_place(m, q, ws.at);
-        world_motions(m, ws.at, q, block_in(io->qd, block, nv), block_in(io->qdd, block, nv), NULL, ws.world, deep);
+        world_motions(m, ws.at, block_in(io->qd, block, nv), block_in(io->qdd, block, nv), NULL, ws.world, deep);
         for (size_t k = 0; k < n; k++) {
             frame_motion a = frame_of(ws.world, &io->pairs[k].a, deep), b = frame_of(ws.world, &io->pairs[k].b, deep);
             results      out = {.J   = cleared(pair_of(J, 6 * nv, k), 6 * nv),

@@ -32,6 +32,7 @@ LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
 /* R_pc E R_pc^T */
 LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_joint_kind joint, dyn_turn turn)
 {
+    if (dyn_joint_turns_freely(joint)) return sym3_rotate(&at.pose->R, a);
     if (joint == DYN_REVOLUTE) a = sym3_turn_z(a, at.c, at.s);
     if (turn == DYN_TURN_NONE) return a;
     if (turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
@@ -82,7 +83,7 @@ LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, do
 {
     c->E = sym3_to_parent(b, at, c->E, joint, turn);
     c->h = to_parent(b, at, c->h, joint, turn);
-    if (joint == DYN_PRISMATIC)
+    if (joint != DYN_REVOLUTE)
         composite_slide(c, origin_in_parent(b, at, joint), mass);
     else
         composite_shift(c, b->p_pc, mass);
@@ -127,8 +128,8 @@ LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
     return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
 }
 
-/* Column `k` of its inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first: along e, (m e; h x e), about e, (e x h; I
- * e). */
+/* Column `k` of its inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first, for axes of joints that turn freely: along
+ * e, (m e; h x e), about e, (e x h; I e). */
 LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
 {
     lane        zero = lane_of(0), m = lane_of(b->grouped_mass);

@@ -19,7 +19,7 @@ typedef struct workspace {
 static workspace place(arena *a, const dyn_model *m)
 {
     size_t nv = (size_t)m->nv;
-    return (workspace){.at   = arena_take(a, m->n_bodies, sizeof(joint_at)),
+    return (workspace){.at   = joints_take(a, m),
                        .body = arena_take(a, m->n_bodies, sizeof(spatial_body)),
                        .dof  = arena_take(a, dof_count(m), sizeof(dof)),
                        .C    = arena_take(a, nv * nv, sizeof(lane)),
@@ -33,10 +33,10 @@ size_t LANE_NAME(coriolis_size)(const dyn_model *m)
     return a.used;
 }
 
-/* S': for one axis psi', for a base psi' + S' with psi' = 0. */
-LANE_INLINE twist axis_rate(const dyn_body *b, const dof *d)
+/* S' */
+LANE_INLINE twist axis_rate(const dof *d)
 {
-    return b->joint == DYN_FLOATING ? d->D : d->P;
+    return twist_sub(d->D, d->P);
 }
 
 static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k, lane *C)
@@ -49,22 +49,22 @@ static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k,
     wrench              F   = {times(0.5, two.f), times(0.5, two.n)};
     wrench              t   = inertia_mul(b->subtree_mass, B->h, B->E, d->S);
     vec3                r   = times(0.5, coriolis_mul_transposed(B->l, &B->C, d->S));
-    F                       = wrench_add(F, inertia_mul(b->subtree_mass, B->h, B->E, axis_rate(b, d)));
+    F                       = wrench_add(F, inertia_mul(b->subtree_mass, B->h, B->E, axis_rate(d)));
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
             const dof *e  = &ws->dof[dof_first(m, (size_t)p) + j];
             size_t     vb = (size_t)m->body[p].v + j;
-            C[va * nv + vb] += power(axis_rate(&m->body[p], e), t) + dot(r, e->S.w);
+            C[va * nv + vb] += power(axis_rate(e), t) + dot(r, e->S.w);
             if (p != (int)i) C[vb * nv + va] += power(e->S, F);
         }
 }
 
-static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd, lane *C)
+static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const lane *qd, lane *C)
 {
     const dyn_model *m = scene->model;
     for (size_t e = 0; e < (size_t)m->nv * (size_t)m->nv; e++)
         C[e] = lane_of(0);
-    spatial_motions(scene, ws->at, q, qd, NULL, ws->body, ws->dof);
+    spatial_motions(scene, ws->at, qd, NULL, ws->body, ws->dof);
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
         for (size_t k = 0; k < dofs_of(b); k++)
@@ -73,14 +73,14 @@ static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const l
     }
 }
 
-static void christoffel(const dyn_scene *scene, const workspace *ws, const lane *q, lane *out)
+static void christoffel(const dyn_scene *scene, const workspace *ws, lane *out)
 {
     size_t nv = (size_t)scene->model->nv;
     for (size_t v = 0; v < nv; v++)
         ws->unit[v] = lane_of(0);
     for (size_t k = 0; k < nv; k++) {
         ws->unit[k] = lane_of(1);
-        coriolis_matrix(scene, ws, q, ws->unit, ws->C);
+        coriolis_matrix(scene, ws, ws->unit, ws->C);
         ws->unit[k] = lane_of(0);
         for (size_t e = 0; e < nv * nv; e++)
             out[e * nv + k] = ws->C[e];
@@ -94,10 +94,9 @@ void LANE_NAME(coriolis)(const dyn_scene *scene, void *memory, const dyn_corioli
     arena            a  = {.base = memory};
     workspace        ws = place(&a, m);
     for (size_t block = 0; block < blocks; block++) {
-        const lane *q = block_in(io->q, block, nq);
-        joints_place(m, q, ws.at);
+        joints_place(m, block_in(io->q, block, nq), ws.at);
         if (io->coriolis_matrix)
-            coriolis_matrix(scene, &ws, q, block_in(io->qd, block, nv), block_out(io->coriolis_matrix, block, nv * nv));
-        if (io->christoffel) christoffel(scene, &ws, q, block_out(io->christoffel, block, nv * nv * nv));
+            coriolis_matrix(scene, &ws, block_in(io->qd, block, nv), block_out(io->coriolis_matrix, block, nv * nv));
+        if (io->christoffel) christoffel(scene, &ws, block_out(io->christoffel, block, nv * nv * nv));
     }
 }

@@ -15,7 +15,7 @@ typedef struct workspace {
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at    = arena_take(a, m->n_bodies, sizeof(joint_at)),
+    return (workspace){.at    = joints_take(a, m),
                        .world = arena_take(a, m->n_bodies, sizeof(world_motion)),
                        .of    = arena_take(a, m->n_bodies, sizeof(composite))};
 }
@@ -127,13 +127,13 @@ static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *co
         ws->of[i] = composite_next(m, ws->at, ws->of, &handed, i);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->joint != DYN_FLOATING) {
+        if (!dyn_joint_turns_freely(b->joint)) {
             wrench F = composite_along_joint(b, &ws->of[i]);
             momentum_column(m, &ws->world[i], com, F, b->ratio, (size_t)b->v, com_jacobian, matrix);
             continue;
         }
-        for (int k = 0; k < 6; k++)
-            momentum_column(m, &ws->world[i], com, composite_column(b, &ws->of[i], k), 1, (size_t)k, com_jacobian,
+        for (int k = joint_first_axis(b), v = b->v; k < 6; k++, v++)
+            momentum_column(m, &ws->world[i], com, composite_column(b, &ws->of[i], k), 1, (size_t)v, com_jacobian,
                             matrix);
     }
 }
@@ -148,7 +148,7 @@ void LANE_NAME(energy)(const dyn_scene *scene, void *memory, const dyn_energy *i
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv);
         joints_place(m, q, ws.at);
-        world_motions(m, ws.at, q, qd, NULL, NULL, ws.world, moving ? VELOCITIES : POSES);
+        world_motions(m, ws.at, qd, NULL, NULL, ws.world, moving ? VELOCITIES : POSES);
         vec3 com = mass_centre(m, &ws);
         if (io->kinetic) *block_out(io->kinetic, block, 1) = kinetic_energy(m, &ws, qd);
         if (io->potential) *block_out(io->potential, block, 1) = potential_energy(scene, &ws, q);

@@ -28,18 +28,12 @@ LANE_INLINE void attitude_form(const dyn_body *b, joint_at at, const attitude *p
         c->row[k] = to_child(b, at, p->row[k], joint, turn);
 }
 
-static inline void attitudes(const dyn_model *m, const lane *q, const joint_at *at, attitude *out)
+static inline void attitudes(const dyn_model *m, const joint_at *at, attitude *out)
 {
     lane           one = lane_of(1), zero = lane_of(0);
     const attitude world = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}};
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->joint == DYN_FLOATING) {
-            mat3 R = base_rotation(q);
-            for (int k = 0; k < 3; k++)
-                out[i].row[k] = load3(R.m[k]);
-            continue;
-        }
         const attitude *p = b->parent == DYN_WORLD ? &world : &out[b->parent];
         BODY_FORMS(b, attitude_form, b, at[i], p, &out[i])
     }
@@ -77,11 +71,10 @@ LANE_INLINE wrench external_rate(const dyn_wrench_site *site, const attitude *at
     return r;
 }
 
-static inline void externals_gather(const dyn_scene *scene, const lane *q, const joint_at *at, const lane *values,
-                                    const external *ext)
+static inline void externals_gather(const dyn_scene *scene, const joint_at *at, const lane *values, const external *ext)
 {
     const dyn_model *m = scene->model;
-    attitudes(m, q, at, ext->attitude);
+    attitudes(m, at, ext->attitude);
     for (size_t i = 0; i < m->n_bodies; i++)
         ext->on[i] = (wrench){vec3_zero(), vec3_zero()};
     for (size_t k = 0; k < scene->n_wrenches; k++) {

@@ -22,21 +22,24 @@ static inline factor factor_place(arena *a, const dyn_model *m)
 static inline void factor_floors(const dyn_model *m, double *floor)
 {
     for (int v = 0; v < m->nv; v++)
-        floor[v] = m->floating && v < 6 ? pivot_floor(&m->body[0], v < 3) : 0;
-    for (size_t i = m->floating; i < m->n_bodies; i++) {
+        floor[v] = 0;
+    for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        floor[b->v] += b->ratio * b->ratio * pivot_floor(b, b->joint == DYN_PRISMATIC);
+        for (int k = joint_first_axis(b), v = b->v; dyn_joint_turns_freely(b->joint) && k < 6; k++, v++)
+            floor[v] = pivot_floor(b, k < 3);
+        if (!dyn_joint_turns_freely(b->joint))
+            floor[b->v] += b->ratio * b->ratio * pivot_floor(b, b->joint == DYN_PRISMATIC);
     }
 }
 
 static inline void factor_ancestors(const dyn_model *m, int *ancestor)
 {
-    for (int v = 0; v < m->nv; v++) /* right within a floating base, and where mimics are */
+    for (int v = 0; v < m->nv; v++) /* right within a joint, and where mimics are */
         ancestor[v] = v - 1;
     for (size_t i = 0; !m->coupled && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         int             p = b->parent;
-        ancestor[b->v]    = p == DYN_WORLD ? -1 : m->body[p].v + (m->body[p].joint == DYN_FLOATING ? 5 : 0);
+        ancestor[b->v]    = p == DYN_WORLD ? -1 : m->body[p].v + dyn_joint_nv(m->body[p].joint) - 1;
     }
 }
 
@@ -47,6 +50,13 @@ static inline int factor_body(const dyn_model *m, int v)
     while (m->body[i].mimic || m->body[i].v > v)
         i--;
     return i;
+}
+
+/* What floats on a moving body, however far away, is in M and then taken from it again: that, too, leaves rounding. */
+LANE_INLINE lane floor_of(const dyn_model *m, const factor *f, const lane *M, int k)
+{
+    lane floor = lane_of(f->floor[k]);
+    return m->detached ? floor + PIVOT_TOLERANCE * M[(size_t)k * (size_t)m->nv + (size_t)k] : floor;
 }
 
 /* Factors M; returns the body of the first pivot that is not positive, or -1. */
@@ -61,7 +71,7 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
         L[e] = M[e];
     for (int k = m->nv - 1; k >= 0; k--) {
         lane     *row = &L[(size_t)k * nv], pivot = row[k];
-        lane_mask good = lane_positive(pivot) & lane_less(lane_of(f->floor[k]), pivot);
+        lane_mask good = lane_positive(pivot) & lane_less(floor_of(m, f, M, k), pivot);
         bad            = lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(factor_body(m, k)));
         for (int i = up[k]; i >= 0; i = up[i]) {
             lane g = row[i] / pivot;

@@ -8,14 +8,14 @@
  *     qdd = (u - U^T X alpha_p) / D,   p beginning with f0.
  *
  * Driven coordinates (Featherstone's hybrid dynamics, ch. 9.2) have their qdd in that first motion already: in what is
- * left they are locked, and a driven joint hands on its I and p whole. */
-#include "articulated.h"
+ * left they are locked, and a driven joint hands on its I and p whole. Joints that turn freely are in released.h. */
 #include "newton_euler.h"
+#include "released.h"
 
 typedef struct link_state {
     wrench      G;    /* U / D */
     lane        g;    /* u / D */
-    vec3        w, v; /* alpha, of the base and of bodies that fork */
+    vec3        w, v; /* alpha, of bodies that fork */
     wrench      p;    /* of those: what the children have handed on */
     articulated I;
 } link_state;
@@ -23,20 +23,16 @@ typedef struct link_state {
 typedef struct workspace {
     euler_workspace euler;
     link_state     *body;
-    lane           *tau; /* [nv] less what elastic joints take */
+    lane           *tau;    /* [nv] less what elastic joints take */
+    released       *freely; /* of joints that turn freely */
 } workspace;
-
-/* Whether coordinate v is driven. */
-LANE_INLINE bool is_driven(const bool *driven, int v)
-{
-    return driven && driven[v];
-}
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.euler = euler_place(a, m, false),
-                       .body  = arena_take(a, m->n_bodies, sizeof(link_state)),
-                       .tau   = arena_take(a, m->n_couplings ? (size_t)m->nv : 0, sizeof(lane))};
+    return (workspace){.euler  = euler_place(a, m, false),
+                       .body   = arena_take(a, m->n_bodies, sizeof(link_state)),
+                       .tau    = arena_take(a, m->n_couplings ? (size_t)m->nv : 0, sizeof(lane)),
+                       .freely = arena_take(a, m->n_quaternions, sizeof(released))};
 }
 
 size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
@@ -47,13 +43,6 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 }
 
 /* --- inward: articulated inertias ---------------------------------------------------------------------------- */
-
-static void note_pivot(lane pivot, double floor, int i, lane *singular)
-{
-    lane_mask good = lane_positive(pivot) & lane_less(lane_of(floor), pivot);
-    lane_mask fine = good | lane_less(lane_of(-1), *singular);
-    *singular      = lane_select(fine, *singular, lane_of(i));
-}
 
 /* A body's I and p: its own, what the next body has just handed on, if it hangs here, and what others have. */
 LANE_INLINE void gather(const dyn_body *b, const link_state *B, const wrench *own, bool next, articulated *I, wrench *p)
@@ -98,87 +87,33 @@ LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *
     P->p = b->first ? *p : wrench_add(P->p, *p);
 }
 
-/* Along an unbranched chain I and p stay in registers; they are the base's when it is done. */
+/* Along an unbranched chain I and p stay in registers. */
 LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
-                               const bool *driven, lane *singular, articulated *I, wrench *p)
+                               const bool *driven, lane *singular)
 {
     const dyn_model *m    = scene->model;
     bool             next = false;
+    articulated      I;
+    wrench           p;
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
         link_state     *B = &ws->body[i];
-        gather(b, B, &ws->euler.on[i], next, I, p);
-        next = b->parent == i - 1;
-        if (b->joint == DYN_FLOATING) return;
+        gather(b, B, &ws->euler.on[i], next, &I, &p);
+        next        = b->parent == i - 1;
         bool locked = is_driven(driven, b->v);
-        if (!locked) {
+        if (dyn_joint_turns_freely(b->joint)) {
+            loaded on = release_freely(b, i, tau, driven, (loaded){I, p}, &ws->freely[b->quaternion], singular);
+            I         = on.I;
+            p         = on.p;
+        } else if (!locked) {
             lane effort = joint_effort(b, tau);
             if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, io->q, io->qd);
-            let_go(b, i, effort, I, p, B, singular);
+            let_go(b, i, effort, &I, &p, B, singular);
         }
         if (b->parent == DYN_WORLD) continue;
-        articulated_to_parent(b, ws->euler.at[i], I, p, locked);
-        if (!next) hand_on(b, I, p, &ws->body[b->parent]);
+        articulated_to_parent(b, ws->euler.at[i], &I, &p, locked);
+        if (!next) hand_on(b, &I, &p, &ws->body[b->parent]);
     }
-}
-
-/* --- the floating base: I alpha = tau - p, six equations ------------------------------------------------------ */
-
-/* Solves S x = y for symmetric positive S by S = L D L^T; marks a pivot that is not positive. */
-static void solve6(const dyn_body *base, lane S[6][6], lane x[6], lane *singular)
-{
-    for (int k = 0; k < 6; k++) {
-        note_pivot(S[k][k], pivot_floor(base, k < 3), 0, singular);
-        for (int i = k + 1; i < 6; i++) {
-            lane f = S[k][i] / S[k][k];
-            for (int j = i; j < 6; j++)
-                S[i][j] -= f * S[k][j];
-            x[i] -= f * x[k];
-            S[i][k] = f; /* L */
-        }
-    }
-    for (int k = 5; k >= 0; k--) {
-        x[k] = x[k] / S[k][k];
-        for (int i = k + 1; i < 6; i++)
-            x[k] -= S[i][k] * x[i];
-    }
-}
-
-/* Locks coordinate k: as good as infinitely heavy. */
-static void lock(lane S[6][6], lane x[6], int k)
-{
-    for (int i = 0; i < 6; i++)
-        S[i][k] = S[k][i] = lane_of(0);
-    S[k][k] = lane_of(DBL_MAX);
-    x[k]    = lane_of(0);
-}
-
-/* alpha of the base. Q comes first in the elimination, which is mass and well apart from zero. */
-static void base_acceleration(const dyn_body *b, const articulated *I, const wrench *p, const lane *tau,
-                              const bool *driven, link_state *B, lane *singular)
-{
-    const lane(*H)[3] = I->H.m;
-    const sym3 *A = &I->A, *Q = &I->Q;
-    lane S[6][6] = {{Q->xx, Q->xy, Q->xz, H[0][0], H[1][0], H[2][0]}, {Q->xy, Q->yy, Q->yz, H[0][1], H[1][1], H[2][1]},
-                    {Q->xz, Q->yz, Q->zz, H[0][2], H[1][2], H[2][2]}, {H[0][0], H[0][1], H[0][2], A->xx, A->xy, A->xz},
-                    {H[1][0], H[1][1], H[1][2], A->xy, A->yy, A->yz}, {H[2][0], H[2][1], H[2][2], A->xz, A->yz, A->zz}};
-    lane alpha[6];
-    store3(alpha, sub(load3_from(tau, 0), p->f));
-    store3(alpha + 3, sub(load3_from(tau, 3), p->n));
-    for (int k = 0; k < 6; k++)
-        if (is_driven(driven, k)) lock(S, alpha, k);
-    solve6(b, S, alpha, singular);
-    B->v = load3(alpha);
-    B->w = load3(alpha + 3);
-}
-
-/* qdd of the base: alpha, or what was given. */
-static void base_out(const link_state *B, const bool *driven, const lane *given, lane *qdd)
-{
-    store3(qdd, B->v);
-    store3(qdd + 3, B->w);
-    for (int k = 0; k < 6; k++)
-        if (is_driven(driven, k)) qdd[k] = given ? given[k] : lane_of(0);
 }
 
 /* --- outward: accelerations ----------------------------------------------------------------------------------- */
@@ -187,6 +122,7 @@ static void base_out(const link_state *B, const bool *driven, const lane *given,
 LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, vec3 *w, vec3 *v, dyn_joint_kind joint,
                                    dyn_turn turn)
 {
+    if (dyn_joint_turns_freely(joint)) *v = cross_add(*v, *w, at.pose->p);
     *w = to_child(b, at, *w, joint, turn);
     *v = to_child(b, at, *v, joint, turn);
     if (joint == DYN_PRISMATIC) { /* w x s z */
@@ -212,35 +148,49 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *
     return sdd;
 }
 
+/* The same on the ground, alpha_p = 0. */
+LANE_INLINE lane first_acceleration(const dyn_body *b, const link_state *B, bool locked, vec3 *w, vec3 *v)
+{
+    lane sdd                                     = locked ? lane_of(0) : B->g;
+    *(b->joint == DYN_PRISMATIC ? &v->z : &w->z) = sdd;
+    return sdd;
+}
+
+/* The same of a body whose joint turns freely. */
+LANE_INLINE void free_acceleration(const dyn_body *b, joint_at at, const released *r, const bool *driven,
+                                   const lane *given, vec3 *w, vec3 *v, lane *qdd)
+{
+    if (b->parent != DYN_WORLD) acceleration_form(b, at, w, v, DYN_FLOATING, DYN_TURN_ZX);
+    twist alpha = accelerate_freely(b, r, driven, given, (twist){*v, *w}, qdd);
+    *v          = alpha.v;
+    *w          = alpha.w;
+}
+
 /* Along an unbranched chain the parent's alpha stays in registers. */
 static void outward_accelerations(const dyn_model *m, const workspace *ws, const bool *driven, const lane *given,
                                   lane *qdd)
 {
     vec3 w = vec3_zero(), v = vec3_zero();
-    if (m->floating) {
-        w = ws->body[0].w;
-        v = ws->body[0].v;
-    }
-    for (int i = m->floating; i < (int)m->n_bodies; i++) {
+    for (int i = 0; i < (int)m->n_bodies; i++) {
         const dyn_body *b      = &m->body[i];
         link_state     *B      = &ws->body[i];
         bool            locked = is_driven(driven, b->v);
-        lane            sdd;
         if (b->parent == DYN_WORLD) { /* alpha_p = 0 */
-            sdd = locked ? lane_of(0) : B->g;
-            w = v                                      = vec3_zero();
-            *(b->joint == DYN_PRISMATIC ? &v.z : &w.z) = sdd;
-        } else {
-            if (b->parent != i - 1) {
-                w = ws->body[b->parent].w;
-                v = ws->body[b->parent].v;
-            }
-            sdd = acceleration(b, ws->euler.at[i], B, locked, &w, &v);
+            w = v = vec3_zero();
+        } else if (b->parent != i - 1) {
+            w = ws->body[b->parent].w;
+            v = ws->body[b->parent].v;
         }
-        if (locked)
-            qdd[b->v] = given ? given[b->v] : lane_of(0);
-        else
-            qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
+        if (dyn_joint_turns_freely(b->joint)) {
+            free_acceleration(b, ws->euler.at[i], &ws->freely[b->quaternion], driven, given, &w, &v, qdd);
+        } else {
+            lane sdd = b->parent == DYN_WORLD ? first_acceleration(b, B, locked, &w, &v)
+                                              : acceleration(b, ws->euler.at[i], B, locked, &w, &v);
+            if (locked)
+                qdd[b->v] = given ? given[b->v] : lane_of(0);
+            else
+                qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
+        }
         if (b->forks) {
             B->w = w;
             B->v = v;
@@ -271,16 +221,10 @@ static void articulated_body(const dyn_scene *scene, const workspace *ws, const 
                              .qdd      = block_in(io->given, 0, 0),
                              .wrenches = block_in(io->wrenches, 0, 0)};
     const lane      *tau  = left_to_bodies(scene, ws, rest.q, rest.qd, block_in(io->tau, 0, 0));
-    articulated      I;
-    wrench           p;
     joints_place(m, rest.q, ws->euler.at);
-    if (rest.wrenches) externals_gather(scene, rest.q, ws->euler.at, rest.wrenches, &ws->euler.ext);
+    if (rest.wrenches) externals_gather(scene, ws->euler.at, rest.wrenches, &ws->euler.ext);
     outward(scene, &ws->euler, &rest, false);
-    inward_bodies(scene, ws, &rest, tau, io->driven, &singular, &I, &p);
-    if (m->floating) {
-        base_acceleration(&m->body[0], &I, &p, tau, io->driven, &ws->body[0], &singular);
-        base_out(&ws->body[0], io->driven, rest.qdd, qdd);
-    }
+    inward_bodies(scene, ws, &rest, tau, io->driven, &singular);
     outward_accelerations(m, ws, io->driven, rest.qdd, qdd);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }

@@ -2,20 +2,32 @@
  *
  * R_pc = Rz(gamma) Rx(alpha) Rz(s + theta) for a revolute joint at position s, without the last turn for a prismatic
  * one, whose origin moves instead: p_pc + s z. The turn's kind and the joint's are constants of the inlined text
- * (BODY_FORMS): the choice falls once per body, never per state. */
+ * (BODY_FORMS): the choice falls once per body, never per state. Of a joint that turns freely, R_pc and p_pc are
+ * computed from its coordinates, and its axes are those of the body itself. */
 #pragma once
 #include "dynamics.h"
 #include "spatial.h"
 #include "trig.h"
 
-/* Position of a 1-DOF joint, ready for use: cosine and sine, or the distance. */
+/* R_pc and p_pc of a joint that turns freely. */
+typedef struct joint_pose {
+    mat3 R;
+    vec3 p;
+} joint_pose;
+
+/* Position of a joint, ready for use. */
 typedef struct joint_at {
-    lane c, s; /* revolute: cos, sin; prismatic: c is the distance along the axis, s unused */
+    union {
+        struct {
+            lane c, s; /* revolute: cos, sin; prismatic: c is the distance along the axis, s unused */
+        };
+        const joint_pose *pose; /* turning freely */
+    };
 } joint_at;
 
-/* Calls F(..., joint, turn) with both as constants. Floating bodies are not among the forms. */
+/* Calls F(..., joint, turn) with both as constants; DYN_FLOATING stands for spherical joints, too. */
 #define BODY_FORMS(body, F, ...)                                                                                       \
-    switch ((body)->joint == DYN_PRISMATIC ? 5 + (int)(body)->turn : (int)(body)->turn) {                              \
+    switch (5 * ((int)(body)->joint - (int)DYN_REVOLUTE) + (int)(body)->turn) {                                        \
     case 0: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_NONE); break;                                                        \
     case 1: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_PLUS); break;                                                      \
     case 2: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_MINUS); break;                                                     \
@@ -25,15 +37,17 @@ typedef struct joint_at {
     case 6: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X_PLUS); break;                                                     \
     case 7: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X_MINUS); break;                                                    \
     case 8: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X); break;                                                          \
-    default: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_ZX); break;                                                        \
+    case 9: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_ZX); break;                                                         \
+    default: F(__VA_ARGS__, DYN_FLOATING, DYN_TURN_ZX); break;                                                         \
     }
 
 /* Pivots are what is left of an inertia when everything further out moves freely. Where nothing is left, rounding still
  * leaves something, of either sign: up to 4000 eps of the inertia it was taken from, rarely more (where another pivot
  * is nearly zero, too). Down to that a pivot counts as zero. `linear`: of a motion along, not about, the axis. */
+#define PIVOT_TOLERANCE 0x1p-40
 LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
 {
-    return 0x1p-40 * (linear ? b->subtree_mass : b->subtree_moment);
+    return PIVOT_TOLERANCE * (linear ? b->subtree_mass : b->subtree_moment);
 }
 
 /* --- coordinates of the joint and of the model: s = ratio q + offset, tau_q = ratio tau_s ------------------- */
@@ -60,24 +74,66 @@ LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
     return b->geared ? effort / b->ratio : effort;
 }
 
+/* Of a joint that turns freely: qd's linear and angular part, of rates and accelerations alike; NULL is zeros. */
+LANE_INLINE vec3 joint_linear(const dyn_body *b, const lane *qd)
+{
+    return b->joint == DYN_FLOATING ? load3_from(qd, b->v) : vec3_zero();
+}
+LANE_INLINE vec3 joint_angular(const dyn_body *b, const lane *qd)
+{
+    return load3_from(qd, b->joint == DYN_FLOATING ? b->v + 3 : b->v);
+}
+/* Its axes: along (0, 1, 2) and about (3, 4, 5) those of the body, from the first on. */
+LANE_INLINE int joint_first_axis(const dyn_body *b)
+{
+    return b->joint == DYN_FLOATING ? 0 : 3;
+}
+
+/* R of the unit quaternion (x, y, z, w). */
+LANE_INLINE mat3 quaternion_rotation(const lane *q)
+{
+    lane x = q[0], y = q[1], z = q[2], w = q[3];
+    return (mat3){{{1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)},
+                   {2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)},
+                   {2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)}}};
+}
+
+/* X_pc = before * (R(q), p(q)) */
+static inline void joint_free_place(const dyn_body *b, const lane *q, joint_pose *pose)
+{
+    const bool slides = b->joint == DYN_FLOATING, turned = b->turn != DYN_TURN_NONE;
+    vec3       p = slides ? load3(q) : vec3_zero();
+    pose->R      = quaternion_rotation(slides ? q + 3 : q);
+    if (turned) pose->R = const_mat3_mul(b->before.R, &pose->R);
+    pose->p = add(vec3_of(b->before.p), turned ? rotate_const(b->before.R, p) : p);
+}
+
 /* Cosine and sine of s + theta. */
 LANE_INLINE joint_at joint_twist(const dyn_body *b, joint_at at)
 {
     if (b->theta == DYN_QUARTER_NONE) return at;
-    return b->theta == DYN_QUARTER_PLUS ? (joint_at){-at.s, at.c} : (joint_at){at.s, -at.c};
+    return b->theta == DYN_QUARTER_PLUS ? (joint_at){.c = -at.s, .s = at.c} : (joint_at){.c = at.s, .s = -at.c};
 }
 
-/* Every joint but a floating base. */
+/* Every joint; behind `at` is room for the poses of those that turn freely: joints_take in kernels.h. These are taken
+ * for joints of one coordinate first, which costs less than to leave them out. */
 static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
 {
+    joint_pose *pose = (joint_pose *)(void *)(at + m->n_bodies);
     for (size_t i = m->floating, j; i < m->n_bodies; i += TRIG_ANGLES) {
         j                 = i + TRIG_ANGLES <= m->n_bodies ? i + TRIG_ANGLES - 1 : i;
         const dyn_body *b = &m->body[i], *d = &m->body[j];
         lane            zero = lane_of(0), x = joint_position(b, q), y = joint_position(d, q);
         joint_at        turned[2];
         lane_sincos2(x, y, &turned[0].s, &turned[0].c, &turned[1].s, &turned[1].c);
-        at[i] = b->joint == DYN_REVOLUTE ? joint_twist(b, turned[0]) : (joint_at){x, zero};
-        at[j] = d->joint == DYN_REVOLUTE ? joint_twist(d, turned[1]) : (joint_at){y, zero};
+        at[i] = b->joint == DYN_REVOLUTE ? joint_twist(b, turned[0]) : (joint_at){.c = x, .s = zero};
+        at[j] = d->joint == DYN_REVOLUTE ? joint_twist(d, turned[1]) : (joint_at){.c = y, .s = zero};
+    }
+    for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (!dyn_joint_turns_freely(b->joint)) continue;
+        joint_free_place(b, q + b->q, &pose[b->quaternion]);
+        at[i].pose = &pose[b->quaternion];
     }
 }
 
@@ -108,11 +164,13 @@ LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
 /* v_p = R_pc v_c */
 LANE_INLINE vec3 to_parent(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
 {
+    if (dyn_joint_turns_freely(joint)) return mat3_mul(&at.pose->R, v);
     return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, at.c, at.s) : v, turn);
 }
 /* v_c = R_pc^T v_p */
 LANE_INLINE vec3 to_child(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
 {
+    if (dyn_joint_turns_freely(joint)) return mat3_mul_transposed(&at.pose->R, v);
     v = turn_down(b, v, turn);
     return joint == DYN_REVOLUTE ? turn_z(v, at.c, -at.s) : v;
 }
@@ -127,6 +185,7 @@ LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
 /* The body's origin in its parent's frame. */
 LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_at at, dyn_joint_kind joint)
 {
+    if (dyn_joint_turns_freely(joint)) return at.pose->p;
     vec3 p = vec3_of(b->p_pc);
     if (joint == DYN_PRISMATIC) {
         double z[3];
@@ -135,18 +194,12 @@ LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_at at, dyn_joint_kind
     }
     return p;
 }
-/* A prismatic joint moves its origin even where p_pc is zero. */
-LANE_INLINE bool origin_shifted(const dyn_body *b, dyn_joint_kind joint)
-{
-    return joint == DYN_PRISMATIC || b->shifted;
-}
-
 /* A wrench about the body's origin, body axes, becomes one about the parent's: f_p = R f, n_p = R n + p x R f */
 LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_at at, wrench *w, dyn_joint_kind joint, dyn_turn turn)
 {
     w->f = to_parent(b, at, w->f, joint, turn);
     w->n = to_parent(b, at, w->n, joint, turn);
-    if (joint == DYN_PRISMATIC)
+    if (joint != DYN_REVOLUTE)
         w->n = cross_add(w->n, origin_in_parent(b, at, joint), w->f);
     else
         w->n = offset_cross_add(w->n, b->p_pc, w->f);
@@ -162,17 +215,6 @@ LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_at at, wrench w)
     else if (b->joint == DYN_PRISMATIC)
         w.n = (vec3){w.n.x - at.c * w.f.y, w.n.y + at.c * w.f.x, w.n.z};
     return (wrench){unrotate_const(b->X_bl.R, w.f), unrotate_const(b->X_bl.R, w.n)};
-}
-
-/* --- the floating base: q = [x y z qx qy qz qw ...] --------------------------------------------------------- */
-
-/* R_wb of the unit quaternion (x, y, z, w) */
-LANE_INLINE mat3 base_rotation(const lane *q)
-{
-    lane x = q[3], y = q[4], z = q[5], w = q[6];
-    return (mat3){{{1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)},
-                   {2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)},
-                   {2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)}}};
 }
 
 /* A revolute joint on the ground: its body turns about z alone, and of what it needs only n.z takes an effort. */

@@ -16,6 +16,12 @@ static inline void *arena_take(arena *a, size_t count, size_t size)
     return a->base ? a->base + at : NULL;
 }
 
+/* The positions of the joints, and behind them the poses of those that turn freely (joints_place). */
+static inline joint_at *joints_take(arena *a, const dyn_model *m)
+{
+    return arena_take(a, m->n_bodies * sizeof(joint_at) + m->n_quaternions * sizeof(joint_pose), 1);
+}
+
 /* Each kernel with the size of its workspace. */
 /* clang-format off */
 #define DYN_KERNELS(X) \

@@ -1,7 +1,8 @@
 /* kinematics.c - poses of frames; Jacobian, its rate, velocity, acceleration and jerk of one frame.
  *
  * Columns of the geometric Jacobian: revolute [z x (p_f - p_i); z], prismatic [z; 0] (Lynch & Park, Modern Robotics,
- * ch. 5); their rates by z' = w_i x z. A floating base is three prismatic axes and three revolute ones, fixed in it. */
+ * ch. 5); their rates by z' = w_i x z. A floating body has three prismatic axes and three revolute ones, fixed in it; a
+ * spherical joint only the latter. */
 #include "world.h"
 
 typedef struct workspace {
@@ -11,8 +12,7 @@ typedef struct workspace {
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at    = arena_take(a, m->n_bodies, sizeof(joint_at)),
-                       .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
+    return (workspace){.at = joints_take(a, m), .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
 }
 
 size_t LANE_NAME(kinematics_size)(const dyn_model *m)
@@ -112,13 +112,13 @@ static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinemati
     for (int i = io->at->body; i != DYN_WORLD; i = m->body[i].parent) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
-        if (b->joint != DYN_FLOATING) {
+        if (!dyn_joint_turns_freely(b->joint)) {
             jacobian_column(io, k, B, mat3_column(&B->R, 2), b->joint == DYN_REVOLUTE, b->ratio, nv, (size_t)b->v, J,
                             Jd);
             continue;
         }
-        for (int c = 0; c < 6; c++)
-            jacobian_column(io, k, B, mat3_column(&B->R, c % 3), c >= 3, 1, nv, (size_t)c, J, Jd);
+        for (int c = joint_first_axis(b), v = b->v; c < 6; c++, v++)
+            jacobian_column(io, k, B, mat3_column(&B->R, c % 3), c >= 3, 1, nv, (size_t)v, J, Jd);
     }
 }
 
@@ -140,7 +140,7 @@ void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinem
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq);
         joints_place(m, q, ws.at);
-        world_motions(m, ws.at, q, block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
+        world_motions(m, ws.at, block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
                       block_in(io->qddd, block, nv), ws.world, deep);
         poses(&ws, io->n_frames, io->frames, block_out(io->positions, block, 3 * io->n_frames),
               block_out(io->orientations, block, 4 * io->n_frames));

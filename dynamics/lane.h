@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LANE_INLINE      static inline __attribute__((always_inline))
+#define LANE_INLINE static inline __attribute__((always_inline))
+/* Out of line: what it needs of registers would be missing in the common path beside it. */
+#define LANE_APART       static __attribute__((noinline, unused))
 #define LANE_JOIN_(a, b) a##_##b
 #define LANE_JOIN(a, b)  LANE_JOIN_(a, b)
 #define LANE_NAME(name)  LANE_JOIN(dyn_##name, TARGET) /* dyn_bias_avx2 ... */

@@ -15,7 +15,7 @@ typedef struct workspace {
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at     = arena_take(a, m->n_bodies, sizeof(joint_at)),
+    return (workspace){.at     = joints_take(a, m),
                        .forked = arena_take(a, m->n_bodies, sizeof(composite)),
                        .factor = factor_place(a, m),
                        .x      = arena_take(a, (size_t)m->nv, sizeof(lane))};
@@ -63,23 +63,19 @@ LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wren
     *moment = at_parent.n.z;
 }
 
-/* The base's six entries of column v. */
-static void base_entries(const dyn_model *m, lane *M, size_t v, wrench F)
+/* S^T F of a joint that turns freely: its coordinates' entries of column v. */
+static void free_entries(const dyn_model *m, const dyn_body *b, lane *M, size_t v, wrench F)
 {
-    const lane base[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
-    for (size_t k = 0; k < 6; k++)
-        put_pair(m, M, k, v, base[k]);
+    const lane along[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
+    for (int k = joint_first_axis(b), j = b->v; k < 6; k++, j++)
+        put_pair(m, M, (size_t)j, v, along[k]);
 }
 
-/* Column of joint i: M_ii = S_i^T F + rotor, then M_ij = S_j^T F at every joint j on the way to the base. */
-static inline void joint_column(const dyn_model *m, const workspace *ws, int i, wrench F, lane *M)
+/* M_ij = S_j^T F for coordinate v of joint i and every joint j on the way to the base. */
+LANE_INLINE void column_to_base(const dyn_model *m, const workspace *ws, int i, size_t v, wrench F, lane *M)
 {
-    const dyn_body *b = &m->body[i];
-    size_t          v = (size_t)b->v, nv = (size_t)m->nv, done = v;
-    lane            own = (b->joint == DYN_PRISMATIC ? F.f.z : F.n.z) + b->rotor_inertia;
-    if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
-    own           = b->geared ? b->ratio * own * b->ratio : own;
-    M[v * nv + v] = m->coupled ? M[v * nv + v] + own : own;
+    const dyn_body *b  = &m->body[i];
+    size_t          nv = (size_t)m->nv, done = (size_t)b->v;
     while (b->parent != DYN_WORLD) {
         const dyn_body *p = &m->body[b->parent];
         lane            effort;
@@ -91,24 +87,52 @@ static inline void joint_column(const dyn_model *m, const workspace *ws, int i, 
         }
         i = b->parent;
         b = p;
-        if (!m->coupled) put_zeros(M, nv, v, (size_t)b->v + (b->joint == DYN_FLOATING ? 6 : 1), done);
+        if (!m->coupled) put_zeros(M, nv, v, (size_t)(b->v + dyn_joint_nv(b->joint)), done);
         done = (size_t)b->v;
-        if (b->joint == DYN_FLOATING)
-            base_entries(m, M, v, F);
+        if (dyn_joint_turns_freely(b->joint))
+            free_entries(m, b, M, v, F);
         else
             put_pair(m, M, done, v, coordinate_effort(b, effort));
     }
     if (!m->coupled) put_zeros(M, nv, v, 0, done);
 }
 
-static void base_block(const dyn_model *m, const composite *c, lane *M)
+/* M_ii = S_i^T F + rotor, and the rest of the column. */
+LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, int i, wrench F, lane *M)
 {
-    for (int k = 0; k < 6; k++) {
-        wrench     F       = composite_column(&m->body[0], c, k);
-        const lane base[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
-        for (int j = 0; j < 6; j++)
-            M[j * m->nv + k] = base[j];
+    const dyn_body *b = &m->body[i];
+    size_t          v = (size_t)b->v, nv = (size_t)m->nv;
+    lane            own = (b->joint == DYN_PRISMATIC ? F.f.z : F.n.z) + b->rotor_inertia;
+    if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
+    own           = b->geared ? b->ratio * own * b->ratio : own;
+    M[v * nv + v] = m->coupled ? M[v * nv + v] + own : own;
+    column_to_base(m, ws, i, v, F, M);
+}
+
+/* The columns of a joint that turns freely, whose first axis is a constant of the inlined text. */
+LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, int i, const composite *c, lane *M,
+                                   const int first)
+{
+    const dyn_body *b  = &m->body[i];
+    size_t          nv = (size_t)m->nv, v = (size_t)b->v;
+    wrench          F[6];
+    for (int k = first; k < 6; k++) {
+        F[k]                = composite_column(b, c, k);
+        const lane along[6] = {F[k].f.x, F[k].f.y, F[k].f.z, F[k].n.x, F[k].n.y, F[k].n.z};
+        for (int l = first; l < 6; l++)
+            M[(v + (size_t)(l - first)) * nv + v + (size_t)(k - first)] = along[l];
     }
+    if (b->parent == DYN_WORLD && v == 0) return;
+    for (int k = first; k < 6; k++)
+        column_to_base(m, ws, i, v + (size_t)(k - first), F[k], M);
+}
+
+LANE_APART void free_columns(const dyn_model *m, const workspace *ws, int i, const composite *c, lane *M)
+{
+    if (m->body[i].joint == DYN_FLOATING)
+        free_columns_form(m, ws, i, c, M, 0);
+    else
+        free_columns_form(m, ws, i, c, M, 3);
 }
 
 /* A column as soon as its composite is there: its chain of hops then overlaps with the next composite. */
@@ -120,8 +144,8 @@ static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M)
     for (size_t i = m->n_bodies; i-- > 0;) {
         const dyn_body *b = &m->body[i];
         composite       c = composite_next(m, ws->at, ws->forked, &handed, i);
-        if (b->joint == DYN_FLOATING)
-            base_block(m, &c, M);
+        if (dyn_joint_turns_freely(b->joint))
+            free_columns(m, ws, (int)i, &c, M);
         else
             joint_column(m, ws, (int)i, composite_along_joint(b, &c), M);
     }

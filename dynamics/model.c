@@ -51,9 +51,22 @@ static bool spring_finite(const dyn_spring *s)
     return all_finite((const double[]){s->stiffness, s->damping, s->rest}, 3);
 }
 
+/* Joints that turn freely have nothing of a single coordinate. */
+static bool bare(const dyn_link *l)
+{
+    const dyn_friction *f         = &l->friction;
+    const dyn_spring   *s         = &l->spring;
+    const double        figures[] = {l->offset,   l->rotor_inertia,    l->pitch,     f->viscous, f->positive,
+                                     f->negative, f->coulomb_velocity, s->stiffness, s->damping, s->rest};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (figures[i] != 0) return false;
+    return l->ratio == 1 && !l->near_end;
+}
+
 static bool joint_figures_good(const dyn_link *l)
 {
     const double figures[] = {l->offset, l->rotor_inertia, l->pitch};
+    if (dyn_joint_turns_freely(l->joint)) return bare(l);
     return all_finite(figures, sizeof figures / sizeof *figures) && isfinite(l->ratio) && l->ratio != 0 &&
            friction_finite(&l->friction) && spring_finite(&l->spring) && is_unit(l->axis);
 }
@@ -68,16 +81,6 @@ static bool motor_figures_good(const dyn_motor *m)
 static bool has_one_coordinate(const dyn_link *l)
 {
     return l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC || l->joint == DYN_HELICAL;
-}
-
-static bool moves(const dyn_link *l)
-{
-    return has_one_coordinate(l) || l->joint == DYN_PLANAR;
-}
-
-static int coordinates_of(const dyn_link *l)
-{
-    return l->joint == DYN_PLANAR ? 3 : moves(l) && !l->mimic;
 }
 
 static bool leader_good(const dyn_description *d, const dyn_link *l)
@@ -103,14 +106,15 @@ static dyn_status check(const dyn_description *d, int *where)
         const dyn_link *l = &d->links[i];
         *where            = (int)i;
         if (l->parent < DYN_WORLD || l->parent >= (int)i) return DYN_BAD_PARENT;
-        bool moving = moves(l);
-        if (!moving && l->joint != DYN_FIXED) return DYN_BAD_FIGURE;
+        if ((unsigned)l->joint > DYN_FLOATING) return DYN_BAD_FIGURE;
+        bool moving = l->joint != DYN_FIXED;
         if (moving && l->mimic && !leader_good(d, l)) return DYN_BAD_LEADER;
         if (!pose_finite(&l->before) || !pose_finite(&l->after) || !inertia_finite(&l->inertia) ||
             (moving && !joint_figures_good(l)) || !motor_figures_good(&l->motor) || !spring_finite(&l->elasticity))
             return DYN_BAD_FIGURE;
         if (!motor_good(d, l)) return DYN_BAD_MOTOR;
-        if ((dof += (size_t)coordinates_of(l) + l->elastic) > DYN_MAX_DOF) return DYN_TOO_MANY_DOF;
+        if ((dof += (l->mimic ? 0 : (size_t)dyn_joint_nv(l->joint)) + l->elastic) > DYN_MAX_DOF)
+            return DYN_TOO_MANY_DOF;
     }
     return DYN_OK;
 }
@@ -129,26 +133,23 @@ static void add_base(builder *to, const dyn_description *d)
     dyn_model *m = to->m;
     m->base      = (dyn_link_place){DYN_WORLD, pose_identity()};
     if (!d->floating) return;
-    m->base.body = 0;
-    dyn_body *b  = &to->body[m->n_bodies++];
-    *b           = (dyn_body){.parent = DYN_WORLD,
-                              .joint  = DYN_FLOATING,
-                              .link   = DYN_WORLD,
-                              .mover  = -1,
-                              .ca     = 1,
-                              .cg     = 1,
-                              .ratio  = 1,
-                              .X_bl   = pose_identity()};
+    m->base.body     = 0;
+    const dyn_link l = {.joint = DYN_FLOATING, .before = pose_identity(), .after = pose_identity(), .ratio = 1};
+    dyn_body      *b = &to->body[m->n_bodies++];
+    *b               = (dyn_body){.parent = DYN_WORLD, .link = DYN_WORLD, .mover = -1};
+    dyn_canonical_joint(b, &l, &l.before);
     dyn_canonical_inertia(b, &b->X_bl, &d->base_inertia);
     publish(to, 0);
-    m->nq = 7;
-    m->nv = 6;
+    m->nq = dyn_joint_nq(DYN_FLOATING);
+    m->nv = dyn_joint_nv(DYN_FLOATING);
 }
 
-static void take_coordinate(builder *to, dyn_body *b)
+static void take_coordinates(builder *to, dyn_body *b, dyn_joint_kind joint)
 {
-    b->q = to->m->nq++;
-    b->v = to->m->nv++;
+    b->q = to->m->nq;
+    b->v = to->m->nv;
+    to->m->nq += dyn_joint_nq(joint);
+    to->m->nv += dyn_joint_nv(joint);
 }
 
 /* A body of one coordinate on the link at `place`, which becomes its own link's. */
@@ -158,7 +159,7 @@ static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_pl
     dyn_body  *b     = &to->body[m->n_bodies];
     dyn_pose   joint = pose_mul(&place->X_bl, &l->before);
     *b               = (dyn_body){.parent = place->body, .link = index, .mimic = l->mimic, .row = -1, .mover = -1};
-    if (!l->mimic) take_coordinate(to, b);
+    if (!l->mimic) take_coordinates(to, b, l->joint);
     dyn_canonical_joint(b, l, &joint);
     *place = (dyn_link_place){(int)m->n_bodies++, b->X_bl};
     return b;
@@ -178,7 +179,7 @@ static void add_link(builder *to, const dyn_link *l, int index)
         dyn_body *b = NULL;
         for (size_t k = 0; k < n; k++)
             b = add_body(to, &part[k], index, place);
-        b->mover = (int)to->m->n_movers++;
+        b->mover = dyn_joint_turns_freely(l->joint) ? -1 : (int)to->m->n_movers++;
         if (l->elastic) b->rotor_inertia = 0; /* it is the motor coordinate's */
         publish(to, place->body);
     }
@@ -189,7 +190,7 @@ static void add_link(builder *to, const dyn_link *l, int index)
 static void add_elasticity(builder *to, const dyn_link *l, dyn_body *rotor)
 {
     const dyn_body *b = &to->body[to->link[rotor->link].body];
-    take_coordinate(to, rotor);
+    take_coordinates(to, rotor, DYN_REVOLUTE);
     rotor->mover                       = (int)to->m->n_movers++;
     to->coupling[to->m->n_couplings++] = (dyn_coupling){b->q, rotor->q, b->v, rotor->v, l->elasticity};
 }
@@ -220,11 +221,23 @@ static void follow_leaders(builder *to, const dyn_description *d)
     }
 }
 
+/* Numbers what joints have one after another, coordinates apart. */
+static void number_dofs(dyn_model *m, dyn_body *body)
+{
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        body[i].dof        = (int)m->n_dofs;
+        body[i].quaternion = (int)m->n_quaternions;
+        m->n_dofs += (size_t)dyn_joint_nv(body[i].joint);
+        m->n_quaternions += dyn_joint_turns_freely(body[i].joint);
+    }
+}
+
 /* int |r + p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2, wherever r points */
 static double moment_at_parent(const dyn_body *b)
 {
-    double distance = hypot(hypot(b->p_pc[0], b->p_pc[1]), b->p_pc[2]);
-    double reach    = sqrt(b->subtree_moment) + sqrt(b->subtree_mass) * distance;
+    const double *p        = b->joint == DYN_SPHERICAL ? b->before.p : b->p_pc;
+    double        distance = hypot(hypot(p[0], p[1]), p[2]);
+    double        reach    = sqrt(b->subtree_moment) + sqrt(b->subtree_mass) * distance;
     return reach * reach;
 }
 
@@ -285,7 +298,10 @@ static void finish(dyn_model *m, dyn_body *body)
         p->leaf     = false;
         p->forks |= body[i].parent != i - 1;
         p->subtree_mass += body[i].subtree_mass;
-        p->subtree_moment += moment_at_parent(&body[i]);
+        if (body[i].joint == DYN_FLOATING)
+            m->detached = true;
+        else
+            p->subtree_moment += moment_at_parent(&body[i]);
     }
     group(m, body);
 }
@@ -332,6 +348,7 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     for (size_t i = 0; i < d->n_links; i++)
         if (dyn_expand_has_rotor(&d->links[i])) add_rotor(&to, &d->links[i], (int)i);
     follow_leaders(&to, d);
+    number_dofs(m, to.body);
     dyn_canonical_align(m, to.body, to.link);
     finish(m, to.body);
     *model = m;

@@ -37,8 +37,32 @@ typedef enum dyn_joint_kind {
     DYN_PLANAR,    /* in the plane across the axis: along its e_x, its e_y, then about the axis; nq 3, nv 3. Of a
                     * description; a body's joint has one coordinate, and several bodies are made of such a link */
     DYN_HELICAL,   /* about the axis, and `pitch` along it; nq 1, nv 1. Of a description */
-    DYN_FLOATING   /* free body; nq 7 (x y z qx qy qz qw), nv 6 (v w in body axes); base only so far */
+    DYN_SPHERICAL, /* turns freely; nq 4 (qx qy qz qw), nv 3 (w) */
+    DYN_FLOATING   /* turns and moves freely; nq 7 (x y z qx qy qz qw), nv 6 (v w) */
 } dyn_joint_kind;
+/* Of the last two, q is the pose of the moved joint frame in the joint frame, the quaternion of unit length; qd its
+ * velocity relative to the parent, of its origin and angular, in the moved frame's axes; tau the force and moment about
+ * that origin in these axes. They have neither axis, ratio, offset, mimics, rotor, friction nor spring. */
+
+static inline int dyn_joint_nv(dyn_joint_kind joint)
+{
+    switch (joint) {
+    case DYN_FIXED: return 0;
+    case DYN_SPHERICAL:
+    case DYN_PLANAR: return 3;
+    case DYN_FLOATING: return 6;
+    default: return 1;
+    }
+}
+/* Whether a quaternion is among the joint's coordinates: the last four of them. */
+static inline bool dyn_joint_turns_freely(dyn_joint_kind joint)
+{
+    return joint == DYN_SPHERICAL || joint == DYN_FLOATING;
+}
+static inline int dyn_joint_nq(dyn_joint_kind joint)
+{
+    return dyn_joint_nv(joint) + dyn_joint_turns_freely(joint);
+}
 
 /* tau_f = viscous qd + coulomb sign(qd); the magnitude depends on the sign of qd. With velocity > 0,
  * sign(qd) becomes tanh(qd / velocity) (and the magnitude that of the sign of qd). */
@@ -71,7 +95,7 @@ typedef struct dyn_link {
     int            parent; /* index of an earlier link, or DYN_WORLD for the base link */
     dyn_joint_kind joint;
     dyn_pose       before;      /* joint frame in the parent's link frame */
-    double         axis[3];     /* unit vector in the joint frame; unused when fixed */
+    double         axis[3];     /* unit vector in the joint frame; unused when fixed or turning freely */
     dyn_pose       after;       /* link frame in the moved joint frame */
     double         pitch;       /* m/rad, of a helical joint */
     double         ratio;       /* joint position per coordinate, not 0; 1 but for screws of other length */
@@ -120,10 +144,10 @@ typedef struct dyn_moments {
 } dyn_moments;
 
 /* A moving rigid body. Its body frame: origin on the moved joint frame's origin, z along the joint axis; about z as
- * suits the first body that hangs on it (align.c). */
+ * suits the first body that hangs on it (align.c). Where a joint turns freely: the moved joint frame. */
 typedef struct dyn_body {
     int            parent; /* earlier body, or DYN_WORLD */
-    dyn_joint_kind joint;  /* REVOLUTE, PRISMATIC or FLOATING */
+    dyn_joint_kind joint;  /* none FIXED */
     dyn_turn       turn;
     bool           shifted;        /* p_pc != 0 */
     bool           leaf;           /* no body hangs on it */
@@ -138,6 +162,8 @@ typedef struct dyn_body {
     int            row;            /* among the published bodies, or -1: see dyn_model */
     int            mover;          /* among what has rotor inertia and friction of its own, or -1: see dyn_model */
     int            q, v;           /* first entries in q and in qd */
+    int            dof;            /* its joint's first among all joints' degrees of freedom, mimics' own included */
+    int            quaternion;     /* number among the model's, if its joint turns freely */
     int            link;           /* index in the description of the link the joint carries, DYN_WORLD: base */
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
     dyn_quarter    theta;          /* the body frame is turned further, about z; of revolute joints only */
@@ -156,13 +182,15 @@ typedef struct dyn_body {
     double      grouped_mass;   /* kg, of grouped bodies: of the body and all that hangs on it */
     double      subtree_mass;   /* kg, of the body and all that hangs on it */
     double      subtree_moment; /* kg m^2, its second moment int r^2 dm about the body origin at most, wherever the
-                                 * joints stand; prismatic ones at zero */
+                                 * joints stand; prismatic ones at zero, without what floats on it */
     double       rotor_inertia;
     double       spin_inertia; /* kg m^2, of a rotor: in E, and taken from what its parent has */
     dyn_friction friction;
     dyn_spring   spring;
     dyn_pose     X_bl; /* link frame in the body frame: axes of joint wrenches, and their point
                         * unless near_end */
+    dyn_pose before;   /* where the joint turns freely, the joint frame in the parent's body frame, which has neither
+                        * p_pc nor turn but NONE, for R = 1, or ZX then */
 } dyn_body;
 
 /* Where a link of the description went. */
@@ -185,14 +213,17 @@ typedef struct dyn_model {
                       * a joint_regressor */
     size_t                n_links; /* of the description */
     int                   nq, nv;
-    bool                  floating;
-    bool                  branched;   /* some body hangs on other than the one before it */
-    bool                  coupled;    /* some body is a mimic: coordinates move several joints */
-    double                gravity[3]; /* m/s^2, world axes */
-    double                mass;       /* kg, of all bodies */
-    dyn_link_place        base;       /* the base link */
-    const dyn_body       *body;       /* [n_bodies] */
-    const dyn_link_place *link;       /* [n_links] */
+    size_t                n_dofs;        /* of all joints, mimics' own included */
+    size_t                n_quaternions; /* joints that turn freely */
+    bool                  floating;      /* body 0 is the base link, moving freely */
+    bool                  detached;      /* some body floats on one that moves */
+    bool                  branched;      /* some body hangs on other than the one before it */
+    bool                  coupled;       /* some body is a mimic: coordinates move several joints */
+    double                gravity[3];    /* m/s^2, world axes */
+    double                mass;          /* kg, of all bodies */
+    dyn_link_place        base;          /* the base link */
+    const dyn_body       *body;          /* [n_bodies] */
+    const dyn_link_place *link;          /* [n_links] */
     size_t                n_couplings;
     const dyn_coupling   *coupling; /* [n_couplings] of elastic joints */
     const int            *row_body; /* [n_rows] the body that a row is of */

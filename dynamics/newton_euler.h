@@ -34,7 +34,7 @@ typedef struct euler_workspace {
 
 static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rates)
 {
-    euler_workspace ws = {.at     = arena_take(a, m->n_bodies, sizeof(joint_at)),
+    euler_workspace ws = {.at     = joints_take(a, m),
                           .motion = arena_take(a, m->n_bodies, sizeof(motion)),
                           .on     = arena_take(a, m->n_bodies, sizeof(wrench)),
                           .given  = arena_take(a, m->n_bodies, sizeof(wrench)),
@@ -137,20 +137,44 @@ static inline motion_rate world_rate(void)
     return (motion_rate){.wdd = zero, .ad = zero, .Ud = angular(zero, zero)};
 }
 
-/* a = vd + w x v - R^T g in base axes; ad = vdd + wd x v + w x vd + w x R^T g */
-LANE_INLINE void base_motion(const double gravity[3], const euler_io *io, motion *k, motion_rate *d, bool rates)
+/* A joint that turns freely, whose own velocity is u, linear, and y, angular, in the child's axes: there, with the
+ * parent's motion at the child's origin, w = R^T w_p and so on,
+ *   w_c = w + y,  wd_c = wd + yd + w x y,  a_c = a + ud + (2 w + y) x u,
+ * and the rates of these, where x = R^T x_p has the rate R^T x_p' - y x x. On the ground w and its rates are zero. */
+LANE_INLINE void free_motion(const dyn_body *b, const joint_pose *at, const euler_io *io, motion *k, motion_rate *d,
+                             bool rates)
 {
-    mat3 R = base_rotation(io->q);
-    vec3 g = mat3_mul_transposed(&R, vec3_of(gravity));
-    vec3 v = load3_from(io->qd, 0), vd = load3_from(io->qdd, 0);
-    k->w  = load3_from(io->qd, 3);
-    k->wd = load3_from(io->qdd, 3);
-    k->a  = cross_add(sub(vd, g), k->w, v);
+    const mat3 *R       = &at->R;
+    const bool  carried = b->parent != DYN_WORLD;
+    const vec3  u = joint_linear(b, io->qd), y = joint_angular(b, io->qd);
+    const vec3  ud = joint_linear(b, io->qdd), yd = joint_angular(b, io->qdd);
+    vec3        a = k->a, w = vec3_zero(), wd = w, two = y, rate = w;
+    if (carried) {
+        a   = turning_add(a, &k->U, at->p);
+        w   = mat3_mul_transposed(R, k->w);
+        wd  = mat3_mul_transposed(R, k->wd);
+        two = add(add(w, w), y);
+    }
+    a = mat3_mul_transposed(R, a);
+    if (rates) {
+        vec3 wdd = joint_angular(b, io->qddd), ad = vec3_zero();
+        rate = yd;
+        if (carried) {
+            const vec3 turned = cross_add(wd, w, y); /* w' */
+            ad   = mat3_mul_transposed(R, turning_add(turning_add(d->ad, &d->Ud, at->p), &k->U, mat3_mul(R, u)));
+            wdd  = add(wdd, mat3_mul_transposed(R, d->wdd));
+            wdd  = cross_add(cross_add(cross_add(wdd, wd, y), turned, y), w, yd);
+            rate = add(add(turned, turned), yd);
+        }
+        ad     = cross_add(ad, a, y);
+        d->wdd = wdd;
+        d->ad  = cross_add(cross_add(add(ad, joint_linear(b, io->qddd)), rate, u), two, ud);
+    }
+    k->a  = cross_add(add(a, ud), two, u);
+    k->w  = add(w, y);
+    k->wd = carried ? cross_add(add(wd, yd), w, y) : yd;
     k->U  = angular(k->w, k->wd);
-    if (!rates) return;
-    d->wdd = load3_from(io->qddd, 3);
-    d->ad  = cross_add(cross_add(load3_from(io->qddd, 0), k->wd, v), k->w, add(vd, g));
-    d->Ud  = angular_rate(k->w, k->wd, d->wdd);
+    if (rates) d->Ud = angular_rate(k->w, k->wd, d->wdd);
 }
 
 /* A revolute joint on the ground: what turns there turns about z alone. Of the rest, only a and its rate are not zero:
@@ -211,8 +235,8 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
             k = b->parent == DYN_WORLD ? world : ws->motion[b->parent];
             if (rates) d = b->parent == DYN_WORLD ? still : ws->motion_rate[b->parent];
         }
-        if (b->joint == DYN_FLOATING) {
-            base_motion(scene->gravity, io, &k, &d, rates);
+        if (dyn_joint_turns_freely(b->joint)) {
+            free_motion(b, ws->at[i].pose, io, &k, &d, rates);
         } else {
             lane sd = joint_rate(b, io->qd), sdd = joint_rate(b, io->qdd), sddd = rates ? joint_rate(b, io->qddd) : sd;
             if (is_first(b)) {
@@ -242,12 +266,19 @@ static inline void joint_wrench_out(const dyn_body *b, joint_at at, wrench w, la
     store3(out + 3, w.n);
 }
 
+/* tau = S^T wrench of a joint that turns freely; linear: so also of rates. */
+LANE_INLINE void free_effort_out(const dyn_body *b, const wrench *w, lane *tau)
+{
+    lane *out = tau + b->v;
+    if (b->joint == DYN_FLOATING) store3(out, w->f);
+    store3(b->joint == DYN_FLOATING ? out + 3 : out, w->n);
+}
+
 /* tau_s = S^T wrench + rotor sdd + friction + spring */
 LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wrench *w, const euler_io *io)
 {
-    if (b->joint == DYN_FLOATING) {
-        store3(io->tau, w->f);
-        store3(io->tau + 3, w->n);
+    if (dyn_joint_turns_freely(b->joint)) {
+        free_effort_out(b, w, io->tau);
         return;
     }
     lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
@@ -259,9 +290,8 @@ LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wre
 
 LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, const wrench *rate, const euler_io *io)
 {
-    if (b->joint == DYN_FLOATING) {
-        store3(io->tau_dot, rate->f);
-        store3(io->tau_dot + 3, rate->n);
+    if (dyn_joint_turns_freely(b->joint)) {
+        free_effort_out(b, rate, io->tau_dot);
         return;
     }
     lane effort = b->joint == DYN_PRISMATIC ? rate->f.z : rate->n.z;
@@ -277,15 +307,25 @@ LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_at at, lane sd, wr
 {
     if (joint == DYN_REVOLUTE)
         *rate = (wrench){spin(rate->f, w->f, sd), spin(rate->n, w->n, sd)};
-    else
+    else if (joint == DYN_PRISMATIC)
         rate->n = spin(rate->n, w->f, sd);
     wrench_to_parent_form(b, at, rate, joint, turn);
     wrench_to_parent_form(b, at, w, joint, turn);
 }
 
-LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_at at, lane sd, wrench *w, wrench *rate, bool rates)
+/* The same for a joint that turns freely, before the turn: f' + y x f, n' + y x n + u x f. */
+LANE_INLINE void free_rate(const dyn_body *b, const lane *qd, const wrench *w, wrench *rate)
+{
+    const vec3 u = joint_linear(b, qd), y = joint_angular(b, qd);
+    *rate = (wrench){cross_add(rate->f, y, w->f), cross_add(cross_add(rate->n, y, w->n), u, w->f)};
+}
+
+LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_at at, const lane *qd, wrench *w, wrench *rate, bool rates)
 {
     if (rates) {
+        const bool free = dyn_joint_turns_freely(b->joint);
+        const lane sd   = free ? lane_of(0) : joint_rate(b, qd);
+        if (free) free_rate(b, qd, w, rate);
         BODY_FORMS(b, rate_to_parent_form, b, at, sd, w, rate)
     } else {
         BODY_FORMS(b, wrench_to_parent_form, b, at, w)
@@ -333,7 +373,7 @@ LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const
         if (rates) rate = wrench_add(rate, ws->on_rate[i]);
         results_out(scene, ws, i, &w, &rate, io, rates);
         if (b->parent != DYN_WORLD) {
-            wrench_to_parent(b, ws->at[i], rates ? joint_rate(b, io->qd) : lane_of(0), &w, &rate, rates);
+            wrench_to_parent(b, ws->at[i], io->qd, &w, &rate, rates);
             if (b->parent == i - 1) continue;
             ws->on[b->parent] = wrench_add(ws->on[b->parent], w);
             if (rates) ws->on_rate[b->parent] = wrench_add(ws->on_rate[b->parent], rate);
@@ -345,7 +385,7 @@ LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const
 LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
 {
     joints_place(scene->model, io->q, ws->at);
-    if (io->wrenches) externals_gather(scene, io->q, ws->at, io->wrenches, &ws->ext);
+    if (io->wrenches) externals_gather(scene, ws->at, io->wrenches, &ws->ext);
     outward(scene, ws, io, rates);
     if (rates && io->wrenches)
         externals_take_rates(scene, &ws->ext, io->wrenches, io->wrench_rates, ws->w, ws->on_rate);

@@ -18,7 +18,7 @@ typedef struct workspace {
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at   = arena_take(a, m->n_bodies, sizeof(joint_at)),
+    return (workspace){.at   = joints_take(a, m),
                        .body = arena_take(a, m->n_bodies, sizeof(spatial_body)),
                        .dof  = arena_take(a, dof_count(m), sizeof(dof))};
 }
@@ -164,7 +164,7 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         if (J) joint_columns(m, qd, qdd, J);
         if (!Y && !spins) continue;
         joints_place(m, q, ws.at);
-        spatial_motions(scene, ws.at, q, qd, qdd, ws.body, ws.dof);
+        spatial_motions(scene, ws.at, qd, qdd, ws.body, ws.dof);
         if (spins) spin_columns(m, &ws, qd, qdd, J);
         if (!Y) continue;
         for (size_t e = 0; e < ny; e++)

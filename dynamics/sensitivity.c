@@ -2,7 +2,7 @@
  * with respect to external wrenches and gravity.
  *
  * Singh, Russell, Wensing (2022), in the quantities of spatial_world.h seen from each body (spatial_body.h), for any
- * joint, a floating base, mimics and external wrenches. With composites over what hangs on a body, for a dof a of body
+ * joint, any base, mimics and external wrenches. With composites over what hangs on a body, for a dof a of body
  * i and a dof b of i or before it:
  *
  *     the force on i's subtree changes with a by  F_q = 2B psi'_a + I psi''_a + S_a x* f + K S_a,
@@ -22,7 +22,7 @@ typedef struct workspace {
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at   = arena_take(a, m->n_bodies, sizeof(joint_at)),
+    return (workspace){.at   = joints_take(a, m),
                        .body = arena_take(a, m->n_bodies, sizeof(spatial_state)),
                        .ext  = external_place(a, m),
                        .held = arena_take(a, m->n_bodies, sizeof(held_wrenches))};
@@ -62,8 +62,24 @@ LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
 
 /* --- dtau ------------------------------------------------------------------------------------------------------- */
 
+LANE_APART change hop_freely(const joint_pose *at, change c)
+{
+    wrench *const all[3] = {&c.q, &c.qd, &c.t};
+    for (int i = 0; i < 3; i++) {
+        all[i]->f = mat3_mul(&at->R, all[i]->f);
+        all[i]->n = cross_add(mat3_mul(&at->R, all[i]->n), at->p, all[i]->f);
+    }
+    c.r = mat3_mul(&at->R, c.r);
+    c.k = mat3_mul(&at->R, c.k);
+    return c;
+}
+
 LANE_INLINE void hop_form(const dyn_body *b, joint_at at, change *c, bool held, dyn_joint_kind joint, dyn_turn turn)
 {
+    if (dyn_joint_turns_freely(joint)) {
+        *c = hop_freely(at.pose, *c);
+        return;
+    }
     wrench_to_parent_form(b, at, &c->q, joint, turn);
     wrench_to_parent_form(b, at, &c->qd, joint, turn);
     wrench_to_parent_form(b, at, &c->t, joint, turn);
@@ -102,35 +118,69 @@ LANE_INLINE void put_joint_row(const dyn_model *m, const results *out, size_t a,
     put(m, out->dqd, a, (size_t)b->v, qd);
 }
 
-/* The same for the six of a floating base: psi'' = a x S, S' = v x S. */
-static void put_base_row(const dyn_model *m, const results *out, size_t a, const spatial_state *B, const change *c)
+LANE_INLINE void spread(wrench w, lane x[6])
 {
-    const vec3 zero = vec3_zero(), f = cross(c->t.f, B->v.w), q = add(cross(c->t.f, B->Q.v), c->k);
-    const vec3 n = add(cross_add(cross(c->t.f, B->v.v), c->t.n, B->v.w), c->r);
-    lane       dq[6], dqd[6];
-    store3(dq, zero);
-    store3(dq + 3, q);
-    store3(dqd, f);
-    store3(dqd + 3, n);
-    for (size_t k = 0; k < 6; k++) {
-        put(m, out->dq, a, k, dq[k]);
-        put(m, out->dqd, a, k, dqd[k]);
+    store3(x, w.f);
+    store3(x + 3, w.n);
+}
+
+/* The same for a joint that turns freely, all axes at once: (u x S) . f = -S . (u x* f), so that with psi' = v_p x S,
+ * psi'' = a_p x S + v_p x psi', S' = v x S the sums over axes are
+ *     q:  v_p x* (v_p x* t) - a_p x* t + (0; r x w_p + k),   qd:  -(v_p + v) x* t + (0; r).
+ * On the ground v_p = 0, and a_p is linear. */
+LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
+                               const spatial_state *B, const change *c, const int first)
+{
+    const wrench t = c->t;
+    twist        u = B->v;
+    wrench       q = {vec3_zero(), cross_add(c->k, t.f, B->Q.v)};
+    lane         dq[6], dqd[6];
+    if (b->parent != DYN_WORLD) {
+        u   = twist_add(u, B->P);
+        q.f = cross(t.f, B->Q.w);
+        q.n = cross_add(cross_add(q.n, t.n, B->Q.w), c->r, B->P.w);
+        q   = wrench_add(q, twist_cross_wrench(B->P, twist_cross_wrench(B->P, t)));
+    }
+    spread(q, dq);
+    spread((wrench){cross(t.f, u.w), cross_add(cross_add(c->r, t.n, u.w), t.f, u.v)}, dqd);
+    for (int n = first; n < 6; n++) {
+        put(m, out->dq, a, (size_t)(b->v + n - first), dq[n]);
+        put(m, out->dqd, a, (size_t)(b->v + n - first), dqd[n]);
     }
 }
 
-/* d tau_b / da and the mass matrix for the base's six. */
-static void put_base_column(const dyn_model *m, const results *out, size_t a, const change *c)
+/* d tau_b / da and the mass matrix for its axes. */
+LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const change *c,
+                                  const int first)
 {
     lane q[6], qd[6], t[6];
-    store3(q, c->q.f), store3(q + 3, c->q.n);
-    store3(qd, c->qd.f), store3(qd + 3, c->qd.n);
-    store3(t, c->t.f), store3(t + 3, c->t.n);
-    for (size_t k = 0; k < 6; k++) {
-        put(m, out->dq, k, a, q[k]);
-        put(m, out->dqd, k, a, qd[k]);
-        put(m, out->dqdd, k, a, t[k]);
-        put(m, out->dqdd, a, k, t[k]);
+    spread(c->q, q);
+    spread(c->qd, qd);
+    spread(c->t, t);
+    for (int n = first; n < 6; n++) {
+        size_t v = (size_t)(b->v + n - first);
+        put(m, out->dq, v, a, q[n]);
+        put(m, out->dqd, v, a, qd[n]);
+        put(m, out->dqdd, v, a, t[n]);
+        put(m, out->dqdd, a, v, t[n]);
     }
+}
+
+/* Both forms with the number of axes as a constant. */
+static void put_free_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const spatial_state *B,
+                         const change *c)
+{
+    if (b->joint == DYN_FLOATING)
+        free_row_form(m, out, a, b, B, c, 0);
+    else
+        free_row_form(m, out, a, b, B, c, 3);
+}
+static void put_free_column(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const change *c)
+{
+    if (b->joint == DYN_FLOATING)
+        free_column_form(m, out, a, b, c, 0);
+    else
+        free_column_form(m, out, a, b, c, 3);
 }
 
 /* Of  R = k (q - theta - rest) + d (qd - theta_d)  in q's row, -R in theta's. */
@@ -153,7 +203,7 @@ static void coupling_terms(const dyn_scene *scene, const results *out)
 static void passive_terms(const dyn_scene *scene, const lane *qd, const results *out)
 {
     const dyn_model *m = scene->model;
-    for (size_t i = m->floating; i < m->n_bodies; i++) {
+    for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b      = &m->body[i];
         size_t          e      = (size_t)b->v * (size_t)m->nv + (size_t)b->v;
         double          square = b->ratio * b->ratio;
@@ -265,10 +315,10 @@ LANE_INLINE void to_base(const dyn_model *m, const workspace *ws, const results 
             const change here = c;
             wrench_entries(m, ws, out, i, va, &here);
         }
-        if (b->joint == DYN_FLOATING) {
+        if (dyn_joint_turns_freely(b->joint)) {
             const change here = c;
-            put_base_row(m, out, va, &ws->body[i], &here);
-            put_base_column(m, out, va, &here);
+            put_free_row(m, out, va, b, &ws->body[i], &here);
+            put_free_column(m, out, va, b, &here);
             continue;
         }
         size_t vb = (size_t)b->v;
@@ -299,17 +349,21 @@ static void joint_dof(const dyn_model *m, const workspace *ws, const results *ou
     to_base(m, ws, out, i, v, c, held, joint_wrenches);
 }
 
-static void base_dofs(const dyn_model *m, const workspace *ws, const results *out, const held_wrenches *held)
+static void free_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const held_wrenches *held,
+                      bool joint_wrenches)
 {
-    for (size_t k = 0; k < 6; k++) {
-        dof    d = dof_of(&m->body[0], &ws->body[0], k);
-        change c = change_of(m->body[0].subtree_mass, &ws->body[0], held, &d);
+    const dyn_body *b = &m->body[i];
+    for (size_t k = 0; k < dofs_of(b); k++) {
+        dof    d = dof_of(b, &ws->body[i], k);
+        change c = change_of(b->subtree_mass, &ws->body[i], held, &d);
+        size_t v = coordinate(m, i, k);
         lane   t[6];
-        store3(t, c.t.f), store3(t + 3, c.t.n);
-        put_base_row(m, out, k, &ws->body[0], &c);
-        for (size_t j = 0; j < 6; j++)
-            put(m, out->dqdd, k, j, t[j]);
-        if (out->dgravity) put_gravity(&ws->ext.attitude[0], &c.t, out->dgravity + 3 * k);
+        spread(c.t, t);
+        put_free_row(m, out, v, b, &ws->body[i], &c);
+        for (int n = joint_first_axis(b), j = b->v; n < 6; n++, j++)
+            put(m, out->dqdd, v, (size_t)j, t[n]);
+        if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
+        to_base(m, ws, out, i, v, c, held, joint_wrenches);
     }
 }
 
@@ -319,8 +373,8 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body      *b    = &m->body[i];
         const held_wrenches *held = holds ? &ws->held[i] : NULL;
-        if (b->joint == DYN_FLOATING)
-            base_dofs(m, ws, out, held);
+        if (dyn_joint_turns_freely(b->joint))
+            free_dofs(m, ws, out, (size_t)i, held, joint_wrenches);
         else
             joint_dof(m, ws, out, (size_t)i, held, joint_wrenches);
         if (joint_wrenches && b->row >= 0) wrench_of_ancestors(m, ws, out, (size_t)i, held);
@@ -362,13 +416,13 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
                               block_out(io->dtau_dgravity, block, nv * 3)};
         clear_results(m, &out);
         joints_place(m, q, ws.at);
-        spatial_states(scene, ws.at, q, qd, qdd, ws.body);
+        spatial_states(scene, ws.at, qd, qdd, ws.body);
         if (values) {
-            externals_gather(scene, q, ws.at, values, &ws.ext);
+            externals_gather(scene, ws.at, values, &ws.ext);
             spatial_loads(scene, &ws.ext, values, ws.body, holds ? ws.held : NULL);
             if (io->dtau_dwrench) by_wrench(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
         } else if (io->dtau_dgravity) {
-            attitudes(m, q, ws.at, ws.ext.attitude);
+            attitudes(m, ws.at, ws.ext.attitude);
         }
         pairs(scene, &ws, &out, holds, joint_wrenches);
         passive_terms(scene, qd, &out);

@@ -38,7 +38,7 @@ typedef struct results {
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at        = arena_take(a, m->n_bodies, sizeof(joint_at)),
+    return (workspace){.at        = joints_take(a, m),
                        .body      = arena_take(a, m->n_bodies, sizeof(spatial_body)),
                        .body_rate = arena_take(a, m->n_bodies, sizeof(body_rate)),
                        .dof       = arena_take(a, dof_count(m), sizeof(dof)),
@@ -53,10 +53,6 @@ size_t LANE_NAME(sensitivity_rate_size)(const dyn_model *m)
     return a.used;
 }
 
-LANE_INLINE twist twist_sub(twist a, twist b)
-{
-    return (twist){sub(a.v, b.v), sub(a.w, b.w)};
-}
 LANE_INLINE mat3 mat3_add(const mat3 *a, const mat3 *b)
 {
     mat3 sum;
@@ -68,31 +64,25 @@ LANE_INLINE mat3 mat3_add(const mat3 *a, const mat3 *b)
 
 /* --- rates of motions, base to leaves ------------------------------------------------------------------------- */
 
-/* j = j_p + (S qdd + psi' qd)_r */
-LANE_INLINE void joint_rates(const spatial_body *P, twist Pv_r, twist Pj, const dof *d, lane qd, lane qdd, lane qddd,
-                             dof *r, twist *j)
+/* D = psi' + S', S_r = S'. */
+LANE_INLINE void axis_rates(const spatial_body *P, twist Pv_r, twist Pj, const spatial_body *B, twist v_r, const dof *d,
+                            dof *r)
 {
-    r->S = d->P;
+    r->S = twist_sub(d->D, d->P);
     r->P = twist_add(twist_cross(Pv_r, d->S), twist_cross(P->v, r->S));
     r->Q = twist_add(twist_add(twist_cross(Pj, d->S), twist_cross(P->a, r->S)),
                      twist_add(twist_cross(Pv_r, d->P), twist_cross(P->v, r->P)));
-    r->D = twist_add(r->P, r->P);
-    *j   = twist_add(twist_add(Pj, twist_scale(d->S, qddd)), twist_scale(r->P, qd));
-    *j   = twist_add(*j, twist_scale(d->P, qdd + qdd));
+    r->D = twist_add(r->P, twist_add(twist_cross(v_r, d->S), twist_cross(B->v, r->S)));
 }
 
-/* psi' = 0, psi'' = a_0 x S, S' = v x S; the rates of the sum S' qd, which vanishes, vanish too. */
-static inline void base_rates(const spatial_body *B, twist v_r, twist a_0, const dof *d, const lane *qdd,
-                              const lane *qddd, dof *r, twist *j)
+/* j = j_p + sum (S qdd + psi' qd)_r */
+static inline void acceleration_rate(const dyn_body *b, const dof *d, const dof *r, const lane *qd, const lane *qdd,
+                                     const lane *qddd, twist *j)
 {
-    *j = (twist){vec3_zero(), vec3_zero()};
-    for (int k = 0; k < 6; k++) {
-        r[k].S = d[k].D;
-        r[k].P = (twist){vec3_zero(), vec3_zero()};
-        r[k].Q = twist_cross(a_0, r[k].S);
-        r[k].D = twist_add(twist_cross(v_r, d[k].S), twist_cross(B->v, r[k].S));
-        *j     = twist_add(*j, twist_scale(d[k].S, qddd ? qddd[k] : lane_of(0)));
-        *j     = twist_add(*j, twist_scale(r[k].S, qdd ? qdd[k] : lane_of(0)));
+    for (int k = 0; k < dyn_joint_nv(b->joint); k++) {
+        if (qddd) *j = twist_add(*j, twist_scale(d[k].S, qddd[b->v + k]));
+        if (qdd) *j = twist_add(*j, twist_scale(twist_add(r[k].S, d[k].P), qdd[b->v + k]));
+        if (qd) *j = twist_add(*j, twist_scale(r[k].P, qd[b->v + k]));
     }
 }
 
@@ -136,12 +126,12 @@ static void motion_rates(const dyn_scene *scene, const workspace *ws, const lane
         const twist         Pj   = b->parent == DYN_WORLD ? still : ws->body_rate[b->parent].j;
         const twist         Pv_r = twist_sub(P->a, world.a), v_r = twist_sub(ws->body[i].a, world.a);
         const size_t        first = dof_first(m, i);
-        const lane          zero  = lane_of(0);
-        if (b->joint == DYN_FLOATING)
-            base_rates(&ws->body[i], v_r, world.a, ws->dof, qdd, qddd, ws->dof_rate, &ws->body_rate[i].j);
-        else
-            joint_rates(P, Pv_r, Pj, &ws->dof[first], qd ? qd[b->v] : zero, qdd ? qdd[b->v] : zero,
-                        qddd ? qddd[b->v] : zero, &ws->dof_rate[first], &ws->body_rate[i].j);
+        const dof          *d     = &ws->dof[first];
+        dof                *r     = &ws->dof_rate[first];
+        for (size_t k = 0; k < dofs_of(b); k++)
+            axis_rates(P, Pv_r, Pj, &ws->body[i], v_r, &d[k], &r[k]);
+        ws->body_rate[i].j = Pj;
+        acceleration_rate(b, d, r, qd, qdd, qddd, &ws->body_rate[i].j);
         inertia_rates(b->mass, &ws->body[i], v_r, &ws->body_rate[i]);
     }
 }
@@ -300,7 +290,7 @@ void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn
         clear(out.dqd, nv * nv);
         clear(out.dqdd, nv * nv);
         joints_place(m, q, ws.at);
-        spatial_motions(scene, ws.at, q, qd, qdd, ws.body, ws.dof);
+        spatial_motions(scene, ws.at, qd, qdd, ws.body, ws.dof);
         motion_rates(scene, &ws, qd, qdd, qddd);
         if (values) {
             spatial_externals(scene, values, ws.body, ws.held);

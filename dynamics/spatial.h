@@ -12,6 +12,9 @@ typedef struct sym3 { /* symmetric */
 typedef struct mat3 { /* row-major */
     lane m[3][3];
 } mat3;
+typedef struct twist { /* a motion: of the frame's origin, and angular */
+    vec3 v, w;
+} twist;
 typedef struct wrench { /* force, and moment about the frame's origin */
     vec3 f, n;
 } wrench;
@@ -113,6 +116,35 @@ LANE_INLINE vec3 mat3_mul_transposed(const mat3 *a, vec3 v)
     return (vec3){a->m[0][0] * v.x + a->m[1][0] * v.y + a->m[2][0] * v.z,
                   a->m[0][1] * v.x + a->m[1][1] * v.y + a->m[2][1] * v.z,
                   a->m[0][2] * v.x + a->m[1][2] * v.y + a->m[2][2] * v.z};
+}
+/* A B, A a constant of the model */
+LANE_INLINE mat3 const_mat3_mul(const double A[3][3], const mat3 *B)
+{
+    mat3 C;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            C.m[i][j] = A[i][0] * B->m[0][j] + A[i][1] * B->m[1][j] + A[i][2] * B->m[2][j];
+    return C;
+}
+/* R A R^T */
+LANE_INLINE mat3 mat3_rotate(const mat3 *R, const mat3 *A)
+{
+    mat3 RA, out; /* rows of R A */
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            RA.m[i][j] = R->m[i][0] * A->m[0][j] + R->m[i][1] * A->m[1][j] + R->m[i][2] * A->m[2][j];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            out.m[i][j] = RA.m[i][0] * R->m[j][0] + RA.m[i][1] * R->m[j][1] + RA.m[i][2] * R->m[j][2];
+    return out;
+}
+/* R S R^T */
+LANE_INLINE sym3 sym3_rotate(const mat3 *R, sym3 S)
+{
+    const vec3 x = {R->m[0][0], R->m[0][1], R->m[0][2]}, y = {R->m[1][0], R->m[1][1], R->m[1][2]},
+               z  = {R->m[2][0], R->m[2][1], R->m[2][2]};
+    const vec3 Sx = sym3_mul(S, x), Sy = sym3_mul(S, y), Sz = sym3_mul(S, z);
+    return (sym3){dot(x, Sx), dot(x, Sy), dot(x, Sz), dot(y, Sy), dot(y, Sz), dot(z, Sz)};
 }
 LANE_INLINE vec3 mat3_mul_xy(const mat3 *a, lane x, lane y)
 {

@@ -2,14 +2,16 @@
  * e_z, the body's inertia a constant, and what hangs on it is handed to the parent joint by joint.
  *
  * For a revolute joint  psi' = (w.y, -w.x, 0),  for its linear part the same of v;
- * psi'' = a_p x e_z + v_p x psi'. A prismatic joint has these in the linear part. */
+ * psi'' = a_p x e_z + v_p x psi'. A prismatic joint has these in the linear part. A joint that turns freely has as axes
+ * the unit vectors of six dimensions, or the last three of them, so that sums over its axes are read from whole
+ * vectors. */
 #pragma once
 #include "articulated.h"
 #include "spatial_world.h"
 
 typedef struct spatial_state {
     twist     v, a; /* a less gravity */
-    twist     P, Q; /* psi', psi'' of its joint, times the ratio */
+    twist     P, Q; /* psi', psi'' of its joint, times the ratio; where it turns freely, v_p and a_p instead */
     composite c;    /* these and the following: of the body, then of all that hangs on it */
     vec3      l;
     mat3      C;
@@ -20,6 +22,7 @@ typedef struct spatial_state {
 
 LANE_INLINE void to_child_form(const dyn_body *b, joint_at at, twist *u, dyn_joint_kind joint, dyn_turn turn)
 {
+    if (dyn_joint_turns_freely(joint)) u->v = cross_add(u->v, u->w, at.pose->p);
     u->w = to_child(b, at, u->w, joint, turn);
     u->v = to_child(b, at, u->v, joint, turn);
     if (joint == DYN_PRISMATIC) { /* w x s z */
@@ -71,6 +74,18 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
     *Q = twist_scale(*Q, lane_of(b->ratio));
 }
 
+/* The same of a joint that turns freely: v += S qd, a += S qdd + v_p x S qd. */
+LANE_INLINE void free_joint_motion(const dyn_body *b, const lane *qd, const lane *qdd, twist *v, twist *a, twist *P,
+                                   twist *Q)
+{
+    const twist own   = {joint_linear(b, qd), joint_angular(b, qd)},
+                own_a = {joint_linear(b, qdd), joint_angular(b, qdd)};
+    *P                = *v;
+    *Q                = *a;
+    *a                = twist_add(twist_add(*a, own_a), twist_cross(*v, own));
+    *v                = twist_add(*v, own);
+}
+
 /* The body's own:  l = m v + w x h,  C = v h^T + [w] E,  f = I a + (w x l; tr(C) w - C w). */
 LANE_INLINE void own_inertia(const dyn_body *b, twist v, twist a, spatial_state *B)
 {
@@ -96,19 +111,8 @@ LANE_INLINE void own_inertia(const dyn_body *b, twist v, twist a, spatial_state 
     B->c = (composite){sym3_of(E), vec3_of(h)};
 }
 
-/* A base moves with qd; what its gravity is in its axes stands in Q's linear part. */
-static inline void base_state(const double gravity[3], const lane *q, const lane *qd, const lane *qdd, spatial_state *B)
-{
-    mat3 R = base_rotation(q);
-    B->P   = (twist){vec3_zero(), vec3_zero()};
-    B->Q   = (twist){mat3_mul_transposed(&R, (vec3){lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])}),
-                     vec3_zero()};
-    B->v   = (twist){load3_from(qd, 0), load3_from(qd, 3)};
-    B->a   = (twist){add(B->Q.v, load3_from(qdd, 0)), load3_from(qdd, 3)};
-}
-
-static inline void spatial_states(const dyn_scene *scene, const joint_at *at, const lane *q, const lane *qd,
-                                  const lane *qdd, spatial_state *body)
+static inline void spatial_states(const dyn_scene *scene, const joint_at *at, const lane *qd, const lane *qdd,
+                                  spatial_state *body)
 {
     const dyn_model *m = scene->model;
     const double    *g = scene->gravity;
@@ -117,22 +121,19 @@ static inline void spatial_states(const dyn_scene *scene, const joint_at *at, co
     for (int i = 0; i < (int)m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         spatial_state  *B = &body[i];
-        if (b->joint == DYN_FLOATING) {
-            base_state(g, q, qd, qdd, B);
-            v = B->v;
-            a = B->a;
-        } else {
-            if (b->parent != i - 1) {
-                v = b->parent == DYN_WORLD ? rest : body[b->parent].v;
-                a = b->parent == DYN_WORLD ? fall : body[b->parent].a;
-            }
-            v = twist_at(v, b->p_pc);
-            a = twist_at(a, b->p_pc);
-            BODY_FORMS(b, twists_to_child_form, b, at[i], &v, &a)
-            joint_motion(b, joint_rate(b, qd), joint_rate(b, qdd), &v, &a, &B->P, &B->Q);
-            B->v = v;
-            B->a = a;
+        if (b->parent != i - 1) {
+            v = b->parent == DYN_WORLD ? rest : body[b->parent].v;
+            a = b->parent == DYN_WORLD ? fall : body[b->parent].a;
         }
+        v = twist_at(v, b->p_pc);
+        a = twist_at(a, b->p_pc);
+        BODY_FORMS(b, twists_to_child_form, b, at[i], &v, &a)
+        if (dyn_joint_turns_freely(b->joint))
+            free_joint_motion(b, qd, qdd, &v, &a, &B->P, &B->Q);
+        else
+            joint_motion(b, joint_rate(b, qd), joint_rate(b, qdd), &v, &a, &B->P, &B->Q);
+        B->v = v;
+        B->a = a;
         own_inertia(b, v, a, B);
     }
 }
@@ -143,8 +144,8 @@ static inline void spatial_states(const dyn_scene *scene, const joint_at *at, co
 LANE_INLINE void moment_shift(const dyn_body *b, joint_at at, mat3 *C, vec3 F)
 {
     const lane f[3] = {F.x, F.y, F.z};
-    if (b->joint == DYN_PRISMATIC) {
-        vec3 r = origin_in_parent(b, at, DYN_PRISMATIC);
+    if (b->joint != DYN_REVOLUTE) {
+        vec3 r = origin_in_parent(b, at, b->joint);
         for (int i = 0; i < 3; i++)
             store3(C->m[i], add(load3(C->m[i]), scale(r, f[i])));
         return;
@@ -154,8 +155,17 @@ LANE_INLINE void moment_shift(const dyn_body *b, joint_at at, mat3 *C, vec3 F)
             C->m[i][k] += b->p_pc[k] * f[i];
 }
 
+LANE_APART mat3 mat3_rotate_apart(const mat3 *R, mat3 C)
+{
+    return mat3_rotate(R, &C);
+}
+
 LANE_INLINE void mat3_to_parent_form(const dyn_body *b, joint_at at, mat3 *C, dyn_joint_kind joint, dyn_turn turn)
 {
+    if (dyn_joint_turns_freely(joint)) {
+        *C = mat3_rotate_apart(&at.pose->R, *C);
+        return;
+    }
     if (joint == DYN_REVOLUTE) *C = mat3_spin(*C, at.c, at.s, false);
     *C = mat3_turn_up(b, *C, false, turn);
 }
@@ -266,11 +276,7 @@ LANE_INLINE void sight_form(const dyn_body *b, joint_at at, sight *s, dyn_joint_
 }
 
 /* From b, by one further towards the base. */
-static inline void sight_from_parent(const dyn_body *b, joint_at at, sight *s)
-{
-    if (b->joint == DYN_FLOATING) return;
-    BODY_FORMS(b, sight_form, b, at, s)
-}
+static inline void sight_from_parent(const dyn_body *b, joint_at at, sight *s){BODY_FORMS(b, sight_form, b, at, s)}
 
 /* --- a dof, and how the force on its subtree changes ----------------------------------------------------------- */
 
@@ -283,17 +289,19 @@ LANE_INLINE vec3 unit(int k)
 static inline dof dof_of(const dyn_body *b, const spatial_state *B, size_t k)
 {
     const vec3 o = vec3_zero();
-    if (b->joint != DYN_FLOATING) {
+    if (!dyn_joint_turns_freely(b->joint)) {
         vec3 z = times(b->ratio, unit(2));
         return (dof){.S = b->joint == DYN_PRISMATIC ? (twist){z, o} : (twist){o, z},
                      .P = B->P,
                      .Q = B->Q,
                      .D = twist_add(B->P, B->P)};
     }
-    vec3 e = unit((int)k % 3);
-    dof  d = {.S = k < 3 ? (twist){e, o} : (twist){o, e}, .P = {o, o}};
-    d.Q    = twist_cross((twist){B->Q.v, o}, d.S);
-    d.D    = twist_cross(B->v, d.S);
+    const int axis = joint_first_axis(b) + (int)k;
+    vec3      e    = unit(axis % 3);
+    dof       d    = {.S = axis < 3 ? (twist){e, o} : (twist){o, e}};
+    d.P            = twist_cross(B->P, d.S);
+    d.Q            = twist_add(twist_cross(B->Q, d.S), twist_cross(B->P, d.P));
+    d.D            = twist_add(d.P, twist_cross(B->v, d.S));
     return d;
 }
 

@@ -1,7 +1,7 @@
 /* spatial_world.h - spatial motion, inertia and force of every body, and every degree of freedom's axis with its rates,
  * in world axes: what derivatives of the dynamics are made of.
  *
- * Six-dimensional vectors about one point at rest: the world's origin, or, for a floating base, where the base is just
+ * Six-dimensional vectors about one point at rest: the world's origin, or, if the first body floats, where that is just
  * now (no derivative depends on it, and far from the origin rounding would). With u x s = (wu x ws, wu x vs + vu x ws)
  * on motions and u x* f = (wu x F; wu x n + vu x F) on forces, and `parent` quantities marked p:
  *
@@ -15,10 +15,6 @@
 #pragma once
 #include "composite.h"
 #include "external.h"
-
-typedef struct twist { /* a motion: of the body at the reference point, and angular */
-    vec3 v, w;
-} twist;
 
 typedef struct dof {
     twist S;    /* times the joint's ratio */
@@ -39,6 +35,10 @@ typedef struct spatial_body {
 LANE_INLINE twist twist_add(twist a, twist b)
 {
     return (twist){add(a.v, b.v), add(a.w, b.w)};
+}
+LANE_INLINE twist twist_sub(twist a, twist b)
+{
+    return (twist){sub(a.v, b.v), sub(a.w, b.w)};
 }
 LANE_INLINE twist twist_scale(twist a, lane k)
 {
@@ -151,24 +151,28 @@ LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd
     B->a = twist_add(twist_add(P->a, twist_scale(d->S, qdd)), twist_scale(d->P, qd));
 }
 
-/* The base's six axes: along and about its own. psi' = 0; S' = v x S, whose sum with qd vanishes. */
-static inline void spatial_base(const lane *q, const lane *qd, const lane *qdd, const spatial_body *world,
-                                spatial_body *B, dof *d)
+/* The axes of a joint that turns freely: along and about the body's own. Of S' = v x S the joint's part vanishes in the
+ * sum with qd, which leaves psi' qd in the acceleration. */
+static inline void spatial_free_joint(const dyn_body *b, const joint_pose *at, const lane *qd, const lane *qdd,
+                                      const spatial_body *P, spatial_body *B, dof *d)
 {
-    B->R = base_rotation(q);
-    B->p = vec3_zero();
-    B->v = (twist){vec3_zero(), vec3_zero()};
-    B->a = world->a;
-    for (int k = 0; k < 6; k++) {
-        vec3 e = mat3_column(&B->R, k % 3);
-        d[k].S = k < 3 ? (twist){e, vec3_zero()} : (twist){vec3_zero(), e};
-        d[k].P = (twist){vec3_zero(), vec3_zero()};
-        d[k].Q = twist_cross(world->a, d[k].S);
-        B->v   = twist_add(B->v, twist_scale(d[k].S, qd ? qd[k] : lane_of(0)));
-        B->a   = twist_add(B->a, twist_scale(d[k].S, qdd ? qdd[k] : lane_of(0)));
+    const int first = joint_first_axis(b), n = 6 - first;
+    for (int k = 0; k < 3; k++)
+        store3(B->R.m[k], mat3_mul_transposed(&at->R, load3(P->R.m[k])));
+    B->p = add(P->p, mat3_mul(&P->R, at->p));
+    B->v = P->v;
+    B->a = P->a;
+    for (int k = 0; k < n; k++) {
+        vec3 e = mat3_column(&B->R, (first + k) % 3);
+        d[k].S = first + k < 3 ? (twist){e, vec3_zero()} : (twist){cross(B->p, e), e};
+        d[k].P = twist_cross(P->v, d[k].S);
+        d[k].Q = twist_add(twist_cross(P->a, d[k].S), twist_cross(P->v, d[k].P));
+        if (qd) B->v = twist_add(B->v, twist_scale(d[k].S, qd[b->v + k]));
+        if (qd) B->a = twist_add(B->a, twist_scale(d[k].P, qd[b->v + k]));
+        if (qdd) B->a = twist_add(B->a, twist_scale(d[k].S, qdd[b->v + k]));
     }
-    for (int k = 0; k < 6; k++)
-        d[k].D = twist_cross(B->v, d[k].S);
+    for (int k = 0; k < n; k++)
+        d[k].D = twist_add(d[k].P, twist_cross(B->v, d[k].S));
 }
 
 static inline spatial_body spatial_world(const double gravity[3])
@@ -183,30 +187,31 @@ static inline spatial_body spatial_world(const double gravity[3])
 
 static inline size_t dofs_of(const dyn_body *b)
 {
-    return b->joint == DYN_FLOATING ? 6 : 1;
+    return (size_t)dyn_joint_nv(b->joint);
 }
 /* dofs of body i stand from dof_first(m, i) on: a mimic has its own, apart from its leader's. */
 static inline size_t dof_first(const dyn_model *m, size_t i)
 {
-    return m->floating && i > 0 ? i + 5 : i;
+    return (size_t)m->body[i].dof;
 }
 static inline size_t dof_count(const dyn_model *m)
 {
-    return dof_first(m, m->n_bodies);
+    return m->n_dofs;
 }
 
 /* Every body and dof; f without external wrenches. */
-static inline void spatial_motions(const dyn_scene *scene, const joint_at *at, const lane *q, const lane *qd,
-                                   const lane *qdd, spatial_body *body, dof *dofs)
+static inline void spatial_motions(const dyn_scene *scene, const joint_at *at, const lane *qd, const lane *qdd,
+                                   spatial_body *body, dof *dofs)
 {
-    const dyn_model   *m     = scene->model;
-    const spatial_body world = spatial_world(scene->gravity);
+    const dyn_model *m     = scene->model;
+    spatial_body     world = spatial_world(scene->gravity);
+    if (m->n_bodies > 0 && m->body[0].joint == DYN_FLOATING) world.p = scale(at[0].pose->p, lane_of(-1));
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b    = &m->body[i];
         const spatial_body *P    = b->parent == DYN_WORLD ? &world : &body[b->parent];
         lane                zero = lane_of(0);
-        if (b->joint == DYN_FLOATING)
-            spatial_base(q, qd, qdd, &world, &body[i], dofs);
+        if (dyn_joint_turns_freely(b->joint))
+            spatial_free_joint(b, at[i].pose, qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
         else
             spatial_joint(b, at[i], qd ? qd[b->v] : zero, qdd ? qdd[b->v] : zero, P, &body[i], &dofs[dof_first(m, i)]);
         spatial_inertia(b, &body[i]);

@@ -72,20 +72,40 @@ static inline void world_child(const dyn_body *b, joint_at at, const lane *qd, c
     }
 }
 
-/* Components in base axes, then turned: a = vd + w x v, j = da/dt + w x a, wdd turned = d/dt(wd) + w x wd. */
-static inline void world_base(const lane *q, const lane *qd, const lane *qdd, const lane *qddd, world_motion *B)
+/* Of x = R c, c having the rates c', c'' in a body's axes:  x' = R c' + w x x,
+ * x'' = R c'' + w x R c' + wd x x + w x x'. */
+LANE_INLINE vec3 second_rate(const world_motion *b, vec3 x, vec3 xd, vec3 Rcd, vec3 cdd)
 {
-    vec3 v = load3_from(qd, 0), w = load3_from(qd, 3), vd = load3_from(qdd, 0), wd = load3_from(qdd, 3);
-    vec3 a = cross_add(vd, w, v);
-    vec3 j = cross_add(cross_add(cross_add(load3_from(qddd, 0), wd, v), w, vd), w, a);
-    B->R   = base_rotation(q);
-    B->p   = load3(q);
-    B->v   = mat3_mul(&B->R, v);
-    B->w   = mat3_mul(&B->R, w);
-    B->a   = mat3_mul(&B->R, a);
-    B->wd  = mat3_mul(&B->R, wd);
-    B->j   = mat3_mul(&B->R, j);
-    B->wdd = mat3_mul(&B->R, cross_add(load3_from(qddd, 3), w, wd));
+    return cross_add(cross_add(cross_add(mat3_mul(&b->R, cdd), b->w, Rcd), b->wd, x), b->w, xd);
+}
+
+/* With u and y the joint's own velocity, linear and angular, and d the way between the origins:
+ *     w = w_p + y,  d' = w_p x d + u,  d'' = wd_p x d + w_p x d' + u',  d''' = wdd_p x d + 2 wd_p x d' + w_p x d'' +
+ * u''.
+ */
+static inline void world_free_child(const dyn_body *b, const joint_pose *at, const lane *qd, const lane *qdd,
+                                    const lane *qddd, const world_motion *P, world_motion *C, depth deep)
+{
+    for (int k = 0; k < 3; k++)
+        store3(C->R.m[k], mat3_mul_transposed(&at->R, load3(P->R.m[k])));
+    vec3 d = mat3_mul(&P->R, at->p);
+    C->p   = add(P->p, d);
+    if (deep < VELOCITIES) return;
+    vec3 u = mat3_mul(&C->R, joint_linear(b, qd)), y = mat3_mul(&C->R, joint_angular(b, qd));
+    vec3 dd = cross_add(u, P->w, d);
+    C->v    = add(P->v, dd);
+    C->w    = add(P->w, y);
+    if (deep < ACCELERATIONS) return;
+    vec3 Ru = mat3_mul(&C->R, joint_linear(b, qdd)), Ry = mat3_mul(&C->R, joint_angular(b, qdd));
+    vec3 ud = cross_add(Ru, C->w, u), yd = cross_add(Ry, C->w, y);
+    vec3 ddd = cross_add(cross_add(ud, P->wd, d), P->w, dd);
+    C->a     = add(P->a, ddd);
+    C->wd    = add(P->wd, yd);
+    if (deep < JERKS) return;
+    vec3 udd = second_rate(C, u, ud, Ru, joint_linear(b, qddd)),
+         ydd = second_rate(C, y, yd, Ry, joint_angular(b, qddd));
+    C->j     = add(P->j, cross_add(cross_add(cross_add(udd, P->wdd, d), add(P->wd, P->wd), dd), P->w, ddd));
+    C->wdd   = add(P->wdd, ydd);
 }
 
 static inline world_motion world_at_rest(void)
@@ -102,16 +122,17 @@ static inline world_motion world_at_rest(void)
                           .wdd = o};
 }
 
-static inline void world_motions(const dyn_model *m, const joint_at *at, const lane *q, const lane *qd, const lane *qdd,
+static inline void world_motions(const dyn_model *m, const joint_at *at, const lane *qd, const lane *qdd,
                                  const lane *qddd, world_motion *out, depth deep)
 {
     const world_motion rest = world_at_rest();
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (b->joint == DYN_FLOATING)
-            world_base(q, qd, qdd, qddd, &out[i]);
+        const dyn_body     *b = &m->body[i];
+        const world_motion *P = b->parent == DYN_WORLD ? &rest : &out[b->parent];
+        if (dyn_joint_turns_freely(b->joint))
+            world_free_child(b, at[i].pose, qd, qdd, qddd, P, &out[i], deep);
         else
-            world_child(b, at[i], qd, qdd, qddd, b->parent == DYN_WORLD ? &rest : &out[b->parent], &out[i], deep);
+            world_child(b, at[i], qd, qdd, qddd, P, &out[i], deep);
     }
 }
 

@@ -48,32 +48,43 @@ void complex_add(size_t n, double _Complex *x, const double *dx)
         x[i] += I * (COMPLEX_STEP * dx[i]);
 }
 
-/* p' = R v and, with the quaternion (u, s), its rate (s w + u x w, -u.w) / 2. */
-static void move_base(double _Complex *q, const double *x)
+/* With the quaternion (u, s): p' = R v = v + 2 u x (u x v + s v), and its rate (s w + u x w, -u.w) / 2. */
+static void free_rates(const double quaternion[4], const double *v, const double *w, double *position, double rate[4])
 {
-    double u[3] = {creal(q[3]), creal(q[4]), creal(q[5])}, s = creal(q[6]), dq[7] = {0};
+    const double *u = quaternion, s = quaternion[3];
+    rate[3] = -(u[0] * w[0] + u[1] * w[1] + u[2] * w[2]) / 2;
     for (int i = 0; i < 3; i++) {
-        int           j = (i + 1) % 3, k = (i + 2) % 3;
-        const double *v = x, *w = x + 3;
-        /* R v = v + 2 u x (u x v + s v) */
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        rate[i] = (s * w[i] + u[j] * w[k] - u[k] * w[j]) / 2;
         double c[3];
-        for (int a = 0; a < 3; a++)
+        for (int a = 0; v && a < 3; a++)
             c[a] = u[(a + 1) % 3] * v[(a + 2) % 3] - u[(a + 2) % 3] * v[(a + 1) % 3] + s * v[a];
-        dq[i]     = v[i] + 2 * (u[j] * c[k] - u[k] * c[j]);
-        dq[3 + i] = (s * w[i] + u[j] * w[k] - u[k] * w[j]) / 2;
-        dq[6] -= u[i] * w[i] / 2;
+        if (v) position[i] = v[i] + 2 * (u[j] * c[k] - u[k] * c[j]);
     }
-    complex_add(7, q, dq);
+}
+
+void position_rates(const dyn_model *m, const double *q, const double *qd, double *rate)
+{
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (b->mimic) continue;
+        if (b->joint == DYN_FLOATING)
+            free_rates(q + b->q + 3, qd + b->v, qd + b->v + 3, rate + b->q, rate + b->q + 3);
+        else if (b->joint == DYN_SPHERICAL)
+            free_rates(q + b->q, NULL, qd + b->v, NULL, rate + b->q);
+        else
+            rate[b->q] = qd[b->v];
+    }
 }
 
 void complex_state_move(complex_state *s, const double *direction)
 {
-    size_t nq = 0, nv = 0;
-    if (s->t->model->floating) {
-        move_base(s->q, direction);
-        nq = 7, nv = 6;
-    }
-    complex_add(s->t->nq - nq, s->q + nq, direction + nv);
+    double *q = trial_array(s->t, s->t->nq), *rate = trial_array(s->t, s->t->nq);
+    for (size_t i = 0; i < s->t->nq; i++)
+        q[i] = creal(s->q[i]);
+    position_rates(s->t->model, q, direction, rate);
+    complex_add(s->t->nq, s->q, rate);
+    free(q), free(rate);
 }
 
 complex_state complex_state_along(const trial *t, size_t j)

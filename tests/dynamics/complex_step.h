@@ -23,7 +23,10 @@ typedef struct complex_state {
 complex_state complex_state_make(const trial *t, size_t row);
 void          complex_state_free(complex_state *s);
 
-/* Moves q by i h along a direction of velocities: q + i h x; the base by p += R x_v, R <- R exp(x_w). */
+/* q' of velocities qd: their own but for joints that turn freely, where p' = R v, R' = R [w]. */
+void position_rates(const dyn_model *m, const double *q, const double *qd, double *rate);
+
+/* Moves q by i h along a direction of velocities. */
 void complex_state_move(complex_state *s, const double *direction);
 /* Row 0 of the trial, moved along coordinate j alone. */
 complex_state complex_state_along(const trial *t, size_t j);

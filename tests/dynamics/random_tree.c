@@ -220,6 +220,11 @@ static bool has_child(const random_tree *tree, size_t link)
     return false;
 }
 
+static bool can_lead(const dyn_link *l)
+{
+    return l->joint != DYN_FIXED && dyn_joint_nv(l->joint) == 1 && !l->mimic;
+}
+
 /* Every mimic follows some moving link with a coordinate of its own. */
 static void choose_leaders(random_source *source, random_tree *tree)
 {
@@ -228,21 +233,19 @@ static void choose_leaders(random_source *source, random_tree *tree)
         while (l->mimic) {
             l->leader = (int)random_below(source, tree->description.n_links);
             leader    = &tree->links[l->leader];
-            if (leader->joint != DYN_FIXED && leader->joint != DYN_PLANAR && !leader->mimic) break;
+            if (can_lead(leader)) break;
         }
     }
 }
 
 static bool has_leader(const random_tree *tree)
 {
-    for (size_t i = 0; i < tree->description.n_links; i++) {
-        const dyn_link *l = &tree->links[i];
-        if (l->joint != DYN_FIXED && l->joint != DYN_PLANAR && !l->mimic) return true;
-    }
+    for (size_t i = 0; i < tree->description.n_links; i++)
+        if (can_lead(&tree->links[i])) return true;
     return false;
 }
 
-/* Planar joints alone lead nobody: then there are no mimics. */
+/* Planar joints and those that turn freely lead nobody: where there are no others, there are no mimics. */
 static void drop_mimics(random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links && !has_leader(tree); i++)
@@ -256,10 +259,21 @@ static void place_motors(random_source *source, random_tree *tree)
             tree->links[i].motor.link = (int)random_below(source, tree->description.n_links + 1) - 1;
 }
 
+/* Makes a link's joint one that turns freely, now and then, if `room` degrees of freedom are left for it. */
+static void turn_freely(random_source *source, size_t room, dyn_link *l)
+{
+    if (room < 3 || !random_chance(source, 0.3)) return;
+    *l = (dyn_link){.parent  = l->parent,
+                    .joint   = room >= 6 && random_chance(source, 0.4) ? DYN_FLOATING : DYN_SPHERICAL,
+                    .before  = l->before,
+                    .after   = l->after,
+                    .ratio   = 1,
+                    .inertia = l->inertia};
+}
+
 static size_t random_coordinates(const dyn_link *l)
 {
-    if (l->joint == DYN_PLANAR) return 3;
-    return (l->joint != DYN_FIXED && !l->mimic) + (size_t)l->elastic;
+    return (l->mimic ? 0 : (size_t)dyn_joint_nv(l->joint)) + (size_t)l->elastic;
 }
 
 /* `along`: probability that a link hangs on the one before it */
@@ -275,6 +289,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     if (random_chance(&source, 0.3)) random_vector(&source, 3, 10, tree.description.gravity);
     if (random_chance(&source, 0.5)) features &= ~(unsigned)(TREE_HELICAL | TREE_MOTORS);
     size_t n = 0, free_fixed = joints, free_mimics = joints;
+    bool   freely = (features & TREE_FREELY) && seed % 5 >= 3;
     while (joints > 0) {
         bool mobile          = random_chance(&source, 0.8) || free_fixed == 0;
         bool on_last         = random_chance(&source, along);
@@ -283,6 +298,8 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
         bool mimic           = mobile && (features & TREE_MIMICS) && free_mimics > 0 && random_chance(&source, 0.1);
         tree.links[n].mimic  = mimic;
         random_link(&source, features, mobile, joints, parent < 0 ? NULL : &tree.links[parent], &tree.links[n]);
+        if (freely && mobile && !mimic) turn_freely(&source, joints, &tree.links[n]);
+        if (freely) random_inertia(&source, &tree.links[n].inertia);
         joints -= random_coordinates(&tree.links[n]);
         free_mimics -= mimic;
         free_fixed -= !mobile;
@@ -319,24 +336,34 @@ void random_vector(random_source *source, size_t n, double size, double *x)
         x[i] = random_between(source, -size, size);
 }
 
+static void random_quaternion(random_source *source, double q[4])
+{
+    double norm = 0;
+    random_vector(source, 4, 1, q);
+    for (int i = 0; i < 4; i++)
+        norm += q[i] * q[i];
+    for (int i = 0; i < 4; i++)
+        q[i] /= sqrt(norm);
+}
+
+static void random_joint_position(random_source *source, dyn_joint_kind joint, double *q)
+{
+    for (int k = 0; joint == DYN_PLANAR && k < 2; k++)
+        *q++ = random_between(source, -0.5, 0.5);
+    if (joint == DYN_PRISMATIC) *q = random_between(source, -0.5, 0.5);
+    if (joint == DYN_REVOLUTE || joint == DYN_HELICAL || joint == DYN_PLANAR) *q = random_between(source, -3.2, 3.2);
+    if (joint == DYN_FLOATING) random_vector(source, 3, 2, q);
+    if (dyn_joint_turns_freely(joint)) random_quaternion(source, joint == DYN_FLOATING ? q + 3 : q);
+}
+
 void random_position(random_source *source, const dyn_description *d, double *q)
 {
-    if (d->floating) {
-        double norm = 0;
-        random_vector(source, 3, 2, q);
-        random_vector(source, 4, 1, q + 3);
-        for (int i = 3; i < 7; i++)
-            norm += q[i] * q[i];
-        for (int i = 3; i < 7; i++)
-            q[i] /= sqrt(norm);
-        q += 7;
-    }
+    if (d->floating) random_joint_position(source, DYN_FLOATING, q);
+    q += d->floating ? dyn_joint_nq(DYN_FLOATING) : 0;
     for (size_t i = 0; i < d->n_links; i++) {
-        const dyn_link *l = &d->links[i];
-        if (l->mimic || l->joint == DYN_FIXED) continue;
-        for (int k = 0; l->joint == DYN_PLANAR && k < 2; k++)
-            *q++ = random_between(source, -0.5, 0.5);
-        *q++ = l->joint == DYN_PRISMATIC ? random_between(source, -0.5, 0.5) : random_between(source, -3.2, 3.2);
+        if (d->links[i].mimic) continue;
+        random_joint_position(source, d->links[i].joint, q);
+        q += dyn_joint_nq(d->links[i].joint);
     }
     for (size_t i = 0; i < d->n_links; i++)
         if (d->links[i].elastic) *q++ = random_between(source, -3.2, 3.2);

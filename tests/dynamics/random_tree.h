@@ -27,9 +27,10 @@ enum {
     TREE_MIMICS   = 32, /* joints without a coordinate, anywhere before or after their leader */
     TREE_PLANAR   = 64,
     TREE_HELICAL  = 128,
-    TREE_MOTORS   = 256, /* of rigid joints, on any link */
-    TREE_ELASTIC  = 512, /* joints with motor coordinates, with and without a motor that sits on some link */
-    TREE_ALL      = 1023,
+    TREE_MOTORS   = 256,  /* of rigid joints, on any link */
+    TREE_ELASTIC  = 512,  /* joints with motor coordinates, with and without a motor that sits on some link */
+    TREE_FREELY   = 1024, /* in two trees of five, spherical and floating joints anywhere, no massless links then */
+    TREE_ALL      = 2047,
     TREE_COUPLED  = TREE_MIMICS | TREE_HELICAL | TREE_MOTORS /* what makes a model coupled */
 };
 

@@ -10,9 +10,13 @@ size_t reference_nv(const dyn_description *d)
     return n;
 }
 
+/* Quaternions have four numbers for three velocities. */
 size_t reference_nq(const dyn_description *d)
 {
-    return reference_nv(d) + (d->floating ? 1 : 0);
+    size_t n = reference_nv(d) + (d->floating ? 1 : 0);
+    for (size_t i = 0; i < d->n_links; i++)
+        n += motion_turns_freely(&d->links[i]);
+    return n;
 }
 
 size_t reference_bodies(const dyn_description *d)

@@ -39,33 +39,65 @@ static void quaternion_to_matrix(const double q[4], real R[3][3])
         R[i / 3][i % 3] = value[i / 3][i % 3];
 }
 
-/* The floating base. v and w are components in base axes, so R' = R [w]x and p' = R v; term by term,
- * (k+1) R_(k+1) = sum_i R_i [w_(k-i)]x and the same for p. */
-static void float_base(motion_link *b, reference_state state)
+/* Three velocities as series, from coordinate v on. */
+static void velocity_series(reference_state state, size_t v, jet out[3])
 {
-    jet v[3], w[3];
-    for (size_t i = 0; i < 3; i++) {
-        v[i] = jet_path(entry(state.qd, i), entry(state.qdd, i), entry(state.qddd, i), 0);
-        w[i] = jet_path(entry(state.qd, 3 + i), entry(state.qdd, 3 + i), entry(state.qddd, 3 + i), 0);
-    }
-    real R0[3][3];
-    quaternion_to_matrix(state.q + 3, R0);
+    for (size_t i = 0; i < 3; i++)
+        out[i] = jet_path(entry(state.qd, v + i), entry(state.qdd, v + i), entry(state.qddd, v + i), 0);
+}
+
+/* A frame that turns freely in another, of angular velocity w in its own axes: R' = R [w]x, term by term
+ * (k+1) R_(k+1) = sum_i R_i [w_(k-i)]x. */
+static jet33 turn_freely(const double quaternion[4], const jet w[3])
+{
+    jet33 R;
+    real  R0[3][3];
+    quaternion_to_matrix(quaternion, R0);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
-            b->R.e[r][c] = jet_constant(R0[r][c]);
+            R.e[r][c] = jet_constant(R0[r][c]);
     for (int k = 0; k + 1 < JET_TERMS; k++)
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) {
                 int c1 = (c + 1) % 3, c2 = (c + 2) % 3; /* column c of [w]x: w[c2] at row c1, -w[c1] at row c2 */
                 for (int i = 0; i <= k; i++)
-                    b->R.e[r][c].c[k + 1] +=
-                        (b->R.e[r][c1].c[i] * w[c2].c[k - i] - b->R.e[r][c2].c[i] * w[c1].c[k - i]) / (real)(k + 1);
+                    R.e[r][c].c[k + 1] +=
+                        (R.e[r][c1].c[i] * w[c2].c[k - i] - R.e[r][c2].c[i] * w[c1].c[k - i]) / (real)(k + 1);
             }
-    jet3 rate = jet33_apply(&b->R, (jet3){{v[0], v[1], v[2]}});
+    return R;
+}
+
+/* Its origin, of velocity v in its axes: p' = R v. */
+static jet3 move_freely(const double position[3], const jet33 *R, const jet v[3])
+{
+    jet3 p, rate = jet33_apply(R, (jet3){{v[0], v[1], v[2]}});
     for (size_t i = 0; i < 3; i++) {
-        b->p.e[i] = jet_constant(state.q[i]);
+        p.e[i] = jet_constant(position[i]);
         for (int k = 0; k + 1 < JET_TERMS; k++)
-            b->p.e[i].c[k + 1] = rate.e[i].c[k] / (real)(k + 1);
+            p.e[i].c[k + 1] = rate.e[i].c[k] / (real)(k + 1);
+    }
+    return p;
+}
+
+/* Moves R, p of the joint frame at rest by its coordinates: about and, floating, along its own axes. */
+static void place_free_joint(motion_link *k, bool floats, reference_state state, jet33 *R, jet3 *p)
+{
+    jet    w[3], v[3];
+    size_t linear = floats ? 3 : 0, q = (size_t)k->q, first = (size_t)k->v;
+    velocity_series(state, first + linear, w);
+    jet33 turn = turn_freely(state.q + q + linear, w);
+    if (floats) {
+        velocity_series(state, first, v);
+        jet3 way = move_freely(state.q + q, &turn, v);
+        *p       = jet3_add(*p, jet33_apply(R, way));
+    }
+    *R = jet33_mul(R, &turn);
+    for (size_t i = 0; i < 3; i++) {
+        jet3 axis          = {{R->e[0][i], R->e[1][i], R->e[2][i]}};
+        k->lin[linear + i] = jet3_cross(*p, axis);
+        k->ang[linear + i] = axis;
+        if (floats) k->lin[i] = axis;
+        if (floats) k->ang[i] = (jet3){0};
     }
 }
 
@@ -76,14 +108,7 @@ static void place_base(motion_link *b, const dyn_description *d, reference_state
     if (d->floating) {
         b->moves = true;
         b->n     = 6;
-        float_base(b, state);
-        for (int i = 0; i < 3; i++) {
-            jet3 axis     = {{b->R.e[0][i], b->R.e[1][i], b->R.e[2][i]}};
-            b->lin[i]     = axis;
-            b->ang[i]     = jet3_constant(zero);
-            b->lin[3 + i] = jet3_cross(b->p, axis);
-            b->ang[3 + i] = axis;
-        }
+        place_free_joint(b, true, state, &b->R, &b->p);
     }
     b->near = b->p;
 }
@@ -117,7 +142,7 @@ static jet3 place_planar(motion_link *k, const dyn_link *l, jet3 axis, jet33 *R_
 }
 
 /* link = parent * before * motion(axis, s) * after, s = ratio q + offset */
-static void place_link(motion_link *k, const motion_link *parent, const dyn_link *l)
+static void place_link(motion_link *k, const motion_link *parent, const dyn_link *l, reference_state state)
 {
     jet33 before = jet33_constant(l->before.R), after = jet33_constant(l->after.R);
     jet33 R_joint = jet33_mul(&parent->R, &before);
@@ -141,6 +166,8 @@ static void place_link(motion_link *k, const motion_link *parent, const dyn_link
         moved     = jet3_add(moved, jet3_scale(k->s, axis));
         k->ang[0] = (jet3){0};
         k->lin[0] = jet3_scale(ratio, axis);
+    } else if (motion_turns_freely(l)) {
+        place_free_joint(k, l->joint == DYN_FLOATING, state, &R_joint, &moved);
     }
     k->R = jet33_mul(&R_joint, &after);
     k->p = jet3_add(moved, jet33_apply(&R_joint, jet3_constant(l->after.p)));
@@ -149,23 +176,38 @@ static void place_link(motion_link *k, const motion_link *parent, const dyn_link
 /* Coordinates in the order of the moving links; a mimic moves with those of its leader, which may come later. */
 static void number_coordinates(motion *m, const dyn_description *d)
 {
-    m->nv = d->floating ? 6 : 0;
+    int nq = d->floating ? 7 : 0;
+    m->nv  = d->floating ? 6 : 0;
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
         m->link[i + 1].n  = l->mimic ? 1 : (int)motion_own(l);
         m->link[i + 1].v  = m->nv;
+        m->link[i + 1].q  = nq;
         m->nv += (int)motion_own(l);
+        nq += (int)motion_own(l) + motion_turns_freely(l);
     }
     for (size_t i = 0; i < d->n_links; i++)
-        if (d->links[i].elastic) m->link[i + 1].v_theta = m->nv++;
-    for (size_t i = 0; i < d->n_links; i++)
-        if (d->links[i].joint != DYN_FIXED && d->links[i].mimic) m->link[i + 1].v = m->link[d->links[i].leader + 1].v;
+        if (d->links[i].elastic) {
+            m->link[i + 1].v_theta = m->nv++;
+            m->link[i + 1].q_theta = nq++;
+        }
+    for (size_t i = 0; i < d->n_links; i++) {
+        if (d->links[i].joint == DYN_FIXED || !d->links[i].mimic) continue;
+        m->link[i + 1].v = m->link[d->links[i].leader + 1].v;
+        m->link[i + 1].q = m->link[d->links[i].leader + 1].q;
+    }
 }
 
 size_t motion_own(const dyn_link *link)
 {
     if (link->joint == DYN_FIXED || link->mimic) return 0;
+    if (motion_turns_freely(link)) return link->joint == DYN_FLOATING ? 6 : 3;
     return link->joint == DYN_PLANAR ? 3 : 1;
+}
+
+bool motion_turns_freely(const dyn_link *link)
+{
+    return link->joint == DYN_SPHERICAL || link->joint == DYN_FLOATING;
 }
 
 /* Coordinate v, whose position is at q. */
@@ -184,22 +226,21 @@ bool motion_at(motion *m, const dyn_description *d, reference_state state)
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
         motion_link    *k = &m->link[i + 1], *parent = &m->link[l->parent + 1];
-        size_t          v = (size_t)k->v, q = v + (d->floating ? 1 : 0);
+        size_t          v = (size_t)k->v, q = (size_t)k->q;
         k->parent = l->parent + 1;
         k->moves  = k->n > 0 || parent->moves;
         k->ratio  = l->ratio;
-        if (k->n == 3) {
+        if (l->joint == DYN_PLANAR) {
             k->x = path(state, q, v);
             k->y = path(state, q + 1, v + 1);
             q += 2, v += 2;
         }
-        if (k->n > 0) {
+        if (k->n > 0 && !motion_turns_freely(l)) {
             k->s = jet_scale(l->ratio, path(state, q, v));
             k->s.c[0] += l->offset;
         }
-        size_t theta = (size_t)k->v_theta;
-        if (l->elastic) k->theta = path(state, theta + (d->floating ? 1 : 0), theta);
-        place_link(k, parent, l);
+        if (l->elastic) k->theta = path(state, (size_t)k->q_theta, (size_t)k->v_theta);
+        place_link(k, parent, l, state);
     }
     return true;
 }

@@ -8,11 +8,13 @@
 typedef struct motion_link {
     int   parent;  /* index in motion.link, -1: none */
     bool  moves;   /* some coordinate moves it */
-    int   v, n;    /* first and number of the coordinates that move its own joint */
+    int   v, n;    /* first and number of the velocity coordinates that move its own joint */
+    int   q;       /* first of its positions */
     real  ratio;   /* of its joint */
     jet   s;       /* position of its joint; of a planar one the angle */
     jet   x, y;    /* of a planar joint */
-    int   v_theta; /* of an elastic joint: its motor's coordinate */
+    int   v_theta; /* of an elastic joint: its motor's coordinate, */
+    int   q_theta; /* and that among positions */
     jet   theta;
     jet33 R; /* link frame in the world */
     jet3  p;
@@ -26,8 +28,10 @@ typedef struct motion {
     motion_link *link;
 } motion;
 
-/* Coordinates of a link's own joint that are no other's. */
+/* Velocity coordinates of a link's own joint that are no other's. */
 size_t motion_own(const dyn_link *link);
+/* Whether these are an angular velocity, and a position more is needed. */
+bool motion_turns_freely(const dyn_link *link);
 
 /* Forward kinematics. False: no memory. */
 bool motion_at(motion *m, const dyn_description *d, reference_state state);

@@ -36,7 +36,7 @@ static double dissipation(const trial *t)
     double heat = 0;
     for (size_t b = 0; b < t->model->n_bodies; b++) {
         const dyn_body *body = &t->model->body[b];
-        if (body->joint == DYN_FLOATING) continue;
+        if (dyn_joint_turns_freely(body->joint)) continue;
         const dyn_friction *f    = &body->friction;
         double              rate = body->ratio * t->qd[body->v], sign = (rate > 0) - (rate < 0);
         if (f->coulomb_velocity > 0) sign = tanh(rate / f->coulomb_velocity);
@@ -101,34 +101,17 @@ typedef struct motion {
     double *q, *qd;
 } motion;
 
-/* q' of plain coordinates is qd; of the base p' = R v and (u, s)' = (s w + u x w, -u.w) / 2. */
-static void position_rates(const trial *t, const double *q, const double *qd, double *rate)
+static void normalise(const trial *t, double *q)
 {
-    size_t from = 0;
-    if (t->model->floating) {
-        const double *u = q + 3, s = q[6], *v = qd, *w = qd + 3;
-        double        c[3];
-        for (int i = 0; i < 3; i++)
-            c[i] = u[(i + 1) % 3] * v[(i + 2) % 3] - u[(i + 2) % 3] * v[(i + 1) % 3] + s * v[i];
-        rate[6] = -(u[0] * w[0] + u[1] * w[1] + u[2] * w[2]) / 2;
-        for (int i = 0; i < 3; i++) {
-            int j = (i + 1) % 3, k = (i + 2) % 3;
-            rate[i]     = v[i] + 2 * (u[j] * c[k] - u[k] * c[j]);
-            rate[3 + i] = (s * w[i] + u[j] * w[k] - u[k] * w[j]) / 2;
-        }
-        from = 6;
+    for (size_t i = 0; i < t->model->n_bodies; i++) {
+        const dyn_body *b    = &t->model->body[i];
+        double         *u    = q + b->q + (b->joint == DYN_FLOATING ? 3 : 0);
+        double          norm = 0;
+        for (int k = 0; k < 4 && dyn_joint_turns_freely(b->joint); k++)
+            norm += u[k] * u[k];
+        for (int k = 0; k < 4 && dyn_joint_turns_freely(b->joint); k++)
+            u[k] /= sqrt(norm);
     }
-    for (size_t i = from; i < t->nv; i++)
-        rate[i + (t->nq - t->nv)] = qd[i];
-}
-
-static void normalise_base(const trial *t, double *q)
-{
-    double norm = 0;
-    for (int i = 3; i < 7 && t->model->floating; i++)
-        norm += q[i] * q[i];
-    for (int i = 3; i < 7 && t->model->floating; i++)
-        q[i] /= sqrt(norm);
 }
 
 /* to = from + h * slope, where slope is that of the motion `at`: one stage of Runge and Kutta, all states at once.
@@ -137,7 +120,7 @@ static void stage(const trial *t, motion at, motion from, double h, motion to, d
 {
     double *rate = trial_array(t, t->nq), *qdd = trial_array(t, t->nv), *pivot = trial_array(t, 1);
     for (size_t r = 0; r < t->rows; r++)
-        position_rates(t, at.q + r * t->nq, at.qd + r * t->nv, rate + r * t->nq);
+        position_rates(t->model, at.q + r * t->nq, at.qd + r * t->nv, rate + r * t->nq);
     rows_forward_dynamics(dyn_kernels_find(NULL), &t->scene, t->rows,
                           (dyn_forward_dynamics){.q = at.q, .qd = at.qd, .qdd = qdd, .singular = pivot});
     for (size_t i = 0; i < t->rows * t->nq; i++) {
@@ -149,7 +132,7 @@ static void stage(const trial *t, motion at, motion from, double h, motion to, d
         to.qd[i] = from.qd[i] + h * qdd[i];
     }
     for (size_t r = 0; r < t->rows; r++)
-        normalise_base(t, to.q + r * t->nq);
+        normalise(t, to.q + r * t->nq);
     free(rate), free(qdd), free(pivot);
 }
 
@@ -170,7 +153,7 @@ static void integrate(trial *t, double h, size_t steps)
         for (size_t i = 0; i < t->rows * t->nv; i++)
             now.qd[i] += h / 6 * sum.qd[i];
         for (size_t r = 0; r < t->rows; r++)
-            normalise_base(t, now.q + r * t->nq);
+            normalise(t, now.q + r * t->nq);
     }
     free(at.q), free(at.qd), free(sum.q), free(sum.qd);
 }
@@ -182,9 +165,9 @@ static void energies(const trial *t, double kinetic[STATES], double potential[ST
 }
 
 /* The largest change of energy over half a second, relative to the energies at play. */
-static double drift(uint64_t seed, unsigned features, double h)
+static double drift(uint64_t seed, size_t dof, unsigned features, double h)
 {
-    trial  t = trial_of(seed, random_tree_make(seed, 7, seed % 2, features), STATES, 0);
+    trial  t = trial_of(seed, random_tree_make(seed, dof, seed % 2, features), STATES, 0);
     double kinetic[2][STATES], potential[2][STATES], most = 0;
     energies(&t, kinetic[0], potential[0]);
     integrate(&t, h, (size_t)lround(0.5 / h));
@@ -199,10 +182,10 @@ static double drift(uint64_t seed, unsigned features, double h)
 
 /* Without friction and torques the energy stays. What is left is the integrator's: half the step leaves a sixteenth of
  * it, which an error of the dynamics would not; 1e-13 is rounding over 2000 evaluations and more. */
-static void check_conserved(uint64_t seeds, unsigned features, double step)
+static void check_conserved(uint64_t seeds, size_t dof, unsigned features, double step)
 {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        double coarse = drift(seed, features, 2 * step), fine = drift(seed, features, step);
+        double coarse = drift(seed, dof, features, 2 * step), fine = drift(seed, dof, features, step);
         if (!(fine <= 2e-7) || !(fine <= fmax(coarse / 8, 1e-13)))
             fail_msg("seed %llu: energy drifts by %g in steps of %g s, %g in twice as long ones",
                      (unsigned long long)seed, fine, step, coarse);
@@ -211,13 +194,19 @@ static void check_conserved(uint64_t seeds, unsigned features, double step)
 
 static void test_energy_is_conserved(void **state)
 {
-    check_conserved(24, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS, 1e-3);
+    check_conserved(24, 7, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS, 1e-3);
 }
 
 /* Motors on elastic joints swing faster than links fall. */
 static void test_energy_of_motors_is_conserved(void **state)
 {
-    check_conserved(24, TREE_ALL & ~(unsigned)(TREE_FRICTION | TREE_DAMPERS | TREE_MIMICS), 2.5e-4);
+    check_conserved(24, 7, TREE_ALL & ~(unsigned)(TREE_FRICTION | TREE_DAMPERS | TREE_MIMICS | TREE_FREELY), 2.5e-4);
+}
+
+/* Joints that turn freely, with quaternions inside the tree. */
+static void test_energy_of_free_turns_is_conserved(void **state)
+{
+    check_conserved(24, 12, TREE_SPRINGS | TREE_FREELY, 2.5e-4);
 }
 
 int main(void)
@@ -226,6 +215,7 @@ int main(void)
         cmocka_unit_test(test_power_balance),
         cmocka_unit_test(test_energy_is_conserved),
         cmocka_unit_test(test_energy_of_motors_is_conserved),
+        cmocka_unit_test(test_energy_of_free_turns_is_conserved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,19 +47,34 @@ static void symbols_free(symbols *s)
     free(s->M), free(s->dM), free(s->C), free(s->gamma);
 }
 
-/* [E_a, E_b] of a floating base's axes, as a vector of velocities: zero for all other pairs. */
+/* The body whose joint has coordinate v; null: mimics that follow it do not count. */
+static const dyn_body *body_of(const trial *t, size_t v)
+{
+    for (size_t i = 0; i < t->model->n_bodies; i++) {
+        const dyn_body *b = &t->model->body[i];
+        if (!b->mimic && (size_t)b->v <= v && v < (size_t)(b->v + dyn_joint_nv(b->joint))) return b;
+    }
+    return NULL;
+}
+
+/* [E_a, E_b] of the axes of a joint that turns freely, as a vector of velocities: zero for all other pairs. */
 static void bracket(const trial *t, size_t a, size_t b, double *out)
 {
     for (size_t v = 0; v < t->nv; v++)
         out[v] = 0;
-    if (!t->model->floating || a >= 6 || b >= 6) return;
+    const dyn_body *body = body_of(t, a);
+    if (body != body_of(t, b) || !dyn_joint_turns_freely(body->joint)) return;
+    /* where the linear axes would be, which a spherical joint does not have */
+    size_t none = body->joint == DYN_SPHERICAL ? 3 : 0, first = (size_t)body->v;
+    a            = a - first + none;
+    b            = b - first + none;
     double va[3] = {0}, wa[3] = {0}, vb[3] = {0}, wb[3] = {0};
     (a < 3 ? va : wa)[a % 3] = 1;
     (b < 3 ? vb : wb)[b % 3] = 1;
     for (size_t i = 0; i < 3; i++) {
         size_t j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i]     = wa[j] * vb[k] - wa[k] * vb[j] + va[j] * wb[k] - va[k] * wb[j];
-        out[3 + i] = wa[j] * wb[k] - wa[k] * wb[j];
+        if (none == 0) out[first + i] = wa[j] * vb[k] - wa[k] * vb[j] + va[j] * wb[k] - va[k] * wb[j];
+        out[first + 3 - none + i] = wa[j] * wb[k] - wa[k] * wb[j];
     }
 }
 

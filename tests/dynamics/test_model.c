@@ -343,7 +343,19 @@ static void test_other_refusals(void **state)
     link[2].axis[2] = 0;
     assert_refused(&d, DYN_BAD_FIGURE, 2);
     link[2].axis[2] = 1;
-    link[2].joint   = DYN_FLOATING; /* for the base only */
+    for (dyn_joint_kind free = DYN_SPHERICAL; free <= DYN_FLOATING; free++) { /* with nothing of a single coordinate */
+        link[2].joint            = free;
+        link[2].spring.stiffness = 1;
+        assert_refused(&d, DYN_BAD_FIGURE, 2);
+        link[2].spring.stiffness = 0;
+        link[2].near_end         = true;
+        assert_refused(&d, DYN_BAD_FIGURE, 2);
+        link[2].near_end = false;
+        link[2].ratio    = 2;
+        assert_refused(&d, DYN_BAD_FIGURE, 2);
+        link[2].ratio = 1;
+    }
+    link[2].joint = (dyn_joint_kind)(DYN_FLOATING + 1);
     assert_refused(&d, DYN_BAD_FIGURE, 2);
     link[2].joint       = DYN_PRISMATIC;
     d.base_inertia.mass = NAN;
