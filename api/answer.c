@@ -3,6 +3,7 @@
 #include "emit.h"
 #include "operation.h"
 #include "parts.h"
+#include "platform.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -215,9 +216,27 @@ static bool emit_output(writer *w, const api_asked *asked, size_t output)
     return emit_array(w, &a, o->name);
 }
 
+/* What a platform takes of the actuated coordinates, before all else. */
+static bool emit_reached(writer *w)
+{
+    const api_evaluation *e = w->e;
+    for (int f = API_Q; f <= API_QDD; f++) {
+        if (!api_platform_gives(e, (api_field)f)) continue;
+        size_t    n = f == API_Q ? e->model->nq : e->model->nv;
+        api_lanes a = lanes_of(w, e->state[f], n, 0);
+        a.rank      = 1;
+        a.extent[0] = n;
+        a.turned[0] = e->order != NULL;
+        api_emit_key(&w->out, api_field_names[f]);
+        if (!emit_array(w, &a, api_field_names[f])) return false;
+    }
+    return true;
+}
+
 static bool emit_asked(writer *w, const api_asked *asked)
 {
     api_emit_object(&w->out);
+    if (!w->e->combined && !emit_reached(w)) return false;
     for (size_t i = 0; i < api_output_count(asked->operation); i++)
         if ((asked->outputs & API_BIT(i)) && !emit_output(w, asked, i)) return false;
     api_emit_end(&w->out);
@@ -229,6 +248,7 @@ static bool emit_answer(writer *w)
     const api_evaluation *e = w->e;
     if (!e->combined) return emit_asked(w, e->asked);
     api_emit_object(&w->out);
+    if (!emit_reached(w)) return false;
     for (size_t i = 0; i < e->n_asked; i++) {
         api_emit_key(&w->out, e->asked[i].operation->name);
         if (!emit_asked(w, &e->asked[i])) return false;

@@ -23,7 +23,8 @@ const api_operation api_bias = {
     .name  = "bias",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
+             API_BIT(API_OUTPUTS),
     .outputs  = {[BIAS]     = {"bias", true, {API_NV}},
                  [CORIOLIS] = {"coriolis", false, {API_NV}},
                  [GRAVITY]  = {"gravity", false, {API_NV}},

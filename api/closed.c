@@ -1,5 +1,6 @@
 /* closed.c - see closed.h: the workspace of closed kernels, and what is wrong with a state. */
 #include "closed_state.h"
+#include "platform.h"
 #include <string.h>
 
 typedef struct taking {
@@ -19,13 +20,9 @@ static double *take(taking *t, size_t entries)
 
 static void take_state(api_closed *c, taking *t)
 {
-    size_t n = c->loops->n;
-    c->q = take(t, c->loops->nq), c->base = take(t, c->loops->nq);
-    c->step = take(t, c->nvt), c->passive = take(t, c->np);
-    c->residual = take(t, 1);
-    c->y = take(t, 3 * n), c->R = take(t, 9 * n), c->seen = take(t, 6 * n);
-    c->motion = take(t, 6 * n * c->nvt), c->raw = take(t, 6 * n * c->nvt);
-    c->J = take(t, c->nr * c->nvt), c->Jd = take(t, c->nr * c->nvt), c->Jdd = take(t, c->nr * c->nvt);
+    c->passive = take(t, c->np);
+    c->seen    = take(t, 6 * c->loops->n);
+    c->Jd = take(t, c->nr * c->nvt), c->Jdd = take(t, c->nr * c->nvt);
     c->K = take(t, c->np * c->nr);
     c->G = take(t, c->nvt * c->nv), c->Gd = take(t, c->nvt * c->nv);
 }
@@ -61,26 +58,44 @@ static void take_wrenches(api_closed *c, taking *t, size_t given)
 static void take_dense(api_closed *c, taking *t)
 {
     taking one  = {t->e, 1, true};
-    size_t most = c->nr > c->np ? c->nr : c->np;
-    c->A        = take(&one, c->nr * c->np);
-    c->B        = take(&one, most * c->nr);
-    c->work     = take(&one, api_closed_work(c->nr, c->np));
-    c->norm     = take(&one, c->np);
-    c->unit     = take(&one, c->np);
     c->dense    = take(&one, c->nv * (c->nv + 1));
     c->solution = take(&one, c->nv);
-    c->pivot    = api_take(t->e, c->np * sizeof *c->pivot);
-    t->room     = t->room && one.room && c->pivot;
+    t->room     = t->room && one.room;
 }
 
-/* A prismatic joint goes the model's length at most in one step, others a radian. */
-static void set_units(api_closed *c)
+static bool take_closure(api_evaluation *e, api_closed *c)
 {
-    const dyn_model *m = c->model->dyn;
-    for (size_t i = 0; i < m->n_bodies; i++)
-        for (size_t k = 0; k < c->np; k++)
-            if (c->loops->passive_v[k] >= m->body[i].v)
-                c->unit[k] = m->body[i].joint == DYN_PRISMATIC ? c->loops->length : 1;
+    const api_loops *l = c->loops;
+    c->closure         = (api_closure){.model     = c->model,
+                                       .loops     = l,
+                                       .tree      = c->tree,
+                                       .workspace = c->workspace,
+                                       .W         = c->W,
+                                       .nv        = l->nv,
+                                       .n_pairs   = l->n,
+                                       .rows      = l->rows,
+                                       .unknowns  = l->n_passive,
+                                       .pair      = l->pair,
+                                       .unknown   = l->passive_v};
+    if (!api_closure_open(e, &c->closure)) return false;
+    c->q      = c->closure.q;
+    c->y      = c->closure.y;
+    c->R      = c->closure.R;
+    c->motion = c->closure.motion;
+    c->J      = c->closure.J;
+    c->raw    = c->closure.raw;
+    return true;
+}
+
+static bool take_reach(api_evaluation *e, api_closed *c, taking *t)
+{
+    const api_platform *platform = e->platform;
+    if (!platform) return true;
+    if (!api_closed_reach_open(e, c, &platform->frame, platform->rows)) return false;
+    c->reach_rows[0] = take(t, c->reach.rows);
+    c->reach_rows[1] = take(t, c->reach.rows * c->nvt);
+    c->wanted        = api_take(e, c->reach.rows * sizeof *c->wanted);
+    return c->wanted != NULL;
 }
 
 api_closed *api_closed_open(api_evaluation *e, const dyn_kernels *tree, size_t n_wrenches, size_t extra)
@@ -95,14 +110,13 @@ api_closed *api_closed_open(api_evaluation *e, const dyn_kernels *tree, size_t n
     c->np        = l->n_passive;
     c->nr        = l->rows;
     c->workspace = api_take(e, tree->workspace_size(e->scene.model));
+    if (!c->workspace || !take_closure(e, c) || !take_reach(e, c, &t)) return NULL;
     take_state(c, &t);
     take_rates(c, &t);
     take_wrenches(c, &t, n_wrenches);
     take_dense(c, &t);
     c->extra = take(&t, extra);
-    if (!c->workspace || !t.room) return NULL;
-    set_units(c);
-    return c;
+    return t.room ? c : NULL;
 }
 
 dyn_kernels api_closed_kernels(const dyn_kernels *tree)
@@ -140,32 +154,53 @@ void api_closed_full(api_closed *c, const double *parts[6])
 {
     api_closed_loop_wrenches(c, c->lambda, c->seen);
     parts[0] = c->q, parts[1] = c->qd, parts[2] = c->qdd;
-    parts[3] = c->G, parts[4] = c->seen, parts[5] = c->residual;
+    parts[3] = c->G, parts[4] = c->seen, parts[5] = c->closure.open;
+}
+
+static void fail_open(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
+{
+    const api_closure *s     = c->reaching ? &c->reach : &c->closure;
+    size_t             k     = s->widest[lane];
+    const char        *which = k < c->loops->n ? c->loops->loop[k].name : "platform";
+    api_fail(
+        problem, API_LOOP_OPEN, pointer,
+        "no position of the %s joints was found that closes the loops: they are open by %.3g, \"%.64s\" by %.3g (in "
+        "units of %.3g m, and rad); it is out of reach, or \"guess\" and \"home\" are too far",
+        c->reaching ? "actuated and passive" : "passive", s->open[lane], which, s->widest_open[lane], c->loops->length);
+}
+
+static void fail_loose(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
+{
+    if (c->reaching)
+        api_fail(problem, API_LOOP_SINGULAR, pointer,
+                 "where the frame is does not determine the joints: %zu of the tree's %zu coordinates follow from it",
+                 c->reach.rank[lane], c->nvt);
+    else
+        api_fail(
+            problem, API_LOOP_SINGULAR, pointer,
+            "the loops do not determine the passive joints at this state: %zu of their %zu coordinates follow from "
+            "the actuated ones",
+            c->closure.rank[lane], c->np);
+}
+
+static void fail_stuck(const api_closed *c, const char *pointer, api_problem *problem)
+{
+    if (c->reaching)
+        api_fail(problem, API_LOOP_SINGULAR, pointer, "the loops do not let the frame move as it is said to");
+    else
+        api_fail(problem, API_LOOP_SINGULAR, pointer,
+                 "the loops do not let all %zu actuated coordinates move by themselves: fewer joints of this mechanism "
+                 "can be actuated",
+                 c->nv);
 }
 
 bool api_closed_fail(const api_closed *c, size_t lane, const char *pointer, long long row, api_problem *problem)
 {
     switch (c->status[lane]) {
     case API_CLOSED: return true;
-    case API_LOOP_LEFT_OPEN:
-        api_fail(
-            problem, API_LOOP_OPEN, pointer,
-            "no position of the passive joints was found that closes the loops: they are open by %.3g, \"%.64s\" by "
-            "%.3g (in units of %.3g m, and rad); it is out of reach, or \"guess\" and \"home\" are too far",
-            c->residual[lane], c->loops->loop[c->widest[lane]].name, c->widest_open[lane], c->loops->length);
-        break;
-    case API_LOOP_LOOSE:
-        api_fail(
-            problem, API_LOOP_SINGULAR, pointer,
-            "the loops do not determine the passive joints at this state: %zu of their %zu coordinates follow from "
-            "the actuated ones",
-            c->rank[lane], c->np);
-        break;
-    case API_LOOP_STUCK:
-        api_fail(problem, API_LOOP_SINGULAR, pointer,
-                 "the loops do not let all %zu actuated coordinates move by themselves: fewer joints of this mechanism "
-                 "can be actuated",
-                 c->nv);
+    case API_LOOP_LEFT_OPEN: fail_open(c, lane, pointer, problem); break;
+    case API_LOOP_LOOSE: fail_loose(c, lane, pointer, problem); break;
+    case API_LOOP_STUCK: fail_stuck(c, pointer, problem); break;
     }
     problem->row = row;
     return false;

@@ -42,6 +42,23 @@ api_closed *api_closed_open(api_evaluation *e, const dyn_kernels *tree, size_t n
  * one of them is not API_CLOSED. */
 bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const double *guess);
 
+/* Where a frame is to be and how it moves (world axes), in lanes of a block; NULL: orientation no matter, rates zero.
+ */
+typedef struct api_placing {
+    const double *position, *orientation, *velocity, *acceleration;
+} api_placing;
+/* What it takes, in lanes; NULL: not asked for. */
+typedef struct api_reached {
+    double *q, *qd, *qdd, *passive;
+} api_reached;
+
+/* Coordinates of a block from those of a frame, the request's platform; api_closed_solve comes then. False when a state
+ * has none. */
+bool api_closed_reach(api_closed *c, const dyn_scene *scene, const api_placing *to, const double *guess,
+                      const api_reached *found);
+/* Memory for that. */
+bool api_closed_reach_open(api_evaluation *e, api_closed *c, const dyn_frame *frame, size_t rows);
+
 api_closed_status api_closed_status_of(const api_closed *c, size_t lane);
 /* What is wrong with a state, which stands at `row` of a batch; -1: of none. */
 bool api_closed_fail(const api_closed *c, size_t lane, const char *pointer, long long row, api_problem *problem);

@@ -3,42 +3,11 @@
 #include "closed_state.h"
 #include <string.h>
 
-/* --- rows of the loops ------------------------------------------------------------------------------------------- */
-
-void api_closed_rows(const api_closed *c, const double *raw, double *rows)
-{
-    size_t W = c->W, n = c->nvt * W;
-    memset(rows, 0, c->nr * n * sizeof *rows);
-    for (size_t k = 0; k < c->loops->n; k++, raw += 6 * n) {
-        const api_loop *loop = &c->loops->loop[k];
-        for (size_t r = 0; r < loop->rows; r++, rows += n)
-            for (size_t i = 0; i < 6; i++)
-                for (size_t e = 0; loop->E[r][i] != 0 && e < n; e++)
-                    rows[e] += loop->E[r][i] * raw[i * n + e];
-    }
-}
-
 void api_closed_follow(const api_closed *c, size_t columns, const double *b, double *x)
 {
     for (size_t k = 0; k < c->np; k++)
         api_matrix_mul(c->W, 1, c->nr, columns, c->K + k * c->nr * c->W, b, -1,
                        x + (size_t)c->loops->passive_v[k] * columns * c->W);
-}
-
-void api_closed_rate(const api_closed *c, const dyn_scene *scene, const double *qd, double *Jd)
-{
-    dyn_closure io = {.q = c->q, .qd = qd, .n_pairs = c->loops->n, .pairs = c->loops->pair, .jacobian_dot = c->raw};
-    c->tree->closure(scene, c->workspace, &io, 1);
-    api_closed_rows(c, c->raw, Jd);
-}
-
-void api_closed_second_rate(const api_closed *c, const dyn_scene *scene, const double *qd, const double *qdd,
-                            double *Jdd)
-{
-    dyn_closure io = {
-        .q = c->q, .qd = qd, .qdd = qdd, .n_pairs = c->loops->n, .pairs = c->loops->pair, .jacobian_ddot = c->raw};
-    c->tree->closure(scene, c->workspace, &io, 1);
-    api_closed_rows(c, c->raw, Jdd);
 }
 
 /* --- rates ------------------------------------------------------------------------------------------------------- */
@@ -59,7 +28,7 @@ void api_closed_velocities(api_closed *c, const double *qd)
 void api_closed_accelerations(api_closed *c, const dyn_scene *scene, const double *qd, const double *qdd)
 {
     api_closed_velocities(c, qd);
-    api_closed_rate(c, scene, c->qd, c->Jd);
+    api_closure_rate(&c->closure, scene, c->qd, c->Jd);
     along(c, qdd, c->qdd);
     api_matrix_mul(c->W, c->nr, c->nvt, 1, c->Jd, c->qd, 0, c->rows[0]);
     api_closed_follow(c, 1, c->rows[0], c->qdd);
@@ -72,7 +41,7 @@ void api_closed_jerks(api_closed *c, const dyn_scene *scene, const double *qd, c
 {
     size_t n = c->nr * c->W;
     api_closed_accelerations(c, scene, qd, qdd);
-    api_closed_second_rate(c, scene, c->qd, c->qdd, c->Jdd);
+    api_closure_second_rate(&c->closure, scene, c->qd, c->qdd, c->Jdd);
     along(c, qddd, c->qddd);
     api_matrix_mul(c->W, c->nr, c->nvt, 1, c->Jd, c->qdd, 0, c->rows[0]);
     for (size_t i = 0; i < n; i++)

@@ -81,12 +81,12 @@ static void add_second(api_closed *c, const dyn_scene *scene, const direction *d
             d->minus[at]  = c->qd[at] - scaled;
             d->extra[at]  = 2 * factor[lane] * (d->dqd[at] + 0.5 * d->extra[at]);
         }
-    api_closed_second_rate(c, scene, d->plus, d->extra, d->other);
+    api_closure_second_rate(&c->closure, scene, d->plus, d->extra, d->other);
     for (size_t i = 0; i < n * W; i++)
         d->extra[i] = -d->extra[i];
     double *sum = c->rows[1];
     api_matrix_mul(W, c->nr, n, 1, d->other, c->qd, 0, sum);
-    api_closed_second_rate(c, scene, d->minus, d->extra, d->other);
+    api_closure_second_rate(&c->closure, scene, d->minus, d->extra, d->other);
     api_matrix_mul(W, c->nr, n, 1, d->other, c->qd, -1, sum);
     for (size_t i = 0; i < c->nr; i++)
         for (size_t lane = 0; lane < W; lane++)
@@ -103,7 +103,7 @@ static void find_direction(api_closed *c, const dyn_scene *scene, size_t k, dire
     size_t  W = c->W, n = c->nvt;
     double *rows = c->rows[0];
     get_column(c, n, c->nv, c->G, k, d->dq);
-    api_closed_rate(c, scene, d->dq, d->J_k);
+    api_closure_rate(&c->closure, scene, d->dq, d->J_k);
     api_matrix_mul_transposed(W, n, c->nr, 1, d->J_k, c->lambda, 0, d->twist);
 
     clear(c, d->dqd);
@@ -187,7 +187,7 @@ void api_closed_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitiv
                              .dtau_dqd      = c->square[1],
                              .dtau_dqdd     = c->square[2],
                              .dtau_dgravity = io->dtau_dgravity ? c->extra : NULL,
-                             .dtau_dwrench  = io->dtau_dwrench ? c->extra + 3 * n : NULL};
+                             .dtau_dwrench  = io->dtau_dwrench ? c->extra + (io->dtau_dgravity ? 3 * n : 0) : NULL};
     c->tree->sensitivity(scene, c->workspace, &inner, 1);
     put_matrices(c, io);
     if (io->dtau_dgravity) api_closed_project(c, 3, inner.dtau_dgravity, io->dtau_dgravity);
@@ -243,7 +243,7 @@ static void put_christoffel(api_closed *c, const dyn_scene *scene, size_t k, con
     size_t  W = c->W, n = c->nvt, nv = c->nv;
     double *G_k = c->vector[0], *turned = c->square[1], *changed = c->wide[1], *all = c->square[2];
     get_column(c, n, nv, c->G, k, G_k);
-    api_closed_rate(c, scene, G_k, c->Jk);
+    api_closure_rate(&c->closure, scene, G_k, c->Jk);
     memset(changed, 0, n * nv * W * sizeof *changed);
     api_matrix_mul(W, c->nr, n, nv, c->Jk, c->G, 0, c->across);
     api_closed_follow(c, nv, c->across, changed);

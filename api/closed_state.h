@@ -1,58 +1,47 @@
 /* closed_state.h - private to closed*.c: a block of states whose loops are closed, in lanes. Matrices are row-major. */
 #pragma once
 #include "closed.h"
+#include "closure.h"
 #include "lane_matrix.h"
 
 enum { API_CLOSED_SQUARES = 3, API_CLOSED_WIDES = 5, API_CLOSED_VECTORS = 8 };
 
 struct api_closed {
+    api_closure        closure; /* that finds the passive coordinates */
     const api_model   *model;
     const api_loops   *loops;
     const dyn_kernels *tree;
-    void              *workspace;           /* the tree's */
-    size_t             W, nv, nvt, np, nr;  /* lanes; coordinates of the model, of the tree, passive ones; rows */
-    double            *q;                   /* tree nq */
-    double            *y, *R;               /* n x 3, n x 9: b of each loop as seen from a */
-    double            *motion;              /* 6 n x nvt: the Jacobian of that */
-    double            *J, *K, *G;           /* nr x nvt, np x nr, nvt x nv */
-    double            *Jd, *Gd, *Jdd;       /* at the rates asked for last */
-    double            *qd, *qdd, *qddd;     /* nvt: these rates */
-    double            *tau, *tau_dot;       /* nvt */
-    double            *lambda, *lambda_dot; /* nr */
-    double            *rows[2], *passive;   /* nr; np: for whoever needs one */
-    double            *raw, *seen;          /* 6 n x nvt; 6 n */
-    double            *square[API_CLOSED_SQUARES]; /* nvt x nvt, */
-    double            *wide[API_CLOSED_WIDES];     /* nvt x nv, */
-    double            *across;                     /* nr x nv, */
-    double            *vector[API_CLOSED_VECTORS]; /* nvt */
-    double            *Jk;                         /* nr x nvt */
-    double            *frame[2];                   /* 6 x nvt: for whoever needs one */
+    void              *workspace;          /* the tree's */
+    size_t             W, nv, nvt, np, nr; /* lanes; coordinates of the model, of the tree, passive ones; rows */
+    double            *q, *y, *R, *motion, *J, *raw; /* the closure's */
+    double            *K, *G;                        /* np x nr, nvt x nv */
+    double            *Jd, *Gd, *Jdd;                /* at the rates asked for last */
+    double            *qd, *qdd, *qddd;              /* nvt: these rates */
+    double            *tau, *tau_dot;                /* nvt */
+    double            *lambda, *lambda_dot;          /* nr */
+    double            *rows[2], *passive;            /* nr; np: for whoever needs one */
+    double            *seen;                         /* 6 n */
+    double            *square[API_CLOSED_SQUARES];   /* nvt x nvt, */
+    double            *wide[API_CLOSED_WIDES];       /* nvt x nv, */
+    double            *across;                       /* nr x nv, */
+    double            *vector[API_CLOSED_VECTORS];   /* nvt */
+    double            *Jk;                           /* nr x nvt */
+    double            *frame[2];                     /* 6 x (nvt + n): for whoever needs one */
     double            *extra;
     dyn_wrench_site   *sites; /* the request's, and two a loop */
     double            *wrenches, *wrench_rates;
-    /* Of one state, in columns as LAPACK has it. */
-    double *A, *B, *work, *norm;
-    double *dense;    /* nv x nv, and nv behind it */
-    double *solution; /* nv */
-    int    *pivot;
-    double *unit; /* np: how far a step may go */
-    /* Newton's method. */
-    double           *base, *step, *residual; /* lanes: tree nq, nvt, 1 */
-    api_closed_status status[DYN_MAX_LANES];
-    size_t            rank[DYN_MAX_LANES], widest[DYN_MAX_LANES]; /* of J_p; the loop that is furthest open */
-    double            widest_open[DYN_MAX_LANES];
+    double            *dense;    /* of one state: nv x nv, and nv behind it */
+    double            *solution; /* nv */
+    api_closed_status  status[DYN_MAX_LANES];
+    /* Of a platform, whose closure has more rows. */
+    bool        reaching; /* the status is its */
+    api_closure reach;
+    double     *reach_rows[2]; /* lanes: rows, rows x nvt */
+    double     *wanted;        /* rows, of one state */
 };
-
-/* Numbers that LAPACK works with. */
-static inline size_t api_closed_work(size_t nr, size_t np)
-{
-    return 4 * np + 3 * nr + 8;
-}
 
 /* --- closed_rates.c ---------------------------------------------------------------------------------------------- */
 
-/* E times a Jacobian of all pairs, as the closure kernel has it. */
-void api_closed_rows(const api_closed *c, const double *raw, double *rows);
 /* x_p -= K b, x of nvt x columns, b of nr x columns */
 void api_closed_follow(const api_closed *c, size_t columns, const double *b, double *x);
 
@@ -61,11 +50,6 @@ void api_closed_follow(const api_closed *c, size_t columns, const double *b, dou
 void api_closed_velocities(api_closed *c, const double *qd);
 void api_closed_accelerations(api_closed *c, const dyn_scene *scene, const double *qd, const double *qdd);
 void api_closed_jerks(api_closed *c, const dyn_scene *scene, const double *qd, const double *qdd, const double *qddd);
-/* E dJ/dt of velocities `qd` of the tree, and E d2J/dt2 of velocities and accelerations. */
-void api_closed_rate(const api_closed *c, const dyn_scene *scene, const double *qd, double *Jd);
-void api_closed_second_rate(const api_closed *c, const dyn_scene *scene, const double *qd, const double *qdd,
-                            double *Jdd);
-
 /* to = G^T x, of nvt x columns */
 void api_closed_project(const api_closed *c, size_t columns, const double *x, double *to);
 

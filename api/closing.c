@@ -3,6 +3,8 @@
 #include "batch.h"
 #include "closed.h"
 #include "operation.h"
+#include "platform.h"
+#include <math.h>
 #include <string.h>
 
 /* --- what is for whom -------------------------------------------------------------------------------------------- */
@@ -56,7 +58,7 @@ bool api_closing_measure(api_evaluation *e, const api_node *request)
 {
     api_place       at;
     const api_node *guess = guess_of(request, &at);
-    return !guess || api_batch_measure(e, guess, &at);
+    return (!guess || api_batch_measure(e, guess, &at)) && api_platform_measure(e, request);
 }
 
 /* Some of the passive coordinates by name, the others at home; the same for all states. */
@@ -77,6 +79,9 @@ static bool read_named(api_evaluation *e, const api_node *guess, const api_place
             return api_fail_at(e, &entry_at, API_UNKNOWN_NAME, "%s has no passive coordinate \"%.64s\"", e->model->name,
                                key);
         if (!api_read_number(e, api_node_value(guess, member), &entry_at, &value)) return false;
+        if (!(fabs(value) <= DYN_MAX_ANGLE))
+            return api_fail_at(e, &entry_at, API_ANGLE_TOO_LARGE, "%.9g given; a guess is limited to %g", value,
+                               DYN_MAX_ANGLE);
         for (size_t block = 0; block < e->blocks; block++)
             for (size_t lane = 0; lane < W; lane++)
                 e->guess[(block * n + k) * W + lane] = value;
@@ -84,18 +89,40 @@ static bool read_named(api_evaluation *e, const api_node *guess, const api_place
     return true;
 }
 
-bool api_closing_decode(api_evaluation *e, const api_node *request)
+/* Angles to which sine and cosine are accurate; farther nobody needs to begin. */
+static bool check_guess(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
+                        const api_place *row)
+{
+    for (size_t k = 0; k < v->n; k++) {
+        bool good = true;
+        for (size_t lane = 0; lane < lanes; lane++)
+            good &= fabs(values[k * stride + lane]) <= DYN_MAX_ANGLE;
+        if (good) continue;
+        if (!row) return false;
+        api_place at = api_vector_entry(v, row, k);
+        return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.9g given for %.64s; a guess is limited to %g",
+                           values[k * stride], v->names[k], DYN_MAX_ANGLE);
+    }
+    return true;
+}
+
+static bool read_guess(api_evaluation *e, const api_node *request)
 {
     const api_loops *l = e->model->loops;
     api_vector       v = {.count = "passive coordinates"};
     v.value            = guess_of(request, &v.at);
     if (!v.value) return true;
-    v.n      = l->n_passive_q;
-    v.names  = l->passive_names;
-    v.stride = v.n;
+    v.n = v.stride = l->n_passive_q;
+    v.names        = l->passive_names;
+    v.check        = check_guess;
     v.lanes = e->guess = api_take_lanes(e, v.n);
     if (!v.lanes) return false;
     return api_node_is(v.value, API_OBJECT) ? read_named(e, v.value, &v.at) : api_batch_read(e, &v);
+}
+
+bool api_closing_decode(api_evaluation *e, const api_node *request)
+{
+    return read_guess(e, request) && api_platform_decode(e, request);
 }
 
 /* --- evaluating -------------------------------------------------------------------------------------------------- */
@@ -130,10 +157,12 @@ bool api_closing_block(const api_evaluation *e, size_t block)
     api_closed   *c     = e->workspace;
     size_t        n     = e->model->loops->n_passive_q;
     const double *guess = api_block(e, e->guess, n, block);
-    if (api_closed_solve(c, &e->scene, api_state_block(e, API_Q, block), guess)) return true;
+    bool          found = !e->platform || api_platform_reach(e, c, block);
+    if (found && api_closed_solve(c, &e->scene, api_state_block(e, API_Q, block), guess)) return true;
     for (size_t lane = 0; lane < e->lanes; lane++) {
         size_t state = block * e->lanes + lane, row = e->samples > 0 ? state / e->samples : state;
-        if (state < api_states(e) && !api_closed_fail(c, lane, "/q", e->batched ? (long long)row : -1, e->problem))
+        if (state < api_states(e) &&
+            !api_closed_fail(c, lane, e->platform ? "/platform" : "/q", e->batched ? (long long)row : -1, e->problem))
             return false;
     }
     return true; /* only of the padding, which repeats a state */

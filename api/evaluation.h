@@ -29,6 +29,7 @@ typedef enum api_field {
     API_FRICTION,
     API_JOINTS,
     API_GUESS,
+    API_PLATFORM,
     API_SHARED_FIELDS,
     API_OUTPUTS = API_SHARED_FIELDS,
     API_FRAMES,
@@ -93,6 +94,8 @@ typedef struct api_asked {
     double                     *spare; /* lanes of the blocks evaluated at a time, operation->spare entries a state */
 } api_asked;
 
+typedef struct api_platform api_platform;
+
 typedef struct api_evaluation {
     api_call          *call;
     const api_input   *input;
@@ -111,6 +114,7 @@ typedef struct api_evaluation {
     const int         *order;     /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
     double            *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
     double            *guess;                   /* lanes of passive coordinates; NULL: none given */
+    api_platform *platform; /* in place of a state; NULL: none */
     double            *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
     double            *wrench_rates;            /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
     void              *workspace;

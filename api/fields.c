@@ -19,6 +19,7 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_FRICTION]       = "friction",
     [API_JOINTS]         = "joints",
     [API_GUESS]          = "guess",
+    [API_PLATFORM]       = "platform",
     [API_OUTPUTS]        = "outputs",
     [API_FRAMES]         = "frames",
     [API_FRAME]          = "frame",
@@ -211,12 +212,15 @@ static bool read_options(api_evaluation *e, api_asked *asked, const api_node *op
            (!asked->operation->options || asked->operation->options(e, asked, options, at));
 }
 
+/* A platform, where it is taken, stands for the state. */
 static bool check_needs(const api_evaluation *e, const api_node *request)
 {
+    const api_set state = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD);
+    api_set       there = api_node_get(request, api_field_names[API_PLATFORM]) ? state : 0;
     for (size_t i = 0; i < e->n_asked; i++)
         for (int f = 0; f < API_FIELD_COUNT; f++) {
             const api_operation *operation = e->asked[i].operation;
-            if (!(operation->needs & API_BIT(f)) || api_node_get(request, api_field_names[f])) continue;
+            if (!(operation->needs & ~there & API_BIT(f)) || api_node_get(request, api_field_names[f])) continue;
             api_place at = api_place_key(NULL, api_field_names[f]);
             return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, api_field_names[f]);
         }

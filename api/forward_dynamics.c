@@ -152,8 +152,8 @@ const api_operation api_forward_dynamics = {
     .name  = "forward-dynamics",
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
-             API_BIT(API_HELD_FIELD),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
     .outputs  = {[QDD]              = {"qdd", true, {API_NV}},
                  [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
                  [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}},

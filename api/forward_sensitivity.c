@@ -33,7 +33,8 @@ const api_operation api_forward_sensitivity = {
     .name  = "forward-sensitivity",
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
+             API_BIT(API_OUTPUTS),
     .outputs       = {[DQDD_DQ]      = {"dqdd_dq", true, {API_NV, API_NV}},
                       [DQDD_DQD]     = {"dqdd_dqd", true, {API_NV, API_NV}},
                       [DQDD_DTAU]    = {"dqdd_dtau", true, {API_NV, API_NV}},

@@ -78,8 +78,8 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 const api_operation api_impact = {
     .name  = "impact",
     .needs = API_BIT(API_Q) | API_BIT(API_QD),
-    .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) |
-             API_BIT(API_RESTITUTION),
+    .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_RESTITUTION),
     .outputs       = {[QD_AFTER]         = {"qd_after", true, {API_NV}},
                       [CONTACT_IMPULSES] = {"contact_impulses", true, {API_HELD, 6}},
                       [ENERGY_LOSS]      = {"energy_loss", false, {0}}},

@@ -104,7 +104,7 @@ const api_operation api_inverse_dynamics = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
-             API_BIT(API_OUTPUTS) | API_BIT(API_FREE),
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FREE),
     .outputs  = {[TAU]               = {"tau", true, {API_NV}},
                  [JOINT_WRENCHES]    = {"joint_wrenches", false, {API_BODIES, 6}},
                  [QDD]               = {"qdd", false, {API_NV}},

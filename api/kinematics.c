@@ -82,8 +82,9 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 const api_operation api_kinematics = {
     .name  = "kinematics",
     .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
-             API_BIT(API_FRAMES) | API_BIT(API_FRAME) | API_BIT(API_REFERENCE),
+    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FRAMES) | API_BIT(API_FRAME) |
+             API_BIT(API_REFERENCE),
     .outputs  = {[POSES]        = {"poses", true, {API_FRAMES_ASKED, 7}},
                  [JACOBIAN]     = {"jacobian", false, {6, API_NV}},
                  [JACOBIAN_DOT] = {"jacobian_dot", false, {6, API_NV}},

@@ -131,6 +131,24 @@ void api_loop_residual(const api_loops *loops, size_t k, const double y[3], cons
     if (loop->kind == API_LOOP_HELICAL) residual[loop->rows - 1] = advance_of(loop, y, R) / loops->length;
 }
 
+void api_place_residual(const double position[3], const double orientation[4], const double y[3], const double R[9],
+                        double residual[6])
+{
+    const double *r = orientation, s = r[3];
+    double        goal[9], turn[9];
+    for (int i = 0; i < 3; i++) /* 2 r r^T + (s^2 - r.r) 1 + 2 s [r] */
+        for (int k = 0; k < 3; k++) {
+            double skew     = i == k ? 0 : (k == (i + 1) % 3 ? -1 : 1) * r[3 - i - k];
+            goal[3 * i + k] = 2 * (r[i] * r[k] + s * skew) + (i == k ? s * s - dot(r, r) : 0);
+        }
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            turn[3 * i + k] = dot(R + 3 * i, goal + 3 * k);
+    rotation_vector(turn, residual + 3);
+    for (int i = 0; i < 3; i++)
+        residual[i] = y[i] - position[i];
+}
+
 int api_place_of(const api_model *model, const dyn_body *body)
 {
     return model->loops ? model->loops->place_q[body->q] : body->q;

@@ -57,6 +57,10 @@ bool api_loops_build(struct api_model *model, const api_document *document, api_
 /* Where the coordinates of a body begin in the model's own; -1: they are passive. */
 int api_place_of(const struct api_model *model, const dyn_body *body);
 
+/* How far a frame of pose y, R is from a position and a unit quaternion: the way, and the turn in world axes. */
+void api_place_residual(const double position[3], const double orientation[4], const double y[3], const double R[9],
+                        double residual[6]);
+
 /* How far loop `k` is open where b has the pose y, R (row-major) as seen from a: rows whose derivatives are E's at
  * zero. */
 void api_loop_residual(const api_loops *loops, size_t k, const double y[3], const double R[9], double *residual);

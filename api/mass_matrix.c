@@ -25,7 +25,8 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 const api_operation api_mass_matrix = {
     .name  = "mass-matrix",
     .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
+    .takes =
+        API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
     .outputs =
         {[MASS_MATRIX] = {"mass_matrix", true, {API_NV, API_NV}}, [INVERSE] = {"inverse", false, {API_NV, API_NV}}},
     .weight        = 1,

@@ -64,7 +64,7 @@ const api_operation api_regressor = {
     .name  = "regressor",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
-             API_BIT(API_OUTPUTS),
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
     .tree_outputs  = API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR),
     .outputs       = {[REGRESSOR]       = {"regressor", true, {API_NV, API_BODY_PARAMETERS}},
                       [JOINT_REGRESSOR] = {"joint_regressor", false, {API_NV, API_JOINT_PARAMETERS}},

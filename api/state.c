@@ -104,6 +104,12 @@ static bool check_quaternion(const api_evaluation *e, const api_vector *v, size_
     return true;
 }
 
+bool api_check_orientation(const api_evaluation *e, const api_vector *v, double *quaternion, size_t stride,
+                           size_t lanes, const api_place *row)
+{
+    return check_quaternion(e, v, 0, quaternion, stride, lanes, row);
+}
+
 static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, size_t stride, size_t lanes,
                             const api_place *row)
 {

@@ -198,8 +198,8 @@ const api_operation api_task_space = {
     .name  = "task-space",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_FRAME) |
-             API_BIT(API_AXES) | API_BIT(API_DAMPING),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
+             API_BIT(API_OUTPUTS) | API_BIT(API_FRAME) | API_BIT(API_AXES) | API_BIT(API_DAMPING),
     .outputs       = {[INERTIA]          = {"inertia", true, {API_AXES_ASKED, API_AXES_ASKED}},
                       [JACOBIAN]         = {"jacobian", false, {API_AXES_ASKED, API_NV}},
                       [JACOBIAN_DOT_QD]  = {"jacobian_dot_qd", false, {API_AXES_ASKED}},

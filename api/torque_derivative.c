@@ -25,7 +25,8 @@ const api_operation api_torque_derivative = {
     .name  = "torque-derivative",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
-             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
+             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
     .outputs      = {[TAU]                = {"tau", true, {API_NV}},
                      [TAU_DOT]            = {"tau_dot", true, {API_NV}},
                      [JOINT_WRENCHES]     = {"joint_wrenches", false, {API_BODIES, 6}},

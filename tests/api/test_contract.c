@@ -81,6 +81,27 @@ static size_t count_bits(api_set bits)
     return (size_t)__builtin_popcountll(bits);
 }
 
+/* What a platform may stand for: fields that are needed unless there is one, and that an answer then begins with. */
+#define OF_STATE (API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD))
+
+static api_set stands_for(const api_operation *o)
+{
+    return o->takes & API_BIT(API_PLATFORM) ? OF_STATE : 0;
+}
+
+/* "anyOf": the fields of the state that are needed, or a platform. */
+static void check_alternatives(const api_operation *o, const json_t *request)
+{
+    api_set instead = o->needs & stands_for(o);
+    if (instead == 0) return;
+    const json_t *either = at(request, "anyOf", NULL);
+    assert_int_equal(json_array_size(either), 2);
+    for (int f = API_Q; f <= API_QDD; f++)
+        assert_int_equal(lists(at(json_array_get(either, 0), "required", NULL), api_field_names[f]),
+                         (instead & API_BIT(f)) != 0);
+    assert_true(lists(at(json_array_get(either, 1), "required", NULL), api_field_names[API_PLATFORM]));
+}
+
 static void test_fields(void **state)
 {
     for (size_t i = 0; api_operations[i]; i++) {
@@ -91,13 +112,28 @@ static void test_fields(void **state)
             bool needed = o->needs & API_BIT(f), taken = needed || o->takes & API_BIT(f);
             if (!json_object_get(properties, api_field_names[f]) != !taken)
                 fail_msg("%s: %s is %staken", o->name, api_field_names[f], taken ? "" : "not ");
+            needed = needed && !(stands_for(o) & API_BIT(f));
             if (lists(required, api_field_names[f]) != needed)
                 fail_msg("%s: %s is %sneeded", o->name, api_field_names[f], needed ? "" : "not ");
         }
         assert_int_equal(json_object_size(properties), count_bits(o->needs | o->takes));
-        assert_int_equal(json_array_size(required), count_bits(o->needs));
+        assert_int_equal(json_array_size(required), count_bits(o->needs & ~stands_for(o)));
+        check_alternatives(o, request);
         assert_true(json_is_false(at(request, "additionalProperties", NULL)));
     }
+}
+
+/* Fields of the state that an answer may begin with, beside the outputs. */
+static size_t given_back(const api_operation *o)
+{
+    size_t n = 0;
+    for (int f = API_Q; f <= API_QDD; f++) {
+        bool output = false;
+        for (size_t k = 0; k < api_output_count(o); k++)
+            output = output || !strcmp(o->outputs[k].name, api_field_names[f]);
+        n += (stands_for(o) & API_BIT(f)) && !output;
+    }
+    return n;
 }
 
 static void test_outputs(void **state)
@@ -109,7 +145,7 @@ static void test_outputs(void **state)
         const json_t        *answer = at(answer_of(o->name), "properties", NULL);
         size_t               n = api_output_count(o), by_default = 0;
         assert_int_equal(json_array_size(names), n);
-        assert_int_equal(json_object_size(answer), n);
+        assert_int_equal(json_object_size(answer), n + given_back(o));
         for (size_t k = 0; k < n; k++) {
             const api_output *output = &o->outputs[k];
             by_default += output->by_default;
@@ -147,7 +183,7 @@ static void test_evaluate(void **state)
         n++;
     }
     assert_int_equal(json_object_size(operations), n);
-    assert_int_equal(json_object_size(answer), n);
+    assert_int_equal(json_object_size(answer), n + count_bits(OF_STATE));
     for (int f = 0; f < API_SHARED_FIELDS; f++)
         if (shared & API_BIT(f)) at(request, "properties", api_field_names[f], NULL);
     assert_int_equal(json_object_size(at(request, "properties", NULL)), count_bits(shared) + 1);

@@ -246,6 +246,17 @@ class Requests(ErrorCase):
         self.bad({"q": [0.3], "frame": "bob"}, operation="task-space", model="pendulum")
         self.bad({"q": [[0.3], [0.4]], "frame": "bob"}, operation="task-space", model="pendulum", row=0)
 
+    def test_loops(self):
+        """Out of reach; with all bars on one line; what is for trees."""
+        self.bad({"q": [[0.98] * 6, [0.1] * 6]}, "/q", model="stewart", row=1, says="open")
+        bar = lambda name, parent, actuated, x: {"name": name, "parent": parent, "joint": {
+            "name": name, "type": "revolute", "axis": [0, 0, 1], "actuated": actuated, "origin": {"xyz": [x, 0, 0]}}}
+        self.put_model("flat", {"links": [bar("left", "base", True, 0), bar("rod", "left", False, 1), bar("right", "base", False, 2)],
+                                "frames": [{"name": "a", "link": "rod", "xyz": [2, 0, 0]}, {"name": "b", "link": "right", "xyz": [1, 0, 0]}],
+                                "loops": [{"name": "pin", "frame_a": "a", "frame_b": "b", "type": "spherical"}]})
+        self.bad({"q": [0]}, "/q", model="flat", operation="mass-matrix", says="passive")
+        self.bad({"q": [0], "outputs": ["base_parameters"]}, "/outputs", model="flat", operation="regressor", says="loops")
+
     def test_ground(self):
         """An arm on a pedestal asks nothing of the ground that six coordinates could bear; a body that falls asks nothing."""
         self.bad({"q": self.Q}, operation="ground-reaction", says=("floating", "prismatic"))

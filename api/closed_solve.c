@@ -1,0 +1,83 @@
+/* closed_solve.c - a block of states of a model with loops: closing them, and how passive coordinates follow
+ * (closed.h).
+ */
+#include "closed_state.h"
+#include <math.h>
+#include <string.h>
+
+#define SINGULAR 1e-6 /* of what an actuated coordinate does to the loops */
+
+static void begin(api_closed *c, const double *q, const double *guess)
+{
+    const api_loops *l = c->loops;
+    size_t           W = c->W;
+    for (size_t i = 0; i < c->model->nq; i++)
+        memcpy(c->q + (size_t)l->active_q[i] * W, q + i * W, W * sizeof *q);
+    for (size_t i = 0; i < l->n_passive_q; i++)
+        for (size_t lane = 0; lane < W; lane++)
+            c->q[(size_t)l->passive_q[i] * W + lane] = guess ? guess[i * W + lane] : l->home[l->passive_q[i]];
+}
+
+/* One lane of K: the solution for the columns of 1. */
+static bool find_K(api_closed *c, size_t lane)
+{
+    api_closure *loops  = &c->closure;
+    size_t       stride = api_closure_stride(loops);
+    memset(loops->B, 0, stride * c->nr * sizeof *loops->B);
+    for (size_t i = 0; i < c->nr; i++)
+        loops->B[i * stride + i] = 1;
+    if (!api_closure_solve(loops, lane, c->nr)) return false;
+    for (size_t k = 0; k < c->np; k++)
+        for (size_t i = 0; i < c->nr; i++)
+            c->K[(k * c->nr + i) * c->W + lane] = loops->B[i * stride + k];
+    return true;
+}
+
+static void find_G(api_closed *c)
+{
+    size_t W = c->W;
+    memset(c->G, 0, c->nvt * c->nv * W * sizeof *c->G);
+    for (size_t j = 0; j < c->nv; j++) {
+        size_t v = (size_t)c->loops->active_v[j];
+        for (size_t lane = 0; lane < W; lane++)
+            c->G[(v * c->nv + j) * W + lane] = 1;
+        for (size_t i = 0; i < c->nr; i++)
+            memcpy(c->across + (i * c->nv + j) * W, c->J + (i * c->nvt + v) * W, W * sizeof *c->J);
+    }
+    api_closed_follow(c, c->nv, c->across, c->G);
+}
+
+/* Whether the loops let each actuated coordinate move by itself: J G = 0 beside J_a. */
+static bool moves(const api_closed *c, size_t lane)
+{
+    for (size_t j = 0; j < c->nv; j++) {
+        double left = 0, all = 0;
+        for (size_t i = 0; i < c->nr; i++) {
+            double sum = 0;
+            for (size_t v = 0; v < c->nvt; v++)
+                sum += c->J[(i * c->nvt + v) * c->W + lane] * c->G[(v * c->nv + j) * c->W + lane];
+            left = fmax(left, fabs(sum));
+            all  = fmax(all, fabs(c->across[(i * c->nv + j) * c->W + lane]));
+        }
+        if (left > SINGULAR * all) return false;
+    }
+    return true;
+}
+
+bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const double *guess)
+{
+    bool good   = true;
+    c->reaching = false;
+    begin(c, q, guess);
+    api_closure_search(&c->closure, scene);
+    for (size_t lane = 0; lane < c->W; lane++) {
+        bool found      = api_closure_closed(&c->closure, lane) && find_K(c, lane);
+        c->status[lane] = !found ? API_LOOP_LEFT_OPEN : c->closure.rank[lane] < c->np ? API_LOOP_LOOSE : API_CLOSED;
+    }
+    find_G(c);
+    for (size_t lane = 0; lane < c->W; lane++) {
+        if (c->status[lane] == API_CLOSED && !moves(c, lane)) c->status[lane] = API_LOOP_STUCK;
+        good = good && c->status[lane] == API_CLOSED;
+    }
+    return good;
+}

@@ -1,0 +1,108 @@
+/* platform.c - see platform.h. */
+#include "platform.h"
+#include "batch.h"
+
+static const char *const parts[API_PLATFORM_PARTS] = {"position", "orientation", "velocity", "acceleration"};
+
+static const api_node *platform_of(const api_node *request, api_place *at)
+{
+    *at = api_place_key(NULL, "platform");
+    return api_node_get(request, "platform");
+}
+
+/* --- reading ----------------------------------------------------------------------------------------------------- */
+
+static bool check(const api_evaluation *e, const api_node *request, const api_node *given, const api_place *at)
+{
+    static const char *const keys[] = {"frame", "position", "orientation", "velocity", "acceleration", NULL};
+    if (!e->model->loops)
+        return api_fail_at(e, at, API_BAD_VALUE, "platform is for models with loops; %s has none", e->model->name);
+    if (!api_check_keys(e, given, at, keys, "a platform")) return false;
+    for (int f = API_Q; f <= API_QDD; f++)
+        if (api_node_get(request, api_field_names[f]))
+            return api_fail_at(e, at, API_BAD_VALUE, "platform stands in place of q, qd and qdd, and %s is given, too",
+                               api_field_names[f]);
+    for (size_t i = 0; i < 2; i++) {
+        api_place key_at = api_place_key(at, keys[i]);
+        if (!api_node_get(given, keys[i]))
+            return api_fail_at(e, &key_at, API_MISSING_FIELD, "a platform needs its %s", keys[i]);
+    }
+    return true;
+}
+
+bool api_platform_measure(api_evaluation *e, const api_node *request)
+{
+    api_place       at, frame_at;
+    const api_node *given = platform_of(request, &at);
+    if (!given) return true;
+    if (!check(e, request, given, &at)) return false;
+    frame_at               = api_place_key(&at, "frame");
+    int           frame    = api_read_frame(e, api_node_get(given, "frame"), &frame_at, false);
+    api_platform *platform = frame < 0 ? NULL : api_take(e, sizeof *platform);
+    if (!platform) return false;
+    *platform = (api_platform){.frame = e->model->frames[frame].frame};
+    for (size_t i = 0; i < API_PLATFORM_PARTS; i++) {
+        const api_node *value   = api_node_get(given, parts[i]);
+        api_place       part_at = api_place_key(&at, parts[i]);
+        platform->given[i]      = value != NULL;
+        if (value && !api_batch_measure(e, value, &part_at)) return false;
+    }
+    platform->rows = platform->given[API_PLATFORM_ORIENTATION] ? 6 : 3;
+    e->platform    = platform;
+    return true;
+}
+
+static bool take_state(api_evaluation *e)
+{
+    e->platform->guessed = e->guess != NULL;
+    if (!e->guess && !(e->guess = api_take_lanes(e, e->model->loops->n_passive_q))) return false;
+    for (int f = API_Q; f <= API_QDD; f++)
+        if (api_platform_gives(e, (api_field)f) &&
+            !(e->state[f] = api_take_lanes(e, f == API_Q ? e->model->nq : e->model->nv)))
+            return false;
+    return true;
+}
+
+bool api_platform_decode(api_evaluation *e, const api_node *request)
+{
+    api_place       at;
+    api_platform   *p     = e->platform;
+    const api_node *given = platform_of(request, &at);
+    if (!p) return true;
+    const size_t n[API_PLATFORM_PARTS] = {3, 4, p->rows, p->rows};
+    for (size_t i = 0; i < API_PLATFORM_PARTS; i++) {
+        if (!p->given[i]) continue;
+        api_vector v = {.value = api_node_get(given, parts[i]), .n = n[i], .stride = n[i]};
+        v.at         = api_place_key(&at, parts[i]);
+        v.check      = i == API_PLATFORM_ORIENTATION ? api_check_orientation : NULL;
+        v.lanes = p->lanes[i] = api_take_lanes(e, n[i]);
+        if (!v.lanes || !api_batch_read(e, &v)) return false;
+    }
+    return take_state(e);
+}
+
+bool api_platform_gives(const api_evaluation *e, api_field field)
+{
+    const api_platform *p = e->platform;
+    if (!p) return false;
+    bool accelerates = p->given[API_PLATFORM_ACCELERATION], moves = p->given[API_PLATFORM_VELOCITY] || accelerates;
+    return field == API_Q || (field == API_QD && moves) || (field == API_QDD && accelerates);
+}
+
+/* --- a block ----------------------------------------------------------------------------------------------------- */
+
+bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block)
+{
+    const api_platform *p       = e->platform;
+    size_t              nv      = e->model->nv;
+    double             *passive = api_block(e, e->guess, e->model->loops->n_passive_q, block);
+    api_placing         to      = {.position     = api_block(e, p->lanes[API_PLATFORM_POSITION], 3, block),
+                                   .orientation  = api_block(e, p->lanes[API_PLATFORM_ORIENTATION], 4, block),
+                                   .velocity     = api_block(e, p->lanes[API_PLATFORM_VELOCITY], p->rows, block),
+                                   .acceleration = api_block(e, p->lanes[API_PLATFORM_ACCELERATION], p->rows, block)};
+    api_reached         found   = {.q       = api_block(e, e->state[API_Q], e->model->nq, block),
+                                   .qd      = api_block(e, e->state[API_QD], nv, block),
+                                   .qdd     = api_block(e, e->state[API_QDD], nv, block),
+                                   .passive = passive};
+    return api_closed_reach(c, &e->scene, &to, p->guessed ? passive : NULL, &found);
+}
