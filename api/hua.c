@@ -11,7 +11,7 @@ size_t api_hua_room(size_t nv, size_t n)
     return MATRICES * nv * nv + VECTORS * nv + 2 * n; /* integers and truth values have more than they need */
 }
 
-static double *take(double **room, size_t n)
+static void *take(double **room, size_t n)
 {
     double *taken = *room;
     *room += n;
@@ -28,8 +28,8 @@ void api_hua_place(api_hua *h, double *room)
         *matrices[i] = take(&room, nv * nv);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take(&room, nv);
-    h->pivot = (int *)take(&room, nv);
-    h->motor = (bool *)take(&room, nv);
+    h->pivot = take(&room, nv);
+    h->motor = take(&room, nv);
     h->x1    = take(&room, h->n);
     h->x2    = take(&room, h->n);
     for (size_t i = 0; i < nv; i++)

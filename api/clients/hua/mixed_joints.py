@@ -71,8 +71,8 @@ def simulate(server, samples):
 
 
 def table(results):
-    """Root mean squares of the joints' errors, in rad, and what was published. What a load does shows in the torque of the
-    second motor when the arm is lowest, after three seconds."""
+    """Root mean squares of the joints' errors, in rad, and what was published. What a load does shows in the torque of
+    the second motor when the arm is lowest, after three seconds."""
     print("".join(cell.rjust(14) for cell in ("", "joint1", "joint2", "joint3", "tau2(3 s)/N m")))
     for name, result in results.items():
         errors = root_mean_squares(result["position_error"])[:JOINTS]
@@ -110,9 +110,11 @@ def draw(path, results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", metavar="URL", default="http://127.0.0.1:8088", help="a running torqued (%(default)s)")
+    parser.add_argument("--server", metavar="URL", default="http://127.0.0.1:8088",
+                        help="a running torqued (%(default)s)")
     parser.add_argument("--samples", metavar="N", type=int, default=2001, help="of every simulation (%(default)s)")
-    parser.add_argument("--output", metavar="FILE", default="mixed_joints.svg", help="the plot, .svg or .png (%(default)s)")
+    parser.add_argument("--output", metavar="FILE", default="mixed_joints.svg",
+                        help="the plot, .svg or .png (%(default)s)")
     options = parser.parse_args()
     if not options.output.endswith((".svg", ".png")):
         parser.error(f"--output {options.output}: expected a name that ends in .svg or .png")
