@@ -251,6 +251,69 @@ class Held(ContactCase):
         bad("two_link", {**stretched, "qd": [1, -2]})
 
 
+def four_bar(closed):
+    """Crank, coupler and rocker in a row, the rocker's end on the pin in the ground: closed there by a loop, or loose."""
+    bars = [("crank", "ground", 0, 0.04, 0), ("coupler", "crank", 0.04, 0.12, 0.7), ("rocker", "coupler", 0.12, 0.08, -1.9)]
+    document = {"gravity": [0, -9.81, 0], "base": {"type": "fixed", "link": "ground"}, "links": [
+        {"name": name, "parent": parent,
+         "joint": {"name": name + "_joint", "type": "continuous", "axis": [0, 0, 1], "origin": {"xyz": [at, 0, 0]},
+                   "friction": {"viscous": 1e-4}, **({"actuated": name == "crank", "home": home} if closed else {})},
+         "inertial": {"solid": "box", "size": [length, 0.02, 0.01], "mass": 1.5 * length, "xyz": [length / 2, 0, 0]}}
+        for name, parent, at, length, home in bars],
+        "frames": [{"name": "pin", "link": "ground", "xyz": [0.1, 0, 0]}, {"name": "end", "link": "rocker", "xyz": [0.08, 0, 0]}]}
+    if closed:
+        document["loops"] = [{"name": "pivot", "frame_a": "pin", "frame_b": "end", "type": "revolute", "axis": [0, 0, 1]}]
+    return document
+
+
+def closing(angle):
+    """The passive joints at a crank angle: where circles about the crank's end and the pin meet, above."""
+    crank, pin = 0.04 * np.array([math.cos(angle), math.sin(angle)]), np.array([0.1, 0])
+    between = pin - crank
+    d = np.linalg.norm(between)
+    along = (0.12 ** 2 - 0.08 ** 2 + d * d) / (2 * d)
+    meet = crank + along * between / d + math.sqrt(0.12 ** 2 - along ** 2) * np.array([-between[1], between[0]]) / d
+    coupler, rocker = (math.atan2(*v[::-1]) for v in (meet - crank, pin - meet))
+    return {"coupler_joint": coupler - angle, "rocker_joint": rocker - coupler}
+
+
+class AgainstLoops(ContactCase):
+    def test_four_bar(self):
+        """A chain whose end is held where a loop would close it moves as the model with the loop, under the same force; and
+        what hits there takes the velocities that the loop allows."""
+        self.put_model("closed", four_bar(True))
+        self.put_model("open", four_bar(False))
+        held = [{"frame": "end", "axes": ["x", "y"]}]
+        for angle, speed, torque in ((0.3, 4, 0.2), (2.1, -7, -0.5), (4.0, 0, 1), (5.5, 10, 0)):
+            closed = self.ask("closed", "forward-dynamics", {
+                "q": [angle], "qd": [speed], "tau": [torque], "guess": closing(angle), "outputs": ["qdd", "full"]})
+            full = closed["full"]
+            self.assertEqual(full["velocity_names"], ["crank_joint", "coupler_joint", "rocker_joint"])
+            opened = self.ask("open", "forward-dynamics", {"q": full["q"], "qd": full["qd"], "tau": [torque, 0, 0],
+                                                           "held": held})
+            self.assertClose(opened["qdd"], full["qdd"], 1e-9)
+            self.assertClose(opened["qdd"][:1], closed["qdd"], 1e-9)
+            self.assertClose(opened["contact_wrenches"][0][:2], full["loop_wrenches"][0][:2], 1e-8)
+            loose = [speed, 3, -2]
+            hit = self.ask("open", "impact", {"q": full["q"], "qd": loose, "held": held})["qd_after"]
+            G = np.array(full["G"])[:, 0]
+            M = np.array(self.ask("open", "mass-matrix", {"q": full["q"]})["mass_matrix"])
+            self.assertClose(hit, list(G * (G @ M @ loose) / (G @ M @ G)), 1e-9, max(map(abs, loose)))
+
+    def test_models_with_loops(self):
+        """In such a model, too, frames are held: what holds the crank's end is what is left of its torque."""
+        self.put_model("closed", four_bar(True))
+        state = {"q": [0.7], "qd": [0], "tau": [0.3], "guess": closing(0.7)}
+        answer = self.ask("closed", "forward-dynamics", {**state, "held": [{"frame": "coupler", "axes": ["y"]}]})
+        self.assertClose(answer["qdd"], [0.0], 1e-9, 1)
+        J = self.ask("closed", "kinematics", {"q": state["q"], "frame": "coupler", "outputs": ["jacobian"]})["jacobian"]
+        bias = self.ask("closed", "bias", {"q": state["q"]})["bias"]
+        self.assertClose(J[1][0] * answer["contact_wrenches"][0][1], bias[0] - 0.3, 1e-9, 1)
+        after = self.ask("closed", "impact", {"q": [0.7], "qd": [2], "guess": closing(0.7), "restitution": 0.5,
+                                              "held": [{"frame": "coupler", "axes": ["y"]}]})["qd_after"]
+        self.assertClose(after, [-1.0], 1e-12)
+
+
 class Impact(ContactCase):
     HITS = [("arm", [{"frame": "tool", "axes": ["x", "z"]}]), ("mimicking", [{"frame": "l3", "axes": ["y", "rz"]}]),
             ("flying", [{"frame": "tool"}, {"frame": "thigh", "axes": ["x", "y"], "reference": "frame"}]),
