@@ -1,0 +1,155 @@
+"""What the platform of a parallel robot does, instead of what its motors do: the same answers, with the motors' motion
+before them; and the program that plots a platform's legs."""
+import math
+import os
+import re
+import subprocess
+import tempfile
+import xml.etree.ElementTree
+
+import cbor2
+import numpy as np
+import tap
+from closed import Closed, Rocked
+from harness import PATIENCE, ROOT
+from parallel_robots import quaternion, rotation
+
+
+class Stewart(Rocked):
+    def as_platform(self, poses):
+        return {"frame": "centre", "position": [list(x[0]) for x in poses], "orientation": [quaternion(x[1]) for x in poses],
+                "velocity": [[*x[2], *x[3]] for x in poses], "acceleration": [[*x[4], *x[5]] for x in poses]}
+
+    def test_pose_as_input(self):
+        poses = self.poses(20, 3)
+        driven, platform = self.driven(poses), self.as_platform(poses)
+        answer = self.ask("stewart", "inverse-dynamics", {"platform": platform})
+        self.assertEqual(list(answer), ["q", "qd", "qdd", "tau"])
+        for name in driven:
+            self.near(answer[name], driven[name], 1e-11, name)
+        self.near(answer["tau"], self.expected(poses), 1e-9)
+        still = {"frame": "centre", "position": platform["position"][4], "orientation": platform["orientation"][4]}
+        answer = self.ask("stewart", "mass-matrix", {"platform": still})
+        self.near(answer["mass_matrix"], self.ask("stewart", "mass-matrix", {"q": driven["q"][4]})["mass_matrix"], 1e-10)
+        self.assertEqual(list(answer), ["q", "mass_matrix"])
+
+    def test_motion_is_as_asked(self):
+        """Kinematics of the platform's frame give back what was asked; accelerations by its forces, too."""
+        poses = self.poses(10, 8)
+        platform = self.as_platform(poses)
+        answer = self.ask("stewart", "kinematics", {"platform": platform, "frames": ["centre"], "frame": "centre",
+                                                    "outputs": ["poses", "velocity", "acceleration"]})
+        for name in ("position", "orientation"):
+            self.near(answer["poses"]["centre"][name], platform[name], 1e-12, name)
+        for name in ("velocity", "acceleration"):
+            self.near(answer[name], platform[name], 1e-10, name)
+        back = self.ask("stewart", "forward-dynamics", {"platform": {n: platform[n] for n in ("frame", "position", "orientation", "velocity")},
+                                                        "tau": self.expected(poses).tolist()})
+        self.assertEqual(list(back), ["q", "qd", "qdd"])
+        self.near(back["qdd"], self.driven(poses)["qdd"], 1e-8)
+
+    def test_same_bits(self):
+        poses = self.poses(50, 9)
+        whole = self.as_platform(poses)
+        part = lambda r: {"frame": "centre", **{n: x[r] for n, x in whole.items() if n != "frame"}}
+        outputs = {"outputs": ["tau", "joint_wrenches"]}
+        everything = self.ask_texts("stewart", "inverse-dynamics", {"platform": whole, **outputs})
+        some = self.ask_texts("stewart", "inverse-dynamics", {"platform": part(slice(30, 37)), **outputs})
+        for r in (30, 33):
+            alone = self.ask_texts("stewart", "inverse-dynamics", {"platform": part(r), **outputs})
+            self.assertEqual(alone, {n: x[r] for n, x in everything.items()})
+            self.assertEqual(alone, {n: x[r - 30] for n, x in some.items()})
+        answer = self.client.post("/v1/models/stewart/inverse-dynamics", cbor2.dumps({"platform": part(33), **outputs}),
+                                  Content_Type="application/cbor", Accept="application/json")
+        self.assertEqual(self.ok(answer)["tau"], [float(x) for x in alone["tau"]])
+
+    def test_far_poses(self):
+        """Far from home the pose says which of the many assemblies of these lengths is meant."""
+        for p, turn in (((0.2, 0.1, 0.8), (0.5, -0.4, 0.6)), ((-0.2, 0.2, 1.0), (-0.3, 0.5, -0.7))):
+            p, turn = np.array(p), np.array(turn)
+            answer = self.ask("stewart", "inverse-dynamics", {"platform": {"frame": "centre", "position": list(p),
+                                                                           "orientation": quaternion(turn)}})
+            self.near(answer["q"], self.stewart.lengths(p, rotation(turn)), 1e-12)
+            self.near(answer["tau"], self.expected([(p, turn, *np.zeros((4, 3)))])[0], 1e-10)
+
+    def test_singular_platform(self):
+        """Turned by a right angle the platform's legs lie in one complex of lines: it may move with all of them held."""
+        pose = lambda yaw: {"frame": "centre", "position": [0, 0, 0.9], "orientation": quaternion([0, 0, yaw])}
+        self.refused(self.client.post("/v1/models/stewart/inverse-dynamics", {"platform": pose(math.pi / 2)}), "loop-singular")
+        self.ask("stewart", "inverse-dynamics", {"platform": pose(1.2)})
+
+    def test_client(self):
+        """The program of api/clients/platform: what it prints is what (66) says of the same motion."""
+        program = os.path.join(ROOT, "api", "clients", "platform", "leg_forces.py")
+        with tempfile.TemporaryDirectory() as folder:
+            plot = os.path.join(folder, "legs.svg")
+            done = subprocess.run(["/usr/bin/python3", program, "--server", self.server.url(), "--seconds", "3", "--load", "0",
+                                   "--output", plot], capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            xml.etree.ElementTree.parse(plot)
+        times, poses = np.linspace(0, 3, 401), []
+        angle, rate = 2 * np.pi * times / 3, 2 * np.pi / 3
+        for a in angle:
+            sine = lambda size, waves, phase: size * np.array([
+                np.sin(waves * a + phase), waves * rate * np.cos(waves * a + phase), -(waves * rate)**2 * np.sin(waves * a + phase)])
+            surge, heave, roll, pitch = sine(0.06, 1, 0), sine(0.08, 2, 0.5), sine(0.15, 1, 0), sine(0.1, 2, 1)
+            R, up = rotation([roll[0], 0, 0]), np.array([0, 1, 0])
+            w = np.array([roll[1], 0, 0]) + pitch[1] * R @ up
+            wd = np.array([roll[2], 0, 0]) + pitch[2] * R @ up + np.cross([roll[1], 0, 0], pitch[1] * R @ up)
+            poses.append((np.array([surge[0], 0, 0.9 + heave[0]]), R @ rotation([0, pitch[0], 0]), np.array([surge[1], 0, heave[1]]), w,
+                          np.array([surge[2], 0, heave[2]]), wd))
+        lengths = np.array([self.stewart.lengths(p, R) for p, R, *_ in poses])
+        forces = np.array([self.stewart.forces(x, self.legs(self.stewart.leg_motions(*x))) for x in poses[::40]])
+        shortest, longest, least, most = map(float, re.search(r"legs of (\S+) to (\S+) m bear (\S+) to (\S+) N", done.stdout).groups())
+        self.near([shortest, longest], [lengths.min(), lengths.max()], 1e-4)
+        self.assertLessEqual(least, forces.min() + 0.01)
+        self.assertGreaterEqual(most, forces.max() - 0.01)
+        self.near([least, most], [forces.min(), forces.max()], 0.05)
+
+
+class Planar(Closed):
+    def test_tip(self):
+        """The tip's motion instead of the motors': the same answers, with the motors' before them."""
+        s = self.states("five_bar", 10, 8)
+        tips, v, a = [], [], []
+        for q, qd, qdd in zip(*(np.array(s[n]) for n in ("q", "qd", "qdd"))):
+            velocity, acceleration = self.five.tip_motion(q, qd, qdd)
+            for rows, x in ((tips, self.five.tip(q)), (v, velocity), (a, acceleration)):
+                rows.append([*x, 0])
+        answer = self.ask("five_bar", "inverse-dynamics", {"platform": {"frame": "tip", "position": tips, "velocity": v,
+                                                                        "acceleration": a}})
+        self.assertEqual(list(answer), ["q", "qd", "qdd", "tau"])
+        expected = self.ask("five_bar", "inverse-dynamics", {n: s[n] for n in ("q", "qd", "qdd")})
+        for name, rows in (*((n, s[n]) for n in ("q", "qd", "qdd")), ("tau", expected["tau"])):
+            self.near(answer[name], rows, 1e-9, name)
+
+    def test_translating(self):
+        """A place alone, of a Delta, which cannot turn; by the triangle of each arm."""
+        s = self.states("delta", 30, 9)
+        places = [list(self.delta.platform(np.array(q))) for q in s["q"]]
+        answer = self.ask("delta", "inverse-dynamics", {"platform": {"frame": "tool", "position": places}})
+        self.near(answer["q"], [self.delta.angles(np.array(p)) for p in places], 1e-10)
+        self.near(answer["q"], s["q"], 1e-10)
+        self.near(answer["tau"], self.ask("delta", "inverse-dynamics", {"q": s["q"]})["tau"], 1e-9)
+
+    def test_what_is_refused(self):
+        post = lambda model, **request: self.client.post(f"/v1/models/{model}/inverse-dynamics", request)
+        ask = lambda model="five_bar", **platform: post(model, platform={
+            "frame": "tip", "position": [0.1, 0.35, 0], **platform})
+        self.ok(ask())
+        self.refused(post("five_bar", platform={"frame": "tip", "position": [0.1, 0.35, 0]}, q=[2, 1]),
+                     "bad-value", "/platform")
+        self.refused(post("five_bar", platform={"position": [0.1, 0.35, 0]}), "missing-field", "/platform/frame")
+        self.refused(post("five_bar", platform={"frame": "tip"}), "missing-field", "/platform/position")
+        self.refused(post("five_bar", platform=3), "wrong-type", "/platform")
+        self.refused(ask(frame="hand"), "unknown-name", "/platform/frame")
+        self.refused(ask(position=[0.1, 0.35]), "wrong-shape", "/platform/position")
+        self.refused(ask(orientation=[0, 0, 1, 1]), "bad-quaternion", "/platform/orientation/0")
+        self.refused(ask(speed=[0, 0, 0]), "unknown-field", "/platform/speed")
+        self.refused(ask(position=[0.1, 5, 0]), "loop-open")
+        self.refused(ask(position=[0.1, 0.35, 0.2]), "loop-open")      # out of its plane
+        self.refused(ask("two_link"), "bad-value", "/platform")
+
+
+if __name__ == "__main__":
+    tap.main()
