@@ -150,6 +150,11 @@ const double *api_closed_q(const api_closed *c)
     return c->q;
 }
 
+const double *api_closed_qd(const api_closed *c)
+{
+    return c->qd;
+}
+
 void api_closed_full(api_closed *c, const double *parts[6])
 {
     api_closed_loop_wrenches(c, c->lambda, c->seen);

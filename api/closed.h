@@ -38,9 +38,9 @@ dyn_kernels api_closed_kernels(const dyn_kernels *tree);
  * tree take, more than matrices of its coordinates. NULL with a problem. */
 api_closed *api_closed_open(api_evaluation *e, const dyn_kernels *tree, size_t n_wrenches, size_t extra);
 
-/* Closes a block of states, q in lanes, from passive coordinates `guess` on (lanes; NULL: the model's home). False when
- * one of them is not API_CLOSED. */
-bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const double *guess);
+/* Closes a block of states, q in lanes, from passive coordinates `guess` on (lanes; NULL: the model's home). Only
+ * `live` lanes are looked at, all others must repeat the last of them. False when one is not API_CLOSED. */
+bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const double *guess, size_t live);
 
 /* Where a frame is to be and how it moves (world axes), in lanes of a block; NULL: orientation no matter, rates zero.
  */
@@ -55,7 +55,7 @@ typedef struct api_reached {
 /* Coordinates of a block from those of a frame, the request's platform; api_closed_solve comes then. False when a state
  * has none. */
 bool api_closed_reach(api_closed *c, const dyn_scene *scene, const api_placing *to, const double *guess,
-                      const api_reached *found);
+                      const api_reached *found, size_t live);
 /* Memory for that. */
 bool api_closed_reach_open(api_evaluation *e, api_closed *c, const dyn_frame *frame, size_t rows);
 
@@ -65,5 +65,6 @@ bool api_closed_fail(const api_closed *c, size_t lane, const char *pointer, long
 
 /* Lanes of the tree's coordinates. */
 const double *api_closed_q(const api_closed *c);
+const double *api_closed_qd(const api_closed *c); /* when a kernel was asked last */
 /* Lanes of what `full` shows (closing.h), of the rates and forces that inverse dynamics was asked for last. */
 void api_closed_full(api_closed *c, const double *parts[6]);

@@ -69,9 +69,12 @@ void api_closed_inertia(const dyn_scene *scene, void *ws, const dyn_mass_matrix 
     (void)blocks; /* one */
     api_closed *c = ws;
     api_closed_mass_matrix(c, scene, io->mass_matrix);
-    for (size_t lane = 0; io->inverse && lane < c->W; lane++)
+    for (size_t lane = 0; io->inverse && lane < c->closure.live; lane++)
         if (api_closed_factor(c, io->mass_matrix, lane, &io->singular[lane]))
             api_closed_put_inverse(c, lane, io->inverse);
+    if (!io->inverse) return;
+    api_closure_repeat(&c->closure, c->nv * c->nv, io->inverse);
+    api_closure_repeat(&c->closure, 1, io->singular);
 }
 
 /* --- inverse and forward dynamics -------------------------------------------------------------------------------- */
@@ -107,7 +110,7 @@ void api_closed_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_for
     api_closed_tree_torques(c, scene, io->wrenches);
     api_closed_project(c, 1, c->tau, h);
     api_closed_mass_matrix(c, scene, M);
-    for (size_t lane = 0; lane < W; lane++) {
+    for (size_t lane = 0; lane < c->closure.live; lane++) {
         double *solved = c->solution;
         for (size_t i = 0; i < c->nv; i++)
             solved[i] = (io->tau ? io->tau[i * W + lane] : 0) - h[i * W + lane];
@@ -117,6 +120,8 @@ void api_closed_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_for
         for (size_t i = 0; i < c->nv; i++)
             io->qdd[i * W + lane] = solved[i];
     }
+    api_closure_repeat(&c->closure, c->nv, io->qdd);
+    api_closure_repeat(&c->closure, 1, io->singular);
 }
 
 /* --- terms ------------------------------------------------------------------------------------------------------- */

@@ -83,24 +83,25 @@ static void give(const api_closed *c, const double *tree, const int *which, size
 
 static bool judge(const api_closed *c)
 {
-    for (size_t lane = 0; lane < c->W; lane++)
+    for (size_t lane = 0; lane < c->reach.live; lane++)
         if (c->status[lane] != API_CLOSED) return false;
     return true;
 }
 
 bool api_closed_reach(api_closed *c, const dyn_scene *scene, const api_placing *to, const double *guess,
-                      const api_reached *found)
+                      const api_reached *found, size_t live)
 {
     api_closure     *r  = &c->reach;
     const api_loops *l  = c->loops;
     double          *qd = c->qd, *qdd = c->qdd, *rest = c->reach_rows[0], *Jd = c->reach_rows[1];
     c->reaching    = true;
+    r->live        = live;
     r->position    = to->position;
     r->orientation = to->orientation;
     begin(c, guess);
     api_closure_search(r, scene);
     memset(c->wanted, 0, r->rows * sizeof *c->wanted);
-    for (size_t lane = 0; lane < c->W; lane++) {
+    for (size_t lane = 0; lane < live; lane++) {
         memset(r->B, 0, r->rows * sizeof *r->B);
         bool solved     = api_closure_closed(r, lane) && api_closure_solve(r, lane, 1);
         c->status[lane] = !solved ? API_LOOP_LEFT_OPEN : r->rank[lane] < r->unknowns ? API_LOOP_LOOSE : API_CLOSED;

@@ -225,7 +225,7 @@ void api_closed_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_
                                .dtau_dwrench = io->dqdd_dwrench};
     api_closed_forward_dynamics(scene, ws, &forward, blocks);
     api_closed_sensitivity(scene, ws, &inverse, blocks);
-    for (size_t lane = 0; lane < c->W; lane++) {
+    for (size_t lane = 0; lane < c->closure.live; lane++) {
         if (!api_closed_factor(c, io->dqdd_dtau, lane, &io->singular[lane])) continue;
         solve_columns(c, lane, c->nv, io->dqdd_dq);
         solve_columns(c, lane, c->nv, io->dqdd_dqd);

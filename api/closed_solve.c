@@ -64,20 +64,24 @@ static bool moves(const api_closed *c, size_t lane)
     return true;
 }
 
-bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const double *guess)
+bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const double *guess, size_t live)
 {
-    bool good   = true;
-    c->reaching = false;
+    bool good       = true;
+    c->reaching     = false;
+    c->closure.live = live;
     begin(c, q, guess);
     api_closure_search(&c->closure, scene);
-    for (size_t lane = 0; lane < c->W; lane++) {
+    for (size_t lane = 0; lane < live; lane++) {
         bool found      = api_closure_closed(&c->closure, lane) && find_K(c, lane);
         c->status[lane] = !found ? API_LOOP_LEFT_OPEN : c->closure.rank[lane] < c->np ? API_LOOP_LOOSE : API_CLOSED;
     }
+    api_closure_repeat(&c->closure, c->np * c->nr, c->K);
     find_G(c);
-    for (size_t lane = 0; lane < c->W; lane++) {
+    for (size_t lane = 0; lane < live; lane++) {
         if (c->status[lane] == API_CLOSED && !moves(c, lane)) c->status[lane] = API_LOOP_STUCK;
         good = good && c->status[lane] == API_CLOSED;
     }
+    for (size_t lane = live; lane < c->W; lane++)
+        c->status[lane] = c->status[live - 1];
     return good;
 }

@@ -61,13 +61,23 @@ bool api_closing_measure(api_evaluation *e, const api_node *request)
     return (!guess || api_batch_measure(e, guess, &at)) && api_platform_measure(e, request);
 }
 
+bool api_closing_take_guess(api_evaluation *e)
+{
+    const api_loops *l = e->model->loops;
+    size_t           n = l->n_passive_q;
+    if (e->guess) return true;
+    e->guess = api_take_lanes(e, n);
+    for (size_t i = 0; e->guess && i < e->blocks * n * e->lanes; i++)
+        e->guess[i] = l->home[l->passive_q[i / e->lanes % n]];
+    return e->guess != NULL;
+}
+
 /* Some of the passive coordinates by name, the others at home; the same for all states. */
 static bool read_named(api_evaluation *e, const api_node *guess, const api_place *at)
 {
     const api_loops *l = e->model->loops;
     size_t           W = e->lanes, n = l->n_passive_q;
-    for (size_t i = 0; i < e->blocks * n * W; i++)
-        e->guess[i] = l->home[l->passive_q[i / W % n]];
+    if (!api_closing_take_guess(e)) return false;
     for (size_t member = 0; member < api_node_size(guess); member++) {
         const char *key      = api_node_key(guess, member);
         api_place   entry_at = api_place_key(at, key);
@@ -115,9 +125,9 @@ static bool read_guess(api_evaluation *e, const api_node *request)
     v.n = v.stride = l->n_passive_q;
     v.names        = l->passive_names;
     v.check        = check_guess;
+    if (api_node_is(v.value, API_OBJECT)) return read_named(e, v.value, &v.at);
     v.lanes = e->guess = api_take_lanes(e, v.n);
-    if (!v.lanes) return false;
-    return api_node_is(v.value, API_OBJECT) ? read_named(e, v.value, &v.at) : api_batch_read(e, &v);
+    return v.lanes && api_batch_read(e, &v);
 }
 
 bool api_closing_decode(api_evaluation *e, const api_node *request)
@@ -154,18 +164,18 @@ void *api_closing_open(api_evaluation *e)
 
 bool api_closing_block(const api_evaluation *e, size_t block)
 {
-    api_closed   *c     = e->workspace;
-    size_t        n     = e->model->loops->n_passive_q;
+    api_closed   *c = e->workspace;
+    size_t        n = e->model->loops->n_passive_q, left = api_states(e) - block * e->lanes;
+    size_t        live  = left < e->lanes ? left : e->lanes;
     const double *guess = api_block(e, e->guess, n, block);
-    bool          found = !e->platform || api_platform_reach(e, c, block);
-    if (found && api_closed_solve(c, &e->scene, api_state_block(e, API_Q, block), guess)) return true;
-    for (size_t lane = 0; lane < e->lanes; lane++) {
-        size_t state = block * e->lanes + lane, row = e->samples > 0 ? state / e->samples : state;
-        if (state < api_states(e) &&
-            !api_closed_fail(c, lane, e->platform ? "/platform" : "/q", e->batched ? (long long)row : -1, e->problem))
-            return false;
+    bool          found = !e->platform || api_platform_reach(e, c, block, live);
+    if (found && api_closed_solve(c, &e->scene, api_state_block(e, API_Q, block), guess, live)) return true;
+    for (size_t lane = 0; lane < live; lane++) {
+        size_t    state = block * e->lanes + lane;
+        long long row   = (long long)(e->samples > 0 ? state / e->samples : state);
+        if (!api_closed_fail(c, lane, e->platform ? "/platform" : "/q", e->batched ? row : -1, e->problem)) break;
     }
-    return true; /* only of the padding, which repeats a state */
+    return false;
 }
 
 /* --- full -------------------------------------------------------------------------------------------------------- */

@@ -16,6 +16,9 @@ bool api_closing_begin(api_evaluation *e, const api_node *request);
 bool api_closing_measure(api_evaluation *e, const api_node *request);
 bool api_closing_decode(api_evaluation *e, const api_node *request);
 
+/* Lanes of e->guess, the passive joints' home, unless there are some. False with a problem. */
+bool api_closing_take_guess(api_evaluation *e);
+
 /* The kernels' workspace, of each seat. NULL with a problem. */
 void *api_closing_open(api_evaluation *e);
 

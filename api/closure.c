@@ -257,26 +257,43 @@ bool api_closure_closed(const api_closure *c, size_t lane)
     return c->open[lane] <= CLOSED;
 }
 
+void api_closure_repeat(const api_closure *c, size_t entries, double *lanes)
+{
+    for (size_t i = 0; i < entries; i++)
+        for (size_t lane = c->live; lane < c->W; lane++)
+            lanes[i * c->W + lane] = lanes[i * c->W + c->live - 1];
+}
+
+/* One step of all that go on; false: none does. */
+static bool advance_all(api_closure *c, search *s)
+{
+    bool going = false;
+    for (size_t lane = 0; lane < c->live; lane++) {
+        if (s[lane].going) advance(c, lane, &s[lane]);
+        going = going || s[lane].going;
+    }
+    api_closure_repeat(c, c->loops->nq, c->q);
+    return going;
+}
+
 bool api_closure_search(api_closure *c, const dyn_scene *scene)
 {
     search s[DYN_MAX_LANES];
     bool   going = true, closed = true;
-    for (size_t lane = 0; lane < c->W; lane++)
+    for (size_t lane = 0; lane < c->live; lane++)
         s[lane] = (search){.going = true};
     for (int k = 0; k < MOST_STEPS && going; k++) {
         find_kinematics(c, scene);
-        going = false;
-        for (size_t lane = 0; lane < c->W; lane++) {
-            if (s[lane].going) advance(c, lane, &s[lane]);
-            going = going || s[lane].going;
-        }
+        going = advance_all(c, s);
     }
-    for (size_t lane = 0; lane < c->W; lane++)
+    for (size_t lane = 0; lane < c->live; lane++)
         if (s[lane].going) copy_lane(c, c->base, lane, c->q);
+    api_closure_repeat(c, c->loops->nq, c->q);
     find_kinematics(c, scene);
-    for (size_t lane = 0; lane < c->W; lane++) {
+    for (size_t lane = 0; lane < c->live; lane++) {
         look(c, lane);
         closed = closed && api_closure_closed(c, lane);
     }
+    api_closure_repeat(c, 1, c->open);
     return closed;
 }

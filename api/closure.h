@@ -17,6 +17,7 @@ typedef struct api_closure {
     const dyn_kernels    *tree;
     void                 *workspace; /* the tree's */
     size_t                W, nv;     /* lanes; coordinates of the tree */
+    size_t                live;      /* lanes that are looked at: the others repeat the last of them */
     size_t                n_pairs, rows, unknowns;
     const dyn_frame_pair *pair;                   /* [n_pairs] those of the loops, then the frame in the world */
     const int            *unknown;                /* [unknowns] of the tree's velocities */
@@ -39,6 +40,9 @@ typedef struct api_closure {
 
 /* Takes its memory from the request's; what stands above q is set. False with a problem. */
 bool api_closure_open(api_evaluation *e, api_closure *c);
+
+/* Makes lanes of `entries` what the last live one is. */
+void api_closure_repeat(const api_closure *c, size_t entries, double *lanes);
 
 /* Searches from c->q on. False where loops stay open. */
 bool api_closure_search(api_closure *c, const dyn_scene *scene);

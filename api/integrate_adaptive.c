@@ -68,8 +68,8 @@ static int weigh(N_Vector y, N_Vector to, void *arg)
 
 static int project(realtype t, N_Vector y, void *arg)
 {
-    (void)t;
     api_plant_project(arg, N_VGetArrayPointer(y), 1, 1);
+    api_plant_settle(arg, t, N_VGetArrayPointer(y), 1, 1);
     return 0;
 }
 
@@ -175,7 +175,7 @@ static bool look(api_adaptive *a, double t, api_problem *problem)
 static int sticking(const api_plant *p)
 {
     const dyn_model *m        = p->e->scene.model;
-    const double    *qd       = p->y + p->e->model->nq * p->W;
+    const double    *qd       = p->closed ? api_closed_qd(p->closed) : p->y + p->e->model->nq * p->W;
     double           slowest  = SLOW;
     int              sticking = -1;
     for (size_t i = 0; i < m->n_bodies && p->e->scene.terms & DYN_FRICTION; i++) {

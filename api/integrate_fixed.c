@@ -32,6 +32,7 @@ static void step(api_plant *p, double t, double h)
     for (size_t i = 0; i < p->entries * p->W; i++)
         p->y[i] += h / 6 * ((k[0][i] + 2 * k[1][i]) + (2 * k[2][i] + k[3][i]));
     api_plant_project(p, p->y, p->W, p->W);
+    api_plant_settle(p, t + h, p->y, p->W, p->W);
     api_plant_look(p, t + h);
     p->steps++;
 }

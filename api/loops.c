@@ -154,6 +154,11 @@ int api_place_of(const api_model *model, const dyn_body *body)
     return model->loops ? model->loops->place_q[body->q] : body->q;
 }
 
+int api_place_of_rate(const api_model *model, const dyn_body *body)
+{
+    return model->loops ? model->loops->place_v[body->v] : body->v;
+}
+
 /* --- building --------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -307,7 +312,7 @@ static bool sort_coordinates(api_model *model, const api_document *document, api
         sort_in(&v, b->v, velocities_of(b), passive);
     }
     loops->active_q = q.active, loops->passive_q = q.passive, loops->place_q = q.place;
-    loops->active_v = v.active, loops->passive_v = v.passive;
+    loops->active_v = v.active, loops->passive_v = v.passive, loops->place_v = v.place;
     loops->n_passive_q = q.n_passive, loops->n_passive = v.n_passive;
     loops->position_names = model->position_names;
     loops->velocity_names = model->velocity_names;

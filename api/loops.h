@@ -45,7 +45,7 @@ typedef struct api_loops {
     const int    *active_q, *active_v;   /* [model->nq], [model->nv]: which of the tree's */
     const int    *passive_q, *passive_v; /* [n_passive_q], [n_passive] */
     const char  **passive_names;         /* [n_passive_q] */
-    const int    *place_q;               /* [nq] of the tree's: which of the model's, -1: passive */
+    const int    *place_q, *place_v;     /* [nq], [nv] of the tree's: which of the model's, -1: passive */
     const double *home;                  /* [nq] of the tree's: where loops are begun to be closed */
 } api_loops;
 
@@ -56,6 +56,7 @@ bool api_loops_build(struct api_model *model, const api_document *document, api_
 
 /* Where the coordinates of a body begin in the model's own; -1: they are passive. */
 int api_place_of(const struct api_model *model, const dyn_body *body);
+int api_place_of_rate(const struct api_model *model, const dyn_body *body);
 
 /* How far a frame of pose y, R is from a position and a unit quaternion: the way, and the turn in world axes. */
 void api_place_residual(const double position[3], const double orientation[4], const double y[3], const double R[9],

@@ -26,6 +26,19 @@ static void take_drive(api_evaluation *e, api_plant *p, bool *room)
     if (d->controller) p->control = take(e, p, api_controller_room(d->controller, e->model->dyn), room);
 }
 
+/* The kernels become those of the model, over the tree's. */
+static bool open_loops(api_evaluation *e, api_plant *p, bool *room)
+{
+    p->closed = api_closed_open(e, p->kernels, e->scene.n_wrenches, 0);
+    if (!p->closed) return false;
+    p->table     = api_closed_kernels(p->kernels);
+    p->kernels   = &p->table;
+    p->workspace = p->closed;
+    p->passive   = take(e, p, e->model->loops->n_passive_q, room);
+    p->settled   = take(e, p, e->model->nq, room);
+    return true;
+}
+
 bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
 {
     size_t nq = e->model->nq, nv = e->model->nv;
@@ -38,7 +51,8 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     p->known.n_wrenches = 0;
     p->still.terms      = 0;
     memset(p->still.gravity, 0, sizeof p->still.gravity);
-    p->workspace = api_take(e, p->kernels->workspace_size(e->scene.model));
+    if (e->model->loops && !open_loops(e, p, &room)) return false;
+    if (!e->model->loops) p->workspace = api_take(e, p->kernels->workspace_size(e->scene.model));
     if (e->scene.n_wrenches > 0) p->wrenches = take(e, p, 9 * e->scene.n_wrenches, &room);
     p->y        = take(e, p, p->entries, &room);
     p->at       = take(e, p, p->entries, &room);
@@ -58,7 +72,9 @@ void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lane
 {
     const dyn_model *m = p->e->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        double *r = y + ((size_t)m->body[i].q + 3) * stride;
+        int place = api_place_of(p->e->model, &m->body[i]);
+        if (place < 0) continue;
+        double *r = y + ((size_t)place + 3) * stride;
         for (size_t l = 0; m->body[i].joint == DYN_FLOATING && l < lanes; l++) {
             double x = r[l], yy = r[stride + l], z = r[2 * stride + l], w = r[3 * stride + l];
             double norm = sqrt(x * x + yy * yy + z * z + w * w);
@@ -90,7 +106,9 @@ static void positions_rate(const api_plant *p, const double *qd, double *rate)
     const dyn_model *m = p->e->model->dyn;
     size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        size_t q = (size_t)m->body[i].q * W, v = (size_t)m->body[i].v * W;
+        int place = api_place_of(p->e->model, &m->body[i]);
+        if (place < 0) continue;
+        size_t q = (size_t)place * W, v = (size_t)api_place_of_rate(p->e->model, &m->body[i]) * W;
         if (m->body[i].joint == DYN_FLOATING)
             free_rate(p->q + q, qd + v, W, rate + q);
         else
@@ -180,7 +198,9 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
         gather(p, e->state[API_Q], nq, state, l, p->y);
         gather(p, e->state[API_QD], nv, state, l, p->y + nq * W);
         if (p->wrenches) gather(p, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
+        if (p->closed) gather(p, e->guess, e->model->loops->n_passive_q, state, l, p->passive);
     }
+    api_plant_settle(p, 0, p->y, W, W);
     start_control(p);
 }
 
@@ -226,7 +246,7 @@ static void put_powers(api_plant *p, const double *qd, double *to)
         dyn_bias io = {.q = p->q, .qd = qd, .friction = p->effort};
         p->kernels->bias(&p->e->scene, p->workspace, &io, 1);
         power(p, p->effort, qd, -1, to + API_WORK_FRICTION * W);
-        take_damping(p, qd, to + API_WORK_FRICTION * W);
+        take_damping(p, p->closed ? api_closed_qd(p->closed) : qd, to + API_WORK_FRICTION * W);
     }
     if (p->s->works & API_BIT(API_WORK_WRENCHES) && p->wrenches) {
         dyn_inverse_dynamics io = {.q = p->q, .wrenches = p->wrenches, .tau = p->effort};
@@ -239,7 +259,37 @@ static void put_powers(api_plant *p, const double *qd, double *to)
 
 static void note(api_plant *p, size_t lane, api_fault_kind kind, double time, size_t where)
 {
-    if (p->fault[lane].kind == API_SOUND) p->fault[lane] = (api_fault){kind, time, where};
+    if (p->fault[lane].kind == API_SOUND) p->fault[lane] = (api_fault){.kind = kind, .time = time, .where = where};
+}
+
+/* Closes the loops of all lanes at q; notes where they do not. */
+static bool close_loops(api_plant *p, double t, const double *q)
+{
+    size_t live   = p->s->stiff ? p->W : p->rows; /* columns of a Jacobian are states of their own */
+    bool   closed = !p->closed || api_closed_solve(p->closed, &p->e->scene, q, p->passive, live);
+    for (size_t l = 0; !closed && l < p->W; l++) {
+        if (api_closed_status_of(p->closed, l) == API_CLOSED || p->fault[l].kind != API_SOUND) continue;
+        note(p, l, API_FAULT_LOOP, t, 0);
+        api_problem_clear(&p->fault[l].loop);
+        api_closed_fail(p->closed, l, NULL, -1, &p->fault[l].loop);
+    }
+    return closed;
+}
+
+void api_plant_settle(api_plant *p, double t, const double *y, size_t stride, size_t lanes)
+{
+    const api_loops *loops = p->e->model->loops;
+    size_t           W     = p->W;
+    if (!p->closed) return;
+    for (size_t i = 0; i < p->e->model->nq; i++)
+        for (size_t l = 0; l < W; l++)
+            p->settled[i * W + l] = y[i * stride + (l < lanes ? l : lanes - 1)];
+    close_loops(p, t, p->settled);
+    const double *q = api_closed_q(p->closed);
+    for (size_t i = 0; i < loops->n_passive_q; i++)
+        for (size_t l = 0; l < W; l++)
+            if (api_closed_status_of(p->closed, l) == API_CLOSED)
+                p->passive[i * W + l] = q[(size_t)loops->passive_q[i] * W + l];
 }
 
 /* Whether a simulation's positions and velocities are such as can be computed with; else it is noted what is not. */
@@ -248,10 +298,11 @@ static bool within(api_plant *p, const double *y, double t, size_t l)
     const dyn_model *m = p->e->model->dyn;
     size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body *body = &m->body[i];
-        double          s    = body->ratio * y[(size_t)body->q * W + l] + body->offset;
+        const dyn_body *body  = &m->body[i];
+        int             place = api_place_of(p->e->model, body);
+        double          s     = place < 0 ? 0 : body->ratio * y[(size_t)place * W + l] + body->offset;
         if (body->joint == DYN_REVOLUTE && !body->round && isfinite(s) && fabs(s) > DYN_MAX_ANGLE)
-            note(p, l, API_FAULT_ANGLE, t, (size_t)body->q);
+            note(p, l, API_FAULT_ANGLE, t, (size_t)place);
     }
     for (size_t i = 0; i < p->entries; i++)
         if (!(fabs(y[i * W + l]) < FAR)) note(p, l, API_FAULT_INFINITE, t, i);
@@ -264,6 +315,14 @@ static void note_singular(api_plant *p, const double *y, double t, size_t l)
     if (within(p, y, t, l)) note(p, l, API_FAULT_SINGULAR, t, (size_t)p->singular[l]);
 }
 
+/* There is no rate where loops do not close: shorter steps may lead past it. */
+static void spoil(const api_plant *p, double *rate)
+{
+    for (size_t l = 0; l < p->W; l++)
+        for (size_t i = 0; i < p->entries && api_closed_status_of(p->closed, l) != API_CLOSED; i++)
+            rate[i * p->W + l] = NAN;
+}
+
 void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
 {
     const api_evaluation *e = p->e;
@@ -271,6 +330,7 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
     const double         *qd = y + nq * W;
     memcpy(p->q, y, nq * W * sizeof *p->q);
     api_plant_project(p, p->q, W, W);
+    bool closed = close_loops(p, t, p->q);
     drive(p, t, qd, rate + nq * W);
     dyn_forward_dynamics io = {
         .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};
@@ -279,6 +339,7 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
         if (p->singular[l] >= 0) note_singular(p, y, t, l);
     positions_rate(p, qd, rate);
     put_powers(p, qd, rate + (p->entries - API_WORKS) * W);
+    if (!closed) spoil(p, rate);
 }
 
 /* --- faults ----------------------------------------------------------------------------------------------------- */
@@ -297,7 +358,9 @@ bool api_plant_sound(const api_plant *p, api_problem *problem)
         l++;
     if (l == p->rows) return true;
     const api_fault *f = &p->fault[l];
-    if (f->kind == API_FAULT_SINGULAR)
+    if (f->kind == API_FAULT_LOOP)
+        api_fail(problem, f->loop.code, NULL, "at %.9g s %s", f->time, f->loop.detail);
+    else if (f->kind == API_FAULT_SINGULAR)
         api_fail(problem, API_SINGULAR_MASS_MATRIX, NULL,
                  "at %.9g s the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
                  f->time, api_joint_of(m, (int)f->where));

@@ -1,21 +1,31 @@
 /* plant.h - the robot as a system of differential equations: W simulations side by side, y = [q; q'; controller; work]
  * (simulation.h) in lanes. */
 #pragma once
+#include "closed.h"
 #include "simulation.h"
 
-typedef enum api_fault_kind { API_SOUND, API_FAULT_SINGULAR, API_FAULT_ANGLE, API_FAULT_INFINITE } api_fault_kind;
+typedef enum api_fault_kind {
+    API_SOUND,
+    API_FAULT_SINGULAR,
+    API_FAULT_ANGLE,
+    API_FAULT_INFINITE,
+    API_FAULT_LOOP
+} api_fault_kind;
 
 /* What is wrong with a simulation: it goes on in its lane, since others do, and counts no more. */
 typedef struct api_fault {
     api_fault_kind kind;
     double         time;
     size_t         where; /* body, or coordinate */
+    api_problem    loop;  /* what is wrong with it */
 } api_fault;
 
 typedef struct api_plant {
     const api_evaluation *e;
     const api_simulation *s;
     const dyn_kernels    *kernels;
+    dyn_kernels           table;   /* with loops: these */
+    api_closed           *closed;  /* and their workspace; NULL: a tree */
     size_t                W;       /* of these; one simulation alone goes through the narrowest, unless it is stiff */
     size_t                entries; /* of y: nq + nv, the controller's, API_WORKS */
     size_t                rows;    /* simulations, at most W; the other lanes repeat the last */
@@ -27,9 +37,11 @@ typedef struct api_plant {
     dyn_scene             still;  /* without gravity, friction and springs */
     void                 *workspace;
     double               *wrenches; /* NULL: none */
-    double               *y, *q, *tau, *effort, *singular;
-    double               *reference[API_SIGNAL_ORDERS], *error[2], *control; /* what the controller works with */
-    double               *slope[4], *at;                                     /* of the method's stages: y' and y */
+    double               *settled;  /* nq, to work with */
+    double *passive; /* coordinates that closed the loops after the last step: from there on they are found */
+    double *y, *q, *tau, *effort, *singular;
+    double *reference[API_SIGNAL_ORDERS], *error[2], *control; /* what the controller works with */
+    double *slope[4], *at;                                     /* of the method's stages: y' and y */
 } api_plant;
 
 /* Memory of the request's; false with a problem. */
@@ -43,6 +55,9 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate);
 
 /* Puts quaternions back on the unit sphere; `stride` between entries, `lanes` states. */
 void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lanes);
+
+/* After a step: where passive coordinates are now. `y` as for api_plant_project. */
+void api_plant_settle(api_plant *p, double t, const double *y, size_t stride, size_t lanes);
 
 /* Notes which simulations have left what can be computed. */
 void api_plant_look(api_plant *p, double t);

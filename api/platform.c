@@ -91,7 +91,7 @@ bool api_platform_gives(const api_evaluation *e, api_field field)
 
 /* --- a block ----------------------------------------------------------------------------------------------------- */
 
-bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block)
+bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block, size_t live)
 {
     const api_platform *p       = e->platform;
     size_t              nv      = e->model->nv;
@@ -104,5 +104,5 @@ bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block)
                                    .qd      = api_block(e, e->state[API_QD], nv, block),
                                    .qdd     = api_block(e, e->state[API_QDD], nv, block),
                                    .passive = passive};
-    return api_closed_reach(c, &e->scene, &to, p->guessed ? passive : NULL, &found);
+    return api_closed_reach(c, &e->scene, &to, p->guessed ? passive : NULL, &found, live);
 }

@@ -36,4 +36,4 @@ bool api_platform_decode(api_evaluation *e, const api_node *request);
 bool api_platform_gives(const api_evaluation *e, api_field field);
 
 /* The state of a block, into its lanes. False when there is none: the workspace knows why. */
-bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block);
+bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block, size_t live);

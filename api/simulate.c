@@ -72,11 +72,11 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 
 const api_operation api_simulate = {
     .name  = "simulate",
-    .tree_only = true,
     .needs = API_BIT(API_Q) | API_BIT(API_DURATION),
     .takes = API_BIT(API_QD) | API_BIT(API_STEP) | API_BIT(API_TOLERANCE) | API_BIT(API_STIFF) | API_BIT(API_INPUT) |
              API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
-             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
+             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_OUTPUTS),
     .outputs       = {[TIMES]          = {"times", true, {0}},
                       [Q]              = {"q", true, {API_NQ}},
                       [QD]             = {"qd", true, {API_NV}},

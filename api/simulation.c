@@ -1,5 +1,6 @@
 /* simulation.c - reading a request for simulations: see simulation.h. */
 #include "simulation.h"
+#include "closing.h"
 #include "integrate.h"
 #include <float.h>
 #include <math.h>
@@ -134,5 +135,5 @@ bool api_simulation_prepare(api_evaluation *e, api_simulation *s)
         if (!e->state[API_QD]) return false;
         memset(e->state[API_QD], 0, e->blocks * e->lanes * entries * sizeof(double));
     }
-    return api_drive_load(e, &s->drive);
+    return (!e->model->loops || api_closing_take_guess(e)) && api_drive_load(e, &s->drive);
 }

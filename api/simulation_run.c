@@ -34,7 +34,9 @@ static void turn_quaternions(const api_plant *p)
     const dyn_model *m = p->e->model->dyn;
     size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        double *r = p->q + ((size_t)m->body[i].q + 3) * W;
+        int place = api_place_of(p->e->model, &m->body[i]);
+        if (place < 0) continue;
+        double *r = p->q + ((size_t)place + 3) * W;
         for (size_t l = 0; m->body[i].joint == DYN_FLOATING && l < W; l++) {
             double sign = r[3 * W + l] < 0 ? -1 : 1;
             for (size_t k = 0; k < 4; k++)
@@ -57,6 +59,7 @@ static void put_sample(api_plant *p, size_t n, double time)
         figures[l]     = time;
         figures[W + l] = (double)p->steps;
         scatter(p, p->q, nq, l, state, s->q);
+        if (p->closed) scatter(p, p->passive, e->model->loops->n_passive_q, l, state, e->guess);
         scatter(p, p->y + nq * W, nv, l, state, s->qd);
         scatter(p, p->slope[0] + nq * W, nv, l, state, s->qdd);
         scatter(p, p->tau, nv, l, state, s->tau);

@@ -4,10 +4,10 @@ import copy
 
 import numpy as np
 import tap
-from closed import Closed
+from closed import Closed, Rocked
 from lagrange import Energies, extrapolated
 from linkages import across, turned
-from parallel_robots import quaternion
+from parallel_robots import quaternion, rotation
 from test_ground import moved
 
 MOTION = ("q", "qd", "qdd")
@@ -144,6 +144,77 @@ class Trees(Closed):
             self.near(answer["tau"][r], [torque], 1e-10)
             self.near(answer["full"]["loop_wrenches"][r], [[*on_rocker, 0, 0, 0, 0]], 1e-9)
             self.near(answer["joint_wrenches"][r][1], [*turned(-third, on_coupler), 0, 0, 0, 0], 1e-9)
+
+    def test_free_coupler(self):
+        """The four-bar's coupler as a body that moves in the plane, pinned to crank and rocker."""
+        document = self.document()
+        document["links"][2].update(parent="ground", joint={"name": "coupler_joint", "type": "planar", "axis": [0, 0, 1],
+                                                            "actuated": False, "home": [0.1, 0.07, 0.3]})
+        document["frames"].append({"name": "rocker_end", "link": "rocker", "xyz": [self.four.c, 0, 0]})
+        document["loops"].append({"name": "rocker_pin", "frame_a": "rocker_end", "frame_b": "coupler", "type": "revolute", "axis": [0, 0, 1]})
+        self.put_model("pinned", document)
+        s, rows = self.rows("four_bar", 66)
+        answer = self.ask("pinned", "inverse-dynamics", {**s, "outputs": ["tau", "full"]})
+        slopes = [self.ask(model, "sensitivity", s) for model in ("pinned", "four_bar")]
+        for name in slopes[0]:
+            self.near(slopes[0][name], slopes[1][name], 1e-9, name)
+        for r, ((q,), (qd,), (qdd,)) in enumerate(rows):
+            torque, forces = self.four.forces(q, qd, qdd)
+            self.near(answer["tau"][r], [torque], 1e-10)
+            _, fourth = self.four.angles(q)
+            between = [[*turned(-q, forces[3]), 0, 0, 0, 0], [*turned(-fourth, forces[2]), 0, 0, 0, 0]]
+            self.near(answer["full"]["loop_wrenches"][r], between, 1e-9)
+
+
+class Platforms(Rocked):
+    """The Gough-Stewart platform on a ball joint of its own, and as a free body that six ball joints hold."""
+    OUTPUTS = (("inverse-dynamics", (*MOTION,), ["tau"]), ("forward-dynamics", ("q", "qd", "tau"), ["qdd"]),
+               ("mass-matrix", ("q",), ["mass_matrix", "inverse"]), ("bias", ("q", "qd"), ["bias", "coriolis", "gravity"]),
+               ("coriolis", ("q", "qd"), ["coriolis_matrix", "christoffel"]),
+               ("torque-derivative", (*MOTION, "qddd"), ["tau_dot"]), ("energy", ("q", "qd"), ["kinetic", "potential", "com_velocity", "momentum_matrix"]),
+               ("sensitivity", (*MOTION,), ["dtau_dq", "dtau_dqd", "dtau_dqdd"]),
+               ("forward-sensitivity", ("q", "qd", "tau"), ["dqdd_dq", "dqdd_dqd"]))
+
+    def variants(self):
+        document = copy.deepcopy(self.documents["stewart"])
+        links = [link for link in document["links"] if not link["name"].startswith("gimbal")]
+        platform = next(link for link in links if link["name"] == "platform")
+        turn = rotation([0, 0.3727, 0]) @ rotation([0.1247, 0, 0])      # level, where leg 1 leans at home
+        angle = np.arccos((np.trace(turn) - 1) / 2)
+        axis = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / (2 * np.sin(angle))
+        platform.update(parent="rod1", joint={"name": "ball1", "type": "spherical", "actuated": False, "home": quaternion(angle * axis)})
+        yield "ball", {**document, "links": links}
+        document = copy.deepcopy(document)
+        free = copy.deepcopy(platform)
+        corner = next(frame["xyz"] for frame in document["frames"] if frame["name"] == "centre")
+        free.update(parent="base", joint={"name": "pose", "type": "floating", "actuated": False,
+                                          "home": [-corner[0], -corner[1], 0.9, 0, 0, 0, 1]})
+        document["links"] = [link for link in links if link["name"] != "platform"] + [free]
+        document["loops"].append({"name": "ball1", "frame_a": "platform", "frame_b": "rod1", "type": "spherical"})
+        yield "free", document
+
+    def test_same_robot(self):
+        s = self.states("stewart", 5, 71)
+        expected = {name: self.ask("stewart", name, {**{n: s[n] for n in given}, "outputs": outputs}) for name, given, outputs in self.OUTPUTS}
+        for model, document in self.variants():
+            put = self.put_model(model, document)
+            self.assertEqual((put["nq"], put["nv"]), (6, 6))
+            for name, given, outputs in self.OUTPUTS:
+                answer = self.ask(model, name, {**{n: s[n] for n in given}, "outputs": outputs})
+                for output in outputs:
+                    self.near(answer[output], expected[name][output], 1e-8, f"{model} {name} {output}")
+
+    def test_pose_is_a_coordinate(self):
+        """Of the free platform: q of the tree holds the pose, and qd the velocity in its axes."""
+        for model, document in self.variants():
+            self.put_model(model, document)
+        poses = self.poses(5, 72)
+        full = self.full("free", self.driven(poses))
+        place = full["position_names"].index("pose.x"), full["velocity_names"].index("pose.vx")
+        for r, (p, turn, v, w, *_) in enumerate(poses):
+            R, b = rotation(turn), self.stewart.b[0]
+            self.near(full["q"][r][place[0]:place[0] + 7], [*(p + R @ b), *quaternion(turn)], 1e-10)
+            self.near(full["qd"][r][place[1]:place[1] + 6], [*(R.T @ (v + np.cross(w, R @ b))), *(R.T @ w)], 1e-10)
 
 
 if __name__ == "__main__":
