@@ -130,8 +130,10 @@ static void permuted_joints(void **state)
 static const char everything[] =
     ",'wrenches':[{'link':'grip','force':[1,2,3],'torque':[4,5,6],'point':[0.1,0.2,0.3],'frame':'link'}],"
     "'operations':{'inverse-dynamics':{'outputs':['tau','joint_wrenches']},"
-    "'forward-dynamics':{'outputs':['joint_wrenches','qdd']},'mass-matrix':{'outputs':['inverse']},"
-    "'bias':{'outputs':['bias','coriolis','gravity','friction']},"
+    "'forward-dynamics':{'outputs':['joint_wrenches','qdd','contact_wrenches'],"
+    "'held':[{'frame':'tool','axes':['x','rz'],'reference':'frame'}]},"
+    "'impact':{'held':[{'frame':'tool','axes':['x','rz']}]},"
+    "'mass-matrix':{'outputs':['inverse']},'bias':{'outputs':['bias','coriolis','gravity','friction']},"
     "'kinematics':{'frame':'tool','outputs':['poses','jacobian','jacobian_dot','velocity','acceleration','jerk']},"
     "'energy':{'outputs':['kinetic','potential','com','com_velocity','com_jacobian','momentum','momentum_matrix']}}";
 
