@@ -1,6 +1,7 @@
 /* base_parameters.c - see base_parameters.h. The regressor, sampled at random states, is factored by QR, column after
  * column: what is left of one beside those before it is its diagonal entry in R. */
 #include "base_parameters.h"
+#include "coordinates.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -99,7 +100,8 @@ static void sample_state(const dyn_model *m, uint64_t *seed, double *q, double *
         const dyn_body *body = &m->body[b];
         double         *at   = q + (size_t)body->q * W;
         if (body->joint == DYN_REVOLUTE && !body->mimic) *at = uniform(seed, 3);
-        if (body->joint == DYN_FLOATING) sample_quaternion(seed, at + 3 * W, W);
+        int quaternion = api_quaternion_of(body);
+        if (quaternion >= 0) sample_quaternion(seed, at + (size_t)quaternion * W, W);
     }
     for (int i = 0; i < m->nv; i++) {
         qd[(size_t)i * W]  = uniform(seed, 2);

@@ -3,6 +3,12 @@
 #pragma once
 #include "../dynamics/model.h"
 
+/* Where the quaternion of a body's joint begins among the joint's coordinates; -1: it has none. */
+static inline int api_quaternion_of(const dyn_body *body)
+{
+    return dyn_joint_turns_freely(body->joint) ? dyn_joint_nq(body->joint) - 4 : -1;
+}
+
 /* Moves a body's own coordinates by `part` times dx, which is as long as its velocities; `stride` between entries. */
 void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part);
 

@@ -111,7 +111,7 @@ bool api_document_review(const api_document *document, api_reader *reader);
 enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL included */
 
 /* Endings of the names of a joint's coordinates, "" for the joint's own name; NULL ends. */
-const char *const *api_joint_endings(const api_document_link *link);
+const char *const *api_joint_endings(const api_document_link *link, bool velocities);
 
 /* Names of a floating base's coordinates (API §1). */
 extern const char *const api_base_position_names[7];

@@ -220,13 +220,6 @@ bool api_entry_keep(const api_entry *entry, const char *key, json_t *value)
     return true;
 }
 
-bool api_entry_refuse_later(const api_entry *entry, const char *key)
-{
-    const json_t *value = json_object_get(entry->in, key);
-    if (!value || (json_is_array(value) && json_array_size(value) == 0)) return true;
-    return api_entry_fail(entry, key, API_NOT_SUPPORTED, "\"%s\" is not supported by this version", key);
-}
-
 /* --- fields ---------------------------------------------------------------------------------------------------- */
 
 /* Reads a nest of arrays of `shape[done..rank)` into *v, moving *v along, and returns its twin. */

@@ -60,9 +60,6 @@ bool api_entry_name(const api_entry *entry, const char *key, int need, const cha
 /* Puts a field into the twin; takes over the reference to `value`, which may be NULL when memory is short. */
 bool api_entry_keep(const api_entry *entry, const char *key, json_t *value);
 
-/* Refuses a field that API §6 has and this version does not. True when it is absent or an empty array. */
-bool api_entry_refuse_later(const api_entry *entry, const char *key);
-
 /* For "%.*s": at most 64 bytes of a text that a client sent, cut between characters. */
 int api_text_shown(const char *text);
 

@@ -5,13 +5,11 @@
 typedef struct joint_type {
     const char    *name;
     dyn_joint_kind kind;
-    bool           later; /* API §1 has it, this version does not */
 } joint_type;
 
 static const joint_type types[] = {
-    {"revolute", DYN_REVOLUTE, false}, {"continuous", DYN_REVOLUTE, false}, {"prismatic", DYN_PRISMATIC, false},
-    {"fixed", DYN_FIXED, false},       {"spherical", DYN_FIXED, true},      {"planar", DYN_PLANAR, false},
-    {"helical", DYN_HELICAL, false},   {"floating", DYN_FIXED, true},
+    {"revolute", DYN_REVOLUTE}, {"continuous", DYN_REVOLUTE}, {"prismatic", DYN_PRISMATIC}, {"helical", DYN_HELICAL},
+    {"planar", DYN_PLANAR},     {"spherical", DYN_SPHERICAL}, {"floating", DYN_FLOATING},   {"fixed", DYN_FIXED},
 };
 
 static bool read_type(const api_entry *joint, api_document_link *link)
@@ -20,27 +18,27 @@ static bool read_type(const api_entry *joint, api_document_link *link)
     if (!api_entry_text(joint, "type", API_REQUIRED, &name)) return false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(types[i].name, name) != 0) continue;
-        if (types[i].later)
-            return api_entry_fail(joint, "type", API_NOT_SUPPORTED, "%s joints are not supported by this version",
-                                  name);
         link->type      = types[i].name;
         link->dyn.joint = types[i].kind;
         return true;
     }
-    return api_entry_fail(
-        joint, "type", API_BAD_VALUE,
-        "\"%.*s\" is no joint type; there are revolute, continuous, prismatic, helical, planar and fixed",
-        api_text_shown(name), name);
+    return api_entry_fail(joint, "type", API_BAD_VALUE,
+                          "\"%.*s\" is no joint type; there are revolute, continuous, prismatic, helical, planar, "
+                          "spherical, floating and fixed",
+                          api_text_shown(name), name);
 }
 
 /* Normalised here; kept as given in the canonical document, so that reading that again gives the same bits. */
 static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
 {
-    bool fixed        = link->dyn.joint == DYN_FIXED;
+    bool fixed = link->dyn.joint == DYN_FIXED, free = dyn_joint_turns_freely(link->dyn.joint);
     link->dyn.axis[2] = 1;
+    if (free && api_entry_has(joint, "axis"))
+        return api_entry_fail(joint, "axis", API_BAD_VALUE, "a %s joint has no axis: it turns in all directions",
+                              link->type);
     if (dh && api_entry_has(joint, "axis"))
         return api_entry_fail(joint, "axis", API_BAD_VALUE, "in DH forms the axis is z: \"axis\" is not taken");
-    if (dh || (fixed && !api_entry_has(joint, "axis"))) return true;
+    if (dh || free || (fixed && !api_entry_has(joint, "axis"))) return true;
 
     double axis[3];
     if (!api_entry_vector(joint, "axis", API_REQUIRED, axis, 3)) return false;
@@ -119,7 +117,7 @@ static bool read_pitch(const api_entry *joint, dyn_link *dyn)
 static bool check_several(const api_entry *joint, const api_document_link *link)
 {
     static const char *const single[] = {"limits", "friction", "rotor_inertia", "spring", "elastic", "mimic"};
-    for (size_t i = 0; link->dyn.joint == DYN_PLANAR && i < sizeof single / sizeof *single; i++)
+    for (size_t i = 0; dyn_joint_nv(link->dyn.joint) > 1 && i < sizeof single / sizeof *single; i++)
         if (api_entry_has(joint, single[i]))
             return api_entry_fail(joint, single[i], API_BAD_VALUE,
                                   "a %s joint has several coordinates: \"%s\" is for joints with one", link->type,
@@ -130,7 +128,7 @@ static bool check_several(const api_entry *joint, const api_document_link *link)
 /* DH parameters have a q in one of them. */
 static bool check_origin(const api_entry *joint, const api_document_link *link, bool dh)
 {
-    if (!dh || (link->dyn.joint != DYN_PLANAR && link->dyn.joint != DYN_HELICAL)) return true;
+    if (!dh || (dyn_joint_nv(link->dyn.joint) <= 1 && link->dyn.joint != DYN_HELICAL)) return true;
     return api_entry_fail(
         joint, "origin", API_BAD_VALUE,
         "DH parameters are for revolute and prismatic joints: a %s one takes xyz and rpy, or a matrix", link->type);

@@ -38,7 +38,7 @@ static bool find_mimicked(api_document *document, api_reader *reader, const json
         link->leader = (int)json_integer_value(place);
         if (document->links[link->leader].dyn.joint == DYN_FIXED)
             return fail(reader, document, i, API_BAD_VALUE, "which is fixed");
-        if (document->links[link->leader].dyn.joint == DYN_PLANAR)
+        if (dyn_joint_nv(document->links[link->leader].dyn.joint) > 1)
             return fail(reader, document, i, API_BAD_VALUE, "which has several coordinates");
     }
     return true;

@@ -61,10 +61,12 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
         const api_document_link *link = &document->links[i];
         mass[i + 1] += link->dyn.inertia.mass;
         tensor[i + 1] |= has_tensor(&link->dyn.inertia);
-        mass[up + 1] += mass[i + 1];
-        tensor[up + 1] |= tensor[i + 1];
-        bool turns = link->dyn.joint == DYN_REVOLUTE || link->dyn.joint == DYN_HELICAL;
-        moves[i]   = mass[i + 1] > 0 || (turns && tensor[i + 1]) || moves_rotor(&link->dyn);
+        bool floats = link->dyn.joint == DYN_FLOATING; /* and burdens nothing */
+        bool turns =
+            link->dyn.joint == DYN_REVOLUTE || link->dyn.joint == DYN_HELICAL || link->dyn.joint == DYN_SPHERICAL;
+        mass[up + 1] += floats ? 0 : mass[i + 1];
+        tensor[up + 1] |= !floats && tensor[i + 1];
+        moves[i] = mass[i + 1] > 0 || (turns && tensor[i + 1]) || moves_rotor(&link->dyn);
         has_mimics |= link->dyn.mimic;
     }
     for (size_t i = 0; has_mimics && i < document->n_links; i++)

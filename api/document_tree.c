@@ -65,21 +65,26 @@ static bool is_base_coordinate(const char *name)
     return false;
 }
 
-const char *const *api_joint_endings(const api_document_link *link)
+const char *const *api_joint_endings(const api_document_link *link, bool velocities)
 {
     static const char *const none[] = {NULL}, *const one[] = {"", NULL}, *const driven[] = {"", ".motor", NULL};
     static const char *const plane[] = {".x", ".y", ".angle", NULL};
+    static const char *const pose[]  = {".x", ".y", ".z", ".qx", ".qy", ".qz", ".qw", NULL};
+    static const char *const twist[] = {".vx", ".vy", ".vz", ".wx", ".wy", ".wz", NULL};
     if (link->dyn.joint == DYN_FIXED || link->dyn.mimic) return none;
     if (link->dyn.joint == DYN_PLANAR) return plane;
+    if (link->dyn.joint == DYN_FLOATING) return velocities ? twist : pose;
+    if (link->dyn.joint == DYN_SPHERICAL) return velocities ? twist + 3 : pose + 3;
     return link->dyn.elastic ? driven : one;
 }
 
 /* Names that are made of a joint's must not be another joint's, or a coordinate's of the base. */
-static bool check_coordinate_names(const api_document *document, api_reader *reader, const json_t *joints, size_t i)
+static bool check_coordinate_names(const api_document *document, api_reader *reader, const json_t *joints, size_t i,
+                                   bool velocities)
 {
     const api_document_link *link = &document->links[i];
     char                     name[API_COORDINATE_NAME], pointer[64];
-    const char *const       *ending = api_joint_endings(link);
+    const char *const       *ending = api_joint_endings(link, velocities);
     for (; *ending; ending++) {
         snprintf(name, sizeof name, "%s%s", link->joint, *ending);
         bool taken = **ending && json_object_get(joints, name);
@@ -102,7 +107,8 @@ static bool check_joint_names(const api_document *document, api_reader *reader)
         ok                  = enter(map, reader, joint, (int)i, pointer, "joints have unique names");
     }
     for (size_t i = 0; ok && i < document->n_links; i++)
-        ok = check_coordinate_names(document, reader, map, i);
+        ok = check_coordinate_names(document, reader, map, i, false) &&
+             check_coordinate_names(document, reader, map, i, true);
     json_decref(map);
     return ok;
 }
@@ -195,7 +201,7 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
 {
     size_t nv = document->floating ? 6 : 0;
     for (size_t i = 0; i < document->n_links; i++)
-        for (const char *const *ending = api_joint_endings(&document->links[i]); *ending; ending++)
+        for (const char *const *ending = api_joint_endings(&document->links[i], true); *ending; ending++)
             nv++;
     if (nv == 0) return api_fail(reader->problem, API_BAD_MODEL, "", "nothing moves: no moving joint and a fixed base");
     if (nv <= DYN_MAX_DOF) return true;

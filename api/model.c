@@ -141,20 +141,25 @@ static bool name_frames(api_model *model, const api_document *document)
     return ok;
 }
 
+static bool name_entries(api_model *model, const api_document_link *link, const char *const *ending, int n,
+                         const char **names)
+{
+    for (int k = 0; k < n; k++) {
+        char name[API_COORDINATE_NAME];
+        snprintf(name, sizeof name, "%s%s", link->joint, ending[k]);
+        names[k] = api_arena_text(&model->arena, name);
+        if (!names[k]) return false;
+    }
+    return true;
+}
+
 /* The core has a joint's coordinates one after another, its last body's last. */
 static bool name_coordinates(api_model *model, const api_document_link *link, const dyn_body *last)
 {
-    const char *const *ending = api_joint_endings(link);
-    int                n      = link->dyn.joint == DYN_PLANAR ? 3 : 1;
-    for (int k = 0; !last->mimic && k < n; k++) {
-        char name[API_COORDINATE_NAME];
-        snprintf(name, sizeof name, "%s%s", link->joint, ending[k]);
-        const char *kept = api_arena_text(&model->arena, name);
-        if (!kept) return false;
-        model->position_names[last->q - n + 1 + k] = kept;
-        model->velocity_names[last->v - n + 1 + k] = kept;
-    }
-    return true;
+    int nq = dyn_joint_nq(link->dyn.joint), nv = dyn_joint_nv(link->dyn.joint);
+    int q = last->q + dyn_joint_nq(last->joint) - nq, v = last->v + dyn_joint_nv(last->joint) - nv;
+    return name_entries(model, link, api_joint_endings(link, false), nq, &model->position_names[q]) &&
+           name_entries(model, link, api_joint_endings(link, true), nv, &model->velocity_names[v]);
 }
 
 static bool name_joint(api_model *model, const api_document *document, api_joint_name *joint, size_t row)

@@ -67,8 +67,7 @@ static const dyn_body *rotor_of(const api_model *m, size_t j)
 
 static bool moves(const dyn_body *body, size_t v)
 {
-    size_t n = body->joint == DYN_FLOATING ? 6 : 1;
-    return v >= (size_t)body->v && v < (size_t)body->v + n;
+    return v >= (size_t)body->v && v < (size_t)(body->v + dyn_joint_nv(body->joint));
 }
 
 bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)

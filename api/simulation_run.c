@@ -1,4 +1,5 @@
 /* simulation_run.c - all simulations of a request: see simulation.h. */
+#include "coordinates.h"
 #include "integrate.h"
 #include "parts.h"
 
@@ -34,10 +35,10 @@ static void turn_quaternions(const api_plant *p)
     const dyn_model *m = p->e->model->dyn;
     size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int place = api_place_of(p->e->model, &m->body[i]);
-        if (place < 0) continue;
-        double *r = p->q + ((size_t)place + 3) * W;
-        for (size_t l = 0; m->body[i].joint == DYN_FLOATING && l < W; l++) {
+        int place = api_place_of(p->e->model, &m->body[i]), at = api_quaternion_of(&m->body[i]);
+        if (place < 0 || at < 0) continue;
+        double *r = p->q + (size_t)(place + at) * W;
+        for (size_t l = 0; l < W; l++) {
             double sign = r[3 * W + l] < 0 ? -1 : 1;
             for (size_t k = 0; k < 4; k++)
                 r[k * W + l] *= sign;

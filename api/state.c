@@ -1,4 +1,5 @@
 /* state.c - q, qd, qdd, qddd, tau and the order of their entries. */
+#include "coordinates.h"
 #include "free_coordinates.h"
 #include "loops.h"
 #include <math.h>
@@ -120,8 +121,9 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
         if (place < 0) continue;
         double *own = q + (size_t)place * stride;
         if (body->joint == DYN_REVOLUTE && !body->round && !check_angle(e, v, body, own, lanes, row)) return false;
-        if (body->joint == DYN_FLOATING &&
-            !check_quaternion(e, v, (size_t)place + 3, own + 3 * stride, stride, lanes, row))
+        int quaternion = api_quaternion_of(body);
+        if (quaternion >= 0 && !check_quaternion(e, v, (size_t)(place + quaternion), own + (size_t)quaternion * stride,
+                                                 stride, lanes, row))
             return false;
     }
     return true;

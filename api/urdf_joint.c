@@ -11,7 +11,7 @@ static bool is_type(const api_urdf_joint *joint, const char *type)
 
 static bool has_no_figures(const api_urdf_joint *joint)
 {
-    return is_type(joint, "fixed") || is_type(joint, "planar");
+    return is_type(joint, "fixed") || is_type(joint, "planar") || is_type(joint, "floating");
 }
 
 /* For "%.*s". */

@@ -179,7 +179,7 @@ static void add_link(builder *to, const dyn_link *l, int index)
         dyn_body *b = NULL;
         for (size_t k = 0; k < n; k++)
             b = add_body(to, &part[k], index, place);
-        b->mover = dyn_joint_turns_freely(l->joint) ? -1 : (int)to->m->n_movers++;
+        b->mover = (int)to->m->n_movers++;
         if (l->elastic) b->rotor_inertia = 0; /* it is the motor coordinate's */
         publish(to, place->body);
     }

@@ -236,18 +236,29 @@ static void names_and_trees(void **state)
     CHECK(cases);
 }
 
-static void what_later_versions_take(void **state)
+#define OF_TYPE(type, more)                                                                                            \
+    "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'" type "','axis':[0,0,1]" more "}}]}"
+
+#define FREE(type, more) "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'" type "'" more "}}]}"
+
+static void joints_that_turn_freely(void **state)
 {
-#define TYPE(type) "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'" type "','axis':[0,0,1]}}]}"
     static const refusal cases[] = {
-        {TYPE("spherical"), "not-supported", "/links/0/joint/type", "spherical"},
-        {TYPE("floating"), "not-supported", "/links/0/joint/type", "floating"},
+        {OF_TYPE("spherical", ""), "bad-value", "/links/0/joint/axis", "has no axis"},
+        {OF_TYPE("floating", ""), "bad-value", "/links/0/joint/axis", "has no axis"},
+        {FREE("spherical", ",'limits':{'effort':1}"), "bad-value", "/links/0/joint/limits", "several coordinates"},
+        {FREE("floating", ",'friction':{}"), "bad-value", "/links/0/joint/friction", "several coordinates"},
+        {FREE("spherical", ",'rotor_inertia':1"), "bad-value", "/links/0/joint/rotor_inertia", "several coordinates"},
+        {FREE("floating", ",'spring':{}"), "bad-value", "/links/0/joint/spring", "several coordinates"},
+        {FREE("spherical", ",'elastic':{'stiffness':1}"), "bad-value", "/links/0/joint/elastic", "several coordinates"},
+        {FREE("spherical", ",'pitch':1"), "bad-value", "/links/0/joint/pitch", "helical"},
+        {FREE("floating", ",'origin':{'dh':{}}"), "bad-value", "/links/0/joint/origin", "xyz and rpy"},
+        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'spherical'}}," LINK("b", "a", "j.wx",
+                                                                                                "") "]}",
+         "duplicate-name", "/links/0/joint/name", "j.wx"},
     };
     CHECK(cases);
 }
-
-#define OF_TYPE(type, more)                                                                                            \
-    "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'" type "','axis':[0,0,1]" more "}}]}"
 
 static void helical_and_planar_joints(void **state)
 {
@@ -419,8 +430,8 @@ int main(void)
         cmocka_unit_test(transforms_that_are_none),
         cmocka_unit_test(inertias_that_no_body_has),
         cmocka_unit_test(names_and_trees),
-        cmocka_unit_test(what_later_versions_take),
         cmocka_unit_test(helical_and_planar_joints),
+        cmocka_unit_test(joints_that_turn_freely),
         cmocka_unit_test(motors_and_elastic_joints),
         cmocka_unit_test(sizes),
         cmocka_unit_test(long_names),

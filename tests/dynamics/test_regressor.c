@@ -82,7 +82,7 @@ static double *joint_parameters_of(const trial *t)
     assert_non_null(p);
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
-        if (l->joint == DYN_FIXED || dyn_joint_turns_freely(l->joint)) continue;
+        if (l->joint == DYN_FIXED) continue;
         if (!l->elastic) next[0] = l->motor.present ? l->motor.spin_inertia : l->rotor_inertia;
         next[1] = l->friction.viscous + (l->elastic ? 0 : l->motor.friction.viscous);
         next[2] = l->friction.positive + (l->elastic ? 0 : l->motor.friction.positive);
