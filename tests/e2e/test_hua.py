@@ -125,6 +125,17 @@ class Hua(ServerCase):
                 self.assertEqual(self.simulate("turned", {**request, "q": rows[i]}, *outputs),
                                  {name: value[i] for name, value in batch.items()}, str(how))
 
+    def test_order_of_joints(self):
+        names = ["joint1", "joint2", "joint3", "joint3.motor"]
+        order = [3, 1, 0, 2]
+        turn = lambda row: [row[i] for i in order]
+        outputs = "q", "qd", "tau", "position_error"
+        plain = self.simulate("turned", {**START, "step": 1e-3, "samples": 3, "input": CONTROL}, *outputs, duration=0.2)
+        control = {**CONTROL, "kp": turn(KP), "kd": turn(KD), "reference": {k: turn(v) for k, v in REFERENCE.items()}}
+        other = self.simulate("turned", {**{k: turn(v) for k, v in START.items()}, "step": 1e-3, "samples": 3,
+                                         "input": control, "joints": turn(names)}, *outputs, duration=0.2)
+        self.assertEqual(other, {name: [turn(row) for row in rows] for name, rows in plain.items()})
+
     def test_refusals(self):
         def refused(pointer, code, model="hua", q=(0, 0, 0, 0), **changes):
             control = {k: v for k, v in {**CONTROL, **changes}.items() if v is not None}
