@@ -97,6 +97,19 @@ LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, 
     }
 }
 
+/* I - U G^T where no row comes out simpler than another. */
+LANE_INLINE void articulated_take(articulated *I, const wrench *U, const wrench *G)
+{
+    const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
+    I->A = (sym3){I->A.xx - G->n.x * U->n.x, I->A.xy - G->n.x * U->n.y, I->A.xz - G->n.x * U->n.z,
+                  I->A.yy - G->n.y * U->n.y, I->A.yz - G->n.y * U->n.z, I->A.zz - G->n.z * U->n.z};
+    I->Q = (sym3){I->Q.xx - G->f.x * U->f.x, I->Q.xy - G->f.x * U->f.y, I->Q.xz - G->f.x * U->f.z,
+                  I->Q.yy - G->f.y * U->f.y, I->Q.yz - G->f.y * U->f.z, I->Q.zz - G->f.z * U->f.z};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            I->H.m[i][j] -= g[i] * f[j];
+}
+
 /* I - U U^T / D, G = U / D. */
 LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wrench *G, const dyn_body *b)
 {
@@ -234,10 +247,10 @@ LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulat
     p->n = to_parent(b, at, p->n, joint, turn);
 }
 
-/* `locked`: articulated_project has not been there. */
-LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulated *I, wrench *p, bool locked)
+/* `whole`: articulated_project has not been there. */
+LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulated *I, wrench *p, bool whole)
 {
-    if (locked || b->rotor_inertia != 0) {
+    if (whole || b->rotor_inertia != 0) {
         BODY_FORMS(b, articulated_turn_form, b, at, I, p, false)
     } else {
         BODY_FORMS(b, articulated_turn_form, b, at, I, p, true)

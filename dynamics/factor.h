@@ -1,6 +1,6 @@
 /* factor.h - M = L^T D L, which keeps the zeros of a tree (Featherstone 2008, ch. 6.5), and what is solved with it.
- * Its pivots are the articulated inertias of the joints, leaves first. Mimics tie branches together: then every
- * coordinate counts as the next one's ancestor, which is the dense factorization. */
+ * Its pivots are the articulated inertias of the joints, leaves first. Mimics tie branches together, all but rotors
+ * beside their joints: then every coordinate counts as the next one's ancestor, which is the dense factorization. */
 #pragma once
 #include "kernels.h"
 
@@ -36,10 +36,11 @@ static inline void factor_ancestors(const dyn_model *m, int *ancestor)
 {
     for (int v = 0; v < m->nv; v++) /* right within a joint, and where mimics are */
         ancestor[v] = v - 1;
-    for (size_t i = 0; !m->coupled && i < m->n_bodies; i++) {
+    for (size_t i = 0; !m->dense && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        int             p = b->parent;
-        ancestor[b->v]    = p == DYN_WORLD ? -1 : m->body[p].v + dyn_joint_nv(m->body[p].joint) - 1;
+        if (b->mimic) continue;
+        int p          = b->parent;
+        ancestor[b->v] = p == DYN_WORLD ? -1 : m->body[p].v + dyn_joint_nv(m->body[p].joint) - 1;
     }
 }
 

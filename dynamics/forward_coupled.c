@@ -1,4 +1,4 @@
-/* forward_coupled.c - forward dynamics of a model with mimics: M qdd = tau - bias, solved densely.
+/* forward_coupled.c - forward dynamics of a model with mimics (dyn_model.dense): M qdd = tau - bias, solved densely.
  *
  * Joints that share a coordinate tie branches together, and the articulated body algorithm has no place for that. M and
  * bias in the model's coordinates come from their own texts (Walker & Orin 1982, method 3); the bias holds what the

@@ -136,7 +136,7 @@ static void add_base(builder *to, const dyn_description *d)
     m->base.body     = 0;
     const dyn_link l = {.joint = DYN_FLOATING, .before = pose_identity(), .after = pose_identity(), .ratio = 1};
     dyn_body      *b = &to->body[m->n_bodies++];
-    *b               = (dyn_body){.parent = DYN_WORLD, .link = DYN_WORLD, .mover = -1};
+    *b               = (dyn_body){.parent = DYN_WORLD, .link = DYN_WORLD, .mover = -1, .rotor = -1};
     dyn_canonical_joint(b, &l, &l.before);
     dyn_canonical_inertia(b, &b->X_bl, &d->base_inertia);
     publish(to, 0);
@@ -158,7 +158,7 @@ static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_pl
     dyn_model *m     = to->m;
     dyn_body  *b     = &to->body[m->n_bodies];
     dyn_pose   joint = pose_mul(&place->X_bl, &l->before);
-    *b               = (dyn_body){.parent = place->body, .link = index, .mimic = l->mimic, .row = -1, .mover = -1};
+    *b = (dyn_body){.parent = place->body, .link = index, .mimic = l->mimic, .row = -1, .mover = -1, .rotor = -1};
     if (!l->mimic) take_coordinates(to, b, l->joint);
     dyn_canonical_joint(b, l, &joint);
     *place = (dyn_link_place){(int)m->n_bodies++, b->X_bl};
@@ -203,7 +203,8 @@ static void add_rotor(builder *to, const dyn_link *l, int index)
                                   : l->motor.link == DYN_WORLD ? &to->m->base
                                                                : &to->link[l->motor.link];
     dyn_body             *rotor = &to->body[to->m->n_bodies++];
-    *rotor = (dyn_body){.link = index, .row = -1, .mover = to->body[to->link[index].body].mover, .mimic = !l->elastic};
+    *rotor                      = (dyn_body){
+                             .link = index, .row = -1, .mover = to->body[to->link[index].body].mover, .mimic = !l->elastic, .rotor = -1};
     dyn_expand_rotor(rotor, place->body == DYN_WORLD ? NULL : &to->body[place->body], place, l);
     if (l->elastic) add_elasticity(to, l, rotor);
 }
@@ -214,10 +215,15 @@ static void follow_leaders(builder *to, const dyn_description *d)
         dyn_body *b = &to->body[i];
         if (!b->mimic) continue;
         const dyn_link *l      = &d->links[b->link];
-        const dyn_body *leader = &to->body[to->link[l->mimic ? l->leader : b->link].body];
-        b->q                   = leader->q;
-        b->v                   = leader->v;
-        to->m->coupled         = true;
+        int             at     = to->link[l->mimic ? l->leader : b->link].body;
+        dyn_body       *leader = &to->body[at];
+        if (b->round && !l->mimic && (b->parent == at || b->parent == leader->parent))
+            leader->rotor = (int)i;
+        else
+            to->m->dense = true;
+        b->q           = leader->q;
+        b->v           = leader->v;
+        to->m->coupled = true;
     }
 }
 

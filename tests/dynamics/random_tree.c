@@ -252,11 +252,17 @@ static void drop_mimics(random_tree *tree)
         if (tree->links[i].mimic) tree->links[i].joint = DYN_FIXED, tree->links[i].mimic = false;
 }
 
-static void place_motors(random_source *source, random_tree *tree)
+/* Of an elastic joint anywhere. */
+static void place_motors(random_source *source, unsigned features, random_tree *tree)
 {
-    for (size_t i = 0; i < tree->description.n_links; i++)
-        if (tree->links[i].motor.present)
-            tree->links[i].motor.link = (int)random_below(source, tree->description.n_links + 1) - 1;
+    for (size_t i = 0; i < tree->description.n_links; i++) {
+        dyn_link *l   = &tree->links[i];
+        bool      far = l->elastic || ((features & TREE_FAR) && random_chance(source, 0.3));
+        if (!l->motor.present) continue;
+        l->motor.link = far                          ? (int)random_below(source, tree->description.n_links + 1) - 1
+                        : random_chance(source, 0.7) ? l->parent
+                                                     : (int)i;
+    }
 }
 
 /* Makes a link's joint one that turns freely, now and then, if `room` degrees of freedom are left for it. */
@@ -287,7 +293,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     source.neat      = random_chance(&source, 0.5);
     random_inertia(&source, &tree.description.base_inertia);
     if (random_chance(&source, 0.3)) random_vector(&source, 3, 10, tree.description.gravity);
-    if (random_chance(&source, 0.5)) features &= ~(unsigned)(TREE_HELICAL | TREE_MOTORS);
+    if (random_chance(&source, 0.5)) features &= ~(unsigned)TREE_DENSE;
     size_t n = 0, free_fixed = joints, free_mimics = joints;
     bool   freely = (features & TREE_FREELY) && seed % 5 >= 3;
     while (joints > 0) {
@@ -308,7 +314,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     tree.description.n_links = n;
     drop_mimics(&tree);
     choose_leaders(&source, &tree);
-    place_motors(&source, &tree);
+    place_motors(&source, features, &tree);
     for (size_t i = 0; i < n; i++)
         if (tree.links[i].inertia.mass == 0 && !has_child(&tree, i)) random_inertia(&source, &tree.links[i].inertia);
     return tree;

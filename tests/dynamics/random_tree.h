@@ -27,11 +27,12 @@ enum {
     TREE_MIMICS   = 32, /* joints without a coordinate, anywhere before or after their leader */
     TREE_PLANAR   = 64,
     TREE_HELICAL  = 128,
-    TREE_MOTORS   = 256,  /* of rigid joints, on any link */
+    TREE_MOTORS   = 256,  /* of rigid joints, on the joint's own link or the one before */
     TREE_ELASTIC  = 512,  /* joints with motor coordinates, with and without a motor that sits on some link */
     TREE_FREELY   = 1024, /* in two trees of five, spherical and floating joints anywhere, no massless links then */
-    TREE_ALL      = 2047,
-    TREE_COUPLED  = TREE_MIMICS | TREE_HELICAL | TREE_MOTORS /* what makes a model coupled */
+    TREE_FAR      = 2048, /* motors of rigid joints on any link */
+    TREE_ALL      = 4095,
+    TREE_DENSE    = TREE_MIMICS | TREE_HELICAL | TREE_FAR /* what makes forward dynamics dense */
 };
 
 /* Fixed links, massless links, branches, prismatic joints and near ends are always among the links.

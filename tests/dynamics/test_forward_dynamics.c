@@ -27,33 +27,55 @@ static void inverse(const dyn_kernels *k, const trial *t, const double *qdd, dou
 /* A few units in the last place of M and of the forces, as far as the robot itself magnifies them. */
 #define TOLERANCE (8 * DBL_EPSILON)
 
+static void check_against_reference(const trial *t)
+{
+    double *qdd = trial_array(t, t->nv), *expected = trial_array(t, t->nv), *singular = trial_array(t, 1);
+    double *size = trial_array(t, 1);
+    for (size_t r = 0; r < t->rows; r++) {
+        reference_wrench w[TRIAL_WRENCHES];
+        reference_scene  scene = trial_reference_scene(t, r, w);
+        reference       *ref   = trial_reference(t, r);
+        size_t           at    = r * t->nv;
+        assert_true(reference_forward_dynamics(ref, &scene, t->tau + at, expected + at));
+        size[r] = trial_leverage(t, ref, &scene, t->tau + at, expected + at);
+        reference_free(ref);
+    }
+    const dyn_kernels *k;
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        forward(k, t, t->tau, qdd, singular);
+        for (size_t r = 0; r < t->rows; r++) {
+            size_t at = r * t->nv;
+            assert_true(singular[r] == -1);
+            check_close_scaled(k->target, t->seed, t->nv, qdd + at, expected + at, TOLERANCE, size[r]);
+        }
+    }
+    free(qdd), free(expected), free(singular), free(size);
+}
+
 static void test_random_robots(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial   t   = trial_make(seed, ROWS);
-        double *qdd = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv), *singular = trial_array(&t, 1);
-        double *size = trial_array(&t, 1);
-        for (size_t r = 0; r < t.rows; r++) {
-            reference_wrench w[TRIAL_WRENCHES];
-            reference_scene  scene = trial_reference_scene(&t, r, w);
-            reference       *ref   = trial_reference(&t, r);
-            size_t           at    = r * t.nv;
-            assert_true(reference_forward_dynamics(ref, &scene, t.tau + at, expected + at));
-            size[r] = trial_leverage(&t, ref, &scene, t.tau + at, expected + at);
-            reference_free(ref);
-        }
-        const dyn_kernels *k;
-        for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
-            forward(k, &t, t.tau, qdd, singular);
-            for (size_t r = 0; r < t.rows; r++) {
-                size_t at = r * t.nv;
-                assert_true(singular[r] == -1);
-                check_close_scaled(k->target, seed, t.nv, qdd + at, expected + at, TOLERANCE, size[r]);
-            }
-        }
-        free(qdd), free(expected), free(singular), free(size);
+        trial t = trial_make(seed, ROWS);
+        check_against_reference(&t);
         trial_free(&t);
     }
+}
+
+/* Rigid motors on the links that their joints connect leave it O(n); so do elastic joints with motors anywhere. */
+static void test_motors_beside_their_joints(void **state)
+{
+    size_t spun[2] = {0};
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial t = trial_of(seed, random_tree_make(seed, 8, seed % 3 == 0, TREE_ALL & ~TREE_DENSE), ROWS, seed % 3);
+        assert_false(t.model->dense);
+        for (size_t i = 0; i < t.model->n_bodies; i++) {
+            int rotor = t.model->body[i].rotor;
+            if (rotor >= 0) spun[t.model->body[rotor].parent == (int)i]++;
+        }
+        check_against_reference(&t);
+        trial_free(&t);
+    }
+    assert_true(spun[0] > 50 && spun[1] > 20);
 }
 
 /* Inverse dynamics of forward dynamics gives the torques back, however badly conditioned the robot: relative to the
@@ -89,7 +111,7 @@ static void test_torques_come_back(void **state)
 static void test_largest_models(void **state)
 {
     for (int i = 0; i < 8; i++) {
-        unsigned features = i & 1 ? TREE_ALL : TREE_ALL & ~TREE_COUPLED;
+        unsigned features = i & 1 ? TREE_ALL : TREE_ALL & ~TREE_DENSE;
         trial    t =
             trial_of(512, (i & 2 ? random_chain_make : random_tree_make)(512, DYN_MAX_DOF, i & 4, features), 1, 2);
         for (size_t j = 0; j < t.nv; j++)
@@ -230,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_robots),
+        cmocka_unit_test(test_motors_beside_their_joints),
         cmocka_unit_test(test_torques_come_back),
         cmocka_unit_test(test_largest_models),
         cmocka_unit_test(test_light_bases_are_not_singular),

@@ -66,6 +66,17 @@ static double take(size_t n, double _Complex *x, double *derivative)
     return fmax(size, largest(n, derivative));
 }
 
+/* What spinning up takes at a joint: rotors have no joint wrench that is given. */
+static double spin_size(const trial *t)
+{
+    double most = 0, rate = fmax(largest(t->nv, t->qd), fmax(largest(t->nv, t->qdd), largest(t->nv, t->qddd)));
+    for (size_t i = 0; i < t->model->n_bodies; i++) {
+        const dyn_body *b = &t->model->body[i];
+        most              = fmax(most, b->spin_inertia * b->ratio * b->ratio * rate);
+    }
+    return most;
+}
+
 /* What the sensitivities change by when the state moves on for i h. */
 static void along_motion(const trial *t, matrices *m)
 {
@@ -92,7 +103,7 @@ static void along_motion(const trial *t, matrices *m)
                                     1);
     for (int i = 0; i < 3; i++) {
         take(n, D[i], m->by[i]);
-        m->size[i] = take(nj, W[i], unused);
+        m->size[i] = fmax(take(nj, W[i], unused), spin_size(t));
     }
     free(unused);
     complex_state_free(&s);
