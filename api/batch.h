@@ -19,9 +19,10 @@ typedef struct api_vector {
                   const api_place *row);
 } api_vector;
 
-/* A check of vectors that are a quaternion: of unit length, and made so to rounding. */
-bool api_check_orientation(const api_evaluation *e, const api_vector *vector, double *values, size_t stride,
-                           size_t lanes, const api_place *row);
+/* For a vector's check, of the quaternion that begins at its number `first`: of unit length, and made so to rounding.
+ */
+bool api_check_quaternion(const api_evaluation *e, const api_vector *vector, size_t first, double *quaternion,
+                          size_t stride, size_t lanes, const api_place *row);
 
 /* Notes whether the field is a batch, and of how many rows; false with a problem when the rows differ from those of
  * another field. */

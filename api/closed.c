@@ -76,7 +76,8 @@ static bool take_closure(api_evaluation *e, api_closed *c)
                                        .rows      = l->rows,
                                        .unknowns  = l->n_passive,
                                        .pair      = l->pair,
-                                       .unknown   = l->passive_v};
+                                       .unknown   = l->passive_v,
+                                       .watch     = e->input->watch};
     if (!api_closure_open(e, &c->closure)) return false;
     c->q      = c->closure.q;
     c->y      = c->closure.y;

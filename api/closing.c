@@ -72,35 +72,8 @@ bool api_closing_take_guess(api_evaluation *e)
     return e->guess != NULL;
 }
 
-/* Some of the passive coordinates by name, the others at home; the same for all states. */
-static bool read_named(api_evaluation *e, const api_node *guess, const api_place *at)
-{
-    const api_loops *l = e->model->loops;
-    size_t           W = e->lanes, n = l->n_passive_q;
-    if (!api_closing_take_guess(e)) return false;
-    for (size_t member = 0; member < api_node_size(guess); member++) {
-        const char *key      = api_node_key(guess, member);
-        api_place   entry_at = api_place_key(at, key);
-        double      value;
-        size_t      k = 0;
-        while (k < n && strcmp(l->passive_names[k], key) != 0)
-            k++;
-        if (k == n)
-            return api_fail_at(e, &entry_at, API_UNKNOWN_NAME, "%s has no passive coordinate \"%.64s\"", e->model->name,
-                               key);
-        if (!api_read_number(e, api_node_value(guess, member), &entry_at, &value)) return false;
-        if (!(fabs(value) <= DYN_MAX_ANGLE))
-            return api_fail_at(e, &entry_at, API_ANGLE_TOO_LARGE, "%.9g given; a guess is limited to %g", value,
-                               DYN_MAX_ANGLE);
-        for (size_t block = 0; block < e->blocks; block++)
-            for (size_t lane = 0; lane < W; lane++)
-                e->guess[(block * n + k) * W + lane] = value;
-    }
-    return true;
-}
-
 /* Angles to which sine and cosine are accurate; farther nobody needs to begin. */
-static bool check_guess(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
+static bool check_range(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
                         const api_place *row)
 {
     for (size_t k = 0; k < v->n; k++) {
@@ -116,18 +89,70 @@ static bool check_guess(const api_evaluation *e, const api_vector *v, double *va
     return true;
 }
 
+/* Which of the passive coordinates is that of the tree; n_passive_q: none. */
+static size_t passive_place(const api_loops *l, int q)
+{
+    size_t k = 0;
+    while (k < l->n_passive_q && l->passive_q[k] != q)
+        k++;
+    return k;
+}
+
+static bool check_guess(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
+                        const api_place *row)
+{
+    const dyn_model *m = e->model->dyn;
+    if (!check_range(e, v, values, stride, lanes, row)) return false;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (!dyn_joint_turns_freely(b->joint)) continue;
+        size_t first = passive_place(e->model->loops, b->q + dyn_joint_nq(b->joint) - 4);
+        if (first < v->n && !api_check_quaternion(e, v, first, values + first * stride, stride, lanes, row))
+            return false;
+    }
+    return true;
+}
+
+/* Those of one state: some by name, the others at home. */
+static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
+{
+    const api_loops *l = e->model->loops;
+    for (size_t k = 0; k < v->n; k++)
+        values[k] = l->home[l->passive_q[k]];
+    for (size_t member = 0; member < api_node_size(v->value); member++) {
+        const char *key = api_node_key(v->value, member);
+        api_place   at  = api_place_key(&v->at, key);
+        size_t      k   = 0;
+        while (k < v->n && strcmp(v->names[k], key) != 0)
+            k++;
+        if (k == v->n)
+            return api_fail_at(e, &at, API_UNKNOWN_NAME, "%s has no passive coordinate \"%.64s\"", e->model->name, key);
+        if (!api_read_number(e, api_node_value(v->value, member), &at, &values[k])) return false;
+    }
+    return check_guess(e, v, values, 1, 1, &v->at);
+}
+
+/* The same for all states. */
+static bool spread_named(api_evaluation *e, const api_vector *v)
+{
+    double *values = api_take(e, v->n * sizeof *values);
+    if (!values || !read_named(e, v, values)) return false;
+    for (size_t i = 0; i < e->blocks * v->n * e->lanes; i++)
+        v->lanes[i] = values[i / e->lanes % v->n];
+    return true;
+}
+
 static bool read_guess(api_evaluation *e, const api_node *request)
 {
     const api_loops *l = e->model->loops;
-    api_vector       v = {.count = "passive coordinates"};
+    api_vector       v = {.count = "passive coordinates", .check = check_guess};
     v.value            = guess_of(request, &v.at);
     if (!v.value) return true;
     v.n = v.stride = l->n_passive_q;
     v.names        = l->passive_names;
-    v.check        = check_guess;
-    if (api_node_is(v.value, API_OBJECT)) return read_named(e, v.value, &v.at);
     v.lanes = e->guess = api_take_lanes(e, v.n);
-    return v.lanes && api_batch_read(e, &v);
+    if (!v.lanes) return false;
+    return api_node_is(v.value, API_OBJECT) ? spread_named(e, &v) : api_batch_read(e, &v);
 }
 
 bool api_closing_decode(api_evaluation *e, const api_node *request)
@@ -170,6 +195,7 @@ bool api_closing_block(const api_evaluation *e, size_t block)
     const double *guess = api_block(e, e->guess, n, block);
     bool          found = !e->platform || api_platform_reach(e, c, block, live);
     if (found && api_closed_solve(c, &e->scene, api_state_block(e, API_Q, block), guess, live)) return true;
+    if (!api_watch_check(e->input->watch, e->problem)) return false; /* it was given up */
     for (size_t lane = 0; lane < live; lane++) {
         size_t    state = block * e->lanes + lane;
         long long row   = (long long)(e->samples > 0 ? state / e->samples : state);

@@ -278,13 +278,15 @@ static bool advance_all(api_closure *c, search *s)
 
 bool api_closure_search(api_closure *c, const dyn_scene *scene)
 {
-    search s[DYN_MAX_LANES];
-    bool   going = true, closed = true;
+    search      s[DYN_MAX_LANES];
+    api_problem late;
+    bool        going = true, closed = true;
+    api_problem_clear(&late);
     for (size_t lane = 0; lane < c->live; lane++)
         s[lane] = (search){.going = true};
     for (int k = 0; k < MOST_STEPS && going; k++) {
         find_kinematics(c, scene);
-        going = advance_all(c, s);
+        going = advance_all(c, s) && api_watch_check(c->watch, &late);
     }
     for (size_t lane = 0; lane < c->live; lane++)
         if (s[lane].going) copy_lane(c, c->base, lane, c->q);

@@ -21,6 +21,7 @@ typedef struct api_closure {
     size_t                n_pairs, rows, unknowns;
     const dyn_frame_pair *pair;                   /* [n_pairs] those of the loops, then the frame in the world */
     const int            *unknown;                /* [unknowns] of the tree's velocities */
+    const api_watch      *watch;                  /* looked at between steps; NULL: none */
     size_t                placed;                 /* rows of the frame: 0, 3 of its origin, or 6 */
     const double         *position, *orientation; /* lanes: where it is to be, 3 and 4; NULL: no frame, or no matter */
     /* Lanes. */
@@ -44,7 +45,7 @@ bool api_closure_open(api_evaluation *e, api_closure *c);
 /* Makes lanes of `entries` what the last live one is. */
 void api_closure_repeat(const api_closure *c, size_t entries, double *lanes);
 
-/* Searches from c->q on. False where loops stay open. */
+/* Searches from c->q on. False where loops stay open, or nobody waits any longer. */
 bool api_closure_search(api_closure *c, const dyn_scene *scene);
 bool api_closure_closed(const api_closure *c, size_t lane);
 

@@ -45,29 +45,33 @@ static void shift(double *p, size_t stride, const double *r, const double v[3])
 void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part)
 {
     double v[3], w[3];
-    if (body->joint != DYN_FLOATING) {
+    size_t linear = body->joint == DYN_FLOATING ? 3 : 0; /* entries before the quaternion, and before w */
+    if (!dyn_joint_turns_freely(body->joint)) {
         q[0] += part * dx[0];
         return;
     }
-    get3(dx, stride, part, v);
-    get3(dx + 3 * stride, stride, part, w);
-    shift(q, stride, q + 3 * stride, v);
-    turn(q + 3 * stride, stride, w);
+    if (linear > 0) get3(dx, stride, part, v);
+    if (linear > 0) shift(q, stride, q + linear * stride, v);
+    get3(dx + linear * stride, stride, part, w);
+    turn(q + linear * stride, stride, w);
 }
 
 /* Of motions (v, w) of a rigid body in its own axes: (w_a x v_b - w_b x v_a, w_a x w_b). */
 void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket)
 {
-    double va[3], wa[3], vb[3], wb[3], x[3], y[3], w[3];
-    if (body->joint != DYN_FLOATING) {
+    double va[3], wa[3], vb[3], wb[3], x[3], y[3];
+    size_t linear = body->joint == DYN_FLOATING ? 3 : 0;
+    if (!dyn_joint_turns_freely(body->joint)) {
         bracket[0] = 0;
         return;
     }
-    get3(a, stride, 1, va), get3(a + 3 * stride, stride, 1, wa);
-    get3(b, stride, 1, vb), get3(b + 3 * stride, stride, 1, wb);
-    cross(wa, vb, x), cross(wb, va, y), cross(wa, wb, w);
-    for (size_t i = 0; i < 3; i++) {
-        bracket[i * stride]       = x[i] - y[i];
-        bracket[(3 + i) * stride] = w[i];
-    }
+    get3(a + linear * stride, stride, 1, wa), get3(b + linear * stride, stride, 1, wb);
+    cross(wa, wb, x);
+    for (size_t i = 0; i < 3; i++)
+        bracket[(linear + i) * stride] = x[i];
+    if (linear == 0) return;
+    get3(a, stride, 1, va), get3(b, stride, 1, vb);
+    cross(wa, vb, x), cross(wb, va, y);
+    for (size_t i = 0; i < 3; i++)
+        bracket[i * stride] = x[i] - y[i];
 }

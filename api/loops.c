@@ -238,11 +238,11 @@ static void put_rows(api_loops *loops)
 /* A body's own coordinates; of a mimic there are none. */
 static size_t positions_of(const dyn_body *b)
 {
-    return b->mimic ? 0 : b->joint == DYN_FLOATING ? 7 : 1;
+    return b->mimic ? 0 : (size_t)dyn_joint_nq(b->joint);
 }
 static size_t velocities_of(const dyn_body *b)
 {
-    return b->mimic ? 0 : b->joint == DYN_FLOATING ? 6 : 1;
+    return b->mimic ? 0 : (size_t)dyn_joint_nv(b->joint);
 }
 
 static const api_document_link *link_of(const api_document *document, const dyn_body *b)

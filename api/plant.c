@@ -376,6 +376,7 @@ bool api_plant_sound(const api_plant *p, api_problem *problem)
     while (l < p->rows && p->fault[l].kind == API_SOUND)
         l++;
     if (l == p->rows) return true;
+    if (!api_watch_check(p->e->input->watch, problem)) return false; /* loops may have been left open for that */
     const api_fault *f = &p->fault[l];
     if (f->kind == API_FAULT_LOOP)
         api_fail(problem, f->loop.code, NULL, "at %.9g s %s", f->time, f->loop.detail);

@@ -52,6 +52,12 @@ bool api_platform_measure(api_evaluation *e, const api_node *request)
     return true;
 }
 
+static bool check_orientation(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
+                              const api_place *row)
+{
+    return api_check_quaternion(e, v, 0, values, stride, lanes, row);
+}
+
 static bool take_state(api_evaluation *e)
 {
     e->platform->guessed = e->guess != NULL;
@@ -74,7 +80,7 @@ bool api_platform_decode(api_evaluation *e, const api_node *request)
         if (!p->given[i]) continue;
         api_vector v = {.value = api_node_get(given, parts[i]), .n = n[i], .stride = n[i]};
         v.at         = api_place_key(&at, parts[i]);
-        v.check      = i == API_PLATFORM_ORIENTATION ? api_check_orientation : NULL;
+        v.check      = i == API_PLATFORM_ORIENTATION ? check_orientation : NULL;
         v.lanes = p->lanes[i] = api_take_lanes(e, n[i]);
         if (!v.lanes || !api_batch_read(e, &v)) return false;
     }

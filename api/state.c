@@ -90,8 +90,8 @@ static bool normalise(double *quaternion, size_t stride, double *norm)
     return true;
 }
 
-static bool check_quaternion(const api_evaluation *e, const api_vector *v, size_t first, double *quaternion,
-                             size_t stride, size_t lanes, const api_place *row)
+bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t first, double *quaternion, size_t stride,
+                          size_t lanes, const api_place *row)
 {
     double norm = 1;
     for (size_t lane = 0; lane < lanes; lane++) {
@@ -105,12 +105,6 @@ static bool check_quaternion(const api_evaluation *e, const api_vector *v, size_
     return true;
 }
 
-bool api_check_orientation(const api_evaluation *e, const api_vector *v, double *quaternion, size_t stride,
-                           size_t lanes, const api_place *row)
-{
-    return check_quaternion(e, v, 0, quaternion, stride, lanes, row);
-}
-
 static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, size_t stride, size_t lanes,
                             const api_place *row)
 {
@@ -122,8 +116,8 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
         double *own = q + (size_t)place * stride;
         if (body->joint == DYN_REVOLUTE && !body->round && !check_angle(e, v, body, own, lanes, row)) return false;
         int quaternion = api_quaternion_of(body);
-        if (quaternion >= 0 && !check_quaternion(e, v, (size_t)(place + quaternion), own + (size_t)quaternion * stride,
-                                                 stride, lanes, row))
+        if (quaternion >= 0 && !api_check_quaternion(e, v, (size_t)(place + quaternion),
+                                                     own + (size_t)quaternion * stride, stride, lanes, row))
             return false;
     }
     return true;
