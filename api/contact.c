@@ -34,7 +34,7 @@ static bool check_list(const api_evaluation *e, const api_node *list, const api_
            api_fail_at(e, at, API_WRONG_SHAPE, "%zu frames given, 1 to %d expected", n, API_MOST_HELD);
 }
 
-bool api_contact_read(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up)
+bool api_contact_read(api_evaluation *e, const api_node *options, const api_place *up, const api_contact **found)
 {
     const api_node *list = api_node_get(options, "held");
     api_place       at   = api_place_key(up, "held");
@@ -51,44 +51,43 @@ bool api_contact_read(api_evaluation *e, api_asked *asked, const api_node *optio
         if (!api_node_item(list, i, &given) || !read_held(e, &given, &entry, &contact->held[i])) return false;
         contact->k += contact->held[i].n;
     }
-    asked->contact = contact;
-    asked->n_held  = contact->n;
+    *found = contact;
     return true;
 }
 
 /* --- a block of states ------------------------------------------------------------------------------------------ */
 
-size_t api_contact_room(const api_model *model, const api_contact *contact)
+size_t api_contact_room(size_t nv, const api_contact *contact)
 {
-    size_t nv = model->nv, k = contact->k; /* a task would fit into one lane, and has W of them */
+    size_t k = contact->k; /* a task would fit into one lane, and has W of them */
     return k * nv + k + nv * nv + 12 * nv + api_task_room(nv, k);
 }
 
-api_contact_block api_contact_place(const api_evaluation *e, const api_contact *contact, double *lanes)
+api_contact_block api_contact_place(const api_contact *contact, size_t nv, size_t W, double *lanes)
 {
-    size_t            nv = e->model->nv, k = contact->k, W = e->lanes;
-    api_contact_block b = {.J = lanes, .task = {.nv = nv, .k = k, .redundant = true}};
-    b.drift             = b.J + k * nv * W;
-    b.M                 = b.drift + k * W;
-    b.frame_J           = b.M + nv * nv * W;
-    b.frame_J_dot       = b.frame_J + 6 * nv * W;
+    size_t            k = contact->k;
+    api_contact_block b = {
+        .contact = contact, .nv = nv, .W = W, .J = lanes, .task = {.nv = nv, .k = k, .redundant = true}};
+    b.drift       = b.J + k * nv * W;
+    b.M           = b.drift + k * W;
+    b.frame_J     = b.M + nv * nv * W;
+    b.frame_J_dot = b.frame_J + 6 * nv * W;
     api_task_place(&b.task, b.frame_J_dot + 6 * nv * W);
     return b;
 }
 
 /* Rows of one frame, the first of which is row `first` of J. */
-static void fill_frame(const api_evaluation *e, const api_held *held, const api_contact_block *b, size_t block,
-                       size_t first)
+static void fill_frame(const api_contact_block *b, const api_held *held, const api_contact_states *states, size_t first)
 {
-    size_t         nv = e->model->nv, W = e->lanes;
-    const double  *qd = api_state_block(e, API_QD, block);
-    dyn_kinematics io = {.q            = api_state_block(e, API_Q, block),
+    size_t         nv = b->nv, W = b->W;
+    const double  *qd = states->qd;
+    dyn_kinematics io = {.q            = states->q,
                          .qd           = qd,
                          .at           = &held->frame,
                          .frame_axes   = held->frame_axes,
                          .jacobian     = b->frame_J,
                          .jacobian_dot = b->frame_J_dot};
-    e->kernels->kinematics(&e->scene, e->workspace, &io, 1);
+    states->kernels->kinematics(states->scene, states->workspace, &io, 1);
     for (size_t i = 0; i < held->n; i++) {
         const double *J_dot = b->frame_J_dot + (size_t)held->axis[i] * nv * W;
         double       *drift = b->drift + (first + i) * W;
@@ -100,94 +99,96 @@ static void fill_frame(const api_evaluation *e, const api_held *held, const api_
     }
 }
 
-void api_contact_fill(const api_evaluation *e, const api_contact *contact, const api_contact_block *b, size_t block)
+void api_contact_fill(const api_contact_block *b, const api_contact_states *states)
 {
-    dyn_mass_matrix io = {
-        .q = api_state_block(e, API_Q, block), .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
-    e->kernels->mass_matrix(&e->scene, e->workspace, &io, 1);
+    const api_contact *contact = b->contact;
+    dyn_mass_matrix    io      = {.q = states->q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
+    states->kernels->mass_matrix(states->scene, states->workspace, &io, 1);
     for (size_t i = 0, first = 0; i < contact->n; first += contact->held[i++].n)
-        fill_frame(e, &contact->held[i], b, block, first);
+        fill_frame(b, &contact->held[i], states, first);
 }
 
 /* --- one state -------------------------------------------------------------------------------------------------- */
 
-static bool fail(const api_evaluation *e, size_t row, api_code code, const char *pointer, const char *text)
+bool api_contact_fail(const api_evaluation *e, api_code code, size_t row)
 {
-    api_fail(e->problem, code, pointer, "%s", text);
+    if (code == API_CONTRADICTORY_CONTACTS)
+        api_fail(e->problem, code, "/qd", API_CONTRADICTORY_TEXT);
+    else
+        api_fail(e->problem, code, NULL, "the figures of this state are too large");
     if (e->batched) e->problem->row = (long long)row;
     return false;
 }
 
-bool api_contact_solve(const api_evaluation *e, api_contact_block *b, size_t block, size_t lane)
+bool api_contact_solve(api_contact_block *b, size_t lane)
 {
     api_task *t  = &b->task;
-    size_t    nv = t->nv, W = e->lanes;
+    size_t    nv = b->nv, W = b->W;
     for (size_t i = 0; i < nv * nv; i++)
         t->M[i] = b->M[i * W + lane];
     for (size_t a = 0; a < t->k; a++)
         for (size_t v = 0; v < nv; v++)
             t->X[v + nv * a] = b->J[(a * nv + v) * W + lane];
-    return api_task_solve(t) == API_TASK_DONE ||
-           fail(e, block * W + lane, API_RESULT_NOT_FINITE, NULL, "the figures of this state are too large");
+    return api_task_solve(t) == API_TASK_DONE;
 }
 
 /* What velocities can make of an entry of Jdot qd: max |J_av| (sum_v |qd_v|)^2. */
-static double greatest_drift(const api_evaluation *e, const api_contact_block *b, const double *qd, size_t lane)
+static double greatest_drift(const api_contact_block *b, const double *qd, size_t lane)
 {
-    size_t nv = b->task.nv, W = e->lanes;
     double most = 0, speed = 0;
-    for (size_t i = 0; i < b->task.k * nv; i++)
-        most = fmax(most, fabs(b->J[i * W + lane]));
-    for (size_t v = 0; v < nv; v++)
-        speed += fabs(qd[v * W + lane]);
+    for (size_t i = 0; i < b->task.k * b->nv; i++)
+        most = fmax(most, fabs(b->J[i * b->W + lane]));
+    for (size_t v = 0; v < b->nv; v++)
+        speed += fabs(qd[v * b->W + lane]);
     return most * speed * speed;
 }
 
 /* Rows of V^T behind the rank of J are across all that accelerations can do. */
-bool api_contact_agrees(const api_evaluation *e, const api_contact_block *b, size_t block, size_t lane)
+bool api_contact_agrees(const api_contact_block *b, const double *qd, size_t lane)
 {
     const api_task *t    = &b->task;
-    const double   *qd   = api_state_block(e, API_QD, block);
     size_t          rank = api_task_rank(t);
-    double          most = qd && rank < t->k ? NEGLIGIBLE * greatest_drift(e, b, qd, lane) : 0;
+    double          most = qd && rank < t->k ? NEGLIGIBLE * greatest_drift(b, qd, lane) : 0;
     for (size_t i = rank; qd && i < t->k; i++) {
         double across = 0;
         for (size_t a = 0; a < t->k; a++)
-            across += t->Vt[i + t->k * a] * b->drift[a * e->lanes + lane];
-        if (!(fabs(across) <= most))
-            return fail(e, block * e->lanes + lane, API_CONTRADICTORY_CONTACTS, "/qd",
-                        "no accelerations keep the velocities of all that is held: some of it is on one body that "
-                        "turns, or at the end of its reach. Hold fewer axes");
+            across += t->Vt[i + t->k * a] * b->drift[a * b->W + lane];
+        if (!(fabs(across) <= most)) return false;
     }
     return true;
 }
 
-void api_contact_along(const api_evaluation *e, const api_contact_block *b, const double *x, size_t lane, double *to)
+void api_contact_along(const api_contact_block *b, const double *x, size_t lane, double *to)
 {
-    size_t nv = b->task.nv, W = e->lanes;
+    size_t nv = b->nv, W = b->W;
     for (size_t a = 0; x && a < b->task.k; a++)
         for (size_t v = 0; v < nv; v++)
             to[a] += b->J[(a * nv + v) * W + lane] * x[v * W + lane];
 }
 
-void api_contact_apply(const api_evaluation *e, const api_contact *contact, const api_contact_block *b,
-                       const double *along, size_t lane, double *wrenches, double *x)
+void api_contact_correct(const api_contact_block *b, const double *along, size_t lane, double *x)
 {
     const api_task *t = &b->task;
-    size_t          W = e->lanes, a = 0;
-    for (size_t i = 0; i < contact->n * API_TASK_AXES; i++)
-        wrenches[i * W + lane] = 0;
-    for (size_t i = 0; i < contact->n; i++)
-        for (size_t j = 0; j < contact->held[i].n; j++, a++) {
-            double sum = 0;
-            for (size_t c = 0; c < t->k; c++)
-                sum -= t->Lambda[a + t->k * c] * along[c];
-            wrenches[(i * API_TASK_AXES + (size_t)contact->held[i].axis[j]) * W + lane] = sum;
-        }
     for (size_t v = 0; v < t->nv; v++) {
         double sum = 0;
         for (size_t c = 0; c < t->k; c++)
             sum += t->X[v + t->nv * c] * along[c];
-        x[v * W + lane] -= sum;
+        x[v * b->W + lane] -= sum;
     }
+}
+
+void api_contact_wrenches(const api_contact_block *b, const double *along, size_t lane, double *wrenches)
+{
+    const api_task *t    = &b->task;
+    const api_held *held = b->contact->held;
+    size_t          W = b->W, a = 0;
+    for (size_t i = 0; i < b->contact->n * API_TASK_AXES; i++)
+        wrenches[i * W + lane] = 0;
+    for (size_t i = 0; i < b->contact->n; i++)
+        for (size_t j = 0; j < held[i].n; j++, a++) {
+            double sum = 0;
+            for (size_t c = 0; c < t->k; c++)
+                sum -= t->Lambda[a + t->k * c] * along[c];
+            wrenches[(i * API_TASK_AXES + (size_t)held[i].axis[j]) * W + lane] = sum;
+        }
 }

@@ -30,36 +30,52 @@ typedef struct api_contact {
     api_held *held; /* [n] */
 } api_contact;
 
-/* A block of states in lanes, and one of them after the other. */
+/* The states of one block in lanes; qd may be NULL. */
+typedef struct api_contact_states {
+    const dyn_kernels *kernels;
+    const dyn_scene   *scene;
+    void              *workspace;
+    const double      *q, *qd;
+} api_contact_states;
+
+/* What is found of them, and of one after the other. */
 typedef struct api_contact_block {
-    double  *J;                     /* k x nv */
-    double  *drift;                 /* k: Jdot qd */
-    double  *M;                     /* nv x nv */
-    double  *inverse, *singular;    /* nv x nv, 1: may be NULL, see dyn_mass_matrix */
-    double  *frame_J, *frame_J_dot; /* 6 x nv, of a frame */
-    api_task task;                  /* of one state */
+    const api_contact *contact;
+    size_t             nv, W;
+    double            *J;                     /* k x nv */
+    double            *drift;                 /* k: Jdot qd */
+    double            *M;                     /* nv x nv */
+    double            *inverse, *singular;    /* nv x nv, 1: may be NULL, see dyn_mass_matrix */
+    double            *frame_J, *frame_J_dot; /* 6 x nv, of a frame */
+    api_task           task;                  /* of one state */
 } api_contact_block;
 
-/* Reads "held" into asked->contact, which stays NULL when there is none. False with a problem. */
-bool api_contact_read(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up);
+/* Reads "held"; *contact stays NULL when there is none. False with a problem. */
+bool api_contact_read(api_evaluation *e, const api_node *options, const api_place *up, const api_contact **contact);
 
-/* Entries a state of a block's lanes, and laying them out, J first; `inverse` and `singular` are left alone. */
-size_t            api_contact_room(const api_model *model, const api_contact *contact);
-api_contact_block api_contact_place(const api_evaluation *e, const api_contact *contact, double *lanes);
+/* Entries a state of a block's lanes, and laying them out, J first; `inverse` and `singular` are NULL. */
+size_t            api_contact_room(size_t nv, const api_contact *contact);
+api_contact_block api_contact_place(const api_contact *contact, size_t nv, size_t W, double *lanes);
 
-/* Of the states of block `block`: J, drift, M. */
-void api_contact_fill(const api_evaluation *e, const api_contact *contact, const api_contact_block *b, size_t block);
+/* J, drift, M. */
+void api_contact_fill(const api_contact_block *b, const api_contact_states *states);
 
-/* Lambda and Jbar of one lane, into b->task. False with a problem. */
-bool api_contact_solve(const api_evaluation *e, api_contact_block *b, size_t block, size_t lane);
+/* Lambda and Jbar of one lane, into b->task. False when figures are too large. */
+bool api_contact_solve(api_contact_block *b, size_t lane);
 
-/* Whether accelerations exist with J qdd + drift = 0, where the rows of J depend on each other. False with a problem.
- */
-bool api_contact_agrees(const api_evaluation *e, const api_contact_block *b, size_t block, size_t lane);
+/* Whether accelerations exist with J qdd + drift = 0, where the rows of J depend on each other. */
+bool api_contact_agrees(const api_contact_block *b, const double *qd, size_t lane);
 
-/* to[a] += sum_v J_av x_v, of one lane; entries of x are W apart, x may be NULL for zeros. */
-void api_contact_along(const api_evaluation *e, const api_contact_block *b, const double *x, size_t lane, double *to);
+/* to[a] += sum_v J_av x_v, of one lane; x may be NULL for zeros. */
+void api_contact_along(const api_contact_block *b, const double *x, size_t lane, double *to);
 
-/* -Lambda b into the lane of n wrenches of 6, 0 where nothing is held; x -= Jbar b. */
-void api_contact_apply(const api_evaluation *e, const api_contact *contact, const api_contact_block *b,
-                       const double *along, size_t lane, double *wrenches, double *x);
+/* x -= Jbar b; and -Lambda b into n wrenches of 6, 0 where nothing is held. */
+void api_contact_correct(const api_contact_block *b, const double *along, size_t lane, double *x);
+void api_contact_wrenches(const api_contact_block *b, const double *along, size_t lane, double *wrenches);
+
+/* Of an operation: false with the problem of a state that could not be solved, or whose velocities disagree. */
+bool api_contact_fail(const api_evaluation *e, api_code code, size_t row);
+
+#define API_CONTRADICTORY_TEXT                                                                                         \
+    "no accelerations keep the velocities of all that is held: some of it is on one body that turns, or at the end "   \
+    "of its reach. Hold fewer axes"

@@ -11,7 +11,8 @@ enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, SITE_VALUES = 9 };
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
     api_place at = api_place_key(up, "outputs");
-    if (!api_contact_read(e, asked, given, up)) return false;
+    if (!api_contact_read(e, given, up, &asked->contact)) return false;
+    asked->n_held     = asked->contact ? asked->contact->n : 0;
     asked->one_by_one = asked->contact != NULL;
     if (asked->contact && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(CONTACT_WRENCHES);
     return asked->contact || !(asked->outputs & API_BIT(CONTACT_WRENCHES)) ||
@@ -44,7 +45,7 @@ static size_t spare(const api_model *model, const api_asked *asked)
     const api_contact *contact = asked->contact;
     if (!contact) return entries;
     return entries + API_TASK_AXES * contact->n + SITE_VALUES * (asked->n_wrenches + contact->n) +
-           api_contact_room(model, contact);
+           api_contact_room(model->nv, contact);
 }
 
 /* The robot that nothing holds; false with a problem. */
@@ -94,16 +95,18 @@ static void gather_wrenches(const api_evaluation *e, const api_asked *asked, con
     }
 }
 
-static bool hold_state(const api_evaluation *e, const api_contact *contact, api_contact_block *b, size_t block,
-                       size_t lane, double *contacts, double *qdd)
+/* API_NO_PROBLEM when it could be done. */
+static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
 {
     double along[API_MOST_HELD * API_TASK_AXES];
-    if (!api_contact_solve(e, b, block, lane) || !api_contact_agrees(e, b, block, lane)) return false;
-    for (size_t a = 0; a < contact->k; a++)
-        along[a] = b->drift[a * e->lanes + lane];
-    api_contact_along(e, b, qdd, lane, along);
-    api_contact_apply(e, contact, b, along, lane, contacts, qdd);
-    return true;
+    if (!api_contact_solve(b, lane)) return API_RESULT_NOT_FINITE;
+    if (!api_contact_agrees(b, qd, lane)) return API_CONTRADICTORY_CONTACTS;
+    for (size_t a = 0; a < b->task.k; a++)
+        along[a] = b->drift[a * b->W + lane];
+    api_contact_along(b, qdd, lane, along);
+    api_contact_wrenches(b, along, lane, contacts);
+    api_contact_correct(b, along, lane, qdd);
+    return API_NO_PROBLEM;
 }
 
 /* One block: qdd holds that of the robot which nothing holds. */
@@ -118,11 +121,18 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
     }
     wrenches = next;
     next += SITE_VALUES * (e->scene.n_wrenches + contact->n) * W;
-    api_contact_block b = api_contact_place(e, contact, next);
-    api_contact_fill(e, contact, &b, block);
+    api_contact_block  b      = api_contact_place(contact, e->model->nv, W, next);
+    api_contact_states states = {.kernels   = e->kernels,
+                                 .scene     = &e->scene,
+                                 .workspace = e->workspace,
+                                 .q         = api_state_block(e, API_Q, block),
+                                 .qd        = api_state_block(e, API_QD, block)};
+    api_contact_fill(&b, &states);
     memset(contacts, 0, API_TASK_AXES * contact->n * W * sizeof *contacts);
-    for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++)
-        if (!hold_state(e, contact, &b, block, lane, contacts, qdd)) return false;
+    for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
+        api_code code = hold_state(&b, states.qd, lane, contacts, qdd);
+        if (code != API_NO_PROBLEM) return api_contact_fail(e, code, block * W + lane);
+    }
     if (!asked->sites) return true;
     dyn_scene scene = e->scene;
     scene.n_wrenches += contact->n;
