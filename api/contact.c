@@ -4,9 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* What of the drift cannot be undone counts above this part of what velocities can make of it. */
-#define NEGLIGIBLE 1e-9
-
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
 static bool read_held(api_evaluation *e, const api_node *given, const api_place *up, api_held *held)
@@ -144,11 +141,11 @@ static double greatest_drift(const api_contact_block *b, const double *qd, size_
 }
 
 /* Rows of V^T behind the rank of J are across all that accelerations can do. */
-bool api_contact_agrees(const api_contact_block *b, const double *qd, size_t lane)
+bool api_contact_agrees(const api_contact_block *b, const double *qd, size_t lane, double part)
 {
     const api_task *t    = &b->task;
     size_t          rank = api_task_rank(t);
-    double          most = qd && rank < t->k ? NEGLIGIBLE * greatest_drift(b, qd, lane) : 0;
+    double          most = qd && rank < t->k ? part * greatest_drift(b, qd, lane) : 0;
     for (size_t i = rank; qd && i < t->k; i++) {
         double across = 0;
         for (size_t a = 0; a < t->k; a++)

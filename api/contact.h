@@ -63,8 +63,9 @@ void api_contact_fill(const api_contact_block *b, const api_contact_states *stat
 /* Lambda and Jbar of one lane, into b->task. False when figures are too large. */
 bool api_contact_solve(api_contact_block *b, size_t lane);
 
-/* Whether accelerations exist with J qdd + drift = 0, where the rows of J depend on each other. */
-bool api_contact_agrees(const api_contact_block *b, const double *qd, size_t lane);
+/* Whether accelerations exist with J qdd + drift = 0, where the rows of J depend on each other: what of the drift they
+ * cannot undo counts above this part of what velocities can make of it. */
+bool api_contact_agrees(const api_contact_block *b, const double *qd, size_t lane, double part);
 
 /* to[a] += sum_v J_av x_v, of one lane; x may be NULL for zeros. */
 void api_contact_along(const api_contact_block *b, const double *x, size_t lane, double *to);

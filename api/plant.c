@@ -1,6 +1,7 @@
 /* plant.c - see plant.h. */
 #include "plant.h"
 #include "coordinates.h"
+#include "plant_contact.h"
 #include <math.h>
 #include <string.h>
 
@@ -64,7 +65,8 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     for (int i = 0; i < 4; i++)
         p->slope[i] = take(e, p, p->entries, &room);
     take_drive(e, p, &room);
-    return room && p->workspace;
+    if (s->contact) p->contact = api_plant_contact_open(e, p, s->contact);
+    return room && p->workspace && (p->contact || !s->contact);
 }
 
 /* --- geometry --------------------------------------------------------------------------------------------------- */
@@ -219,6 +221,7 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
         if (p->wrenches) gather(p, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
         if (p->closed) gather(p, e->guess, e->model->loops->n_passive_q, state, l, p->passive);
     }
+    if (p->contact) api_plant_contact_begin(p);
     api_plant_settle(p, 0, p->y, W, W);
     start_control(p);
 }
@@ -288,17 +291,18 @@ static bool close_loops(api_plant *p, double t, const double *q)
     bool   closed = !p->closed || api_closed_solve(p->closed, &p->e->scene, q, p->passive, live);
     for (size_t l = 0; !closed && l < p->W; l++) {
         if (api_closed_status_of(p->closed, l) == API_CLOSED || p->fault[l].kind != API_SOUND) continue;
-        note(p, l, API_FAULT_LOOP, t, 0);
-        api_problem_clear(&p->fault[l].loop);
-        api_closed_fail(p->closed, l, NULL, -1, &p->fault[l].loop);
+        note(p, l, API_FAULT_TOLD, t, 0);
+        api_problem_clear(&p->fault[l].told);
+        api_closed_fail(p->closed, l, NULL, -1, &p->fault[l].told);
     }
     return closed;
 }
 
-void api_plant_settle(api_plant *p, double t, const double *y, size_t stride, size_t lanes)
+void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes)
 {
     const api_loops *loops = p->e->model->loops;
     size_t           W     = p->W;
+    if (p->contact) api_plant_contact_settle(p, y, stride, lanes);
     if (!p->closed) return;
     for (size_t i = 0; i < p->e->model->nq; i++)
         for (size_t l = 0; l < W; l++)
@@ -356,6 +360,7 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
     p->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
     for (size_t l = 0; l < W; l++)
         if (p->singular[l] >= 0) note_singular(p, y, t, l);
+    if (p->contact) api_plant_contact_rate(p, t, qd, rate + nq * W);
     positions_rate(p, qd, rate);
     put_powers(p, qd, rate + (p->entries - API_WORKS) * W);
     if (!closed) spoil(p, rate);
@@ -378,8 +383,8 @@ bool api_plant_sound(const api_plant *p, api_problem *problem)
     if (l == p->rows) return true;
     if (!api_watch_check(p->e->input->watch, problem)) return false; /* loops may have been left open for that */
     const api_fault *f = &p->fault[l];
-    if (f->kind == API_FAULT_LOOP)
-        api_fail(problem, f->loop.code, NULL, "at %.9g s %s", f->time, f->loop.detail);
+    if (f->kind == API_FAULT_TOLD)
+        api_fail(problem, f->told.code, NULL, "at %.9g s %s", f->time, f->told.detail);
     else if (f->kind == API_FAULT_SINGULAR)
         api_fail(problem, API_SINGULAR_MASS_MATRIX, NULL,
                  "at %.9g s the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",

@@ -9,7 +9,7 @@ typedef enum api_fault_kind {
     API_FAULT_SINGULAR,
     API_FAULT_ANGLE,
     API_FAULT_INFINITE,
-    API_FAULT_LOOP
+    API_FAULT_TOLD
 } api_fault_kind;
 
 /* What is wrong with a simulation: it goes on in its lane, since others do, and counts no more. */
@@ -17,8 +17,10 @@ typedef struct api_fault {
     api_fault_kind kind;
     double         time;
     size_t         where; /* body, or coordinate */
-    api_problem    loop;  /* what is wrong with it */
+    api_problem    told;  /* API_FAULT_TOLD: what is wrong, of loops and what is held */
 } api_fault;
+
+typedef struct api_plant_contact api_plant_contact; /* plant_contact.h */
 
 typedef struct api_plant {
     const api_evaluation *e;
@@ -26,6 +28,7 @@ typedef struct api_plant {
     const dyn_kernels    *kernels;
     dyn_kernels           table;   /* with loops: these */
     api_closed           *closed;  /* and their workspace; NULL: a tree */
+    api_plant_contact    *contact; /* frames that are held; NULL: none */
     size_t                W;       /* of these; one simulation alone goes through the narrowest, unless it is stiff */
     size_t                entries; /* of y: nq + nv, the controller's, API_WORKS */
     size_t                rows;    /* simulations, at most W; the other lanes repeat the last */
@@ -56,8 +59,8 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate);
 /* Puts quaternions back on the unit sphere; `stride` between entries, `lanes` states. */
 void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lanes);
 
-/* After a step: where passive coordinates are now. `y` as for api_plant_project. */
-void api_plant_settle(api_plant *p, double t, const double *y, size_t stride, size_t lanes);
+/* After a step: where passive coordinates are now; and y where it is held. As for api_plant_project. */
+void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes);
 
 /* Notes which simulations have left what can be computed. */
 void api_plant_look(api_plant *p, double t);

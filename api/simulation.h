@@ -11,6 +11,7 @@
  * sphere after every step, which keeps the order of the method (Hairer, Lubich & Wanner, Geometric Numerical
  * Integration, 2006, IV.4). */
 #pragma once
+#include "contact.h"
 #include "drive.h"
 #include "sampling.h"
 
@@ -19,17 +20,18 @@ enum { API_WORKS = 3 };
 typedef enum api_work { API_WORK_ACTUATORS, API_WORK_FRICTION, API_WORK_WRENCHES } api_work;
 
 typedef struct api_simulation {
-    double       duration, tolerance; /* s; of errors relative and absolute, 0: fixed steps */
-    double       step;                /* s, the longest of fixed ones */
-    bool         stiff;               /* an implicit method, where the tolerance is kept */
-    api_sampling sampling;
-    api_drive    drive;
-    unsigned     works; /* bit i: that work is integrated */
-    size_t       n_cuts;
-    double      *cuts; /* s, from 0 to the last sample, rising */
-    bool        *kink; /* whether the input is not smooth there */
+    double             duration, tolerance; /* s; of errors relative and absolute, 0: fixed steps */
+    double             step;                /* s, the longest of fixed ones */
+    bool               stiff;               /* an implicit method, where the tolerance is kept */
+    api_sampling       sampling;
+    api_drive          drive;
+    const api_contact *contact; /* frames that are held; NULL: none */
+    unsigned           works;   /* bit i: that work is integrated */
+    size_t             n_cuts;
+    double            *cuts; /* s, from 0 to the last sample, rising */
+    bool              *kink; /* whether the input is not smooth there */
     /* Lanes of all states, of what is asked for; NULL: not. */
-    double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2];
+    double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *held;
 } api_simulation;
 
 /* Reads and checks, and sets e->samples. NULL with a problem. */

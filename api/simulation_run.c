@@ -2,6 +2,7 @@
 #include "coordinates.h"
 #include "integrate.h"
 #include "parts.h"
+#include "plant_contact.h"
 
 typedef struct run {
     const api_evaluation *e;
@@ -70,6 +71,7 @@ static void put_sample(api_plant *p, size_t n, double time)
             scatter(p, p->y + (p->entries - API_WORKS + i) * W, 1, l, state, s->work[i]);
         for (size_t i = 0; i < 2; i++)
             scatter(p, p->error[i], nv, l, state, s->error[i]);
+        if (s->held) scatter(p, api_plant_contact_wrenches(p->contact), 6 * s->contact->n, l, state, s->held);
     }
 }
 
@@ -101,6 +103,7 @@ static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
     api_adaptive *adaptive = NULL;
     size_t        width = side_by_side(r->e, r->s), first = part * width, left = r->e->rows - first;
     api_plant_start(p, first, left < width ? left : width);
+    if (p->fault[0].kind != API_SOUND) return api_plant_sound(p, problem);
     if (r->s->tolerance > 0 && !(adaptive = api_adaptive_open(p, problem))) return false;
     bool done = integrate(p, adaptive, problem);
     api_adaptive_close(adaptive);
