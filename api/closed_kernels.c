@@ -215,10 +215,12 @@ void api_closed_torque_derivative(const dyn_scene *scene, void *ws, const dyn_to
         api_matrix_mul_transposed(c->W, c->nv, c->nvt, 1, c->Gd, c->tau, 1, io->tau_dot);
     }
     if (!io->joint_wrenches && !io->joint_wrench_rates) return;
+    double *left = c->tau_dot;
     api_closed_forces(c);
-    api_closed_force_rates(c);
+    api_matrix_mul_transposed(c->W, c->nvt, c->nr, 1, c->Jd, c->lambda, -1, left);
+    api_closed_force_rates(c, left, c->Jd);
     dyn_scene pushed = api_closed_pushed(c, scene, io->wrenches);
-    api_closed_pushed_rates(c, scene, io->wrench_rates);
+    api_closed_pushed_rates(c, scene->n_wrenches, io->wrench_rates, c->qd);
     inner.qddd               = c->qddd;
     inner.tau                = NULL;
     inner.tau_dot            = NULL;

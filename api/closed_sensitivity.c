@@ -139,35 +139,37 @@ static void find_directions(api_closed *c, const dyn_scene *scene)
 
 /* --- inverse dynamics -------------------------------------------------------------------------------------------- */
 
-/* wide[0] += T X, T of the tree */
-static void add_part(const api_closed *c, const double *T, const double *X)
+/* to = T G, T of the tree */
+static void begin(const api_closed *c, const double *T, double *to)
 {
-    api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, X, 1, c->wide[0]);
+    api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, c->G, 0, to);
 }
 
-static void begin(const api_closed *c, const double *T)
+/* to += T X */
+static void add_part(const api_closed *c, const double *T, const double *X, double *to)
 {
-    api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, c->G, 0, c->wide[0]);
+    api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, X, 1, to);
 }
 
 static void put_matrices(api_closed *c, const dyn_sensitivity *io)
 {
     const double *T_q = c->square[0], *T_qd = c->square[1], *T_qdd = c->square[2];
+    double       *by_q = c->wide[5], *by_qd = c->wide[6], *by_qdd = c->wide[7];
     size_t        n = c->nvt * c->nv * c->W;
-    begin(c, T_qdd);
-    api_closed_project(c, c->nv, c->wide[0], io->dtau_dqdd);
+    begin(c, T_qdd, by_qdd);
+    api_closed_project(c, c->nv, by_qdd, io->dtau_dqdd);
     api_closed_mirror(c->W, c->nv, io->dtau_dqdd);
 
-    begin(c, T_qd);
-    add_part(c, T_qdd, c->wide[3]);
-    api_closed_project(c, c->nv, c->wide[0], io->dtau_dqd);
+    begin(c, T_qd, by_qd);
+    add_part(c, T_qdd, c->wide[3], by_qd);
+    api_closed_project(c, c->nv, by_qd, io->dtau_dqd);
 
-    begin(c, T_q);
-    add_part(c, T_qd, c->wide[1]);
-    add_part(c, T_qdd, c->wide[2]);
+    begin(c, T_q, by_q);
+    add_part(c, T_qd, c->wide[1], by_q);
+    add_part(c, T_qdd, c->wide[2], by_q);
     for (size_t i = 0; i < n; i++)
-        c->wide[0][i] -= c->wide[4][i];
-    api_closed_project(c, c->nv, c->wide[0], io->dtau_dq);
+        by_q[i] -= c->wide[4][i];
+    api_closed_project(c, c->nv, by_q, io->dtau_dq);
 }
 
 void api_closed_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
@@ -193,6 +195,8 @@ void api_closed_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitiv
     if (io->dtau_dgravity) api_closed_project(c, 3, inner.dtau_dgravity, io->dtau_dgravity);
     for (size_t w = 0; io->dtau_dwrench && w < scene->n_wrenches; w++)
         api_closed_project(c, 6, inner.dtau_dwrench + 6 * w * n, io->dtau_dwrench + 6 * w * c->nv * c->W);
+    if (io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd)
+        api_closed_joint_wrenches(c, scene, io);
 }
 
 /* --- forward dynamics -------------------------------------------------------------------------------------------- */
@@ -268,8 +272,8 @@ void api_closed_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *i
                           .christoffel     = io->christoffel ? c->extra : NULL};
     c->tree->coriolis(scene, c->workspace, &inner, 1);
     if (io->coriolis_matrix) {
-        begin(c, c->square[1]);
-        add_part(c, c->square[0], c->Gd);
+        begin(c, c->square[1], c->wide[0]);
+        add_part(c, c->square[0], c->Gd, c->wide[0]);
         api_closed_project(c, c->nv, c->wide[0], io->coriolis_matrix);
     }
     for (size_t k = 0; io->christoffel && k < c->nv; k++)

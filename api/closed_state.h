@@ -4,7 +4,7 @@
 #include "closure.h"
 #include "lane_matrix.h"
 
-enum { API_CLOSED_SQUARES = 3, API_CLOSED_WIDES = 5, API_CLOSED_VECTORS = 8 };
+enum { API_CLOSED_SQUARES = 3, API_CLOSED_WIDES = 8, API_CLOSED_VECTORS = 8 };
 
 struct api_closed {
     api_closure        closure; /* that finds the passive coordinates */
@@ -53,15 +53,19 @@ void api_closed_jerks(api_closed *c, const dyn_scene *scene, const double *qd, c
 /* to = G^T x, of nvt x columns */
 void api_closed_project(const api_closed *c, size_t columns, const double *x, double *to);
 
-/* lambda from tau; lambda_dot from tau_dot, too, and Jd. */
+/* lambda from tau; lambda_dot from `left` = tau' - J'^T lambda (nvt) and J' (NULL: 0). */
 void api_closed_forces(api_closed *c);
-void api_closed_force_rates(api_closed *c);
+void api_closed_force_rates(api_closed *c, const double *left, const double *Jd);
+
+/* --- closed_wrenches.c ------------------------------------------------------------------------------------------- */
+
 /* 6 a loop, as the answer has them, from its rows. */
 void api_closed_loop_wrenches(const api_closed *c, const double *lambda, double *wrenches);
-/* The scene with what the loops push and pull, whose values are c->wrenches behind those of the request; and
- * c->wrench_rates; `rates` are of those of the request, NULL: none. */
+/* The scene with what the loops push and pull, whose values are c->wrenches behind those of the request. */
 dyn_scene api_closed_pushed(api_closed *c, const dyn_scene *scene, const double *wrenches);
-void      api_closed_pushed_rates(api_closed *c, const dyn_scene *scene, const double *rates);
+/* Their rates into c->wrench_rates when lambda changes by lambda_dot and the tree moves with qd (NULL: it does not);
+ * `rates` are of the `given` wrenches of the request, NULL: zero. */
+void api_closed_pushed_rates(api_closed *c, size_t given, const double *rates, const double *qd);
 
 /* --- closed_kernels.c -------------------------------------------------------------------------------------------- */
 
@@ -85,6 +89,10 @@ void api_closed_torque_derivative(const dyn_scene *scene, void *ws, const dyn_to
 void api_closed_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks);
 void api_closed_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks);
 void api_closed_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks);
+/* Derivatives of joint wrenches, when wide[1..3] are dqd/dq, dqdd/dq, dqdd/dqd, and wide[5..7] what tau changes by with
+ * q, qd, qdd, but for lambda. */
+void api_closed_joint_wrenches(api_closed *c, const dyn_scene *scene, const dyn_sensitivity *io);
+
 void api_closed_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks);
 void api_closed_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks);
 void api_closed_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks);

@@ -171,7 +171,8 @@ static size_t extra_of(const api_evaluation *e, const api_asked *asked)
         size_t     entries = 1;
         for (size_t axis = 0; axis < API_MAX_RANK && extent[axis] != 0; axis++)
             entries *= extent[axis] == API_NV ? e->model->loops->nv : api_extent(e->model, asked, extent[axis]);
-        if (asked->outputs & API_BIT(i)) sum += entries;
+        bool wrenches = extent[0] == API_BODIES && entries > 6 * e->model->n_bodies; /* by q, qd, qdd, and one more */
+        if (asked->outputs & API_BIT(i)) sum += wrenches ? 4 * entries : entries;
     }
     return sum;
 }

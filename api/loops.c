@@ -197,7 +197,10 @@ static bool put_loops(api_model *model, const api_document *document, api_loops 
 {
     api_loop       *loop = api_arena_take(&model->arena, loops->n, sizeof *loop);
     dyn_frame_pair *pair = api_arena_take(&model->arena, loops->n, sizeof *pair);
-    if (!loop || !pair) return api_reader_no_memory(reader);
+    if (!loop || !pair) {
+        api_reader_no_memory(reader);
+        return false;
+    }
     loops->loop = loop;
     loops->pair = pair;
     for (size_t k = 0; k < loops->n; k++) {

@@ -65,7 +65,6 @@ const api_operation api_sensitivity = {
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS),
-    .tree_outputs  = API_BIT(D_JOINT_WRENCHES_DQ) | API_BIT(D_JOINT_WRENCHES_DQD) | API_BIT(D_JOINT_WRENCHES_DQDD),
     .outputs       = {[DTAU_DQ]               = {"dtau_dq", true, {API_NV, API_NV}},
                       [DTAU_DQD]              = {"dtau_dqd", true, {API_NV, API_NV}},
                       [DTAU_DQDD]             = {"dtau_dqdd", true, {API_NV, API_NV}},

@@ -277,7 +277,7 @@ const api_operation api_trajectory = {
     .takes = API_BIT(API_KNOTS) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_DENSE) |
              API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
              API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
-    .tree_outputs  = OF_TAU_DOT | OF_WRENCHES,
+    .tree_outputs  = OF_TAU_DOT,
     .outputs       = {[TIMES]                      = {"times", true, {0}},
                       [Q]                          = {"q", true, {API_NV}},
                       [QD]                         = {"qd", true, {API_NV}},

@@ -1,0 +1,122 @@
+"""Wrenches in the joints of mechanisms with closed loops, of every kind of loop in space: as a tree would have them on
+which the loops push, and their derivatives against differences."""
+import copy
+
+import numpy as np
+import tap
+from closed import Closed
+
+KINDS = {"spherical": 3, "revolute": 5, "prismatic": 5, "fixed": 6, "planar": 3, "helical": 5}    # rows of E
+LOADS = [{"link": "b1", "force": [1, 2, 3], "torque": [0.1, 0.2, 0.3], "point": [0.1, 0, 0]},
+         {"link": "a3", "force": [3, -1, 2], "frame": "link"}]
+
+
+def to_rpy(R):
+    return [np.arctan2(R[2, 1], R[2, 2]), np.arcsin(-R[2, 0]), np.arctan2(R[1, 0], R[0, 0])]
+
+
+def of_quaternion(r):
+    x, y, z, w = r
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+
+
+def derivative(f, x, h):
+    """Central differences of fourth order, one more axis behind the others."""
+    columns = []
+    for step in np.eye(len(x)) * h:
+        columns.append((8 * (f(x + step) - f(x - step)) - (f(x + 2 * step) - f(x - 2 * step))) / (12 * h))
+    return np.stack(columns, -1)
+
+
+class Wrenches(Closed):
+    def arm(self, name, parent, choose, actuated=False, kind="revolute"):
+        return {"name": name, "parent": parent, "inertial": {
+            "mass": choose.uniform(1, 2), "com": choose.uniform(-0.1, 0.1, 3).tolist(),
+            "inertia": {"xx": 0.02, "yy": 0.025, "zz": 0.03, "xy": 0.002}}, "joint": {
+            "name": "of_" + name, "type": kind, "axis": choose.normal(size=3).tolist(), "actuated": actuated,
+            "origin": {"xyz": choose.uniform(-0.3, 0.3, 3).tolist(), "rpy": choose.uniform(-1, 1, 3).tolist()},
+            "friction": {"viscous": 0.1}, "rotor_inertia": 0.02, "spring": {"stiffness": 2, "damping": 0.1}}}
+
+    def put(self, kind, seed):
+        """Two arms from the base, closed where they are at zero; the first is actuated. Returns the tree alone, too."""
+        choose = np.random.default_rng(seed)
+        links = [self.arm(f"a{i}", f"a{i - 1}" if i > 1 else "base", choose, True, "prismatic" if i == 2 else "revolute")
+                 for i in (1, 2, 3)]
+        for i in range(KINDS[kind]):
+            links.append(self.arm(f"b{i}", f"b{i - 1}" if i else "base", choose, kind="prismatic" if i == 1 else "revolute"))
+        end = links[-1]["name"]
+        document = {"links": links, "frames": [{"name": "hand", "link": "a3", "xyz": [0.1, 0.2, 0.3], "rpy": [0.3, 0.2, 0.1]}]}
+        self.put_model("tree", document)
+        poses = self.ask("tree", "kinematics", {"q": [0] * len(links), "frames": ["hand", end]})["poses"]
+        R, S = (of_quaternion(poses[name]["orientation"]) for name in ("hand", end))
+        way = np.subtract(poses["hand"]["position"], poses[end]["position"])
+        closed = copy.deepcopy(document)
+        closed["frames"].append({"name": "end", "link": end, "xyz": (S.T @ way).tolist(), "rpy": to_rpy(S.T @ R)})
+        loop = {"name": "grip", "frame_a": "hand", "frame_b": "end", "type": kind}
+        if kind not in ("fixed", "spherical"):
+            loop["axis"] = [0.3, 0.5, -0.8]
+        if kind == "helical":
+            loop["pitch"] = 0.2
+        closed["loops"] = [loop]
+        self.put_model("loop", closed)
+        return {name: choose.uniform(-size, size, 3) for name, size in (("q", 0.04), ("qd", 1), ("qdd", 3), ("qddd", 5))}
+
+    def joint_wrenches(self, q, qd, qdd):
+        return np.array(self.ask("loop", "inverse-dynamics", {
+            "q": list(q), "qd": list(qd), "qdd": list(qdd), "wrenches": LOADS, "outputs": ["joint_wrenches"]})["joint_wrenches"])
+
+    def test_a_tree_that_is_pushed(self):
+        """With the wrenches of the loop on it the tree needs nothing at its passive joints, tau at the others, and bears
+        the same in all of them."""
+        for kind in KINDS:
+            s = {name: value.tolist() for name, value in self.put(kind, 12).items()}
+            s.pop("qddd")
+            a = self.ask("loop", "inverse-dynamics", {**s, "wrenches": LOADS, "outputs": ["tau", "joint_wrenches", "full"]})
+            full = a["full"]
+            self.assertLess(full["residual"], 1e-12)
+            poses = self.ask("tree", "kinematics", {"q": full["q"], "frames": ["hand"]})["poses"]
+            place = self.ask("loop", "kinematics", {"q": s["q"], "frames": ["end"]})["poses"]["end"]["position"]
+            R, (F, N) = of_quaternion(poses["hand"]["orientation"]), np.reshape(full["loop_wrenches"][0], (2, 3))
+            F, N = R @ F, R @ N
+            at = {"end": self.document_frame("end"), "hand": self.document_frame("hand")}
+            arm = np.subtract(place, poses["hand"]["position"])
+            push = [{"link": at["end"]["link"], "force": list(F), "torque": list(N), "point": at["end"]["xyz"]},
+                    {"link": "a3", "force": list(-F), "torque": list(-(N + np.cross(arm, F))), "point": at["hand"]["xyz"]}]
+            tree = self.ask("tree", "inverse-dynamics", {"q": full["q"], "qd": full["qd"], "qdd": full["qdd"],
+                                                         "wrenches": LOADS + push, "outputs": ["tau", "joint_wrenches"]})
+            self.near(tree["tau"], [*a["tau"], *[0] * KINDS[kind]], 1e-10, kind)
+            self.near(tree["joint_wrenches"], a["joint_wrenches"], 1e-10, kind)
+
+    def document_frame(self, name):
+        document = self.ok(self.client.get("/v1/models/loop/document"))
+        return next(frame for frame in document["frames"] if frame["name"] == name)
+
+    def test_rates(self):
+        for kind in KINDS:
+            s = self.put(kind, 12)
+            along = lambda t: (s["q"] + t * (s["qd"] + t / 2 * (s["qdd"] + t / 3 * s["qddd"])),
+                               s["qd"] + t * (s["qdd"] + t / 2 * s["qddd"]), s["qdd"] + t * s["qddd"])
+            given = self.ask("loop", "torque-derivative", {**{n: x.tolist() for n, x in s.items()}, "wrenches": LOADS,
+                                                           "outputs": ["joint_wrenches", "joint_wrench_rates"]})
+            self.near(given["joint_wrenches"], self.joint_wrenches(*along(0)), 1e-12, kind)
+            rates = derivative(lambda t: self.joint_wrenches(*along(t[0])), np.zeros(1), 1e-4)[..., 0]
+            self.near(given["joint_wrench_rates"], rates, 1e-7, kind)
+
+    def test_sensitivities(self):
+        names = ["d_joint_wrenches_dq", "d_joint_wrenches_dqd", "d_joint_wrenches_dqdd"]
+        for kind in KINDS:
+            s = self.put(kind, 13)
+            x = [s["q"], s["qd"], s["qdd"]]
+            request = {"q": list(x[0]), "qd": list(x[1]), "qdd": list(x[2]), "wrenches": LOADS}
+            given = self.ask("loop", "sensitivity", {**request, "outputs": names})
+            for i, name in enumerate(names):
+                moved = lambda y, i=i: self.joint_wrenches(*[*x[:i], y, *x[i + 1:]])
+                self.near(given[name], derivative(moved, x[i], 3e-5 if i == 0 else 1e-2), 1e-7, f"{kind} {name}")
+                alone = self.ask("loop", "sensitivity", {**request, "outputs": [name]})
+                self.assertEqual(alone[name], given[name], f"{kind} {name}")
+
+
+if __name__ == "__main__":
+    tap.main()
