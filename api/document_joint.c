@@ -1,6 +1,6 @@
 /* document_joint.c - "joint" of a link: type, origin, axis, limits; what it shares with another. */
+#include "coordinates.h"
 #include "document.h"
-#include <math.h>
 #include <string.h>
 
 typedef struct joint_type {
@@ -98,17 +98,14 @@ static bool read_mimic(const api_entry *joint, api_document_link *link)
                           "a multiplier of 0 couples nothing: a joint that does not move is \"fixed\"");
 }
 
-/* A unit quaternion, the last four, and made so to rounding. */
+/* A unit quaternion, the last four. */
 static bool normalise_home(const api_entry *joint, api_document_link *link)
 {
-    double *r    = link->home + dyn_joint_nq(link->dyn.joint) - 4;
-    double  norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
-    if (!(fabs(norm - 1) <= 1e-6))
-        return api_entry_fail(joint, "home", API_BAD_QUATERNION,
-                              "the last four are a unit quaternion; given is one of %.9g", norm);
-    for (int i = 0; i < 4; i++)
-        r[i] /= norm;
-    return true;
+    double norm = 1;
+    return api_quaternion_normalise(link->home + dyn_joint_nq(link->dyn.joint) - 4, 1, &norm) ||
+           api_entry_fail(joint, "home", API_BAD_QUATERNION,
+                          "the last four are a quaternion of the norm %.9g, which differs from 1 by more than %g", norm,
+                          API_QUATERNION_TOLERANCE);
 }
 
 /* Where the joint is taken to be before loops are closed. */
@@ -118,7 +115,7 @@ static bool read_home(const api_entry *joint, api_document_link *link)
     if (link->has_home && link->dyn.mimic)
         return api_entry_fail(joint, "home", API_BAD_VALUE, "a joint that mimics another has no position of its own");
     if (!link->has_home) return true;
-    if (dyn_joint_nq(link->dyn.joint) == 1) return api_entry_number(joint, "home", API_REQUIRED, link->home);
+    if (dyn_joint_nq(link->dyn.joint) <= 1) return api_entry_number(joint, "home", API_REQUIRED, link->home);
     return api_entry_vector(joint, "home", API_REQUIRED, link->home, (size_t)dyn_joint_nq(link->dyn.joint)) &&
            (!dyn_joint_turns_freely(link->dyn.joint) || normalise_home(joint, link));
 }

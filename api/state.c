@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define QUATERNION_TOLERANCE 1e-6
-
 /* Place i of the request is coordinate order[i]; each coordinate once. */
 static bool read_order(const api_evaluation *e, const api_node *list, const api_place *at, int *order, bool *seen)
 {
@@ -77,30 +75,17 @@ static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_
                        DYN_MAX_ANGLE);
 }
 
-/* A unit quaternion within the tolerance, made one to rounding. */
-static bool normalise(double *quaternion, size_t stride, double *norm)
-{
-    double *x = quaternion, *y = x + stride, *z = y + stride, *w = z + stride;
-    *norm = sqrt(*x * *x + *y * *y + *z * *z + *w * *w);
-    if (!(fabs(*norm - 1) <= QUATERNION_TOLERANCE)) return false;
-    *x /= *norm;
-    *y /= *norm;
-    *z /= *norm;
-    *w /= *norm;
-    return true;
-}
-
 bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t first, double *quaternion, size_t stride,
                           size_t lanes, const api_place *row)
 {
     double norm = 1;
     for (size_t lane = 0; lane < lanes; lane++) {
-        if (normalise(quaternion + lane, stride, &norm)) continue;
+        if (api_quaternion_normalise(quaternion + lane, stride, &norm)) continue;
         if (!row) return false;
         api_place at = api_vector_entry(v, row, first);
         return api_fail_at(e, &at, API_BAD_QUATERNION,
                            "the quaternion that begins here has the norm %.9g, which differs from 1 by more than %g",
-                           norm, QUATERNION_TOLERANCE);
+                           norm, API_QUATERNION_TOLERANCE);
     }
     return true;
 }

@@ -253,11 +253,14 @@ static void joints_that_turn_freely(void **state)
         {FREE("spherical", ",'elastic':{'stiffness':1}"), "bad-value", "/links/0/joint/elastic", "several coordinates"},
         {FREE("spherical", ",'pitch':1"), "bad-value", "/links/0/joint/pitch", "helical"},
         {FREE("floating", ",'origin':{'dh':{}}"), "bad-value", "/links/0/joint/origin", "xyz and rpy"},
+        {FREE("spherical", ",'home':[0,0,0]"), "wrong-shape", "/links/0/joint/home", "4"},
+        {FREE("floating", ",'home':[1,2,3,0,0,0,1.1]"), "bad-quaternion", "/links/0/joint/home", "norm 1.1"},
         {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'spherical'}}," LINK("b", "a", "j.wx",
                                                                                                 "") "]}",
          "duplicate-name", "/links/0/joint/name", "j.wx"},
     };
     CHECK(cases);
+    api_model_release(model_of(FREE("spherical", ",'home':[0,0,0,1]")));
 }
 
 static void helical_and_planar_joints(void **state)
