@@ -1,7 +1,6 @@
 /* lane_matrix.c - see lane_matrix.h. */
 #include "lane_matrix.h"
 #include "../dynamics/dynamics.h"
-#include <string.h>
 
 /* C_ij = sum_l A[i, l] B[l, j], the entries of A being `row` and `inner` apart. */
 static inline __attribute__((always_inline)) void mul_by(size_t W, size_t m, size_t k, size_t n, const double *A,
@@ -39,11 +38,4 @@ void api_matrix_mul_transposed(size_t W, size_t m, size_t k, size_t n, const dou
                                double *C)
 {
     mul(W, m, k, n, A, 1, m, B, add, C);
-}
-
-void api_matrix_transpose(size_t W, size_t m, size_t n, const double *A, double *out)
-{
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < n; j++)
-            memcpy(out + (j * m + i) * W, A + (i * n + j) * W, W * sizeof *A);
 }

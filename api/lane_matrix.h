@@ -7,6 +7,3 @@
 void api_matrix_mul(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add, double *C);
 void api_matrix_mul_transposed(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add,
                                double *C);
-
-/* A^T, of m x n */
-void api_matrix_transpose(size_t W, size_t m, size_t n, const double *A, double *out);

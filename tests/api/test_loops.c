@@ -1,0 +1,232 @@
+/* test_loops.c - closed loops before anything is computed: their documents, what they leave open, how coordinates move,
+ * and the matrices of lanes. */
+#include "api/coordinates.h"
+#include "api/lane_matrix.h"
+#include "api/loops.h"
+#include "dynamics/dynamics.h"
+#include "models.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BAR(name, parent, x, more)                                                                                     \
+    "{'name':'" name "','parent':'" parent "','joint':{'name':'of_" name "','type':'revolute','axis':[0,0,1],"         \
+    "'origin':{'xyz':[" x ",0,0]}" more "}}"
+#define FOUR_BAR(kind)                                                                                                 \
+    "{'links':[" BAR("left", "base", "0", "") "," BAR("rod", "left", "1", ",'actuated':false,'home':-0.5") "," BAR(    \
+        "right", "base", "2", ",'actuated':false") "],"                                                                \
+                                                   "'frames':[{'name':'a','link':'rod','xyz':[2,0,0]},{'name':'b','"   \
+                                                   "link':'right','xyz':[1,0,0]}],"                                    \
+                                                   "'loops':[{'name':'pin','frame_a':'a','frame_b':'b'," kind "}]}"
+#define PIN "'type':'revolute','axis':[0,0,2]"
+
+/* --- documents --------------------------------------------------------------------------------------------------- */
+
+static void coordinates_are_of_actuated_joints(void **state)
+{
+    api_model       *model = model_of(FOUR_BAR(PIN));
+    const api_loops *l     = model->loops;
+    assert_int_equal(model->nq, 1);
+    assert_string_equal(model->position_names[0], "of_left");
+    assert_int_equal(l->nv, 3);
+    assert_int_equal(l->n_passive, 2);
+    assert_string_equal(l->passive_names[1], "of_right");
+    assert_string_equal(l->velocity_names[1], "of_rod");
+    assert_true(l->home[1] == -0.5 && l->home[2] == 0);
+    assert_int_equal(api_place_of(model, &model->dyn->body[0]), 0);
+    assert_int_equal(api_place_of(model, &model->dyn->body[1]), -1);
+    assert_int_equal(l->rows, 5);
+    assert_true(l->loop[0].u[2] == 1);
+    assert_true(l->length == 2);
+    api_model_release(model);
+}
+
+static void documents_come_back(void **state)
+{
+    api_model *model = model_of(FOUR_BAR("'type':'helical','axis':[0,0,2],'pitch':0.1"));
+    assert_non_null(strstr(model->document, "\"axis\":[0,0,2],\"pitch\":0.1"));
+    assert_non_null(strstr(model->document, "\"home\":-0.5"));
+    json_t    *document = json_loads(model->document, JSON_DECODE_INT_AS_REAL, NULL);
+    api_model *again    = model_of_json(document);
+    assert_string_equal(again->revision, model->revision);
+    json_decref(document);
+    api_model_release(again);
+    api_model_release(model);
+}
+
+static void refusals(void **state)
+{
+    assert_refused(FOUR_BAR("'type':'floating'"), "bad-value", "/loops/0/type", "floating");
+    assert_refused(FOUR_BAR("'type':'spherical','axis':[0,0,1]"), "bad-value", "/loops/0/axis", "spherical");
+    assert_refused(FOUR_BAR("'type':'revolute','axis':[0,0,1],'pitch':1"), "bad-value", "/loops/0/pitch", "pitch");
+    assert_refused(FOUR_BAR("'type':'revolute','axis':[0,0,0]"), "bad-value", "/loops/0/axis", "direction");
+    assert_refused(
+        "{'links':[" BAR("l", "base", "0", "") "],'loops':[{'name':'x','frame_a':'l','frame_b':'nobody','type':"
+                                               "'fixed'}]}",
+        "unknown-name", "/loops/0/frame_b", "nobody");
+    assert_refused("{'links':[" BAR("l", "base", "0", "") "],'frames':[{'name':'f','link':'l'}],'loops':[{'name':'x',"
+                                                          "'frame_a':'l','frame_b':'f','type':'fixed'}]}",
+                   "bad-model", "/loops/0", "one body");
+    assert_refused(
+        "{'links':[" BAR("l", "base", "0", "") "],'loops':[{'name':'x','frame_a':'base','frame_b':'l','type':"
+                                               "'fixed'}]}",
+        "bad-model", "/loops", "actuated");
+}
+
+/* --- what is open ------------------------------------------------------------------------------------------------ */
+
+/* Rotation by an angle about the axis k of the first three. */
+static void turn(double angle, int k, double R[9])
+{
+    int i = (k + 1) % 3, j = (k + 2) % 3;
+    memset(R, 0, 9 * sizeof *R);
+    R[4 * k] = 1;
+    R[4 * i] = R[4 * j] = cos(angle);
+    R[3 * i + j]        = -sin(angle);
+    R[3 * j + i]        = sin(angle);
+}
+
+/* At a closed pose the rows change as E says. */
+static void check_rows(const api_loops *l, const double y[3], const double R[9])
+{
+    const double    h    = 1e-6;
+    const api_loop *loop = &l->loop[0];
+    for (int d = 0; d < 6; d++) {
+        double open[2][API_LOOP_ROWS];
+        for (int s = 0; s < 2; s++) {
+            double by = s ? -h : h, moved[3], small[9], turned[9];
+            for (int i = 0; i < 3; i++)
+                moved[i] = y[i] + (d == i ? by : 0);
+            turn(d < 3 ? 0 : by, d % 3, small);
+            for (int i = 0; i < 9; i++)
+                turned[i] = small[i / 3 * 3] * R[i % 3] + small[i / 3 * 3 + 1] * R[3 + i % 3] +
+                            small[i / 3 * 3 + 2] * R[6 + i % 3];
+            api_loop_residual(l, 0, moved, turned, open[s]);
+        }
+        for (size_t r = 0; r < loop->rows; r++)
+            assert_true(fabs((open[0][r] - open[1][r]) / (2 * h) - loop->E[r][d]) < 1e-8);
+    }
+}
+
+static void rows_are_derivatives(void **state)
+{
+    static const struct {
+        const char *kind;
+        size_t      rows;
+        double      angle, along[3];
+    } cases[] = {
+        {FOUR_BAR("'type':'fixed'"), 6, 0, {0, 0, 0}},
+        {FOUR_BAR("'type':'spherical'"), 3, 0.7, {0, 0, 0}},
+        {FOUR_BAR(PIN), 5, 2.5, {0, 0, 0}},
+        {FOUR_BAR("'type':'prismatic','axis':[0,0,1]"), 5, 0, {0, 0, 0.3}},
+        {FOUR_BAR("'type':'planar','axis':[0,0,1]"), 3, -1.2, {0.4, -0.2, 0}},
+        {FOUR_BAR("'type':'helical','axis':[0,0,1],'pitch':0.1"), 5, 0.8, {0, 0, 0.1 * (0.8 + 4 * M_PI)}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        api_model *model = model_of(cases[i].kind);
+        double     R[9], open[API_LOOP_ROWS];
+        turn(cases[i].angle, 2, R);
+        assert_int_equal(model->loops->rows, cases[i].rows);
+        api_loop_residual(model->loops, 0, cases[i].along, R, open);
+        for (size_t r = 0; r < cases[i].rows; r++)
+            assert_true(fabs(open[r]) < 1e-15);
+        check_rows(model->loops, cases[i].along, R);
+        api_model_release(model);
+    }
+}
+
+/* An axis the other way round is as far from closed as can be. */
+static void half_turns_are_open(void **state)
+{
+    const double y[3]    = {0};
+    const char  *kinds[] = {FOUR_BAR(PIN), FOUR_BAR("'type':'fixed'")};
+    for (size_t i = 0; i < 2; i++)
+        for (int k = 0; k < 2; k++) {
+            api_model *model = model_of(kinds[i]);
+            double     R[9], open[API_LOOP_ROWS], sum = 0;
+            turn(M_PI, k, R);
+            api_loop_residual(model->loops, 0, y, R, open);
+            for (size_t r = 0; r < model->loops->rows; r++)
+                sum += open[r] * open[r];
+            assert_true(fabs(sqrt(sum) - M_PI) < 1e-7);
+            api_model_release(model);
+        }
+}
+
+/* --- coordinates ------------------------------------------------------------------------------------------------- */
+
+/* Along a for a while, in steps so small that its turning is in them. */
+static void flow(const dyn_body *body, double *q, const double *a, double time)
+{
+    enum { STEPS = 2000 };
+    for (int i = 0; i < STEPS; i++)
+        api_coordinates_move(body, q, 1, a, time / STEPS);
+}
+
+/* Along a, along b, and back: what is left is the bracket, but for third order. */
+static void brackets_are_what_does_not_commute(void **state)
+{
+    const dyn_joint_kind kinds[] = {DYN_FLOATING, DYN_SPHERICAL};
+    const double         a[6] = {0.3, -0.2, 0.5, 0.7, 0.1, -0.4}, b[6] = {-0.6, 0.4, 0.2, 0.3, 0.9, 0.5}, h = 1e-3;
+    for (size_t i = 0; i < 2; i++) {
+        dyn_body body = {.joint = kinds[i], .ratio = 1};
+        size_t   nq   = (size_t)dyn_joint_nq(kinds[i]);
+        double   q[7] = {0}, there[7], bracket[6];
+        q[nq - 1]     = 1;
+        memcpy(there, q, sizeof q);
+        flow(&body, q, a, h);
+        flow(&body, q, b, h);
+        flow(&body, q, a, -h);
+        flow(&body, q, b, -h);
+        api_coordinates_bracket(&body, 1, a, b, bracket);
+        api_coordinates_move(&body, there, 1, bracket, h * h);
+        for (size_t k = 0; k < nq; k++)
+            assert_true(fabs(q[k] - there[k]) < 0.005 * h * h);
+        assert_true(fabs(q[0]) > 0.05 * h * h);
+    }
+}
+
+/* --- matrices of lanes ------------------------------------------------------------------------------------------- */
+
+enum { M = 5, K = 4, N = 3 };
+
+static void products_have_the_same_bits(void **state)
+{
+    for (size_t W = 1; W <= 8; W *= 2) {
+        double A[M * K * 8], B[K * N * 8], C[M * N * 8], At[M * K * 8], Ct[M * N * 8];
+        for (size_t i = 0; i < M * K * W; i++)
+            A[i] = sin((double)(i / W * 8 + i % W));
+        for (size_t i = 0; i < K * N * W; i++)
+            B[i] = cos((double)(i / W * 8 + i % W));
+        api_matrix_mul(W, M, K, N, A, B, 0, C);
+        for (size_t i = 0; i < M; i++)
+            for (size_t k = 0; k < K; k++)
+                memcpy(At + (k * M + i) * W, A + (i * K + k) * W, W * sizeof *A);
+        api_matrix_mul_transposed(W, M, K, N, At, B, 0, Ct);
+        assert_memory_equal(C, Ct, M * N * W * sizeof *C);
+        for (size_t e = 0; e < M * N * W; e++) {
+            size_t lane = e % W, i = e / W / N, j = e / W % N;
+            double sum = 0;
+            for (size_t k = 0; k < K; k++)
+                sum += sin((double)((i * K + k) * 8 + lane)) * cos((double)((k * N + j) * 8 + lane));
+            assert_true(C[e] == sum);
+        }
+        api_matrix_mul(W, M, K, N, A, B, -1, C);
+        for (size_t e = 0; e < M * N * W; e++)
+            assert_true(C[e] == 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coordinates_are_of_actuated_joints),
+        cmocka_unit_test(documents_come_back),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(rows_are_derivatives),
+        cmocka_unit_test(half_turns_are_open),
+        cmocka_unit_test(brackets_are_what_does_not_commute),
+        cmocka_unit_test(products_have_the_same_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
