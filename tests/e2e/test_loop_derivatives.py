@@ -7,6 +7,7 @@ import numpy as np
 import tap
 from cbor2 import CBORTag
 from closed import Closed
+from harness import Server
 from lagrange import differences, rate
 from parallel_robots import about_centre
 
@@ -24,8 +25,9 @@ def only(state, *names):
     return {name: state[name] for name in names}
 
 
-def payload(model):
-    return only(LOADS[model], *{"payload"} & LOADS[model].keys())
+def loads(model, operation):
+    """What of LOADS an operation takes."""
+    return only(LOADS[model], *{"payload"} & LOADS[model].keys()) if operation in ("mass-matrix", "coriolis") else LOADS[model]
 
 
 class Derivatives(Closed):
@@ -44,8 +46,17 @@ class Derivatives(Closed):
                     expected = self.slopes(model, "inverse-dynamics", "tau", s, name)
                     self.near(answer["dtau_d" + name], expected, 1e-8, f"{model} dtau_d{name}", np.abs(answer["tau"]).max())
                 self.near(answer["tau"], self.ask(model, "inverse-dynamics", {**s, **LOADS[model]})["tau"], 1e-12, model)
-                mass = self.ask(model, "mass-matrix", {"q": s["q"], **payload(model)})
+                mass = self.ask(model, "mass-matrix", {"q": s["q"], **loads(model, "mass-matrix")})
                 self.near(answer["dtau_dqdd"], mass["mass_matrix"], 1e-11, model)
+
+    def test_joint_wrenches(self):
+        for model in self.MODELS:
+            s = only(self.state(model, 27), *MOTION)
+            outputs = ["d_joint_wrenches_d" + name for name in MOTION]
+            answer = self.ask(model, "sensitivity", {**s, **LOADS[model], "outputs": [*outputs, "joint_wrenches"]})
+            for name, output in zip(MOTION, outputs):
+                expected = self.slopes(model, "inverse-dynamics", "joint_wrenches", s, name)
+                self.near(answer[output], expected, 1e-8, f"{model} {output}", np.abs(answer["joint_wrenches"]).max())
 
     def test_forward_sensitivity(self):
         for model in self.MODELS:
@@ -173,7 +184,8 @@ class Identities(Closed):
 class Bits(Closed):
     OPERATIONS = {"inverse-dynamics": (MOTION, ["tau", "joint_wrenches", "full"]), "forward-dynamics": (("q", "qd", "tau"), ["qdd"]),
                   "mass-matrix": (("q",), ["mass_matrix", "inverse"]), "torque-derivative": ((*MOTION, "qddd"), ["tau_dot"]),
-                  "sensitivity": (MOTION, ["dtau_dq", "dtau_dqd", "dtau_dqdd"])}
+                  "sensitivity": (MOTION, ["dtau_dq", "dtau_dqd", "dtau_dqdd"]), "coriolis": (("q", "qd"), ["coriolis_matrix"]),
+                  "forward-sensitivity": (("q", "qd", "tau"), ["dqdd_dq", "dqdd_dqd"])}
 
     def row(self, value, r):
         if isinstance(value, dict):
@@ -184,7 +196,7 @@ class Bits(Closed):
         for model in self.MODELS:
             s = self.states(model, 100, 41)
             for operation, (fields, outputs) in self.OPERATIONS.items():
-                request = {**(payload(model) if operation == "mass-matrix" else LOADS[model]), "outputs": outputs}
+                request = {**loads(model, operation), "outputs": outputs}
                 whole = self.ask_texts(model, operation, {**only(s, *fields), **request})
                 some = self.ask_texts(model, operation, {**{n: s[n][90:97] for n in fields}, **request})
                 one = self.ask_texts(model, operation, {**{n: s[n][93:94] for n in fields}, **request})
@@ -192,6 +204,23 @@ class Bits(Closed):
                 self.assertEqual(alone, self.row(whole, 93), f"{model} {operation}")
                 self.assertEqual(self.row(some, 3), alone, f"{model} {operation}")
                 self.assertEqual(self.row(one, 0), alone, f"{model} {operation}")
+
+    def test_targets(self):
+        """Every width of vectors gives the same bits, and so does a worker."""
+        requests = [(model, operation, {**only(self.states(model, 21, 44), *fields), "outputs": outputs})
+                    for model in self.MODELS for operation, (fields, outputs) in self.OPERATIONS.items()]
+        answers = [self.ask_texts(*request) for request in requests]
+        for arguments in (("--target", "scalar"), ("--target", "sse2"), ("--target", "avx2"), ("--inline-limit", "0")):
+            try:
+                server = Server(*arguments)
+            except RuntimeError:
+                continue    # a target this machine does not have
+            client = server.client()
+            for (model, operation, request), expected in zip(requests, answers):
+                given = client.post(f"/v1/models/{model}/{operation}", request).texts()
+                self.assertEqual(given, expected, f"{arguments} {model} {operation}")
+            client.close()
+            self.assertIsNone(server.stop())
 
     def test_encodings(self):
         for model in self.MODELS:
