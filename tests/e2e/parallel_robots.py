@@ -141,7 +141,7 @@ class Delta(Energies):
         links, frames = by_name(document["links"]), by_name(document["frames"])
         base = links["arm1"]["joint"]["origin"]["xyz"][0]
         self.arm = links["knuckle1a"]["joint"]["origin"]["xyz"][0]
-        self.rod = -links["gimbal_x"]["joint"]["origin"]["xyz"][2]
+        self.rod = -links["platform"]["joint"]["origin"]["xyz"][2]
         self.radius = base + frames["tool"]["xyz"][0]   # of the motors less that of the platform's joints: tool is inwards
         self.outward = [np.array([np.cos(a), np.sin(a), 0]) for a in 2 * np.pi / 3 * np.arange(3)]
         solid = links["arm1"]["inertial"]

@@ -87,7 +87,9 @@ class Documents(Closed):
             self.assertEqual(about["velocity_names"], driven)
             self.assertEqual(about["position_names"], driven)
             self.assertEqual((about["nq"], about["nv"]), (len(driven),) * 2)
-            self.assertEqual(about["passive_names"], [name for name in given if name not in driven])
+            parts = {"spherical": [".qx", ".qy", ".qz", ".qw"]}
+            self.assertEqual(about["passive_names"], [name + part for name in given if name not in driven
+                                                      for part in parts.get(given[name]["type"], [""])])
 
 
 class Requests(Closed):

@@ -167,7 +167,7 @@ class Trees(Closed):
 
 
 class Platforms(Rocked):
-    """The Gough-Stewart platform on a ball joint of its own, and as a free body that six ball joints hold."""
+    """The Gough-Stewart platform on three revolute joints for a ball joint, and as a free body that six of them hold."""
     OUTPUTS = (("inverse-dynamics", (*MOTION,), ["tau"]), ("forward-dynamics", ("q", "qd", "tau"), ["qdd"]),
                ("mass-matrix", ("q",), ["mass_matrix", "inverse"]), ("bias", ("q", "qd"), ["bias", "coriolis", "gravity"]),
                ("coriolis", ("q", "qd"), ["coriolis_matrix", "christoffel"]),
@@ -177,19 +177,18 @@ class Platforms(Rocked):
 
     def variants(self):
         document = copy.deepcopy(self.documents["stewart"])
-        links = [link for link in document["links"] if not link["name"].startswith("gimbal")]
-        platform = next(link for link in links if link["name"] == "platform")
-        turn = rotation([0, 0.3727, 0]) @ rotation([0.1247, 0, 0])      # level, where leg 1 leans at home
-        angle = np.arccos((np.trace(turn) - 1) / 2)
-        axis = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / (2 * np.sin(angle))
-        platform.update(parent="rod1", joint={"name": "ball1", "type": "spherical", "actuated": False, "home": quaternion(angle * axis)})
-        yield "ball", {**document, "links": links}
-        document = copy.deepcopy(document)
-        free = copy.deepcopy(platform)
+        place, platform = next((i, link) for i, link in enumerate(document["links"]) if link["name"] == "platform")
+        gimbal, parent = [], "rod1"
+        for axis, angle in (([0, 1, 0], 0.373), ([1, 0, 0], 0.125), ([0, 0, 1], 0)):
+            gimbal.append({"name": f"gimbal{len(gimbal)}", "parent": parent, "joint": {
+                "name": f"ball1_{len(gimbal)}", "type": "revolute", "axis": axis, "actuated": False, "home": angle}})
+            parent = gimbal[-1]["name"]
+        gimbal[-1].update(name="platform", inertial=platform["inertial"])
+        links = document["links"]
+        yield "gimbal", {**document, "links": links[:place] + gimbal + links[place + 1:]}
         corner = next(frame["xyz"] for frame in document["frames"] if frame["name"] == "centre")
-        free.update(parent="base", joint={"name": "pose", "type": "floating", "actuated": False,
-                                          "home": [-corner[0], -corner[1], 0.9, 0, 0, 0, 1]})
-        document["links"] = [link for link in links if link["name"] != "platform"] + [free]
+        platform.update(parent="base", joint={"name": "pose", "type": "floating", "actuated": False,
+                                              "home": [-corner[0], -corner[1], 0.9, 0, 0, 0, 1]})
         document["loops"].append({"name": "ball1", "frame_a": "platform", "frame_b": "rod1", "type": "spherical"})
         yield "free", document
 
