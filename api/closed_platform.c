@@ -5,6 +5,7 @@
  *
  * It may have more rows than coordinates, if they go together: a planar mechanism's frame stays in its plane. */
 #include "closed_state.h"
+#include "coordinates.h"
 #include <math.h>
 #include <string.h>
 
@@ -106,6 +107,7 @@ bool api_closed_reach(api_closed *c, const dyn_scene *scene, const api_placing *
         bool solved     = api_closure_closed(r, lane) && api_closure_solve(r, lane, 1);
         c->status[lane] = !solved ? API_LOOP_LEFT_OPEN : r->rank[lane] < r->unknowns ? API_LOOP_LOOSE : API_CLOSED;
     }
+    api_coordinates_turn(c->model->dyn, r->q, c->W);
     move(c, to->velocity, NULL, qd);
     api_closure_rate(r, scene, qd, Jd);
     api_matrix_mul(c->W, r->rows, c->nvt, 1, Jd, qd, 0, rest);

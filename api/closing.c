@@ -2,6 +2,7 @@
 #include "closing.h"
 #include "batch.h"
 #include "closed.h"
+#include "coordinates.h"
 #include "operation.h"
 #include "platform.h"
 #include <math.h>
@@ -230,11 +231,13 @@ void api_closing_put_full(const api_evaluation *e, const dyn_scene *scene, const
     api_closed          *c = e->workspace;
     api_full_part        parts[API_FULL_PARTS];
     dyn_inverse_dynamics io = *motion;
+    const double        *from[API_FULL_PARTS];
     io.tau = io.joint_wrenches = NULL;
     e->kernels->inverse_dynamics(scene, e->workspace, &io, 1);
-    const double *from[API_FULL_PARTS];
     api_closed_full(c, from);
     api_full_parts(e->model, parts);
+    double *q = lanes + parts[0].entries * block * e->lanes;
     for (size_t i = 0; i < API_FULL_PARTS; lanes += parts[i++].entries * e->blocks * e->lanes)
         memcpy(lanes + parts[i].entries * block * e->lanes, from[i], parts[i].entries * e->lanes * sizeof *lanes);
+    api_coordinates_turn(e->model->dyn, q, e->lanes);
 }

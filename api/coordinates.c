@@ -54,6 +54,18 @@ static void shift(double *p, size_t stride, const double *r, const double v[3])
         p[i * stride] += v[i] + r[3 * stride] * t[i] + u[i];
 }
 
+void api_coordinates_turn(const dyn_model *model, double *q, size_t W)
+{
+    for (size_t i = 0; i < model->n_bodies; i++) {
+        const dyn_body *b = &model->body[i];
+        if (!dyn_joint_turns_freely(b->joint)) continue;
+        double *r = q + (size_t)(b->q + dyn_joint_nq(b->joint) - 4) * W;
+        for (size_t lane = 0; lane < W; lane++)
+            for (size_t k = 0; r[3 * W + lane] < 0 && k < 4; k++)
+                r[k * W + lane] = -r[k * W + lane];
+    }
+}
+
 void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part)
 {
     double v[3], w[3];

@@ -75,10 +75,12 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
 }
 
 /* A coordinate that moves neither mass nor inertia nor a rotor makes the mass matrix singular. A mass without extent
- * that lies on a revolute axis does too, but only for some configurations: that is told when it happens. */
+ * that lies on a revolute axis does too, but only for some configurations: that is told when it happens. Loops may move
+ * what does not hang on a joint. */
 static bool report_singular(const api_document *document, api_reader *reader)
 {
-    size_t  n      = document->n_links;
+    size_t n = document->n_links;
+    if (document->n_loops > 0) return true;
     double *mass   = api_arena_take(reader->arena, n + 1, sizeof *mass);
     bool   *tensor = api_arena_take(reader->arena, n + 1, sizeof *tensor);
     bool   *moves  = api_arena_take(reader->arena, n, sizeof *moves);
