@@ -39,7 +39,9 @@ static inline void factor_ancestors(const dyn_model *m, int *ancestor)
     for (size_t i = 0; !m->dense && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (b->mimic) continue;
-        int p          = b->parent;
+        int p = b->parent;
+        while (p != DYN_WORLD && m->body[p].mimic) /* a slide */
+            p = m->body[p].parent;
         ancestor[b->v] = p == DYN_WORLD ? -1 : m->body[p].v + dyn_joint_nv(m->body[p].joint) - 1;
     }
 }

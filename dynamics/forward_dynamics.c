@@ -8,16 +8,9 @@
  *     qdd = (u - U^T X alpha_p) / D,   p beginning with f0.
  *
  * Driven coordinates (Featherstone's hybrid dynamics, ch. 9.2) have their qdd in that first motion already: in what is
- * left they are locked, and a driven joint hands on its I and p whole. Joints that turn freely are in released.h.
- *
- * So does the rotor of a rigid motor, its joint's `rotor`, which has no coordinate of its own: locked, it is part of
- * the link that carries it. That it spins at r sdd beside takes a moment r J a sdd of that link, a being its axis, and
- * the effort r (J a . wd) + r^2 J sdd + r S_r^T p_r at the joint. With c = [0; r J a] and the motor on the parent,
- *
- *     U = I S + c,  D = S^T I S + r^2 J,  u = tau - S^T p - r S_r^T p_r,
- *
- * and on the body itself, whose w has S sd in it, D has 2 S^T c more. */
-#include "newton_euler.h"
+ * left they are locked, and a driven joint hands on its I and p whole. Joints that turn freely are in released.h, those
+ * of several bodies in compound.h. */
+#include "compound.h"
 #include "released.h"
 
 typedef struct link_state {
@@ -89,48 +82,17 @@ LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, w
     articulated_project(I, &U, &B->G, b);
 }
 
-LANE_INLINE bool is_spun(const dyn_body *b)
+/* The same of a compound joint. */
+LANE_INLINE void let_compound(const dyn_body *b, int i, compound c, articulated *I, wrench *p, link_state *B,
+                              lane *singular)
 {
-    return b->round && b->mimic;
-}
-
-LANE_INLINE void axis_form(const dyn_body *b, joint_at at, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
-{
-    *a = to_child(b, at, *a, joint, turn);
-}
-
-/* r J a in the axes of body i. */
-LANE_INLINE vec3 spin_moment(const dyn_model *m, const workspace *ws, int i)
-{
-    const dyn_body *b = &m->body[i], *rotor = &m->body[b->rotor];
-    double          a[3];
-    axis_in_parent(rotor, a);
-    vec3 c = times(rotor->spin_inertia * rotor->ratio / b->ratio, vec3_of(a));
-    if (rotor->parent != i) BODY_FORMS(b, axis_form, b, ws->euler.at[i], &c)
-    return c;
-}
-
-/* let_go of a joint with a rotor. */
-LANE_INLINE void let_spin(const dyn_scene *scene, const workspace *ws, const euler_io *io, int i, lane effort,
-                          articulated *I, wrench *p, lane *singular)
-{
-    const dyn_body *b = &scene->model->body[i], *rotor = &scene->model->body[b->rotor];
-    link_state     *B     = &ws->body[i];
-    bool            along = b->joint == DYN_PRISMATIC, on_itself = rotor->parent == i;
-    double          r     = rotor->ratio / b->ratio;
-    wrench          U     = articulated_along(I, b->joint);
-    vec3            c     = spin_moment(scene->model, ws, i);
-    lane            pivot = (along ? U.f.z : U.n.z) + r * r * rotor->spin_inertia;
-    if (on_itself && !along) pivot += c.z + c.z;
-    U.n = add(U.n, c);
-    effort -= r * (ws->euler.on[b->rotor].n.z + joint_passive(rotor, scene->terms, io->q, io->qd));
-    lane d = 1.0 / pivot;
-    B->G   = (wrench){scale(U.f, d), scale(U.n, d)};
-    B->g   = (effort - (along ? p->f.z : p->n.z)) * d;
-    note_pivot(pivot, pivot_floor(b, along), i, singular);
+    lane d = 1.0 / c.pivot;
+    B->G   = (wrench){scale(c.U.f, d), scale(c.U.n, d)};
+    B->g   = c.u * d;
+    note_pivot(c.pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
     if (b->parent == DYN_WORLD) return;
-    *p = (wrench){add(p->f, scale(U.f, B->g)), add(p->n, scale(U.n, B->g))};
-    articulated_take(I, &U, &B->G);
+    *p = (wrench){add(p->f, scale(c.U.f, B->g)), add(p->n, scale(c.U.n, B->g))};
+    articulated_take(I, &c.U, &B->G);
 }
 
 LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *p, link_state *P)
@@ -152,7 +114,7 @@ LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, cons
         link_state     *B = &ws->body[i];
         gather(b, B, &ws->euler.on[i], next, &I, &p);
         next        = b->parent == i - 1;
-        bool locked = is_driven(driven, b->v) || is_spun(b);
+        bool locked = is_driven(driven, b->v) || follows(b);
         if (dyn_joint_turns_freely(b->joint)) {
             loaded on = release_freely(b, i, tau, driven, (loaded){I, p}, &ws->freely[b->quaternion], singular);
             I         = on.I;
@@ -160,13 +122,13 @@ LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, cons
         } else if (!locked) {
             lane effort = joint_effort(b, tau);
             if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, io->q, io->qd);
-            if (b->rotor >= 0)
-                let_spin(scene, ws, io, i, effort, &I, &p, singular);
+            if (is_compound(b))
+                let_compound(b, i, compound_of(scene, &ws->euler, io, i, effort, &I, &p), &I, &p, B, singular);
             else
                 let_go(b, i, effort, &I, &p, B, singular);
         }
         if (b->parent == DYN_WORLD) continue;
-        articulated_to_parent(b, ws->euler.at[i], &I, &p, locked || b->rotor >= 0);
+        articulated_to_parent(b, ws->euler.at[i], &I, &p, locked || is_compound(b));
         if (!next) hand_on(b, &I, &p, &ws->body[b->parent]);
     }
 }
@@ -229,8 +191,7 @@ static void outward_accelerations(const dyn_model *m, const workspace *ws, const
     for (int i = 0; i < (int)m->n_bodies; i++) {
         const dyn_body *b      = &m->body[i];
         link_state     *B      = &ws->body[i];
-        bool            locked = is_driven(driven, b->v);
-        if (is_spun(b)) continue;
+        bool            locked = is_driven(driven, b->v) || follows(b);
         if (b->parent == DYN_WORLD) { /* alpha_p = 0 */
             w = v = vec3_zero();
         } else if (b->parent != i - 1) {
@@ -242,10 +203,11 @@ static void outward_accelerations(const dyn_model *m, const workspace *ws, const
         } else {
             lane sdd = b->parent == DYN_WORLD ? first_acceleration(b, B, locked, &w, &v)
                                               : acceleration(b, ws->euler.at[i], B, locked, &w, &v);
-            if (locked)
-                qdd[b->v] = given ? given[b->v] : lane_of(0);
-            else
+            if (b->slides) v.z += slide_ratio(b) * sdd;
+            if (!locked)
                 qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
+            else if (!follows(b))
+                qdd[b->v] = given ? given[b->v] : lane_of(0);
         }
         if (b->forks) {
             B->w = w;

@@ -209,6 +209,21 @@ static void add_rotor(builder *to, const dyn_link *l, int index)
     if (l->elastic) add_elasticity(to, l, rotor);
 }
 
+/* Body i, without a coordinate, as a part of the joint of body `at`: its slide, or a rotor on one of the two links that
+ * it connects. */
+static bool join(builder *to, int i, int at)
+{
+    const dyn_body *b   = &to->body[i];
+    dyn_body       *own = &to->body[at];
+    if (!b->round) {
+        own->slides = true;
+    } else {
+        if (b->parent != at && b->parent != to->body[at - own->slides].parent) return false;
+        own->rotor = i;
+    }
+    return true;
+}
+
 static void follow_leaders(builder *to, const dyn_description *d)
 {
     for (size_t i = 0; i < to->m->n_bodies; i++) {
@@ -216,11 +231,8 @@ static void follow_leaders(builder *to, const dyn_description *d)
         if (!b->mimic) continue;
         const dyn_link *l      = &d->links[b->link];
         int             at     = to->link[l->mimic ? l->leader : b->link].body;
-        dyn_body       *leader = &to->body[at];
-        if (b->round && !l->mimic && (b->parent == at || b->parent == leader->parent))
-            leader->rotor = (int)i;
-        else
-            to->m->dense = true;
+        const dyn_body *leader = &to->body[at];
+        if (l->mimic || !join(to, (int)i, at)) to->m->dense = true;
         b->q           = leader->q;
         b->v           = leader->v;
         to->m->coupled = true;

@@ -161,6 +161,7 @@ typedef struct dyn_body {
     bool           round;          /* a rotor, alike in every position: that is not read, and zero */
     int            row;            /* among the published bodies, or -1: see dyn_model */
     int            mover;          /* among what has rotor inertia and friction of its own, or -1: see dyn_model */
+    bool           slides;         /* the body before it is the slide of its helical joint */
     int            rotor;          /* body of its motor, if that sits on the body itself or on its parent, else -1 */
     int            q, v;           /* first entries in q and in qd */
     int            dof;            /* its joint's first among all joints' degrees of freedom, mimics' own included */
@@ -220,7 +221,7 @@ typedef struct dyn_model {
     bool                  detached;      /* some body floats on one that moves */
     bool                  branched;      /* some body hangs on other than the one before it */
     bool                  coupled;       /* some body is a mimic: coordinates move several joints */
-    bool                  dense;         /* some mimic is no joint's `rotor`: forward dynamics is not O(n) */
+    bool                  dense;         /* some mimic is no joint's `rotor` or slide: forward dynamics is not O(n) */
     double                gravity[3];    /* m/s^2, world axes */
     double                mass;          /* kg, of all bodies */
     dyn_link_place        base;          /* the base link */

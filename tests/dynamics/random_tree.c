@@ -151,12 +151,12 @@ static void random_joint_forces(random_source *source, unsigned features, dyn_li
     }
 }
 
-/* The link it sits on is chosen when all are there. Inertia I r of the rotor's link and r^2 I stay moderate. */
+/* The link it sits on is chosen when all are there. A part of that link, and at the joint as heavy as other rotors. */
 static void random_motor(random_source *source, unsigned features, dyn_link *l)
 {
     l->motor = (dyn_motor){.present      = true,
-                           .gear_ratio   = random_between(source, 1, 30) * (random_chance(source, 0.5) ? 1 : -1),
-                           .spin_inertia = random_between(source, 1e-5, 1e-3)};
+                           .gear_ratio   = random_between(source, 10, 30) * (random_chance(source, 0.5) ? 1 : -1),
+                           .spin_inertia = random_between(source, 1e-4, 1e-3)};
     random_unit(source, l->motor.axis);
     if ((features & TREE_FRICTION) && random_chance(source, 0.6)) random_friction(source, &l->motor.friction);
     l->rotor_inertia = 0;
@@ -293,7 +293,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     source.neat      = random_chance(&source, 0.5);
     random_inertia(&source, &tree.description.base_inertia);
     if (random_chance(&source, 0.3)) random_vector(&source, 3, 10, tree.description.gravity);
-    if (random_chance(&source, 0.5)) features &= ~(unsigned)TREE_DENSE;
+    if (random_chance(&source, 0.5)) features &= ~(unsigned)(TREE_DENSE | TREE_HELICAL);
     size_t n = 0, free_fixed = joints, free_mimics = joints;
     bool   freely = (features & TREE_FREELY) && seed % 5 >= 3;
     while (joints > 0) {

@@ -61,21 +61,23 @@ static void test_random_robots(void **state)
     }
 }
 
-/* Rigid motors on the links that their joints connect leave it O(n); so do elastic joints with motors anywhere. */
+/* Rigid motors on the links that their joints connect leave it O(n); so do elastic joints with motors anywhere, and
+ * helical ones. */
 static void test_motors_beside_their_joints(void **state)
 {
-    size_t spun[2] = {0};
+    size_t spun[2] = {0}, slid[2] = {0};
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial t = trial_of(seed, random_tree_make(seed, 8, seed % 3 == 0, TREE_ALL & ~TREE_DENSE), ROWS, seed % 3);
         assert_false(t.model->dense);
         for (size_t i = 0; i < t.model->n_bodies; i++) {
             int rotor = t.model->body[i].rotor;
             if (rotor >= 0) spun[t.model->body[rotor].parent == (int)i]++;
+            slid[rotor >= 0] += t.model->body[i].slides;
         }
         check_against_reference(&t);
         trial_free(&t);
     }
-    assert_true(spun[0] > 50 && spun[1] > 20);
+    assert_true(spun[0] > 50 && spun[1] > 20 && slid[0] > 20 && slid[1] > 2);
 }
 
 /* Inverse dynamics of forward dynamics gives the torques back, however badly conditioned the robot: relative to the
