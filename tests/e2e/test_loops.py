@@ -6,7 +6,7 @@ import math
 import numpy as np
 import tap
 from closed import Closed
-from lagrange import Energies, rate
+from lagrange import Energies, derivative, rate
 from linkages import G, FiveBar, turned
 
 
@@ -160,6 +160,27 @@ class FiveBarForm(Closed):
         J, M = self.five.tip_jacobian(q), self.five.mass_matrix(q)
         self.near(answer["inertia"], np.linalg.inv(J @ np.linalg.solve(M, J.T)), 1e-10)
 
+    def test_held(self):
+        """The tip held: M qdd + h = tau + J' f with J qdd + J' qd = 0; on impact M (qd+ - qd) = J' p with J qd+ = 0."""
+        q, qd, tau = np.array([2.1, 0.9]), np.array([0.7, -0.4]), np.array([1.5, 0.5])
+        M, h, J = self.five.mass_matrix(q), self.five.bias(q, qd), self.five.tip_jacobian(q)
+        Jd = derivative(self.five.tip_jacobian, q, qd)
+        for axes, row in ((["x", "y"], J), (["y"], J[1:])):
+            rate = Jd if len(row) == 2 else Jd[1:]
+            felt = np.linalg.inv(row @ np.linalg.solve(M, row.T))
+            force = -felt @ (row @ np.linalg.solve(M, tau - h) + rate @ qd)
+            impulse = -felt @ row @ qd
+            after = qd + np.linalg.solve(M, row.T @ impulse)
+            held = {"q": list(q), "qd": list(qd), "held": [{"frame": "tip", "axes": axes}]}
+            answer = self.ask("five_bar", "forward-dynamics", {**held, "tau": list(tau)})
+            where = ["xyz".index(axis) for axis in axes]
+            self.near(answer["qdd"], np.linalg.solve(M, tau - h + row.T @ force), 1e-9)
+            self.near(np.array(answer["contact_wrenches"][0])[where], force, 1e-9)
+            answer = self.ask("five_bar", "impact", {**held, "outputs": ["qd_after", "contact_impulses", "energy_loss"]})
+            self.near(answer["qd_after"], after, 1e-9, least=1)
+            self.near(np.array(answer["contact_impulses"][0])[where], impulse, 1e-9)
+            self.near(answer["energy_loss"], (qd @ M @ qd - after @ M @ after) / 2, 1e-9)
+
     def test_both_assemblies(self):
         """A guess says which: some of the passive joints by name, or all in order, or a batch of them."""
         form, guess = self.below()
@@ -176,6 +197,55 @@ class FiveBarForm(Closed):
         self.near(below, form.tau(q, qd, qdd), 1e-10)
         self.near(self.ask("five_bar", "mass-matrix", {"q": list(q), "guess": guess})["mass_matrix"], form.mass_matrix(q), 1e-10)
 
+
+
+class Scissors(Closed):
+    """A lift of pairs of crossed bars, each pair on the one below: bars of length l at angles q and -q, the lowest pair with
+    one foot pinned and one on a rail; as many loops as pairs."""
+    LENGTH, MASS = 0.5, 2.0
+
+    def document(self, pairs):
+        turn, l = {"type": "revolute", "axis": [0, 0, 1]}, self.LENGTH
+        inertial = {"solid": "box", "size": [l, 0, 0], "mass": self.MASS, "xyz": [l / 2, 0, 0]}
+        links = [{"name": "foot", "parent": "base", "joint": {"name": "rail", "type": "prismatic", "axis": [1, 0, 0], "actuated": False,
+                                                              "home": l * math.cos(0.4)}}]
+        frames, loops, below = [], [], ("base", "foot")
+        for i in range(pairs):
+            for side, parent, angle in (("rising", below[0], 0.4), ("falling", below[1], math.pi - 0.4)):
+                before = 0 if i == 0 else (math.pi - 0.4 if side == "rising" else 0.4)
+                name = f"{side}{i}"
+                links.append({"name": name, "parent": parent, "inertial": inertial, "joint": {
+                    "name": name + "_pin", **turn, "actuated": name == "rising0", "origin": {"xyz": [l if i else 0, 0, 0]},
+                    **({} if name == "rising0" else {"home": angle - before})}})
+                frames.append({"name": name + "_middle", "link": name, "xyz": [l / 2, 0, 0]})
+            # the end of the falling bar, on the left, carries the next rising one
+            below = f"falling{i}", f"rising{i}"
+            loops.append({"name": f"cross{i}", "frame_a": f"rising{i}_middle", "frame_b": f"falling{i}_middle", **turn})
+        return {"gravity": [0, -9.81, 0], "links": links, "frames": frames, "loops": loops}
+
+    def test_lift(self):
+        """Pair i has its middle at height (i + 1/2) l sin q, above (l/2) cos q of the rail. Near home: from far away a pair
+        may fold onto the one below, which closes the loops as well."""
+        for pairs in (1, 3, 12):
+            self.put_model("lift", self.document(pairs))
+            m, l = self.MASS, self.LENGTH
+
+            class Lift(Energies):
+                def mass_matrix(self, q):
+                    speeds = [((l / 2 * np.sin(q[0]))**2 + ((i + 0.5) * l * np.cos(q[0]))**2) for i in range(pairs)]
+                    return np.array([[sum(2 * m * v + 2 * m * l * l / 12 for v in speeds)]])
+
+                def potential(self, q):
+                    return sum(2 * m * G * (i + 0.5) * l * np.sin(q[0]) for i in range(pairs))
+            form, rows = Lift(), [np.array(row) for row in ([0.38, 0.5, 2.0], [0.4, -1.0, 1.0], [0.43, 0.2, -3.0])]
+            batch = {name: [[row[i]] for row in rows] for i, name in enumerate(("q", "qd", "qdd"))}
+            tau = self.ask("lift", "inverse-dynamics", batch)["tau"]
+            slopes = self.ask("lift", "sensitivity", batch)["dtau_dqdd"]
+            for r, row in enumerate(rows):
+                self.near(tau[r], form.tau(*row.reshape(3, 1)), 1e-9, f"{pairs} pairs")
+                self.near(slopes[r], form.mass_matrix(row[:1]), 1e-9, f"{pairs} pairs")
+            back = self.ask("lift", "forward-dynamics", {"q": batch["q"], "qd": batch["qd"], "tau": tau})["qdd"]
+            self.near(back, batch["qdd"], 1e-8)
 
 
 if __name__ == "__main__":
