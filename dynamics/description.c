@@ -1,0 +1,106 @@
+/* description.c - what a description must be (model.h): finite figures, parents before children, joints that can lead
+ * or follow, motors that have something to turn. */
+#include "description.h"
+#include <math.h>
+
+#define UNIT_TOLERANCE 1e-9 /* of an axis' length: more is a caller's mistake, less is rounding */
+
+static bool all_finite(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
+static bool pose_finite(const dyn_pose *X)
+{
+    return all_finite(&X->R[0][0], 9) && all_finite(X->p, 3);
+}
+
+bool dyn_inertia_finite(const dyn_inertia *I)
+{
+    return isfinite(I->mass) && all_finite(I->com, 3) && all_finite(I->about_com, 6);
+}
+
+static bool is_unit(const double axis[3])
+{
+    return fabs(sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]) - 1) <= UNIT_TOLERANCE;
+}
+
+static bool friction_finite(const dyn_friction *f)
+{
+    return all_finite((const double[]){f->viscous, f->positive, f->negative, f->coulomb_velocity}, 4);
+}
+
+static bool spring_finite(const dyn_spring *s)
+{
+    return all_finite((const double[]){s->stiffness, s->damping, s->rest}, 3);
+}
+
+/* Joints that turn freely have nothing of a single coordinate. */
+static bool bare(const dyn_link *l)
+{
+    const dyn_friction *f         = &l->friction;
+    const dyn_spring   *s         = &l->spring;
+    const double        figures[] = {l->offset,   l->rotor_inertia,    l->pitch,     f->viscous, f->positive,
+                                     f->negative, f->coulomb_velocity, s->stiffness, s->damping, s->rest};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (figures[i] != 0) return false;
+    return l->ratio == 1 && !l->near_end;
+}
+
+static bool joint_figures_good(const dyn_link *l)
+{
+    const double figures[] = {l->offset, l->rotor_inertia, l->pitch};
+    if (dyn_joint_turns_freely(l->joint)) return bare(l);
+    return all_finite(figures, sizeof figures / sizeof *figures) && isfinite(l->ratio) && l->ratio != 0 &&
+           friction_finite(&l->friction) && spring_finite(&l->spring) && is_unit(l->axis);
+}
+
+static bool motor_figures_good(const dyn_motor *m)
+{
+    return !m->present || (isfinite(m->gear_ratio) && m->gear_ratio != 0 && isfinite(m->spin_inertia) &&
+                           friction_finite(&m->friction) && is_unit(m->axis));
+}
+
+/* Joints with one coordinate, which others may share and a motor turn. */
+static bool has_one_coordinate(const dyn_link *l)
+{
+    return l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC || l->joint == DYN_HELICAL;
+}
+
+static bool leader_good(const dyn_description *d, const dyn_link *l)
+{
+    return has_one_coordinate(l) && l->leader >= 0 && (size_t)l->leader < d->n_links &&
+           has_one_coordinate(&d->links[l->leader]) && !d->links[l->leader].mimic;
+}
+
+static bool motor_good(const dyn_description *d, const dyn_link *l)
+{
+    if (l->elastic && (!has_one_coordinate(l) || l->mimic)) return false;
+    if (!l->motor.present) return true;
+    return has_one_coordinate(l) && l->motor.link >= DYN_WORLD && l->motor.link < (int)d->n_links &&
+           l->rotor_inertia == 0;
+}
+
+dyn_status dyn_description_check(const dyn_description *d, int *where)
+{
+    size_t dof = d->floating ? 6 : 0;
+    *where     = DYN_WORLD;
+    if (!all_finite(d->gravity, 3) || !dyn_inertia_finite(&d->base_inertia)) return DYN_BAD_FIGURE;
+    for (size_t i = 0; i < d->n_links; i++) {
+        const dyn_link *l = &d->links[i];
+        *where            = (int)i;
+        if (l->parent < DYN_WORLD || l->parent >= (int)i) return DYN_BAD_PARENT;
+        if ((unsigned)l->joint > DYN_FLOATING) return DYN_BAD_FIGURE;
+        bool moving = l->joint != DYN_FIXED;
+        if (moving && l->mimic && !leader_good(d, l)) return DYN_BAD_LEADER;
+        if (!pose_finite(&l->before) || !pose_finite(&l->after) || !dyn_inertia_finite(&l->inertia) ||
+            (moving && !joint_figures_good(l)) || !motor_figures_good(&l->motor) || !spring_finite(&l->elasticity))
+            return DYN_BAD_FIGURE;
+        if (!motor_good(d, l)) return DYN_BAD_MOTOR;
+        if ((dof += (l->mimic ? 0 : (size_t)dyn_joint_nv(l->joint)) + l->elastic) > DYN_MAX_DOF)
+            return DYN_TOO_MANY_DOF;
+    }
+    return DYN_OK;
+}
