@@ -45,7 +45,8 @@ static bool check_figures(const api_model *model, const api_document *document, 
     char             text[64];
     for (size_t i = 0; i < dyn->n_bodies; i++) {
         const dyn_body *body = &dyn->body[i];
-        double          sum  = body->subtree_mass + body->mass;
+        double          sum  = body->subtree_mass + body->mass + fabs(body->ratio) + fabs(body->friction.viscous) +
+                     fabs(body->friction.positive) + fabs(body->friction.negative);
         for (int k = 0; k < 3; k++)
             sum += fabs(body->p_pc[k]) + fabs(body->h[k]) + fabs(body->E[k]) + fabs(body->E[3 + k]);
         if (!isfinite(sum))

@@ -326,6 +326,9 @@ static void motors_and_elastic_joints(void **state)
          "/motors/0/gear_ratio", "turns nothing"},
         {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':-1}]"), "bad-value",
          "/motors/0/spin_inertia", "negative"},
+        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':1e-200,'spin_inertia':1,'friction':"
+                  "{'viscous':1}}]"),
+         "non-finite", "/links/0", "overflow"},
         {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1},"
                   "{'joint':'j','link':'base','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]"),
          "duplicate-name", "/motors/1/joint", "another motor"},
