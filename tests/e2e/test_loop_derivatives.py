@@ -8,7 +8,7 @@ import tap
 from cbor2 import CBORTag
 from closed import Closed
 from harness import Server
-from lagrange import differences, rate
+from lagrange import differences, extrapolated, rate
 from parallel_robots import about_centre
 
 MOTION = ("q", "qd", "qdd")
@@ -76,6 +76,31 @@ class Derivatives(Closed):
             outputs = {**LOADS[model], "outputs": ["joint_wrenches"]}
             expected = rate(lambda rows: self.ask(model, "inverse-dynamics", {**rows, **outputs})["joint_wrenches"], s)
             self.near(answer["joint_wrench_rates"], expected, 1e-8, model)
+
+    def test_trajectory(self):
+        """Along a spline tau and its rate are those of the states; gradients by the control points by differences."""
+        for model in ("five_bar", "delta"):
+            first, last = self.states(model, 2, 28)["q"]
+            points = np.linspace(first, last, 7)
+            points[3] += 0.05
+            motion = {"degree": 4, "duration": 0.8, "times": [0.1, 0.55]}
+            answer = self.ask(model, "trajectory", {**motion, "control_points": points.tolist(), "dense": True, "outputs": [
+                "q", "qd", "qdd", "qddd", "tau", "tau_dot", "dtau_dcontrol_points", "dtau_dduration"]})
+            states = only(answer, *MOTION, "qddd")
+            expected = self.ask(model, "torque-derivative", states)
+            self.near(answer["tau"], expected["tau"], 1e-12, model)
+            self.near(answer["tau_dot"], expected["tau_dot"], 1e-11, model)
+            shape = points.shape
+
+            def tau(rows):
+                return self.ask(model, "trajectory", {**motion, "outputs": ["tau"], "control_points": [
+                    np.reshape(row, shape).tolist() for row in rows["points"]]})["tau"]
+            slopes = differences(tau, {"points": list(points.ravel())}, "points")
+            self.near(answer["dtau_dcontrol_points"], slopes.reshape(2, shape[1], *shape), 1e-8, model)
+            stretched = [self.ask(model, "trajectory", {**motion, "duration": 0.8 + t, "times": [0.1 * (1 + t / 0.8), 0.55 * (1 + t / 0.8)],
+                                                        "control_points": points.tolist(), "outputs": ["tau"]})["tau"]
+                         for part in (1, 2, 4) for t in (2e-3 / part, -2e-3 / part)]
+            self.near(answer["dtau_dduration"], extrapolated(stretched, 2e-3)[..., 0], 1e-8, model)
 
     def test_by_loads(self):
         """tau is linear in gravity and wrenches: differences are exact; so is qdd in wrenches."""
