@@ -163,18 +163,24 @@ bool api_closing_decode(api_evaluation *e, const api_node *request)
 
 /* --- evaluating -------------------------------------------------------------------------------------------------- */
 
-/* What the tree's kernels write before it is projected: the greatest of what is asked for. */
+/* Entries of an output before it is projected. Derivatives of joint wrenches come from those by q, qd and qdd of the
+ * tree, and one more. */
+static size_t tree_entries(const api_evaluation *e, const api_asked *asked, size_t output)
+{
+    const api_output *o       = &asked->operation->outputs[output];
+    size_t            entries = 1, nv = e->model->loops->nv;
+    if (strncmp(o->name, "d_joint_wrenches", strlen("d_joint_wrenches")) == 0) return 4 * 6 * e->model->n_bodies * nv;
+    for (size_t axis = 0; axis < API_MAX_RANK && o->extent[axis] != 0; axis++)
+        entries *= o->extent[axis] == API_NV ? nv : api_extent(e->model, asked, o->extent[axis]);
+    return entries;
+}
+
+/* What the tree's kernels write before it is projected. */
 static size_t extra_of(const api_evaluation *e, const api_asked *asked)
 {
     size_t sum = 0;
-    for (size_t i = 0; i < api_output_count(asked->operation); i++) {
-        const int *extent  = asked->operation->outputs[i].extent;
-        size_t     entries = 1;
-        for (size_t axis = 0; axis < API_MAX_RANK && extent[axis] != 0; axis++)
-            entries *= extent[axis] == API_NV ? e->model->loops->nv : api_extent(e->model, asked, extent[axis]);
-        bool wrenches = extent[0] == API_BODIES && entries > 6 * e->model->n_bodies; /* by q, qd, qdd, and one more */
-        if (asked->outputs & API_BIT(i)) sum += wrenches ? 4 * entries : entries;
-    }
+    for (size_t i = 0; i < api_output_count(asked->operation); i++)
+        if (asked->outputs & API_BIT(i)) sum += tree_entries(e, asked, i);
     return sum;
 }
 
