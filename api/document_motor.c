@@ -2,7 +2,6 @@
  * locked; that the rotor spins at gear_ratio times what it turns is the core's (dyn_motor). */
 #include "document.h"
 #include <stdio.h>
-#include <string.h>
 
 /* --- each by itself -------------------------------------------------------------------------------------------- */
 
@@ -57,50 +56,30 @@ bool api_document_motors(const api_entry *root, api_document *document, size_t m
 
 /* --- in the tree ------------------------------------------------------------------------------------------------ */
 
-/* `field` is "joint" or "link", and has this name. */
-static bool fail(api_reader *reader, size_t i, const char *field, const char *name, api_code code, const char *what)
-{
-    char pointer[48];
-    snprintf(pointer, sizeof pointer, "/motors/%zu/%s", i, field);
-    return api_fail(reader->problem, code, pointer, "%s \"%.*s\" %s", field, api_text_shown(name), name, what);
-}
-
 static bool has_one_coordinate(const dyn_link *link)
 {
     return link->joint == DYN_REVOLUTE || link->joint == DYN_PRISMATIC || link->joint == DYN_HELICAL;
 }
 
-static bool find_joint(api_document *document, api_reader *reader, size_t i)
+static bool fail(api_reader *reader, size_t i, const api_document_motor *motor, api_code code, const char *what)
 {
-    api_document_motor *motor = &document->motors[i];
-    size_t              k     = 0;
-    while (k < document->n_links && strcmp(document->links[k].joint, motor->joint) != 0)
-        k++;
-    if (k == document->n_links) return fail(reader, i, "joint", motor->joint, API_UNKNOWN_NAME, "is not in this model");
-    dyn_link *link = &document->links[k].dyn;
-    if (!has_one_coordinate(link))
-        return fail(reader, i, "joint", motor->joint, API_BAD_VALUE,
-                    "has not one coordinate, as a joint that a motor turns must have");
-    if (link->motor.present)
-        return fail(reader, i, "joint", motor->joint, API_DUPLICATE_NAME, "has another motor already");
-    if (link->rotor_inertia != 0)
-        return fail(reader, i, "joint", motor->joint, API_BAD_VALUE,
-                    "has a rotor_inertia, beside which the motor's spin_inertia would count: give one of them");
-    motor->turns = (int)k;
-    return true;
+    char pointer[48];
+    snprintf(pointer, sizeof pointer, "/motors/%zu/joint", i);
+    return api_fail(reader->problem, code, pointer, "joint \"%.*s\" %s", api_text_shown(motor->joint), motor->joint,
+                    what);
 }
 
-static bool find_link(const api_document *document, api_reader *reader, size_t i)
+static bool check_joint(const api_document *document, api_reader *reader, size_t i)
 {
-    api_document_motor *motor = &document->motors[i];
-    motor->dyn.link           = DYN_WORLD;
-    if (strcmp(motor->on, document->base) == 0) return true;
-    for (size_t k = 0; k < document->n_links; k++)
-        if (strcmp(document->links[k].name, motor->on) == 0) {
-            motor->dyn.link = (int)k;
-            return true;
-        }
-    return fail(reader, i, "link", motor->on, API_UNKNOWN_NAME, "is not in this model");
+    const api_document_motor *motor = &document->motors[i];
+    const dyn_link           *link  = &document->links[motor->turns].dyn;
+    if (!has_one_coordinate(link))
+        return fail(reader, i, motor, API_BAD_VALUE, "has not one coordinate, as a joint that a motor turns must have");
+    if (link->motor.present) return fail(reader, i, motor, API_DUPLICATE_NAME, "has another motor already");
+    if (link->rotor_inertia != 0)
+        return fail(reader, i, motor, API_BAD_VALUE,
+                    "has a rotor_inertia, beside which the motor's spin_inertia would count: give one of them");
+    return true;
 }
 
 static bool report_standing(api_reader *reader, size_t i, const api_document_motor *motor)
@@ -116,7 +95,7 @@ bool api_document_place_motors(api_document *document, api_reader *reader)
 {
     for (size_t i = 0; i < document->n_motors; i++) {
         api_document_motor *motor = &document->motors[i];
-        if (!find_joint(document, reader, i) || !find_link(document, reader, i)) return false;
+        if (!check_joint(document, reader, i)) return false;
         bool on_base = motor->dyn.link == DYN_WORLD;
         if (!on_base || document->floating)
             api_inertia_add(on_base ? &document->base_inertia : &document->links[motor->dyn.link].dyn.inertia,

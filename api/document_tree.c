@@ -96,7 +96,30 @@ static bool check_coordinate_names(const api_document *document, api_reader *rea
     return true;
 }
 
-static bool check_joint_names(const api_document *document, api_reader *reader)
+/* Place of the link or joint (`what`) of that name, through the map. */
+static bool find(const json_t *map, api_reader *reader, const char *what, const char *name, const char *pointer,
+                 int *place)
+{
+    const json_t *value = json_object_get(map, name);
+    if (!value)
+        return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no %s \"%.*s\" in this model", what,
+                        api_text_shown(name), name);
+    *place = (int)json_integer_value(value);
+    return true;
+}
+
+/* The joints that motors turn. */
+static bool find_turned(api_document *document, api_reader *reader, const json_t *joints)
+{
+    for (size_t i = 0; i < document->n_motors; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "/motors/%zu/joint", i);
+        if (!find(joints, reader, "joint", document->motors[i].joint, text, &document->motors[i].turns)) return false;
+    }
+    return true;
+}
+
+static bool resolve_joint_names(api_document *document, api_reader *reader)
 {
     char    text[64];
     json_t *map = json_object();
@@ -109,19 +132,9 @@ static bool check_joint_names(const api_document *document, api_reader *reader)
     for (size_t i = 0; ok && i < document->n_links; i++)
         ok = check_coordinate_names(document, reader, map, i, false) &&
              check_coordinate_names(document, reader, map, i, true);
+    ok = ok && find_turned(document, reader, map);
     json_decref(map);
     return ok;
-}
-
-/* Place of the link of that name, through the map. */
-static bool find_link(const json_t *map, api_reader *reader, const char *name, const char *pointer, int *place)
-{
-    const json_t *value = json_object_get(map, name);
-    if (!value)
-        return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no link \"%.*s\" in this model",
-                        api_text_shown(name), name);
-    *place = (int)json_integer_value(value);
-    return true;
 }
 
 static bool find_parents(api_document *document, api_reader *reader, const json_t *map)
@@ -129,11 +142,16 @@ static bool find_parents(api_document *document, api_reader *reader, const json_
     char text[64];
     for (size_t i = 0; i < document->n_links; i++) {
         api_document_link *link = &document->links[i];
-        if (!find_link(map, reader, link->parent, link_pointer(document, i, "parent", text), &link->up)) return false;
+        if (!find(map, reader, "link", link->parent, link_pointer(document, i, "parent", text), &link->up))
+            return false;
     }
     for (size_t i = 0; i < document->n_frames; i++) {
         snprintf(text, sizeof text, "/frames/%zu/link", i);
-        if (!find_link(map, reader, document->frames[i].on, text, &document->frames[i].link)) return false;
+        if (!find(map, reader, "link", document->frames[i].on, text, &document->frames[i].link)) return false;
+    }
+    for (size_t i = 0; i < document->n_motors; i++) {
+        snprintf(text, sizeof text, "/motors/%zu/link", i);
+        if (!find(map, reader, "link", document->motors[i].on, text, &document->motors[i].dyn.link)) return false;
     }
     return true;
 }
@@ -143,7 +161,7 @@ static bool resolve_names(api_document *document, api_reader *reader)
     json_t *map = json_object();
     bool    ok  = map || api_reader_no_memory(reader);
     ok          = ok && enter_link_names(document, reader, map) && check_frame_names(document, reader, map) &&
-         check_joint_names(document, reader) && find_parents(document, reader, map);
+         resolve_joint_names(document, reader) && find_parents(document, reader, map);
     json_decref(map);
     return ok;
 }

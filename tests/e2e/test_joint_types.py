@@ -148,6 +148,12 @@ class JointTypes(ServerCase):
                  for i in range(2) for h in (1e-5,)]
         self.assertClose(self.ask("screwed", "bias", {"q": q, "outputs": ["gravity"]})["gravity"], slope, 1e-8)
 
+    def test_helical_joint_without_pitch(self):
+        self.put_model("flat", document("helical", [1, 2, 3], pitch=0))
+        self.put_model("hinge", document("revolute", [1, 2, 3]))
+        s = self.states(3)
+        self.assertEqual(self.ask("flat", "torque-derivative", s), self.ask("hinge", "torque-derivative", s))
+
     def test_mimic_of_a_helical_joint(self):
         """Two nuts of one coordinate: each at its ratio."""
         nut = {"name": "one", "parent": "base", "inertial": body(1, zz=0.05),

@@ -193,6 +193,18 @@ class Motors(ServerCase):
             if name == "mixed":
                 self.assertLess(answer["friction_work"][-1], -1e-3)
 
+    # --- the same bits -------------------------------------------------------------------------------------------
+
+    def test_same_bits_alone_and_in_a_batch(self):
+        for name in self.MODELS:
+            s = self.states(name, 11)
+            for operation, request in (("inverse-dynamics", s), ("forward-dynamics", {"q": s["q"], "qd": s["qd"], "tau": s["qdd"]}),
+                                       ("sensitivity", s), ("energy", {"q": s["q"], "qd": s["qd"]})):
+                batch = self.ask(name, operation, request)
+                for r in (0, 4, 10):
+                    alone = self.ask(name, operation, {key: rows[r] for key, rows in request.items()})
+                    self.assertEqual({key: value[r] for key, value in batch.items()}, alone)
+
     # --- derivatives ---------------------------------------------------------------------------------------------
 
     def test_sensitivity(self):
