@@ -230,6 +230,32 @@ class Bits(Closed):
                 self.assertEqual(self.row(some, 3), alone, f"{model} {operation}")
                 self.assertEqual(self.row(one, 0), alone, f"{model} {operation}")
 
+    def test_outputs_alone(self):
+        """Every output of the contract that loops have is the same alone as with all others."""
+        schemas = self.client.get("/openapi.json").json()["components"]["schemas"]
+        pull = {"wrenches": [{"link": "platform", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4]}]}
+        s = self.states("stewart", 3, 45)
+        for operation, fields in (("inverse-dynamics", MOTION), ("forward-dynamics", ("q", "qd", "tau")), ("mass-matrix", ("q",)),
+                                  ("bias", ("q", "qd")), ("kinematics", (*MOTION, "qddd")), ("energy", ("q", "qd")),
+                                  ("torque-derivative", (*MOTION, "qddd")), ("sensitivity", MOTION),
+                                  ("forward-sensitivity", ("q", "qd", "tau")), ("coriolis", ("q", "qd")), ("task-space", ("q", "qd")),
+                                  ("regressor", MOTION)):
+            request = only(s, *fields)
+            if operation in ("kinematics", "task-space"):
+                request["frame"] = "centre"
+            elif operation in ("inverse-dynamics", "forward-dynamics", "sensitivity", "forward-sensitivity"):
+                request.update(pull)
+            known = schemas["".join(map(str.capitalize, operation.split("-"))) + "Request"]["properties"]["outputs"]["items"]["enum"]
+            alone = {}
+            for output in known:
+                answer = self.client.post(f"/v1/models/stewart/{operation}", {**request, "outputs": [output]})
+                if answer.status == 200:
+                    alone[output] = answer.texts()[output]
+                else:
+                    self.assertIn(self.assertProblem(answer, 422)["code"], ("not-for-loops", "bad-value"), f"{operation} {output}")
+            self.assertGreater(len(alone), 0, operation)
+            self.assertEqual(self.ask_texts("stewart", operation, {**request, "outputs": list(alone)}), alone, operation)
+
     def test_targets(self):
         """Every width of vectors gives the same bits, and so does a worker."""
         requests = [(model, operation, {**only(self.states(model, 21, 44), *fields), "outputs": outputs})
