@@ -22,6 +22,22 @@ static bool read_gear(const api_entry *entry, double *ratio)
     return api_entry_fail(entry, "gear_ratio", API_BAD_VALUE, "a gear ratio of 0 turns nothing");
 }
 
+/* The rotor is a part of the motor, and cannot have more about its axis than all of it. */
+static bool report_rotor(const api_entry *entry, const api_document_motor *motor)
+{
+    static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    double           about    = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            about += motor->dyn.axis[i] * motor->inertia.about_com[at[i][j]] * motor->dyn.axis[j];
+    if (!api_entry_has(entry, "inertial") || motor->dyn.spin_inertia <= about * (1 + 1e-9)) return true;
+    return api_entry_report(
+        entry, "spin_inertia", "warning", "suspicious",
+        "the rotor's %.6g kg m^2 are more than the %.6g that the whole motor, its \"inertial\", has "
+        "about the axis",
+        motor->dyn.spin_inertia, about);
+}
+
 static bool read_motor(const api_entry *root, size_t index, api_document_motor *motor)
 {
     static const char *const fields[] = {"joint",        "link",     "axis",     "gear_ratio",
@@ -34,7 +50,7 @@ static bool read_motor(const api_entry *root, size_t index, api_document_motor *
            read_gear(&entry, &motor->dyn.gear_ratio) &&
            api_entry_not_negative(&entry, "spin_inertia", API_REQUIRED, &motor->dyn.spin_inertia) &&
            api_document_friction(&entry, &motor->dyn.friction) &&
-           api_document_inertial(&entry, motor->on, &motor->inertia);
+           api_document_inertial(&entry, motor->on, &motor->inertia) && report_rotor(&entry, motor);
 }
 
 bool api_document_motors(const api_entry *root, api_document *document, size_t max_links)

@@ -336,6 +336,15 @@ class Motors(ServerCase):
         tau = self.ask("flywheel", "inverse-dynamics", {**still, "qd": [0, 0, 0, 0.5, 0, 0, 3]})["tau"]
         self.assertClose(tau, [0, 0, 0, 0, -0.5 * (0.01 * 3 + 0.02 * 30), 0, 0], 1e-15)
 
+    def test_rotor_heavier_than_its_motor(self):
+        document = planar_two(False)
+        document["motors"][1]["inertial"] = {"mass": 0.1, "inertia": {"xx": 1e-3, "yy": 1e-3, "zz": 1.9e-3}}
+        report = self.put_model("odd", document)["report"]
+        self.assertIn("/motors/1/spin_inertia", [entry["where"] for entry in report])
+        document["motors"][1]["inertial"]["inertia"]["zz"] = 2e-3
+        report = self.put_model("odd", document)["report"]
+        self.assertNotIn("/motors/1/spin_inertia", [entry["where"] for entry in report])
+
     def test_what_is_suspicious(self):
         document = planar_two(True)
         document["motors"].pop()
