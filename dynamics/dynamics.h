@@ -152,8 +152,9 @@ typedef struct dyn_coriolis {
 } dyn_coriolis;
 
 /* tau = regressor * parameters + joint_regressor * joint parameters, friction sharp and of equal magnitude both ways.
- * Parameters of a body: m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz about its link's origin, link axes. Of a joint: rotor
- * inertia, viscous, Coulomb. */
+ * Parameters of a body: m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz about its link's origin, link axes, the rotors on it
+ * locked. Of a mover: rotor inertia, viscous, Coulomb; a motor's spin inertia stands in the place of its mover's rotor
+ * inertia. */
 typedef struct dyn_regressor {
     const double *q, *qd, *qdd;
     double       *regressor;       /* nv x 10 n_rows */
