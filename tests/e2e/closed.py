@@ -8,7 +8,24 @@ from harness import ROOT, ServerCase
 from linkages import FiveBar, FourBar
 from parallel_robots import Delta, Stewart, rotation
 
+MOTION = ("q", "qd", "qdd")
+LOADS = {
+    "four_bar": {"wrenches": [{"link": "coupler", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "point": [0.02, 0.01, 0]}],
+                 "payload": {"link": "rocker", "mass": 0.3, "com": [0.05, 0.02, 0]}},
+    "five_bar": {"wrenches": [{"link": "right_rod", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "frame": "link"}]},
+    "delta": {"payload": {"link": "platform", "mass": 0.3, "com": [0.05, 0.02, -0.1]}},
+    "stewart": {"wrenches": [{"link": "platform", "force": [30, -20, 10], "torque": [3, 2, 4], "point": [0.2, 0.1, 0]}],
+                "payload": {"link": "platform", "mass": 5, "com": [0.1, 0.2, 0.1], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.2}}}}
 BIAS = ["bias", "coriolis", "gravity", "friction"]
+
+
+def only(state, *names):
+    return {name: state[name] for name in names}
+
+
+def loads(model, operation):
+    """What of LOADS an operation takes."""
+    return only(LOADS[model], *{"payload"} & LOADS[model].keys()) if operation in ("mass-matrix", "coriolis") else LOADS[model]
 
 
 def bundled(name):

@@ -98,7 +98,8 @@ class Requests(Closed):
 
     def test_states(self):
         self.refused(self.post("four_bar", "inverse-dynamics", q=[1, 0, 0]), "wrong-shape", "/q")
-        self.refused(self.post("four_bar", "inverse-dynamics", q={"crank_joint": 1, "rocker_joint": 1}), "unknown-name", "/q/rocker_joint")
+        both = {"crank_joint": 1, "rocker_joint": 1}
+        self.refused(self.post("four_bar", "inverse-dynamics", q=both), "unknown-name", "/q/rocker_joint")
 
     def test_guesses(self):
         ask = lambda guess, model="four_bar", q=(1,): self.post(model, "inverse-dynamics", q=list(q), guess=guess)
@@ -167,7 +168,8 @@ class Requests(Closed):
 
     def test_what_has_no_meaning(self):
         """One clear refusal each."""
-        for operation, request in (("inverse-dynamics", {"free": ["crank_joint"]}), ("ground-reaction", {"feet": [{"frame": "crank_end"}]})):
+        for operation, request in (("inverse-dynamics", {"free": ["crank_joint"]}),
+                                   ("ground-reaction", {"feet": [{"frame": "crank_end"}]})):
             self.assertProblem(self.post("four_bar", operation, q=[1], **request), 422)
 
 

@@ -45,8 +45,9 @@ class Simulation(Closed):
             self.put_model("free", document)
             s = self.state(model, 52)
             hold = self.ask("free", "bias", {"q": s["q"], "outputs": ["gravity"]})["gravity"]
-            a = self.ask("free", "simulate", {"q": s["q"], "qd": s["qd"], "duration": 0.15, "step": 1e-3, "samples": 4, "input": {"tau": hold},
-                                              "outputs": ["kinetic", "potential", "actuator_work", "q"]})
+            a = self.ask("free", "simulate", {
+                "q": s["q"], "qd": s["qd"], "duration": 0.15, "step": 1e-3, "samples": 4, "input": {"tau": hold},
+                "outputs": ["kinetic", "potential", "actuator_work", "q"]})
             total = np.add(a["kinetic"], a["potential"]) - a["actuator_work"]
             self.near(total, [total[0]] * 4, 1e-8, model)
             self.assertGreater(np.abs(np.subtract(a["q"][-1], a["q"][0])).max(), 0.01)

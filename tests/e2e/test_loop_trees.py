@@ -4,13 +4,11 @@ import copy
 
 import numpy as np
 import tap
-from closed import Closed, Rocked
+from closed import MOTION, Closed, Rocked
 from lagrange import Energies, extrapolated
 from linkages import across, turned
 from parallel_robots import quaternion, rotation
 from test_ground import moved
-
-MOTION = ("q", "qd", "qdd")
 
 
 class Trees(Closed):
@@ -29,7 +27,7 @@ class Trees(Closed):
         self.assertEqual((put["nq"], put["nv"]), (8, 7))
         s, rows = self.rows("four_bar", 61)
         still = [0, 0, 0, 0, 0, 0]
-        batch = {"q": [[0, 0, 0, 0, 0, 0, 1, *q] for q in s["q"]], "qd": [still + x for x in s["qd"]], "qdd": [still + x for x in s["qdd"]]}
+        batch = {"q": [[*still, 1, *q] for q in s["q"]], **{n: [still + x for x in s[n]] for n in ("qd", "qdd")}}
         tau = self.ask("carried", "inverse-dynamics", batch)["tau"]
         for r, ((q,), (qd,), (qdd,)) in enumerate(rows):
             torque, (crank, rocker, *_) = self.four.forces(q, qd, qdd)
@@ -39,9 +37,10 @@ class Trees(Closed):
         back = self.ask("carried", "forward-dynamics", {"q": batch["q"], "qd": batch["qd"], "tau": tau})["qdd"]
         self.near(back, batch["qdd"], 1e-8)
         # nothing holds it, nothing weighs: the centre of mass does not accelerate
-        free = self.ask("carried", "forward-dynamics", {"q": batch["q"], "qd": batch["qd"], "tau": [0] * 7, "gravity": [0, 0, 0]})["qdd"]
+        state = {"q": batch["q"], "qd": batch["qd"]}
+        free = self.ask("carried", "forward-dynamics", {**state, "tau": [0] * 7, "gravity": [0, 0, 0]})["qdd"]
         mass = 2 + sum(link["inertial"]["mass"] for link in document["links"])
-        a = self.ask("carried", "kinematics", {"q": batch["q"], "qd": batch["qd"], "qdd": free, "frame": "ground", "outputs": ["acceleration"]})
+        a = self.ask("carried", "kinematics", {**state, "qdd": free, "frame": "ground", "outputs": ["acceleration"]})
         for r, ((q,), (qd,), _) in enumerate(rows):
             masses = [bar[0] for bar in (self.four.crank, self.four.rocker, self.four.coupler)]
             moved = [c + free[r][5] * across(p) for c, p in zip(self.four.accelerations(q, qd, free[r][6])[0], self.four.centres(q))]
@@ -151,7 +150,7 @@ class Trees(Closed):
         document["links"][2].update(parent="ground", joint={"name": "coupler_joint", "type": "planar", "axis": [0, 0, 1],
                                                             "actuated": False, "home": [0.1, 0.07, 0.3]})
         document["frames"].append({"name": "rocker_end", "link": "rocker", "xyz": [self.four.c, 0, 0]})
-        document["loops"].append({"name": "rocker_pin", "frame_a": "rocker_end", "frame_b": "coupler", "type": "revolute", "axis": [0, 0, 1]})
+        document["loops"].append({**document["loops"][0], "name": "rocker_pin", "frame_a": "rocker_end", "frame_b": "coupler"})
         self.put_model("pinned", document)
         s, rows = self.rows("four_bar", 66)
         answer = self.ask("pinned", "inverse-dynamics", {**s, "outputs": ["tau", "full"]})
@@ -171,7 +170,8 @@ class Platforms(Rocked):
     OUTPUTS = (("inverse-dynamics", (*MOTION,), ["tau"]), ("forward-dynamics", ("q", "qd", "tau"), ["qdd"]),
                ("mass-matrix", ("q",), ["mass_matrix", "inverse"]), ("bias", ("q", "qd"), ["bias", "coriolis", "gravity"]),
                ("coriolis", ("q", "qd"), ["coriolis_matrix", "christoffel"]),
-               ("torque-derivative", (*MOTION, "qddd"), ["tau_dot"]), ("energy", ("q", "qd"), ["kinetic", "potential", "com_velocity", "momentum_matrix"]),
+               ("torque-derivative", (*MOTION, "qddd"), ["tau_dot"]),
+               ("energy", ("q", "qd"), ["kinetic", "potential", "com_velocity", "momentum_matrix"]),
                ("sensitivity", (*MOTION,), ["dtau_dq", "dtau_dqd", "dtau_dqdd"]),
                ("forward-sensitivity", ("q", "qd", "tau"), ["dqdd_dq", "dqdd_dqd"]))
 
@@ -194,7 +194,8 @@ class Platforms(Rocked):
 
     def test_same_robot(self):
         s = self.states("stewart", 5, 71)
-        expected = {name: self.ask("stewart", name, {**{n: s[n] for n in given}, "outputs": outputs}) for name, given, outputs in self.OUTPUTS}
+        expected = {name: self.ask("stewart", name, {**{n: s[n] for n in given}, "outputs": outputs})
+                    for name, given, outputs in self.OUTPUTS}
         for model, document in self.variants():
             put = self.put_model(model, document)
             self.assertEqual((put["nq"], put["nv"]), (6, 6))

@@ -103,7 +103,8 @@ class DeltaForm(Closed):
         """Motors to platform by three spheres, platform to motors by the triangle of each arm; it does not turn."""
         s = self.states("delta", 30, 1)
         motion = {n: s[n] for n in ("q", "qd", "qdd")}
-        answer = self.ask("delta", "kinematics", {**motion, "frame": "tool", "outputs": ["poses", "velocity", "acceleration", "jacobian"]})
+        answer = self.ask("delta", "kinematics", {
+            **motion, "frame": "tool", "outputs": ["poses", "velocity", "acceleration", "jacobian"]})
         for r, (q, qd, qdd) in enumerate(zip(*(np.array(s[n]) for n in motion))):
             p = self.delta.platform(q)
             self.near(self.delta.angles(p), q, 1e-11)

@@ -43,8 +43,8 @@ class Stewart(Rocked):
             self.near(answer["poses"]["centre"][name], platform[name], 1e-12, name)
         for name in ("velocity", "acceleration"):
             self.near(answer[name], platform[name], 1e-10, name)
-        back = self.ask("stewart", "forward-dynamics", {"platform": {n: platform[n] for n in ("frame", "position", "orientation", "velocity")},
-                                                        "tau": self.expected(poses).tolist()})
+        del platform["acceleration"]
+        back = self.ask("stewart", "forward-dynamics", {"platform": platform, "tau": self.expected(poses).tolist()})
         self.assertEqual(list(back), ["q", "qd", "qdd"])
         self.near(back["qdd"], self.driven(poses)["qdd"], 1e-8)
 

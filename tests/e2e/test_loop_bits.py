@@ -1,0 +1,102 @@
+"""Mechanisms with closed loops: a state gives the same bits alone, in any batch, encoding, width of vectors and company."""
+import struct
+
+import cbor2
+import numpy as np
+import tap
+from cbor2 import CBORTag
+from closed import MOTION, Closed, loads, only
+from harness import Server
+
+
+class Bits(Closed):
+    OPERATIONS = {"inverse-dynamics": (MOTION, ["tau", "joint_wrenches", "full"]), "forward-dynamics": (("q", "qd", "tau"), ["qdd"]),
+                  "mass-matrix": (("q",), ["mass_matrix", "inverse"]), "torque-derivative": ((*MOTION, "qddd"), ["tau_dot"]),
+                  "sensitivity": (MOTION, ["dtau_dq", "dtau_dqd", "dtau_dqdd"]), "coriolis": (("q", "qd"), ["coriolis_matrix"]),
+                  "forward-sensitivity": (("q", "qd", "tau"), ["dqdd_dq", "dqdd_dqd"])}
+
+    def row(self, value, r):
+        if isinstance(value, dict):
+            return {name: part if name.endswith("_names") else self.row(part, r) for name, part in value.items()}
+        return value[r]
+
+    def test_alone_and_in_batches(self):
+        for model in self.MODELS:
+            s = self.states(model, 100, 41)
+            for operation, (fields, outputs) in self.OPERATIONS.items():
+                request = {**loads(model, operation), "outputs": outputs}
+                whole = self.ask_texts(model, operation, {**only(s, *fields), **request})
+                some = self.ask_texts(model, operation, {**{n: s[n][90:97] for n in fields}, **request})
+                one = self.ask_texts(model, operation, {**{n: s[n][93:94] for n in fields}, **request})
+                alone = self.ask_texts(model, operation, {**{n: s[n][93] for n in fields}, **request})
+                self.assertEqual(alone, self.row(whole, 93), f"{model} {operation}")
+                self.assertEqual(self.row(some, 3), alone, f"{model} {operation}")
+                self.assertEqual(self.row(one, 0), alone, f"{model} {operation}")
+
+    def test_outputs_alone(self):
+        """Every output of the contract that loops have is the same alone as with all others."""
+        schemas = self.client.get("/openapi.json").json()["components"]["schemas"]
+        pull = {"wrenches": [{"link": "platform", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4]}]}
+        s = self.states("stewart", 3, 45)
+        for operation, fields in (("inverse-dynamics", MOTION), ("forward-dynamics", ("q", "qd", "tau")), ("mass-matrix", ("q",)),
+                                  ("bias", ("q", "qd")), ("kinematics", (*MOTION, "qddd")), ("energy", ("q", "qd")),
+                                  ("torque-derivative", (*MOTION, "qddd")), ("sensitivity", MOTION),
+                                  ("forward-sensitivity", ("q", "qd", "tau")), ("coriolis", ("q", "qd")), ("task-space", ("q", "qd")),
+                                  ("regressor", MOTION)):
+            request = only(s, *fields)
+            if operation in ("kinematics", "task-space"):
+                request["frame"] = "centre"
+            elif operation in ("inverse-dynamics", "forward-dynamics", "sensitivity", "forward-sensitivity"):
+                request.update(pull)
+            known = schemas["".join(map(str.capitalize, operation.split("-"))) + "Request"]["properties"]["outputs"]["items"]["enum"]
+            alone = {}
+            for output in known:
+                answer = self.client.post(f"/v1/models/stewart/{operation}", {**request, "outputs": [output]})
+                if answer.status == 200:
+                    alone[output] = answer.texts()[output]
+                else:
+                    self.assertIn(self.assertProblem(answer, 422)["code"], ("not-for-loops", "bad-value"), f"{operation} {output}")
+            self.assertGreater(len(alone), 0, operation)
+            self.assertEqual(self.ask_texts("stewart", operation, {**request, "outputs": list(alone)}), alone, operation)
+
+    def test_targets(self):
+        """Every width of vectors gives the same bits, and so does a worker."""
+        requests = [(model, operation, {**only(self.states(model, 21, 44), *fields), "outputs": outputs})
+                    for model in self.MODELS for operation, (fields, outputs) in self.OPERATIONS.items()]
+        answers = [self.ask_texts(*request) for request in requests]
+        for arguments in (("--target", "scalar"), ("--target", "sse2"), ("--target", "avx2"), ("--inline-limit", "0")):
+            try:
+                server = Server(*arguments)
+            except RuntimeError:
+                continue    # a target this machine does not have
+            client = server.client()
+            for (model, operation, request), expected in zip(requests, answers):
+                given = client.post(f"/v1/models/{model}/{operation}", request).texts()
+                self.assertEqual(given, expected, f"{arguments} {model} {operation}")
+            client.close()
+            self.assertIsNone(server.stop())
+
+    def test_encodings(self):
+        for model in self.MODELS:
+            s = self.states(model, 7, 42)
+            n = len(s["q"][0])
+            packed = {name: CBORTag(40, [[7, n], CBORTag(86, struct.pack(f"<{7 * n}d", *np.ravel(s[name])))]) for name in MOTION}
+            answer = self.client.post(f"/v1/models/{model}/inverse-dynamics", cbor2.dumps(packed), Content_Type="application/cbor")
+            shape, values = cbor2.loads(answer.body)["tau"].value
+            self.assertEqual(shape, [7, n])
+            plain = self.ask(model, "inverse-dynamics", only(s, *MOTION))["tau"]
+            self.assertEqual(list(struct.unpack(f"<{7 * n}d", values.value)), [x for row in plain for x in row], model)
+
+    def test_beside_one_another(self):
+        for model in self.MODELS:
+            s = self.states(model, 5, 43)
+            answer = self.ask_texts(model, "evaluate", {**only(s, *MOTION, "tau"), "operations": {
+                name: {"outputs": outputs} for name, (fields, outputs) in self.OPERATIONS.items() if "qddd" not in fields}})
+            for name, (fields, outputs) in self.OPERATIONS.items():
+                if "qddd" not in fields:
+                    alone = self.ask_texts(model, name, {**only(s, *fields), "outputs": outputs})
+                    self.assertEqual(answer[name], alone, f"{model} {name}")
+
+
+if __name__ == "__main__":
+    tap.main()
