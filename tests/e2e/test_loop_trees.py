@@ -1,5 +1,5 @@
-"""Loops closed on trees with all that trees may have: a moving base, joints that mimic others, motors, elastic joints,
-springs; the same mechanism hung up in different trees."""
+"""Loops closed on trees with all that trees may have: a moving base, joints that mimic others, motors, elastic joints;
+the same mechanism hung up in different trees."""
 import copy
 
 import numpy as np
