@@ -1,0 +1,115 @@
+/* sensitivity_entries.h - the entries of dtau/dq, dtau/dqd, dtau/dqdd that a dof a has with the joint of a body on its
+ * way to the base, where its change is: rows d tau_a / db by t, r and k, columns d tau_b / da by F (see sensitivity.c).
+ */
+#pragma once
+#include "spatial_body.h"
+
+/* One block of results. */
+typedef struct results {
+    lane *dq, *dqd, *dqdd;                      /* nv x nv */
+    lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_rows x 6 x nv */
+    lane *dgravity;                             /* nv x 3 */
+} results;
+
+/* Entry (row, column); with mimics several pairs of joints meet in one. */
+LANE_INLINE void put(const dyn_model *m, lane *M, size_t row, size_t column, lane x)
+{
+    lane *entry = &M[row * (size_t)m->nv + column];
+    *entry      = m->coupled ? *entry + x : x;
+}
+
+/* S . F at a joint */
+LANE_INLINE lane along(const dyn_body *b, const wrench *F)
+{
+    return coordinate_effort(b, b->joint == DYN_PRISMATIC ? F->f.z : F->n.z);
+}
+
+/* d tau_a / db for the joint of the body where c is. */
+LANE_INLINE void put_joint_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
+                               const spatial_state *B, const change *c, bool held)
+{
+    const wrench *t = &c->t;
+    lane          q, qd = lane_of(0);
+    if (b->parent == DYN_WORLD) { /* psi' is zero, psi'' that of gravity */
+        q = B->Q.v.x * t->f.x + B->Q.v.y * t->f.y;
+    } else {
+        q  = dot(B->Q.v, t->f);
+        qd = B->P.v.x * t->f.x + B->P.v.y * t->f.y;
+        if (b->joint == DYN_REVOLUTE) {
+            q += dot(B->Q.w, t->n) + (B->P.w.x * c->r.x + B->P.w.y * c->r.y);
+            qd += B->P.w.x * t->n.x + B->P.w.y * t->n.y;
+        }
+        qd += qd;
+    }
+    if (b->joint == DYN_REVOLUTE) {
+        qd += coordinate_effort(b, c->r.z);
+        if (held) q += coordinate_effort(b, c->k.z);
+    }
+    put(m, out->dq, a, (size_t)b->v, q);
+    put(m, out->dqd, a, (size_t)b->v, qd);
+}
+
+LANE_INLINE void spread(wrench w, lane x[6])
+{
+    store3(x, w.f);
+    store3(x + 3, w.n);
+}
+
+/* The same for a joint that turns freely, all axes at once: (u x S) . f = -S . (u x* f), so that with psi' = v_p x S,
+ * psi'' = a_p x S + v_p x psi', S' = v x S the sums over axes are
+ *     q:  v_p x* (v_p x* t) - a_p x* t + (0; r x w_p + k),   qd:  -(v_p + v) x* t + (0; r).
+ * On the ground v_p = 0, and a_p is linear. */
+LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
+                               const spatial_state *B, const change *c, const int first)
+{
+    const wrench t = c->t;
+    twist        u = B->v;
+    wrench       q = {vec3_zero(), cross_add(c->k, t.f, B->Q.v)};
+    lane         dq[6], dqd[6];
+    if (b->parent != DYN_WORLD) {
+        u   = twist_add(u, B->P);
+        q.f = cross(t.f, B->Q.w);
+        q.n = cross_add(cross_add(q.n, t.n, B->Q.w), c->r, B->P.w);
+        q   = wrench_add(q, twist_cross_wrench(B->P, twist_cross_wrench(B->P, t)));
+    }
+    spread(q, dq);
+    spread((wrench){cross(t.f, u.w), cross_add(cross_add(c->r, t.n, u.w), t.f, u.v)}, dqd);
+    for (int n = first; n < 6; n++) {
+        put(m, out->dq, a, (size_t)(b->v + n - first), dq[n]);
+        put(m, out->dqd, a, (size_t)(b->v + n - first), dqd[n]);
+    }
+}
+
+/* d tau_b / da and the mass matrix for its axes. */
+LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const change *c,
+                                  const int first)
+{
+    lane q[6], qd[6], t[6];
+    spread(c->q, q);
+    spread(c->qd, qd);
+    spread(c->t, t);
+    for (int n = first; n < 6; n++) {
+        size_t v = (size_t)(b->v + n - first);
+        put(m, out->dq, v, a, q[n]);
+        put(m, out->dqd, v, a, qd[n]);
+        put(m, out->dqdd, v, a, t[n]);
+        put(m, out->dqdd, a, v, t[n]);
+    }
+}
+
+/* Both forms with the number of axes as a constant. */
+static void put_free_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const spatial_state *B,
+                         const change *c)
+{
+    if (b->joint == DYN_FLOATING)
+        free_row_form(m, out, a, b, B, c, 0);
+    else
+        free_row_form(m, out, a, b, B, c, 3);
+}
+static void put_free_column(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const change *c)
+{
+    if (b->joint == DYN_FLOATING)
+        free_column_form(m, out, a, b, c, 0);
+    else
+        free_column_form(m, out, a, b, c, 3);
+}
