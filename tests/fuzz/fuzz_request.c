@@ -13,8 +13,11 @@ static const char arm[] =
     "\"frames\":[{\"name\":\"tip\",\"link\":\"b\"}]}";
 static const char craft[] =
     "{\"base\":{\"type\":\"floating\",\"inertial\":{\"solid\":\"sphere\",\"size\":[1],\"mass\":1}},\"links\":["
-    "{\"name\":\"a\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":\"continuous\",\"axis\":[1,1,0]}}]}";
-
+    "{\"name\":\"a\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":\"continuous\",\"axis\":[1,1,0]}},"
+    "{\"name\":\"b\",\"parent\":\"a\",\"joint\":{\"name\":\"s\",\"type\":\"spherical\",\"origin\":{\"xyz\":[0,0,1]}},"
+    "\"inertial\":{\"solid\":\"box\",\"size\":[1,2,3],\"mass\":1}},"
+    "{\"name\":\"c\",\"parent\":\"b\",\"joint\":{\"name\":\"f\",\"type\":\"floating\"},"
+    "\"inertial\":{\"solid\":\"sphere\",\"size\":[1],\"mass\":2,\"xyz\":[0,1,0]}}]}";
 static const char spring[] =
     "{\"links\":["
     "{\"name\":\"a\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":\"revolute\",\"axis\":[0,1,0],"
