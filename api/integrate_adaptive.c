@@ -1,5 +1,6 @@
 /* integrate_adaptive.c - steps that keep a tolerance, with ARKODE: see integrate.h. */
 #include "integrate.h"
+#include "plant_stick.h"
 #include <arkode/arkode_arkstep.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
@@ -11,6 +12,8 @@
 
 enum { LOOK = 64 /* steps between two looks at the watch */, VECTORS = 48 /* that ARKODE has at most, of y's size */ };
 
+enum { MOST_CHANGES = 1000000 /* from sliding to sticking and back */ };
+
 #define SLOW 1e-3 /* rad/s or m/s */
 
 struct api_adaptive {
@@ -20,6 +23,7 @@ struct api_adaptive {
     SUNMatrix       jacobian;
     SUNLinearSolver solver;
     void           *arkode;
+    size_t          changes; /* of joints that stick or slide */
 };
 
 size_t api_adaptive_bytes(const api_plant *p)
@@ -66,6 +70,14 @@ static int weigh(N_Vector y, N_Vector to, void *arg)
     return 0;
 }
 
+static int margins(realtype t, N_Vector y, realtype *to, void *arg)
+{
+    api_plant *p = arg;
+    spread(p, N_VGetArrayPointer(y), p->at);
+    api_stick_margins(p, t, p->at, to);
+    return 0;
+}
+
 static int project(realtype t, N_Vector y, void *arg)
 {
     api_plant_project(arg, N_VGetArrayPointer(y), 1, 1);
@@ -106,6 +118,9 @@ static void silent(int code, const char *module, const char *function, char *mes
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
+/* Newton's method goes with a matrix of the step's own length: ARKODE would keep one of up to a fifth longer or
+ * shorter, and takes the first iteration for good where earlier ones were, which at ends of steps cut short it is not.
+ */
 static bool choose_method(api_adaptive *a)
 {
     sunindextype n = (sunindextype)a->plant->entries;
@@ -115,7 +130,8 @@ static bool choose_method(api_adaptive *a)
     a->solver   = a->jacobian ? SUNLinSol_Dense(a->y, a->jacobian, a->context) : NULL;
     return a->solver && ARKStepSetTableNum(a->arkode, ARKODE_ESDIRK547L2SA2_7_4_5, ARKODE_ERK_NONE) == ARK_SUCCESS &&
            ARKStepSetLinearSolver(a->arkode, a->solver, a->jacobian) == ARK_SUCCESS &&
-           ARKStepSetJacFn(a->arkode, differentiate) == ARK_SUCCESS;
+           ARKStepSetJacFn(a->arkode, differentiate) == ARK_SUCCESS &&
+           ARKStepSetDeltaGammaMax(a->arkode, 1e-14) == ARK_SUCCESS;
 }
 
 static bool set_up(api_adaptive *a)
@@ -132,7 +148,8 @@ static bool set_up(api_adaptive *a)
            ARKStepWFtolerances(a->arkode, weigh) == ARK_SUCCESS &&
            ARKStepSetMaxNumSteps(a->arkode, LOOK) == ARK_SUCCESS &&
            ARKStepSetMinStep(a->arkode, 1e-9 * a->plant->s->duration) == ARK_SUCCESS &&
-           ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS && choose_method(a);
+           ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS &&
+           ARKStepRootInit(a->arkode, (int)api_stick_count(a->plant), margins) == ARK_SUCCESS && choose_method(a);
 }
 
 api_adaptive *api_adaptive_open(api_plant *p, api_problem *problem)
@@ -193,7 +210,7 @@ static int sticking(const api_plant *p)
 static bool fail(const api_adaptive *a, double t, const char *why, api_problem *problem)
 {
     const api_plant *p     = a->plant;
-    int              joint = sticking(p);
+    int              joint = p->stick ? -1 : sticking(p);
     char             advice[300];
     if (joint >= 0)
         snprintf(advice, sizeof advice,
@@ -209,16 +226,36 @@ static bool fail(const api_adaptive *a, double t, const char *why, api_problem *
     return false;
 }
 
+/* ARKODE goes on from where the plant is now, and to that time. */
+static bool go_on(api_adaptive *a, double t, double to)
+{
+    for (size_t i = 0; i < a->plant->entries; i++)
+        N_VGetArrayPointer(a->y)[i] = a->plant->y[i * a->plant->W];
+    return ARKStepReset(a->arkode, t, a->y) == ARK_SUCCESS && ARKStepSetStopTime(a->arkode, to) == ARK_SUCCESS;
+}
+
+/* Some joints begin or end to stick. */
+static bool change(api_adaptive *a, double t, double to)
+{
+    api_plant *p = a->plant;
+    if (++a->changes > MOST_CHANGES || ARKStepGetRootInfo(a->arkode, api_stick_roots(p)) != ARK_SUCCESS) return false;
+    api_stick_change(p, t);
+    return go_on(a, t, to);
+}
+
 bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem)
 {
     double t = from;
-    if (anew && ARKStepReset(a->arkode, from, a->y) != ARK_SUCCESS) return fail(a, t, "", problem);
+    if (anew && a->plant->stick) api_stick_review(a->plant, from);
+    if (anew && !go_on(a, from, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
     for (;;) {
         if (!api_watch_check(a->plant->e->input->watch, problem)) return false;
         int result = ARKStepEvolve(a->arkode, to, a->y, &t, ARK_NORMAL);
         if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(a->plant->fault, 0, sizeof a->plant->fault);
         if (!look(a, t, problem)) return false;
+        if (result == ARK_ROOT_RETURN && !change(a, t, to)) return fail(a, t, " where joints begin to stick", problem);
+        if (result == ARK_ROOT_RETURN && t < to) continue;
         if (result >= 0) return true;
         if (result != ARK_TOO_MUCH_WORK) return fail(a, t, "", problem);
         if (a->plant->steps > API_MOST_STEPS) return fail(a, t, " within 10 million steps", problem);

@@ -2,6 +2,7 @@
 #include "plant.h"
 #include "coordinates.h"
 #include "plant_contact.h"
+#include "plant_stick.h"
 #include <math.h>
 #include <string.h>
 
@@ -46,13 +47,14 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     size_t nq = e->model->nq, nv = e->model->nv;
     bool   room         = true;
     *p                  = (api_plant){.e = e, .s = s, .known = e->scene, .still = e->scene};
-    p->entries          = nq + nv + api_controller_states(s->drive.controller, e->model->dyn) + API_WORKS;
     p->kernels          = s->tolerance > 0 && !s->stiff ? dyn_kernels_at(0) : e->call->api->kernels;
     p->W                = (size_t)p->kernels->lanes;
     p->known.model      = e->model->dyn;
     p->known.n_wrenches = 0;
     p->still.terms      = 0;
     memset(p->still.gravity, 0, sizeof p->still.gravity);
+    if (!api_stick_open(e, p)) return false;
+    p->entries = nq + nv + api_controller_states(s->drive.controller, e->model->dyn) + api_stick_count(p) + API_WORKS;
     if (e->model->loops && !open_loops(e, p, &room)) return false;
     if (!e->model->loops) p->workspace = api_take(e, p->kernels->workspace_size(e->scene.model));
     if (e->scene.n_wrenches > 0) p->wrenches = take(e, p, 9 * e->scene.n_wrenches, &room);
@@ -224,6 +226,7 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
     if (p->contact) api_plant_contact_begin(p);
     api_plant_settle(p, 0, p->y, W, W);
     start_control(p);
+    if (p->stick) api_stick_begin(p);
 }
 
 /* --- work ------------------------------------------------------------------------------------------------------- */
@@ -267,6 +270,7 @@ static void put_powers(api_plant *p, const double *qd, double *to)
     if (p->s->works & API_BIT(API_WORK_FRICTION)) {
         dyn_bias io = {.q = p->q, .qd = qd, .friction = p->effort};
         p->kernels->bias(&p->e->scene, p->workspace, &io, 1);
+        if (p->stick) api_stick_take_sides(p, qd, p->effort);
         power(p, p->effort, qd, -1, to + API_WORK_FRICTION * W);
         take_damping(p, p->closed ? api_closed_qd(p->closed) : qd, to + API_WORK_FRICTION * W);
     }
@@ -357,10 +361,13 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
     drive(p, t, qd, rate + nq * W);
     dyn_forward_dynamics io = {
         .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};
+    io.driven = p->driven;
+    if (p->stick) io.tau = api_stick_efforts(p, qd);
     p->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
     for (size_t l = 0; l < W; l++)
         if (p->singular[l] >= 0) note_singular(p, y, t, l);
     if (p->contact) api_plant_contact_rate(p, t, qd, rate + nq * W);
+    if (p->stick) api_stick_rate(p, qd, rate + nq * W, rate + (p->entries - API_WORKS - api_stick_count(p)) * W);
     positions_rate(p, qd, rate);
     put_powers(p, qd, rate + (p->entries - API_WORKS) * W);
     if (!closed) spoil(p, rate);

@@ -1,5 +1,5 @@
-/* plant.h - the robot as a system of differential equations: W simulations side by side, y = [q; q'; controller; work]
- * (simulation.h) in lanes. */
+/* plant.h - the robot as a system of differential equations: W simulations side by side, in lanes
+ * y = [q; q'; what the controller remembers; friction of those that stick (plant_stick.h); work] (simulation.h). */
 #pragma once
 #include "closed.h"
 #include "simulation.h"
@@ -21,6 +21,7 @@ typedef struct api_fault {
 } api_fault;
 
 typedef struct api_plant_contact api_plant_contact; /* plant_contact.h */
+typedef struct api_stick         api_stick;         /* plant_stick.h */
 
 typedef struct api_plant {
     const api_evaluation *e;
@@ -29,8 +30,10 @@ typedef struct api_plant {
     dyn_kernels           table;   /* with loops: these */
     api_closed           *closed;  /* and their workspace; NULL: a tree */
     api_plant_contact    *contact; /* frames that are held; NULL: none */
+    api_stick            *stick;   /* joints that may; NULL: there are none, or sharp friction is as it stands */
+    const bool           *driven;  /* [nv] those that do; NULL: none */
     size_t                W;       /* of these; one simulation alone goes through the narrowest, unless it is stiff */
-    size_t                entries; /* of y: nq + nv, the controller's, API_WORKS */
+    size_t                entries; /* of y: nq + nv, the controller's, those that can stick, API_WORKS */
     size_t                rows;    /* simulations, at most W; the other lanes repeat the last */
     size_t                row[DYN_MAX_LANES];
     api_fault             fault[DYN_MAX_LANES];

@@ -1,0 +1,170 @@
+"""Sharp Coulomb friction in simulations that keep a tolerance: joints stop, stick and break loose when they should.
+Against motions by hand, and against friction that is nearly sharp."""
+import math
+
+import numpy as np
+import tap
+from harness import ServerCase
+from samples import body
+
+try:
+    from scipy.optimize import brentq
+except ImportError:
+    brentq = None
+
+METHODS = {"tolerance": 1e-9}, {"tolerance": 1e-8, "stiff": True}
+INERTIA, FRICTION = 2.0, 3.0
+WHEEL = {"gravity": [0, 0, 0], "links": [
+    {"name": "wheel", "parent": "base", "inertial": {"mass": 1, "com": [0, 0, 0], "inertia": {"xx": 1, "yy": 1, "zz": INERTIA}},
+     "joint": {"name": "axle", "type": "revolute", "axis": [0, 0, 1], "friction": {"coulomb": FRICTION}}}]}
+
+
+def arm(velocity=0, **friction):
+    """Two joints in a vertical plane, and a slider along the last."""
+    friction = {"coulomb": {"positive": 2, "negative": 3}, "viscous": 0.4, "coulomb_velocity": velocity, **friction}
+    return {"links": [
+        {"name": "upper", "parent": "base", "inertial": body(2, (0, 0, -0.2)),
+         "joint": {"name": "shoulder", "type": "revolute", "axis": [0, 1, 0], "friction": friction}},
+        {"name": "fore", "parent": "upper", "inertial": body(1.5, (0.02, 0, -0.2)),
+         "joint": {"name": "elbow", "type": "revolute", "axis": [0, 1, 0], "origin": {"xyz": [0, 0, -0.4]}, "friction": {
+             **friction, "coulomb": 1}}},
+        {"name": "hand", "parent": "fore", "inertial": body(0.5, (0, 0, 0)),
+         "joint": {"name": "slide", "type": "prismatic", "axis": [0, 0, 1], "origin": {"xyz": [0, 0, -0.3]}, "friction": {
+             **friction, "coulomb": 4}, "spring": {"stiffness": 60, "rest": 0}}}]}
+
+
+def driven(amplitude, frequency, duration):
+    """The wheel under a sine: instants and angles at which it stops and starts, until the duration."""
+    q, t, slides, turns = 0.0, 0.0, 0, []
+    force = lambda x: amplitude * math.sin(frequency * x)
+    while t < duration:
+        if slides == 0:     # until the torque is more than friction holds
+            grid = np.linspace(t, t + 2 * math.pi / frequency, 4001)
+            k = next(k for k in range(1, len(grid)) if abs(force(grid[k])) > FRICTION)
+            t = grid[k - 1] if k == 1 else brentq(lambda x: abs(force(x)) - FRICTION, grid[k - 1], grid[k], xtol=1e-14)
+            slides = 1 if force(grid[k]) > 0 else -1
+        else:
+            t0, q0 = t, q
+            rate = lambda x: (amplitude / frequency * (math.cos(frequency * t0) - math.cos(frequency * x))
+                              - slides * FRICTION * (x - t0)) / INERTIA
+            grid = np.linspace(t0, t0 + 4 * math.pi / frequency, 4001)[1:]
+            k = next(k for k in range(1, len(grid)) if slides * rate(grid[k]) < 0)
+            t = brentq(rate, grid[k - 1], grid[k], xtol=1e-14)
+            q = q0 + (amplitude / frequency * (math.cos(frequency * t0) * (t - t0)
+                                               - (math.sin(frequency * t) - math.sin(frequency * t0)) / frequency)
+                      - slides * FRICTION * (t - t0) ** 2 / 2) / INERTIA
+            slides = 0 if abs(force(t)) <= FRICTION else (1 if force(t) > 0 else -1)
+        turns.append((t, q, slides))
+    return turns
+
+
+class Friction(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name, document in (("wheel", WHEEL), ("arm", arm()), ("nearly", arm(2e-6))):
+            answer = cls.client.put("/v1/models/" + name, document)
+            assert answer.status == 201, answer
+
+    def simulate(self, model, request, *outputs, **more):
+        return self.ask(model, "simulate", {**request, **({"outputs": list(outputs)} if outputs else {}), **more})
+
+    def test_a_wheel_that_is_braked(self):
+        """It stops after v I/F, at v² I/2F, and stays there."""
+        stop, angle = 2 * INERTIA / FRICTION, 4 * INERTIA / 2 / FRICTION
+        for how in METHODS:
+            for sign in (1, -1):
+                a = self.simulate("wheel", {"q": [0], "qd": [2 * sign], "duration": 5, "times": [0, stop / 2, stop + 1e-6, 5], **how},
+                                  "q", "qd", "qdd", "friction_work")
+                self.assertClose(a["q"], [[0], [sign * angle * 0.75], [sign * angle], [sign * angle]], 1e-9)
+                self.assertClose(a["qd"][1], [sign * 1.0], 1e-9)
+                self.assertEqual(a["qd"][2:] + a["qdd"][2:], [[0]] * 4)
+                self.assertClose(a["friction_work"][1:], [-3.0, -4.0, -4.0], 1e-9)
+
+    def test_what_friction_holds_stays(self):
+        for torque in (FRICTION, -FRICTION, 1):
+            a = self.simulate("wheel", {"q": [0.3], "duration": 9, "samples": 3, "input": {"tau": [torque]}, **METHODS[0]},
+                              "q", "qd", "tau", "steps")
+            self.assertEqual((a["q"], a["qd"], a["tau"]), ([[0.3]] * 3, [[0]] * 3, [[torque]] * 3))
+        self.assertLess(a["steps"][-1], 200)
+        # From 1 s on more than it can hold.
+        push = {"values": [[1], [5], [1]], "times": [0, 1, 1.5], "interpolation": "hold"}
+        for how in METHODS:
+            a = self.simulate("wheel", {"q": [0], "duration": 4, "times": [1, 1.5, 3], "input": {"tau": push}, **how}, "q", "qd")
+            self.assertClose(a["q"], [[0], [0.125], [0.125 + 0.5 * 0.5 - 0.25 * 0.5]], 1e-8)
+            self.assertClose(a["qd"], [[0], [0.5], [0]], 1e-8)
+
+    def test_a_wheel_under_a_sine(self):
+        if brentq is None:
+            self.skipTest("no SciPy")
+        for amplitude, frequency in ((4, 2), (9, 3), (3.2, 1), (30, 5)):
+            turns = driven(amplitude, frequency, 8)
+            for how in METHODS:
+                times = [t for t, *_ in turns if t < 8]
+                a = self.simulate("wheel", {"q": [0], "duration": 8, "times": times, "input": {
+                    "tau": {"amplitude": [amplitude], "angular_frequency": [frequency]}}, **how}, "q", "qd")
+                self.assertClose([q for q, in a["q"]], [q for _, q, _ in turns[:len(times)]], 1e-6, what=str((amplitude, how)))
+                self.assertLess(max(abs(v) for v, in a["qd"]), 1e-6)
+
+    def test_against_friction_that_is_nearly_sharp(self):
+        """Gravity, a spring and torques that come and go; every joint sticks at some time, together and alone."""
+        request = {"q": [1.2, -0.5, 0.05], "duration": 4, "samples": 41, "input": {
+            "tau": {"amplitude": [6, 2, 8], "angular_frequency": [2, 3, 5], "offset": [0, 0.5, 0]}}}
+        nearly = self.simulate("nearly", request, "q", "qd", tolerance=1e-8, stiff=True)
+        rests = np.abs(nearly["qd"]) < 1e-4
+        self.assertTrue((rests.sum(axis=0) > 1).all() and (~rests).sum() > 40)
+        for how in METHODS:
+            a = self.simulate("arm", request, "q", "qd", "steps", **how)
+            self.assertClose(a["q"], nearly["q"], 3e-5, 1, str(how))
+            self.assertTrue((np.array(a["qd"])[rests & (np.abs(np.array(a["qd"])) < 1e-4)] == 0).all())
+            self.assertLess(a["steps"][-1], 3000)
+
+    def test_energy(self):
+        request = {"q": [1.2, -0.5, 0.05], "qd": [1, 2, -0.3], "duration": 3, "samples": 7,
+                   "input": {"tau": {"amplitude": [6, 2, 8], "angular_frequency": [2, 3, 5]}}}
+        for how in METHODS:
+            a = self.simulate("arm", request, "kinetic", "potential", "actuator_work", "friction_work", **how)
+            energy, work = np.add(a["kinetic"], a["potential"]), np.add(a["actuator_work"], a["friction_work"])
+            self.assertClose((energy - energy[0]).tolist(), work.tolist(), 1e-6, what=str(how))
+            self.assertEqual(a["friction_work"], sorted(a["friction_work"], reverse=True))
+
+    def test_friction_of_followers(self):
+        """A joint that mimics another lends it its friction, the sides exchanged where it turns the other way."""
+        document = arm()
+        document["links"][1]["joint"]["mimic"] = {"joint": "shoulder", "multiplier": -2}
+        document["links"][1]["joint"]["friction"] = {"coulomb": {"positive": 0.5, "negative": 1.5}}
+        self.put_model("follower", document)
+        document["links"][1]["joint"]["friction"] = {}
+        document["links"][0]["joint"]["friction"]["coulomb"] = {"positive": 2 + 2 * 1.5, "negative": 3 + 2 * 0.5}
+        self.put_model("leader", document)
+        request = {"q": [1.4, 0.02], "duration": 3, "samples": 7, "tolerance": 1e-8, "input": {
+            "tau": {"amplitude": [9, 8], "angular_frequency": [2, 5]}}}
+        a, b = (self.simulate(model, request, "q", "qd") for model in ("follower", "leader"))
+        self.assertClose(a["q"], b["q"], 1e-7)
+        self.assertGreater(np.abs(np.diff(a["q"], axis=0)).max(), 0.05)
+
+    def test_same_bits_alone(self):
+        rows = [[0.2 * i, -0.5, 0.01 * i] for i in range(11)]
+        for how in ({"tolerance": 1e-6}, {"tolerance": 1e-5, "stiff": True}):
+            request = {"duration": 1, "samples": 3, "input": {"tau": {"amplitude": [6, 2, 8], "angular_frequency": [2, 3, 5]}}, **how}
+            outputs = "q", "qd", "qdd", "steps", "friction_work"
+            batch = self.simulate("arm", {**request, "q": rows}, *outputs)
+            for i in (0, 7, 10):
+                self.assertEqual(self.simulate("arm", {**request, "q": rows[i]}, *outputs),
+                                 {name: value[i] for name, value in batch.items()}, str(how))
+
+    def test_without_friction_nothing_sticks(self):
+        a = self.simulate("wheel", {"q": [0], "duration": 2, "samples": 2, "friction": False, "input": {"tau": [1]}, **METHODS[0]}, "q")
+        self.assertClose(a["q"][1], [1.0], 1e-12)
+
+    def test_a_published_robot_comes_to_rest(self):
+        """The Puma's joints stop one after the other, and stay to the bit; in few steps."""
+        a = self.simulate("puma560", {"q": [0.1, -0.5, 1, 0.3, 0.4, 0.2], "qd": [1, 1, -1, 2, 2, 2], "duration": 30,
+                                      "samples": 31, "tolerance": 1e-6}, "q", "qd", "steps", "kinetic")
+        self.assertEqual(a["qd"][-1], [0] * 6)
+        self.assertEqual(a["q"][-1], a["q"][-2])
+        self.assertLess(a["steps"][-1], 1000)
+
+
+if __name__ == "__main__":
+    tap.main()
