@@ -130,7 +130,7 @@ static void missing_and_unknown_fields(void **state)
         {ID, "{" Q ",'operations':{}}", "unknown-field", "/operations", -1, ""},
         {ID, "{" Q ",'frame':'tool'}", "unknown-field", "/frame", -1, ""},
         {"arm/mass-matrix", "{" Q ",'gravity':[0,0,0]}", "unknown-field", "/gravity", -1,
-         "q, payload, joints, outputs"},
+         "q, payload, joints, guess, platform, outputs"},
         {"arm/energy", "{" Q ",'wrenches':[]}", "unknown-field", "/wrenches", -1, ""},
         {KIN, "{" Q ",'payload':[]}", "unknown-field", "/payload", -1, ""},
         {EVAL, "{" Q ",'operations':{'bias':{'q':[1,2,3,4]}}}", "unknown-field", "/operations/bias/q", -1,
