@@ -37,7 +37,7 @@ static bool spring_finite(const dyn_spring *s)
     return all_finite((const double[]){s->stiffness, s->damping, s->rest}, 3);
 }
 
-/* Joints that turn freely have nothing of a single coordinate. */
+/* Joints of several coordinates have nothing of a single one. */
 static bool bare(const dyn_link *l)
 {
     const dyn_friction *f         = &l->friction;
@@ -53,6 +53,7 @@ static bool joint_figures_good(const dyn_link *l)
 {
     const double figures[] = {l->offset, l->rotor_inertia, l->pitch};
     if (dyn_joint_turns_freely(l->joint)) return bare(l);
+    if (l->joint == DYN_PLANAR) return bare(l) && is_unit(l->axis);
     return all_finite(figures, sizeof figures / sizeof *figures) && isfinite(l->ratio) && l->ratio != 0 &&
            friction_finite(&l->friction) && spring_finite(&l->spring) && is_unit(l->axis);
 }

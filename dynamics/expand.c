@@ -1,12 +1,17 @@
 /* expand.c - joints and motors that are made of bodies of one coordinate (NOTATION.md, "What is expanded").
  *
- * planar    two massless bodies that slide along e_x and e_y of the joint frame turned so that z is the axis, by the
- *           smallest rotation there is, then one that turns: p + x e_x + y e_y, R about the axis.
- * helical   a massless body that slides along the axis by pitch times the position of the one that turns after it.
- * rotor     of a motor on a link, about the unit vector a with spin inertia J, at r times the joint's rate sd: with w
- * the link's angular velocity and the motor's inertia, rotor locked, among the link's I (Hua et al., eq. 8-13), T = 1/2
- * w.I w + J r sd (a.w) + 1/2 J r^2 sd^2 = 1/2 w.(I - J a a^T) w + 1/2 J (a.w + r sd)^2: the link without J a a^T, and a
- * massless body of inertia J a a^T turning about a on it. */
+ * A planar joint: two massless bodies that slide along e_x and e_y of the joint frame, turned so that z is the axis by
+ * the smallest rotation there is, then one that turns: p + x e_x + y e_y, R about the axis.
+ *
+ * A helical joint: a massless body that slides along the axis by pitch times the position of the one that turns on it.
+ *
+ * The rotor of a motor on a link, about the unit vector a, with spin inertia J, at r times the rate sd of what it
+ * turns. With w the link's angular velocity and I its inertia, that of the whole motor in it,
+ *
+ *     T = 1/2 w.I w + J r sd (a.w) + 1/2 J r^2 sd^2 = 1/2 w.(I - J a a^T) w + 1/2 J (a.w + r sd)^2:
+ *
+ * the link without J a a^T, and a massless body of inertia J a a^T that turns about a on it (Hua, Poursina, Sanfilippo,
+ * eqs. 21-28, the sums of (21) under d/dt on the right). */
 #include "expand.h"
 #include "canonical.h"
 #include "pose.h"

@@ -77,6 +77,7 @@ static void add_link(builder *to, const dyn_link *l, int index)
             add_body(to, &part[k], index, place);
         dyn_body *b = add_body(to, &part[last], index, place);
         b->mover    = (int)to->m->n_movers++;
+        b->several  = dyn_joint_nv(l->joint) > 1;
         if (l->elastic) b->rotor_inertia = 0; /* it is the motor coordinate's */
         publish(to, place->body);
     }

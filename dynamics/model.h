@@ -149,24 +149,25 @@ typedef struct dyn_body {
     int            parent; /* earlier body, or DYN_WORLD */
     dyn_joint_kind joint;  /* none FIXED */
     dyn_turn       turn;
-    bool           shifted;        /* p_pc != 0 */
-    bool           leaf;           /* no body hangs on it */
-    bool           forks;          /* some body other than the next one hangs on it */
-    bool           first;          /* the last-numbered child of its parent: the first a backward pass meets */
-    bool           geared;         /* ratio != 1 or offset != 0 */
-    bool           rough;          /* has friction */
-    bool           sprung;         /* has a spring or damper */
-    bool           near_end;       /* see dyn_link */
-    bool           mimic;          /* q and v are those of another body's joint */
-    bool           round;          /* a rotor, alike in every position: that is not read, and zero */
-    int            row;            /* among the published bodies, or -1: see dyn_model */
-    int            mover;          /* among what has rotor inertia and friction of its own, or -1: see dyn_model */
-    bool           slides;         /* the body before it is the slide of its helical joint */
-    int            rotor;          /* body of its motor, if that sits on the body itself or on its parent, else -1 */
-    int            q, v;           /* first entries in q and in qd */
-    int            dof;            /* its joint's first among all joints' degrees of freedom, mimics' own included */
-    int            quaternion;     /* number among the model's, if its joint turns freely */
-    int            link;           /* index in the description of the link the joint carries, DYN_WORLD: base */
+    bool           shifted;    /* p_pc != 0 */
+    bool           leaf;       /* no body hangs on it */
+    bool           forks;      /* some body other than the next one hangs on it */
+    bool           first;      /* the last-numbered child of its parent: the first a backward pass meets */
+    bool           geared;     /* ratio != 1 or offset != 0 */
+    bool           rough;      /* has friction */
+    bool           sprung;     /* has a spring or damper */
+    bool           near_end;   /* see dyn_link */
+    bool           mimic;      /* q and v are those of another body's joint */
+    bool           round;      /* a rotor, alike in every position: that is not read, and zero */
+    int            row;        /* among the published bodies, or -1: see dyn_model */
+    int            mover;      /* among what has rotor inertia and friction of its own, or -1: see dyn_model */
+    bool           several;    /* of a joint with more than one coordinate, where friction and the like have no place */
+    bool           slides;     /* the body before it is the slide of its helical joint */
+    int            rotor;      /* body of its motor, if that sits on the body itself or on its parent, else -1 */
+    int            q, v;       /* first entries in q and in qd */
+    int            dof;        /* its joint's first among all joints' degrees of freedom, mimics' own included */
+    int            quaternion; /* number among the model's, if its joint turns freely */
+    int            link;       /* index in the description of the link the joint carries, DYN_WORLD: base */
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
     dyn_quarter    theta;          /* the body frame is turned further, about z; of revolute joints only */
     double         p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */

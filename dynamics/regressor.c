@@ -122,7 +122,7 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b   = &m->body[i];
         lane           *row = Y + (size_t)b->v * columns + 3 * (size_t)b->mover;
-        if (b->mover < 0 || dyn_joint_turns_freely(b->joint)) continue; /* columns of zeros */
+        if (b->mover < 0 || b->several) continue; /* columns of zeros */
         row[0] = coordinate_effort(b, joint_rate(b, qdd));
         if (b->round && b->mimic) continue;
         lane sd = b->round && qd ? qd[b->v] : joint_rate(b, qd);
