@@ -4,6 +4,7 @@
 #include "closed.h"
 #include "coordinates.h"
 #include "operation.h"
+#include "parts.h"
 #include "platform.h"
 #include <math.h>
 #include <string.h>
@@ -195,6 +196,22 @@ void *api_closing_open(api_evaluation *e)
     return api_closed_open(e, e->call->api->kernels, e->scene.n_wrenches + held, extra);
 }
 
+/* False with the problem of a state whose loops are not closed. */
+static bool check_state(const api_evaluation *e, const api_closed *c, size_t block, size_t lane)
+{
+    size_t      state = block * e->lanes + lane, samples = e->samples > 0 ? e->samples : 1;
+    const char *pointer = e->platform ? "/platform" : e->asked->motion ? "/control_points" : "/q";
+    api_problem found;
+    api_problem_clear(&found);
+    if (api_closed_fail(c, lane, NULL, -1, &found)) return true;
+    if (e->samples > 0)
+        api_fail(e->problem, found.code, pointer, "at sample %zu %s", state % samples, found.detail);
+    else
+        api_fail(e->problem, found.code, pointer, "%s", found.detail);
+    if (e->batched) e->problem->row = (long long)(state / samples);
+    return false;
+}
+
 bool api_closing_block(const api_evaluation *e, size_t block)
 {
     api_closed   *c = e->workspace;
@@ -204,12 +221,72 @@ bool api_closing_block(const api_evaluation *e, size_t block)
     bool          found = !e->platform || api_platform_reach(e, c, block, live);
     if (found && api_closed_solve(c, &e->scene, api_state_block(e, API_Q, block), guess, live)) return true;
     if (!api_watch_check(e->input->watch, e->problem)) return false; /* it was given up */
-    for (size_t lane = 0; lane < live; lane++) {
-        size_t    state = block * e->lanes + lane;
-        long long row   = (long long)(e->samples > 0 ? state / e->samples : state);
-        if (!api_closed_fail(c, lane, e->platform ? "/platform" : "/q", e->batched ? row : -1, e->problem)) break;
-    }
+    for (size_t lane = 0; lane < live; lane++)
+        if (!check_state(e, c, block, lane)) break;
     return false;
+}
+
+/* --- motions ----------------------------------------------------------------------------------------------------- */
+
+/* One motion after the other, in one lane. */
+typedef struct following {
+    api_evaluation *e;
+    struct {
+        api_closed *closed;
+        double     *q, *guess;
+    } * seat;
+} following;
+
+/* Where entry 0 of a state stands, entries being W apart. */
+static double *state_of(const api_evaluation *e, double *lanes, size_t entries, size_t state)
+{
+    return lanes + state / e->lanes * entries * e->lanes + state % e->lanes;
+}
+
+/* The last state fills its block. */
+static void put_guess(const api_evaluation *e, size_t state, const double *guess)
+{
+    size_t n = e->model->loops->n_passive_q, end = state + 1 == api_states(e) ? e->blocks * e->lanes : state + 1;
+    for (; state < end; state++)
+        for (size_t i = 0; i < n; i++)
+            state_of(e, e->guess, n, state)[i * e->lanes] = guess[i];
+}
+
+/* Where a loop does not close the samples go on from the last that did: who evaluates them says what is wrong. */
+static bool follow(void *arg, size_t place, size_t row, api_problem *problem)
+{
+    (void)problem;
+    const following      *f     = arg;
+    const api_evaluation *e     = f->e;
+    const api_loops      *l     = e->model->loops;
+    api_closed           *c     = f->seat[place].closed;
+    double               *guess = f->seat[place].guess, *q = f->seat[place].q;
+    for (size_t i = 0; i < l->n_passive_q; i++)
+        guess[i] = state_of(e, e->guess, l->n_passive_q, row * e->samples)[i * e->lanes];
+    for (size_t state = row * e->samples; state < (row + 1) * e->samples; state++) {
+        for (size_t i = 0; i < e->model->nq; i++)
+            q[i] = state_of(e, e->state[API_Q], e->model->nq, state)[i * e->lanes];
+        bool closed = api_closed_solve(c, &e->scene, q, guess, 1);
+        for (size_t i = 0; closed && i < l->n_passive_q; i++)
+            guess[i] = api_closed_q(c)[l->passive_q[i]];
+        put_guess(e, state, guess);
+    }
+    return true;
+}
+
+bool api_closing_follow(api_evaluation *e)
+{
+    if (!e->model->loops) return true;
+    size_t    seats = api_seats(e, e->rows);
+    following f     = {e, api_take(e, seats * sizeof *f.seat)};
+    if (!f.seat || !api_closing_take_guess(e)) return false;
+    for (size_t i = 0; i < seats; i++) {
+        f.seat[i].closed = api_closed_open(e, dyn_kernels_at(0), e->scene.n_wrenches, 0);
+        f.seat[i].q      = api_take(e, e->model->nq * sizeof *f.seat[i].q);
+        f.seat[i].guess  = api_take(e, e->model->loops->n_passive_q * sizeof *f.seat[i].guess);
+        if (!f.seat[i].closed || !f.seat[i].q || !f.seat[i].guess) return false;
+    }
+    return api_do_parts(e, seats, e->rows, follow, &f);
 }
 
 /* --- full -------------------------------------------------------------------------------------------------------- */

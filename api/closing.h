@@ -19,6 +19,10 @@ bool api_closing_decode(api_evaluation *e, const api_node *request);
 /* Lanes of e->guess, the passive joints' home, unless there are some. False with a problem. */
 bool api_closing_take_guess(api_evaluation *e);
 
+/* Before the samples of motions are evaluated: the guess of each becomes what closed the loops at the one before. False
+ * with a problem. */
+bool api_closing_follow(api_evaluation *e);
+
 /* The kernels' workspace, of each seat. NULL with a problem. */
 void *api_closing_open(api_evaluation *e);
 

@@ -7,6 +7,7 @@
  *
  * the latter at the same fraction of the motion, where x_r goes with T^-r. For tau_dot partial derivatives are those
  * that dynamics.h gives for dyn_sensitivity_rate. */
+#include "closing.h"
 #include "motion.h"
 #include "operation.h"
 #include <string.h>
@@ -223,6 +224,12 @@ static void put_dense_basis(const api_evaluation *e, const api_asked *asked, siz
                 out[(r * asked->support + first[l] + k) * W + l] = basis[(r * support + k) * W + l];
 }
 
+static bool begin(api_evaluation *e, const api_asked *asked)
+{
+    (void)asked; /* there is one */
+    return api_closing_follow(e);
+}
+
 /* --- a block ---------------------------------------------------------------------------------------------------- */
 
 /* tau has the same bits from either kernel. */
@@ -303,5 +310,6 @@ const api_operation api_trajectory = {
     .options       = options,
     .prepare       = prepare,
     .spare         = spare,
+    .begin         = begin,
     .evaluate      = evaluate,
 };
