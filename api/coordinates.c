@@ -1,6 +1,7 @@
 /* coordinates.c - see coordinates.h. */
 #include "coordinates.h"
 #include <math.h>
+#include <string.h>
 
 static void cross(const double a[3], const double b[3], double out[3])
 {
@@ -98,4 +99,41 @@ void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *
     cross(wa, vb, x), cross(wb, va, y);
     for (size_t i = 0; i < 3; i++)
         bracket[i * stride] = x[i] - y[i];
+}
+
+/* Of a joint that turns freely, at p with the unit quaternion r, x y z w, velocities v and w in its own axes:
+ * p' = R v, r' = 1/2 r (w, 0). */
+static void position_rate(const double *r, const double *qd, size_t W, double *rate)
+{
+    for (size_t l = 0; l < W; l++) {
+        double x = r[l], y = r[W + l], z = r[2 * W + l], w = r[3 * W + l];
+        double v[3]     = {qd[l], qd[W + l], qd[2 * W + l]};
+        double t[3]     = {2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])};
+        rate[l]         = v[0] + w * t[0] + (y * t[2] - z * t[1]);
+        rate[W + l]     = v[1] + w * t[1] + (z * t[0] - x * t[2]);
+        rate[2 * W + l] = v[2] + w * t[2] + (x * t[1] - y * t[0]);
+    }
+}
+static void quaternion_rate(const double *r, const double *qd, size_t W, double *rate)
+{
+    for (size_t l = 0; l < W; l++) {
+        double x = r[l], y = r[W + l], z = r[2 * W + l], w = r[3 * W + l];
+        double o[3]     = {qd[l], qd[W + l], qd[2 * W + l]};
+        rate[l]         = 0.5 * (w * o[0] + y * o[2] - z * o[1]);
+        rate[W + l]     = 0.5 * (w * o[1] + z * o[0] - x * o[2]);
+        rate[2 * W + l] = 0.5 * (w * o[2] + x * o[1] - y * o[0]);
+        rate[3 * W + l] = -0.5 * (x * o[0] + y * o[1] + z * o[2]);
+    }
+}
+
+void api_coordinates_rate(const dyn_body *body, const double *q, const double *qd, size_t W, double *rate)
+{
+    int at = api_quaternion_of(body);
+    if (at < 0) {
+        memcpy(rate, qd, W * sizeof *rate);
+        return;
+    }
+    const size_t first = (size_t)at * W; /* of the quaternion, and of w */
+    if (at > 0) position_rate(q + first, qd, W, rate);
+    quaternion_rate(q + first, qd + first, W, rate + first);
 }

@@ -22,3 +22,6 @@ void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const 
 
 /* The Lie bracket [a, b] of two of its velocities: what moving along a, then b, differs from b, then a. */
 void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket);
+
+/* The rate of its own coordinates at velocities qd, of W states side by side: entries are W apart. */
+void api_coordinates_rate(const dyn_body *body, const double *q, const double *qd, size_t W, double *rate);

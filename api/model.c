@@ -48,7 +48,8 @@ static bool check_figures(const api_model *model, const api_document *document, 
         double          sum  = body->subtree_mass + body->mass + fabs(body->ratio) + fabs(body->friction.viscous) +
                      fabs(body->friction.positive) + fabs(body->friction.negative);
         for (int k = 0; k < 3; k++)
-            sum += fabs(body->p_pc[k]) + fabs(body->h[k]) + fabs(body->E[k]) + fabs(body->E[3 + k]);
+            sum += fabs(body->p_pc[k]) + fabs(body->before.p[k]) + fabs(body->h[k]) + fabs(body->E[k]) +
+                   fabs(body->E[3 + k]);
         if (!isfinite(sum))
             return api_fail(problem, API_NON_FINITE, link_pointer(document, body->link, text),
                             "the figures of this body are so large that they overflow");

@@ -89,41 +89,6 @@ void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lane
     }
 }
 
-/* Of a joint that turns freely, at p with the unit quaternion r, x y z w, velocities v and w in its own axes:
- * p' = R v, r' = 1/2 r (w, 0). */
-static void position_rate(const double *r, const double *qd, size_t W, double *rate)
-{
-    for (size_t l = 0; l < W; l++) {
-        double x = r[l], y = r[W + l], z = r[2 * W + l], w = r[3 * W + l];
-        double v[3]     = {qd[l], qd[W + l], qd[2 * W + l]};
-        double t[3]     = {2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])};
-        rate[l]         = v[0] + w * t[0] + (y * t[2] - z * t[1]);
-        rate[W + l]     = v[1] + w * t[1] + (z * t[0] - x * t[2]);
-        rate[2 * W + l] = v[2] + w * t[2] + (x * t[1] - y * t[0]);
-    }
-}
-static void quaternion_rate(const double *r, const double *qd, size_t W, double *rate)
-{
-    for (size_t l = 0; l < W; l++) {
-        double x = r[l], y = r[W + l], z = r[2 * W + l], w = r[3 * W + l];
-        double o[3]     = {qd[l], qd[W + l], qd[2 * W + l]};
-        rate[l]         = 0.5 * (w * o[0] + y * o[2] - z * o[1]);
-        rate[W + l]     = 0.5 * (w * o[1] + z * o[0] - x * o[2]);
-        rate[2 * W + l] = 0.5 * (w * o[2] + x * o[1] - y * o[0]);
-        rate[3 * W + l] = -0.5 * (x * o[0] + y * o[1] + z * o[2]);
-    }
-}
-
-static void free_rate(dyn_joint_kind joint, const double *q, const double *qd, size_t W, double *rate)
-{
-    if (joint == DYN_FLOATING) {
-        position_rate(q + 3 * W, qd, W, rate);
-        quaternion_rate(q + 3 * W, qd + 3 * W, W, rate + 3 * W);
-    } else {
-        quaternion_rate(q, qd, W, rate);
-    }
-}
-
 static void positions_rate(const api_plant *p, const double *qd, double *rate)
 {
     const dyn_model *m = p->e->model->dyn;
@@ -132,10 +97,7 @@ static void positions_rate(const api_plant *p, const double *qd, double *rate)
         int place = api_place_of(p->e->model, &m->body[i]);
         if (place < 0) continue;
         size_t q = (size_t)place * W, v = (size_t)api_place_of_rate(p->e->model, &m->body[i]) * W;
-        if (dyn_joint_turns_freely(m->body[i].joint))
-            free_rate(m->body[i].joint, p->q + q, qd + v, W, rate + q);
-        else
-            memcpy(rate + q, qd + v, W * sizeof *rate);
+        api_coordinates_rate(&m->body[i], p->q + q, qd + v, W, rate + q);
     }
 }
 

@@ -425,6 +425,10 @@ static void figures_that_overflow_together(void **state)
                                                                    "{'name':'b','parent':'a','joint':{'name':'k','type'"
                                                                    ":'fixed'},'inertial':{'mass':1e308}}]}",
                    "non-finite", "/links/0", "overflow"); /* the body of a, which b is merged into */
+    assert_refused(
+        "{'links':[{'name':'f','parent':'base','joint':{'name':'m','type':'fixed','origin':{'xyz':[1.5e308,0,0]}}"
+        "},{'name':'a','parent':'f','joint':{'name':'j','type':'spherical','origin':{'xyz':[1.5e308,0,0]}}}]}",
+        "non-finite", "/links/1", "overflow");
 }
 
 int main(void)
