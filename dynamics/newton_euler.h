@@ -148,7 +148,7 @@ LANE_INLINE void free_motion(const dyn_body *b, const joint_pose *at, const eule
     const bool  carried = b->parent != DYN_WORLD;
     const vec3  u = joint_linear(b, io->qd), y = joint_angular(b, io->qd);
     const vec3  ud = joint_linear(b, io->qdd), yd = joint_angular(b, io->qdd);
-    vec3        a = k->a, w = vec3_zero(), wd = w, two = y, rate = w;
+    vec3        a = k->a, w = vec3_zero(), wd = w, two = y;
     if (carried) {
         a   = turning_add(a, &k->U, at->p);
         w   = mat3_mul_transposed(R, k->w);
@@ -157,8 +157,7 @@ LANE_INLINE void free_motion(const dyn_body *b, const joint_pose *at, const eule
     }
     a = mat3_mul_transposed(R, a);
     if (rates) {
-        vec3 wdd = joint_angular(b, io->qddd), ad = vec3_zero();
-        rate = yd;
+        vec3 wdd = joint_angular(b, io->qddd), ad = vec3_zero(), rate = yd;
         if (carried) {
             const vec3 turned = cross_add(wd, w, y); /* w' */
             ad   = mat3_mul_transposed(R, turning_add(turning_add(d->ad, &d->Ud, at->p), &k->U, mat3_mul(R, u)));
