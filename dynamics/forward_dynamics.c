@@ -82,17 +82,21 @@ LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, w
     articulated_project(I, &U, &B->G, b);
 }
 
-/* The same of a compound joint. */
-LANE_INLINE void let_compound(const dyn_body *b, int i, compound c, articulated *I, wrench *p, link_state *B,
-                              lane *singular)
+/* The same of a compound joint, I and p being `on` it. */
+LANE_APART loaded let_compound(const dyn_scene *scene, const workspace *ws, const euler_io *io, int i, lane effort,
+                               loaded on, lane *singular)
 {
-    lane d = 1.0 / c.pivot;
-    B->G   = (wrench){scale(c.U.f, d), scale(c.U.n, d)};
-    B->g   = c.u * d;
+    const dyn_body *b = &scene->model->body[i];
+    link_state     *B = &ws->body[i];
+    compound        c = compound_of(scene, &ws->euler, io, i, effort, &on.I, &on.p);
+    lane            d = 1.0 / c.pivot;
+    B->G              = (wrench){scale(c.U.f, d), scale(c.U.n, d)};
+    B->g              = c.u * d;
     note_pivot(c.pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
-    if (b->parent == DYN_WORLD) return;
-    *p = (wrench){add(p->f, scale(c.U.f, B->g)), add(p->n, scale(c.U.n, B->g))};
-    articulated_take(I, &c.U, &B->G);
+    if (b->parent == DYN_WORLD) return on;
+    on.p = (wrench){add(on.p.f, scale(c.U.f, B->g)), add(on.p.n, scale(c.U.n, B->g))};
+    articulated_take(&on.I, &c.U, &B->G);
+    return on;
 }
 
 LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *p, link_state *P)
@@ -122,10 +126,13 @@ LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, cons
         } else if (!locked) {
             lane effort = joint_effort(b, tau);
             if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, io->q, io->qd);
-            if (is_compound(b))
-                let_compound(b, i, compound_of(scene, &ws->euler, io, i, effort, &I, &p), &I, &p, B, singular);
-            else
+            if (is_compound(b)) {
+                loaded on = let_compound(scene, ws, io, i, effort, (loaded){I, p}, singular);
+                I         = on.I;
+                p         = on.p;
+            } else {
                 let_go(b, i, effort, &I, &p, B, singular);
+            }
         }
         if (b->parent == DYN_WORLD) continue;
         articulated_to_parent(b, ws->euler.at[i], &I, &p, locked || is_compound(b));
