@@ -1,6 +1,7 @@
 /* closed.c - see closed.h: the workspace of closed kernels, and what is wrong with a state. */
 #include "closed_state.h"
 #include "platform.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct taking {
@@ -168,6 +169,11 @@ static void fail_open(const api_closed *c, size_t lane, const char *pointer, api
     const api_closure *s     = c->reaching ? &c->reach : &c->closure;
     size_t             k     = s->widest[lane];
     const char        *which = k < c->loops->n ? c->loops->loop[k].name : "platform";
+    if (!isfinite(s->open[lane])) {
+        api_fail(problem, API_LOOP_OPEN, pointer,
+                 "a number is so large that how far the loops are open cannot be computed");
+        return;
+    }
     api_fail(
         problem, API_LOOP_OPEN, pointer,
         "no position of the %s joints was found that closes the loops: they are open by %.3g, \"%.64s\" by %.3g (in "

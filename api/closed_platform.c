@@ -72,8 +72,9 @@ static bool find_rates(api_closed *c, size_t lane, const double *motion, const d
 /* Rates of all lanes; notes where there are none. */
 static void move(api_closed *c, const double *motion, const double *rest, double *x)
 {
-    for (size_t lane = 0; lane < c->W; lane++)
+    for (size_t lane = 0; lane < c->reach.live; lane++)
         if (c->status[lane] == API_CLOSED && !find_rates(c, lane, motion, rest, x)) c->status[lane] = API_LOOP_STUCK;
+    api_closure_repeat(&c->reach, c->nvt, x);
 }
 
 static void give(const api_closed *c, const double *tree, const int *which, size_t n, double *to)

@@ -11,25 +11,23 @@
 /* --- what is for whom -------------------------------------------------------------------------------------------- */
 
 /* A tree knows nothing of loops, a model with loops not all that trees do. */
-static bool takes_output(const api_evaluation *e, const api_asked *asked, size_t output, const api_place *at)
+bool api_closing_takes_output(const api_evaluation *e, const api_operation *operation, size_t output,
+                              const api_place *at)
 {
-    const api_output *o = &asked->operation->outputs[output];
+    const api_output *o = &operation->outputs[output];
     if (!e->model->loops && o->extent[0] == API_FULL)
         return api_fail_at(e, at, API_BAD_VALUE,
                            "full is for models with loops: the coordinates of %s are all there is", e->model->name);
-    return !e->model->loops || !(asked->operation->tree_outputs & API_BIT(output)) ||
+    return !e->model->loops || !(operation->tree_outputs & API_BIT(output)) ||
            api_fail_at(e, at, API_NOT_FOR_LOOPS, "the output %s is not for models with loops, which %s has", o->name,
                        e->model->name);
 }
 
-bool api_closing_takes(const api_evaluation *e, const api_asked *asked, const api_place *up)
+bool api_closing_takes(const api_evaluation *e, const api_operation *operation, const api_place *at)
 {
-    api_place at = api_place_key(up, "outputs");
-    for (size_t i = 0; i < api_output_count(asked->operation); i++)
-        if (asked->outputs & API_BIT(i) && !takes_output(e, asked, i, &at)) return false;
-    return !e->model->loops || !asked->operation->tree_only ||
-           api_fail_at(e, up, API_NOT_FOR_LOOPS, "%s is not for models with loops, which %s has",
-                       asked->operation->name, e->model->name);
+    return !e->model->loops || !operation->tree_only ||
+           api_fail_at(e, at, API_NOT_FOR_LOOPS, "%s is not for models with loops, which %s has", operation->name,
+                       e->model->name);
 }
 
 bool api_closing_begin(api_evaluation *e, const api_node *request)

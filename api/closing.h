@@ -5,9 +5,11 @@
 #include "evaluation.h"
 #include "loops.h"
 
-/* Whether an operation and its outputs are for such a model, or for one without loops; `up` is where its options stand.
- * False with a problem. */
-bool api_closing_takes(const api_evaluation *e, const api_asked *asked, const api_place *up);
+/* Whether an operation, and an output of it, are for such a model, or for one without loops. False with a problem of
+ * what stands at `at`. */
+bool api_closing_takes(const api_evaluation *e, const struct api_operation *operation, const api_place *at);
+bool api_closing_takes_output(const api_evaluation *e, const struct api_operation *operation, size_t output,
+                              const api_place *at);
 
 /* After the operations are known: chooses the kernels. False with a problem. */
 bool api_closing_begin(api_evaluation *e, const api_node *request);

@@ -1,6 +1,8 @@
 /* document_joint.c - "joint" of a link: type, origin, axis, limits; what it shares with another. */
+#include "../dynamics/dynamics.h"
 #include "coordinates.h"
 #include "document.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct joint_type {
@@ -108,6 +110,17 @@ static bool normalise_home(const api_entry *joint, api_document_link *link)
                           API_QUATERNION_TOLERANCE);
 }
 
+/* The angle of a joint that turns about an axis, as in states. */
+static bool check_home_angle(const api_entry *joint, const api_document_link *link)
+{
+    dyn_joint_kind kind  = link->dyn.joint;
+    double         angle = kind == DYN_PLANAR ? link->home[2] : link->home[0];
+    bool           turns = kind == DYN_REVOLUTE || kind == DYN_HELICAL || kind == DYN_PLANAR;
+    if (!turns || fabs(angle) <= DYN_MAX_ANGLE) return true;
+    return api_entry_fail(joint, "home", API_ANGLE_TOO_LARGE, "an angle of %.9g; angles are limited to %g rad", angle,
+                          DYN_MAX_ANGLE);
+}
+
 /* Where the joint is taken to be before loops are closed. */
 static bool read_home(const api_entry *joint, api_document_link *link)
 {
@@ -115,9 +128,11 @@ static bool read_home(const api_entry *joint, api_document_link *link)
     if (link->has_home && link->dyn.mimic)
         return api_entry_fail(joint, "home", API_BAD_VALUE, "a joint that mimics another has no position of its own");
     if (!link->has_home) return true;
-    if (dyn_joint_nq(link->dyn.joint) <= 1) return api_entry_number(joint, "home", API_REQUIRED, link->home);
-    return api_entry_vector(joint, "home", API_REQUIRED, link->home, (size_t)dyn_joint_nq(link->dyn.joint)) &&
-           (!dyn_joint_turns_freely(link->dyn.joint) || normalise_home(joint, link));
+    size_t n    = (size_t)dyn_joint_nq(link->dyn.joint);
+    bool   read = n <= 1 ? api_entry_number(joint, "home", API_REQUIRED, link->home)
+                         : api_entry_vector(joint, "home", API_REQUIRED, link->home, n);
+    return read &&
+           (dyn_joint_turns_freely(link->dyn.joint) ? normalise_home(joint, link) : check_home_angle(joint, link));
 }
 
 static bool read_pitch(const api_entry *joint, dyn_link *dyn)

@@ -151,7 +151,9 @@ int api_read_coordinate(const api_evaluation *e, const api_node *value, const ap
     const char *name = api_read_string(e, value, at);
     for (size_t i = 0; name && i < e->model->nv; i++)
         if (strcmp(e->model->velocity_names[i], name) == 0) return (int)i;
-    if (name) api_fail_at(e, at, API_UNKNOWN_NAME, "%s has no joint \"%.64s\"", e->model->name, name);
+    if (name)
+        api_fail_at(e, at, API_UNKNOWN_NAME, "%s has no velocity coordinate \"%.64s\" (velocity_names has them all)",
+                    e->model->name, name);
     return -1;
 }
 
@@ -182,7 +184,7 @@ static bool read_output(api_evaluation *e, api_asked *asked, const api_node *val
         if (asked->outputs & API_BIT(i))
             return api_fail_at(e, at, API_DUPLICATE_NAME, "the output %s is listed twice", name);
         asked->outputs |= API_BIT(i);
-        return true;
+        return api_closing_takes_output(e, operation, i, at);
     }
     return fail_unknown(e, at, API_UNKNOWN_NAME, name, operation->name, &known);
 }
@@ -208,7 +210,7 @@ static bool read_outputs(api_evaluation *e, api_asked *asked, const api_node *op
 
 static bool read_options(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at)
 {
-    return read_outputs(e, asked, options, at) && api_closing_takes(e, asked, at) &&
+    return api_closing_takes(e, asked->operation, at) && read_outputs(e, asked, options, at) &&
            (!asked->operation->options || asked->operation->options(e, asked, options, at));
 }
 

@@ -62,6 +62,9 @@ int api_place_of_rate(const struct api_model *model, const dyn_body *body);
 void api_place_residual(const double position[3], const double orientation[4], const double y[3], const double R[9],
                         double residual[6]);
 
+/* The rows E of a loop, its axis and kind being known, with y in units of `length`. */
+void api_loop_rows(api_loop *loop, double length);
+
 /* How far loop `k` is open where b has the pose y, R (row-major) as seen from a: rows whose derivatives are E's at
  * zero. */
 void api_loop_residual(const api_loops *loops, size_t k, const double y[3], const double R[9], double *residual);

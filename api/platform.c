@@ -1,6 +1,7 @@
 /* platform.c - see platform.h. */
 #include "platform.h"
 #include "batch.h"
+#include "operation.h"
 
 static const char *const parts[API_PLATFORM_PARTS] = {"position", "orientation", "velocity", "acceleration"};
 
@@ -30,6 +31,31 @@ static bool check(const api_evaluation *e, const api_node *request, const api_no
     return true;
 }
 
+/* Velocity and acceleration are for who takes qd and qdd. */
+static bool check_taken(const api_evaluation *e, size_t part, const api_place *at)
+{
+    api_field field = part == API_PLATFORM_VELOCITY ? API_QD : API_QDD;
+    if (part != API_PLATFORM_VELOCITY && part != API_PLATFORM_ACCELERATION) return true;
+    for (size_t i = 0; i < e->n_asked; i++)
+        if ((e->asked[i].operation->needs | e->asked[i].operation->takes) & API_BIT(field)) return true;
+    return api_fail_at(e, at, API_UNKNOWN_FIELD, "the %s of a platform stands for %s, which %s does not take",
+                       parts[part], api_field_names[field], e->asked[0].operation->name);
+}
+
+/* Who cannot do without qd or qdd needs what stands for them. */
+static bool check_needed(const api_evaluation *e, const api_place *at)
+{
+    static const size_t part_of[] = {[API_QD] = API_PLATFORM_VELOCITY, [API_QDD] = API_PLATFORM_ACCELERATION};
+    for (size_t i = 0; i < e->n_asked; i++)
+        for (int f = API_QD; f <= API_QDD; f++) {
+            api_place part_at = api_place_key(at, parts[part_of[f]]);
+            if (e->asked[i].operation->needs & API_BIT(f) && !api_platform_gives(e, (api_field)f))
+                return api_fail_at(e, &part_at, API_MISSING_FIELD, "%s needs %s, so a platform needs its %s",
+                                   e->asked[i].operation->name, api_field_names[f], parts[part_of[f]]);
+        }
+    return true;
+}
+
 bool api_platform_measure(api_evaluation *e, const api_node *request)
 {
     api_place       at, frame_at;
@@ -45,11 +71,11 @@ bool api_platform_measure(api_evaluation *e, const api_node *request)
         const api_node *value   = api_node_get(given, parts[i]);
         api_place       part_at = api_place_key(&at, parts[i]);
         platform->given[i]      = value != NULL;
-        if (value && !api_batch_measure(e, value, &part_at)) return false;
+        if (value && !(check_taken(e, i, &part_at) && api_batch_measure(e, value, &part_at))) return false;
     }
     platform->rows = platform->given[API_PLATFORM_ORIENTATION] ? 6 : 3;
     e->platform    = platform;
-    return true;
+    return check_needed(e, &at);
 }
 
 static bool check_orientation(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,

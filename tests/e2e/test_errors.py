@@ -255,7 +255,7 @@ class Requests(ErrorCase):
                                 "frames": [{"name": "a", "link": "rod", "xyz": [2, 0, 0]}, {"name": "b", "link": "right", "xyz": [1, 0, 0]}],
                                 "loops": [{"name": "pin", "frame_a": "a", "frame_b": "b", "type": "spherical"}]})
         self.bad({"q": [0]}, "/q", model="flat", operation="mass-matrix", says="passive")
-        self.bad({"q": [0], "outputs": ["base_parameters"]}, "/outputs", model="flat", operation="regressor", says="loops")
+        self.bad({"q": [0], "outputs": ["base_parameters"]}, "/outputs/0", model="flat", operation="regressor", says="loops")
 
     def test_ground(self):
         """An arm on a pedestal asks nothing of the ground that six coordinates could bear; a body that falls asks nothing."""

@@ -67,8 +67,27 @@ class Documents(Closed):
         self.bad(joint(actuated=1), "wrong-type", at + "actuated")
         self.bad(joint(home="up"), "wrong-type", at + "home")
         self.bad(joint(home=[1]), "wrong-type", at + "home")
+        self.bad(joint(home=1e300), "angle-too-large", at + "home")
         text = json.dumps(self.documents["four_bar"]).replace('"home": 1.4', '"home": 1e999')
         self.refused(self.client.put("/v1/models/bad", text, Content_Type="application/json"), "non-finite", at + "home")
+
+    def test_who_moves_what_no_loop_does(self):
+        """Beyond the loop, before it, and a motor behind an elastic joint."""
+        def tail(document):
+            document["links"].append(link("tail", "coupler", "revolute", [0, 0, 1]))
+        at = f"/links/{len(self.documents['four_bar']['links'])}/joint/actuated"
+        self.bad(tail, "bad-model", at)
+
+        def carried(document):
+            document["links"].insert(0, link("turntable", "ground", "revolute", [0, 0, 1]))
+            for each in document["links"][1:]:
+                each["parent"] = "turntable" if each["parent"] == "ground" else each["parent"]
+            document["frames"] = [{**f, "link": "turntable"} if f["link"] == "ground" else f for f in document["frames"]]
+        self.bad(carried, "bad-model", "/links/0/joint/actuated")
+
+        def elastic(document):
+            document["links"][1]["joint"].update(elastic={"stiffness": 100}, rotor_inertia=1e-3)
+        self.bad(elastic, "bad-model", "/links/1/joint/actuated")
 
     def test_what_is_kept(self):
         """The canonical document has loops, homes and who is driven; put back it is the same model."""
@@ -93,6 +112,8 @@ class Documents(Closed):
 
 
 class Requests(Closed):
+    PLATFORM = {"frame": "tip", "position": [0.1, 0.4, 0]}
+
     def post(self, model, operation, **request):
         return self.client.post(f"/v1/models/{model}/{operation}", request)
 
@@ -111,6 +132,26 @@ class Requests(Closed):
         self.refused(ask("home"), "wrong-type", "/guess")
         self.refused(ask([[1, 2], [1, 2]], q=([1], [1], [1])), "wrong-shape", "/guess")
         self.refused(ask({}, "two_link", (1, 2)), "bad-value", "/guess")
+
+    def test_platforms(self):
+        """What an operation does not take of a state it does not take of a platform."""
+        for operation, part, extra in (("forward-dynamics", "acceleration", {"tau": [0, 0]}),
+                                       ("mass-matrix", "velocity", {}), ("energy", "acceleration", {})):
+            answer = self.post("five_bar", operation, platform={**self.PLATFORM, part: [1, 0, 0]}, **extra)
+            self.refused(answer, "unknown-field", "/platform/" + part)
+        for operation, extra in (("impact", {"held": [{"frame": "tip"}]}), ("coriolis", {})):
+            self.refused(self.post("five_bar", operation, platform=self.PLATFORM, **extra), "missing-field",
+                         "/platform/velocity")
+            moving = {**self.PLATFORM, "velocity": [0, 0, 0]}
+            self.ask("five_bar", operation, {"platform": moving, **extra})
+        far = {**self.PLATFORM, "position": [1e300, 0, 0]}
+        self.assertNotIn("inf", self.refused(self.post("five_bar", "energy", platform=far), "loop-open"))
+
+    def test_outputs(self):
+        self.refused(self.post("four_bar", "regressor", q=[1], outputs=["regressor", "base_regressor"]), "not-for-loops",
+                     "/outputs/1")
+        self.refused(self.post("two_link", "inverse-dynamics", q=[1, 1], outputs=["tau", "full"]), "bad-value",
+                     "/outputs/1")
 
     def test_loops_that_do_not_close(self):
         """Legs too short to reach, at one row of a batch; the answer tells the residual and the loop."""
