@@ -100,6 +100,22 @@ void api_closed_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inv
     c->tree->inverse_dynamics(&pushed, c->workspace, &inner, 1);
 }
 
+/* One lane's M x = b with x of driven coordinates given: their rows become x = given, and what they have to do with the
+ * others goes to the right side. */
+static void drive(const api_closed *c, size_t lane, const bool *driven, const double *given, double *M, double *b)
+{
+    size_t W = c->W, n = c->nv;
+    for (size_t k = 0; k < n; k++) {
+        if (!driven[k]) continue;
+        double x = given ? given[k * W + lane] : 0;
+        for (size_t i = 0; i < n; i++) {
+            if (!driven[i]) b[i] -= M[(i * n + k) * W + lane] * x;
+            M[(i * n + k) * W + lane] = M[(k * n + i) * W + lane] = i == k;
+        }
+        b[k] = x;
+    }
+}
+
 void api_closed_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks)
 {
     (void)blocks; /* one */
@@ -114,6 +130,7 @@ void api_closed_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_for
         double *solved = c->solution;
         for (size_t i = 0; i < c->nv; i++)
             solved[i] = (io->tau ? io->tau[i * W + lane] : 0) - h[i * W + lane];
+        if (io->driven) drive(c, lane, io->driven, io->given, M, solved);
         if (api_closed_factor(c, M, lane, &io->singular[lane]))
             LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (lapack_int)c->nv, 1, c->dense, (lapack_int)c->nv, solved,
                                 (lapack_int)c->nv);

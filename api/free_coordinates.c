@@ -34,10 +34,6 @@ bool api_read_free(api_evaluation *e, api_asked *asked, const api_node *options,
     const api_node *value = api_node_get(options, "free");
     api_place       at    = api_place_key(up, "free");
     if (!value) return true;
-    if (e->model->loops)
-        return api_fail_at(e, &at, API_NOT_FOR_LOOPS,
-                           "free is not for models with loops, which %s has: passive joints move freely",
-                           e->model->name);
     if (!api_node_is(value, API_ARRAY) && !api_node_is(value, API_STRING))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, an array of velocity names or \"base\" expected",
                            api_node_kind_text(value));

@@ -69,6 +69,35 @@ class Trees(Closed):
             expected = extrapolated(self.ask("borne", operation, {"q": start, **given, "qd": rows})[output], 2e-3)
             self.near(answer[name + "qd"], expected, 1e-8, output)
 
+    def test_free_coordinates(self):
+        """Some accelerations given, of the others the torques: the partition of M qdd + h = tau; a base that is free
+        falls with the centre of mass, and without weight keeps its momentum."""
+        document = self.document("five_bar")
+        document["base"] = {"type": "floating", "link": "ground", "inertial": {"mass": 2, "com": [0.1, 0, 0.2],
+                                                                                "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}}
+        names = self.put_model("adrift", document) and self.ok(self.client.get("/v1/models/adrift"))["velocity_names"]
+        choose = np.random.default_rng(66)
+        state = {"q": [0.1, 0.2, 0.3, *quaternion([0.3, -0.4, 0.5]), 2.1, 1.2], "qd": list(choose.uniform(-1, 1, 8))}
+        M = np.array(self.ask("adrift", "mass-matrix", {"q": state["q"]})["mass_matrix"])
+        h = np.array(self.ask("adrift", "bias", state)["bias"])
+        for free in ("base", [names[7]], [names[0], names[4], names[6]], names):
+            loose = np.array([free == "base" and i < 6 or name in free for i, name in enumerate(names)])
+            given, tau = (np.where(which, choose.uniform(-5, 5, 8), 0) for which in (~loose, loose))
+            got = self.ask("adrift", "inverse-dynamics", {**state, "free": free, "qdd": list(given), "tau": list(tau)})
+            f, d = np.flatnonzero(loose), np.flatnonzero(~loose)
+            qdd = given.copy()
+            qdd[f] = np.linalg.solve(M[np.ix_(f, f)], tau[f] - h[f] - M[np.ix_(f, d)] @ given[d])
+            self.near(got["qdd"], qdd, 1e-9)
+            self.near(got["tau"], M @ qdd + h, 1e-9)
+            if free == "base":
+                self.near(got["base_acceleration"], qdd[:6], 1e-9)
+        rest = {**state, "gravity": [0, 0, 0], "free": "base", "qdd": [0] * 6 + [3, -2]}
+        qdd = self.ask("adrift", "inverse-dynamics", rest)["qdd"]
+        momentum = lambda s: np.array(self.ask("adrift", "energy", {**s, "outputs": ["momentum"]})["momentum"])
+        ahead = lambda t: {"q": moved(state["q"], t * np.array(state["qd"]) + t * t / 2 * np.array(qdd)),
+                           "qd": list(np.array(state["qd"]) + t * np.array(qdd))}
+        self.near((momentum(ahead(1e-5)) - momentum(ahead(-1e-5))) / 2e-5, [0] * 6, 1e-6, least=1)
+
     def test_mimic(self):
         """The five-bar's right motor geared to its left: q_right = 3.1 - q_left."""
         document = self.document("five_bar")
