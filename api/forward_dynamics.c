@@ -148,11 +148,11 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
 {
-    size_t  step = asked->one_by_one ? 1 : e->chunk, nv = e->model->nv, W = e->lanes;
-    double *qdd = api_result_block(e, asked, QDD, block), *singular = asked->spare, *next = asked->spare + step * W;
+    double *qdd = api_result_block(e, asked, QDD, block), *singular = asked->spare,
+           *next = api_block(e, asked->spare, 1, blocks);
     if (!qdd) {
-        qdd = next;
-        next += step * nv * W;
+        qdd  = next;
+        next = api_block(e, next, e->model->nv, blocks);
     }
     if (!find_qdd(e, singular, qdd, block, blocks)) return false;
     if (asked->contact) return hold(e, asked, block, next, qdd);

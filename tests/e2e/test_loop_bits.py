@@ -34,10 +34,10 @@ class Bits(Closed):
                 self.assertEqual(self.row(one, 0), alone, f"{model} {operation}")
 
     def test_outputs_alone(self):
-        """Every output of the contract that loops have is the same alone as with all others."""
+        """Every output of the contract that loops have is the same alone as with all others, in a batch of several blocks."""
         schemas = self.client.get("/openapi.json").json()["components"]["schemas"]
         pull = {"wrenches": [{"link": "platform", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4]}]}
-        s = self.states("stewart", 3, 45)
+        s = self.states("stewart", 40, 45)
         for operation, fields in (("inverse-dynamics", MOTION), ("forward-dynamics", ("q", "qd", "tau")), ("mass-matrix", ("q",)),
                                   ("bias", ("q", "qd")), ("kinematics", (*MOTION, "qddd")), ("energy", ("q", "qd")),
                                   ("torque-derivative", (*MOTION, "qddd")), ("sensitivity", MOTION),
@@ -58,6 +58,14 @@ class Bits(Closed):
                     self.assertIn(self.assertProblem(answer, 422)["code"], ("not-for-loops", "bad-value"), f"{operation} {output}")
             self.assertGreater(len(alone), 0, operation)
             self.assertEqual(self.ask_texts("stewart", operation, {**request, "outputs": list(alone)}), alone, operation)
+
+    def test_torques_of_free_coordinates_alone(self):
+        s = only(self.states("five_bar", 40, 46), "q", "qd")
+        names = self.ok(self.client.get("/v1/models/five_bar"))["velocity_names"]
+        request = {**s, "free": names[1:], "tau": [0, 0.3]}
+        both = self.ask_texts("five_bar", "inverse-dynamics", request)
+        alone = self.ask_texts("five_bar", "inverse-dynamics", {**request, "outputs": ["tau"]})
+        self.assertEqual(alone["tau"], both["tau"])
 
     def test_targets(self):
         """Every width of vectors gives the same bits, and so does a worker."""
