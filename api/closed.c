@@ -147,6 +147,12 @@ api_closed_status api_closed_status_of(const api_closed *c, size_t lane)
     return c->status[lane];
 }
 
+bool api_closed_awaited(const api_closed *c)
+{
+    api_problem late;
+    return api_watch_check(c->closure.watch, &late);
+}
+
 const double *api_closed_q(const api_closed *c)
 {
     return c->q;

@@ -81,6 +81,6 @@ void api_closed_joint_wrenches(api_closed *c, const dyn_scene *scene, const dyn_
                               {c->wide[6], false, io->djoint_wrenches_dqd},
                               {c->wide[7], false, io->djoint_wrenches_dqdd}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        for (size_t k = 0; changes[i].to && k < c->nv; k++)
+        for (size_t k = 0; changes[i].to && k < c->nv && api_closed_awaited(c); k++)
             add_column(c, &still, &changes[i], k, borne);
 }

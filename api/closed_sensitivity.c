@@ -128,7 +128,7 @@ static void find_directions(api_closed *c, const dyn_scene *scene)
     double  **part[] = {&d.dq, &d.dqd, &d.dqdd_dq, &d.dqdd_dqd, &d.twist, &d.plus, &d.minus, &d.extra};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         *part[i] = c->vector[i];
-    for (size_t k = 0; k < c->nv; k++) {
+    for (size_t k = 0; k < c->nv && api_closed_awaited(c); k++) {
         find_direction(c, scene, k, &d);
         put_column(c, c->nvt, c->nv, d.dqd, k, c->wide[1]);
         put_column(c, c->nvt, c->nv, d.dqdd_dq, k, c->wide[2]);
@@ -276,6 +276,6 @@ void api_closed_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *i
         add_part(c, c->square[0], c->Gd, c->wide[0]);
         api_closed_project(c, c->nv, c->wide[0], io->coriolis_matrix);
     }
-    for (size_t k = 0; io->christoffel && k < c->nv; k++)
+    for (size_t k = 0; io->christoffel && k < c->nv && api_closed_awaited(c); k++)
         put_christoffel(c, scene, k, c->extra, io->christoffel);
 }

@@ -57,6 +57,12 @@ void api_closed_project(const api_closed *c, size_t columns, const double *x, do
 void api_closed_forces(api_closed *c);
 void api_closed_force_rates(api_closed *c, const double *left, const double *Jd);
 
+/* --- closed.c ---------------------------------------------------------------------------------------------------- */
+
+/* Whether somebody still waits. Where nobody does, what takes long stops halfway: whoever called says so
+ * (evaluation.c). */
+bool api_closed_awaited(const api_closed *c);
+
 /* --- closed_wrenches.c ------------------------------------------------------------------------------------------- */
 
 /* 6 a loop, as the answer has them, from its rows. */

@@ -122,10 +122,11 @@ static bool evaluate_chunk(void *arg, size_t place, size_t part, api_problem *pr
     size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
     e->problem = problem;
     if (!e->model->loops) return evaluate_blocks(e, begin, end);
-    for (size_t block = begin; block < end; block++)
-        if (!api_watch_check(e->input->watch, problem) || !api_closing_block(e, block) ||
-            !evaluate_blocks(e, block, block + 1))
-            return false;
+    for (size_t block = begin; block < end; block++) {
+        bool good = api_closing_block(e, block) && evaluate_blocks(e, block, block + 1);
+        if (!api_watch_check(e->input->watch, problem) || !good)
+            return false; /* the first speaks for what it cut short */
+    }
     return true;
 }
 
