@@ -10,7 +10,10 @@
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
-enum { LOOK = 64 /* steps between two looks at the watch */, VECTORS = 48 /* that ARKODE has at most, of y's size */ };
+enum {
+    LOOK    = 512 /* coordinates to step between two looks at the watch */,
+    VECTORS = 48 /* that ARKODE has at most, of y's size */
+};
 
 enum { MOST_CHANGES = 1000000 /* from sliding to sticking and back */ };
 
@@ -146,7 +149,7 @@ static bool set_up(api_adaptive *a)
     return a->arkode && ARKStepSetErrHandlerFn(a->arkode, silent, NULL) == ARK_SUCCESS &&
            ARKStepSetUserData(a->arkode, a->plant) == ARK_SUCCESS &&
            ARKStepWFtolerances(a->arkode, weigh) == ARK_SUCCESS &&
-           ARKStepSetMaxNumSteps(a->arkode, LOOK) == ARK_SUCCESS &&
+           ARKStepSetMaxNumSteps(a->arkode, 1 + LOOK / (long)a->plant->e->model->nv) == ARK_SUCCESS &&
            ARKStepSetMinStep(a->arkode, 1e-9 * a->plant->s->duration) == ARK_SUCCESS &&
            ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS &&
            ARKStepRootInit(a->arkode, (int)api_stick_count(a->plant), margins) == ARK_SUCCESS && choose_method(a);
@@ -196,9 +199,8 @@ static int sticking(const api_plant *p)
     double           slowest  = SLOW;
     int              sticking = -1;
     for (size_t i = 0; i < m->n_bodies && p->e->scene.terms & DYN_FRICTION; i++) {
-        const dyn_body     *b = &m->body[i];
-        const dyn_friction *f = &b->friction;
-        if (!b->rough || f->coulomb_velocity > 0 || !(f->positive > 0 || f->negative > 0)) continue;
+        const dyn_body *b = &m->body[i];
+        if (!api_stick_can(b)) continue;
         double speed = fabs(b->ratio * qd[(size_t)b->v * p->W]);
         if (speed >= slowest) continue;
         slowest  = speed;

@@ -55,10 +55,8 @@ bool api_stick_open(api_evaluation *e, api_plant *p)
     s->balance = take(e, p, &room);
     if (!room) return false;
     memset(s->driven, false, nv);
-    for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_friction *f = &m->body[i].friction;
-        if (m->body[i].rough && f->coulomb_velocity == 0 && (f->positive > 0 || f->negative > 0)) add(s, &m->body[i]);
-    }
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (api_stick_can(&m->body[i])) add(s, &m->body[i]);
     if (s->n == 0) return true;
     p->stick  = s;
     p->driven = s->driven;

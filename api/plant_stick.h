@@ -11,6 +11,12 @@
 #pragma once
 #include "plant.h"
 
+/* Whether a joint's friction is sharp, so that it can stick. */
+static inline bool api_stick_can(const dyn_body *b)
+{
+    return b->rough && !(b->friction.coulomb_velocity > 0) && (b->friction.positive > 0 || b->friction.negative > 0);
+}
+
 /* Memory of the request's, into p->stick, which stays NULL when no joint can stick. False with a problem. */
 bool api_stick_open(api_evaluation *e, api_plant *p);
 

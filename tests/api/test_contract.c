@@ -89,12 +89,12 @@ static api_set stands_for(const api_operation *o)
     return o->takes & API_BIT(API_PLATFORM) ? OF_STATE : 0;
 }
 
-/* "anyOf": the fields of the state that are needed, or a platform. */
+/* "oneOf": the fields of the state that are needed, or a platform. */
 static void check_alternatives(const api_operation *o, const json_t *request)
 {
     api_set instead = o->needs & stands_for(o);
     if (instead == 0) return;
-    const json_t *either = at(request, "anyOf", NULL);
+    const json_t *either = at(request, "oneOf", NULL);
     assert_int_equal(json_array_size(either), 2);
     for (int f = API_Q; f <= API_QDD; f++)
         assert_int_equal(lists(at(json_array_get(either, 0), "required", NULL), api_field_names[f]),

@@ -152,7 +152,8 @@ static void names(void **state)
 {
     static const refusal cases[] = {
         {ID, "{'q':{'shoulder':1,'elbow':2,'grasp':3,'hip':4,'knee':5}}", "unknown-name", "/q/knee", -1, "knee"},
-        {ID, "{" Q ",'joints':['hip','elbow','knee','grasp']}", "unknown-name", "/joints/2", -1, "no joint \"knee\""},
+        {ID, "{" Q ",'joints':['hip','elbow','knee','grasp']}", "unknown-name", "/joints/2", -1,
+         "no velocity coordinate \"knee\""},
         {ID, "{" Q ",'joints':['hip','elbow','hip','grasp']}", "duplicate-name", "/joints/2", -1,
          "hip is listed twice"},
         {"free/bias", "{'q':[0,0,0,0,0,0,1,1,2,3,4],'joints':[]}", "bad-value", "/joints", -1, "nq = 11, nv = 10"},
