@@ -144,6 +144,10 @@ class Requests(Closed):
                          "/platform/velocity")
             moving = {**self.PLATFORM, "velocity": [0, 0, 0]}
             self.ask("five_bar", operation, {"platform": moving, **extra})
+        free = self.ok(self.client.get("/v1/models/five_bar"))["velocity_names"][1:]
+        self.refused(self.post("five_bar", "inverse-dynamics", free=free,
+                               platform={**self.PLATFORM, "velocity": [0, 0, 0], "acceleration": [1, 0, 0]}),
+                     "bad-value", "/platform/acceleration")
         far = {**self.PLATFORM, "position": [1e300, 0, 0]}
         self.assertNotIn("inf", self.refused(self.post("five_bar", "energy", platform=far), "loop-open"))
 
