@@ -2,7 +2,6 @@
 #include "closed_state.h"
 #include "platform.h"
 #include <math.h>
-#include <string.h>
 
 typedef struct taking {
     api_evaluation *e;
@@ -12,11 +11,7 @@ typedef struct taking {
 
 static double *take(taking *t, size_t entries)
 {
-    size_t  bytes = (entries > 0 ? entries : 1) * t->W * sizeof(double);
-    double *lanes = api_take(t->e, bytes);
-    t->room       = t->room && lanes;
-    if (lanes) memset(lanes, 0, bytes);
-    return lanes;
+    return api_take_zeroed(t->e, entries * t->W, &t->room);
 }
 
 static void take_state(api_closed *c, taking *t)

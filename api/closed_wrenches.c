@@ -15,18 +15,6 @@ void api_closed_loop_wrenches(const api_closed *c, const double *lambda, double 
     }
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-/* Three entries of one lane. */
-static void get3(const double *lanes, size_t W, size_t lane, double v[3])
-{
-    for (size_t i = 0; i < 3; i++)
-        v[i] = lanes[i * W + lane];
-}
 static void put3(double *lanes, size_t W, size_t lane, double factor, const double v[3])
 {
     for (size_t i = 0; i < 3; i++)
@@ -48,14 +36,14 @@ static void put_pair(api_closed *c, size_t loop, size_t lane, double *on_b, doub
 {
     double F[3], N[3], y[3], v[3];
     size_t W = c->W;
-    get3(c->seen + 6 * loop * W, W, lane, F);
-    get3(c->seen + (6 * loop + 3) * W, W, lane, N);
-    get3(c->y + 3 * loop * W, W, lane, y);
+    api_get3(c->seen + 6 * loop * W + lane, W, 1, F);
+    api_get3(c->seen + (6 * loop + 3) * W + lane, W, 1, N);
+    api_get3(c->y + 3 * loop * W + lane, W, 1, y);
     turn_back(c, loop, lane, F, v);
     put3(on_b, W, lane, 1, v);
     turn_back(c, loop, lane, N, v);
     put3(on_b + 3 * W, W, lane, 1, v);
-    cross(y, F, v);
+    api_cross(y, F, v);
     for (int i = 0; i < 3; i++)
         v[i] += N[i];
     put3(on_a, W, lane, -1, F);
@@ -89,22 +77,22 @@ static void put_pair_rates(api_closed *c, size_t loop, size_t lane, double *on_b
     double        F[3], N[3], Fd[3], Nd[3], y[3], yd[3], w[3], turn[3], v[3], u[3];
     size_t        W    = c->W;
     const double *move = c->frame[0] + 6 * loop * W, *seen = c->seen + 6 * loop * W, *rate = c->raw + 6 * loop * W;
-    get3(seen, W, lane, F), get3(seen + 3 * W, W, lane, N);
-    get3(rate, W, lane, Fd), get3(rate + 3 * W, W, lane, Nd);
-    get3(move, W, lane, yd), get3(move + 3 * W, W, lane, w);
-    get3(c->y + 3 * loop * W, W, lane, y);
-    cross(w, F, turn);
+    api_get3(seen + lane, W, 1, F), api_get3(seen + 3 * W + lane, W, 1, N);
+    api_get3(rate + lane, W, 1, Fd), api_get3(rate + 3 * W + lane, W, 1, Nd);
+    api_get3(move + lane, W, 1, yd), api_get3(move + 3 * W + lane, W, 1, w);
+    api_get3(c->y + 3 * loop * W + lane, W, 1, y);
+    api_cross(w, F, turn);
     for (int i = 0; i < 3; i++)
         v[i] = Fd[i] - turn[i];
     turn_back(c, loop, lane, v, u);
     put3(on_b, W, lane, 1, u);
-    cross(w, N, turn);
+    api_cross(w, N, turn);
     for (int i = 0; i < 3; i++)
         v[i] = Nd[i] - turn[i];
     turn_back(c, loop, lane, v, u);
     put3(on_b + 3 * W, W, lane, 1, u);
-    cross(yd, F, v);
-    cross(y, Fd, u);
+    api_cross(yd, F, v);
+    api_cross(y, Fd, u);
     for (int i = 0; i < 3; i++)
         v[i] += u[i] + Nd[i];
     put3(on_a, W, lane, -1, Fd);

@@ -1,6 +1,7 @@
 /* closing_guess.c - from where loops are closed: "guess" of a request, or the passive joints' home (closing.h). */
 #include "batch.h"
 #include "closing.h"
+#include "coordinates.h"
 #include "platform.h"
 #include <math.h>
 #include <string.h>
@@ -61,9 +62,9 @@ static bool check_guess(const api_evaluation *e, const api_vector *v, double *va
     const dyn_model *m = e->model->dyn;
     if (!check_range(e, v, values, stride, lanes, row)) return false;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (!dyn_joint_turns_freely(b->joint)) continue;
-        size_t first = passive_place(e->model->loops, b->q + dyn_joint_nq(b->joint) - 4);
+        int at = api_quaternion_of(&m->body[i]);
+        if (at < 0) continue;
+        size_t first = passive_place(e->model->loops, m->body[i].q + at);
         if (first < v->n && !api_check_quaternion(e, v, first, values + first * stride, stride, lanes, row))
             return false;
     }

@@ -24,14 +24,6 @@ static size_t work_size(const api_closure *c)
     return 4 * c->unknowns + 3 * c->rows + 8;
 }
 
-static double *take(api_evaluation *e, size_t count, bool *room)
-{
-    double *numbers = api_take(e, count * sizeof *numbers);
-    *room           = *room && numbers;
-    if (numbers) memset(numbers, 0, count * sizeof *numbers);
-    return numbers;
-}
-
 /* A prismatic joint goes the model's length at most in one step, others a radian. */
 static void set_units(api_closure *c)
 {
@@ -46,20 +38,20 @@ bool api_closure_open(api_evaluation *e, api_closure *c)
 {
     size_t W = c->W, nq = c->loops->nq, n = c->n_pairs;
     bool   room = true;
-    c->q        = take(e, nq * W, &room);
-    c->base     = take(e, nq * W, &room);
-    c->step     = take(e, c->nv * W, &room);
-    c->open     = take(e, W, &room);
-    c->y        = take(e, 3 * n * W, &room);
-    c->R        = take(e, 9 * n * W, &room);
-    c->motion   = take(e, 6 * n * c->nv * W, &room);
-    c->raw      = take(e, 6 * n * c->nv * W, &room);
-    c->J        = take(e, c->rows * c->nv * W, &room);
-    c->A        = take(e, c->rows * c->unknowns, &room);
-    c->B        = take(e, api_closure_stride(c) * c->rows, &room);
-    c->work     = take(e, work_size(c), &room);
-    c->norm     = take(e, c->unknowns, &room);
-    c->unit     = take(e, c->unknowns, &room);
+    c->q        = api_take_zeroed(e, nq * W, &room);
+    c->base     = api_take_zeroed(e, nq * W, &room);
+    c->step     = api_take_zeroed(e, c->nv * W, &room);
+    c->open     = api_take_zeroed(e, W, &room);
+    c->y        = api_take_zeroed(e, 3 * n * W, &room);
+    c->R        = api_take_zeroed(e, 9 * n * W, &room);
+    c->motion   = api_take_zeroed(e, 6 * n * c->nv * W, &room);
+    c->raw      = api_take_zeroed(e, 6 * n * c->nv * W, &room);
+    c->J        = api_take_zeroed(e, c->rows * c->nv * W, &room);
+    c->A        = api_take_zeroed(e, c->rows * c->unknowns, &room);
+    c->B        = api_take_zeroed(e, api_closure_stride(c) * c->rows, &room);
+    c->work     = api_take_zeroed(e, work_size(c), &room);
+    c->norm     = api_take_zeroed(e, c->unknowns, &room);
+    c->unit     = api_take_zeroed(e, c->unknowns, &room);
     c->pivot    = api_take(e, c->unknowns * sizeof *c->pivot);
     if (!room || !c->pivot) return false;
     set_units(c);

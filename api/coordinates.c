@@ -1,19 +1,8 @@
 /* coordinates.c - see coordinates.h. */
 #include "coordinates.h"
+#include "geometry.h"
 #include <math.h>
 #include <string.h>
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-static void get3(const double *from, size_t stride, double factor, double v[3])
-{
-    for (size_t i = 0; i < 3; i++)
-        v[i] = factor * from[i * stride];
-}
 
 bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm)
 {
@@ -33,10 +22,10 @@ static void turn(double *r, size_t stride, const double w[3])
     double x[3], s = r[3 * stride], u[3], v[3];
     double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     double k = angle > 0 ? sin(0.5 * angle) / angle : 0.5, c = cos(0.5 * angle);
-    get3(r, stride, 1, x);
+    api_get3(r, stride, 1, x);
     for (int i = 0; i < 3; i++)
         v[i] = k * w[i];
-    cross(x, v, u);
+    api_cross(x, v, u);
     for (size_t i = 0; i < 3; i++)
         r[i * stride] = s * v[i] + c * x[i] + u[i];
     r[3 * stride] = c * s - (x[0] * v[0] + x[1] * v[1] + x[2] * v[2]);
@@ -46,11 +35,11 @@ static void turn(double *r, size_t stride, const double w[3])
 static void shift(double *p, size_t stride, const double *r, const double v[3])
 {
     double x[3], t[3], u[3];
-    get3(r, stride, 1, x);
-    cross(x, v, t);
+    api_get3(r, stride, 1, x);
+    api_cross(x, v, t);
     for (int i = 0; i < 3; i++)
         t[i] *= 2;
-    cross(x, t, u);
+    api_cross(x, t, u);
     for (size_t i = 0; i < 3; i++)
         p[i * stride] += v[i] + r[3 * stride] * t[i] + u[i];
 }
@@ -58,9 +47,10 @@ static void shift(double *p, size_t stride, const double *r, const double v[3])
 void api_coordinates_turn(const dyn_model *model, double *q, size_t W)
 {
     for (size_t i = 0; i < model->n_bodies; i++) {
-        const dyn_body *b = &model->body[i];
-        if (!dyn_joint_turns_freely(b->joint)) continue;
-        double *r = q + (size_t)(b->q + dyn_joint_nq(b->joint) - 4) * W;
+        const dyn_body *b  = &model->body[i];
+        int             at = api_quaternion_of(b);
+        if (at < 0) continue;
+        double *r = q + (size_t)(b->q + at) * W;
         for (size_t lane = 0; lane < W; lane++)
             for (size_t k = 0; r[3 * W + lane] < 0 && k < 4; k++)
                 r[k * W + lane] = -r[k * W + lane];
@@ -70,14 +60,15 @@ void api_coordinates_turn(const dyn_model *model, double *q, size_t W)
 void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part)
 {
     double v[3], w[3];
-    size_t linear = body->joint == DYN_FLOATING ? 3 : 0; /* entries before the quaternion, and before w */
-    if (!dyn_joint_turns_freely(body->joint)) {
+    int    at = api_quaternion_of(body);
+    if (at < 0) {
         q[0] += part * dx[0];
         return;
     }
-    if (linear > 0) get3(dx, stride, part, v);
+    const size_t linear = (size_t)at; /* entries before the quaternion, and before w */
+    if (linear > 0) api_get3(dx, stride, part, v);
     if (linear > 0) shift(q, stride, q + linear * stride, v);
-    get3(dx + linear * stride, stride, part, w);
+    api_get3(dx + linear * stride, stride, part, w);
     turn(q + linear * stride, stride, w);
 }
 
@@ -85,18 +76,19 @@ void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const 
 void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket)
 {
     double va[3], wa[3], vb[3], wb[3], x[3], y[3];
-    size_t linear = body->joint == DYN_FLOATING ? 3 : 0;
-    if (!dyn_joint_turns_freely(body->joint)) {
+    int    at = api_quaternion_of(body);
+    if (at < 0) {
         bracket[0] = 0;
         return;
     }
-    get3(a + linear * stride, stride, 1, wa), get3(b + linear * stride, stride, 1, wb);
-    cross(wa, wb, x);
+    const size_t linear = (size_t)at;
+    api_get3(a + linear * stride, stride, 1, wa), api_get3(b + linear * stride, stride, 1, wb);
+    api_cross(wa, wb, x);
     for (size_t i = 0; i < 3; i++)
         bracket[(linear + i) * stride] = x[i];
     if (linear == 0) return;
-    get3(a, stride, 1, va), get3(b, stride, 1, vb);
-    cross(wa, vb, x), cross(wb, va, y);
+    api_get3(a, stride, 1, va), api_get3(b, stride, 1, vb);
+    api_cross(wa, vb, x), api_cross(wb, va, y);
     for (size_t i = 0; i < 3; i++)
         bracket[i * stride] = x[i] - y[i];
 }

@@ -16,18 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* b = R^T a */
 static void turn_back(const double R[3][3], const double a[3], double b[3])
 {
@@ -39,7 +27,7 @@ static void turn_back(const double R[3][3], const double a[3], double b[3])
 static void move_screw(const dyn_pose *T, const double S[6], double w[3], double v[3])
 {
     double p_w[3], shifted[3];
-    cross(T->p, S, p_w);
+    api_cross(T->p, S, p_w);
     for (int i = 0; i < 3; i++)
         shifted[i] = S[3 + i] - p_w[i];
     turn_back(T->R, S, w);
@@ -53,14 +41,14 @@ static bool read_screw(const api_entry *place, const double S[6], const dyn_pose
     double size = api_length(S), speed = api_length(S + 3);
     bool   revolute = size > 0;
     if (!revolute && speed == 0) return api_entry_fail(place, NULL, API_BAD_VALUE, "the screw axis is zero");
-    bool helical = revolute && fabs(dot(S, S + 3)) > 1e-9 * size * speed;
+    bool helical = revolute && fabs(api_dot(S, S + 3)) > 1e-9 * size * speed;
     move_screw(T, S, w, v);
     *link = (dyn_link){.joint = helical    ? DYN_HELICAL
                                 : revolute ? DYN_REVOLUTE
                                            : DYN_PRISMATIC,
-                       .pitch = helical ? dot(S, S + 3) / (size * size) : 0,
+                       .pitch = helical ? api_dot(S, S + 3) / (size * size) : 0,
                        .ratio = revolute ? size : speed};
-    if (revolute) cross(w, v, c);
+    if (revolute) api_cross(w, v, c);
     for (int i = 0; i < 3; i++) {
         c[i]          = revolute ? c[i] / (size * size) : 0;
         link->axis[i] = (revolute ? w[i] : v[i]) / link->ratio;
@@ -96,7 +84,7 @@ static bool read_spatial_inertia(const api_entry *place, const double G[36], dyn
     static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int k = 0; k < 6; k++) {
         int    i = row[k], j = column[k];
-        double square         = i == j ? dot(h, inertia->com) : 0;
+        double square         = i == j ? api_dot(h, inertia->com) : 0;
         inertia->about_com[k] = G[6 * i + j] - (square - h[i] * inertia->com[j]);
     }
     return true;

@@ -26,6 +26,14 @@ double *api_take_lanes(api_evaluation *e, size_t entries)
     return api_take(e, e->blocks * e->lanes * entries * sizeof(double));
 }
 
+double *api_take_zeroed(api_evaluation *e, size_t count, bool *room)
+{
+    double *numbers = api_take(e, count * sizeof *numbers);
+    *room           = *room && numbers;
+    if (numbers) memset(numbers, 0, count * sizeof *numbers);
+    return numbers;
+}
+
 /* --- results ---------------------------------------------------------------------------------------------------- */
 
 /* Blocks that an operation evaluates at a time. */

@@ -114,7 +114,7 @@ typedef struct api_evaluation {
     const int         *order;     /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
     double            *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
     double            *guess;                   /* lanes of passive coordinates; NULL: none given */
-    api_platform *platform; /* in place of a state; NULL: none */
+    api_platform      *platform;                /* in place of a state; NULL: none */
     double            *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
     double            *wrench_rates;            /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
     void              *workspace;
@@ -130,6 +130,8 @@ bool api_evaluate(api_evaluation *e, const api_node *request);
 /* Scratch memory until the end of the request: NULL with a problem when it does not fit. Not cleared. */
 void   *api_take(api_evaluation *e, size_t bytes);
 double *api_take_lanes(api_evaluation *e, size_t entries); /* of all states */
+/* Numbers, all 0, for those who take many: `*room` becomes false when they do not fit. */
+double *api_take_zeroed(api_evaluation *e, size_t count, bool *room);
 
 /* Claims bytes of the budget until the end of the request for what is allocated elsewhere. */
 bool api_account(api_evaluation *e, size_t bytes);

@@ -1,5 +1,5 @@
-/* geometry.h - poses from the forms in which documents give them. X_ab is the pose of frame b in frame a; figures
- * are used as they are: nothing is snapped to a nearby zero or right angle. */
+/* geometry.h - vectors of three, and poses from the forms in which documents give them. X_ab is the pose of frame b in
+ * frame a; figures are used as they are: nothing is snapped to a nearby zero or right angle. */
 #pragma once
 #include "../dynamics/model.h"
 
@@ -19,3 +19,22 @@ void api_rotation_mend(double R[3][3]);
 
 /* Length of a vector; neither overflows nor underflows on the way. */
 double api_length(const double v[3]);
+
+static inline double api_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* a x b, which may be neither of the two */
+static inline void api_cross(const double a[3], const double b[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+/* Three entries that are `stride` apart, as those of one lane are, times `factor`. */
+static inline void api_get3(const double *from, size_t stride, double factor, double v[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        v[i] = factor * from[i * stride];
+}

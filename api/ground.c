@@ -1,5 +1,6 @@
 /* ground.c - see ground.h. The work_ forms of LAPACKE take their memory from the caller. */
 #include "ground.h"
+#include "geometry.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -9,11 +10,6 @@
 
 /* So large a part of the forces that cancel is no force. */
 #define NO_FORCE 1e-9
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* out += factor a x b */
 static void add_cross(double out[3], double factor, const double a[3], const double b[3])
@@ -61,8 +57,8 @@ static bool factor(api_ground_state *s)
 static bool find_zero_moment(api_ground_state *s)
 {
     const api_ground *g      = s->ground;
-    double            normal = dot(g->normal, s->resultant), at_point[6], arm[3];
-    if (!(normal > NO_FORCE * (g->weight + sqrt(dot(s->resultant, s->resultant))))) return false;
+    double            normal = api_dot(g->normal, s->resultant), at_point[6], arm[3];
+    if (!(normal > NO_FORCE * (g->weight + sqrt(api_dot(s->resultant, s->resultant))))) return false;
     difference((double[3]){0}, g->point, arm);
     shift(s->resultant, arm, at_point);
     memcpy(s->zero_moment, g->point, sizeof s->zero_moment);
@@ -76,7 +72,7 @@ static bool find_shares(api_ground_state *s)
     for (size_t k = 0; k < s->ground->n_contacts; k++) {
         double arm[3];
         difference(s->zero_moment, s->contact[k], arm);
-        s->distance[k] = sqrt(dot(arm, arm));
+        s->distance[k] = sqrt(api_dot(arm, arm));
     }
     if (s->ground->n_contacts == 1) return true;
     double sum = s->distance[0] + s->distance[1];
@@ -130,7 +126,7 @@ static void differentiate_resultant(const api_ground_state *s, const double colu
 static void differentiate_zero_moment(const api_ground_state *s, api_ground_rate *rate)
 {
     const api_ground *g      = s->ground;
-    double            normal = dot(g->normal, s->resultant), changes = dot(g->normal, rate->resultant);
+    double            normal = api_dot(g->normal, s->resultant), changes = api_dot(g->normal, rate->resultant);
     double            at_point[6], arm[3];
     difference((double[3]){0}, g->point, arm);
     shift(rate->resultant, arm, at_point);
@@ -149,7 +145,7 @@ static void differentiate_shares(const api_ground_state *s, const api_ground_rat
         double arm[3], moves[3];
         difference(s->zero_moment, s->contact[k], arm);
         difference(rate->zero_moment, rate->contact[k], moves);
-        changes[k] = dot(arm, moves) / s->distance[k];
+        changes[k] = api_dot(arm, moves) / s->distance[k];
     }
     share[0] = (changes[1] * s->share[1] - changes[0] * s->share[0]) / sum;
     share[1] = -share[0];

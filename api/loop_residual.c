@@ -3,19 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- vectors ---------------------------------------------------------------------------------------------------- */
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
 /* Two unit vectors across u, the first from the coordinate axis that is least along it. */
 static void find_across(api_loop *loop)
 {
@@ -24,11 +11,11 @@ static void find_across(api_loop *loop)
     for (int i = 1; i < 3; i++)
         if (fabs(u[i]) < fabs(u[k])) k = i;
     double e[3] = {k == 0, k == 1, k == 2};
-    cross(u, e, loop->across[1]);
-    double length = sqrt(dot(loop->across[1], loop->across[1]));
+    api_cross(u, e, loop->across[1]);
+    double length = sqrt(api_dot(loop->across[1], loop->across[1]));
     for (int i = 0; i < 3; i++)
         loop->across[1][i] /= length;
-    cross(loop->across[1], u, loop->across[0]);
+    api_cross(loop->across[1], u, loop->across[0]);
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */
@@ -81,12 +68,12 @@ static double sine_of(const double R[9], double sine[3])
 /* angle times axis; near a half turn, where the sine tells no axis, it is the longest column of 1 + R. */
 static void rotation_vector(const double R[9], double vector[3])
 {
-    double cosine = sine_of(R, vector), sine = sqrt(dot(vector, vector)), angle = atan2(sine, cosine);
+    double cosine = sine_of(R, vector), sine = sqrt(api_dot(vector, vector)), angle = atan2(sine, cosine);
     if (sine < 1e-6 && cosine < 0) {
         int k = R[0] >= R[4] ? (R[0] >= R[8] ? 0 : 2) : (R[4] >= R[8] ? 1 : 2);
         for (int i = 0; i < 3; i++)
             vector[i] = R[3 * i + k] + (i == k);
-        sine = sqrt(dot(vector, vector));
+        sine = sqrt(api_dot(vector, vector));
     }
     for (int i = 0; i < 3 && sine > 0; i++)
         vector[i] *= angle / sine;
@@ -97,9 +84,9 @@ static void swing_of(const api_loop *loop, const double R[9], double swing[3])
 {
     double turned[3];
     for (int i = 0; i < 3; i++)
-        turned[i] = dot(R + 3 * i, loop->u);
-    cross(loop->u, turned, swing);
-    double sine = sqrt(dot(swing, swing)), cosine = dot(loop->u, turned);
+        turned[i] = api_dot(R + 3 * i, loop->u);
+    api_cross(loop->u, turned, swing);
+    double sine = sqrt(api_dot(swing, swing)), cosine = api_dot(loop->u, turned);
     if (sine == 0 && cosine < 0) {
         memcpy(swing, loop->across[0], sizeof loop->across[0]);
         sine = 1;
@@ -111,8 +98,8 @@ static void swing_of(const api_loop *loop, const double R[9], double swing[3])
 /* y along u less the pitch times the angle about u, which is the one of all turns that fits best. */
 static double advance_of(const api_loop *loop, const double y[3], const double R[9])
 {
-    double sine[3], cosine = sine_of(R, sine), along = dot(loop->u, y), turn = 2 * M_PI * loop->pitch;
-    double rest = along - loop->pitch * atan2(dot(loop->u, sine), cosine);
+    double sine[3], cosine = sine_of(R, sine), along = api_dot(loop->u, y), turn = 2 * M_PI * loop->pitch;
+    double rest = along - loop->pitch * atan2(api_dot(loop->u, sine), cosine);
     return turn != 0 ? rest - turn * nearbyint(rest / turn) : rest;
 }
 
@@ -125,7 +112,7 @@ void api_loop_residual(const api_loops *loops, size_t k, const double y[3], cons
     else if (loop->kind != API_LOOP_SPHERICAL)
         swing_of(loop, R, turn);
     for (size_t i = 0; i < loop->rows; i++)
-        residual[i] = dot(loop->E[i], y) + dot(loop->E[i] + 3, turn);
+        residual[i] = api_dot(loop->E[i], y) + api_dot(loop->E[i] + 3, turn);
     if (loop->kind == API_LOOP_HELICAL) residual[loop->rows - 1] = advance_of(loop, y, R) / loops->length;
 }
 
@@ -137,11 +124,11 @@ void api_place_residual(const double position[3], const double orientation[4], c
     for (int i = 0; i < 3; i++) /* 2 r r^T + (s^2 - r.r) 1 + 2 s [r] */
         for (int k = 0; k < 3; k++) {
             double skew     = i == k ? 0 : (k == (i + 1) % 3 ? -1 : 1) * r[3 - i - k];
-            goal[3 * i + k] = 2 * (r[i] * r[k] + s * skew) + (i == k ? s * s - dot(r, r) : 0);
+            goal[3 * i + k] = 2 * (r[i] * r[k] + s * skew) + (i == k ? s * s - api_dot(r, r) : 0);
         }
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            turn[3 * i + k] = dot(R + 3 * i, goal + 3 * k);
+            turn[3 * i + k] = api_dot(R + 3 * i, goal + 3 * k);
     rotation_vector(turn, residual + 3);
     for (int i = 0; i < 3; i++)
         residual[i] = y[i] - position[i];
