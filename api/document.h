@@ -28,10 +28,21 @@ typedef struct api_document_frame {
     dyn_pose    X_lf; /* in the link frame */
 } api_document_frame;
 
+/* What it holds: loops.h */
+typedef enum api_loop_kind {
+    API_LOOP_FIXED,
+    API_LOOP_SPHERICAL,
+    API_LOOP_REVOLUTE,
+    API_LOOP_PRISMATIC,
+    API_LOOP_PLANAR,
+    API_LOOP_HELICAL
+} api_loop_kind;
+
 typedef struct api_document_loop {
-    const char *name, *frame_a, *frame_b;
-    const char *type; /* a literal */
-    double      axis[3], pitch;
+    const char   *name, *frame_a, *frame_b;
+    const char   *type; /* a literal */
+    api_loop_kind kind;
+    double        axis[3], pitch;
 } api_document_loop;
 
 /* A motor: everything but its place among the links, which stands in the link of its joint. */
@@ -71,6 +82,10 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
 
 /* "joint" of a link: everything but names' uniqueness. */
 bool api_document_joint(const api_entry *link_node, api_document_link *link);
+
+/* "axis" of a joint, a loop or a motor. Normalised here; kept as given in the canonical document, so that reading that
+ * again gives the same bits. */
+bool api_document_axis(const api_entry *owner, double axis[3]);
 
 /* "friction", "spring", "elastic" of a joint, the first also of a motor. */
 bool api_document_friction(const api_entry *owner, dyn_friction *friction);

@@ -31,7 +31,16 @@ static bool read_type(const api_entry *joint, api_document_link *link)
                           api_text_shown(name), name);
 }
 
-/* Normalised here; kept as given in the canonical document, so that reading that again gives the same bits. */
+bool api_document_axis(const api_entry *owner, double axis[3])
+{
+    if (!api_entry_vector(owner, "axis", API_REQUIRED, axis, 3)) return false;
+    double length = api_length(axis);
+    if (length == 0) return api_entry_fail(owner, "axis", API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
+    for (int i = 0; i < 3; i++)
+        axis[i] /= length;
+    return true;
+}
+
 static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
 {
     bool fixed = link->dyn.joint == DYN_FIXED, free = dyn_joint_turns_freely(link->dyn.joint);
@@ -41,15 +50,7 @@ static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
                               link->type);
     if (dh && api_entry_has(joint, "axis"))
         return api_entry_fail(joint, "axis", API_BAD_VALUE, "in DH forms the axis is z: \"axis\" is not taken");
-    if (dh || free || (fixed && !api_entry_has(joint, "axis"))) return true;
-
-    double axis[3];
-    if (!api_entry_vector(joint, "axis", API_REQUIRED, axis, 3)) return false;
-    double length = api_length(axis);
-    if (length == 0) return api_entry_fail(joint, "axis", API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
-    for (int i = 0; i < 3; i++)
-        link->dyn.axis[i] = axis[i] / length;
-    return true;
+    return dh || free || (fixed && !api_entry_has(joint, "axis")) || api_document_axis(joint, link->dyn.axis);
 }
 
 static bool read_position_limits(const api_entry *limits, api_document_link *link)

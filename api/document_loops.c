@@ -3,13 +3,16 @@
 #include <string.h>
 
 typedef struct loop_type {
-    const char *name;
-    bool        axis, pitch; /* it has one */
+    const char   *name;
+    api_loop_kind kind;
+    bool          axis, pitch; /* it has one */
 } loop_type;
 
-static const loop_type types[] = {{"fixed", false, false},    {"revolute", true, false},   {"continuous", true, false},
-                                  {"prismatic", true, false}, {"spherical", false, false}, {"planar", true, false},
-                                  {"helical", true, true}};
+static const loop_type types[] = {
+    {"fixed", API_LOOP_FIXED, false, false},         {"revolute", API_LOOP_REVOLUTE, true, false},
+    {"continuous", API_LOOP_REVOLUTE, true, false},  {"prismatic", API_LOOP_PRISMATIC, true, false},
+    {"spherical", API_LOOP_SPHERICAL, false, false}, {"planar", API_LOOP_PLANAR, true, false},
+    {"helical", API_LOOP_HELICAL, true, true}};
 
 static bool read_type(const api_entry *entry, const loop_type **type)
 {
@@ -33,18 +36,6 @@ static bool refuse(const api_entry *entry, const char *key, const loop_type *typ
            api_entry_fail(entry, key, API_BAD_VALUE, "a %s joint has no \"%s\"", type->name, key);
 }
 
-/* Normalised here, and kept as given, as the axes of other joints are. */
-static bool read_axis(const api_entry *entry, const loop_type *type, double axis[3])
-{
-    if (!type->axis) return refuse(entry, "axis", type);
-    if (!api_entry_vector(entry, "axis", API_REQUIRED, axis, 3)) return false;
-    double length = api_length(axis);
-    if (length == 0) return api_entry_fail(entry, "axis", API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
-    for (int i = 0; i < 3; i++)
-        axis[i] /= length;
-    return true;
-}
-
 static bool read_loop(const api_entry *root, size_t index, api_document_loop *loop)
 {
     static const char *const fields[] = {"name", "frame_a", "frame_b", "type", "axis", "pitch", NULL};
@@ -54,9 +45,10 @@ static bool read_loop(const api_entry *root, size_t index, api_document_loop *lo
         !api_entry_name(&entry, "name", API_REQUIRED, &loop->name) ||
         !api_entry_name(&entry, "frame_a", API_REQUIRED, &loop->frame_a) ||
         !api_entry_name(&entry, "frame_b", API_REQUIRED, &loop->frame_b) || !read_type(&entry, &type) ||
-        !read_axis(&entry, type, loop->axis))
+        !(type->axis ? api_document_axis(&entry, loop->axis) : refuse(&entry, "axis", type)))
         return false;
     loop->type = type->name;
+    loop->kind = type->kind;
     return type->pitch ? api_entry_number(&entry, "pitch", API_REQUIRED, &loop->pitch) : refuse(&entry, "pitch", type);
 }
 

@@ -5,16 +5,6 @@
 
 /* --- each by itself -------------------------------------------------------------------------------------------- */
 
-static bool read_axis(const api_entry *entry, double axis[3])
-{
-    if (!api_entry_vector(entry, "axis", API_REQUIRED, axis, 3)) return false;
-    double length = api_length(axis);
-    if (length == 0) return api_entry_fail(entry, "axis", API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
-    for (int i = 0; i < 3; i++)
-        axis[i] /= length;
-    return true;
-}
-
 static bool read_gear(const api_entry *entry, double *ratio)
 {
     if (!api_entry_number(entry, "gear_ratio", API_REQUIRED, ratio)) return false;
@@ -46,7 +36,7 @@ static bool read_motor(const api_entry *root, size_t index, api_document_motor *
     motor->dyn.present = true;
     return api_entry_item(&entry, root, "motors", index, fields) &&
            api_entry_name(&entry, "joint", API_REQUIRED, &motor->joint) &&
-           api_entry_name(&entry, "link", API_REQUIRED, &motor->on) && read_axis(&entry, motor->dyn.axis) &&
+           api_entry_name(&entry, "link", API_REQUIRED, &motor->on) && api_document_axis(&entry, motor->dyn.axis) &&
            read_gear(&entry, &motor->dyn.gear_ratio) &&
            api_entry_not_negative(&entry, "spin_inertia", API_REQUIRED, &motor->dyn.spin_inertia) &&
            api_document_friction(&entry, &motor->dyn.friction) &&
@@ -72,11 +62,6 @@ bool api_document_motors(const api_entry *root, api_document *document, size_t m
 
 /* --- in the tree ------------------------------------------------------------------------------------------------ */
 
-static bool has_one_coordinate(const dyn_link *link)
-{
-    return link->joint == DYN_REVOLUTE || link->joint == DYN_PRISMATIC || link->joint == DYN_HELICAL;
-}
-
 static bool fail(api_reader *reader, size_t i, const api_document_motor *motor, api_code code, const char *what)
 {
     char pointer[48];
@@ -89,7 +74,7 @@ static bool check_joint(const api_document *document, api_reader *reader, size_t
 {
     const api_document_motor *motor = &document->motors[i];
     const dyn_link           *link  = &document->links[motor->turns].dyn;
-    if (!has_one_coordinate(link))
+    if (dyn_joint_nv(link->joint) != 1)
         return fail(reader, i, motor, API_BAD_VALUE, "has not one coordinate, as a joint that a motor turns must have");
     if (link->motor.present) return fail(reader, i, motor, API_DUPLICATE_NAME, "has another motor already");
     if (link->rotor_inertia != 0)

@@ -17,13 +17,6 @@ int api_place_of_rate(const api_model *model, const dyn_body *body)
 
 /* --- building --------------------------------------------------------------------------------------------------- */
 
-static const struct {
-    const char   *type;
-    api_loop_kind kind;
-} kinds[] = {{"fixed", API_LOOP_FIXED},         {"spherical", API_LOOP_SPHERICAL}, {"revolute", API_LOOP_REVOLUTE},
-             {"continuous", API_LOOP_REVOLUTE}, {"prismatic", API_LOOP_PRISMATIC}, {"planar", API_LOOP_PLANAR},
-             {"helical", API_LOOP_HELICAL}};
-
 static bool fail_frame(api_reader *reader, size_t loop, char which, const char *name)
 {
     char pointer[64];
@@ -61,10 +54,9 @@ static bool put_loops(api_model *model, const api_document *document, api_loops 
     loops->pair = pair;
     for (size_t k = 0; k < loops->n; k++) {
         const api_document_loop *in = &document->loops[k];
-        loop[k] = (api_loop){.type = in->type, .pitch = in->pitch, .name = api_arena_text(&model->arena, in->name)};
+        loop[k]                     = (api_loop){.type = in->type, .kind = in->kind, .pitch = in->pitch};
+        loop[k].name                = api_arena_text(&model->arena, in->name);
         if (!loop[k].name) return api_reader_no_memory(reader);
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (strcmp(kinds[i].type, in->type) == 0) loop[k].kind = kinds[i].kind;
         memcpy(loop[k].u, in->axis, sizeof loop[k].u);
         if (!find_frames(model, in, k, &pair[k], &loop[k], reader)) return false;
     }

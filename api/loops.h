@@ -16,15 +16,6 @@
 
 enum { API_LOOP_ROWS = 6 /* most that one holds */ };
 
-typedef enum api_loop_kind {
-    API_LOOP_FIXED,
-    API_LOOP_SPHERICAL,
-    API_LOOP_REVOLUTE,
-    API_LOOP_PRISMATIC,
-    API_LOOP_PLANAR,
-    API_LOOP_HELICAL
-} api_loop_kind;
-
 typedef struct api_loop {
     const char   *name, *type, *frame_a, *frame_b;
     api_loop_kind kind;

@@ -64,10 +64,10 @@ static bool motor_figures_good(const dyn_motor *m)
                            friction_finite(&m->friction) && is_unit(m->axis));
 }
 
-/* Joints with one coordinate, which others may share and a motor turn. */
+/* A joint with one coordinate, which others may share and a motor turn. */
 static bool has_one_coordinate(const dyn_link *l)
 {
-    return l->joint == DYN_REVOLUTE || l->joint == DYN_PRISMATIC || l->joint == DYN_HELICAL;
+    return dyn_joint_nv(l->joint) == 1;
 }
 
 static bool leader_good(const dyn_description *d, const dyn_link *l)
