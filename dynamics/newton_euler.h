@@ -141,8 +141,8 @@ static inline motion_rate world_rate(void)
  * parent's motion at the child's origin, w = R^T w_p and so on,
  *   w_c = w + y,  wd_c = wd + yd + w x y,  a_c = a + ud + (2 w + y) x u,
  * and the rates of these, where x = R^T x_p has the rate R^T x_p' - y x x. On the ground w and its rates are zero. */
-LANE_INLINE void free_motion(const dyn_body *b, const joint_pose *at, const euler_io *io, motion *k, motion_rate *d,
-                             bool rates)
+LANE_APART void free_motion(const dyn_body *b, const joint_pose *at, const euler_io *io, motion *k, motion_rate *d,
+                            bool rates)
 {
     const mat3 *R       = &at->R;
     const bool  carried = b->parent != DYN_WORLD;
@@ -235,7 +235,11 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
             if (rates) d = b->parent == DYN_WORLD ? still : ws->motion_rate[b->parent];
         }
         if (dyn_joint_turns_freely(b->joint)) {
-            free_motion(b, ws->at[i].pose, io, &k, &d, rates);
+            motion      moved = k; /* copies: what others have stays in registers */
+            motion_rate gains = d;
+            free_motion(b, ws->at[i].pose, io, &moved, &gains, rates);
+            k = moved;
+            d = gains;
         } else {
             lane sd = joint_rate(b, io->qd), sdd = joint_rate(b, io->qdd), sddd = rates ? joint_rate(b, io->qddd) : sd;
             if (is_first(b)) {
@@ -313,7 +317,7 @@ LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_at at, lane sd, wr
 }
 
 /* The same for a joint that turns freely, before the turn: f' + y x f, n' + y x n + u x f. */
-LANE_INLINE void free_rate(const dyn_body *b, const lane *qd, const wrench *w, wrench *rate)
+LANE_APART void free_rate(const dyn_body *b, const lane *qd, const wrench *w, wrench *rate)
 {
     const vec3 u = joint_linear(b, qd), y = joint_angular(b, qd);
     *rate = (wrench){cross_add(rate->f, y, w->f), cross_add(cross_add(rate->n, y, w->n), u, w->f)};
@@ -324,7 +328,12 @@ LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_at at, const lane *qd
     if (rates) {
         const bool free = dyn_joint_turns_freely(b->joint);
         const lane sd   = free ? lane_of(0) : joint_rate(b, qd);
-        if (free) free_rate(b, qd, w, rate);
+        if (free) {
+            const wrench whole = *w;
+            wrench       gains = *rate;
+            free_rate(b, qd, &whole, &gains);
+            *rate = gains;
+        }
         BODY_FORMS(b, rate_to_parent_form, b, at, sd, w, rate)
     } else {
         BODY_FORMS(b, wrench_to_parent_form, b, at, w)
