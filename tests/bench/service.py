@@ -189,6 +189,46 @@ def workers(seconds, rounds):
             "the loop.\n\n" + table(["", "workers", "p50 ms", "CPU ms", "times as fast as one"], rows)), figures
 
 
+WHOLE = (   # model, operation, outputs, what it is called
+    ("gait55", "inverse-dynamics", ["tau"], "inverse dynamics"),
+    ("gait55", "sensitivity", ["tau", "dtau_dq", "dtau_dqd", "dtau_dqdd"], "with the sensitivities of tau"),
+    ("gait55", "sensitivity", ["tau", "dtau_dq", "dtau_dqd", "dtau_dqdd", "joint_wrenches", "d_joint_wrenches_dq",
+                               "d_joint_wrenches_dqd", "d_joint_wrenches_dqdd"], "and of all joint wrenches"),
+    ("humanoid", "inverse-dynamics", ["tau"], "inverse dynamics"),
+    ("stewart", "inverse-dynamics", ["tau"], "inverse dynamics, loops closed from home"),
+    ("stewart", "sensitivity", ["dtau_dq", "dtau_dqd", "dtau_dqdd"], "sensitivities"),
+    ("hua", "forward-dynamics", ["qdd"], "forward dynamics"))
+
+
+def robots(seconds):
+    """One state of larger and other robots over HTTP, JSON, one connection. Figures: p50 in ms, by model and what."""
+    figures, rows = {}, []
+    with Torqued() as server, socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        for model, operation, outputs, what in WHOLE:
+            about = json.loads(server.request("GET", f"/v1/models/{model}")[1])
+            wave = lambda names, size: [1.0 if name.endswith(".qw") else 0.0 if name.endswith((".qx", ".qy", ".qz")) else
+                                        size * (0.5 + (7 * i) % 11 / 11) for i, name in enumerate(names)]
+            q = wave(about["position_names"], 0.1 if model != "stewart" else 0)
+            if model == "stewart":
+                q = json.loads(server.request("POST", f"/v1/models/{model}/energy", to_json(
+                    {"platform": {"frame": "centre", "position": [0.02, -0.03, 0.9], "orientation": [0, 0, 0, 1]}}))[1])["q"]
+            second = "tau" if operation == "forward-dynamics" else "qdd"
+            content = to_json({"q": q, "qd": wave(about["velocity_names"], 0.3), second: wave(about["velocity_names"], 0.5),
+                               "outputs": outputs})
+            path, times, end = f"/v1/models/{model}/{operation}", [], time.monotonic() + 2 * seconds
+            while time.monotonic() < end or len(times) < 5:
+                start = time.perf_counter()
+                status, answer, _ = server.request("POST", path, content, keep=connection)
+                times.append(1e3 * (time.perf_counter() - start))
+                if status != 200:
+                    raise RuntimeError(f"{path} answers {status}: {answer[:200]!r}")
+            figures[model, what] = median(times)
+            rows.append([model, about["nv"], what, count(len(answer)), f"{median(times):.3f}"])
+    return ("One state in JSON on one connection, from the first byte sent to the last received. For all of its optimisation "
+            "of a gait with 55 degrees of freedom the thesis that `gait55` follows (Barman 2020, ch. 5) needed 34.1 s.\n\n" +
+            table(["model", "coordinates", "", "bytes answered", "ms"], rows)), figures
+
+
 def memory(connections=900, models=500):
     """What an idle connection and a model hold: the growth of resident memory. Figures: bytes of each."""
     light, rows, figures = body(1, JSON), [], {}
