@@ -44,7 +44,9 @@ static void on_listener(uv_poll_t *poll, int status, int events)
     int           left     = AT_ONCE;
     while (left > 0 && has_room(a) && take_one(a, listener))
         left--;
-    if (left > 0 && (!has_room(a) || errno != EAGAIN)) pause_all(a);
+    if (left == 0 || (has_room(a) && errno == EAGAIN)) return;
+    pause_all(a);
+    uv_async_send(&a->loop->wake); /* a turn, which arranges for the next look: the room may be in other loops' hands */
 }
 
 void srv_accept_again(srv_acceptor *a)
