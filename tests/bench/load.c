@@ -39,7 +39,7 @@ typedef struct client {
     const request *request;         /* in flight */
     size_t         sent;            /* bytes of it */
     uint64_t       began;           /* ns, when it went out */
-    char           head[HEAD];      /* of the answer */
+    char           head[HEAD + 1];  /* of the answer, with a zero behind what is there */
     size_t         received, whole; /* bytes of the answer; whole 0: not known yet */
 } client;
 
@@ -118,15 +118,14 @@ static bool join(load *l, client *c)
     return watch(l, c, EPOLL_CTL_ADD) && fire(l, c);
 }
 
-/* Length of the whole answer once its head is there, 0 before. */
+/* Length of the whole answer once its head is there, 0 before. Servers write the names of fields as they like. */
 static size_t expected(const client *c)
 {
-    size_t      there = c->received < HEAD ? c->received : HEAD;
-    const char *end   = memmem(c->head, there, "\r\n\r\n", 4);
+    const char *end   = strstr(c->head, "\r\n\r\n");
+    const char *field = end ? strcasestr(c->head, "\r\nContent-Length:") : NULL;
     if (!end) return 0;
-    size_t      head  = (size_t)(end - c->head) + 4;
-    const char *field = memmem(c->head, head, "Content-Length:", 15);
-    return head + (field ? strtoul(field + 15, NULL, 10) : 0);
+    size_t length = field && field < end ? strtoul(strchr(field, ':') + 1, NULL, 10) : 0;
+    return (size_t)(end - c->head) + 4 + length;
 }
 
 static unsigned bucket(uint64_t ns)
@@ -167,6 +166,7 @@ static bool serve(load *l, client *c, uint32_t events)
     ssize_t got  = recv(c->socket, head ? c->head + c->received : waste, head ? HEAD - c->received : WASTE, 0);
     if (got <= 0) return false;
     c->received += (size_t)got;
+    if (head) c->head[c->received] = '\0';
     if (c->whole == 0) c->whole = expected(c);
     if (c->whole == 0 || c->received < c->whole) return true;
     count(l, c);
