@@ -95,8 +95,7 @@ typedef struct api_request {
 } api_request;
 
 typedef struct api_header {
-    const char *name;
-    char        value[200];
+    const char *name, *value; /* until api_end */
 } api_header;
 
 typedef struct api_reply {
@@ -140,9 +139,9 @@ typedef struct api_watch {
     uint64_t    deadline;  /* ns on CLOCK_MONOTONIC; past it the reply is 504 */
 } api_watch;
 
-/* Other threads that may help with a large request. `run` calls piece(arg, seat) again and again, until it returns false,
- * on seat 0 from the calling thread and on seats 1..seats-1 from whoever is free, each seat one thread at a time; it
- * returns when no call is running and seat 0 has had its false. */
+/* Other threads that may help with a large request. `run` calls piece(arg, seat) again and again, until it returns
+ * false, on seat 0 from the calling thread and on seats 1..seats-1 from whoever is free, each seat one thread at a
+ * time; it returns when no call is running and seat 0 has had its false. */
 typedef bool api_piece(void *arg, size_t seat);
 typedef struct api_crew {
     void (*run)(void *arg, size_t seats, api_piece *piece, void *piece_arg);
@@ -159,6 +158,6 @@ char            *api_take_body(api_call *call);        /* the caller frees it wi
 const char      *api_call_route(const api_call *call); /* for logs: "/v1/models/{model}/{operation}" and alike */
 void             api_end(api_call *call);
 
-api_worker *api_worker_open(api *api); /* NULL: no memory */
+api_worker *api_worker_open(api *api);                                 /* NULL: no memory */
 void        api_worker_join(api_worker *worker, const api_crew *crew); /* whom it may ask to help; outlives it */
 void        api_worker_close(api_worker *worker);

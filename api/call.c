@@ -18,11 +18,11 @@ void api_reply_header(api_call *call, const char *name, const char *text)
     size_t     i     = 0;
     while (i < reply->n_headers && strcmp(reply->header[i].name, name) != 0)
         i++;
-    size_t length = strlen(text);
-    if (i == sizeof reply->header / sizeof *reply->header || length >= sizeof reply->header[i].value) return;
+    size_t size = strlen(text) + 1;
+    if (i == sizeof reply->header / sizeof *reply->header || size > sizeof call->text - call->n_text) return;
     if (i == reply->n_headers) reply->n_headers++;
-    reply->header[i].name = name;
-    memcpy(reply->header[i].value, text, length + 1);
+    reply->header[i] = (api_header){name, memcpy(call->text + call->n_text, text, size)};
+    call->n_text += size;
 }
 
 void api_reply_empty(api_call *call, unsigned status)
@@ -140,11 +140,16 @@ uint64_t api_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-bool api_watch_check(const api_watch *watch, api_problem *problem)
+bool api_watch_check_at(const api_watch *watch, uint64_t time, api_problem *problem)
 {
     if (!watch) return true;
     if (atomic_load_explicit(&watch->cancelled, memory_order_relaxed))
         return api_fail(problem, API_REQUEST_TIMEOUT, NULL, "the client has gone");
-    if (api_now() < watch->deadline) return true;
+    if (time < watch->deadline) return true;
     return api_fail(problem, API_DEADLINE_PASSED, NULL, "the deadline passed before the answer was complete");
+}
+
+bool api_watch_check(const api_watch *watch, api_problem *problem)
+{
+    return api_watch_check_at(watch, watch ? api_now() : 0, problem);
 }

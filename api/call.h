@@ -18,6 +18,8 @@ typedef enum api_phase { API_LOADING, API_READY, API_DRAINING_PHASE } api_phase;
 
 enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 400 };
 
+enum { API_HEADER_TEXT = 384 /* bytes: an id, a location, an entity tag and what is short */ };
+
 struct api {
     char               version[32];
     api_limits         limits;
@@ -65,6 +67,8 @@ struct api_call {
     bool                        is_urdf;      /* the body, a model, is XML */
     api_urdf_options            urdf;
     api_reply                   reply;
+    size_t                      n_text;                /* bytes used of: */
+    char                        text[API_HEADER_TEXT]; /* the headers' values; not cleared */
 };
 
 static inline api_preconditions api_call_conditions(const api_call *call)
@@ -76,7 +80,7 @@ static inline api_preconditions api_call_conditions(const api_call *call)
  * with API_NO_PROBLEM and the reply standing. In head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
 
-/* Adds a header; one of the same name is replaced. What is longer than api_header has room for is left out. */
+/* Adds a header; one of the same name is replaced. What there is no room for is left out. */
 void api_reply_header(api_call *call, const char *name, const char *text);
 
 /* Takes the buffer's bytes as the reply's body; a problem when the buffer failed. */
@@ -100,8 +104,9 @@ void api_unclaim(api_call *call, size_t bytes);
 
 uint64_t api_now(void); /* ns on CLOCK_MONOTONIC */
 
-/* False with a problem when the client is gone or the deadline has passed. `watch` may be NULL. */
+/* False with a problem when the client is gone or the deadline has passed, now or at `time`. `watch` may be NULL. */
 bool api_watch_check(const api_watch *watch, api_problem *problem);
+bool api_watch_check_at(const api_watch *watch, uint64_t time, api_problem *problem);
 
 /* The handlers that the table of resources names, by file. */
 api_handler api_get_service;                                                 /* service.c */

@@ -110,7 +110,7 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
     api_node request;
     bool     read = api_read_request(&e, &request);
     if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
-    bool done = read && api_watch_check(input->watch, problem) && api_evaluate(&e, &request);
+    bool done = read && api_evaluate(&e, &request);
     dyn_model_free(e.loaded);
     api_unclaim(call, e.claimed);
     return done;

@@ -23,7 +23,10 @@ api_code api_problem_named(const char *code, size_t length)
 
 void api_problem_clear(api_problem *problem)
 {
-    *problem = (api_problem){.code = API_NO_PROBLEM, .row = -1, .offset = -1};
+    problem->code        = API_NO_PROBLEM;
+    problem->has_pointer = false;
+    problem->row = problem->offset = -1;
+    *problem->detail = *problem->pointer = '\0'; /* not all of their bytes: every request does this */
 }
 
 bool api_fail(api_problem *problem, api_code code, const char *pointer, const char *format, ...)

@@ -1,4 +1,5 @@
 /* route.c - see route.h. */
+#define _GNU_SOURCE /* strchrnul */
 #include "route.h"
 #include <stdio.h>
 #include <string.h>
@@ -19,23 +20,22 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Decodes one segment; false for bad escapes, %00, %2f and what does not fit. */
-static bool decode_segment(const char *from, size_t length, char to[API_SEGMENT_MAX])
+/* Decodes the segment at `from` and returns where it ends; NULL for bad escapes, %00, %2f and what does not fit. */
+static const char *decode_segment(const char *from, char to[API_SEGMENT_MAX])
 {
     size_t n = 0;
-    for (size_t i = 0; i < length; i++, n++) {
-        if (n + 1 == API_SEGMENT_MAX) return false;
-        to[n] = from[i];
-        if (from[i] != '%') continue;
-        int high = length - i > 2 ? hex_digit(from[i + 1]) : -1;
-        int low  = length - i > 2 ? hex_digit(from[i + 2]) : -1;
-        if (high < 0 || low < 0) return false;
+    for (; *from && *from != '/' && *from != '?'; from++, n++) {
+        if (n + 1 == API_SEGMENT_MAX) return NULL;
+        to[n] = *from;
+        if (*from != '%') continue;
+        int high = hex_digit(from[1]), low = high < 0 ? -1 : hex_digit(from[2]);
+        if (low < 0) return NULL;
         to[n] = (char)(high * 16 + low);
-        if (to[n] == '\0' || to[n] == '/') return false;
-        i += 2;
+        if (to[n] == '\0' || to[n] == '/') return NULL;
+        from += 2;
     }
     to[n] = '\0';
-    return true;
+    return from;
 }
 
 /* The path of an absolute-form target ("http://host/path"), which servers must accept (RFC 9112, section 3.2.2). */
@@ -46,52 +46,52 @@ static const char *path_of(const char *target)
     return at ? at : "/";
 }
 
-static bool split(const char *target, path *p)
+/* Returns what is behind the path, the query or the end; NULL: it is none. */
+static const char *split(const char *at, path *p)
 {
-    size_t length = strcspn(target, "?");
-    if (length == 0 || target[0] != '/') return false;
-    for (size_t at = 1; at <= length;) {
-        size_t end = at + strcspn(target + at, "/?");
-        if (p->n == MAX_SEGMENTS || !decode_segment(target + at, end - at, p->segment[p->n])) return false;
-        p->n++;
-        at = end + 1;
-    }
-    return true;
+    if (*at != '/') return NULL;
+    for (p->n = 0; at && *at == '/'; p->n++)
+        at = p->n < MAX_SEGMENTS ? decode_segment(at + 1, p->segment[p->n]) : NULL;
+    return at;
 }
 
 /* Moves `at` from a pattern's slash to the next one or the end; false when the segment between is another. */
-static bool match_segment(const char **at, const char *segment, bool *captured)
+static bool match_segment(const char **at, const char *segment)
 {
-    const char *p = *at + 1;
-    *captured     = *p == '{';
-    while (*p && *p != '/' && (*captured || *p == *segment))
+    const char *p        = *at + 1;
+    bool        captured = *p == '{';
+    while (*p && *p != '/' && (captured || *p == *segment))
         p++, segment++;
     *at = p;
-    return *captured || ((*p == '\0' || *p == '/') && *segment == '\0');
+    return captured || ((*p == '\0' || *p == '/') && *segment == '\0');
 }
 
-static bool matches(const char *pattern, const path *p, api_route *route)
+static bool matches(const char *pattern, const path *p)
 {
-    size_t i = 0, n = 0;
-    bool   captured;
-    for (const char *at = pattern; *at == '/'; i++) {
-        if (i == p->n || p->segment[i][0] == '\0' || !match_segment(&at, p->segment[i], &captured)) return false;
-        if (captured) strcpy(route->capture[n++], p->segment[i]);
-    }
+    size_t i = 0;
+    for (const char *at = pattern; *at == '/'; i++)
+        if (i == p->n || p->segment[i][0] == '\0' || !match_segment(&at, p->segment[i])) return false;
     return i == p->n;
+}
+
+static void capture(const char *pattern, const path *p, api_route *route)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++, pattern = strchrnul(pattern + 1, '/'))
+        if (pattern[1] == '{') strcpy(route->capture[n++], p->segment[i]);
 }
 
 bool api_route_find(const char *target, api_route *route)
 {
-    const char *at = path_of(target);
-    path        p  = {.n = 0};
-    *route         = (api_route){0};
-    if (!split(at, &p)) return false;
-    at += strcspn(at, "?");
-    route->query = *at ? at + 1 : NULL;
+    path        p;
+    const char *end = split(path_of(target), &p);
+    *route          = (api_route){0};
+    if (!end) return false;
+    route->query = *end ? end + 1 : NULL;
     for (const api_resource *r = api_resources; r->pattern; r++) {
-        if (!matches(r->pattern, &p, route)) continue;
+        if (!matches(r->pattern, &p)) continue;
         route->resource = r;
+        capture(r->pattern, &p, route);
         return true;
     }
     return false;

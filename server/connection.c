@@ -7,7 +7,7 @@
 static void append(srv_connections *all, srv_connection *c, srv_phase phase)
 {
     c->phase                                                 = phase;
-    c->since                                                 = srv_now();
+    c->since                                                 = all->now;
     c->next                                                  = NULL;
     c->previous                                              = all->last[phase];
     *(c->previous ? &c->previous->next : &all->first[phase]) = c;

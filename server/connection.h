@@ -36,7 +36,14 @@ typedef struct srv_connections {
     srv_connection *first[SRV_PHASES], *last[SRV_PHASES];
     uint64_t        allowed[SRV_PHASES]; /* ns; SRV_NEVER: no deadline */
     size_t          count;
+    uint64_t        now; /* when the loop last looked at the clock: what happens to a connection happens then */
 } srv_connections;
+
+/* Looks at the clock: before every turn, and for every request, of which a turn may serve many. */
+static inline uint64_t srv_connections_look(srv_connections *all)
+{
+    return all->now = srv_now();
+}
 
 srv_connection *srv_connection_open(srv_connections *all, int fd); /* NULL: no memory */
 void            srv_connection_close(srv_connections *all, srv_connection *connection);

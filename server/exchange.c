@@ -41,12 +41,9 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
                                 const char *target)
 {
     size_t        size = strlen(target) + 1;
-    srv_exchange *x    = calloc(1, sizeof *x + size);
+    srv_exchange *x    = malloc(sizeof *x + size);
     if (!x) return NULL;
-    x->loop       = loop;
-    x->connection = connection;
-    x->mhd        = mhd;
-    x->began      = srv_now();
+    *x = (srv_exchange){.loop = loop, .connection = connection, .mhd = mhd, .began = loop->connections.now};
     memcpy(x->target, target, size);
     connection->exchange = x;
     return x;
@@ -147,12 +144,12 @@ static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
 enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const char *version)
 {
     srv_head head;
-    snprintf(x->method, sizeof x->method, "%s", method);
+    memccpy(x->method, method, '\0', sizeof x->method - 1);
     if (srv_head_read(&head, x->mhd, method, version, x->target))
         x->job.call = api_begin(x->loop->server->api, &head.request);
     srv_head_free(&head);
     if (!x->job.call) return MHD_NO; /* no memory even to say so */
-    x->job.watch.deadline = srv_now() + srv_ns(api_timeout(x->job.call));
+    x->job.watch.deadline = x->loop->connections.now + srv_ns(api_timeout(x->job.call));
     return decide(x, &head);
 }
 

@@ -61,6 +61,7 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd
     srv_loop       *loop       = cls;
     srv_connection *connection = connection_of(mhd);
     if (!connection) return NULL;
+    srv_connections_look(&loop->connections);
     srv_connection_enter(&loop->connections, connection, SRV_READING);
     return srv_exchange_open(loop, connection, mhd, target ? target : "");
 }

@@ -70,13 +70,14 @@ static void turn(srv_loop *loop)
     MHD_UNSIGNED_LONG_LONG ms = 0;
     bool                   timed, more;
     int                    runs = 0;
+    srv_connections_look(&loop->connections);
     do {
         MHD_run(loop->mhd);
         timed = MHD_get_timeout(loop->mhd, &ms) == MHD_YES;
         more  = timed && ms == 0;
     } while (more && ++runs < TURN_MOST);
 
-    uint64_t now = srv_now();
+    uint64_t now = srv_connections_look(&loop->connections);
     expire(loop, now);
     srv_accept_again(&loop->acceptor);
     if (loop->draining) advance_drain(loop, now);

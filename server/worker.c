@@ -1,7 +1,6 @@
 /* worker.c - see worker.h. */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "worker.h"
-#include "clock.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,11 +40,7 @@ struct srv_pool {
 
 void srv_job_run(srv_job *job, api_worker *scratch)
 {
-    if (atomic_load(&job->watch.cancelled)) return;
-    if (srv_now() >= job->watch.deadline)
-        api_refuse(job->call, API_DEADLINE_PASSED, "The time for this request was over before its work began.");
-    else
-        api_run(job->call, scratch, job->body, job->length, &job->watch);
+    if (!atomic_load(&job->watch.cancelled)) api_run(job->call, scratch, job->body, job->length, &job->watch);
 }
 
 static void unlink_job(srv_pool *pool, srv_job *job)

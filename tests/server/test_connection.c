@@ -13,7 +13,7 @@ static const uint64_t second = 1000000000;
 
 static srv_connections make(void)
 {
-    srv_connections all = {0};
+    srv_connections all = {.now = srv_now()};
     for (int phase = 0; phase < SRV_PHASES; phase++)
         all.allowed[phase] = phase == SRV_WORKING || phase == SRV_CLOSING ? SRV_NEVER : (uint64_t)(phase + 1) * second;
     return all;

@@ -140,8 +140,11 @@ static void test_order_and_withdrawal(void **state)
 
 static void test_deadline_before_the_work(void **state)
 {
-    api_worker *worker    = api_worker_open(service);
-    task       *t         = make_task(1, false);
+    const api_request request = {.method = "PUT", .target = "/v1/models/late", .has_body = true};
+    api_worker       *worker  = api_worker_open(service);
+    task             *t       = make_task(1, false);
+    api_end(t->job.call);
+    t->job.call           = api_begin(service, &request); /* one that there is something to do for */
     t->job.watch.deadline = srv_now();
     srv_job_run(&t->job, worker);
     assert_int_equal(api_reply_of(t->job.call)->status, 504);
