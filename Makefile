@@ -45,7 +45,7 @@ $(BUILD)/flags: FORCE
 LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno -fno-trapping-math \
               -Wno-psabi -Wstrict-prototypes $(COMMON) $(CFLAGS)
 LANE_TEXTS := inverse_dynamics forward_dynamics forward_coupled mass_matrix bias kinematics energy torque_derivative sensitivity \
-              sensitivity_rate forward_sensitivity coriolis regressor closure target
+              sensitivity_rate forward_sensitivity coriolis regressor closure transpose target
 ifeq ($(shell uname -m),x86_64)
 TARGETS    := scalar sse2 avx2 avx512
 else ifeq ($(shell uname -m),aarch64)

@@ -178,6 +178,12 @@ typedef struct dyn_closure {
     double               *jacobian_ddot; /* n_pairs x 6 x nv: the second */
 } dyn_closure;
 
+/* |ratio x + offset| <= most, of entry x of a state. */
+typedef struct dyn_bound {
+    size_t entry;
+    double ratio, offset, most;
+} dyn_bound;
+
 typedef struct dyn_kernels {
     const char *target; /* "scalar", "sse2", "neon", "avx2", "avx512" */
     int         lanes;  /* W */
@@ -196,6 +202,16 @@ typedef struct dyn_kernels {
     void (*coriolis)(const dyn_scene *, void *ws, const dyn_coriolis *, size_t blocks);
     void (*regressor)(const dyn_scene *, void *ws, const dyn_regressor *, size_t blocks);
     void (*closure)(const dyn_scene *, void *ws, const dyn_closure *, size_t blocks);
+
+    /* Between lanes, `entries` a state, and numbers as they stand in requests and answers: state after state, n of
+     * each, not aligned. Number i of a state is its entry order[i], NULL: i. False when one of them is not finite.
+     *     from_rows: blocks * lanes states; nothing at `end` or behind it is read
+     *     to_rows:   the first `states` of the blocks at `from` */
+    bool (*from_rows)(const void *from, const void *end, size_t n, const int *order, double *to, size_t entries,
+                      size_t blocks);
+    bool (*to_rows)(const double *from, size_t entries, size_t n, const int *order, void *to, size_t states);
+    /* Whether all n bounds hold for the (finite) lanes of these blocks. */
+    bool (*bounded)(const double *lanes, size_t entries, const dyn_bound *bound, size_t n, size_t blocks);
 } dyn_kernels;
 
 /* The tables this build holds and this machine can run, narrowest first; NULL past the end. */

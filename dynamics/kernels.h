@@ -36,6 +36,11 @@ static inline joint_at *joints_take(arena *a, const dyn_model *m)
 DYN_KERNELS(X)
 #undef X
 
+/* Between lanes and what stands in requests and answers: see dyn_kernels. */
+bool LANE_NAME(from_rows)(const void *, const void *, size_t, const int *, double *, size_t, size_t);
+bool LANE_NAME(to_rows)(const double *, size_t, size_t, const int *, void *, size_t);
+bool LANE_NAME(bounded)(const double *, size_t, const dyn_bound *, size_t, size_t);
+
 /* Forward dynamics of one block of a model with mimics. */
 size_t LANE_NAME(forward_coupled_size)(const dyn_model *);
 void   LANE_NAME(forward_coupled)(const dyn_scene *, void *, const struct dyn_forward_dynamics *);

@@ -21,4 +21,9 @@ const dyn_kernels        LANE_NAME(kernels) = {.target         = TEXT(TARGET),
 #define X(name) .name = LANE_NAME(name),
                                         DYN_KERNELS(X)
 #undef X
+#ifndef DYN_COMPLEX
+                                               .from_rows = LANE_NAME(from_rows),
+                                               .to_rows   = LANE_NAME(to_rows),
+                                               .bounded   = LANE_NAME(bounded),
+#endif
 };

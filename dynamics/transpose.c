@@ -1,0 +1,176 @@
+/* transpose.c - between numbers as they stand in requests and answers, state after state, and lanes; and what of them
+ * no kernel takes. A tile of W rows of W numbers is turned in registers by exchanging its corners, then theirs:
+ * Eklundh, "A fast computer method for matrix transposing", IEEE Trans. Computers C-21 (1972). */
+#include "kernels.h"
+#include <string.h>
+
+#ifndef DYN_COMPLEX /* what stands in requests is real */
+
+/* A lane's numbers where they need not be aligned. */
+typedef lane loose __attribute__((aligned(1), may_alias));
+
+/* --- a tile: row r in x[r] <-> column k in x[k] ------------------------------------------------------------------ */
+
+/* Lane l of two rows `d` apart after the exchange of corners that are d wide: lanes of the second count from LANES. */
+#define LOW(l, d)  ((l) & (d) ? LANES + (l) - (d) : (l))
+#define HIGH(l, d) ((l) & (d) ? LANES + (l) : (l) + (d))
+#if LANES == 2
+#define EACH_LANE(f, d) f(0, d), f(1, d)
+#elif LANES == 4
+#define EACH_LANE(f, d) f(0, d), f(1, d), f(2, d), f(3, d)
+#elif LANES == 8
+#define EACH_LANE(f, d) f(0, d), f(1, d), f(2, d), f(3, d), f(4, d), f(5, d), f(6, d), f(7, d)
+#endif
+#define EXCHANGE(x, d)                                                                                                 \
+    for (int i = 0; i < LANES; i++)                                                                                    \
+        if (!(i & (d))) {                                                                                              \
+            lane a = (x)[i], b = (x)[i + (d)];                                                                         \
+            (x)[i]       = __builtin_shufflevector(a, b, EACH_LANE(LOW, d));                                           \
+            (x)[i + (d)] = __builtin_shufflevector(a, b, EACH_LANE(HIGH, d));                                          \
+        }
+
+LANE_INLINE void turn(lane x[LANES])
+{
+#if LANES > 1
+    EXCHANGE(x, 1)
+#endif
+#if LANES > 2
+    EXCHANGE(x, 2)
+#endif
+#if LANES > 4
+    EXCHANGE(x, 4)
+#endif
+    (void)x;
+}
+
+/* Tiles are whole where there are W columns; the last of them overlaps the one before. With fewer, what stands behind
+ * a row is read with it if `wide`, and is written with it before what belongs there. */
+LANE_INLINE size_t next_column(size_t column, size_t n)
+{
+    size_t next = column + LANES;
+    return next < n && next + LANES > n ? n - LANES : next;
+}
+LANE_INLINE size_t columns_of(size_t n)
+{
+    return n < LANES ? n : LANES;
+}
+
+/* --- rows to lanes ----------------------------------------------------------------------------------------------- */
+
+/* The columns of a tile whose rows are `bytes` apart. */
+LANE_INLINE void load_tile(const char *rows, size_t bytes, lane x[LANES])
+{
+    for (size_t r = 0; r < LANES; r++)
+        x[r] = *(const loose *)(const void *)(rows + r * bytes);
+    turn(x);
+}
+
+/* A copy of such a tile, with room behind each row. */
+LANE_APART const char *copy_tile(const char *rows, size_t bytes, lane copy[LANES])
+{
+    for (size_t r = 0; r < LANES; r++) {
+        copy[r] = (lane){0};
+        memcpy(&copy[r], rows + r * bytes, bytes);
+    }
+    return (const char *)copy;
+}
+
+/* Of sums of 0 x, which is 0 but for an x that is not finite. There are several, so that none waits for another. */
+LANE_INLINE bool all_finite(const lane sum[LANES])
+{
+    lane all = {0};
+    for (int k = 0; k < LANES; k++)
+        all += sum[k];
+#if LANES == 1
+    return !isnan(all);
+#else
+    double one = 0;
+    for (int l = 0; l < LANES; l++)
+        one += all[l];
+    return !isnan(one);
+#endif
+}
+
+bool LANE_NAME(from_rows)(const void *from, const void *end, size_t n, const int *order, double *to, size_t entries,
+                          size_t blocks)
+{
+    const char *rows  = from;
+    size_t      bytes = n * sizeof(double), columns = columns_of(n);
+    lane        sum[LANES] = {0}, x[LANES], copy[LANES];
+    for (size_t block = 0; block < blocks; block++, rows += LANES * bytes) {
+        lane *lanes = block_out(to, block, entries);
+        bool  wide  = n >= LANES || (size_t)((const char *)end - rows) >= (LANES - 1) * bytes + sizeof(lane);
+        for (size_t first = 0; first < n; first = next_column(first, n)) {
+            load_tile(wide ? rows + first * sizeof(double) : copy_tile(rows, bytes, copy), wide ? bytes : sizeof(lane),
+                      x);
+            for (size_t k = 0; k < LANES; k++) {
+                if (k >= columns) break;
+                lanes[order ? (size_t)order[first + k] : first + k] = x[k];
+                sum[k] += 0 * x[k];
+            }
+        }
+    }
+    return all_finite(sum);
+}
+
+/* --- lanes to rows ----------------------------------------------------------------------------------------------- */
+
+/* The first `rows` rows of a tile, of which the last ones, where there is no room behind, are `narrow`. */
+LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_t rows, size_t narrow, char *to)
+{
+    for (size_t r = 0; r < LANES; r++) {
+        if (r >= rows) break;
+        lane row = x[r];
+        if (r + narrow < rows)
+            *(loose *)(void *)(to + r * n * sizeof(double)) = row;
+        else
+            memcpy(to + r * n * sizeof(double), &row, columns * sizeof(double));
+    }
+}
+
+bool LANE_NAME(to_rows)(const double *from, size_t entries, size_t n, const int *order, void *to, size_t rows)
+{
+    char  *at    = to;
+    size_t bytes = n * sizeof(double), columns = columns_of(n);
+    size_t narrow     = n < LANES ? (LANES + n - 1) / (n > 0 ? n : 1) - 1 : 0; /* last rows of all */
+    lane   sum[LANES] = {0}, x[LANES];
+    for (size_t block = 0; block * LANES < rows; block++, at += LANES * bytes) {
+        const lane *lanes = block_in(from, block, entries);
+        size_t      left = rows - block * LANES, here = left < LANES ? left : LANES;
+        size_t      last = narrow + here > left ? narrow + here - left : 0;
+        for (size_t first = 0; first < n; first = next_column(first, n)) {
+            for (size_t k = 0; k < LANES; k++) {
+                x[k] = (lane){0};
+                if (k >= columns) continue;
+                x[k] = lanes[order ? (size_t)order[first + k] : first + k];
+                sum[k] += 0 * x[k];
+            }
+            turn(x);
+            store_tile(x, n, columns, here, last, at + first * sizeof(double));
+        }
+    }
+    return all_finite(sum);
+}
+
+/* --- bounds ------------------------------------------------------------------------------------------------------ */
+
+bool LANE_NAME(bounded)(const double *from, size_t entries, const dyn_bound *bound, size_t n, size_t blocks)
+{
+    lane_mask beyond = {0};
+    for (size_t block = 0; block < blocks; block++) {
+        const lane *lanes = block_in(from, block, entries);
+        for (size_t i = 0; i < n; i++) {
+            lane s = bound[i].ratio * lanes[bound[i].entry] + bound[i].offset;
+            beyond |= lane_less(lane_of(bound[i].most), lane_abs(s));
+        }
+    }
+#if LANES == 1
+    return !beyond;
+#else
+    int64_t any = 0;
+    for (int l = 0; l < LANES; l++)
+        any |= beyond[l];
+    return !any;
+#endif
+}
+#endif
