@@ -237,7 +237,7 @@ static bool emit_asked(writer *w, const api_asked *asked)
 {
     api_emit_object(&w->out);
     if (!w->e->combined && !emit_reached(w)) return false;
-    for (size_t i = 0; i < api_output_count(asked->operation); i++)
+    for (size_t i = 0; api_has_output(asked->operation, i); i++)
         if ((asked->outputs & API_BIT(i)) && !emit_output(w, asked, i)) return false;
     api_emit_end(&w->out);
     return true;

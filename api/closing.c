@@ -30,12 +30,11 @@ bool api_closing_takes(const api_evaluation *e, const api_operation *operation, 
                        e->model->name);
 }
 
-bool api_closing_begin(api_evaluation *e, const api_node *request)
+bool api_closing_begin(api_evaluation *e)
 {
     if (!e->model->loops)
-        return !api_node_get(request, "guess") ||
-               api_fail(e->problem, API_BAD_VALUE, "/guess", "guess is for models with loops; %s has none",
-                        e->model->name);
+        return !e->given[API_GUESS] || api_fail(e->problem, API_BAD_VALUE, "/guess",
+                                                "guess is for models with loops; %s has none", e->model->name);
     dyn_kernels *table = api_take(e, sizeof *table);
     if (!table) return false;
     *table     = api_closed_kernels(e->call->api->kernels);
@@ -63,7 +62,7 @@ static size_t tree_entries(const api_evaluation *e, const api_asked *asked, size
 static size_t extra_of(const api_evaluation *e, const api_asked *asked)
 {
     size_t sum = 0;
-    for (size_t i = 0; i < api_output_count(asked->operation); i++)
+    for (size_t i = 0; api_has_output(asked->operation, i); i++)
         if (asked->outputs & API_BIT(i)) sum += tree_entries(e, asked, i);
     return sum;
 }

@@ -12,11 +12,11 @@ bool api_closing_takes_output(const api_evaluation *e, const struct api_operatio
                               const api_place *at);
 
 /* After the operations are known: chooses the kernels. False with a problem. */
-bool api_closing_begin(api_evaluation *e, const api_node *request);
+bool api_closing_begin(api_evaluation *e);
 
 /* "guess", into lanes: beside the state. */
-bool api_closing_measure(api_evaluation *e, const api_node *request);
-bool api_closing_decode(api_evaluation *e, const api_node *request);
+bool api_closing_measure(api_evaluation *e);
+bool api_closing_decode(api_evaluation *e);
 
 /* Lanes of e->guess, the passive joints' home, unless there are some. False with a problem. */
 bool api_closing_take_guess(api_evaluation *e);

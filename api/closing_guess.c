@@ -6,17 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-static const api_node *guess_of(const api_node *request, api_place *at)
+bool api_closing_measure(api_evaluation *e)
 {
-    *at = api_place_key(NULL, "guess");
-    return api_node_get(request, "guess");
-}
-
-bool api_closing_measure(api_evaluation *e, const api_node *request)
-{
-    api_place       at;
-    const api_node *guess = guess_of(request, &at);
-    return (!guess || api_batch_measure(e, guess, &at)) && api_platform_measure(e, request);
+    const api_node *guess = e->given[API_GUESS];
+    api_place       at    = api_place_key(NULL, "guess");
+    return (!guess || api_batch_measure(e, guess, &at)) && api_platform_measure(e);
 }
 
 bool api_closing_take_guess(api_evaluation *e)
@@ -100,16 +94,15 @@ static bool spread_named(api_evaluation *e, const api_vector *v)
     return true;
 }
 
-bool api_closing_decode(api_evaluation *e, const api_node *request)
+bool api_closing_decode(api_evaluation *e)
 {
     const api_loops *l = e->model->loops;
-    api_vector       v = {.count = "passive coordinates", .check = check_guess};
-    v.value            = guess_of(request, &v.at);
-    if (!v.value) return api_platform_decode(e, request);
+    if (!e->given[API_GUESS]) return api_platform_decode(e);
+    api_vector v = {.value = e->given[API_GUESS], .count = "passive coordinates", .check = check_guess};
+    v.at         = api_place_key(NULL, "guess");
     v.n = v.stride = l->n_passive_q;
     v.names        = l->passive_names;
     v.lanes = e->guess = api_take_lanes(e, v.n);
     if (!v.lanes) return false;
-    return (api_node_is(v.value, API_OBJECT) ? spread_named(e, &v) : api_batch_read(e, &v)) &&
-           api_platform_decode(e, request);
+    return (api_node_is(v.value, API_OBJECT) ? spread_named(e, &v) : api_batch_read(e, &v)) && api_platform_decode(e);
 }

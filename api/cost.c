@@ -188,7 +188,7 @@ static double state_cost(const api_call *call, const api_input *input, const api
     double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
     if (operation == &api_forward_dynamics && api_mentions(input, api_field_names[API_HELD_FIELD]))
         bodies += api_impact.weight * (double)m->n_bodies + api_impact.square_weight * (double)(m->nv * m->nv);
-    for (size_t i = 0; i < api_output_count(operation); i++) {
+    for (size_t i = 0; api_has_output(operation, i); i++) {
         const api_output *output = &operation->outputs[i];
         bool              named  = chosen && !output->by_default && api_mentions(input, output->name);
         if ((named || operation->finish) && operation->once && *once == 0) *once = operation->once(m);

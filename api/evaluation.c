@@ -44,7 +44,7 @@ static size_t step_of(const api_asked *asked, size_t chunk)
 
 static bool take_results(api_evaluation *e, api_asked *asked)
 {
-    for (size_t i = 0; i < api_output_count(asked->operation); i++) {
+    for (size_t i = 0; api_has_output(asked->operation, i); i++) {
         if (!(asked->outputs & API_BIT(i)) || asked->result[i]) continue;
         asked->result[i] = api_take_lanes(e, api_output_entries(e->model, asked, i));
         if (!asked->result[i]) return false;
@@ -191,14 +191,14 @@ static bool prepare(api_evaluation *e)
 /* Everything that can be wrong with the request is found here, before anything is evaluated. */
 static bool decode(api_evaluation *e, const api_node *request, size_t *answer_bytes)
 {
-    if (!api_decode_asked(e, request) || !api_closing_begin(e, request) || !api_decode_joints(e, request) ||
-        !api_decode_surroundings(e, request) || !api_measure_state(e, request) || !api_closing_measure(e, request) ||
-        !api_measure_wrenches(e, request) || !check_rows(e))
+    if (!api_decode_asked(e, request) || !api_closing_begin(e) || !api_decode_joints(e) ||
+        !api_decode_surroundings(e) || !api_measure_state(e) || !api_closing_measure(e) || !api_measure_wrenches(e) ||
+        !check_rows(e))
         return false;
     e->blocks = (api_states(e) + e->lanes - 1) / e->lanes;
     e->chunk  = e->blocks < API_CHUNK / e->lanes ? e->blocks : API_CHUNK / e->lanes;
-    return api_answer_bound(e, answer_bytes) && api_decode_payload(e, request) && api_decode_state(e, request) &&
-           api_closing_decode(e, request) && api_decode_wrenches(e, request) && prepare(e);
+    return api_answer_bound(e, answer_bytes) && api_decode_payload(e) && api_decode_state(e) && api_closing_decode(e) &&
+           api_decode_wrenches(e) && prepare(e);
 }
 
 /* Writes the answer into memory of the greatest size it may have, then gives back what was not used. */

@@ -106,12 +106,14 @@ typedef struct api_evaluation {
     dyn_model         *loaded; /* the model with the request's payload, freed in the end; NULL: none */
     size_t             lanes;  /* W of the kernels */
     size_t             rows;
-    size_t             samples;   /* states of every row, one more dimension of the answer; 0: a row is a state */
-    size_t             blocks;    /* of all states */
-    size_t             chunk;     /* blocks evaluated at a time */
-    bool               batched;   /* whether any input was */
-    const char        *rows_from; /* pointer of the field that set `rows`, for messages */
-    const int         *order;     /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
+    size_t             samples; /* states of every row, one more dimension of the answer; 0: a row is a state */
+    size_t             blocks;  /* of all states */
+    size_t             chunk;   /* blocks evaluated at a time */
+    const api_node    *given[API_FIELD_COUNT]; /* the request's fields; NULL: absent */
+    api_set            there;                  /* which of them there are */
+    bool               batched;                /* whether any input was */
+    const char        *rows_from;              /* pointer of the field that set `rows`, for messages */
+    const int         *order; /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
     double            *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
     double            *guess;                   /* lanes of passive coordinates; NULL: none given */
     api_platform      *platform;                /* in place of a state; NULL: none */
@@ -167,16 +169,16 @@ const char *api_joint_of(const api_model *model, int body);
  * which the mass matrix is singular. */
 bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks);
 
-/* --- decoding: each reads its fields of `request` and fails e->problem ------------------------------------------ */
+/* --- decoding: each reads its fields, e->given, and fails e->problem ------------------------------------------ */
 
-bool api_decode_asked(api_evaluation *e, const api_node *request);        /* fields.c: operations, options, names */
-bool api_decode_surroundings(api_evaluation *e, const api_node *request); /* fields.c: gravity and friction */
-bool api_decode_payload(api_evaluation *e, const api_node *request);      /* payload.c */
-bool api_decode_joints(api_evaluation *e, const api_node *request);       /* state.c */
-bool api_measure_state(api_evaluation *e, const api_node *request);       /* state.c: batched? how many rows? */
-bool api_decode_state(api_evaluation *e, const api_node *request);
-bool api_measure_wrenches(api_evaluation *e, const api_node *request); /* wrenches.c; reads the sites, too */
-bool api_decode_wrenches(api_evaluation *e, const api_node *request);
+bool api_decode_asked(api_evaluation *e, const api_node *request); /* fields.c: operations, options, names */
+bool api_decode_surroundings(api_evaluation *e);                   /* fields.c: gravity and friction */
+bool api_decode_payload(api_evaluation *e);                        /* payload.c */
+bool api_decode_joints(api_evaluation *e);                         /* state.c */
+bool api_measure_state(api_evaluation *e);                         /* state.c: batched? how many rows? */
+bool api_decode_state(api_evaluation *e);
+bool api_measure_wrenches(api_evaluation *e); /* wrenches.c; reads the sites, too */
+bool api_decode_wrenches(api_evaluation *e);
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */
 

@@ -159,13 +159,46 @@ int api_read_coordinate(const api_evaluation *e, const api_node *value, const ap
 
 /* --- which operations, with which outputs ----------------------------------------------------------------------- */
 
-/* The mask of fields as names, ending with NULL. */
-static void list_fields(api_set mask, const char *names[API_FIELD_COUNT + 2])
+/* The mask of fields as names, and one more if not NULL, ending with NULL. */
+static void list_fields(api_set mask, const char *more, const char *names[API_FIELD_COUNT + 2])
 {
     size_t n = 0;
     for (int f = 0; f < API_FIELD_COUNT; f++)
         if (mask & API_BIT(f)) names[n++] = api_field_names[f];
-    names[n] = NULL;
+    names[n]     = more;
+    names[n + 1] = NULL;
+}
+
+/* The field of that name among those of the mask; API_FIELD_COUNT: none. */
+static int field_named(api_set mask, const char *name)
+{
+    while (mask) {
+        int f = __builtin_ctzll(mask);
+        if (*api_field_names[f] == *name && strcmp(api_field_names[f], name) == 0) return f;
+        mask &= mask - 1;
+    }
+    return API_FIELD_COUNT;
+}
+
+/* The request's fields, which are those of the mask and what `more` names, into e->given. */
+static bool find_fields(api_evaluation *e, const api_node *request, api_set mask, const char *more, const char *of)
+{
+    const char *names[API_FIELD_COUNT + 2];
+    bool        known = api_node_is(request, API_OBJECT);
+    size_t      n     = known ? api_node_size(request) : 0;
+    for (size_t member = 0; member < n; member++) {
+        const char *key = api_node_key(request, member);
+        int         f   = field_named(mask, key);
+        if (f < API_FIELD_COUNT) {
+            e->given[f] = api_node_value(request, member);
+            e->there |= API_BIT(f);
+        } else {
+            known = known && more && strcmp(key, more) == 0;
+        }
+    }
+    if (known) return true;
+    list_fields(mask, more, names);
+    return api_check_keys(e, request, NULL, names, of); /* says what is wrong */
 }
 
 static bool read_output(api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
@@ -175,7 +208,7 @@ static bool read_output(api_evaluation *e, api_asked *asked, const api_node *val
     if (!name) return false;
     api_buffer known;
     api_buffer_init(&known, 300);
-    for (size_t i = 0; i < api_output_count(operation); i++) {
+    for (size_t i = 0; api_has_output(operation, i); i++) {
         if (strcmp(operation->outputs[i].name, name) != 0) {
             join(&known, operation->outputs[i].name);
             continue;
@@ -193,7 +226,7 @@ static bool read_outputs(api_evaluation *e, api_asked *asked, const api_node *op
 {
     const api_node *list = api_node_get(options, "outputs");
     api_place       at   = api_place_key(up, "outputs");
-    for (size_t i = 0; !list && i < api_output_count(asked->operation); i++)
+    for (size_t i = 0; !list && api_has_output(asked->operation, i); i++)
         if (asked->operation->outputs[i].by_default) asked->outputs |= API_BIT(i);
     if (!list) return true;
     if (!api_node_is(list, API_ARRAY) || api_node_size(list) == 0)
@@ -215,17 +248,18 @@ static bool read_options(api_evaluation *e, api_asked *asked, const api_node *op
 }
 
 /* A platform, where it is taken, stands for the state. */
-static bool check_needs(const api_evaluation *e, const api_node *request)
+static bool check_needs(const api_evaluation *e)
 {
     const api_set state = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD);
-    api_set       there = api_node_get(request, api_field_names[API_PLATFORM]) ? state : 0;
-    for (size_t i = 0; i < e->n_asked; i++)
-        for (int f = 0; f < API_FIELD_COUNT; f++) {
-            const api_operation *operation = e->asked[i].operation;
-            if (!(operation->needs & ~there & API_BIT(f)) || api_node_get(request, api_field_names[f])) continue;
-            api_place at = api_place_key(NULL, api_field_names[f]);
-            return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, api_field_names[f]);
-        }
+    api_set       there = e->there | (e->given[API_PLATFORM] ? state : 0);
+    for (size_t i = 0; i < e->n_asked; i++) {
+        const api_operation *operation = e->asked[i].operation;
+        api_set              missing   = operation->needs & ~there;
+        if (!missing) continue;
+        const char *name = api_field_names[__builtin_ctzll(missing)];
+        api_place   at   = api_place_key(NULL, name);
+        return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
+    }
     return true;
 }
 
@@ -246,7 +280,7 @@ static bool read_operation(api_evaluation *e, const char *name, const api_node *
     if (operation->alone)
         return api_fail_at(e, &at, API_BAD_VALUE, "%s has rows of its own and is not combined: POST to its own path",
                            operation->name);
-    list_fields(operation->takes & ~SHARED, fields);
+    list_fields(operation->takes & ~SHARED, NULL, fields);
     *asked = (api_asked){.operation = operation};
     e->n_asked++;
     return api_check_keys(e, options, &at, fields, operation->name) && read_options(e, asked, options, &at);
@@ -272,20 +306,13 @@ static bool read_operations(api_evaluation *e, const api_node *request)
 /* The fields that an evaluate request may hold: what any of its operations takes. */
 static bool decode_combined(api_evaluation *e, const api_node *request)
 {
-    const char *fields[API_FIELD_COUNT + 2];
-    api_set     mask = 0;
-    size_t      n    = 0;
+    api_set mask = 0;
     if (!api_node_is(request, API_OBJECT))
         return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(request));
     if (!read_operations(e, request)) return false;
     for (size_t i = 0; i < e->n_asked; i++)
         mask |= (e->asked[i].operation->needs | e->asked[i].operation->takes) & SHARED;
-    list_fields(mask, fields);
-    while (fields[n])
-        n++;
-    fields[n]     = "operations";
-    fields[n + 1] = NULL;
-    return api_check_keys(e, request, NULL, fields, "evaluate with these operations") && check_needs(e, request);
+    return find_fields(e, request, mask, "operations", "evaluate with these operations") && check_needs(e);
 }
 
 bool api_decode_asked(api_evaluation *e, const api_node *request)
@@ -293,22 +320,20 @@ bool api_decode_asked(api_evaluation *e, const api_node *request)
     const api_operation *operation = e->call->operation;
     if (!operation) return decode_combined(e, request);
 
-    const char *fields[API_FIELD_COUNT + 2];
-    list_fields(operation->needs | operation->takes, fields);
     e->asked = api_take(e, sizeof *e->asked);
     if (!e->asked) return false;
     *e->asked  = (api_asked){.operation = operation};
     e->n_asked = 1;
-    return api_check_keys(e, request, NULL, fields, operation->name) && check_needs(e, request) &&
+    return find_fields(e, request, operation->needs | operation->takes, NULL, operation->name) && check_needs(e) &&
            read_options(e, e->asked, request, NULL);
 }
 
 /* --- surroundings ----------------------------------------------------------------------------------------------- */
 
-bool api_decode_surroundings(api_evaluation *e, const api_node *request)
+bool api_decode_surroundings(api_evaluation *e)
 {
     api_place       at      = api_place_key(NULL, "gravity");
-    const api_node *gravity = api_node_get(request, "gravity"), *friction = api_node_get(request, "friction");
+    const api_node *gravity = e->given[API_GRAVITY], *friction = e->given[API_FRICTION];
     memcpy(e->scene.gravity, e->model->dyn->gravity, sizeof e->scene.gravity);
     if (gravity && !api_read_numbers(e, gravity, &at, 3, e->scene.gravity)) return false;
 

@@ -20,9 +20,9 @@ struct api_identification {
 
 /* --- the request ------------------------------------------------------------------------------------------------ */
 
-static bool read_flag(const api_evaluation *e, const api_node *request, api_field field, bool *set)
+static bool read_flag(const api_evaluation *e, api_field field, bool *set)
 {
-    const api_node *value = api_node_get(request, api_field_names[field]);
+    const api_node *value = e->given[field];
     api_place       at    = api_place_key(NULL, api_field_names[field]);
     *set                  = api_node_is(value, API_TRUE);
     return !value || *set || api_node_is(value, API_FALSE) ||
@@ -32,9 +32,9 @@ static bool read_flag(const api_evaluation *e, const api_node *request, api_fiel
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
     bool friction, rotor, consistent;
-    (void)up; /* it stands alone */
-    if (!read_flag(e, given, API_FRICTION, &friction) || !read_flag(e, given, API_ROTOR, &rotor) ||
-        !read_flag(e, given, API_CONSISTENT, &consistent))
+    (void)given, (void)up; /* it stands alone */
+    if (!read_flag(e, API_FRICTION, &friction) || !read_flag(e, API_ROTOR, &rotor) ||
+        !read_flag(e, API_CONSISTENT, &consistent))
         return false;
     struct api_identification *id = api_take(e, sizeof *id);
     if (!id) return false;
@@ -329,10 +329,10 @@ static double once(const api_model *m)
 }
 
 const api_operation api_identify = {
-    .name  = "identify",
+    .name      = "identify",
     .tree_only = true,
-    .needs = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
-    .takes = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+    .needs     = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
+    .takes     = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_CONSISTENT) |
              API_BIT(API_ROTOR),
     .outputs       = {[BASE_PARAMETERS] = {"base_parameters", true, {API_STRUCTURED}},

@@ -24,14 +24,6 @@ const api_operation *api_operation_named(const char *name)
     return NULL;
 }
 
-size_t api_output_count(const api_operation *operation)
-{
-    size_t n = 0;
-    while (n < API_MAX_OUTPUTS && operation->outputs[n].name)
-        n++;
-    return n;
-}
-
 size_t api_extent(const api_model *model, const api_asked *asked, int extent)
 {
     switch (extent) {

@@ -71,7 +71,10 @@ extern const api_operation *const api_operations[]; /* ends with NULL */
 
 const api_operation *api_operation_named(const char *name); /* NULL: none */
 
-size_t api_output_count(const api_operation *operation);
+static inline bool api_has_output(const api_operation *operation, size_t output)
+{
+    return output < API_MAX_OUTPUTS && operation->outputs[output].name;
+}
 
 /* Numbers of one state in an extent or in a whole output. */
 size_t api_extent(const api_model *model, const api_asked *asked, int extent);

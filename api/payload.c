@@ -61,9 +61,9 @@ static bool load(api_evaluation *e, size_t n, const dyn_payload *payload)
     }
 }
 
-bool api_decode_payload(api_evaluation *e, const api_node *request)
+bool api_decode_payload(api_evaluation *e)
 {
-    const api_node *given = api_node_get(request, "payload");
+    const api_node *given = e->given[API_PAYLOAD];
     api_place       at    = api_place_key(NULL, "payload");
     bool            list  = api_node_is(given, API_ARRAY);
     size_t          n     = list ? api_node_size(given) : 1;

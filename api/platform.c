@@ -5,22 +5,16 @@
 
 static const char *const parts[API_PLATFORM_PARTS] = {"position", "orientation", "velocity", "acceleration"};
 
-static const api_node *platform_of(const api_node *request, api_place *at)
-{
-    *at = api_place_key(NULL, "platform");
-    return api_node_get(request, "platform");
-}
-
 /* --- reading ----------------------------------------------------------------------------------------------------- */
 
-static bool check(const api_evaluation *e, const api_node *request, const api_node *given, const api_place *at)
+static bool check(const api_evaluation *e, const api_node *given, const api_place *at)
 {
     static const char *const keys[] = {"frame", "position", "orientation", "velocity", "acceleration", NULL};
     if (!e->model->loops)
         return api_fail_at(e, at, API_BAD_VALUE, "platform is for models with loops; %s has none", e->model->name);
     if (!api_check_keys(e, given, at, keys, "a platform")) return false;
     for (int f = API_Q; f <= API_QDD; f++)
-        if (api_node_get(request, api_field_names[f]))
+        if (e->given[f])
             return api_fail_at(e, at, API_BAD_VALUE, "platform stands in place of q, qd and qdd, and %s is given, too",
                                api_field_names[f]);
     for (size_t i = 0; i < 2; i++) {
@@ -60,12 +54,12 @@ static bool check_needed(const api_evaluation *e, const api_place *at)
     return true;
 }
 
-bool api_platform_measure(api_evaluation *e, const api_node *request)
+bool api_platform_measure(api_evaluation *e)
 {
-    api_place       at, frame_at;
-    const api_node *given = platform_of(request, &at);
+    api_place       at    = api_place_key(NULL, "platform"), frame_at;
+    const api_node *given = e->given[API_PLATFORM];
     if (!given) return true;
-    if (!check(e, request, given, &at)) return false;
+    if (!check(e, given, &at)) return false;
     frame_at               = api_place_key(&at, "frame");
     int           frame    = api_read_frame(e, api_node_get(given, "frame"), &frame_at, false);
     api_platform *platform = frame < 0 ? NULL : api_take(e, sizeof *platform);
@@ -99,11 +93,11 @@ static bool take_state(api_evaluation *e)
     return true;
 }
 
-bool api_platform_decode(api_evaluation *e, const api_node *request)
+bool api_platform_decode(api_evaluation *e)
 {
-    api_place       at;
+    api_place       at    = api_place_key(NULL, "platform");
     api_platform   *p     = e->platform;
-    const api_node *given = platform_of(request, &at);
+    const api_node *given = e->given[API_PLATFORM];
     if (!p) return true;
     const size_t n[API_PLATFORM_PARTS] = {3, 4, p->rows, p->rows};
     for (size_t i = 0; i < API_PLATFORM_PARTS; i++) {

@@ -27,10 +27,10 @@ struct api_platform {
 };
 
 /* Reads all but the numbers into e->platform, which stays NULL when there is none. False with a problem. */
-bool api_platform_measure(api_evaluation *e, const api_node *request);
+bool api_platform_measure(api_evaluation *e);
 
 /* The numbers; and lanes for the state that follows from them. */
-bool api_platform_decode(api_evaluation *e, const api_node *request);
+bool api_platform_decode(api_evaluation *e);
 
 /* Whether the answer begins with this field of the state. */
 bool api_platform_gives(const api_evaluation *e, api_field field);

@@ -21,10 +21,10 @@ static bool read_order(const api_evaluation *e, const api_node *list, const api_
     return true;
 }
 
-bool api_decode_joints(api_evaluation *e, const api_node *request)
+bool api_decode_joints(api_evaluation *e)
 {
     const api_model *m    = e->model;
-    const api_node  *list = api_node_get(request, "joints");
+    const api_node  *list = e->given[API_JOINTS];
     api_place        at   = api_place_key(NULL, "joints");
     if (!list) return true;
     if (m->nq != m->nv)
@@ -45,18 +45,11 @@ bool api_decode_joints(api_evaluation *e, const api_node *request)
     return read_order(e, list, &at, order, seen);
 }
 
-static const api_node *field(const api_node *request, int f, api_place *at)
+bool api_measure_state(api_evaluation *e)
 {
-    *at = api_place_key(NULL, api_field_names[f]);
-    return api_node_get(request, api_field_names[f]);
-}
-
-bool api_measure_state(api_evaluation *e, const api_node *request)
-{
-    api_place at;
     for (int f = 0; f < API_STATE_FIELDS; f++) {
-        const api_node *value = field(request, f, &at);
-        if (value && !api_batch_measure(e, value, &at)) return false;
+        api_place at = api_place_key(NULL, api_field_names[f]);
+        if (e->given[f] && !api_batch_measure(e, e->given[f], &at)) return false;
     }
     return true;
 }
@@ -130,17 +123,17 @@ static bool (*const check_of[API_STATE_FIELDS])(const api_evaluation *, const ap
                                                                       [API_TAU]     = api_check_free_tau,
                                                                       [API_WEIGHTS] = check_weights};
 
-bool api_decode_state(api_evaluation *e, const api_node *request)
+bool api_decode_state(api_evaluation *e)
 {
     const api_model *m = e->model;
     for (int f = 0; f < API_STATE_FIELDS; f++) {
-        api_vector v = {.n = f == API_Q ? m->nq : m->nv, .count = f == API_Q ? "nq" : "nv"};
-        v.value      = field(request, f, &v.at);
-        if (!v.value) continue;
-        v.names  = f == API_Q ? m->position_names : m->velocity_names;
-        v.order  = e->order;
-        v.stride = v.n;
-        v.check  = check_of[f];
+        if (!e->given[f]) continue;
+        api_vector v = {.value = e->given[f], .n = f == API_Q ? m->nq : m->nv, .count = f == API_Q ? "nq" : "nv"};
+        v.at         = api_place_key(NULL, api_field_names[f]);
+        v.names      = f == API_Q ? m->position_names : m->velocity_names;
+        v.order      = e->order;
+        v.stride     = v.n;
+        v.check      = check_of[f];
         v.lanes = e->state[f] = api_take_lanes(e, v.n);
         if (!v.lanes || !api_batch_read(e, &v)) return false;
     }

@@ -19,12 +19,6 @@ static bool takes_rates(const api_evaluation *e)
     return false;
 }
 
-static const api_node *list_of(const api_node *request, api_place *at)
-{
-    *at = api_place_key(NULL, "wrenches");
-    return api_node_get(request, "wrenches");
-}
-
 static bool read_axes(const api_evaluation *e, const api_node *wrench, const api_place *up, bool *world_axes)
 {
     const api_node *value = api_node_get(wrench, "frame");
@@ -57,10 +51,10 @@ static bool read_site(api_evaluation *e, const api_node *wrench, const api_place
     return true;
 }
 
-bool api_measure_wrenches(api_evaluation *e, const api_node *request)
+bool api_measure_wrenches(api_evaluation *e)
 {
-    api_place       at;
-    const api_node *list = list_of(request, &at);
+    const api_node *list = e->given[API_WRENCHES];
+    api_place       at   = api_place_key(NULL, "wrenches");
     size_t          n    = api_node_size(list);
     if (list && !api_node_is(list, API_ARRAY))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, an array of wrenches expected", api_node_kind_text(list));
@@ -104,10 +98,10 @@ static bool read_vectors(api_evaluation *e, const api_node *wrench, const api_pl
     return true;
 }
 
-bool api_decode_wrenches(api_evaluation *e, const api_node *request)
+bool api_decode_wrenches(api_evaluation *e)
 {
-    api_place       at;
-    const api_node *list  = list_of(request, &at);
+    const api_node *list  = e->given[API_WRENCHES];
+    api_place       at    = api_place_key(NULL, "wrenches");
     bool            rates = takes_rates(e);
     if (e->scene.n_wrenches == 0) return true;
     e->wrenches = take_vectors(e, VALUES);

@@ -129,7 +129,7 @@ static size_t given_back(const api_operation *o)
     size_t n = 0;
     for (int f = API_Q; f <= API_QDD; f++) {
         bool output = false;
-        for (size_t k = 0; k < api_output_count(o); k++)
+        for (size_t k = 0; api_has_output(o, k); k++)
             output = output || !strcmp(o->outputs[k].name, api_field_names[f]);
         n += (stands_for(o) & API_BIT(f)) && !output;
     }
@@ -143,7 +143,9 @@ static void test_outputs(void **state)
         const json_t        *outputs = at(request_of(o->name), "properties", "outputs", NULL);
         const json_t        *names = at(outputs, "items", "enum", NULL), *defaults = at(outputs, "default", NULL);
         const json_t        *answer = at(answer_of(o->name), "properties", NULL);
-        size_t               n = api_output_count(o), by_default = 0;
+        size_t               n = 0, by_default = 0;
+        while (api_has_output(o, n))
+            n++;
         assert_int_equal(json_array_size(names), n);
         assert_int_equal(json_object_size(answer), n + given_back(o));
         for (size_t k = 0; k < n; k++) {
