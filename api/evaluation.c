@@ -6,10 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Claimed at once, so that small pieces do not each go to the budget that all threads share. */
+enum { CLAIM = 64 * 1024 };
+
 bool api_account(api_evaluation *e, size_t bytes)
 {
-    if (!api_claim(e->call, bytes, e->problem)) return false;
-    e->claimed += bytes;
+    size_t left = e->claimed - e->used;
+    if (bytes > left) {
+        size_t more = bytes - left > CLAIM ? bytes - left : CLAIM;
+        if (!api_claim(e->call, more, e->problem)) return false;
+        e->claimed += more;
+    }
+    e->used += bytes;
     return true;
 }
 
@@ -201,6 +209,8 @@ static bool decode(api_evaluation *e, const api_node *request, size_t *answer_by
            api_decode_wrenches(e) && prepare(e);
 }
 
+enum { WORTH_FITTING = 4096 /* bytes */ };
+
 /* Writes the answer into memory of the greatest size it may have, then gives back what was not used. */
 static bool reply(api_evaluation *e, size_t bound)
 {
@@ -216,6 +226,7 @@ static bool reply(api_evaluation *e, size_t bound)
     }
     api_reply_header(call, "Model-Revision", e->model->revision);
     if (!api_reply_body(call, 200, api_media_type(call->media), &buffer, e->problem)) return false;
+    if (bound - call->reply.length < WORTH_FITTING) return true;
     char *fitted = realloc(call->reply.body, call->reply.length + 1);
     if (!fitted) return true;
     call->reply.body = fitted;

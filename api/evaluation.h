@@ -123,7 +123,8 @@ typedef struct api_evaluation {
     size_t             n_asked;
     api_asked         *asked;    /* [n_asked] */
     bool               combined; /* `evaluate`: the answer is keyed by operation */
-    size_t             claimed;  /* bytes of the budget that go back when the request ends */
+    size_t             claimed;  /* bytes of the budget that go back when the request ends, */
+    size_t             used;     /* of which so many are in use */
 } api_evaluation;
 
 /* Decodes `request`, evaluates and replies; what the evaluation holds stays with the caller. */

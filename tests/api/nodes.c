@@ -58,9 +58,9 @@ const api_problem *nodes_problem(void)
     return &problem;
 }
 
-size_t nodes_claimed(void)
+size_t nodes_taken(void)
 {
-    return evaluation.claimed;
+    return evaluation.used;
 }
 
 /* --- as text ---------------------------------------------------------------------------------------------------- */

@@ -222,12 +222,12 @@ static void memory(void **state)
         memcpy(text + 1 + 2 * i, "1,", 2);
     memcpy(text + 2 * NUMBERS, "]", 1);
     assert_non_null(nodes_read(NODES_TEXT, text, 2 * NUMBERS + 1));
-    assert_in_range(nodes_claimed(), 8 * NUMBERS, 32 * NUMBERS);
+    assert_in_range(nodes_taken(), 8 * NUMBERS, 32 * NUMBERS);
     memset(text, '[', sizeof text);
     assert_null(nodes_read(NODES_TEXT, text, sizeof text));
     memset(text, ',', sizeof text);
     assert_null(nodes_read(NODES_TEXT, text, sizeof text));
-    assert_in_range(nodes_claimed(), 1, sizeof text);
+    assert_in_range(nodes_taken(), 1, sizeof text);
 }
 
 int main(void)
