@@ -45,24 +45,67 @@ const char *skip_decimal(const char *p, const char *end)
     return p;
 }
 
+constexpr int64_t most_digits = 19; // of an integer of 64 bits
+
+// Appends a run of digits, perhaps an empty one, to a number; more than most_digits make nonsense of it.
+const char *take_digits(const char *p, const char *end, uint64_t *number)
+{
+    for (; end - p >= 8 && fast_float::is_made_of_eight_digits_fast(p); p += 8)
+        *number = *number * 100000000 + fast_float::parse_eight_digits_unrolled(p);
+    for (; p < end && is_digit(*p); p++)
+        *number = *number * 10 + static_cast<uint64_t>(*p - '0');
+    return p;
+}
+
+// digits * 10^exponent, correctly rounded, exponent <= 0. Quotients of numbers that are doubles are (Clinger 1990).
+// False: it takes more than the digits.
+bool scale(uint64_t digits, int64_t exponent, double *value)
+{
+    using format = fast_float::binary_format<double>;
+    if (digits <= format::max_mantissa_fast_path() && exponent >= format::min_exponent_fast_path()) {
+        *value = static_cast<double>(static_cast<int64_t>(digits)) / format::exact_power_of_ten(-exponent);
+        return true;
+    }
+    fast_float::adjusted_mantissa bits = fast_float::compute_float<format>(exponent, digits);
+    if (bits.power2 < 0) return false;
+    fast_float::to_float(false, bits, *value);
+    return true;
+}
+
 } // namespace
 
 // number = [ "-" ] int [ "." 1*digit ] [ ("e" / "E") [ "-" / "+" ] 1*digit ]   (RFC 8259, section 6)
 //
-// with int = "0" / digit1-9 *digit. fast_float finds the end of the number itself. Its grammar differs from this one in
-// what may stand before the point and must behind it, and in that it stops before an exponent without digits. Signs and
-// leading zeros are as good as random: there are no branches on them.
+// with int = "0" / digit1-9 *digit. One pass where there is no exponent and the digits fit an integer; else fast_float
+// reads the number again and finds its end itself, stopping before an exponent without digits. Signs are as good as
+// random: there are no branches on them.
 extern "C" size_t api_number_read(const char *text, size_t length, double *value)
 {
     const char *end      = text + length;
     bool        negative = length > 0 && *text == '-';
-    const char *whole = text + negative, *p = skip_digits(whole, end);
-    if (!p) return 0;
-    if (p < end && *p == '.' && (p + 1 == end || !is_digit(p[1]))) return 0;
-    if ((p > whole + 1) & (*whole == '0')) end = whole + 1;
+    const char *whole = text + negative, *p = whole;
+    uint64_t    digits = 0;
+    int64_t     places = 0;
+    for (; p < end && is_digit(*p); p++)
+        digits = digits * 10 + static_cast<uint64_t>(*p - '0');
+    if (p == whole) return 0;
+    if ((p > whole + 1) & (*whole == '0')) { // behind which no number goes on
+        end = p = whole + 1;
+        digits  = 0;
+    }
+    int64_t before = p - whole;
+    if (p < end && *p == '.') {
+        const char *fraction = p + 1;
+        p                    = take_digits(fraction, end, &digits);
+        places               = p - fraction;
+        if (places == 0) return 0;
+    }
     double number;
-    p = fast_float::from_chars(whole, end, number).ptr;
-    if (p < end && (*p == 'e' || *p == 'E')) return 0;
+    bool   more = p < end && (*p == 'e' || *p == 'E');
+    if (more || before + places > most_digits || !scale(digits, -places, &number)) {
+        p = fast_float::from_chars(whole, end, number).ptr;
+        if (p < end && (*p == 'e' || *p == 'E')) return 0;
+    }
     *value = std::copysign(number, negative ? -1.0 : 1.0);
     return static_cast<size_t>(p - text);
 }
