@@ -206,7 +206,7 @@ typedef struct dyn_kernels {
     /* Between lanes, `entries` a state, and numbers as they stand in requests and answers: state after state, n of
      * each, not aligned. Number i of a state is its entry order[i], NULL: i. False when one of them is not finite.
      *     from_rows: blocks * lanes states; nothing at `end` or behind it is read
-     *     to_rows:   the first `states` of the blocks at `from` */
+     *     to_rows:   the first `states` of the blocks at `from`; other lanes are not looked at */
     bool (*from_rows)(const void *from, const void *end, size_t n, const int *order, double *to, size_t entries,
                       size_t blocks);
     bool (*to_rows)(const double *from, size_t entries, size_t n, const int *order, void *to, size_t states);

@@ -75,20 +75,21 @@ LANE_APART const char *copy_tile(const char *rows, size_t bytes, lane copy[LANES
     return (const char *)copy;
 }
 
-/* Of sums of 0 x, which is 0 but for an x that is not finite. There are several, so that none waits for another. */
-LANE_INLINE bool all_finite(const lane sum[LANES])
+/* Of sums of 0 x, which is 0 but for an x that is not finite, in these lanes. There are several, so that none waits for
+ * another. */
+LANE_INLINE bool all_finite(const lane sum[LANES], size_t lanes)
 {
-    lane all = {0};
+    lane   all = {0};
+    double one = 0;
     for (int k = 0; k < LANES; k++)
         all += sum[k];
+    for (size_t l = 0; l < lanes; l++)
 #if LANES == 1
-    return !isnan(all);
+        one += all;
 #else
-    double one = 0;
-    for (int l = 0; l < LANES; l++)
         one += all[l];
-    return !isnan(one);
 #endif
+    return !isnan(one);
 }
 
 bool LANE_NAME(from_rows)(const void *from, const void *end, size_t n, const int *order, double *to, size_t entries,
@@ -110,7 +111,7 @@ bool LANE_NAME(from_rows)(const void *from, const void *end, size_t n, const int
             }
         }
     }
-    return all_finite(sum);
+    return all_finite(sum, LANES);
 }
 
 /* --- lanes to rows ----------------------------------------------------------------------------------------------- */
@@ -128,16 +129,14 @@ LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_
     }
 }
 
-bool LANE_NAME(to_rows)(const double *from, size_t entries, size_t n, const int *order, void *to, size_t rows)
+/* Whole blocks, or fewer rows than one has. */
+static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *order, char *to, size_t rows)
 {
-    char  *at    = to;
-    size_t bytes = n * sizeof(double), columns = columns_of(n);
-    size_t narrow     = n < LANES ? (LANES + n - 1) / (n > 0 ? n : 1) - 1 : 0; /* last rows of all */
+    size_t columns = columns_of(n), narrow = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* last rows of all */
+    size_t here       = rows < LANES ? rows : LANES;
     lane   sum[LANES] = {0}, x[LANES];
-    for (size_t block = 0; block * LANES < rows; block++, at += LANES * bytes) {
-        const lane *lanes = block_in(from, block, entries);
-        size_t      left = rows - block * LANES, here = left < LANES ? left : LANES;
-        size_t      last = narrow + here > left ? narrow + here - left : 0;
+    for (; rows > 0; rows -= here, lanes += entries, to += LANES * n * sizeof(double)) {
+        size_t last = narrow + here > rows ? narrow + here - rows : 0;
         for (size_t first = 0; first < n; first = next_column(first, n)) {
             for (size_t k = 0; k < LANES; k++) {
                 x[k] = (lane){0};
@@ -146,10 +145,17 @@ bool LANE_NAME(to_rows)(const double *from, size_t entries, size_t n, const int 
                 sum[k] += 0 * x[k];
             }
             turn(x);
-            store_tile(x, n, columns, here, last, at + first * sizeof(double));
+            store_tile(x, n, columns, here, last, to + first * sizeof(double));
         }
     }
-    return all_finite(sum);
+    return all_finite(sum, here);
+}
+
+bool LANE_NAME(to_rows)(const double *from, size_t entries, size_t n, const int *order, void *to, size_t rows)
+{
+    size_t whole = rows / LANES, bytes = whole * LANES * n * sizeof(double);
+    bool   good = store_rows(block_in(from, 0, entries), entries, n, order, to, whole * LANES);
+    return store_rows(block_in(from, whole, entries), entries, n, order, (char *)to + bytes, rows % LANES) && good;
 }
 
 /* --- bounds ------------------------------------------------------------------------------------------------------ */

@@ -33,13 +33,13 @@ static rows make(const dyn_kernels *k, size_t n, size_t states)
     return r;
 }
 
-static double *make_lanes(const rows *r)
+static double *make_lanes(const rows *r, double everywhere)
 {
     size_t  blocks = (r->states + r->W - 1) / r->W;
     double *lanes  = aligned_alloc(DYN_ALIGN, (blocks * r->entries * r->W * sizeof(double) + 63) / 64 * 64);
     assert_non_null(lanes);
     for (size_t i = 0; i < blocks * r->entries * r->W; i++)
-        lanes[i] = 7;
+        lanes[i] = everywhere;
     return lanes;
 }
 
@@ -61,7 +61,7 @@ static bool read_rows(const dyn_kernels *k, const rows *r, bool ordered, double 
 
 static void check_from_rows(const dyn_kernels *k, const rows *r, bool ordered)
 {
-    double *lanes = make_lanes(r);
+    double *lanes = make_lanes(r, 7);
     assert_true(read_rows(k, r, ordered, lanes));
     for (size_t s = 0; s < r->states; s++)
         for (size_t i = 0; i < r->entries; i++)
@@ -70,10 +70,10 @@ static void check_from_rows(const dyn_kernels *k, const rows *r, bool ordered)
     free(lanes);
 }
 
-/* Of any number of states, into the middle of other bytes. */
+/* Of any number of states, into the middle of other bytes; nobody looks at other lanes and entries. */
 static void check_to_rows(const dyn_kernels *k, const rows *r, bool ordered)
 {
-    double *lanes = make_lanes(r);
+    double *lanes = make_lanes(r, NAN);
     size_t  bytes = r->states * r->n * sizeof(double);
     char   *to    = malloc(bytes + 2);
     assert_non_null(to);
@@ -115,7 +115,7 @@ static void test_lanes_become_rows(void **state)
 static void check_infinite(const dyn_kernels *k, const rows *r, bool ordered)
 {
     const double bad[] = {INFINITY, -INFINITY, NAN};
-    double      *lanes = make_lanes(r), *back = malloc(r->states * r->n * sizeof *back + 1);
+    double      *lanes = make_lanes(r, 7), *back = malloc(r->states * r->n * sizeof *back + 1);
     for (size_t i = 0; i < r->states * r->n; i += 1 + i / 7) {
         memcpy(r->bytes + i * sizeof(double), &bad[i % 3], sizeof(double));
         assert_false(read_rows(k, r, ordered, lanes));
@@ -135,7 +135,7 @@ static void test_what_is_not_finite_is_seen(void **state)
 static void check_bounds(const dyn_kernels *k, const rows *r, bool ordered)
 {
     const dyn_bound bounds[] = {{0, 1, 0, 1e5}, {r->n - 1, -2, 1, 101}};
-    double         *lanes    = make_lanes(r);
+    double         *lanes    = make_lanes(r, 7);
     size_t          W = r->W, blocks = r->states / W;
     if (r->n < 2) return free(lanes);
     for (size_t i = 0; i < blocks * r->entries * W; i++)
