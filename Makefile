@@ -47,7 +47,7 @@ LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math
 LANE_TEXTS := inverse_dynamics forward_dynamics forward_coupled mass_matrix bias kinematics energy torque_derivative sensitivity \
               sensitivity_rate forward_sensitivity coriolis regressor closure transpose target
 ifeq ($(shell uname -m),x86_64)
-TARGETS    := scalar sse2 avx2 avx512
+TARGETS    := scalar sse2 fma avx2 avx512
 else ifeq ($(shell uname -m),aarch64)
 TARGETS    := scalar neon
 else
@@ -56,6 +56,7 @@ endif
 LANES_scalar  := -DLANES=1
 LANES_sse2    := -DLANES=2
 LANES_neon    := -DLANES=2
+LANES_fma     := -DLANES=1 -march=x86-64-v3
 LANES_avx2    := -DLANES=4 -march=x86-64-v3
 LANES_avx512  := -DLANES=8 -march=x86-64-v4 -mprefer-vector-width=512
 # gcc 12 stores whole vectors into ASan's stand-in stack frames, which are not aligned for 64 bytes (GCC PR 110027).

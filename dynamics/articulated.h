@@ -70,26 +70,26 @@ LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, 
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
     const bool turns = joint == DYN_REVOLUTE;
-    I->A.xx -= G->n.x * U->n.x;
-    I->A.xy -= G->n.x * U->n.y;
-    I->A.yy -= G->n.y * U->n.y;
-    I->Q.xx -= G->f.x * U->f.x;
-    I->Q.xy -= G->f.x * U->f.y;
-    I->Q.yy -= G->f.y * U->f.y;
+    I->A.xx          = sub_mul(I->A.xx, G->n.x, U->n.x);
+    I->A.xy          = sub_mul(I->A.xy, G->n.x, U->n.y);
+    I->A.yy          = sub_mul(I->A.yy, G->n.y, U->n.y);
+    I->Q.xx          = sub_mul(I->Q.xx, G->f.x, U->f.x);
+    I->Q.xy          = sub_mul(I->Q.xy, G->f.x, U->f.y);
+    I->Q.yy          = sub_mul(I->Q.yy, G->f.y, U->f.y);
     for (int i = 0; i < (turns ? 2 : 3); i++)
         for (int j = 0; j < (turns ? 3 : 2); j++)
-            I->H.m[i][j] -= g[i] * f[j];
+            I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
     vec3 n = times(rotor, G->n), keep = times(rotor, G->f); /* rho U */
     if (turns) {
-        I->Q.xz -= G->f.x * U->f.z;
-        I->Q.yz -= G->f.y * U->f.z;
-        I->Q.zz -= G->f.z * U->f.z;
-        I->A = (sym3){I->A.xx, I->A.xy, n.x, I->A.yy, n.y, n.z};
+        I->Q.xz = sub_mul(I->Q.xz, G->f.x, U->f.z);
+        I->Q.yz = sub_mul(I->Q.yz, G->f.y, U->f.z);
+        I->Q.zz = sub_mul(I->Q.zz, G->f.z, U->f.z);
+        I->A    = (sym3){I->A.xx, I->A.xy, n.x, I->A.yy, n.y, n.z};
         store3(I->H.m[2], keep);
     } else {
-        I->A.xz -= G->n.x * U->n.z;
-        I->A.yz -= G->n.y * U->n.z;
-        I->A.zz -= G->n.z * U->n.z;
+        I->A.xz      = sub_mul(I->A.xz, G->n.x, U->n.z);
+        I->A.yz      = sub_mul(I->A.yz, G->n.y, U->n.z);
+        I->A.zz      = sub_mul(I->A.zz, G->n.z, U->n.z);
         I->Q         = (sym3){I->Q.xx, I->Q.xy, keep.x, I->Q.yy, keep.y, keep.z};
         I->H.m[0][2] = n.x;
         I->H.m[1][2] = n.y;
@@ -97,17 +97,22 @@ LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, 
     }
 }
 
+/* S - g u^T, symmetric */
+LANE_INLINE sym3 sym3_sub_product(sym3 S, vec3 g, vec3 u)
+{
+    return (sym3){sub_mul(S.xx, g.x, u.x), sub_mul(S.xy, g.x, u.y), sub_mul(S.xz, g.x, u.z),
+                  sub_mul(S.yy, g.y, u.y), sub_mul(S.yz, g.y, u.z), sub_mul(S.zz, g.z, u.z)};
+}
+
 /* I - U G^T where no row comes out simpler than another. */
 LANE_INLINE void articulated_take(articulated *I, const wrench *U, const wrench *G)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
-    I->A = (sym3){I->A.xx - G->n.x * U->n.x, I->A.xy - G->n.x * U->n.y, I->A.xz - G->n.x * U->n.z,
-                  I->A.yy - G->n.y * U->n.y, I->A.yz - G->n.y * U->n.z, I->A.zz - G->n.z * U->n.z};
-    I->Q = (sym3){I->Q.xx - G->f.x * U->f.x, I->Q.xy - G->f.x * U->f.y, I->Q.xz - G->f.x * U->f.z,
-                  I->Q.yy - G->f.y * U->f.y, I->Q.yz - G->f.y * U->f.z, I->Q.zz - G->f.z * U->f.z};
+    I->A = sym3_sub_product(I->A, G->n, U->n);
+    I->Q = sym3_sub_product(I->Q, G->f, U->f);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            I->H.m[i][j] -= g[i] * f[j];
+            I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
 }
 
 /* I - U U^T / D, G = U / D. */
@@ -126,9 +131,9 @@ LANE_INLINE sym3 sym3_spin(sym3 S, lane c, lane s, bool flat)
 {
     if (!flat) return sym3_turn_z(S, c, s);
     S.xz = S.yz = S.zz = lane_of(0);
-    lane t1 = c * S.xx - s * S.xy, t2 = c * S.xy - s * S.yy;
-    S.xy = s * t1 + c * t2;
-    t1   = c * t1 - s * t2;
+    lane t1 = sub_mul(c * S.xx, s, S.xy), t2 = sub_mul(c * S.xy, s, S.yy);
+    S.xy = add_mul(c * t2, s, t1);
+    t1   = sub_mul(c * t1, s, t2);
     S.yy = (S.xx + S.yy) - t1;
     S.xx = t1;
     return S;
@@ -138,16 +143,16 @@ LANE_INLINE sym3 sym3_spin(sym3 S, lane c, lane s, bool flat)
  * by twice the angle. `flat`: the last row is zero. */
 LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat)
 {
-    lane cc = c * c - 0.5, ss = s * c; /* half of cos 2s, sin 2s */
+    lane cc = add_mul(-0.5, c, c), ss = s * c; /* half of cos 2s, sin 2s */
     lane u = H.m[0][0] - H.m[1][1], v = H.m[0][1] + H.m[1][0];
     lane t = 0.5 * (H.m[0][0] + H.m[1][1]), a = 0.5 * (H.m[0][1] - H.m[1][0]);
-    lane x = cc * u - ss * v, y = ss * u + cc * v;
-    mat3 R = {{{t + x, y + a, c * H.m[0][2] - s * H.m[1][2]},
-               {y - a, t - x, s * H.m[0][2] + c * H.m[1][2]},
+    lane x = sub_mul(cc * u, ss, v), y = add_mul(cc * v, ss, u);
+    mat3 R = {{{t + x, y + a, sub_mul(c * H.m[0][2], s, H.m[1][2])},
+               {y - a, t - x, add_mul(c * H.m[1][2], s, H.m[0][2])},
                {H.m[2][0], H.m[2][1], H.m[2][2]}}};
     if (!flat) {
-        R.m[2][0] = c * H.m[2][0] - s * H.m[2][1];
-        R.m[2][1] = s * H.m[2][0] + c * H.m[2][1];
+        R.m[2][0] = sub_mul(c * H.m[2][0], s, H.m[2][1]);
+        R.m[2][1] = add_mul(c * H.m[2][1], s, H.m[2][0]);
     }
     return R;
 }
@@ -191,17 +196,19 @@ LANE_INLINE void articulated_shift(articulated *I, wrench *p, int k, lane r)
     const int i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has -r x_j at i, r x_i at j */
     lane(*H)[3] = I->H.m, Hii = H[i][i], Hij = H[i][j], Hji = H[j][i];
     for (int b = 0; b < 3; b++) {
-        H[i][b] -= r * *sym3_at(&I->Q, j, b);
-        H[j][b] += r * *sym3_at(&I->Q, i, b);
+        H[i][b] = sub_mul(H[i][b], r, *sym3_at(&I->Q, j, b));
+        H[j][b] = add_mul(H[j][b], r, *sym3_at(&I->Q, i, b));
     }
-    *sym3_at(&I->A, k, i) -= r * H[k][j];
-    *sym3_at(&I->A, k, j) += r * H[k][i];
-    *sym3_at(&I->A, i, i) -= r * (Hij + H[i][j]);
-    *sym3_at(&I->A, i, j) += r * (Hii - H[j][j]);
-    *sym3_at(&I->A, j, j) += r * (Hji + H[j][i]);
+    lane *ki = sym3_at(&I->A, k, i), *kj = sym3_at(&I->A, k, j), *ii = sym3_at(&I->A, i, i);
+    lane *ij = sym3_at(&I->A, i, j), *jj = sym3_at(&I->A, j, j);
+    *ki       = sub_mul(*ki, r, H[k][j]);
+    *kj       = add_mul(*kj, r, H[k][i]);
+    *ii       = sub_mul(*ii, r, Hij + H[i][j]);
+    *ij       = add_mul(*ij, r, Hii - H[j][j]);
+    *jj       = add_mul(*jj, r, Hji + H[j][i]);
     lane f[3] = {p->f.x, p->f.y, p->f.z}, n[3] = {p->n.x, p->n.y, p->n.z};
-    n[i] -= r * f[j];
-    n[j] += r * f[i];
+    n[i] = sub_mul(n[i], r, f[j]);
+    n[j] = add_mul(n[j], r, f[i]);
     p->n = load3(n);
 }
 

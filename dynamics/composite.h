@@ -17,17 +17,27 @@ LANE_INLINE sym3 sym3_of(const double e[6]) /* xx xy xz yy yz zz */
     return (sym3){lane_of(e[0]), lane_of(e[1]), lane_of(e[2]), lane_of(e[3]), lane_of(e[4]), lane_of(e[5])};
 }
 
+/* (trace(E) 1 - E) w, E a constant of the model as above: the inertia tensor on w */
+LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
+{
+    const double xx = e[3] + e[5], yy = e[0] + e[5], zz = e[0] + e[3];
+    return (vec3){sub_mul(sub_mul(xx * w.x, e[1], w.y), e[2], w.z), sub_mul(sub_mul(yy * w.y, e[1], w.x), e[4], w.z),
+                  sub_mul(sub_mul(zz * w.z, e[2], w.x), e[4], w.y)};
+}
+
 /* Rz E Rz^T */
 LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
 {
-    lane t1 = c * a.xx - s * a.xy, t2 = c * a.xy - s * a.yy, xx = c * t1 - s * t2;
-    return (sym3){xx, s * t1 + c * t2, c * a.xz - s * a.yz, (a.xx + a.yy) - xx, s * a.xz + c * a.yz, a.zz};
+    lane t1 = sub_mul(c * a.xx, s, a.xy), t2 = sub_mul(c * a.xy, s, a.yy), xx = sub_mul(c * t1, s, t2);
+    return (sym3){
+        xx, add_mul(c * t2, s, t1), sub_mul(c * a.xz, s, a.yz), (a.xx + a.yy) - xx, add_mul(c * a.yz, s, a.xz), a.zz};
 }
 /* Rx E Rx^T */
 LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
 {
-    lane t1 = c * a.yy - s * a.yz, t2 = c * a.yz - s * a.zz, yy = c * t1 - s * t2;
-    return (sym3){a.xx, c * a.xy - s * a.xz, s * a.xy + c * a.xz, yy, s * t1 + c * t2, (a.yy + a.zz) - yy};
+    lane t1 = sub_mul(c * a.yy, s, a.yz), t2 = sub_mul(c * a.yz, s, a.zz), yy = sub_mul(c * t1, s, t2);
+    return (sym3){a.xx, sub_mul(c * a.xy, s, a.xz), add_mul(c * a.xz, s, a.xy),
+                  yy,   add_mul(c * t2, s, t1),     (a.yy + a.zz) - yy};
 }
 /* R_pc E R_pc^T */
 LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_joint_kind joint, dyn_turn turn)
@@ -47,19 +57,19 @@ LANE_INLINE void composite_shift(composite *c, const double r[3], double mass)
 {
     vec3 h = c->h, g = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
     if (r[0] != 0) {
-        c->E.xx += r[0] * (h.x + g.x);
-        c->E.xy += r[0] * h.y;
-        c->E.xz += r[0] * h.z;
+        c->E.xx = add_mul(c->E.xx, r[0], h.x + g.x);
+        c->E.xy = add_mul(c->E.xy, r[0], h.y);
+        c->E.xz = add_mul(c->E.xz, r[0], h.z);
     }
     if (r[1] != 0) {
-        c->E.yy += r[1] * (h.y + g.y);
-        c->E.xy += r[1] * g.x;
-        c->E.yz += r[1] * h.z;
+        c->E.yy = add_mul(c->E.yy, r[1], h.y + g.y);
+        c->E.xy = add_mul(c->E.xy, r[1], g.x);
+        c->E.yz = add_mul(c->E.yz, r[1], h.z);
     }
     if (r[2] != 0) {
-        c->E.zz += r[2] * (h.z + g.z);
-        c->E.xz += r[2] * g.x;
-        c->E.yz += r[2] * g.y;
+        c->E.zz = add_mul(c->E.zz, r[2], h.z + g.z);
+        c->E.xz = add_mul(c->E.xz, r[2], g.x);
+        c->E.yz = add_mul(c->E.yz, r[2], g.y);
     }
     c->h = g;
 }
@@ -67,14 +77,14 @@ LANE_INLINE void composite_shift(composite *c, const double r[3], double mass)
 /* The same by a distance that differs between states. */
 LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
 {
-    vec3 h = c->h, g = add(h, times(mass, r));
-    c->E.xx += r.x * (h.x + g.x);
-    c->E.yy += r.y * (h.y + g.y);
-    c->E.zz += r.z * (h.z + g.z);
-    c->E.xy += r.x * h.y + r.y * g.x;
-    c->E.xz += r.x * h.z + r.z * g.x;
-    c->E.yz += r.y * h.z + r.z * g.y;
-    c->h = g;
+    vec3 h = c->h, g = {add_mul(h.x, mass, r.x), add_mul(h.y, mass, r.y), add_mul(h.z, mass, r.z)};
+    c->E.xx = add_mul(c->E.xx, r.x, h.x + g.x);
+    c->E.yy = add_mul(c->E.yy, r.y, h.y + g.y);
+    c->E.zz = add_mul(c->E.zz, r.z, h.z + g.z);
+    c->E.xy = add_mul(add_mul(c->E.xy, r.x, h.y), r.y, g.x);
+    c->E.xz = add_mul(add_mul(c->E.xz, r.x, h.z), r.z, g.x);
+    c->E.yz = add_mul(add_mul(c->E.yz, r.y, h.z), r.z, g.y);
+    c->h    = g;
 }
 
 /* To the parent; `mass` is that of what it is made of: of grouped or of true bodies. */

@@ -76,11 +76,11 @@ static inline compound compound_of(const dyn_scene *scene, const euler_workspace
     compound        c     = {.U = articulated_along(I, b->joint), .u = effort - (along ? p->f.z : p->n.z)};
     if (b->slides) {
         wrench slide = articulated_along(I, DYN_PRISMATIC);
-        c.U          = (wrench){add(c.U.f, times(h, slide.f)), add(c.U.n, times(h, slide.n))};
+        c.U          = (wrench){add_scaled(c.U.f, slide.f, lane_of(h)), add_scaled(c.U.n, slide.n, lane_of(h))};
         c.u -= h * (p->f.z + ws->on[i - 1].f.z);
     }
     c.pivot = (along ? c.U.f.z : c.U.n.z) + b->rotor_inertia;
-    if (b->slides) c.pivot += h * c.U.f.z;
+    if (b->slides) c.pivot = add_mul(c.pivot, h, c.U.f.z);
     if (b->rotor >= 0) add_rotor(scene, ws, io, i, &c);
     return c;
 }

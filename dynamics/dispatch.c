@@ -13,6 +13,9 @@ X(sse2)
 #ifdef HAVE_TARGET_neon
 X(neon)
 #endif
+#ifdef HAVE_TARGET_fma
+X(fma)
+#endif
 #ifdef HAVE_TARGET_avx2
 X(avx2)
 #endif
@@ -21,7 +24,7 @@ X(avx512)
 #endif
 #undef X
 
-/* narrowest first */
+/* the fastest last */
 static const dyn_kernels *const tables[] = {
 #ifdef HAVE_TARGET_scalar
     &dyn_kernels_scalar,
@@ -31,6 +34,9 @@ static const dyn_kernels *const tables[] = {
 #endif
 #ifdef HAVE_TARGET_neon
     &dyn_kernels_neon,
+#endif
+#ifdef HAVE_TARGET_fma
+    &dyn_kernels_fma,
 #endif
 #ifdef HAVE_TARGET_avx2
     &dyn_kernels_avx2,
@@ -45,7 +51,7 @@ static const dyn_kernels *const tables[] = {
 static bool runs_here(const char *target)
 {
 #ifdef __x86_64__
-    if (!strcmp(target, "avx2"))
+    if (!strcmp(target, "fma") || !strcmp(target, "avx2"))
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     if (!strcmp(target, "avx512"))
         return runs_here("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

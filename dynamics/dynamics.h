@@ -185,7 +185,7 @@ typedef struct dyn_bound {
 } dyn_bound;
 
 typedef struct dyn_kernels {
-    const char *target; /* "scalar", "sse2", "neon", "avx2", "avx512" */
+    const char *target; /* "scalar", "sse2", "neon", "fma", "avx2", "avx512" */
     int         lanes;  /* W */
     /* Bytes of a workspace good for every kernel on this model; the caller aligns it to DYN_ALIGN. */
     size_t (*workspace_size)(const dyn_model *model);
@@ -214,8 +214,8 @@ typedef struct dyn_kernels {
     bool (*bounded)(const double *lanes, size_t entries, const dyn_bound *bound, size_t n, size_t blocks);
 } dyn_kernels;
 
-/* The tables this build holds and this machine can run, narrowest first; NULL past the end. */
+/* The tables this build holds and this machine can run, the fastest last; NULL past the end. */
 const dyn_kernels *dyn_kernels_at(size_t index);
 
-/* The table of that target name; NULL or "" gives the widest. NULL when there is no such target here. */
+/* The table of that target name; NULL or "" gives the fastest. NULL when there is no such target here. */
 const dyn_kernels *dyn_kernels_find(const char *target);

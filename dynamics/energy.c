@@ -33,7 +33,7 @@ static vec3 mass_centre(const dyn_model *m, const workspace *ws)
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
-        sum                   = add(sum, add(times(b->mass, B->p), mat3_mul(&B->R, vec3_of(b->h))));
+        sum                   = add(sum, add_scaled(mat3_mul(&B->R, vec3_of(b->h)), B->p, lane_of(b->mass)));
     }
     return times(1 / m->mass, sum);
 }
@@ -41,11 +41,7 @@ static vec3 mass_centre(const dyn_model *m, const workspace *ws)
 /* l and k of one body about its origin, world axes */
 LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
 {
-    const double *E = b->E;
-    vec3          h = mat3_mul(&B->R, vec3_of(b->h)), w = mat3_mul_transposed(&B->R, B->w);
-    double        Ixx = E[3] + E[5], Iyy = E[0] + E[5], Izz = E[0] + E[3];
-    vec3          Iw = {Ixx * w.x - E[1] * w.y - E[2] * w.z, Iyy * w.y - E[1] * w.x - E[4] * w.z,
-                        Izz * w.z - E[2] * w.x - E[4] * w.y};
+    vec3 h = mat3_mul(&B->R, vec3_of(b->h)), Iw = tensor_const_mul(b->E, mat3_mul_transposed(&B->R, B->w));
     return (wrench){.f = cross_add(times(b->mass, B->v), B->w, h), .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
 }
 
@@ -59,7 +55,7 @@ static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *
         twice += dot(ws->world[i].v, l.f) + dot(ws->world[i].w, l.n);
         if (b->rotor_inertia != 0) {
             lane sd = joint_rate(b, qd);
-            twice += b->rotor_inertia * (sd * sd);
+            twice   = add_mul(twice, b->rotor_inertia, sd * sd);
         }
     }
     return 0.5 * twice;
@@ -74,16 +70,16 @@ static lane potential_energy(const dyn_scene *scene, const workspace *ws, const 
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
-        V -= dot(g, add(times(b->mass, B->p), mat3_mul(&B->R, vec3_of(b->h))));
+        V -= dot(g, add_scaled(mat3_mul(&B->R, vec3_of(b->h)), B->p, lane_of(b->mass)));
         if (b->sprung && (scene->terms & DYN_SPRINGS)) {
             lane stretch = joint_position(b, q) - b->spring.rest;
-            V += 0.5 * b->spring.stiffness * (stretch * stretch);
+            V            = add_mul(V, 0.5 * b->spring.stiffness, stretch * stretch);
         }
     }
     for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < m->n_couplings; i++) {
         const dyn_coupling *c       = &m->coupling[i];
         lane                stretch = q[c->q] - q[c->theta] - c->spring.rest;
-        V += 0.5 * c->spring.stiffness * (stretch * stretch);
+        V                           = add_mul(V, 0.5 * c->spring.stiffness, stretch * stretch);
     }
     return V;
 }

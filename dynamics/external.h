@@ -43,7 +43,7 @@ static inline void attitudes(const dyn_model *m, const joint_at *at, attitude *o
 LANE_INLINE vec3 external_axes(const dyn_wrench_site *site, const attitude *att, vec3 x)
 {
     const vec3 *e = att->row;
-    if (site->world_axes) return add(add(scale(e[0], x.x), scale(e[1], x.y)), scale(e[2], x.z));
+    if (site->world_axes) return add_scaled(add_scaled(scale(e[0], x.x), e[1], x.y), e[2], x.z);
     return rotate_const(site->X_bl.R, x);
 }
 

@@ -59,7 +59,7 @@ static inline int factor_body(const dyn_model *m, int v)
 LANE_INLINE lane floor_of(const dyn_model *m, const factor *f, const lane *M, int k)
 {
     lane floor = lane_of(f->floor[k]);
-    return m->detached ? floor + PIVOT_TOLERANCE * M[(size_t)k * (size_t)m->nv + (size_t)k] : floor;
+    return m->detached ? add_mul(floor, PIVOT_TOLERANCE, M[(size_t)k * (size_t)m->nv + (size_t)k]) : floor;
 }
 
 /* Factors M; returns the body of the first pivot that is not positive, or -1. */
@@ -78,8 +78,10 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
         bad            = lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(factor_body(m, k)));
         for (int i = up[k]; i >= 0; i = up[i]) {
             lane g = row[i] / pivot;
-            for (int j = i; j >= 0; j = up[j])
-                L[(size_t)i * nv + (size_t)j] -= g * row[j];
+            for (int j = i; j >= 0; j = up[j]) {
+                lane *at = &L[(size_t)i * nv + (size_t)j];
+                *at      = sub_mul(*at, g, row[j]);
+            }
             row[i] = g;
         }
     }
@@ -94,12 +96,12 @@ static inline void factor_solve(const dyn_model *m, const factor *f, lane *x, in
     const int *up = f->ancestor;
     for (int k = last; k >= 0; k = up[k])
         for (int i = up[k]; i >= 0; i = up[i])
-            x[i] -= f->L[(size_t)k * nv + (size_t)i] * x[k];
+            x[i] = sub_mul(x[i], f->L[(size_t)k * nv + (size_t)i], x[k]);
     for (int k = 0; k <= last; k++) {
         const lane *row = &f->L[(size_t)k * nv];
         x[k]            = x[k] / row[k];
         for (int i = up[k]; i >= 0; i = up[i])
-            x[k] -= row[i] * x[i];
+            x[k] = sub_mul(x[k], row[i], x[i]);
     }
 }
 

@@ -78,7 +78,7 @@ LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, w
     lane   pivot = release(b, effort, &U, p, B);
     note_pivot(pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
     if (b->parent == DYN_WORLD) return;
-    *p = (wrench){add(p->f, scale(U.f, B->g)), add(p->n, scale(U.n, B->g))};
+    *p = (wrench){add_scaled(p->f, U.f, B->g), add_scaled(p->n, U.n, B->g)};
     articulated_project(I, &U, &B->G, b);
 }
 
@@ -94,7 +94,7 @@ LANE_APART loaded let_compound(const dyn_scene *scene, const workspace *ws, cons
     B->g              = c.u * d;
     note_pivot(c.pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
     if (b->parent == DYN_WORLD) return on;
-    on.p = (wrench){add(on.p.f, scale(c.U.f, B->g)), add(on.p.n, scale(c.U.n, B->g))};
+    on.p = (wrench){add_scaled(on.p.f, c.U.f, B->g), add_scaled(on.p.n, c.U.n, B->g)};
     articulated_take(&on.I, &c.U, &B->G);
     return on;
 }
@@ -150,8 +150,8 @@ LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, vec3 *w, vec3
     *w = to_child(b, at, *w, joint, turn);
     *v = to_child(b, at, *v, joint, turn);
     if (joint == DYN_PRISMATIC) { /* w x s z */
-        v->x += w->y * at.c;
-        v->y -= w->x * at.c;
+        v->x = add_mul(v->x, w->y, at.c);
+        v->y = sub_mul(v->y, w->x, at.c);
     }
 }
 
@@ -159,12 +159,12 @@ LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, vec3 *w, vec3
 LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
     const double *p = b->p_pc;
-    if (p[0] != 0) *v = (vec3){v->x, v->y + w->z * p[0], v->z - w->y * p[0]};
-    if (p[1] != 0) *v = (vec3){v->x - w->z * p[1], v->y, v->z + w->x * p[1]};
-    if (p[2] != 0) *v = (vec3){v->x + w->y * p[2], v->y - w->x * p[2], v->z};
+    if (p[0] != 0) *v = (vec3){v->x, add_mul(v->y, p[0], w->z), sub_mul(v->z, p[0], w->y)};
+    if (p[1] != 0) *v = (vec3){sub_mul(v->x, p[1], w->z), v->y, add_mul(v->z, p[1], w->x)};
+    if (p[2] != 0) *v = (vec3){add_mul(v->x, p[2], w->y), sub_mul(v->y, p[2], w->x), v->z};
     BODY_FORMS(b, acceleration_form, b, at, w, v)
     if (locked) return lane_of(0);
-    lane sdd = B->g - (dot(B->G.n, *w) + dot(B->G.f, *v));
+    lane sdd = B->g - dot3(B->G.n.x, B->G.n.y, B->G.n.z, *w) - dot(B->G.f, *v);
     if (b->joint == DYN_PRISMATIC)
         v->z += sdd;
     else
@@ -210,7 +210,7 @@ static void outward_accelerations(const dyn_model *m, const workspace *ws, const
         } else {
             lane sdd = b->parent == DYN_WORLD ? first_acceleration(b, B, locked, &w, &v)
                                               : acceleration(b, ws->euler.at[i], B, locked, &w, &v);
-            if (b->slides) v.z += slide_ratio(b) * sdd;
+            if (b->slides) v.z = add_mul(v.z, slide_ratio(b), sdd);
             if (!locked)
                 qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
             else if (!follows(b))

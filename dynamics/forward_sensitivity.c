@@ -39,7 +39,7 @@ LANE_INLINE void solve_columns(const dyn_model *m, const workspace *ws, lane *X,
             x[c] = X[(size_t)k * columns + c];
         for (int i = up[k]; i >= 0; i = up[i])
             for (size_t c = 0; c < n; c++)
-                X[(size_t)i * columns + c] -= L[i] * x[c];
+                X[(size_t)i * columns + c] = sub_mul(X[(size_t)i * columns + c], L[i], x[c]);
     }
     for (int k = 0; k < m->nv; k++) {
         const lane *L = ws->factor.L + (size_t)k * nv;
@@ -47,7 +47,7 @@ LANE_INLINE void solve_columns(const dyn_model *m, const workspace *ws, lane *X,
             x[c] = X[(size_t)k * columns + c] * ws->d[k];
         for (int i = up[k]; i >= 0; i = up[i])
             for (size_t c = 0; c < n; c++)
-                x[c] -= L[i] * X[(size_t)i * columns + c];
+                x[c] = sub_mul(x[c], L[i], X[(size_t)i * columns + c]);
         for (size_t c = 0; c < n; c++)
             X[(size_t)k * columns + c] = x[c];
     }

@@ -55,7 +55,7 @@ LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
 LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
 {
     if (!b->geared) return q[b->q];
-    return b->round ? lane_of(0) : b->ratio * q[b->q] + b->offset;
+    return b->round ? lane_of(0) : add_mul(b->offset, b->ratio, q[b->q]);
 }
 /* of rates and accelerations; NULL is zeros */
 LANE_INLINE lane joint_rate(const dyn_body *b, const lane *qd)
@@ -93,9 +93,10 @@ LANE_INLINE int joint_first_axis(const dyn_body *b)
 LANE_INLINE mat3 quaternion_rotation(const lane *q)
 {
     lane x = q[0], y = q[1], z = q[2], w = q[3];
-    return (mat3){{{1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)},
-                   {2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)},
-                   {2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)}}};
+    lane xy = x * y, xz = x * z, yz = y * z, xx = x * x, yy = y * y;
+    return (mat3){{{sub_mul(1.0, 2.0, add_mul(yy, z, z)), 2.0 * sub_mul(xy, w, z), 2.0 * add_mul(xz, w, y)},
+                   {2.0 * add_mul(xy, w, z), sub_mul(1.0, 2.0, add_mul(xx, z, z)), 2.0 * sub_mul(yz, w, x)},
+                   {2.0 * sub_mul(xz, w, y), 2.0 * add_mul(yz, w, x), sub_mul(1.0, 2.0, xx + yy)}}};
 }
 
 /* X_pc = before * (R(q), p(q)) */
@@ -141,7 +142,7 @@ static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
 
 LANE_INLINE vec3 turn_z(vec3 v, lane c, lane s)
 {
-    return (vec3){c * v.x - s * v.y, s * v.x + c * v.y, v.z};
+    return (vec3){sub_mul(c * v.x, s, v.y), add_mul(c * v.y, s, v.x), v.z};
 }
 /* v_p = Rz(gamma) Rx(alpha) v */
 LANE_INLINE vec3 turn_up(const dyn_body *b, vec3 v, dyn_turn turn)
@@ -149,17 +150,17 @@ LANE_INLINE vec3 turn_up(const dyn_body *b, vec3 v, dyn_turn turn)
     if (turn == DYN_TURN_NONE) return v;
     if (turn == DYN_TURN_X_PLUS) return (vec3){v.x, -v.z, v.y};
     if (turn == DYN_TURN_X_MINUS) return (vec3){v.x, v.z, -v.y};
-    v = (vec3){v.x, b->ca * v.y - b->sa * v.z, b->sa * v.y + b->ca * v.z};
+    v = (vec3){v.x, sub_mul(b->ca * v.y, b->sa, v.z), add_mul(b->ca * v.z, b->sa, v.y)};
     if (turn == DYN_TURN_X) return v;
-    return (vec3){b->cg * v.x - b->sg * v.y, b->sg * v.x + b->cg * v.y, v.z};
+    return (vec3){sub_mul(b->cg * v.x, b->sg, v.y), add_mul(b->cg * v.y, b->sg, v.x), v.z};
 }
 LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
 {
-    if (turn == DYN_TURN_ZX) v = (vec3){b->cg * v.x + b->sg * v.y, b->cg * v.y - b->sg * v.x, v.z};
+    if (turn == DYN_TURN_ZX) v = (vec3){add_mul(b->cg * v.x, b->sg, v.y), sub_mul(b->cg * v.y, b->sg, v.x), v.z};
     if (turn == DYN_TURN_NONE) return v;
     if (turn == DYN_TURN_X_PLUS) return (vec3){v.x, v.z, -v.y};
     if (turn == DYN_TURN_X_MINUS) return (vec3){v.x, -v.z, v.y};
-    return (vec3){v.x, b->ca * v.y + b->sa * v.z, b->ca * v.z - b->sa * v.y};
+    return (vec3){v.x, add_mul(b->ca * v.y, b->sa, v.z), sub_mul(b->ca * v.z, b->sa, v.y)};
 }
 /* v_p = R_pc v_c */
 LANE_INLINE vec3 to_parent(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
@@ -190,7 +191,7 @@ LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_at at, dyn_joint_kind
     if (joint == DYN_PRISMATIC) {
         double z[3];
         axis_in_parent(b, z);
-        p = (vec3){p.x + z[0] * at.c, p.y + z[1] * at.c, p.z + z[2] * at.c};
+        p = (vec3){add_mul(p.x, z[0], at.c), add_mul(p.y, z[1], at.c), add_mul(p.z, z[2], at.c)};
     }
     return p;
 }
@@ -213,7 +214,7 @@ LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_at at, wrench w)
     if (!b->near_end)
         w.n = cross_add(w.n, w.f, vec3_of(b->X_bl.p));
     else if (b->joint == DYN_PRISMATIC)
-        w.n = (vec3){w.n.x - at.c * w.f.y, w.n.y + at.c * w.f.x, w.n.z};
+        w.n = (vec3){sub_mul(w.n.x, at.c, w.f.y), add_mul(w.n.y, at.c, w.f.x), w.n.z};
     return (wrench){unrotate_const(b->X_bl.R, w.f), unrotate_const(b->X_bl.R, w.n)};
 }
 
@@ -231,12 +232,12 @@ LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
     const dyn_friction *f         = &b->friction;
     lane                magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
     lane                sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
-    return f->viscous * sd + magnitude * sense;
+    return add_mul(magnitude * sense, f->viscous, sd);
 }
 /* stiffness (s - rest) + damping sd */
 LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 {
-    return b->spring.stiffness * (s - b->spring.rest) + b->spring.damping * sd;
+    return add_mul(b->spring.damping * sd, b->spring.stiffness, s - b->spring.rest);
 }
 /* Friction and spring of the scene's terms, at the joint. */
 LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
@@ -253,7 +254,7 @@ LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
     if (!(f->coulomb_velocity > 0)) return lane_of(f->viscous);
     lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
     lane t         = lane_tanh(sd / f->coulomb_velocity);
-    return f->viscous + magnitude * ((1.0 - t * t) / f->coulomb_velocity);
+    return add_mul(f->viscous, magnitude, sub_mul(1.0, t, t) / f->coulomb_velocity);
 }
 /* Its time derivative: of tanh alone, (1 - tanh^2)' = -2 tanh (1 - tanh^2) */
 LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
@@ -262,14 +263,14 @@ LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
     if (!(f->coulomb_velocity > 0)) return lane_of(0);
     lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
     lane t         = lane_tanh(sd / f->coulomb_velocity);
-    return -2.0 * magnitude * t * ((1.0 - t * t) / f->coulomb_velocity) * (sdd / f->coulomb_velocity);
+    return -2.0 * magnitude * t * (sub_mul(1.0, t, t) / f->coulomb_velocity) * (sdd / f->coulomb_velocity);
 }
 /* Time derivative of joint_passive. */
 LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
 {
     lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);
-    if (b->rough && (terms & DYN_FRICTION)) rate += joint_friction_slope(b, sd) * sdd;
-    if (b->sprung && (terms & DYN_SPRINGS)) rate += b->spring.stiffness * sd + b->spring.damping * sdd;
+    if (b->rough && (terms & DYN_FRICTION)) rate = add_mul(rate, joint_friction_slope(b, sd), sdd);
+    if (b->sprung && (terms & DYN_SPRINGS)) rate += add_mul(b->spring.damping * sdd, b->spring.stiffness, sd);
     return rate;
 }
 
@@ -279,12 +280,12 @@ LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lan
 LANE_INLINE lane coupling_effort(const dyn_coupling *c, const lane *q, const lane *qd)
 {
     lane effort = c->spring.stiffness * (q[c->q] - q[c->theta] - c->spring.rest);
-    return qd ? effort + c->spring.damping * (qd[c->v] - qd[c->v_theta]) : effort;
+    return qd ? add_mul(effort, c->spring.damping, qd[c->v] - qd[c->v_theta]) : effort;
 }
 LANE_INLINE lane coupling_effort_rate(const dyn_coupling *c, const lane *qd, const lane *qdd)
 {
     lane rate = qd ? c->spring.stiffness * (qd[c->v] - qd[c->v_theta]) : lane_of(0);
-    return qdd ? rate + c->spring.damping * (qdd[c->v] - qdd[c->v_theta]) : rate;
+    return qdd ? add_mul(rate, c->spring.damping, qdd[c->v] - qdd[c->v_theta]) : rate;
 }
 /* Adds R, times sign, to the efforts of all elastic joints' coordinates. */
 LANE_INLINE void couplings_add(const dyn_scene *scene, const lane *q, const lane *qd, double sign, lane *tau)

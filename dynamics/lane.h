@@ -1,10 +1,12 @@
 /* lane.h - the number the algorithms compute with: LANES states at once.
  *
  * LANES = 1 is a plain double; otherwise a vector of the target's own width, on which + - * / act lane by
- * lane. DYN_COMPLEX (tests only, LANES = 1) makes it a complex number, for derivatives by the complex step:
- * f(x + i h) carries df/dx in its imaginary part; comparisons then look at the real part.
- * No operation mixes lanes, none is fused (-ffp-contract=off): so all widths give the same bits. */
+ * lane, add_mul() and sub_mul() with a single rounding. DYN_COMPLEX (tests only, LANES = 1) makes it a complex number,
+ * for derivatives by the complex step: f(x + i h) carries df/dx in its imaginary part; comparisons then look at the
+ * real part. No operation mixes lanes, and none is fused but where the text says so (-ffp-contract=off; compilers
+ * choose by width what they fuse): so all widths give the same bits. */
 #pragma once
+#include "fused.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -24,13 +26,13 @@
 typedef double _Complex lane;
 typedef int64_t lane_mask; /* 0 or -1, in every lane */
 #elif LANES == 1
-typedef double        lane;
-typedef int64_t       lane_mask;
-typedef uint64_t      lane_word; /* to shift into the sign */
+typedef double   lane;
+typedef int64_t  lane_mask;
+typedef uint64_t lane_word; /* to shift into the sign */
 #else
-typedef double        lane __attribute__((vector_size(LANES * sizeof(double))));
-typedef int64_t       lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
-typedef uint64_t      lane_word __attribute__((vector_size(LANES * sizeof(uint64_t))));
+typedef double   lane __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t  lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
+typedef uint64_t lane_word __attribute__((vector_size(LANES * sizeof(uint64_t))));
 #endif
 
 /* x in every lane. x - 0 keeps the sign of -0, 0 + x would not. */
@@ -38,6 +40,43 @@ LANE_INLINE lane lane_of(double x)
 {
     return x - (lane){0};
 }
+
+LANE_INLINE lane lane_same(lane x)
+{
+    return x;
+}
+
+#ifdef DYN_COMPLEX
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return a * b + c;
+}
+#elif LANES == 1
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return fused(a, b, c);
+}
+#elif LANES == 2
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return fused_twin(a, b, c);
+}
+#elif LANES == 4
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return (lane)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+#else
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return (lane)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+#endif
+
+/* c + a b and c - a b with one rounding; each a lane or a constant of the model. */
+#define LANE(x)          _Generic((x), lane : lane_same, default : lane_of)(x)
+#define add_mul(c, a, b) lane_fused(LANE(a), LANE(b), LANE(c))
+#define sub_mul(c, a, b) lane_fused(LANE(a), -LANE(b), LANE(c))
 
 #ifdef DYN_COMPLEX
 LANE_INLINE lane_mask lane_less(lane a, lane b)

@@ -60,12 +60,12 @@ typedef struct euler_io {
 /* x' - sd z x x */
 LANE_INLINE vec3 unspin(vec3 rate, vec3 x, lane sd)
 {
-    return (vec3){rate.x + sd * x.y, rate.y - sd * x.x, rate.z};
+    return (vec3){add_mul(rate.x, sd, x.y), sub_mul(rate.y, sd, x.x), rate.z};
 }
 /* x' + sd z x x */
 LANE_INLINE vec3 spin(vec3 rate, vec3 x, lane sd)
 {
-    return (vec3){rate.x - sd * x.y, rate.y + sd * x.x, rate.z};
+    return (vec3){sub_mul(rate.x, sd, x.y), add_mul(rate.y, sd, x.x), rate.z};
 }
 
 /* a + U p, p being the way to the child's origin */
@@ -95,12 +95,12 @@ LANE_INLINE void outward_form(const dyn_body *b, joint_at at, lane sd, lane sdd,
     k->w  = to_child(b, at, k->w, joint, turn);
     k->wd = to_child(b, at, k->wd, joint, turn);
     if (joint == DYN_PRISMATIC) {
-        k->a.x += 2.0 * (k->w.y * sd);
-        k->a.y -= 2.0 * (k->w.x * sd);
-        k->a.z += sdd;
+        const lane twice = sd + sd;
+        k->a             = (vec3){add_mul(k->a.x, k->w.y, twice), sub_mul(k->a.y, k->w.x, twice), k->a.z + sdd};
         if (rates) {
-            d->ad.x += 2.0 * (k->wd.y * sd + k->w.y * sdd);
-            d->ad.y -= 2.0 * (k->wd.x * sd + k->w.x * sdd);
+            const lane of = sdd + sdd;
+            d->ad.x       = add_mul(add_mul(d->ad.x, k->wd.y, twice), k->w.y, of);
+            d->ad.y       = sub_mul(sub_mul(d->ad.y, k->wd.x, twice), k->w.x, of);
             d->ad.z += sddd;
         }
     } else {
@@ -108,12 +108,10 @@ LANE_INLINE void outward_form(const dyn_body *b, joint_at at, lane sd, lane sdd,
             d->ad  = unspin(d->ad, k->a, sd);
             d->wdd = unspin(d->wdd, k->wd, sd);
         }
-        k->wd.x += k->w.y * sd;
-        k->wd.y -= k->w.x * sd;
-        k->wd.z += sdd;
+        k->wd = (vec3){add_mul(k->wd.x, k->w.y, sd), sub_mul(k->wd.y, k->w.x, sd), k->wd.z + sdd};
         if (rates) {
-            d->wdd.x += k->wd.y * sd + k->w.y * sdd;
-            d->wdd.y -= k->wd.x * sd + k->w.x * sdd;
+            d->wdd.x = add_mul(add_mul(d->wdd.x, k->wd.y, sd), k->w.y, sdd);
+            d->wdd.y = sub_mul(sub_mul(d->wdd.y, k->wd.x, sd), k->w.x, sdd);
             d->wdd.z += sddd;
         }
         k->w.z += sd;
@@ -191,7 +189,7 @@ LANE_INLINE turning about_z(lane squared, lane wd)
 
 LANE_INLINE lane moment_about_z(const dyn_moments *of, vec3 a, lane wd)
 {
-    return (of->E[0] * wd + of->E[3] * wd) + (of->h[0] * a.y - of->h[1] * a.x);
+    return add_mul(sub_mul(of->h[0] * a.y, of->h[1], a.x), of->E[0] + of->E[3], wd);
 }
 
 LANE_INLINE void first_motion(const dyn_body *b, joint_at at, const double gravity[3], lane sd, lane sdd, lane sddd,
@@ -285,7 +283,7 @@ LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wre
         return;
     }
     lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
-    if (b->rotor_inertia != 0) effort += b->rotor_inertia * joint_rate(b, io->qdd);
+    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate(b, io->qdd));
     if (b->rough || b->sprung) effort += joint_passive(b, scene->terms, io->q, io->qd);
     effort        = coordinate_effort(b, effort);
     io->tau[b->v] = scene->model->coupled ? io->tau[b->v] + effort : effort;
@@ -298,7 +296,7 @@ LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, cons
         return;
     }
     lane effort = b->joint == DYN_PRISMATIC ? rate->f.z : rate->n.z;
-    if (b->rotor_inertia != 0) effort += b->rotor_inertia * joint_rate(b, io->qddd);
+    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate(b, io->qddd));
     if (b->rough || b->sprung) effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
     effort            = coordinate_effort(b, effort);
     io->tau_dot[b->v] = scene->model->coupled ? io->tau_dot[b->v] + effort : effort;

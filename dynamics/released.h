@@ -63,8 +63,8 @@ LANE_INLINE void release_axis(lane S[6][6], lane x[6], int from, int k, lane tau
     for (int i = from; i < 6; i++) {
 #pragma GCC unroll 6
         for (int j = i; j < 6; j++)
-            S[j][i] = S[i][j] -= U[i] * G[j];
-        x[i] += U[i] * g;
+            S[j][i] = S[i][j] = sub_mul(S[i][j], U[i], G[j]);
+        x[i] = add_mul(x[i], U[i], g);
     }
     for (int i = 0; i < 6; i++)
         S[i][k] = S[k][i] = lane_of(0);
@@ -111,7 +111,7 @@ LANE_APART twist accelerate_freely(const dyn_body *b, const released *r, const b
         }
         qdd[c] = r->g[k];
         for (int j = 0; j < 6; j++)
-            qdd[c] -= r->G[k][j] * alpha[j];
+            qdd[c] = sub_mul(qdd[c], r->G[k][j], alpha[j]);
         alpha[k] += qdd[c];
     }
     return (twist){load3(alpha), load3(alpha + 3)};

@@ -31,13 +31,13 @@ LANE_INLINE void put_joint_row(const dyn_model *m, const results *out, size_t a,
     const wrench *t = &c->t;
     lane          q, qd = lane_of(0);
     if (b->parent == DYN_WORLD) { /* psi' is zero, psi'' that of gravity */
-        q = B->Q.v.x * t->f.x + B->Q.v.y * t->f.y;
+        q = add_mul(B->Q.v.x * t->f.x, B->Q.v.y, t->f.y);
     } else {
         q  = dot(B->Q.v, t->f);
-        qd = B->P.v.x * t->f.x + B->P.v.y * t->f.y;
+        qd = add_mul(B->P.v.x * t->f.x, B->P.v.y, t->f.y);
         if (b->joint == DYN_REVOLUTE) {
-            q += dot(B->Q.w, t->n) + (B->P.w.x * c->r.x + B->P.w.y * c->r.y);
-            qd += B->P.w.x * t->n.x + B->P.w.y * t->n.y;
+            q += add_mul(add_mul(dot(B->Q.w, t->n), B->P.w.x, c->r.x), B->P.w.y, c->r.y);
+            qd = add_mul(add_mul(qd, B->P.w.x, t->n.x), B->P.w.y, t->n.y);
         }
         qd += qd;
     }

@@ -80,9 +80,9 @@ static inline void acceleration_rate(const dyn_body *b, const dof *d, const dof 
                                      const lane *qddd, twist *j)
 {
     for (int k = 0; k < dyn_joint_nv(b->joint); k++) {
-        if (qddd) *j = twist_add(*j, twist_scale(d[k].S, qddd[b->v + k]));
-        if (qdd) *j = twist_add(*j, twist_scale(twist_add(r[k].S, d[k].P), qdd[b->v + k]));
-        if (qd) *j = twist_add(*j, twist_scale(r[k].P, qd[b->v + k]));
+        if (qddd) *j = twist_add_scaled(*j, d[k].S, qddd[b->v + k]);
+        if (qdd) *j = twist_add_scaled(*j, twist_add(r[k].S, d[k].P), qdd[b->v + k]);
+        if (qd) *j = twist_add_scaled(*j, r[k].P, qd[b->v + k]);
     }
 }
 

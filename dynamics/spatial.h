@@ -54,38 +54,48 @@ LANE_INLINE vec3 scale(vec3 a, lane k)
 {
     return (vec3){a.x * k, a.y * k, a.z * k};
 }
+/* s + k a, k also a constant of the model */
+LANE_INLINE vec3 add_scaled(vec3 s, vec3 a, lane k)
+{
+    return (vec3){add_mul(s.x, k, a.x), add_mul(s.y, k, a.y), add_mul(s.z, k, a.z)};
+}
 LANE_INLINE vec3 times(double k, vec3 a) /* by a constant of the model */
 {
     return (vec3){k * a.x, k * a.y, k * a.z};
 }
+/* a v.x + b v.y + c v.z; each of a, b, c a lane or a constant of the model */
+#define dot3(a, b, c, v) add_mul(add_mul((a) * (v).x, b, (v).y), c, (v).z)
 LANE_INLINE lane dot(vec3 a, vec3 b)
 {
-    return a.x * b.x + a.y * b.y + a.z * b.z;
+    return dot3(a.x, a.y, a.z, b);
 }
 LANE_INLINE vec3 cross(vec3 a, vec3 b)
 {
-    return (vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+    return (vec3){sub_mul(a.y * b.z, a.z, b.y), sub_mul(a.z * b.x, a.x, b.z), sub_mul(a.x * b.y, a.y, b.x)};
 }
 /* s + a x b */
 LANE_INLINE vec3 cross_add(vec3 s, vec3 a, vec3 b)
 {
-    return (vec3){s.x + a.y * b.z - a.z * b.y, s.y + a.z * b.x - a.x * b.z, s.z + a.x * b.y - a.y * b.x};
+    return (vec3){sub_mul(add_mul(s.x, a.y, b.z), a.z, b.y), sub_mul(add_mul(s.y, a.z, b.x), a.x, b.z),
+                  sub_mul(add_mul(s.z, a.x, b.y), a.y, b.x)};
 }
 /* s + r x b and s + a x r, r a constant of the model */
 LANE_INLINE vec3 const_cross_add(vec3 s, const double r[3], vec3 b)
 {
-    return (vec3){s.x + r[1] * b.z - r[2] * b.y, s.y + r[2] * b.x - r[0] * b.z, s.z + r[0] * b.y - r[1] * b.x};
+    return (vec3){sub_mul(add_mul(s.x, r[1], b.z), r[2], b.y), sub_mul(add_mul(s.y, r[2], b.x), r[0], b.z),
+                  sub_mul(add_mul(s.z, r[0], b.y), r[1], b.x)};
 }
 LANE_INLINE vec3 cross_const_add(vec3 s, vec3 a, const double r[3])
 {
-    return (vec3){s.x + a.y * r[2] - a.z * r[1], s.y + a.z * r[0] - a.x * r[2], s.z + a.x * r[1] - a.y * r[0]};
+    return (vec3){sub_mul(add_mul(s.x, r[2], a.y), r[1], a.z), sub_mul(add_mul(s.y, r[0], a.z), r[2], a.x),
+                  sub_mul(add_mul(s.z, r[1], a.x), r[0], a.y)};
 }
 /* s + r x b, r an offset of the model: along one or two axes in most robots, and what is zero there costs nothing */
 LANE_INLINE vec3 offset_cross_add(vec3 s, const double r[3], vec3 b)
 {
-    if (r[0] != 0) s = (vec3){s.x, s.y - r[0] * b.z, s.z + r[0] * b.y};
-    if (r[1] != 0) s = (vec3){s.x + r[1] * b.z, s.y, s.z - r[1] * b.x};
-    if (r[2] != 0) s = (vec3){s.x - r[2] * b.y, s.y + r[2] * b.x, s.z};
+    if (r[0] != 0) s = (vec3){s.x, sub_mul(s.y, r[0], b.z), add_mul(s.z, r[0], b.y)};
+    if (r[1] != 0) s = (vec3){add_mul(s.x, r[1], b.z), s.y, sub_mul(s.z, r[1], b.x)};
+    if (r[2] != 0) s = (vec3){sub_mul(s.x, r[2], b.y), add_mul(s.y, r[2], b.x), s.z};
     return s;
 }
 LANE_INLINE sym3 sym3_add(sym3 a, sym3 b)
@@ -94,12 +104,11 @@ LANE_INLINE sym3 sym3_add(sym3 a, sym3 b)
 }
 LANE_INLINE vec3 sym3_mul(sym3 s, vec3 v)
 {
-    return (vec3){s.xx * v.x + s.xy * v.y + s.xz * v.z, s.xy * v.x + s.yy * v.y + s.yz * v.z,
-                  s.xz * v.x + s.yz * v.y + s.zz * v.z};
+    return (vec3){dot3(s.xx, s.xy, s.xz, v), dot3(s.xy, s.yy, s.yz, v), dot3(s.xz, s.yz, s.zz, v)};
 }
 LANE_INLINE vec3 sym3_mul_xy(const sym3 *s, lane x, lane y) /* by (x, y, 0), as below */
 {
-    return (vec3){s->xx * x + s->xy * y, s->xy * x + s->yy * y, s->xz * x + s->yz * y};
+    return (vec3){add_mul(s->xx * x, s->xy, y), add_mul(s->xy * x, s->yy, y), add_mul(s->xz * x, s->yz, y)};
 }
 LANE_INLINE vec3 mat3_column(const mat3 *a, int k)
 {
@@ -107,15 +116,18 @@ LANE_INLINE vec3 mat3_column(const mat3 *a, int k)
 }
 LANE_INLINE vec3 mat3_mul(const mat3 *a, vec3 v)
 {
-    return (vec3){a->m[0][0] * v.x + a->m[0][1] * v.y + a->m[0][2] * v.z,
-                  a->m[1][0] * v.x + a->m[1][1] * v.y + a->m[1][2] * v.z,
-                  a->m[2][0] * v.x + a->m[2][1] * v.y + a->m[2][2] * v.z};
+    return (vec3){dot(load3(a->m[0]), v), dot(load3(a->m[1]), v), dot(load3(a->m[2]), v)};
+}
+/* s - a v */
+LANE_INLINE vec3 mat3_sub_mul(vec3 s, const mat3 *a, vec3 v)
+{
+    s = add_scaled(s, mat3_column(a, 0), -v.x);
+    s = add_scaled(s, mat3_column(a, 1), -v.y);
+    return add_scaled(s, mat3_column(a, 2), -v.z);
 }
 LANE_INLINE vec3 mat3_mul_transposed(const mat3 *a, vec3 v)
 {
-    return (vec3){a->m[0][0] * v.x + a->m[1][0] * v.y + a->m[2][0] * v.z,
-                  a->m[0][1] * v.x + a->m[1][1] * v.y + a->m[2][1] * v.z,
-                  a->m[0][2] * v.x + a->m[1][2] * v.y + a->m[2][2] * v.z};
+    return (vec3){dot(mat3_column(a, 0), v), dot(mat3_column(a, 1), v), dot(mat3_column(a, 2), v)};
 }
 /* A B, A a constant of the model */
 LANE_INLINE mat3 const_mat3_mul(const double A[3][3], const mat3 *B)
@@ -123,7 +135,7 @@ LANE_INLINE mat3 const_mat3_mul(const double A[3][3], const mat3 *B)
     mat3 C;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            C.m[i][j] = A[i][0] * B->m[0][j] + A[i][1] * B->m[1][j] + A[i][2] * B->m[2][j];
+            C.m[i][j] = dot3(A[i][0], A[i][1], A[i][2], mat3_column(B, j));
     return C;
 }
 /* R A R^T */
@@ -132,10 +144,10 @@ LANE_INLINE mat3 mat3_rotate(const mat3 *R, const mat3 *A)
     mat3 RA, out; /* rows of R A */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            RA.m[i][j] = R->m[i][0] * A->m[0][j] + R->m[i][1] * A->m[1][j] + R->m[i][2] * A->m[2][j];
+            RA.m[i][j] = dot(load3(R->m[i]), mat3_column(A, j));
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            out.m[i][j] = RA.m[i][0] * R->m[j][0] + RA.m[i][1] * R->m[j][1] + RA.m[i][2] * R->m[j][2];
+            out.m[i][j] = dot(load3(RA.m[i]), load3(R->m[j]));
     return out;
 }
 /* R S R^T */
@@ -146,24 +158,33 @@ LANE_INLINE sym3 sym3_rotate(const mat3 *R, sym3 S)
     const vec3 Sx = sym3_mul(S, x), Sy = sym3_mul(S, y), Sz = sym3_mul(S, z);
     return (sym3){dot(x, Sx), dot(x, Sy), dot(x, Sz), dot(y, Sy), dot(y, Sz), dot(z, Sz)};
 }
+/* s - a^T v */
+LANE_INLINE vec3 mat3_sub_mul_transposed(vec3 s, const mat3 *a, vec3 v)
+{
+    s = add_scaled(s, load3(a->m[0]), -v.x);
+    s = add_scaled(s, load3(a->m[1]), -v.y);
+    return add_scaled(s, load3(a->m[2]), -v.z);
+}
 LANE_INLINE vec3 mat3_mul_xy(const mat3 *a, lane x, lane y)
 {
-    return (vec3){a->m[0][0] * x + a->m[0][1] * y, a->m[1][0] * x + a->m[1][1] * y, a->m[2][0] * x + a->m[2][1] * y};
+    return (vec3){add_mul(a->m[0][0] * x, a->m[0][1], y), add_mul(a->m[1][0] * x, a->m[1][1], y),
+                  add_mul(a->m[2][0] * x, a->m[2][1], y)};
 }
 LANE_INLINE vec3 mat3_mul_transposed_xy(const mat3 *a, lane x, lane y)
 {
-    return (vec3){a->m[0][0] * x + a->m[1][0] * y, a->m[0][1] * x + a->m[1][1] * y, a->m[0][2] * x + a->m[1][2] * y};
+    return (vec3){add_mul(a->m[0][0] * x, a->m[1][0], y), add_mul(a->m[0][1] * x, a->m[1][1], y),
+                  add_mul(a->m[0][2] * x, a->m[1][2], y)};
 }
 /* R v and R^T v, R a constant of the model */
 LANE_INLINE vec3 rotate_const(const double R[3][3], vec3 v)
 {
-    return (vec3){R[0][0] * v.x + R[0][1] * v.y + R[0][2] * v.z, R[1][0] * v.x + R[1][1] * v.y + R[1][2] * v.z,
-                  R[2][0] * v.x + R[2][1] * v.y + R[2][2] * v.z};
+    return (vec3){dot3(R[0][0], R[0][1], R[0][2], v), dot3(R[1][0], R[1][1], R[1][2], v),
+                  dot3(R[2][0], R[2][1], R[2][2], v)};
 }
 LANE_INLINE vec3 unrotate_const(const double R[3][3], vec3 v)
 {
-    return (vec3){R[0][0] * v.x + R[1][0] * v.y + R[2][0] * v.z, R[0][1] * v.x + R[1][1] * v.y + R[2][1] * v.z,
-                  R[0][2] * v.x + R[1][2] * v.y + R[2][2] * v.z};
+    return (vec3){dot3(R[0][0], R[1][0], R[2][0], v), dot3(R[0][1], R[1][1], R[2][1], v),
+                  dot3(R[0][2], R[1][2], R[2][2], v)};
 }
 LANE_INLINE wrench wrench_add(wrench a, wrench b)
 {

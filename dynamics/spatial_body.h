@@ -26,17 +26,17 @@ LANE_INLINE void to_child_form(const dyn_body *b, joint_at at, twist *u, dyn_joi
     u->w = to_child(b, at, u->w, joint, turn);
     u->v = to_child(b, at, u->v, joint, turn);
     if (joint == DYN_PRISMATIC) { /* w x s z */
-        u->v.x += u->w.y * at.c;
-        u->v.y -= u->w.x * at.c;
+        u->v.x = add_mul(u->v.x, u->w.y, at.c);
+        u->v.y = sub_mul(u->v.y, u->w.x, at.c);
     }
 }
 
 /* At the child's origin p: v + w x p. */
 LANE_INLINE twist twist_at(twist u, const double p[3])
 {
-    if (p[0] != 0) u.v = (vec3){u.v.x, u.v.y + p[0] * u.w.z, u.v.z - p[0] * u.w.y};
-    if (p[1] != 0) u.v = (vec3){u.v.x - p[1] * u.w.z, u.v.y, u.v.z + p[1] * u.w.x};
-    if (p[2] != 0) u.v = (vec3){u.v.x + p[2] * u.w.y, u.v.y - p[2] * u.w.x, u.v.z};
+    if (p[0] != 0) u.v = (vec3){u.v.x, add_mul(u.v.y, p[0], u.w.z), sub_mul(u.v.z, p[0], u.w.y)};
+    if (p[1] != 0) u.v = (vec3){sub_mul(u.v.x, p[1], u.w.z), u.v.y, add_mul(u.v.z, p[1], u.w.x)};
+    if (p[2] != 0) u.v = (vec3){add_mul(u.v.x, p[2], u.w.y), sub_mul(u.v.y, p[2], u.w.x), u.v.z};
     return u;
 }
 
@@ -51,24 +51,26 @@ LANE_INLINE void twists_to_child_form(const dyn_body *b, joint_at at, twist *v, 
 LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, twist *a, twist *P, twist *Q)
 {
     const vec3 w = v->w, u = v->v, o = vec3_zero();
-    const vec3 p = {w.y, -w.x, lane_of(0)}, q = {a->w.y + w.z * w.x, w.z * w.y - a->w.x, -(w.x * w.x + w.y * w.y)};
+    const vec3 p = {w.y, -w.x, lane_of(0)};
+    const vec3 q = {add_mul(a->w.y, w.z, w.x), add_mul(-a->w.x, w.z, w.y), -add_mul(w.x * w.x, w.y, w.y)};
     if (b->joint == DYN_PRISMATIC) {
         *P = (twist){.v = p, .w = o};
         *Q = (twist){.v = q, .w = o};
         v->v.z += sd;
         a->v.z += sdd;
     } else {
-        lane across = w.x * u.x + w.y * u.y;
+        lane across = add_mul(w.x * u.x, w.y, u.y);
         *P          = (twist){.v = {u.y, -u.x, lane_of(0)}, .w = p};
-        *Q = (twist){.v = {a->v.y + (w.z * u.x + u.z * w.x), (w.z * u.y + u.z * w.y) - a->v.x, -(across + across)},
+        *Q = (twist){.v = {add_mul(add_mul(a->v.y, w.z, u.x), u.z, w.x), add_mul(add_mul(-a->v.x, w.z, u.y), u.z, w.y),
+                           -(across + across)},
                      .w = q};
         v->w.z += sd;
         a->w.z += sdd;
-        a->w.x += p.x * sd;
-        a->w.y += p.y * sd;
+        a->w.x = add_mul(a->w.x, p.x, sd);
+        a->w.y = add_mul(a->w.y, p.y, sd);
     }
-    a->v.x += P->v.x * sd;
-    a->v.y += P->v.y * sd;
+    a->v.x = add_mul(a->v.x, P->v.x, sd);
+    a->v.y = add_mul(a->v.y, P->v.y, sd);
     if (!b->geared) return;
     *P = twist_scale(*P, lane_of(b->ratio));
     *Q = twist_scale(*Q, lane_of(b->ratio));
@@ -93,22 +95,17 @@ LANE_INLINE void own_inertia(const dyn_body *b, twist v, twist a, spatial_state 
     const vec3    w = v.w, u = v.v;
     mat3         *C = &B->C;
     B->l            = cross_const_add(times(b->mass, u), w, h);
-    *C              = (mat3){{{h[0] * u.x + E[2] * w.y - E[1] * w.z, h[1] * u.x + E[4] * w.y - E[3] * w.z,
-                               h[2] * u.x + E[5] * w.y - E[4] * w.z},
-                              {h[0] * u.y + E[0] * w.z - E[2] * w.x, h[1] * u.y + E[1] * w.z - E[4] * w.x,
-                               h[2] * u.y + E[2] * w.z - E[5] * w.x},
-                              {h[0] * u.z + E[1] * w.x - E[0] * w.y, h[1] * u.z + E[3] * w.x - E[1] * w.y,
-                               h[2] * u.z + E[4] * w.x - E[2] * w.y}}};
-    double Ixx = E[3] + E[5], Iyy = E[0] + E[5], Izz = E[0] + E[3];
-    lane   xx = C->m[0][0], yy = C->m[1][1], zz = C->m[2][2];
-    vec3   n = {Ixx * a.w.x - E[1] * a.w.y - E[2] * a.w.z, Iyy * a.w.y - E[1] * a.w.x - E[4] * a.w.z,
-                Izz * a.w.z - E[2] * a.w.x - E[4] * a.w.y};
-    n        = const_cross_add(n, h, a.v);
-    n.x += (yy + zz) * w.x - C->m[0][1] * w.y - C->m[0][2] * w.z;
-    n.y += (xx + zz) * w.y - C->m[1][0] * w.x - C->m[1][2] * w.z;
-    n.z += (xx + yy) * w.z - C->m[2][0] * w.x - C->m[2][1] * w.y;
-    B->f = (wrench){.f = cross_add(cross_const_add(times(b->mass, a.v), a.w, h), w, B->l), .n = n};
-    B->c = (composite){sym3_of(E), vec3_of(h)};
+    const vec3 c[3] = {cross_const_add(times(h[0], u), w, (const double[3]){E[0], E[1], E[2]}),
+                       cross_const_add(times(h[1], u), w, (const double[3]){E[1], E[3], E[4]}),
+                       cross_const_add(times(h[2], u), w, (const double[3]){E[2], E[4], E[5]})};
+    *C              = (mat3){{{c[0].x, c[1].x, c[2].x}, {c[0].y, c[1].y, c[2].y}, {c[0].z, c[1].z, c[2].z}}};
+    lane xx = C->m[0][0], yy = C->m[1][1], zz = C->m[2][2];
+    vec3 n = tensor_const_mul(E, a.w);
+    vec3 m = {dot3(yy + zz, -C->m[0][1], -C->m[0][2], w), dot3(-C->m[1][0], xx + zz, -C->m[1][2], w),
+              dot3(-C->m[2][0], -C->m[2][1], xx + yy, w)};
+    n      = add(const_cross_add(n, h, a.v), m);
+    B->f   = (wrench){.f = cross_add(cross_const_add(times(b->mass, a.v), a.w, h), w, B->l), .n = n};
+    B->c   = (composite){sym3_of(E), vec3_of(h)};
 }
 
 static inline void spatial_states(const dyn_scene *scene, const joint_at *at, const lane *qd, const lane *qdd,
@@ -147,12 +144,12 @@ LANE_INLINE void moment_shift(const dyn_body *b, joint_at at, mat3 *C, vec3 F)
     if (b->joint != DYN_REVOLUTE) {
         vec3 r = origin_in_parent(b, at, b->joint);
         for (int i = 0; i < 3; i++)
-            store3(C->m[i], add(load3(C->m[i]), scale(r, f[i])));
+            store3(C->m[i], add_scaled(load3(C->m[i]), r, f[i]));
         return;
     }
     for (int k = 0; k < 3; k++)
         for (int i = 0; b->p_pc[k] != 0 && i < 3; i++)
-            C->m[i][k] += b->p_pc[k] * f[i];
+            C->m[i][k] = add_mul(C->m[i][k], b->p_pc[k], f[i]);
 }
 
 LANE_APART mat3 mat3_rotate_apart(const mat3 *R, mat3 C)
@@ -337,18 +334,19 @@ LANE_INLINE change change_about_z(double mass, const spatial_state *B, const hel
     lane         x = -C[2][0], y = -C[2][1], z = C[0][0] + C[1][1]; /* B^T S */
     c.r = (vec3){x + x, y + y, z + z};
     /* F_qd / 2 = B S + I psi' */
-    c.qd.f = (vec3){mass * px + ay * h.z - l.y, mass * py - ax * h.z + l.x, ax * h.y - ay * h.x};
-    c.qd.n = (vec3){Ixx * ax - E->xy * ay - h.z * py - C[0][2], Iyy * ay - E->xy * ax + h.z * px - C[1][2],
-                    h.x * py - h.y * px - E->xz * ax - E->yz * ay + z};
+    c.qd.f = (vec3){add_mul(add_mul(-l.y, mass, px), ay, h.z), sub_mul(add_mul(l.x, mass, py), ax, h.z),
+                    sub_mul(ax * h.y, ay, h.x)};
+    c.qd.n = (vec3){sub_mul(sub_mul(add_mul(-C[0][2], Ixx, ax), E->xy, ay), h.z, py),
+                    add_mul(sub_mul(add_mul(-C[1][2], Iyy, ay), E->xy, ax), h.z, px),
+                    sub_mul(sub_mul(sub_mul(add_mul(z, h.x, py), h.y, px), E->xz, ax), E->yz, ay)};
     c.qd   = wrench_add(c.qd, c.qd);
     /* B psi' */
-    vec3 bf = {ay * l.z, -(ax * l.z), ax * l.y - ay * l.x};
-    vec3 bn = {(C[1][1] + C[2][2]) * ax - C[0][1] * ay, (C[0][0] + C[2][2]) * ay - C[1][0] * ax,
-               -(C[2][0] * ax + C[2][1] * ay)};
+    vec3 bf = {ay * l.z, -(ax * l.z), sub_mul(ax * l.y, ay, l.x)};
+    vec3 bn = {sub_mul((C[1][1] + C[2][2]) * ax, C[0][1], ay), sub_mul((C[0][0] + C[2][2]) * ay, C[1][0], ax),
+               -add_mul(C[2][0] * ax, C[2][1], ay)};
     /* I psi'' + z x* f */
     c.q.f = cross_add(times(mass, Q), R, h);
-    c.q.n = cross_add((vec3){Ixx * R.x - E->xy * R.y - E->xz * R.z, Iyy * R.y - E->xy * R.x - E->yz * R.z,
-                             Izz * R.z - E->xz * R.x - E->yz * R.y},
+    c.q.n = cross_add((vec3){dot3(Ixx, -E->xy, -E->xz, R), dot3(-E->xy, Iyy, -E->yz, R), dot3(-E->xz, -E->yz, Izz, R)},
                       h, Q);
     c.q.f = add(c.q.f, (vec3){(bf.x + bf.x) - f.f.y, (bf.y + bf.y) + f.f.x, bf.z + bf.z});
     c.q.n = add(c.q.n, (vec3){(bn.x + bn.x) - f.n.y, (bn.y + bn.y) + f.n.x, bn.z + bn.z});

@@ -44,6 +44,11 @@ LANE_INLINE twist twist_scale(twist a, lane k)
 {
     return (twist){scale(a.v, k), scale(a.w, k)};
 }
+/* u + k s */
+LANE_INLINE twist twist_add_scaled(twist u, twist s, lane k)
+{
+    return (twist){add_scaled(u.v, s.v, k), add_scaled(u.w, s.w, k)};
+}
 LANE_INLINE twist twist_cross(twist u, twist s)
 {
     return (twist){.v = cross_add(cross(u.w, s.v), u.v, s.w), .w = cross(u.w, s.w)};
@@ -55,14 +60,15 @@ LANE_INLINE wrench twist_cross_wrench(twist u, wrench f)
 }
 LANE_INLINE lane power(twist u, wrench f)
 {
-    return dot(u.v, f.f) + dot(u.w, f.n);
+    return add_mul(add_mul(add_mul(dot(u.v, f.f), u.w.x, f.n.x), u.w.y, f.n.y), u.w.z, f.n.z);
 }
 
 /* (trace(E) 1 - E) w */
 LANE_INLINE vec3 tensor_mul(sym3 E, vec3 w)
 {
-    vec3 Ew = sym3_mul(E, w);
-    return sub(scale(w, E.xx + E.yy + E.zz), Ew);
+    lane xx = E.yy + E.zz, yy = E.xx + E.zz, zz = E.xx + E.yy;
+    return (vec3){sub_mul(sub_mul(xx * w.x, E.xy, w.y), E.xz, w.z), sub_mul(sub_mul(yy * w.y, E.xy, w.x), E.yz, w.z),
+                  sub_mul(sub_mul(zz * w.z, E.xz, w.x), E.yz, w.y)};
 }
 /* I u, mass m */
 LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
@@ -73,14 +79,14 @@ LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
 LANE_INLINE wrench coriolis_mul(vec3 l, const mat3 *C, vec3 w)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
-    vec3 f = cross(w, l), n = sub(scale(w, trace), mat3_mul(C, w));
+    vec3 f = cross(w, l), n = mat3_sub_mul(scale(w, trace), C, w);
     return (wrench){.f = add(f, f), .n = add(n, n)};
 }
 /* 2 B^T s, its angular part, which is all it has */
 LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
-    vec3 n     = sub(cross_add(scale(s.w, trace), l, s.v), mat3_mul_transposed(C, s.w));
+    vec3 n     = mat3_sub_mul_transposed(cross_add(scale(s.w, trace), l, s.v), C, s.w);
     return add(n, n);
 }
 
@@ -91,34 +97,32 @@ LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr
     const double *e = b->E;
     vec3          T[3];
     for (int k = 0; k < 3; k++) { /* rows of R E */
-        const lane *r = R->m[k];
-        T[k]          = (vec3){r[0] * e[0] + r[1] * e[1] + r[2] * e[2], r[0] * e[1] + r[1] * e[3] + r[2] * e[4],
-                               r[0] * e[2] + r[1] * e[4] + r[2] * e[5]};
+        vec3 r = load3(R->m[k]);
+        T[k]   = (vec3){dot3(e[0], e[1], e[2], r), dot3(e[1], e[3], e[4], r), dot3(e[2], e[4], e[5], r)};
     }
     vec3 x = load3(R->m[0]), y = load3(R->m[1]), z = load3(R->m[2]);
     /* R E R^T + p hr^T + hr p^T + m p p^T, h = hr + m p */
-    return (sym3){.xx = dot(T[0], x) + p.x * (hr.x + h.x),
-                  .xy = dot(T[0], y) + p.x * hr.y + p.y * h.x,
-                  .xz = dot(T[0], z) + p.x * hr.z + p.z * h.x,
-                  .yy = dot(T[1], y) + p.y * (hr.y + h.y),
-                  .yz = dot(T[1], z) + p.y * hr.z + p.z * h.y,
-                  .zz = dot(T[2], z) + p.z * (hr.z + h.z)};
+    return (sym3){.xx = add_mul(dot(T[0], x), p.x, hr.x + h.x),
+                  .xy = add_mul(add_mul(dot(T[0], y), p.x, hr.y), p.y, h.x),
+                  .xz = add_mul(add_mul(dot(T[0], z), p.x, hr.z), p.z, h.x),
+                  .yy = add_mul(dot(T[1], y), p.y, hr.y + h.y),
+                  .yz = add_mul(add_mul(dot(T[1], z), p.y, hr.z), p.z, h.y),
+                  .zz = add_mul(dot(T[2], z), p.z, hr.z + h.z)};
 }
 
 /* C = v h^T + [w] E */
 LANE_INLINE mat3 velocity_moment(twist v, vec3 h, sym3 E)
 {
-    vec3 c0 = cross(v.w, (vec3){E.xx, E.xy, E.xz}), c1 = cross(v.w, (vec3){E.xy, E.yy, E.yz}),
-         c2 = cross(v.w, (vec3){E.xz, E.yz, E.zz});
-    return (mat3){{{v.v.x * h.x + c0.x, v.v.x * h.y + c1.x, v.v.x * h.z + c2.x},
-                   {v.v.y * h.x + c0.y, v.v.y * h.y + c1.y, v.v.y * h.z + c2.y},
-                   {v.v.z * h.x + c0.z, v.v.z * h.y + c1.z, v.v.z * h.z + c2.z}}};
+    vec3 c0 = cross_add(scale(v.v, h.x), v.w, (vec3){E.xx, E.xy, E.xz});
+    vec3 c1 = cross_add(scale(v.v, h.y), v.w, (vec3){E.xy, E.yy, E.yz});
+    vec3 c2 = cross_add(scale(v.v, h.z), v.w, (vec3){E.xz, E.yz, E.zz});
+    return (mat3){{{c0.x, c1.x, c2.x}, {c0.y, c1.y, c2.y}, {c0.z, c1.z, c2.z}}};
 }
 
 LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
 {
     vec3 hr  = mat3_mul(&B->R, vec3_of(b->h));
-    B->h     = add(hr, times(b->mass, B->p));
+    B->h     = add_scaled(hr, B->p, lane_of(b->mass));
     B->E     = second_moment(b, &B->R, B->p, hr, B->h);
     B->C     = velocity_moment(B->v, B->h, B->E);
     wrench k = inertia_mul(b->mass, B->h, B->E, B->v);
@@ -141,14 +145,14 @@ LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd
     BODY_FORMS(b, spatial_rotation_form, b, at, &P->R, &B->R)
     vec3 z = mat3_column(&B->R, 2);
     B->p   = b->shifted ? add(P->p, mat3_mul(&P->R, vec3_of(b->p_pc))) : P->p;
-    if (b->joint == DYN_PRISMATIC) B->p = add(B->p, scale(z, at.c));
+    if (b->joint == DYN_PRISMATIC) B->p = add_scaled(B->p, z, at.c);
     if (b->geared) z = times(b->ratio, z);
     d->S = b->joint == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
     d->P = twist_cross(P->v, d->S);
     d->Q = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->P));
     d->D = twist_add(d->P, d->P); /* one axis: v x S = v_p x S */
-    B->v = twist_add(P->v, twist_scale(d->S, qd));
-    B->a = twist_add(twist_add(P->a, twist_scale(d->S, qdd)), twist_scale(d->P, qd));
+    B->v = twist_add_scaled(P->v, d->S, qd);
+    B->a = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->P, qd);
 }
 
 /* The axes of a joint that turns freely: along and about the body's own. Of S' = v x S the joint's part vanishes in the
@@ -167,9 +171,9 @@ static inline void spatial_free_joint(const dyn_body *b, const joint_pose *at, c
         d[k].S = first + k < 3 ? (twist){e, vec3_zero()} : (twist){cross(B->p, e), e};
         d[k].P = twist_cross(P->v, d[k].S);
         d[k].Q = twist_add(twist_cross(P->a, d[k].S), twist_cross(P->v, d[k].P));
-        if (qd) B->v = twist_add(B->v, twist_scale(d[k].S, qd[b->v + k]));
-        if (qd) B->a = twist_add(B->a, twist_scale(d[k].P, qd[b->v + k]));
-        if (qdd) B->a = twist_add(B->a, twist_scale(d[k].S, qdd[b->v + k]));
+        if (qd) B->v = twist_add_scaled(B->v, d[k].S, qd[b->v + k]);
+        if (qd) B->a = twist_add_scaled(B->a, d[k].P, qd[b->v + k]);
+        if (qdd) B->a = twist_add_scaled(B->a, d[k].S, qdd[b->v + k]);
     }
     for (int k = 0; k < n; k++)
         d[k].D = twist_add(d[k].P, twist_cross(B->v, d[k].S));
@@ -242,13 +246,13 @@ typedef struct held_wrenches {
 LANE_INLINE wrench held_mul(const held_wrenches *k, vec3 w)
 {
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
-    return (wrench){.f = cross(w, k->F), .n = sub(cross_add(scale(w, trace), w, k->T), mat3_mul(&k->X, w))};
+    return (wrench){.f = cross(w, k->F), .n = mat3_sub_mul(cross_add(scale(w, trace), w, k->T), &k->X, w)};
 }
 /* K^T s, its angular part, which is all it has */
 LANE_INLINE vec3 held_mul_transposed(const held_wrenches *k, twist s)
 {
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
-    vec3 n     = sub(scale(s.w, trace), mat3_mul_transposed(&k->X, s.w));
+    vec3 n     = mat3_sub_mul_transposed(scale(s.w, trace), &k->X, s.w);
     return cross_add(cross_add(n, k->F, s.v), k->T, s.w);
 }
 LANE_INLINE void held_gather(const held_wrenches *k, held_wrenches *parent)

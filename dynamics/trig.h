@@ -25,35 +25,40 @@ LANE_INLINE lane lane_tanh(lane x)
 /* The bits of a single lane would go through other registers and back: there, two angles go together. */
 #if LANES == 1
 enum { TRIG_ANGLES = 2 };
-typedef double   trig __attribute__((vector_size(16)));
-typedef uint64_t trig_word __attribute__((vector_size(16)));
+typedef twin      trig;
+typedef twin_word trig_word;
+#define trig_fused(a, b, c) fused_twin(a, b, c)
 #else
 enum { TRIG_ANGLES = 1 };
 typedef lane      trig;
 typedef lane_word trig_word;
+#define trig_fused(a, b, c) lane_fused(a, b, c)
 #endif
+
+/* c + a b with one rounding, c and b constants or not */
+#define trig_add_mul(c, a, b) trig_fused(a, (b) - (trig){0}, (c) - (trig){0})
 
 LANE_INLINE void trig_sincos(trig x, trig *s, trig *c)
 {
     /* x = k pi/2 + r */
-    trig      kr = x * 0.63661977236758134308 + LANE_ROUNDER;
+    trig      kr = trig_add_mul(LANE_ROUNDER, x, 0.63661977236758134308);
     trig_word k  = (trig_word)kr;
     trig      kd = kr - LANE_ROUNDER;
-    trig      r =
-        ((x - kd * 1.57079632673412561417e+00) - kd * 6.07710050630396597660e-11) - kd * 2.02226624879595063154e-21;
+    trig      r  = trig_add_mul(x, kd, -1.57079632673412561417e+00);
+    r            = trig_add_mul(r, kd, -6.07710050630396597660e-11);
+    r            = trig_add_mul(r, kd, -2.02226624879595063154e-21);
 
     /* sin r = r + r^3 P(r^2),  cos r = 1 - r^2/2 + r^4 Q(r^2) */
     trig z = r * r, z2 = z * z;
-    trig P = (-1.66666666666666324348e-01 + z * 8.33333333332248946124e-03) +
-             z2 * ((-1.98412698298579493134e-04 + z * 2.75573137070700676789e-06) +
-                   z2 * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10));
-    trig Q = (4.16666666666666019037e-02 + z * -1.38888888888741095749e-03) +
-             z2 * ((2.48015872894767294178e-05 + z * -2.75573143513906633035e-07) +
-                   z2 * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11));
-    trig half  = 0.5 * z;
-    trig most  = 1.0 - half;
-    trig sin_r = r + (r * z) * P;
-    trig cos_r = most + (((1.0 - most) - half) + z2 * Q); /* with what rounding took from 1 - half */
+    trig P     = trig_add_mul(-2.50507602534068634195e-08, z, 1.58969099521155010221e-10);
+    P          = trig_add_mul(trig_add_mul(-1.98412698298579493134e-04, z, 2.75573137070700676789e-06), z2, P);
+    P          = trig_add_mul(trig_add_mul(-1.66666666666666324348e-01, z, 8.33333333332248946124e-03), z2, P);
+    trig Q     = trig_add_mul(2.08757232129817482790e-09, z, -1.13596475577881948265e-11);
+    Q          = trig_add_mul(trig_add_mul(2.48015872894767294178e-05, z, -2.75573143513906633035e-07), z2, Q);
+    Q          = trig_add_mul(trig_add_mul(4.16666666666666019037e-02, z, -1.38888888888741095749e-03), z2, Q);
+    trig most  = trig_add_mul(1.0, z, -0.5);
+    trig sin_r = trig_add_mul(r, r * z, P);
+    trig cos_r = most + trig_add_mul(trig_add_mul(1.0 - most, z, -0.5), z2, Q); /* with what rounding took from most */
 
     /* quadrant k mod 4: odd ones exchange the two; bit 1 of k, of k + 1, is the sign */
     trig_word odd = -(k & 1), bs = (trig_word)sin_r, bc = (trig_word)cos_r;
@@ -79,25 +84,25 @@ LANE_INLINE void  lane_sincos2(lane x, lane y, lane *sx, lane *cx, lane *sy, lan
 /* e^y - 1 for |y| <= 44: y = k ln 2 + r, e^y - 1 = 2^k (e^r - 1) + (2^k - 1), Taylor's series on |r| <= 0.35 */
 LANE_INLINE lane lane_expm1(lane y)
 {
-    lane      kr  = y * 1.44269504088896338700 + LANE_ROUNDER;
+    lane      kr  = add_mul(LANE_ROUNDER, 1.44269504088896338700, y);
     lane_mask k   = lane_bits(kr) - lane_bits(lane_of(LANE_ROUNDER));
     lane      kd  = kr - LANE_ROUNDER;
-    lane      r   = (y - kd * 6.93147180369123816490e-01) - kd * 1.90821492927058770002e-10;
+    lane      r   = sub_mul(sub_mul(y, 6.93147180369123816490e-01, kd), 1.90821492927058770002e-10, kd);
     lane      sum = lane_of(1.0 / 6227020800.0); /* 1/13! */
-    sum           = 1.0 / 479001600.0 + r * sum;
-    sum           = 1.0 / 39916800.0 + r * sum;
-    sum           = 1.0 / 3628800.0 + r * sum;
-    sum           = 1.0 / 362880.0 + r * sum;
-    sum           = 1.0 / 40320.0 + r * sum;
-    sum           = 1.0 / 5040.0 + r * sum;
-    sum           = 1.0 / 720.0 + r * sum;
-    sum           = 1.0 / 120.0 + r * sum;
-    sum           = 1.0 / 24.0 + r * sum;
-    sum           = 1.0 / 6.0 + r * sum;
-    sum           = 1.0 / 2.0 + r * sum;
-    lane small    = r + (r * r) * sum;
+    sum           = add_mul(1.0 / 479001600.0, r, sum);
+    sum           = add_mul(1.0 / 39916800.0, r, sum);
+    sum           = add_mul(1.0 / 3628800.0, r, sum);
+    sum           = add_mul(1.0 / 362880.0, r, sum);
+    sum           = add_mul(1.0 / 40320.0, r, sum);
+    sum           = add_mul(1.0 / 5040.0, r, sum);
+    sum           = add_mul(1.0 / 720.0, r, sum);
+    sum           = add_mul(1.0 / 120.0, r, sum);
+    sum           = add_mul(1.0 / 24.0, r, sum);
+    sum           = add_mul(1.0 / 6.0, r, sum);
+    sum           = add_mul(1.0 / 2.0, r, sum);
+    lane small    = add_mul(r, r * r, sum);
     lane power    = lane_from_bits((k + 1023) << 52); /* 2^k */
-    return power * small + (power - 1.0);
+    return add_mul(power - 1.0, power, small);
 }
 
 /* tanh x = (e^2x - 1) / (e^2x + 1); beyond |x| = 22 it is 1 to the last bit */

@@ -10,23 +10,23 @@ typedef struct turning {
 
 LANE_INLINE turning angular(vec3 w, vec3 wd)
 {
-    lane xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z, xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
-    return (turning){.xx = yy + zz,
-                     .yy = xx + zz,
+    lane xx = w.x * w.x, yy = w.y * w.y;
+    return (turning){.xx = add_mul(yy, w.z, w.z),
+                     .yy = add_mul(xx, w.z, w.z),
                      .zz = xx + yy,
-                     .xy = xy - wd.z,
-                     .yx = xy + wd.z,
-                     .xz = xz + wd.y,
-                     .zx = xz - wd.y,
-                     .yz = yz - wd.x,
-                     .zy = yz + wd.x};
+                     .xy = add_mul(-wd.z, w.x, w.y),
+                     .yx = add_mul(wd.z, w.x, w.y),
+                     .xz = add_mul(wd.y, w.x, w.z),
+                     .zx = add_mul(-wd.y, w.x, w.z),
+                     .yz = add_mul(-wd.x, w.y, w.z),
+                     .zy = add_mul(wd.x, w.y, w.z)};
 }
 
 /* U' = [wdd x] + [wd x][w x] + [w x][wd x] */
 LANE_INLINE turning angular_rate(vec3 w, vec3 wd, vec3 wdd)
 {
     lane xx = (w.x + w.x) * wd.x, yy = (w.y + w.y) * wd.y, zz = (w.z + w.z) * wd.z;
-    lane xy = w.x * wd.y + wd.x * w.y, xz = w.x * wd.z + wd.x * w.z, yz = w.y * wd.z + wd.y * w.z;
+    lane xy = add_mul(w.x * wd.y, wd.x, w.y), xz = add_mul(w.x * wd.z, wd.x, w.z), yz = add_mul(w.y * wd.z, wd.y, w.z);
     return (turning){.xx = yy + zz,
                      .yy = xx + zz,
                      .zz = xx + yy,
@@ -41,15 +41,16 @@ LANE_INLINE turning angular_rate(vec3 w, vec3 wd, vec3 wdd)
 /* s + U p */
 LANE_INLINE vec3 turning_add(vec3 s, const turning *U, vec3 p)
 {
-    return (vec3){s.x + (U->xy * p.y + U->xz * p.z - U->xx * p.x), s.y + (U->yx * p.x + U->yz * p.z - U->yy * p.y),
-                  s.z + (U->zx * p.x + U->zy * p.y - U->zz * p.z)};
+    return (vec3){sub_mul(add_mul(add_mul(s.x, U->xy, p.y), U->xz, p.z), U->xx, p.x),
+                  sub_mul(add_mul(add_mul(s.y, U->yx, p.x), U->yz, p.z), U->yy, p.y),
+                  sub_mul(add_mul(add_mul(s.z, U->zx, p.x), U->zy, p.y), U->zz, p.z)};
 }
 /* The same for an offset of the model, along one or two axes in most robots: what is zero there costs nothing. */
 LANE_INLINE vec3 turning_add_offset(vec3 s, const turning *U, const double p[3])
 {
-    if (p[0] != 0) s = (vec3){s.x - p[0] * U->xx, s.y + p[0] * U->yx, s.z + p[0] * U->zx};
-    if (p[1] != 0) s = (vec3){s.x + p[1] * U->xy, s.y - p[1] * U->yy, s.z + p[1] * U->zy};
-    if (p[2] != 0) s = (vec3){s.x + p[2] * U->xz, s.y + p[2] * U->yz, s.z - p[2] * U->zz};
+    if (p[0] != 0) s = (vec3){sub_mul(s.x, p[0], U->xx), add_mul(s.y, p[0], U->yx), add_mul(s.z, p[0], U->zx)};
+    if (p[1] != 0) s = (vec3){add_mul(s.x, p[1], U->xy), sub_mul(s.y, p[1], U->yy), add_mul(s.z, p[1], U->zy)};
+    if (p[2] != 0) s = (vec3){add_mul(s.x, p[2], U->xz), add_mul(s.y, p[2], U->yz), sub_mul(s.z, p[2], U->zz)};
     return s;
 }
 
@@ -60,16 +61,18 @@ LANE_INLINE wrench inertial(const dyn_moments *of, vec3 a, const turning *U, boo
 {
     const double *h = of->h, *E = of->E; /* E: xx xy xz yy yz zz */
     wrench        w;
-    w.f   = (vec3){h[1] * U->xy - h[0] * U->xx, h[0] * U->yx - h[1] * U->yy, h[0] * U->zx + h[1] * U->zy};
-    w.n.x = E[4] * (U->yy - U->zz) + E[1] * U->zx - E[2] * U->yx + E[3] * U->zy + h[1] * a.z;
-    w.n.y = E[2] * (U->zz - U->xx) + E[4] * U->xy - E[1] * U->zy - E[0] * U->zx - h[0] * a.z;
-    w.n.z = (E[1] * (U->xx - U->yy) + E[2] * U->yz - E[4] * U->xz) +
-            ((E[0] * U->yx - E[3] * U->xy) + (h[0] * a.y - h[1] * a.x));
+    w.f   = (vec3){sub_mul(h[1] * U->xy, h[0], U->xx), sub_mul(h[0] * U->yx, h[1], U->yy),
+                   add_mul(h[0] * U->zx, h[1], U->zy)};
+    w.n.x = add_mul(add_mul(E[1] * U->zx, E[3], U->zy), E[4], U->yy - U->zz) + sub_mul(h[1] * a.z, E[2], U->yx);
+    w.n.y = add_mul(sub_mul(E[4] * U->xy, E[1], U->zy), E[2], U->zz - U->xx) - add_mul(h[0] * a.z, E[0], U->zx);
+    w.n.z = add_mul(sub_mul(E[2] * U->yz, E[4], U->xz), E[1], U->xx - U->yy) +
+            sub_mul(add_mul(sub_mul(h[0] * a.y, h[1], a.x), E[0], U->yx), E[3], U->xy);
     if (revolute) return w;
-    w.f = (vec3){w.f.x + (of->mass * a.x + h[2] * U->xz), w.f.y + (of->mass * a.y + h[2] * U->yz),
-                 w.f.z + (of->mass * a.z - h[2] * U->zz)};
-    w.n.x -= E[5] * U->yz + h[2] * a.y;
-    w.n.y += E[5] * U->xz + h[2] * a.x;
+    w.f =
+        (vec3){add_mul(add_mul(w.f.x, of->mass, a.x), h[2], U->xz), add_mul(add_mul(w.f.y, of->mass, a.y), h[2], U->yz),
+               sub_mul(add_mul(w.f.z, of->mass, a.z), h[2], U->zz)};
+    w.n.x = sub_mul(sub_mul(w.n.x, E[5], U->yz), h[2], a.y);
+    w.n.y = add_mul(add_mul(w.n.y, E[5], U->xz), h[2], a.x);
     return w;
 }
 
@@ -77,6 +80,6 @@ LANE_INLINE wrench inertial(const dyn_moments *of, vec3 a, const turning *U, boo
 LANE_INLINE wrench inertial_axis(const double given[3], vec3 a, const turning *U)
 {
     double m = given[0], h = given[1], E = given[2];
-    return (wrench){.f = {m * a.x + h * U->xz, m * a.y + h * U->yz, m * a.z - h * U->zz},
-                    .n = {-(E * U->yz + h * a.y), E * U->xz + h * a.x, lane_of(0)}};
+    return (wrench){.f = {add_mul(m * a.x, h, U->xz), add_mul(m * a.y, h, U->yz), sub_mul(m * a.z, h, U->zz)},
+                    .n = {-add_mul(E * U->yz, h, a.y), add_mul(E * U->xz, h, a.x), lane_of(0)}};
 }

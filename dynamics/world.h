@@ -31,12 +31,12 @@ LANE_INLINE rates fixed_in(const world_motion *b, vec3 x, depth deep)
 /* r + s z with s of rates sd, sdd, sddd */
 LANE_INLINE void slide(rates *r, const rates *z, lane s, lane sd, lane sdd, lane sddd, depth deep)
 {
-    r->x = add(r->x, scale(z->x, s));
-    if (deep >= VELOCITIES) r->d = add(add(r->d, scale(z->d, s)), scale(z->x, sd));
-    if (deep >= ACCELERATIONS) r->dd = add(add(add(r->dd, scale(z->dd, s)), scale(z->d, 2.0 * sd)), scale(z->x, sdd));
+    r->x = add_scaled(r->x, z->x, s);
+    if (deep >= VELOCITIES) r->d = add_scaled(add_scaled(r->d, z->d, s), z->x, sd);
+    if (deep >= ACCELERATIONS) r->dd = add_scaled(add_scaled(add_scaled(r->dd, z->dd, s), z->d, 2.0 * sd), z->x, sdd);
     if (deep >= JERKS)
-        r->ddd = add(add(add(add(r->ddd, scale(z->ddd, s)), scale(z->dd, 3.0 * sd)), scale(z->d, 3.0 * sdd)),
-                     scale(z->x, sddd));
+        r->ddd = add_scaled(add_scaled(add_scaled(add_scaled(r->ddd, z->ddd, s), z->dd, 3.0 * sd), z->d, 3.0 * sdd),
+                            z->x, sddd);
 }
 
 LANE_INLINE void rotation_form(const dyn_body *b, joint_at at, const mat3 *P, mat3 *R, dyn_joint_kind joint,
@@ -60,15 +60,15 @@ static inline void world_child(const dyn_body *b, joint_at at, const lane *qd, c
     C->p       = add(P->p, d.x);
     if (deep >= VELOCITIES) {
         C->v = add(P->v, d.d);
-        C->w = turns ? add(P->w, scale(z.x, sd)) : P->w;
+        C->w = turns ? add_scaled(P->w, z.x, sd) : P->w;
     }
     if (deep >= ACCELERATIONS) {
         C->a  = add(P->a, d.dd);
-        C->wd = turns ? add(add(P->wd, scale(z.d, sd)), scale(z.x, sdd)) : P->wd;
+        C->wd = turns ? add_scaled(add_scaled(P->wd, z.d, sd), z.x, sdd) : P->wd;
     }
     if (deep >= JERKS) {
         C->j   = add(P->j, d.ddd);
-        C->wdd = turns ? add(add(add(P->wdd, scale(z.dd, sd)), scale(z.d, 2.0 * sdd)), scale(z.x, sddd)) : P->wdd;
+        C->wdd = turns ? add_scaled(add_scaled(add_scaled(P->wdd, z.dd, sd), z.d, 2.0 * sdd), z.x, sddd) : P->wdd;
     }
 }
 

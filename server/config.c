@@ -64,7 +64,7 @@ static const setting settings[] = {
      "requests estimated to be shorter run on the thread of their connection"},
     {"drain", "SECONDS", SECONDS, AT(drain), 0, 86400, "30", NULL, "on SIGTERM, for requests in flight to finish"},
     {"target", "NAME", TEXT, AT(target), 0, 0, NULL, NULL,
-     "vector instructions of the kernels: scalar, sse2, avx2, avx512, neon (the widest the machine has)"},
+     "vector instructions of the kernels: scalar, sse2, fma, avx2, avx512, neon (the widest the machine has)"},
     {"log-format", "FORMAT", CHOICE, AT(log_format), 0, 0, "auto", "auto|text|json",
      "auto, text or json; auto is text on a terminal, json otherwise"},
     {"log-level", "LEVEL", CHOICE, AT(log_level), 0, 0, "info", "error|warning|info|debug",

@@ -68,7 +68,7 @@ enum { METHODS = sizeof all_methods / sizeof *all_methods };
 
 static void same_bits_on_all_targets(void **state)
 {
-    static const char *const targets[] = {"scalar", "sse2", "neon", "avx2", "avx512"};
+    static const char *const targets[] = {"scalar", "sse2", "neon", "fma", "avx2", "avx512"};
     char                    *expected[METHODS], body[1200];
     for (size_t i = 0; i < METHODS; i++) {
         snprintf(body, sizeof body, "{'q':" STARTS ",%s" REST "}", all_methods[i]);

@@ -102,7 +102,7 @@ static void batches(void **state)
 
 static void same_bits_on_all_targets(void **state)
 {
-    static const char *const targets[] = {"scalar", "sse2", "neon", "avx2", "avx512"};
+    static const char *const targets[] = {"scalar", "sse2", "neon", "fma", "avx2", "avx512"};
     const char              *body =
         "{" MOTION ",'samples':19,'control_points':[" POINTS "," OTHERS "]," ALL WRENCH("[[1,2,3],[3,2,1]]") "}";
     char *expected = evaluated("trajectory", "arm", body);

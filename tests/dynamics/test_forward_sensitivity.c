@@ -93,7 +93,7 @@ static void test_random_robots(void **state)
             check_close_scaled("dqdd_dq", seed, n, got.q, expected.q, TOLERANCE, size);
             check_close_scaled("dqdd_dqd", seed, n, got.qd, expected.qd, TOLERANCE, size);
             check_close("dqdd_dtau", seed, n, got.tau, expected.tau, TOLERANCE);
-            if (nw) check_close("dqdd_dwrench", seed, nw, got.wrench, expected.wrench, TOLERANCE);
+            if (nw) check_close_scaled("dqdd_dwrench", seed, nw, got.wrench, expected.wrench, TOLERANCE, size);
         }
         release(&expected);
         release(&got);

@@ -72,7 +72,7 @@ class Bits(Closed):
         requests = [(model, operation, {**only(self.states(model, 21, 44), *fields), "outputs": outputs})
                     for model in self.MODELS for operation, (fields, outputs) in self.OPERATIONS.items()]
         answers = [self.ask_texts(*request) for request in requests]
-        for arguments in (("--target", "scalar"), ("--target", "sse2"), ("--target", "avx2"), ("--inline-limit", "0")):
+        for arguments in (("--target", "scalar"), ("--target", "sse2"), ("--target", "fma"), ("--target", "avx2"), ("--inline-limit", "0")):
             try:
                 server = Server(*arguments)
             except RuntimeError:

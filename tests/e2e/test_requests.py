@@ -90,7 +90,7 @@ class Batches(ServerCase):
 
 class SameBitsEverywhere(unittest.TestCase):
     """Every vector target of the machine, inline and on a worker, byte for byte."""
-    TARGETS = ("scalar", "sse2", "neon", "avx2", "avx512")
+    TARGETS = ("scalar", "sse2", "neon", "fma", "avx2", "avx512")
 
     def answers(self, *arguments):
         try:
