@@ -8,7 +8,7 @@
 
 /* A body that nobody wants is read to its end up to DROP_MOST, so that the connection can stay open. Memory for a body
  * is claimed as it comes, twice what is there: a head alone must not hold the budget. */
-enum { DROP_MOST = 1 << 20, FIRST_CLAIM = 65536 };
+enum { DROP_MOST = 1 << 20, FIRST_CLAIM = 65536, ROOM_AT_ONCE = 16 << 20 };
 
 static const double write_cost = 0.01; /* s, that the disk takes for a change of a model: two syncs, about */
 
@@ -28,8 +28,9 @@ struct srv_exchange {
     struct MHD_Connection *mhd;
     stage                  stage;
     uint64_t               began;
-    char                  *body;               /* job.body, while it grows */
-    size_t                 capacity, expected; /* of the body: room there is, and most there will be */
+    char                  *body;            /* job.body, while it grows */
+    size_t                 room, claimed;   /* bytes for the body, and what of them the budget knows */
+    size_t                 announced, most; /* bytes of it, 0 if nobody knows, and as many as are let in */
     uint64_t               received;
     unsigned               retry_after; /* s; 0: the api's own */
     srv_pool              *pool;        /* whose job it is */
@@ -52,11 +53,11 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
 /* The memory is others' as soon as the answer stands, however slowly it is taken. */
 static void free_body(srv_exchange *x)
 {
-    if (x->capacity > 0) api_release(x->job.call, x->capacity);
+    if (x->claimed > 0) api_release(x->job.call, x->claimed);
     free(x->body);
     x->body     = NULL;
     x->job.body = NULL;
-    x->capacity = x->job.length = 0;
+    x->room = x->claimed = x->job.length = 0;
 }
 
 void srv_exchange_close(srv_exchange *x, bool delivered)
@@ -100,18 +101,22 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Makes room for `capacity` bytes of body, out of the common budget. False: the reply stands. */
-static bool grow(srv_exchange *x, size_t capacity)
+/* Makes room for so many bytes of body, out of the common budget. False: the reply stands. Of what is announced there
+ * is room at once, up to ROOM_AT_ONCE: what is moved while it grows others wait for. */
+static bool grow(srv_exchange *x, size_t bytes)
 {
-    if (capacity <= x->capacity) return true;
-    if (!api_reserve(x->job.call, capacity - x->capacity)) return false;
-    char *body = realloc(x->body, capacity);
+    if (bytes <= x->claimed) return true;
+    if (!api_reserve(x->job.call, bytes - x->claimed)) return false;
+    x->claimed = bytes;
+    if (bytes <= x->room) return true;
+    size_t at_once = smaller(x->announced, ROOM_AT_ONCE), room = bytes > at_once ? bytes : at_once;
+    char  *body = realloc(x->body, room);
     if (!body) {
-        api_refuse(x->job.call, API_MEMORY_FULL, "There is no memory for a body of %zu bytes.", capacity);
+        api_refuse(x->job.call, API_MEMORY_FULL, "There is no memory for a body of %zu bytes.", room);
         return false;
     }
-    x->body     = body;
-    x->capacity = capacity;
+    x->body = body;
+    x->room = room;
     return true;
 }
 
@@ -134,8 +139,9 @@ static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
         refuse_body(x);
         return answer_early(x);
     }
-    x->expected    = head->chunked ? x->loop->server->config->max_body : (size_t)head->length;
-    x->stage       = wanted && grow(x, smaller((size_t)head->length, FIRST_CLAIM)) ? TAKING : DROPPING;
+    x->announced   = head->chunked ? 0 : (size_t)head->length;
+    x->most        = head->chunked ? x->loop->server->config->max_body : x->announced;
+    x->stage       = wanted && grow(x, smaller(x->announced, FIRST_CLAIM)) ? TAKING : DROPPING;
     bool held_back = head->expects_continue && head->request.has_body;
     if (x->stage == DROPPING && (head->length > DROP_MOST || held_back)) return answer_early(x);
     return MHD_YES;
@@ -156,12 +162,12 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
 /* Appends to the body; false: it is too large, or memory is short, and the reply stands. */
 static bool take(srv_exchange *x, const char *data, size_t length)
 {
-    if (length > x->expected - x->job.length) {
+    if (length > x->most - x->job.length) {
         refuse_body(x);
         return false;
     }
     size_t needed = x->job.length + length;
-    if (needed > x->capacity && !grow(x, smaller(2 * needed, x->expected))) return false;
+    if (needed > x->claimed && !grow(x, smaller(2 * needed, x->most))) return false;
     memcpy(x->body + x->job.length, data, length);
     x->job.length = needed;
     return true;
