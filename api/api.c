@@ -8,13 +8,13 @@
 #include <time.h>
 
 const api_resource api_resources[] = {
+    {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL},
+    {"/v1/models/{model}/{operation}", {[API_POST] = api_post_operation}, api_operation_exists}, /* the most by far */
     {"/v1", {[API_GET] = api_get_service}, NULL},
     {"/v1/models", {[API_GET] = api_list_models}, NULL},
     {"/v1/models/{model}",
      {[API_GET] = api_get_model, [API_PUT] = api_put_model, [API_DELETE] = api_delete_model},
      NULL},
-    {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL},
-    {"/v1/models/{model}/{operation}", {[API_POST] = api_post_operation}, api_operation_exists},
     {"/livez", {[API_GET] = api_get_livez}, NULL},
     {"/readyz", {[API_GET] = api_get_readyz}, NULL},
     {"/openapi.json", {[API_GET] = api_get_openapi}, NULL},

@@ -96,7 +96,7 @@ api_coding api_reply_coding(const api_call *call);
 bool       api_reply_code(api_call *call, const api_watch *watch, api_problem *problem);
 
 /* The body of RFC 9457, with Retry-After where it belongs. */
-void api_reply_problem(api_call *call, const api_problem *problem);
+void api_reply_problem(api_call *call, const api_problem *problem) __attribute__((cold));
 
 /* Claims from the common budget until the call ends, or until given back; a problem (503) when it does not fit. */
 bool api_claim(api_call *call, size_t bytes, api_problem *problem);

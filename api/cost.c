@@ -233,12 +233,12 @@ static double steps_cost(const api_call *call, const api_input *input)
 static double operation_cost(const api_call *call, const api_input *input)
 {
     double each = 0, all = 0, once = 0;
-    for (size_t i = 0; api_operations[i]; i++) {
-        const api_operation *operation = api_operations[i];
-        if (call->operation ? call->operation != operation : operation->alone) continue;
-        double cost = state_cost(call, input, operation, &once);
+    if (call->operation) all = state_cost(call, input, call->operation, &once);
+    for (size_t i = 0; !call->operation && api_operations[i]; i++) {
+        if (api_operations[i]->alone) continue;
+        double cost = state_cost(call, input, api_operations[i], &once);
         all += cost;
-        if (call->operation || api_mentions(input, operation->name)) each += cost;
+        if (api_mentions(input, api_operations[i]->name)) each += cost;
     }
     return once + steps_cost(call, input) +
            states_of(call, input) * (closing_cost(call->model) + (each > 0 ? each : all));

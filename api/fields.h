@@ -4,7 +4,7 @@
 
 /* Fails e->problem at `at`. */
 bool api_fail_at(const api_evaluation *e, const api_place *at, api_code code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+    __attribute__((cold, format(printf, 4, 5)));
 
 /* False unless `value` is a number. */
 bool api_read_number(const api_evaluation *e, const api_node *value, const api_place *at, double *number);

@@ -177,9 +177,9 @@ void api_problem_clear(api_problem *problem);
 /* Fills `problem` (if it holds none yet) and returns false, so that callers can `return api_fail(...)`. The
  * pointer may be NULL. */
 bool api_fail(api_problem *problem, api_code code, const char *pointer, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+    __attribute__((cold, format(printf, 4, 5)));
 bool api_failv(api_problem *problem, api_code code, const char *pointer, const char *format, va_list args)
-    __attribute__((format(printf, 4, 0)));
+    __attribute__((cold, format(printf, 4, 0)));
 
 /* The same for a problem found in a part of the request that stands at `prefix`, which goes before its pointer. */
-bool api_fail_within(api_problem *problem, const char *prefix, const api_problem *found);
+bool api_fail_within(api_problem *problem, const char *prefix, const api_problem *found) __attribute__((cold));

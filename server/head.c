@@ -39,14 +39,18 @@ static void complain(srv_head *head, const char *what, const char *name)
     if (!*head->problem) snprintf(head->problem, sizeof head->problem, "%s \"%.60s\".", what, name);
 }
 
+/* tchar */
+static const bool may_name[256] = {
+    ['!'] = true, ['#'] = true, ['$'] = true, ['%'] = true,         ['&'] = true,         ['\''] = true,
+    ['*'] = true, ['+'] = true, ['-'] = true, ['.'] = true,         ['^'] = true,         ['_'] = true,
+    ['`'] = true, ['|'] = true, ['~'] = true, ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true};
+
 static bool is_token(const char *name, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        char c = name[i], lower = (char)(c | 0x20);
-        if (c == '-' || (lower >= 'a' && lower <= 'z')) continue;
-        if (!c || !strchr("!#$%&'*+.^_`|~0123456789", c)) return false;
-    }
-    return length > 0;
+    bool good = length > 0;
+    for (size_t i = 0; i < length; i++)
+        good &= may_name[(unsigned char)name[i]];
+    return good;
 }
 
 /* A value stands in the request's buffer right behind its name and colon; the name of a folded one was moved. */
@@ -54,6 +58,7 @@ static bool is_folded(const char *name, size_t length, const char *value)
 {
     const char *colon = name + length;
     if (value <= colon) return true;
+    if (value == colon + 2 && colon[1] == ' ') return false; /* as nearly everybody writes it */
     return strspn(colon + 1, " \t") < (size_t)(value - colon - 1);
 }
 

@@ -8,6 +8,10 @@
 #include <limits.h>
 #include <string.h>
 
+/* libmicrohttpd's memory for a connection: a request's head has to fit it, half of it is read at a time, and all of it
+ * is cleared for every request. */
+static const size_t connection_room = 16 * 1024;
+
 static srv_connection *connection_of(struct MHD_Connection *mhd)
 {
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -118,5 +122,6 @@ struct MHD_Daemon *srv_http_start(srv_loop *loop)
                             MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_URI_LOG_CALLBACK, on_target,
                             loop, MHD_OPTION_NOTIFY_COMPLETED, on_completed, loop, MHD_OPTION_UNESCAPE_CALLBACK,
                             keep_escapes, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT, UINT_MAX,
-                            MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_END);
+                            MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_room,
+                            MHD_OPTION_END);
 }
