@@ -1,4 +1,8 @@
-/* answer.c - from lanes to an answer: how long it can get, and writing it. */
+/* answer.c - from lanes to an answer: how long it can get, and writing it.
+ *
+ * What an answer says beside its arrays is written first, each array being left a gap as long as it can get. Then the
+ * gaps are filled in chunk by chunk, as states are evaluated and by whoever does, and at last what did not need all of
+ * its gap moves together. Typed arrays of CBOR are as long as was expected, and nothing moves. */
 #include "closing.h"
 #include "emit.h"
 #include "operation.h"
@@ -8,11 +12,29 @@
 #include <stdio.h>
 #include <string.h>
 
+/* An array's place in the answer. */
+typedef struct gap {
+    api_lanes   a;
+    const char *name;
+    size_t      place, room; /* in the body */
+    size_t      chunk_room;  /* of a whole chunk, at most */
+    size_t     *length;      /* bytes there are: of each chunk, if they are filled in apart, else of all */
+} gap;
+
+typedef struct api_answer {
+    const double *held; /* of the evaluation that the arrays' lanes belong to */
+    bool          apart;
+    size_t        pieces; /* lengths of each gap */
+    size_t        n_gaps;
+    gap          *gaps; /* [e->n_arrays] in order */
+} api_answer;
+
 /* An answer on its way out, or measured: then of `states` states, and there are no lanes yet. */
 typedef struct writer {
     api_evaluation *e;
     api_emit        out;
     size_t          states;
+    size_t          arrays; /* so far */
 } writer;
 
 static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, size_t first)
@@ -20,12 +42,11 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
     const api_evaluation *e = w->e;
     return (api_lanes){
         .at      = lanes ? lanes + first * e->lanes : NULL,
-        .width   = e->lanes,
+        .kernels = e->call->api->kernels,
         .entries = entries,
         .states  = w->states,
         .batched = e->batched || e->samples > 0,
         .group   = e->batched ? e->samples : 0,
-        .order   = e->order,
     };
 }
 
@@ -58,52 +79,14 @@ static bool fail_not_finite(const api_evaluation *e, const api_lanes *a, const c
     return false;
 }
 
-/* States of an array that are written one chunk after the other, by several seats: each chunk where it can be at its
- * longest; then they are moved together. Alone, a chunk goes right behind the one before. */
-typedef struct chunks {
-    const writer    *w;
-    const api_lanes *a;
-    const char      *name;
-    size_t           seats, room; /* bytes of a whole chunk, at most */
-    size_t          *length;      /* of each */
-} chunks;
-
-static size_t chunk_states(const api_lanes *a, size_t chunk)
+static bool fail_outgrown(api_problem *problem)
 {
-    size_t left = a->states - chunk * API_CHUNK;
-    return left < API_CHUNK ? left : API_CHUNK;
+    return api_fail(problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");
 }
 
-static bool emit_chunk(void *arg, size_t seat, size_t chunk, api_problem *problem)
-{
-    (void)seat;
-    chunks     *c    = arg;
-    api_buffer *to   = c->w->out.to, own;
-    size_t      at   = c->seats > 1 ? chunk * c->room : 0, fault;
-    api_emit    out  = {.media = c->w->out.media, .to = &own};
-    size_t      room = to->capacity - to->length - at;
-    if (c->seats > 1 && room > c->room) room = c->room;
-    own = (api_buffer){.data = to->data + to->length + at, .capacity = room, .maximum = room};
-    if (!api_emit_lanes_states(&out, c->a, chunk * API_CHUNK, chunk_states(c->a, chunk), &fault))
-        return fail_not_finite(c->w->e, c->a, c->name, fault, problem);
-    if (own.failed) return api_fail(problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");
-    if (c->seats > 1)
-        c->length[chunk] = own.length;
-    else
-        to->length += own.length;
-    return true;
-}
+/* --- the arrays ------------------------------------------------------------------------------------------------- */
 
-static void move_together(const chunks *c, size_t n)
-{
-    api_buffer *to    = c->w->out.to;
-    const char *begin = to->data + to->length;
-    for (size_t chunk = 0; chunk < n; chunk++) {
-        memmove(to->data + to->length, begin + chunk * c->room, c->length[chunk]);
-        to->length += c->length[chunk];
-    }
-}
-
+/* Most bytes of a chunk with so many states. */
 static size_t most_bytes(const writer *w, const api_lanes *a, size_t states)
 {
     api_emit measure = {.media = w->out.media};
@@ -112,38 +95,94 @@ static size_t most_bytes(const writer *w, const api_lanes *a, size_t states)
     return measure.bytes;
 }
 
-static bool emit_chunks(writer *w, const api_lanes *a, const char *name)
+/* Of all chunks. */
+static size_t room_of(const writer *w, const api_lanes *a)
 {
-    size_t n = (a->states + API_CHUNK - 1) / API_CHUNK, seats = api_seats(w->e, n);
-    chunks c = {.w = w, .a = a, .name = name, .seats = seats, .room = most_bytes(w, a, API_CHUNK)};
-    if (seats > 1 && !(c.length = api_take(w->e, n * sizeof *c.length))) return false;
-    if (!api_do_parts(w->e, seats, n, emit_chunk, &c)) return false;
-    if (seats > 1) move_together(&c, n);
+    size_t whole = a->states / API_CHUNK, left = a->states % API_CHUNK;
+    return (whole > 0 ? whole * most_bytes(w, a, API_CHUNK) : 0) + (left > 0 ? most_bytes(w, a, left) : 0);
+}
+
+static bool leave_gap(writer *w, const api_lanes *a, const char *name)
+{
+    api_evaluation *e      = w->e;
+    api_answer     *answer = e->answer;
+    gap            *g      = &answer->gaps[answer->n_gaps++];
+    api_buffer     *to     = w->out.to;
+    *g                     = (gap){.a = *a, .name = name, .place = to->length, .room = room_of(w, a)};
+    g->length              = api_take(e, answer->pieces * sizeof *g->length);
+    if (!g->length) return false;
+    memset(g->length, 0, answer->pieces * sizeof *g->length);
+    g->chunk_room = most_bytes(w, a, API_CHUNK);
+    if (!api_buffer_room(to, g->room)) return true; /* `failed` tells */
+    to->length += g->room;
     return true;
 }
 
 static bool emit_array(writer *w, const api_lanes *a, const char *name)
 {
-    size_t fault;
+    w->arrays++;
     api_emit_lanes_begin(&w->out, a);
-    if (w->out.to && a->batched) {
-        if (!emit_chunks(w, a, name)) return false;
-    } else if (!w->out.to) {
-        for (size_t chunk = 0; chunk * API_CHUNK < a->states; chunk++)
-            api_emit_lanes_states(&w->out, a, chunk * API_CHUNK, chunk_states(a, chunk), &fault);
-    } else if (!api_emit_lanes_states(&w->out, a, 0, a->states, &fault)) {
-        return fail_not_finite(w->e, a, name, fault, w->e->problem);
-    }
+    if (w->out.to && !leave_gap(w, a, name)) return false;
+    if (!w->out.to) w->out.bytes += room_of(w, a);
     api_emit_lanes_end(&w->out, a);
     return true;
 }
+
+/* Ends an object. A long one's head in CBOR is known now, and what is in it moves, with gaps from `first` on. */
+static void end_object(writer *w, size_t first)
+{
+    size_t length = api_emit_length(&w->out);
+    api_emit_end(&w->out);
+    if (!w->out.to || w->out.media == API_MEDIA_JSON) return;
+    for (size_t i = first; i < w->e->answer->n_gaps; i++)
+        w->e->answer->gaps[i].place += api_emit_length(&w->out) - length;
+}
+
+static size_t gaps_so_far(const writer *w)
+{
+    return w->out.to ? w->e->answer->n_gaps : 0;
+}
+
+/* Entry of a state that stands at `place` of its row-major array, whose `turned` axes are in the request's order. */
+static size_t entry_at(const api_lanes *a, const bool *turned, const int *order, size_t place)
+{
+    size_t entry = 0, stride = 1;
+    for (size_t axis = a->rank; axis-- > 0;) {
+        size_t i = place % a->extent[axis];
+        place /= a->extent[axis];
+        entry += stride * (turned[axis] ? (size_t)order[i] : i);
+        stride *= a->extent[axis];
+    }
+    return entry;
+}
+
+/* Where the request has an order of its own, and there are numbers to be put in it. */
+static bool set_order(writer *w, api_lanes *a, const bool *turned)
+{
+    bool   any = false;
+    size_t n   = 1;
+    for (size_t axis = 0; axis < a->rank; axis++) {
+        any |= turned[axis];
+        n *= a->extent[axis];
+    }
+    if (!any || !w->e->order || !w->out.to) return true;
+    int *order = api_take(w->e, n * sizeof *order);
+    if (!order) return false;
+    for (size_t place = 0; place < n; place++)
+        order[place] = (int)entry_at(a, turned, w->e->order, place);
+    a->order = order;
+    return true;
+}
+
+/* --- what the answer is made of --------------------------------------------------------------------------------- */
 
 /* {"<frame>": {"position": ..., "orientation": ...}, ...}; the lanes hold all positions, then all orientations. */
 static bool emit_poses(writer *w, const api_asked *asked, const double *lanes)
 {
     const api_evaluation *e            = w->e;
     size_t                n            = asked->n_frames;
-    const double         *orientations = lanes ? lanes + 3 * n * e->blocks * e->lanes : NULL;
+    const double         *orientations = lanes ? lanes + 3 * n * e->window * e->lanes : NULL;
+    size_t                first        = gaps_so_far(w);
     api_emit_object(&w->out);
     for (size_t i = 0; i < n; i++) {
         const char *name = e->model->frames[asked->frame[i]].name;
@@ -159,7 +198,7 @@ static bool emit_poses(writer *w, const api_asked *asked, const double *lanes)
         if (!emit_array(w, &o, name)) return false;
         api_emit_end(&w->out);
     }
-    api_emit_end(&w->out);
+    end_object(w, first);
     return true;
 }
 
@@ -184,13 +223,14 @@ static bool emit_full(writer *w, const double *lanes)
     emit_names(&w->out, "position_names", l->position_names, l->nq);
     emit_names(&w->out, "velocity_names", l->velocity_names, l->nv);
     for (size_t i = 0; i < API_FULL_PARTS; first += parts[i++].entries * e->blocks) {
-        const api_full_part *part = &parts[i];
-        api_lanes            a    = lanes_of(w, lanes, part->entries, first);
-        a.rank                    = part->rank;
+        const api_full_part *part                  = &parts[i];
+        api_lanes            a                     = lanes_of(w, lanes, part->entries, first);
+        bool                 turned[API_EMIT_RANK] = {false};
+        a.rank                                     = part->rank;
         memcpy(a.extent, part->extent, sizeof part->extent);
-        if (a.rank > 0) a.turned[a.rank - 1] = part->turned && e->order;
+        if (a.rank > 0) turned[a.rank - 1] = part->turned;
         api_emit_key(&w->out, part->name);
-        if (!emit_array(w, &a, part->name)) return false;
+        if (!set_order(w, &a, turned) || !emit_array(w, &a, part->name)) return false;
     }
     api_emit_end(&w->out);
     return true;
@@ -208,12 +248,13 @@ static bool emit_output(writer *w, const api_asked *asked, size_t output)
         return true;
     }
     api_lanes a = lanes_of(w, asked->result[output], api_output_entries(e->model, asked, output), 0);
+    bool      turned[API_EMIT_RANK] = {false};
     for (; a.rank < API_MAX_RANK && o->extent[a.rank] != 0; a.rank++) {
         int extent       = o->extent[a.rank];
         a.extent[a.rank] = api_extent(e->model, asked, extent);
-        a.turned[a.rank] = (extent == API_NV || extent == API_NQ) && e->order;
+        turned[a.rank]   = extent == API_NV || extent == API_NQ;
     }
-    return emit_array(w, &a, o->name);
+    return set_order(w, &a, turned) && emit_array(w, &a, o->name);
 }
 
 /* What a platform takes of the actuated coordinates, before all else. */
@@ -226,9 +267,8 @@ static bool emit_reached(writer *w)
         api_lanes a = lanes_of(w, e->state[f], n, 0);
         a.rank      = 1;
         a.extent[0] = n;
-        a.turned[0] = e->order != NULL;
         api_emit_key(&w->out, api_field_names[f]);
-        if (!emit_array(w, &a, api_field_names[f])) return false;
+        if (!set_order(w, &a, (bool[]){true}) || !emit_array(w, &a, api_field_names[f])) return false;
     }
     return true;
 }
@@ -263,6 +303,7 @@ static size_t measure(api_evaluation *e, size_t states)
 {
     writer w = {.e = e, .out = api_emit_to(e->call->media, NULL), .states = states};
     emit_answer(&w);
+    e->n_arrays = w.arrays;
     return api_emit_length(&w.out);
 }
 
@@ -291,10 +332,71 @@ bool api_answer_bound(api_evaluation *e, size_t *bytes)
                     limit, states_that_fit(e, limit), what);
 }
 
-bool api_answer_write(api_evaluation *e, api_buffer *b)
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+bool api_answer_open(api_evaluation *e, size_t bytes, bool apart)
 {
-    writer w = {.e = e, .out = api_emit_to(e->call->media, b), .states = api_states(e)};
+    if (!api_claim(e->call, bytes, e->problem)) return false; /* stays claimed until the call ends */
+    api_buffer_init(&e->body, bytes);
+    if (!api_buffer_room(&e->body, bytes))
+        return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for an answer of up to %zu bytes", bytes);
+    api_answer *answer = api_take(e, sizeof *answer);
+    gap        *gaps   = api_take(e, e->n_arrays * sizeof *gaps);
+    if (!answer || !gaps) return false;
+    size_t chunks = (e->blocks + e->chunk - 1) / e->chunk;
+    *answer       = (api_answer){.held = e->held, .apart = apart, .pieces = apart ? chunks : 1, .gaps = gaps};
+    e->answer     = answer;
+    writer w      = {.e = e, .out = api_emit_to(e->call->media, &e->body), .states = api_states(e)};
     if (!emit_answer(&w)) return false;
-    return api_emit_done(&w.out) ||
-           api_fail(e->problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");
+    return api_emit_done(&w.out) || fail_outgrown(e->problem);
+}
+
+/* States [first, first + states) of chunk `chunk`, behind what there is of it. */
+static bool fill_gap(const api_evaluation *e, const gap *g, size_t chunk, size_t first, size_t states,
+                     api_problem *problem)
+{
+    const api_answer *answer = e->answer;
+    size_t           *length = &g->length[answer->apart ? chunk : 0], begin = answer->apart ? chunk * g->chunk_room : 0;
+    size_t            left = g->room - begin, fault;
+    if (answer->apart && left > g->chunk_room) left = g->chunk_room;
+    left -= *length;
+    api_buffer piece = {.data = e->body.data + g->place + begin + *length, .capacity = left, .maximum = left};
+    api_emit   out   = api_emit_to(e->call->media, &piece);
+    api_lanes  a     = g->a;
+    a.first          = e->first * e->lanes;
+    if (e->held) a.at = e->held + (a.at - answer->held);
+    if (!api_emit_lanes_states(&out, &a, first, states, &fault)) return fail_not_finite(e, &a, g->name, fault, problem);
+    *length += piece.length;
+    return !piece.failed || fail_outgrown(problem);
+}
+
+bool api_answer_fill(const api_evaluation *e, size_t chunk, size_t begin, size_t end, api_problem *problem)
+{
+    size_t first = begin * e->lanes, states = api_states(e) - first;
+    if (states > (end - begin) * e->lanes) states = (end - begin) * e->lanes;
+    for (size_t i = 0; i < e->answer->n_gaps; i++)
+        if (!fill_gap(e, &e->answer->gaps[i], chunk, first, states, problem)) return false;
+    return true;
+}
+
+/* To the end of what has moved so far. */
+static void move(api_buffer *b, size_t *end, size_t from, size_t bytes)
+{
+    if (*end != from) memmove(b->data + *end, b->data + from, bytes);
+    *end += bytes;
+}
+
+void api_answer_close(api_evaluation *e)
+{
+    const api_answer *answer = e->answer;
+    size_t            end = 0, from = 0;
+    for (size_t i = 0; i < answer->n_gaps; i++) {
+        const gap *g = &answer->gaps[i];
+        move(&e->body, &end, from, g->place - from);
+        for (size_t piece = 0; piece < answer->pieces; piece++)
+            move(&e->body, &end, g->place + piece * g->chunk_room, g->length[piece]);
+        from = g->place + g->room;
+    }
+    move(&e->body, &end, from, e->body.length - from);
+    e->body.length = end;
 }

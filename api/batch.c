@@ -1,6 +1,8 @@
 /* batch.c - see batch.h. */
 #include "batch.h"
 #include "parts.h"
+#include "window.h"
+#include <math.h>
 #include <string.h>
 
 static bool is_batch(const api_node *value)
@@ -97,31 +99,9 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
 
 /* --- into lanes ------------------------------------------------------------------------------------------------- */
 
-/* rows[r][i] -> to[order[i]][r] of W rows. */
-static inline __attribute__((always_inline)) void transpose_by(size_t W, const double *rows, size_t n, const int *order,
-                                                               double *to)
-{
-    for (size_t i = 0; i < n; i++) {
-        double *lanes = to + (order ? (size_t)order[i] : i) * W;
-        for (size_t r = 0; r < W; r++)
-            lanes[r] = rows[r * n + i];
-    }
-}
-
-/* The same with the width known to the compiler. */
-static void transpose(size_t W, const double *rows, size_t n, const int *order, double *to)
-{
-    switch (W) {
-    case 8: transpose_by(8, rows, n, order, to); break;
-    case 4: transpose_by(4, rows, n, order, to); break;
-    case 2: transpose_by(2, rows, n, order, to); break;
-    default: transpose_by(W, rows, n, order, to); break;
-    }
-}
-
 static double *block_of(const api_evaluation *e, const api_vector *v, size_t block)
 {
-    return v->lanes + (block * v->stride + v->first) * e->lanes;
+    return api_block(e, v->lanes, v->stride, block) + v->first * e->lanes;
 }
 
 static bool read_flat(const api_evaluation *e, const api_vector *v, double *values)
@@ -130,7 +110,7 @@ static bool read_flat(const api_evaluation *e, const api_vector *v, double *valu
     bool   read = api_node_is(v->value, API_OBJECT) && v->names ? read_named(e, v, values)
                                                                 : read_row(e, v, v->value, &v->at, values);
     if (!read || (v->check && !v->check(e, v, values, 1, 1, &v->at))) return false;
-    for (size_t block = 0; block < e->blocks; block++) {
+    for (size_t block = 0; block < e->window; block++) {
         double *to = block_of(e, v, block);
         for (size_t k = 0; k < v->n; k++)
             for (size_t lane = 0; lane < W; lane++)
@@ -146,32 +126,61 @@ static size_t row_of(const api_evaluation *e, size_t state)
     return row < e->rows ? row : e->rows - 1;
 }
 
-/* Looks at the states of a block one after the other, which are not all good, and fails at the first. */
-static bool fail_check(const api_evaluation *e, const api_vector *v, size_t block)
+static bool fail_number(const api_evaluation *e, const api_place *row, size_t i)
 {
-    double *lanes = block_of(e, v, block);
-    for (size_t lane = 0; lane < e->lanes; lane++) {
-        size_t    row = row_of(e, block * e->lanes + lane);
-        api_place at  = api_place_index(&v->at, row);
-        if (v->check(e, v, lanes + lane, e->lanes, 1, &at)) continue;
+    api_place at = api_place_index(row, i);
+    return api_fail_at(e, &at, API_NON_FINITE, "the number is not finite");
+}
+
+/* False with a problem when a state, in its lane, is bad. */
+static bool check_state(const api_evaluation *e, const api_vector *v, double *lane, const api_place *row)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (!isfinite(lane[(v->order ? (size_t)v->order[i] : i) * e->lanes])) return fail_number(e, row, i);
+    return !v->check || v->check(e, v, lane, e->lanes, 1, row);
+}
+
+/* Looks at the states of blocks one after the other, which are not all good, and fails at the first. */
+static bool fail_check(const api_evaluation *e, const api_vector *v, size_t begin, size_t end)
+{
+    for (size_t state = begin * e->lanes; state < end * e->lanes; state++) {
+        size_t    row  = row_of(e, state);
+        api_place at   = api_place_index(&v->at, row);
+        double   *lane = block_of(e, v, state / e->lanes) + state % e->lanes;
+        if (check_state(e, v, lane, &at)) continue;
         e->problem->row = (long long)row;
         break;
     }
     return false;
 }
 
-/* Packed rows of the right length; `rows` has room for those of a block. */
-static bool read_block(const api_evaluation *e, const api_vector *v, size_t block, double *rows)
+/* Whole blocks that can be read where their rows stand in the body. */
+static size_t straight_blocks(const api_evaluation *e, const api_vector *v, size_t begin, size_t end)
 {
-    size_t  W = e->lanes, first = block * W, n = v->n;
-    double *to = block_of(e, v, block);
-    if (e->samples == 0 && first + W <= e->rows)
-        api_node_numbers(v->value, first * n, W * n, rows);
-    else
+    size_t whole = e->rows / e->lanes;
+    if (e->samples > 0 || !api_node_doubles(v->value, 0)) return 0;
+    return end < whole ? end - begin : begin < whole ? whole - begin : 0;
+}
+
+/* Packed rows of the right length; `rows` has room for those of a block. */
+static bool read_blocks(const api_evaluation *e, const api_vector *v, size_t begin, size_t end, double *rows)
+{
+    const dyn_kernels *kernels = e->call->api->kernels; /* not those of loops */
+    size_t             W = e->lanes, n = v->n, straight = straight_blocks(e, v, begin, end);
+    bool               good = true;
+    if (straight > 0)
+        good = kernels->from_rows(api_node_doubles(v->value, begin * W * n), api_node_doubles(v->value, e->rows * n), n,
+                                  v->order, block_of(e, v, begin), v->stride, straight);
+    for (size_t block = begin + straight; block < end; block++) {
         for (size_t lane = 0; lane < W; lane++)
-            api_node_numbers(v->value, row_of(e, first + lane) * n, n, rows + lane * n);
-    transpose(W, rows, n, v->order, to);
-    return !v->check || v->check(e, v, to, W, W, NULL) || fail_check(e, v, block);
+            api_node_numbers(v->value, row_of(e, block * W + lane) * n, n, rows + lane * n);
+        good &= kernels->from_rows(rows, rows + W * n, n, v->order, block_of(e, v, block), v->stride, 1);
+    }
+    if (good && v->n_bounds > 0)
+        good = kernels->bounded(block_of(e, v, begin), v->stride, v->bounds, v->n_bounds, end - begin);
+    for (size_t block = begin; good && v->check && block < end; block++)
+        good = v->check(e, v, block_of(e, v, block), W, W, NULL);
+    return good || fail_check(e, v, begin, end);
 }
 
 /* A batch of which not every row is n numbers: goes through the rows up to the first that is wrong. */
@@ -198,20 +207,47 @@ static bool read_chunk(void *arg, size_t seat, size_t chunk, api_problem *proble
     const reading *r     = arg;
     api_evaluation own   = *r->e;
     size_t         begin = chunk * own.chunk, end = begin + own.chunk < own.blocks ? begin + own.chunk : own.blocks;
-    double        *rows = r->scratch + seat * own.lanes * r->v->n;
-    own.problem         = problem;
-    for (size_t block = begin; block < end; block++)
-        if (!read_block(&own, r->v, block, rows)) return false;
-    return true;
+    own.problem = problem;
+    return read_blocks(&own, r->v, begin, end, r->scratch + seat * own.lanes * r->v->n);
+}
+
+static bool read_all(api_evaluation *e, const api_vector *v)
+{
+    size_t  chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_seats(e, chunks);
+    reading r = {e, v, api_take(e, seats * e->lanes * v->n * sizeof *r.scratch)};
+    return r.scratch && api_do_parts(e, seats, chunks, read_chunk, &r);
 }
 
 bool api_batch_read(api_evaluation *e, const api_vector *v)
 {
-    size_t  extent[API_PACKED_RANK], chunks = (e->blocks + e->chunk - 1) / e->chunk;
-    bool    batch = is_batch(v->value), packed = batch && api_node_packed(v->value, extent) == 2 && extent[1] == v->n;
-    size_t  seats = packed ? api_seats(e, chunks) : 1;
-    reading r     = {e, v, api_take(e, seats * e->lanes * v->n * sizeof *r.scratch)};
-    if (!r.scratch) return false;
-    if (!batch) return read_flat(e, v, r.scratch);
-    return packed ? api_do_parts(e, seats, chunks, read_chunk, &r) : fail_rows(e, v, r.scratch);
+    size_t extent[API_PACKED_RANK];
+    bool   batch = is_batch(v->value), packed = batch && api_node_packed(v->value, extent) == 2 && extent[1] == v->n;
+    if (packed && !e->held) return read_all(e, v);
+    if (packed) {
+        e->batches[e->n_batches++] = *v;
+        return true;
+    }
+    double *values = api_take(e, v->n * sizeof *values);
+    return values && (batch ? fail_rows(e, v, values) : read_flat(e, v, values));
+}
+
+/* --- window by window ------------------------------------------------------------------------------------------- */
+
+bool api_batch_read_blocks(api_evaluation *e, size_t begin, size_t end)
+{
+    for (size_t i = 0; i < e->n_batches; i++)
+        if (!read_blocks(e, &e->batches[i], begin, end, api_window_rows(e))) return false;
+    return true;
+}
+
+bool api_batch_check(api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_batches; i++)
+        for (e->first = 0; e->first < e->blocks; e->first += e->window) {
+            size_t end = e->first + e->window < e->blocks ? e->first + e->window : e->blocks;
+            if (!api_watch_check(e->input->watch, e->problem) ||
+                !read_blocks(e, &e->batches[i], e->first, end, api_window_rows(e)))
+                return false;
+        }
+    return true;
 }

@@ -12,9 +12,12 @@ typedef struct api_vector {
     const int         *order; /* number i of a row is names[order[i]]; NULL: i */
     double            *lanes; /* where number k of a state goes: entry first + k of `stride` */
     size_t             stride, first;
+    size_t             n_bounds; /* that hold for the numbers of a state; `check` knows what to say when they do not */
+    const dyn_bound   *bounds;
     /* Looks at (and may change) `lanes` states, number k of a state, in the model's order, being values[k * stride]
      * and those of the next state one further; NULL: nothing to check. False when one is bad: with a problem, which
-     * api_vector_entry helps to say, when `row` is the place of the one state given, without when it is NULL. */
+     * api_vector_entry helps to say, when `row` is the place of the one state given; without, and not looking at what
+     * bounds say, when it is NULL. */
     bool (*check)(const api_evaluation *e, const struct api_vector *vector, double *values, size_t stride, size_t lanes,
                   const api_place *row);
 } api_vector;
@@ -31,8 +34,15 @@ bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place
 /* Notes a batch of so many rows. */
 bool api_batch_rows(api_evaluation *e, size_t rows, const api_place *at);
 
-/* Reads it into its lanes: a flat one into all states, padding filled with a copy of the last state. */
+/* Reads it into its lanes, padding filled with a copy of the last state: a flat one into all states, of a batch those
+ * that are held, which with a window (window.h) are none yet: then `vector` is kept, with all that it points to. */
 bool api_batch_read(api_evaluation *e, const api_vector *vector);
+
+/* Reads blocks [begin, end), which are held, of what was kept. */
+bool api_batch_read_blocks(api_evaluation *e, size_t begin, size_t end);
+
+/* Whether everything that was kept is as it should be; false with the problem of the first that is not. */
+bool api_batch_check(api_evaluation *e);
 
 /* Pointer to the number that is entry `k` in the model's order, in the row or object at `row`. */
 api_place api_vector_entry(const api_vector *vector, const api_place *row, size_t k);

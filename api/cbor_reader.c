@@ -96,20 +96,24 @@ static bool read_number(reader *r, const api_cbor_item *item)
     return api_build_number(&r->build, item->number);
 }
 
-/* 422 at number i of an array of that shape. */
-static bool fail_infinite(reader *r, const api_node *array, size_t i)
+/* A batch of states is looked at on its way into lanes (state.c). */
+static bool is_batch_of_states(const reader *r, const api_node *array)
 {
-    api_pointer at   = api_build_pointer(&r->build);
-    size_t      size = 1, index;
-    for (size_t axis = 0; axis < array->rank; axis++)
-        size *= array->extent[axis];
-    for (size_t axis = 0; axis < array->rank; axis++) {
-        size /= array->extent[axis];
-        index = i / size;
-        i %= size;
-        at = api_pointer_index(&at, index);
-    }
-    return api_fail(r->cursor.problem, API_NON_FINITE, api_pointer_text(&at), "the number is not finite");
+    const api_open_value *top = r->build.open;
+    if (r->build.depth != 1 || !top->object || array->rank != 2) return false;
+    int f = 0;
+    while (f < API_STATE_FIELDS && strcmp(api_field_names[f], top->key) != 0)
+        f++;
+    return f < API_STATE_FIELDS;
+}
+
+/* False with 422 at the first number that is not finite. */
+static bool look_at(reader *r, const api_node *array, size_t numbers)
+{
+    size_t infinite = api_node_infinite(array, numbers);
+    if (infinite == numbers) return true;
+    api_pointer at = api_build_pointer(&r->build);
+    return api_fail_infinite(r->cursor.problem, &at, array, infinite);
 }
 
 /* The content of a typed array, of which `array` says the shape: all its extents, or rank 0 for what is there. */
@@ -130,12 +134,11 @@ static bool read_typed(reader *r, uint64_t tag, api_node *array)
     if (numbers != content.length / width)
         return fail(r, API_WRONG_SHAPE, "%zu numbers given, the extents' product is %zu", content.length / width,
                     numbers);
-    array->kind     = API_ARRAY;
-    array->packing  = floats ? API_FLOATS : API_DOUBLES;
-    array->numbers  = content.bytes;
-    size_t infinite = api_node_infinite(array, numbers);
-    if (infinite < numbers) return fail_infinite(r, array, infinite);
-    return api_build_packed(&r->build, array);
+    array->kind    = API_ARRAY;
+    array->packing = floats ? API_FLOATS : API_DOUBLES;
+    array->numbers = content.bytes;
+    array->unseen  = is_batch_of_states(r, array);
+    return (array->unseen || look_at(r, array, numbers)) && api_build_packed(&r->build, array);
 }
 
 /* --- multi-dimensional arrays: tag 40 on [extents, numbers], row-major ------------------------------------------ */
@@ -275,6 +278,29 @@ static bool step(reader *r)
     return read_value(r, &item);
 }
 
+static bool read_all(reader *r)
+{
+    do
+        if (!step(r)) return false;
+    while (r->build.depth > 0);
+    return r->cursor.at == r->cursor.length ||
+           api_cbor_fail(&r->cursor, r->cursor.at, "%zu bytes follow the one item of the body",
+                         r->cursor.length - r->cursor.at);
+}
+
+/* What nobody has looked at yet stands before what is wrong. */
+static bool fail_first(reader *r)
+{
+    api_problem     late  = *r->cursor.problem;
+    const api_node *whole = &r->build.root;
+    bool            read  = api_node_is(whole, API_OBJECT); /* else members of it, and of others, are on the stack */
+    api_problem_clear(r->cursor.problem);
+    if (api_look_at(r->cursor.problem, read ? whole->items : r->build.stack,
+                    read ? api_node_size(whole) : r->build.used))
+        *r->cursor.problem = late;
+    return false;
+}
+
 bool api_read_cbor(api_evaluation *e, const char *body, size_t length, api_node *root)
 {
     reader r = {.cursor = {.body = (const unsigned char *)body, .length = length, .problem = e->problem}};
@@ -283,10 +309,7 @@ bool api_read_cbor(api_evaluation *e, const char *body, size_t length, api_node 
                         UINT32_MAX);
     r.levels = api_take(e, e->call->api->limits.nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, e, 0)) return false;
-    do
-        if (!step(&r)) return false;
-    while (r.build.depth > 0);
+    if (!read_all(&r)) return fail_first(&r);
     *root = r.build.root;
-    return r.cursor.at == length ||
-           api_cbor_fail(&r.cursor, r.cursor.at, "%zu bytes follow the one item of the body", length - r.cursor.at);
+    return true;
 }

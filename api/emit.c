@@ -162,18 +162,14 @@ void api_emit_integer(api_emit *e, long long value)
 
 void api_emit_number(api_emit *e, double value)
 {
-    char     text[API_NUMBER_ROOM];
-    uint64_t bits;
+    char text[API_NUMBER_ROOM];
     api_emit_begin_value(e);
     if (!isfinite(value)) {
         e->failed = true;
     } else if (is_json(e)) {
         api_emit_put(e, text, e->to ? api_number_write(value, text) : API_NUMBER_MAX);
     } else {
-        memcpy(&bits, &value, sizeof bits);
-        bits = __builtin_bswap64(bits);
-        api_emit_put(e, (unsigned char[]){CBOR_DOUBLE}, 1);
-        api_emit_put(e, &bits, sizeof bits);
+        api_emit_double(e, value);
     }
 }
 

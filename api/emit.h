@@ -12,6 +12,7 @@
  * write, exactly but for numbers in JSON, each of which counts as the longest. Whatever goes wrong (no room, a number
  * that is not finite) sets `failed` for good; check once, with api_emit_done. */
 #pragma once
+#include "../dynamics/dynamics.h"
 #include "buffer.h"
 #include "negotiate.h"
 
@@ -62,22 +63,23 @@ static inline void api_emit_number_member(api_emit *e, const char *key, double v
 
 /* --- arrays of numbers ------------------------------------------------------------------------------------------ */
 
-/* As kernels leave them: entry k of state s is at[(s / width * entries + k) * width + s % width]. Row-major numbers in
- * sequence are one state of width 1. In CBOR such an array is a typed array (RFC 8746): tag 86 for one dimension, tag
- * 40 over it for more, a plain float for none. */
+/* As kernels leave them: entry k of state s, of which the lanes begin with state `first`, is, with s counted from
+ * there, at[(s / W * entries + k) * W + s % W]. In CBOR such an array is a typed array (RFC 8746): tag 86 for one
+ * dimension, tag 40 over it for more, a plain float for none. */
 typedef struct api_lanes {
-    const double *at;
-    size_t        width, entries;
-    size_t        states;
-    bool          batched; /* whether the states are the first dimension; else there is one */
-    size_t        group;   /* of a batch, states that make one row: one more dimension behind it; 0: a state is a row */
-    size_t        rank, extent[API_EMIT_RANK];
-    const int    *order; /* for axes that are turned: place i holds entry order[i] */
-    bool          turned[API_EMIT_RANK];
+    const double      *at;
+    const dyn_kernels *kernels; /* of width W */
+    size_t             entries;
+    size_t             first, states; /* `states` of the whole array */
+    bool               batched;       /* whether the states are the first dimension; else there is one */
+    size_t             group;         /* of a batch, states that make one row: one more dimension behind it; 0: a state
+                                       * is a row */
+    size_t     rank, extent[API_EMIT_RANK];
+    const int *order; /* place i of a state's row-major numbers has entry order[i]; NULL: i */
 } api_lanes;
 
-/* The whole array, or its states range after range in order between begin and end. False at a number that is not
- * finite: `fault` is its place in the row-major answer, states first. */
+/* The whole array, or its states range after range in order between begin and end; ranges begin with a block of lanes.
+ * False at a number that is not finite: `fault` is its place in the row-major answer, states first. */
 void api_emit_lanes_begin(api_emit *e, const api_lanes *a);
 bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault);
 void api_emit_lanes_end(api_emit *e, const api_lanes *a);

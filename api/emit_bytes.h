@@ -55,6 +55,16 @@ static inline void api_emit_head(api_emit *e, unsigned major, uint64_t argument)
     api_emit_put(e, head, api_cbor_head(head, major, argument));
 }
 
+/* A float of 64 bits. */
+static inline void api_emit_double(api_emit *e, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = __builtin_bswap64(bits);
+    api_emit_put(e, (unsigned char[]){CBOR_DOUBLE}, 1);
+    api_emit_put(e, &bits, sizeof bits);
+}
+
 /* Counts a value in what is open, and separates it from the one before. Everything that is written begins with it. */
 void api_emit_begin_value(api_emit *e);
 

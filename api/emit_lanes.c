@@ -12,35 +12,33 @@ static size_t count_of(const api_lanes *a)
     return n;
 }
 
+static size_t width_of(const api_lanes *a)
+{
+    return (size_t)a->kernels->lanes;
+}
+
+/* The block of lanes that a state begins. */
+static const double *block_at(const api_lanes *a, size_t state)
+{
+    return a->at + (state - a->first) * a->entries;
+}
+
 static const double *state_at(const api_lanes *a, size_t state)
 {
-    return a->at + (state / a->width * a->entries) * a->width + state % a->width;
+    size_t lane = (state - a->first) % width_of(a);
+    return block_at(a, state - lane) + lane;
 }
 
-static bool is_turned(const api_lanes *a)
+/* The number that stands at `place` of a state's. */
+static double number_at(const api_lanes *a, const double *state, size_t place)
 {
-    for (size_t axis = 0; axis < a->rank; axis++)
-        if (a->turned[axis]) return true;
-    return false;
-}
-
-/* Entry of a state that stands at `place` of its row-major answer. */
-static size_t entry_at(const api_lanes *a, size_t place)
-{
-    size_t entry = 0, stride = 1;
-    for (size_t axis = a->rank; axis-- > 0;) {
-        size_t i = place % a->extent[axis];
-        place /= a->extent[axis];
-        entry += stride * (a->turned[axis] && a->order ? (size_t)a->order[i] : i);
-        stride *= a->extent[axis];
-    }
-    return entry;
+    return state[(a->order ? (size_t)a->order[place] : place) * width_of(a)];
 }
 
 static size_t find_fault(const api_lanes *a, size_t first)
 {
     size_t n = count_of(a), place = first * n;
-    while (isfinite(state_at(a, place / n)[entry_at(a, place % n) * a->width]))
+    while (isfinite(number_at(a, state_at(a, place / n), place % n)))
         place++;
     return place;
 }
@@ -59,16 +57,18 @@ static size_t text_bound(const api_lanes *a)
     return bytes + arrays * (API_NUMBER_MAX + 1);
 }
 
-/* Writes the subarray below `axis`, which begins at `at` and has `count` numbers; NULL: one is not finite. */
-static char *write_axis(const api_lanes *a, size_t axis, const double *at, size_t count, char *to)
+/* Writes the subarray below `axis`, which has `count` numbers from `place` on; NULL: one is not finite. */
+static char *write_axis(const api_lanes *a, size_t axis, const double *state, size_t place, size_t count, char *to)
 {
-    if (axis == a->rank) return isfinite(*at) ? to + api_number_write(*at, to) : NULL;
+    if (axis == a->rank) {
+        double number = number_at(a, state, place);
+        return isfinite(number) ? to + api_number_write(number, to) : NULL;
+    }
     size_t n = a->extent[axis], below = n > 0 ? count / n : 0;
     *to++ = '[';
     for (size_t i = 0; i < n; i++) {
-        size_t k = a->turned[axis] ? (size_t)a->order[i] : i;
         if (i > 0) *to++ = ',';
-        to = write_axis(a, axis + 1, at + k * below * a->width, below, to);
+        to = write_axis(a, axis + 1, state, place + i * below, below, to);
         if (!to) return NULL;
     }
     *to++ = ']';
@@ -83,7 +83,7 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
         if (!from) break;
         if (state > 0) *to++ = ',';
         if (a->group > 0 && state % a->group == 0) *to++ = '[';
-        to = write_axis(a, 0, state_at(a, state), n, to);
+        to = write_axis(a, 0, state_at(a, state), 0, n, to);
         if (!to) return false;
         if (a->group > 0 && (state + 1) % a->group == 0) *to++ = ']';
         e->to->length += (size_t)(to - from);
@@ -134,42 +134,14 @@ static void emit_empty(api_emit *e, size_t rank, const size_t *extent)
     api_emit_end(e);
 }
 
-static unsigned char *put_double(unsigned char *to, double value, bool *finite)
-{
-    *finite &= isfinite(value) != 0;
-    memcpy(to, &value, sizeof value);
-    return to + sizeof value;
-}
-
-static unsigned char *copy_turned(const api_lanes *a, size_t axis, const double *at, size_t count, unsigned char *to,
-                                  bool *finite)
-{
-    if (axis == a->rank) return put_double(to, *at, finite);
-    size_t n = a->extent[axis], below = count / n;
-    for (size_t i = 0; i < n; i++) {
-        size_t k = a->turned[axis] ? (size_t)a->order[i] : i;
-        to       = copy_turned(a, axis + 1, at + k * below * a->width, below, to, finite);
-    }
-    return to;
-}
-
 static bool write_bytes(api_emit *e, const api_lanes *a, size_t first, size_t states)
 {
-    bool           turned = is_turned(a), finite = true;
-    size_t         n  = count_of(a);
-    unsigned char *to = (unsigned char *)api_buffer_room(e->to, states * n * sizeof(double));
+    size_t n = count_of(a), bytes = states * n * sizeof(double);
+    char  *to = api_buffer_room(e->to, bytes);
     if (!to) return true;
-    for (size_t state = first; state < first + states; state++) {
-        const double *at = state_at(a, state);
-        if (turned) {
-            to = copy_turned(a, 0, at, n, to, &finite);
-            continue;
-        }
-        for (size_t k = 0; k < n; k++)
-            to = put_double(to, at[k * a->width], &finite);
-    }
-    if (finite) e->to->length += states * n * sizeof(double);
-    return finite;
+    if (!a->kernels->to_rows(block_at(a, first), a->entries, n, a->order, to, states)) return false;
+    e->to->length += bytes;
+    return true;
 }
 
 /* --- both ------------------------------------------------------------------------------------------------------- */
@@ -184,9 +156,9 @@ void api_emit_lanes_begin(api_emit *e, const api_lanes *a)
         api_emit_typed(e, rank, extent);
     } else if (a->batched) {
         api_emit_array(e);
-    } else if (e->media == API_MEDIA_JSON) {
+    } else {
         api_emit_begin_value(e);
-    } /* else api_emit_number does it */
+    }
 }
 
 bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault)
@@ -195,7 +167,7 @@ bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t
     bool   json = e->media == API_MEDIA_JSON, good = true;
     if (n == 0) return true;
     if (!json && !a->batched && a->rank == 0) {
-        api_emit_number(e, e->to ? *a->at : 0);
+        api_emit_double(e, e->to ? *a->at : 0);
         good = !e->to || isfinite(*a->at);
     } else if (!e->to) {
         e->bytes += json ? states * text_bound(a) + API_NUMBER_ROOM : states * n * sizeof(double);
@@ -215,7 +187,7 @@ void api_emit_lanes_end(api_emit *e, const api_lanes *a)
 
 void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size_t *extent)
 {
-    api_lanes a = {.at = values, .width = 1, .states = 1, .rank = rank};
+    api_lanes a = {.at = values, .kernels = dyn_kernels_at(0), .states = 1, .rank = rank}; /* one lane */
     size_t    fault;
     memcpy(a.extent, extent, rank * sizeof *extent);
     api_emit_lanes_begin(e, &a);

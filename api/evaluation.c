@@ -1,8 +1,11 @@
 /* evaluation.c - the way of one request for dynamics: see evaluation.h. */
 #include "evaluation.h"
+#include "batch.h"
 #include "closing.h"
+#include "node_read.h"
 #include "operation.h"
 #include "parts.h"
+#include "window.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,11 +32,6 @@ void *api_take(api_evaluation *e, size_t bytes)
     return memory;
 }
 
-double *api_take_lanes(api_evaluation *e, size_t entries)
-{
-    return api_take(e, e->blocks * e->lanes * entries * sizeof(double));
-}
-
 double *api_take_zeroed(api_evaluation *e, size_t count, bool *room)
 {
     double *numbers = api_take(e, count * sizeof *numbers);
@@ -45,9 +43,9 @@ double *api_take_zeroed(api_evaluation *e, size_t count, bool *room)
 /* --- results ---------------------------------------------------------------------------------------------------- */
 
 /* Blocks that an operation evaluates at a time. */
-static size_t step_of(const api_asked *asked, size_t chunk)
+static size_t step_of(const api_asked *asked, size_t blocks)
 {
-    return asked->operation->one_by_one || asked->one_by_one ? 1 : chunk;
+    return asked->operation->one_by_one || asked->one_by_one ? 1 : blocks;
 }
 
 static bool take_results(api_evaluation *e, api_asked *asked)
@@ -64,8 +62,8 @@ static bool take_spare(api_evaluation *e, api_asked *asked)
 {
     const api_operation *operation = asked->operation;
     if (!operation->spare) return true;
-    size_t entries = operation->spare(e->model, asked);
-    asked->spare   = api_take(e, entries * step_of(asked, e->chunk) * e->lanes * sizeof(double));
+    size_t entries = operation->spare(e->model, asked), blocks = e->window < e->chunk ? e->window : e->chunk;
+    asked->spare = api_take(e, entries * step_of(asked, blocks) * e->lanes * sizeof(double));
     return asked->spare != NULL;
 }
 
@@ -91,6 +89,7 @@ static bool take_seats(api_evaluation *e, size_t n, api_evaluation **seats)
         seat->asked          = api_take(e, e->n_asked * sizeof *e->asked);
         if (!seat->asked) return false;
         memcpy(seat->asked, e->asked, e->n_asked * sizeof *e->asked);
+        if (e->held && !api_window_copy(e, seat)) return false;
         if (!take_room(e, seat)) return false;
     }
     return true;
@@ -168,13 +167,54 @@ static bool in_order(const api_evaluation *e)
     return false;
 }
 
-static bool evaluate(api_evaluation *e)
+/* All states are held: evaluated first, then written. */
+static bool fill_chunk(void *arg, size_t place, size_t part, api_problem *problem)
 {
-    size_t          chunks = (e->blocks + e->chunk - 1) / e->chunk, n = in_order(e) ? 1 : api_seats(e, chunks);
-    api_evaluation *seats;
+    (void)place;
+    const api_evaluation *e     = arg;
+    size_t                begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
+    return api_answer_fill(e, part, begin, end, problem);
+}
+
+static bool evaluate_held(api_evaluation *e, size_t bound)
+{
+    size_t          chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_seats(e, chunks);
+    size_t          n = in_order(e) ? 1 : seats;
+    api_evaluation *each;
+    return begin(e) && take_seats(e, n, &each) && api_do_parts(e, n, chunks, evaluate_chunk, each) && finish(e) &&
+           api_answer_open(e, bound, seats > 1) && api_do_parts(e, seats, chunks, fill_chunk, e);
+}
+
+/* Read, evaluated and written window by window. */
+static bool pass_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+{
+    api_evaluation *e     = (api_evaluation *)arg + place;
+    size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
+    e->problem = problem;
+    for (e->first = begin; e->first < end; e->first += e->window) {
+        size_t last = e->first + e->window < end ? e->first + e->window : end;
+        if (!api_batch_read_blocks(e, e->first, last) || !evaluate_blocks(e, e->first, last) ||
+            !api_answer_fill(e, part, e->first, last, problem))
+            return false;
+    }
+    return true;
+}
+
+static bool evaluate_windows(api_evaluation *e, size_t bound)
+{
+    size_t          chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_seats(e, chunks);
+    api_evaluation *each;
+    return api_answer_open(e, bound, seats > 1) && take_seats(e, seats, &each) &&
+           api_do_parts(e, seats, chunks, pass_chunk, each);
+}
+
+static bool evaluate(api_evaluation *e, size_t bound)
+{
     for (size_t i = 0; i < e->n_asked; i++)
         if (!take_results(e, &e->asked[i])) return false;
-    return begin(e) && take_seats(e, n, &seats) && api_do_parts(e, n, chunks, evaluate_chunk, seats) && finish(e);
+    if (!(e->held ? evaluate_windows(e, bound) : evaluate_held(e, bound))) return false;
+    api_answer_close(e);
+    return true;
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
@@ -196,37 +236,26 @@ static bool prepare(api_evaluation *e)
     return true;
 }
 
-/* Everything that can be wrong with the request is found here, before anything is evaluated. */
+/* Everything that can be wrong with the request is found here, before anything is evaluated, but for the numbers of
+ * batches that are read window by window. */
 static bool decode(api_evaluation *e, const api_node *request, size_t *answer_bytes)
 {
     if (!api_decode_asked(e, request) || !api_closing_begin(e) || !api_decode_joints(e) ||
         !api_decode_surroundings(e) || !api_measure_state(e) || !api_closing_measure(e) || !api_measure_wrenches(e) ||
-        !check_rows(e))
+        !check_rows(e) || !api_window_open(e))
         return false;
-    e->blocks = (api_states(e) + e->lanes - 1) / e->lanes;
-    e->chunk  = e->blocks < API_CHUNK / e->lanes ? e->blocks : API_CHUNK / e->lanes;
     return api_answer_bound(e, answer_bytes) && api_decode_payload(e) && api_decode_state(e) && api_closing_decode(e) &&
            api_decode_wrenches(e) && prepare(e);
 }
 
 enum { WORTH_FITTING = 4096 /* bytes */ };
 
-/* Writes the answer into memory of the greatest size it may have, then gives back what was not used. */
+/* Gives back what was not used of the greatest size that the answer might have had. */
 static bool reply(api_evaluation *e, size_t bound)
 {
-    api_call  *call = e->call;
-    api_buffer buffer;
-    if (!api_claim(call, bound, e->problem)) return false; /* stays claimed until the call ends */
-    api_buffer_init(&buffer, bound);
-    if (!api_buffer_room(&buffer, bound))
-        return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for an answer of up to %zu bytes", bound);
-    if (!api_answer_write(e, &buffer)) {
-        api_buffer_free(&buffer);
-        return false;
-    }
+    api_call *call = e->call;
     api_reply_header(call, "Model-Revision", e->model->revision);
-    if (!api_reply_body(call, 200, api_media_type(call->media), &buffer, e->problem)) return false;
-    if (bound - call->reply.length < WORTH_FITTING) return true;
+    if (!api_reply_body(call, 200, api_media_type(call->media), &e->body, e->problem)) return false;
     char *fitted = realloc(call->reply.body, call->reply.length + 1);
     if (!fitted) return true;
     call->reply.body = fitted;
@@ -234,8 +263,23 @@ static bool reply(api_evaluation *e, size_t bound)
     return true;
 }
 
+/* What is wrong with the numbers of a request goes before all else that is found later: it has been there first. */
+static bool fail_first(api_evaluation *e, const api_node *request)
+{
+    api_problem  late    = *e->problem;
+    api_problem *problem = e->problem;
+    api_problem_clear(problem);
+    if (!api_look_at(problem, request->items, api_node_is(request, API_OBJECT) ? api_node_size(request) : 0))
+        problem->row = api_pointer_row(problem->pointer);
+    else if (api_batch_check(e))
+        *problem = late;
+    return false;
+}
+
 bool api_evaluate(api_evaluation *e, const api_node *request)
 {
     size_t bound = 0;
-    return decode(e, request, &bound) && evaluate(e) && reply(e, bound);
+    bool   done  = decode(e, request, &bound) && evaluate(e, bound) && reply(e, bound);
+    api_buffer_free(&e->body);
+    return done || fail_first(e, request);
 }

@@ -3,6 +3,9 @@
  *     decode (fields.c, state.c, wrenches.c, payload.c)  ->  lanes  ->  kernels (one file per operation)  ->
  *     lanes  ->  answer.c
  *
+ * States that have nothing to do with each other go this way a window at a time (window.h), so that lanes stay in
+ * cache.
+ *
  * Everything lies in the worker's scratch memory, claimed from the common budget, and goes when the request ends. */
 #pragma once
 #include "call.h"
@@ -108,7 +111,14 @@ typedef struct api_evaluation {
     size_t             rows;
     size_t             samples; /* states of every row, one more dimension of the answer; 0: a row is a state */
     size_t             blocks;  /* of all states */
-    size_t             chunk;   /* blocks evaluated at a time */
+    size_t             chunk;   /* blocks between two looks at the watch */
+    size_t             window;  /* blocks that lanes hold, */
+    size_t             first;   /* which begin with this one */
+    double            *held;    /* lanes of a window, with room for a block's rows behind (window.h); NULL: all states
+                                 * are held, wherever */
+    size_t             entries, entries_held; /* of a state in it: that there are, and that are in use */
+    size_t             n_batches;
+    struct api_vector *batches;                /* [n_batches] what is read window by window */
     const api_node    *given[API_FIELD_COUNT]; /* the request's fields; NULL: absent */
     api_set            there;                  /* which of them there are */
     bool               batched;                /* whether any input was */
@@ -123,6 +133,9 @@ typedef struct api_evaluation {
     size_t             n_asked;
     api_asked         *asked;    /* [n_asked] */
     bool               combined; /* `evaluate`: the answer is keyed by operation */
+    size_t             n_arrays; /* in the answer, */
+    struct api_answer *answer;   /* of which this is the plan, */
+    api_buffer         body;     /* and this what is sent */
     size_t             claimed;  /* bytes of the budget that go back when the request ends, */
     size_t             used;     /* of which so many are in use */
 } api_evaluation;
@@ -132,7 +145,7 @@ bool api_evaluate(api_evaluation *e, const api_node *request);
 
 /* Scratch memory until the end of the request: NULL with a problem when it does not fit. Not cleared. */
 void   *api_take(api_evaluation *e, size_t bytes);
-double *api_take_lanes(api_evaluation *e, size_t entries); /* of all states */
+double *api_take_lanes(api_evaluation *e, size_t entries); /* of the states that are held: window.h */
 /* Numbers, all 0, for those who take many: `*room` becomes false when they do not fit. */
 double *api_take_zeroed(api_evaluation *e, size_t count, bool *room);
 
@@ -145,10 +158,16 @@ static inline size_t api_states(const api_evaluation *e)
     return e->samples > 0 ? e->rows * e->samples : e->rows;
 }
 
-/* Block `block` of lanes with so many entries a state; NULL stays NULL. */
+/* What stands behind so many blocks of lanes with so many entries a state. */
+static inline double *api_behind(const api_evaluation *e, double *lanes, size_t entries, size_t blocks)
+{
+    return lanes + blocks * entries * e->lanes;
+}
+
+/* Block `block`, one of those that are held, of lanes with so many entries a state; NULL stays NULL. */
 static inline double *api_block(const api_evaluation *e, double *lanes, size_t entries, size_t block)
 {
-    return lanes ? lanes + block * entries * e->lanes : NULL;
+    return lanes ? api_behind(e, lanes, entries, block - e->first) : NULL;
 }
 static inline const double *api_state_block(const api_evaluation *e, api_field field, size_t block)
 {
@@ -185,4 +204,11 @@ bool api_decode_wrenches(api_evaluation *e);
 
 /* Most bytes of the answer; false (413) when that is over the limit. */
 bool api_answer_bound(api_evaluation *e, size_t *bytes);
-bool api_answer_write(api_evaluation *e, api_buffer *buffer);
+/* Claims memory of that size, for e->body, and puts everything into it but the arrays, each of which gets the room it
+ * may need at most. `apart`: chunks will be filled in any order. */
+bool api_answer_open(api_evaluation *e, size_t bytes, bool apart);
+/* Fills in blocks [begin, end), which are held, of chunk `chunk`; those of a chunk in order. Different chunks may be
+ * filled in at the same time. False at a number that is not finite. */
+bool api_answer_fill(const api_evaluation *e, size_t chunk, size_t begin, size_t end, api_problem *problem);
+/* Moves together what did not need all of its room. */
+void api_answer_close(api_evaluation *e);

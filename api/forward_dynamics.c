@@ -149,10 +149,10 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
 {
     double *qdd = api_result_block(e, asked, QDD, block), *singular = asked->spare,
-           *next = api_block(e, asked->spare, 1, blocks);
+           *next = api_behind(e, asked->spare, 1, blocks);
     if (!qdd) {
         qdd  = next;
-        next = api_block(e, next, e->model->nv, blocks);
+        next = api_behind(e, next, e->model->nv, blocks);
     }
     if (!find_qdd(e, singular, qdd, block, blocks)) return false;
     if (asked->contact) return hold(e, asked, block, next, qdd);

@@ -53,7 +53,7 @@ static const double *find_qdd(const api_evaluation *e, const api_asked *asked, s
          .wrenches = api_wrench_block(e, block),
          .driven   = asked->driven,
          .given    = api_state_block(e, API_QDD, block),
-         .qdd      = qdd ? qdd : api_block(e, asked->spare, 1, blocks),
+         .qdd      = qdd ? qdd : api_behind(e, asked->spare, 1, blocks),
          .singular = asked->spare,
     };
     e->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);

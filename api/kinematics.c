@@ -55,9 +55,9 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
 {
-    /* The lanes of `poses` hold all positions first, then all orientations: see api_answer_write. */
+    /* The lanes of `poses` hold all positions first, then all orientations: see answer.c. */
     double        *positions    = asked->result[POSES];
-    double        *orientations = api_block(e, positions, 3 * asked->n_frames, e->blocks);
+    double        *orientations = positions ? api_behind(e, positions, 3 * asked->n_frames, e->window) : NULL;
     dyn_kinematics io           = {
                   .q            = api_state_block(e, API_Q, block),
                   .qd           = api_state_block(e, API_QD, block),

@@ -242,6 +242,21 @@ static bool name_motors(api_model *model, const api_document *document)
     return true;
 }
 
+/* The positions of joints that turn, s = ratio q + offset. */
+static bool list_angles(api_model *model)
+{
+    const dyn_model *dyn = model->dyn;
+    model->angles        = api_arena_take(&model->arena, dyn->n_bodies, sizeof *model->angles);
+    for (size_t i = 0; model->angles && i < dyn->n_bodies; i++) {
+        const dyn_body *body  = &dyn->body[i];
+        int             place = api_place_of(model, body);
+        if (place >= 0 && dyn_body_has_angle(body))
+            model->angles[model->n_angles++] = (dyn_bound){
+                .entry = (size_t)place, .ratio = body->ratio, .offset = body->offset, .most = DYN_MAX_ANGLE};
+    }
+    return model->angles != NULL;
+}
+
 /* --- document and revision ------------------------------------------------------------------------------------- */
 
 /* First 128 bits of SHA-256, in hex. */
@@ -283,7 +298,7 @@ static bool assemble(api_model *model, const json_t *in, const char *name, size_
         !name_joints(model, document) || !name_motors(model, document))
         return no_memory(reader->problem);
     if (!api_loops_build(model, document, reader)) return false;
-    if (!print_document(model, document->canonical)) return no_memory(reader->problem);
+    if (!list_angles(model) || !print_document(model, document->canonical)) return no_memory(reader->problem);
     model->bytes = sizeof *model + model->arena.bytes + model->dyn->bytes + model->document_length +
                    json_array_size(model->report) * 512;
     return true;

@@ -52,7 +52,9 @@ typedef struct api_model {
     size_t          n_movers;    /* joints, then motor coordinates: what has rotor inertia and friction of its own */
     const char    **mover_names; /* [n_movers] */
     size_t          n_motors;
-    api_motor_name *motors;         /* [n_motors], document order */
+    api_motor_name *motors; /* [n_motors], document order */
+    size_t          n_angles;
+    dyn_bound      *angles;         /* [n_angles] where sine and cosine are accurate, of entries of q */
     const struct api_loops *loops;  /* NULL: a tree; else nq, nv and the names are of actuated coordinates (loops.h) */
     json_t                 *report; /* [{"severity","code","where","text"}...] */
     char                   *document; /* canonical, JSON, with its name */

@@ -172,6 +172,11 @@ void api_node_numbers(const api_node *node, size_t first, size_t count, double *
         memcpy(to, from, count * sizeof *to);
 }
 
+const void *api_node_doubles(const api_node *node, size_t first)
+{
+    return node->packing == API_DOUBLES ? node->numbers + first * sizeof(double) : NULL;
+}
+
 /* 0 x is 0 but for an x that is not finite. Four sums of vectors, so that memory is what limits it. */
 #define ANY_INFINITE(name, type, wide)                                                                                 \
     static bool name(const unsigned char *at, size_t count)                                                            \

@@ -1,7 +1,8 @@
 /* node.h - a request for dynamics as a tree of values, whatever encoding it came in. Whatever decodes a request
  * looks at nodes alone. Arrays of numbers, of equal rows of numbers, and of equal tables
  * of such rows are packed: one block of numbers instead of a node for each, in memory of the request or, from CBOR,
- * where they stand in the body. Numbers are finite, texts are UTF-8 without U+0000, and an object has every key once.
+ * where they stand in the body. Numbers are finite, but for what the reader has left `unseen`: batches of states, on
+ * their way into lanes, where it costs least. Texts are UTF-8 without U+0000, and an object has every key once.
  *
  * Nodes live as long as the request's scratch memory and body. All functions may be called from any thread. */
 #pragma once
@@ -24,6 +25,7 @@ typedef struct api_node {
     uint8_t     kind;                    /* api_kind */
     uint8_t     rank;                    /* of packed numbers; 0: not packed */
     uint8_t     packing;                 /* api_packing */
+    bool        unseen;                  /* of packed numbers: nobody has looked yet whether they are finite */
     uint32_t    extent[API_PACKED_RANK]; /* of packed numbers; [0] else: items, members, bytes of text */
     union {
         double                 number;
@@ -61,6 +63,8 @@ const char *api_node_string(const api_node *node, size_t *length); /* of API_STR
 size_t api_node_packed(const api_node *node, size_t extent[API_PACKED_RANK]);
 /* Copies numbers [first, first + count) of a packed node. */
 void api_node_numbers(const api_node *node, size_t first, size_t count, double *to);
+/* Number `first` of a packed node as it stands, if they are doubles; NULL: they are not. */
+const void *api_node_doubles(const api_node *node, size_t first);
 
 /* --- for the readers -------------------------------------------------------------------------------------------- */
 

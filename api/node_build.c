@@ -222,8 +222,8 @@ bool api_build_close(api_builder *b)
     api_node  node  = {.kind = top.object ? API_OBJECT : API_ARRAY, .extent = {(uint32_t)n}, .items = items};
     if (!items) return false;
     memcpy(items, b->stack + top.first, n * sizeof *items);
-    b->used = top.first;
     if (top.object && !check_keys(b, &node)) return false;
+    b->used = top.first;
     return place(b, &node);
 }
 

@@ -12,3 +12,35 @@ bool api_read_request(api_evaluation *e, api_node *root)
     }
     return false;
 }
+
+static size_t count_of(const api_node *numbers)
+{
+    size_t n = 1;
+    for (size_t axis = 0; axis < numbers->rank; axis++)
+        n *= numbers->extent[axis];
+    return n;
+}
+
+bool api_look_at(api_problem *problem, const api_node *members, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t count    = count_of(&members[i]),
+               infinite = members[i].unseen ? api_node_infinite(&members[i], count) : count;
+        if (infinite == count) continue;
+        api_pointer root = api_pointer_root(), at = api_pointer_key(&root, members[i].key);
+        return api_fail_infinite(problem, &at, &members[i], infinite);
+    }
+    return true;
+}
+
+bool api_fail_infinite(api_problem *problem, const api_pointer *at, const api_node *numbers, size_t i)
+{
+    api_pointer entry = *at;
+    size_t      size  = count_of(numbers);
+    for (size_t axis = 0; axis < numbers->rank; axis++) {
+        size /= numbers->extent[axis];
+        entry = api_pointer_index(&entry, i / size);
+        i %= size;
+    }
+    return api_fail(problem, API_NON_FINITE, api_pointer_text(&entry), "the number is not finite");
+}

@@ -6,6 +6,13 @@
 /* The body of the evaluation's input, in the encoding that its head names. */
 bool api_read_request(api_evaluation *e, api_node *root);
 
+/* Looks at the numbers among an object's members that nobody has looked at yet; false with a problem at the first that
+ * is not finite. */
+bool api_look_at(api_problem *problem, const api_node *members, size_t n);
+
+/* 422 at number i of packed ones that stand at `at`. */
+bool api_fail_infinite(api_problem *problem, const api_pointer *at, const api_node *numbers, size_t i);
+
 /* Any JSON text. False with a problem: 400 with an offset, 422 with a pointer for what cannot be held, or 503. */
 bool api_read_json(api_evaluation *e, const char *text, size_t length, api_node *root);
 

@@ -54,17 +54,14 @@ bool api_measure_state(api_evaluation *e)
     return true;
 }
 
-/* Angles to which the kernels' sine and cosine are accurate: of the joint, s = ratio q + offset. */
-static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_body *body, const double *q,
-                        size_t lanes, const api_place *row)
+/* Of the joint, s = ratio q + offset. */
+static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_body *body, double q,
+                        const api_place *row)
 {
-    bool good = true;
-    for (size_t lane = 0; lane < lanes; lane++)
-        good &= fabs(body->ratio * q[lane] + body->offset) <= DYN_MAX_ANGLE;
-    if (good || !row) return good;
+    if (fabs(body->ratio * q + body->offset) <= DYN_MAX_ANGLE) return true;
     int       place = api_place_of(e->model, body);
     api_place at    = api_vector_entry(v, row, (size_t)place);
-    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad", v->names[place], *q,
+    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad", v->names[place], q,
                        DYN_MAX_ANGLE);
 }
 
@@ -83,16 +80,18 @@ bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t f
     return true;
 }
 
+/* Angles have bounds (api_model): only to say which is beyond is one looked at here. */
 static bool check_positions(const api_evaluation *e, const api_vector *v, double *q, size_t stride, size_t lanes,
                             const api_place *row)
 {
     const dyn_model *m = e->model->dyn;
+    if (!row && m->n_quaternions == 0) return true;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *body  = &m->body[i];
         int             place = api_place_of(e->model, body);
         if (place < 0) continue;
         double *own = q + (size_t)place * stride;
-        if (body->joint == DYN_REVOLUTE && !body->round && !check_angle(e, v, body, own, lanes, row)) return false;
+        if (row && dyn_body_has_angle(body) && !check_angle(e, v, body, *own, row)) return false;
         int quaternion = api_quaternion_of(body);
         if (quaternion >= 0 && !api_check_quaternion(e, v, (size_t)(place + quaternion),
                                                      own + (size_t)quaternion * stride, stride, lanes, row))
@@ -134,6 +133,8 @@ bool api_decode_state(api_evaluation *e)
         v.order      = e->order;
         v.stride     = v.n;
         v.check      = check_of[f];
+        v.n_bounds   = f == API_Q ? m->n_angles : 0;
+        v.bounds     = m->angles;
         v.lanes = e->state[f] = api_take_lanes(e, v.n);
         if (!v.lanes || !api_batch_read(e, &v)) return false;
     }

@@ -78,7 +78,7 @@ static double *take_vectors(api_evaluation *e, size_t n)
 {
     size_t  entries = 3 * n * e->scene.n_wrenches;
     double *lanes   = api_take_lanes(e, entries);
-    if (lanes) memset(lanes, 0, entries * e->blocks * e->lanes * sizeof *lanes);
+    if (lanes) memset(lanes, 0, entries * e->window * e->lanes * sizeof *lanes);
     return lanes;
 }
 
@@ -98,21 +98,24 @@ static bool read_vectors(api_evaluation *e, const api_node *wrench, const api_pl
     return true;
 }
 
+/* Places are kept as long as what is read there may be wrong. */
 bool api_decode_wrenches(api_evaluation *e)
 {
     const api_node *list  = e->given[API_WRENCHES];
-    api_place       at    = api_place_key(NULL, "wrenches");
+    size_t          n     = e->scene.n_wrenches;
     bool            rates = takes_rates(e);
-    if (e->scene.n_wrenches == 0) return true;
+    if (n == 0) return true;
+    api_place *at = api_take(e, (1 + n) * sizeof *at), *entry = at + 1;
     e->wrenches = take_vectors(e, VALUES);
-    if (!e->wrenches) return false;
+    if (!at || !e->wrenches) return false;
     if (rates && !(e->wrench_rates = take_vectors(e, RATES))) return false;
-    for (size_t i = 0; i < e->scene.n_wrenches; i++) {
-        api_node  wrench;
-        api_place entry = api_place_index(&at, i);
+    *at = api_place_key(NULL, "wrenches");
+    for (size_t i = 0; i < n; i++) {
+        api_node wrench;
+        entry[i] = api_place_index(at, i);
         if (!api_node_item(list, i, &wrench)) return false;
-        if (!read_vectors(e, &wrench, &entry, i, vectors, VALUES, e->wrenches)) return false;
-        if (rates && !read_vectors(e, &wrench, &entry, i, vectors + VALUES, RATES, e->wrench_rates)) return false;
+        if (!read_vectors(e, &wrench, &entry[i], i, vectors, VALUES, e->wrenches)) return false;
+        if (rates && !read_vectors(e, &wrench, &entry[i], i, vectors + VALUES, RATES, e->wrench_rates)) return false;
     }
     return true;
 }

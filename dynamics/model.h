@@ -196,6 +196,12 @@ typedef struct dyn_body {
                         * p_pc nor turn but NONE, for R = 1, or ZX then */
 } dyn_body;
 
+/* Whether the body's position is an angle that is read. */
+static inline bool dyn_body_has_angle(const dyn_body *body)
+{
+    return body->joint == DYN_REVOLUTE && !body->round;
+}
+
 /* Where a link of the description went. */
 typedef struct dyn_link_place {
     int      body; /* moving body it belongs to, or DYN_WORLD */

@@ -218,21 +218,31 @@ static void numbers(void **state)
     is(none_by_two, "[]", "80");
 }
 
-/* Two entries a state, of which the second is shown; states 0 to 2 of blocks of two. */
+/* Two entries a state, of which the second is shown, in lanes of any width that begin with a state that is not the
+ * first. */
+static const dyn_kernels *kernels;
+
 static void lanes(api_emit *e, bool batched, size_t rank)
 {
-    static const double at[] = {-1, -1, 1, 2, -1, -1, 3, INFINITY};
-    api_lanes           a    = {.at      = at + 2,
-                                .width   = 2,
-                                .entries = 2,
-                                .states  = batched ? 3 : 1,
-                                .batched = batched,
-                                .rank    = rank,
-                                .extent  = {1}};
-    size_t              fault;
+    enum { STATES = 3 };
+    _Alignas(DYN_ALIGN) double at[2 * STATES * DYN_MAX_LANES + 2 * DYN_MAX_LANES];
+    size_t                     W = (size_t)kernels->lanes, fault;
+    api_lanes                  a = {.at      = at + W,
+                                    .kernels = kernels,
+                                    .entries = 2,
+                                    .states  = batched ? STATES : 1,
+                                    .batched = batched,
+                                    .rank    = rank,
+                                    .extent  = {1}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        at[i] = INFINITY;
     api_emit_lanes_begin(e, &a);
-    for (size_t first = 0; first < a.states; first++)
-        assert_true(api_emit_lanes_states(e, &a, first, 1, &fault));
+    for (a.first = 0; a.first < a.states; a.first += W) {
+        size_t here = a.states - a.first < W ? a.states - a.first : W;
+        for (size_t i = 0; i < here; i++)
+            at[W + i] = (double)(a.first + i + 1);
+        assert_true(api_emit_lanes_states(e, &a, a.first, here, &fault));
+    }
     api_emit_lanes_end(e, &a);
 }
 
@@ -243,24 +253,21 @@ SAYS(row, lanes(e, false, 1))
 
 static void states_from_lanes(void **state)
 {
-    is(batch_of_scalars, "[1,2,3]", "d8565818" D1 D2 D3);
-    is(batch_of_rows, "[[1],[2],[3]]", "d82882820301d8565818" D1 D2 D3);
-    is(scalar, "1", "fb3ff0000000000000");
-    is(row, "[1]", "d85648" D1);
+    for (size_t t = 0; (kernels = dyn_kernels_at(t)); t++) {
+        is(batch_of_scalars, "[1,2,3]", "d8565818" D1 D2 D3);
+        is(batch_of_rows, "[[1],[2],[3]]", "d82882820301d8565818" D1 D2 D3);
+        is(scalar, "1", "fb3ff0000000000000");
+        is(row, "[1]", "d85648" D1);
+    }
 }
 
 /* Axes of extent 2 are turned, that of extent 3 is not. */
 static void turned(api_emit *e)
 {
-    static const int order[] = {1, 0};
-    api_lanes        a       = {.at     = counting,
-                                .width  = 1,
-                                .states = 1,
-                                .rank   = 3,
-                                .extent = {2, 3, 2},
-                                .order  = order,
-                                .turned = {true, false, true}};
-    size_t           fault;
+    static const int order[] = {7, 6, 9, 8, 11, 10, 1, 0, 3, 2, 5, 4};
+    api_lanes        a       = {
+                     .at = counting, .kernels = dyn_kernels_at(0), .states = 1, .rank = 3, .extent = {2, 3, 2}, .order = order};
+    size_t fault;
     api_emit_lanes_begin(e, &a);
     assert_true(api_emit_lanes_states(e, &a, 0, 1, &fault));
     api_emit_lanes_end(e, &a);
@@ -319,7 +326,13 @@ static void not_finite(void **state)
         api_buffer b;
         api_buffer_init(&b, 1000);
         api_emit  e = api_emit_to(each[m], &b), f = api_emit_to(each[m], &b);
-        api_lanes a     = {.at = bad, .width = 1, .entries = 2, .states = 3, .batched = true, .rank = 1, .extent = {2}};
+        api_lanes a     = {.at      = bad,
+                           .kernels = dyn_kernels_at(0),
+                           .entries = 2,
+                           .states  = 3,
+                           .batched = true,
+                           .rank    = 1,
+                           .extent  = {2}};
         size_t    fault = 99;
         api_emit_lanes_begin(&e, &a);
         assert_true(api_emit_lanes_states(&e, &a, 0, 2, &fault));
