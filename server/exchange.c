@@ -8,7 +8,7 @@
 
 /* A body that nobody wants is read to its end up to DROP_MOST, so that the connection can stay open. Memory for a body
  * is claimed as it comes, twice what is there: a head alone must not hold the budget. */
-enum { DROP_MOST = 1 << 20, FIRST_CLAIM = 65536, ROOM_AT_ONCE = 16 << 20 };
+enum { DROP_MOST = 1 << 20, FIRST_CLAIM = 65536, ROOM_AT_ONCE = 32 << 20 };
 
 static const double write_cost = 0.01; /* s, that the disk takes for a change of a model: two syncs, about */
 
