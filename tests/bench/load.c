@@ -6,9 +6,11 @@
  *     -t TYPE      media type of the bodies, application/json
  *     -n REQUESTS  ends when so many have been answered, if that is before SECONDS
  *     -m BODYFILE  of other requests,
+ *     -p PATH      which go there, PATH as well
  *     -e EVERY     one in so many, which are left out of the figures
- * Prints one line: requests seconds p50 p99 refused failed others    (latencies in microseconds, to 1 %; refused: 503;
- * failed: neither that nor 200, or cut off) */
+ *     -a           also measures until the kernel has the answer, however late this process comes to read it
+ * Prints one line: requests seconds p50 p99 refused failed others [p50 p99 of -a]    (latencies in microseconds, to 1
+ * %; refused: 503; failed: neither that nor 200, or cut off) */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,7 +40,7 @@ typedef struct client {
     int            socket;
     const request *request;         /* in flight */
     size_t         sent;            /* bytes of it */
-    uint64_t       began;           /* ns, when it went out */
+    uint64_t       began, arrived;  /* ns, when it went out, and when the last piece of the answer came */
     char           head[HEAD + 1];  /* of the answer, with a zero behind what is there */
     size_t         received, whole; /* bytes of the answer; whole 0: not known yet */
 } client;
@@ -50,14 +52,20 @@ typedef struct load {
     size_t   n_clients;
     client  *clients;
     uint64_t most, fired, requests, heavy_requests, refused, failed;
-    uint64_t latency[BUCKETS]; /* how many, by bucket */
+    bool     stamps;
+    uint64_t latency[BUCKETS], arrival[BUCKETS]; /* how many, by bucket: until read, until the kernel had it */
 } load;
+
+static uint64_t nanoseconds(struct timespec t)
+{
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static uint64_t now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return nanoseconds(t);
 }
 
 static bool prepare(request *r, const char *path, const char *type, const char *body_file)
@@ -115,6 +123,7 @@ static bool join(load *l, client *c)
     c->socket                  = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (c->socket < 0 || connect(c->socket, (struct sockaddr *)&address, sizeof address) != 0) return false;
     setsockopt(c->socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    if (l->stamps) setsockopt(c->socket, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes);
     return watch(l, c, EPOLL_CTL_ADD) && fire(l, c);
 }
 
@@ -143,7 +152,6 @@ static double microseconds(unsigned b)
 
 static void count(load *l, const client *c)
 {
-    uint64_t ns = now() - c->began;
     if (memcmp(c->head, "HTTP/1.1 503", 12) == 0)
         l->refused++;
     else if (memcmp(c->head, "HTTP/1.1 200", 12) != 0)
@@ -152,8 +160,27 @@ static void count(load *l, const client *c)
         l->heavy_requests++;
         return;
     }
-    l->latency[bucket(ns)]++;
+    l->latency[bucket(now() - c->began)]++;
+    l->arrival[bucket(c->arrived - c->began)]++;
     l->requests++;
+}
+
+/* Reads what is there, and when it came: by the kernel's stamp, which is of another clock, or else now. */
+static ssize_t receive(client *c, char *data, size_t size)
+{
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(struct timespec))];
+    struct iovec                  piece = {data, size};
+    struct msghdr   message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    ssize_t         got     = recvmsg(c->socket, &message, 0);
+    struct cmsghdr *about   = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    struct timespec stamp, read;
+    c->arrived = now();
+    if (about && about->cmsg_level == SOL_SOCKET && about->cmsg_type == SCM_TIMESTAMPNS) {
+        memcpy(&stamp, CMSG_DATA(about), sizeof stamp);
+        clock_gettime(CLOCK_REALTIME, &read);
+        c->arrived -= nanoseconds(read) - nanoseconds(stamp);
+    }
+    return got;
 }
 
 /* Reads what is there; at the end of an answer counts it and sends the next request. False: the connection is lost. */
@@ -163,7 +190,7 @@ static bool serve(load *l, client *c, uint32_t events)
     if ((events & EPOLLOUT) && !push(l, c)) return false;
     if (!(events & ~(uint32_t)EPOLLOUT)) return true;
     bool    head = c->received < HEAD && c->whole == 0;
-    ssize_t got  = recv(c->socket, head ? c->head + c->received : waste, head ? HEAD - c->received : WASTE, 0);
+    ssize_t got  = receive(c, head ? c->head + c->received : waste, head ? HEAD - c->received : WASTE);
     if (got <= 0) return false;
     c->received += (size_t)got;
     if (head) c->head[c->received] = '\0';
@@ -195,11 +222,11 @@ static void run(load *l, double seconds)
     }
 }
 
-static double percentile(const load *l, double share)
+static double percentile(const load *l, const uint64_t counts[BUCKETS], double share)
 {
     uint64_t seen = 0, wanted = (uint64_t)(share * (double)l->requests);
     unsigned b = 0;
-    while (b < BUCKETS - 1 && (seen += l->latency[b]) <= wanted)
+    while (b < BUCKETS - 1 && (seen += counts[b]) <= wanted)
         b++;
     return microseconds(b);
 }
@@ -207,15 +234,17 @@ static double percentile(const load *l, double share)
 /* False: misuse. */
 static bool read_arguments(load *l, int argc, char **argv)
 {
-    const char *type = "application/json", *heavy = NULL;
+    const char *type = "application/json", *heavy = NULL, *heavy_path = NULL;
     int         option;
     l->most = UINT64_MAX;
-    while ((option = getopt(argc, argv, "t:n:m:e:")) >= 0)
+    while ((option = getopt(argc, argv, "t:n:m:p:e:a")) >= 0)
         switch (option) {
         case 't': type = optarg; break;
         case 'n': l->most = strtoull(optarg, NULL, 10); break;
         case 'm': heavy = optarg; break;
+        case 'p': heavy_path = optarg; break;
         case 'e': l->every = strtoul(optarg, NULL, 10); break;
+        case 'a': l->stamps = true; break;
         default: return false;
         }
     argv += optind;
@@ -223,15 +252,18 @@ static bool read_arguments(load *l, int argc, char **argv)
     l->port      = (int)strtol(argv[0], NULL, 10);
     l->n_clients = strtoul(argv[3], NULL, 10);
     if (l->n_clients > MAX_CONNECTIONS) l->n_clients = MAX_CONNECTIONS;
-    return prepare(&l->light, argv[1], type, argv[2]) && (!heavy || prepare(&l->heavy, argv[1], type, heavy));
+    return prepare(&l->light, argv[1], type, argv[2]) &&
+           (!heavy || prepare(&l->heavy, heavy_path ? heavy_path : argv[1], type, heavy));
 }
 
 int main(int argc, char **argv)
 {
     static load l;
     if (!read_arguments(&l, argc, argv)) {
-        fprintf(stderr, "usage: load [-t TYPE] [-n REQUESTS] [-m BODYFILE -e EVERY] PORT PATH BODYFILE CONNECTIONS "
-                        "SECONDS\n");
+        fprintf(
+            stderr,
+            "usage: load [-a] [-t TYPE] [-n REQUESTS] [-m BODYFILE [-p PATH] -e EVERY] PORT PATH BODYFILE CONNECTIONS "
+            "SECONDS\n");
         return 2;
     }
     l.epoll   = epoll_create1(EPOLL_CLOEXEC);
@@ -244,9 +276,10 @@ int main(int argc, char **argv)
             return 1;
         }
     run(&l, strtod(argv[optind + 4], NULL));
-    printf("%" PRIu64 " %.6f %.1f %.1f %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", l.requests,
-           (double)(now() - start) * 1e-9, percentile(&l, 0.5), percentile(&l, 0.99), l.refused, l.failed,
-           l.heavy_requests);
+    printf("%" PRIu64 " %.6f %.1f %.1f %" PRIu64 " %" PRIu64 " %" PRIu64, l.requests, (double)(now() - start) * 1e-9,
+           percentile(&l, l.latency, 0.5), percentile(&l, l.latency, 0.99), l.refused, l.failed, l.heavy_requests);
+    if (l.stamps) printf(" %.1f %.1f", percentile(&l, l.arrival, 0.5), percentile(&l, l.arrival, 0.99));
+    putchar('\n');
     free(l.light.text);
     free(l.heavy.text);
     free(l.clients);

@@ -23,8 +23,9 @@ STATE = {
     "qdd": [1, 2, -1, 0.5, -0.5, 3, 0.1],
 }
 
-# Rate in requests/s, CPU in us per request, latencies in us, share of requests that were refused (503) or cut off.
-Load = collections.namedtuple("Load", "rate cpu p50 p99 lost")
+# Rate in requests/s, CPU in us per request, latencies in us, share of requests that were refused (503) or cut off,
+# latencies until the kernel had the answer where asked for.
+Load = collections.namedtuple("Load", "rate cpu p50 p99 lost p50_there p99_there", defaults=(None, None))
 
 
 def states(count):
@@ -142,24 +143,25 @@ class Server:
             raise ConnectionError("the server has closed the connection")
         return data
 
-    def load(self, content, kind, connections, seconds, requests=None, heavy=None, every=0, may_lose=False):
-        """One request in flight on each connection. `heavy`: a body sent once in `every` requests, which counts for
-        nothing in the figures but processor time. Requests are lost only where they may be."""
+    def load(self, content, kind, connections, seconds, requests=None, heavy=None, every=0, may_lose=False, stamps=False):
+        """One request in flight on each connection. `heavy`: path and body of what is sent once in `every` requests, which
+        counts for nothing in the figures but processor time. Requests are lost only where they may be."""
+        path, other_content = heavy or (PATH, b"")
         with tempfile.NamedTemporaryFile() as file, tempfile.NamedTemporaryFile() as other:
-            for to, data in ((file, content), (other, heavy or b"")):
+            for to, data in ((file, content), (other, other_content)):
                 to.write(data)
                 to.flush()
-            options = ["-t", kind] + (["-n", str(requests)] if requests else []) + \
-                (["-m", other.name, "-e", str(every)] if heavy else [])
+            options = ["-t", kind] + (["-n", str(requests)] if requests else []) + (["-a"] if stamps else []) + \
+                (["-m", other.name, "-p", path, "-e", str(every)] if heavy else [])
             before = self.cpu()
             line = subprocess.run([f"{PROGRAMS}/load", *options, str(self.port), PATH, file.name, str(connections),
                                    str(seconds)], capture_output=True, text=True, check=True).stdout
             used = self.cpu() - before
-        answered, took, p50, p99, refused, failed, _ = map(float, line.split())
+        answered, took, p50, p99, refused, failed, _, *there = map(float, line.split())
         lost = (refused + failed) / max(answered, 1)
         if not answered or lost and not may_lose:
             raise RuntimeError(f"{refused:.0f} of {answered:.0f} requests were refused, {failed:.0f} failed")
-        return Load(answered / took, used / answered * 1e6, p50, p99, lost)
+        return Load(answered / took, used / answered * 1e6, p50, p99, lost, *there)
 
 
 class Torqued(Server):

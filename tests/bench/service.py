@@ -107,7 +107,8 @@ def agree(server, peer):
 
 
 def python(seconds, rounds):
-    """Beside the Python service. Figures: how many times its requests per second, by states and encoding."""
+    """Beside the Python service. Figures: how many times its requests per second, and requests per CPU time, by states,
+    encoding and connections."""
     missing = Peer.missing()
     if missing:
         return f"Not installed: {', '.join(missing)} (tests/deps bench).", {}
@@ -120,7 +121,7 @@ def python(seconds, rounds):
             for kind, name in KINDS.items():
                 content = body(states, kind)
                 o, p = beside(server, peer, content, kind, connections, seconds, rounds)
-                figures[states, name, connections] = ratio(o, p, "rate")
+                figures[states, name, connections] = ratio(o, p, "rate"), 1 / ratio(o, p, "cpu")
                 rows.append([count(states), name, connections, f"{states * middle(o, 'rate'):.4g}",
                              f"{states * middle(p, 'rate'):.4g}", f"{ratio(o, p, 'rate'):.0f}×",
                              f"{middle(o, 'cpu'):.1f}", f"{middle(p, 'cpu'):.1f}", f"{1 / ratio(o, p, 'cpu'):.0f}×",
@@ -132,39 +133,65 @@ def python(seconds, rounds):
                    "p50 µs", "Python"], rows)), figures
 
 
-def heavy_body(server, milliseconds):
-    """A batch that takes about so long, and how long it takes."""
-    rows = 1000
-    while True:
-        content, times = body(rows, JSON), []
-        for _ in range(5):
-            start = time.perf_counter()
-            server.tau(content, JSON)
-            times.append(1e3 * (time.perf_counter() - start))
-        if min(times) > 0.8 * milliseconds:
-            return content, rows, min(times)
-        rows = int(rows * min(4, 1.1 * milliseconds / min(times)))
+def takes(server, path, content):
+    """The least of five times, in ms."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        status, answer, _ = server.request("POST", path, content)
+        times.append(1e3 * (time.perf_counter() - start))
+        if status != 200:
+            raise RuntimeError(f"{path} answers {status}: {answer[:200]!r}")
+    return min(times)
+
+
+def simulation(steps):
+    return to_json({"q": STATE["q"], "duration": 1e-3 * steps, "step": 1e-3, "samples": 2})
+
+
+# What takes long: path, request of a size, what it is.
+HEAVY = {
+    "computing": ("/v1/models/panda/simulate", simulation, "a simulation of {} steps, with {:.2g} MB of request"),
+    "moving": (PATH, lambda rows: body(rows, JSON), "a batch of {} states, with {:.2g} MB of request"),
+}
+
+
+def heavy_request(server, how, milliseconds):
+    """Path and body of a request that takes about so long, and what to say of it."""
+    path, make, what = HEAVY[how]
+    size = 1000
+    while (took := takes(server, path, make(size))) < 0.8 * milliseconds:
+        size = int(size * min(4, 1.1 * milliseconds / took))
+    content = make(size)
+    return (path, content), f"{what.format(count(size), len(content) / 1e6)}, {took:.0f} ms"
 
 
 def mixed(seconds, rounds):
     """One-state requests alone, and with one in a hundred that takes 20 ms: what those do to the others' latency.
-    Figures: the ratio of p99 by connections."""
-    figures, rows = {}, []
+    Figures: the ratio of p99 by kind and connections."""
+    figures, rows, said = {}, [], []
     with Torqued() as server:
-        light, (heavy, states, took) = body(1, JSON), heavy_body(server, 20)
-        for connections in (4, 16, 64):
-            alone, among = [], []
-            for _ in range(rounds):
-                alone.append(server.load(light, JSON, connections, seconds))
-                among.append(server.load(light, JSON, connections, seconds, heavy=heavy, every=100))
-            figures[connections] = ratio(among, alone, "p99")
-            rows.append([connections] + [f"{middle(runs, 'p50'):.0f} / {middle(runs, 'p99'):.0f}" for runs in (alone, among)] +
-                        [f"{figures[connections]:.2f}"] + [f"{middle(runs, 'rate'):.0f}" for runs in (alone, among)])
-    return (f"One-state inverse dynamics of `panda`, alone and with every hundredth request a batch of {count(states)} "
-            f"states that takes {took:.0f} ms; default workers, closed loop, medians of {rounds} interleaved pairs of "
-            f"{seconds:g} s. Latencies and rates are those of the light requests.\n\n" +
-            table(["connections", "alone p50 / p99 µs", "mixed p50 / p99 µs", "p99 ratio", "alone requests/s",
-                   "mixed requests/s"], rows)), figures
+        light = body(1, JSON)
+        for how in HEAVY:
+            heavy, what = heavy_request(server, how, 20)
+            said.append(f"{how}: {what}")
+            for connections in (4, 16, 64):
+                alone, among = [], []
+                for _ in range(rounds):
+                    alone.append(server.load(light, JSON, connections, seconds, stamps=True))
+                    among.append(server.load(light, JSON, connections, seconds, heavy=heavy, every=100, stamps=True))
+                figures[how, connections] = ratio(among, alone, "p99")
+                rows.append([how, connections] +
+                            [f"{middle(r, 'p50'):.0f} / {middle(r, 'p99'):.0f}" for r in (alone, among)] +
+                            [f"{figures[how, connections]:.2f}"] +
+                            [f"{middle(r, 'p99_there'):.0f}" for r in (alone, among)] +
+                            [f"{ratio(among, alone, 'p99_there'):.2f}"] + [f"{middle(r, 'rate'):.0f}" for r in (alone, among)])
+    return (f"One-state inverse dynamics of `panda`, alone and with a heavy one as every hundredth request ({'; '.join(said)}); "
+            f"default workers, closed loop, medians of {rounds} interleaved pairs of {seconds:g} s. Latencies and rates are "
+            f"those of the light requests: until the client, which shares the cores with the server and sends and reads "
+            f"what is heavy as well, has read the answer, and until the kernel had it for the client.\n\n" +
+            table(["heavy", "connections", "alone p50 / p99 µs", "mixed p50 / p99 µs", "p99 ratio", "there: alone p99 µs",
+                   "mixed p99 µs", "p99 ratio", "alone requests/s", "mixed requests/s"], rows)), figures
 
 
 def workers(seconds, rounds):

@@ -1,11 +1,13 @@
-"""service.py PORT WORKERS - what one would write instead: inverse dynamics of models/panda.json by PyKDL behind FastAPI.
+"""service.py PORT PROCESSES - what one would write instead: inverse dynamics of models/panda.json by PyKDL behind FastAPI.
 
-Served by uvicorn on uvloop and httptools, in WORKERS processes. It takes and answers what torqued does for
+Served by uvicorn on uvloop and httptools, in so many processes. It takes and answers what torqued does for
 POST /v1/models/panda/inverse-dynamics with q, qd, qdd, one state or a batch of rows, in JSON or in CBOR (RFC 8746
 arrays). To its advantage it checks shapes only and has neither models of its fields nor gravity, payloads or names.
 """
 import json
+import multiprocessing
 import os
+import socket
 import sys
 
 import cbor2
@@ -102,7 +104,23 @@ async def inverse_dynamics(request: Request):
     return Response(json.dumps({"tau": tau}, separators=(",", ":")), media_type="application/json")
 
 
+def serve(port):
+    """With a listening socket of its own: on a common one the first of uvicorn's processes takes most connections."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listener.bind(("127.0.0.1", port))
+    uvicorn.Server(uvicorn.Config(app, loop="uvloop", http="httptools", log_level="warning",
+                                  access_log=False)).run(sockets=[listener])
+
+
 if __name__ == "__main__":
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    uvicorn.run("service:app", host="127.0.0.1", port=int(sys.argv[1]), workers=int(sys.argv[2]), loop="uvloop",
-                http="httptools", log_level="warning", access_log=False)
+    port, processes = map(int, sys.argv[1:])
+    others = [multiprocessing.Process(target=serve, args=(port,)) for _ in range(processes - 1)]
+    for process in others:
+        process.start()
+    try:
+        serve(port)
+    finally:
+        for process in others:
+            process.terminate()
+            process.join()
