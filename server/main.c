@@ -7,6 +7,7 @@
 #include "listen.h"
 #include "loading.h"
 #include "loop.h"
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 enum { LOOP_DESCRIPTORS = 8 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 64 };
+enum { MAPPED_BYTES = 32 << 20, KEPT_BYTES = 64 << 20 };
 
 typedef struct service {
     srv_config config;
@@ -214,6 +216,16 @@ static void share_cores(srv_config *config, size_t cores)
     if (config->workers == 0) config->workers = cores > config->loops ? cores - config->loops : 1;
 }
 
+/* What bodies and answers were in stays, up to KEPT_BYTES, for those of the next requests, whichever threads they are
+ * on: a page that comes new from the system costs more than all that is done with its numbers. Only pieces larger than
+ * MAPPED_BYTES, glibc's own limit, come and go by themselves. */
+static void keep_memory(void)
+{
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+}
+
 int main(int argc, char **argv)
 {
     static service s;
@@ -228,6 +240,7 @@ int main(int argc, char **argv)
     case SRV_SERVE: break;
     }
     share_cores(&s.config, srv_usable_cores());
+    keep_memory();
     if (!srv_log_open(&s.log, &s.config, STDERR_FILENO)) {
         fputs("torqued: no memory or no thread for the log\n", stderr);
         return 1;
