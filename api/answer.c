@@ -1,33 +1,9 @@
-/* answer.c - from lanes to an answer: how long it can get, and writing it.
- *
- * What an answer says beside its arrays is written first, each array being left a gap as long as it can get. Then the
- * gaps are filled in chunk by chunk, as states are evaluated and by whoever does, and at last what did not need all of
- * its gap moves together. Typed arrays of CBOR are as long as was expected, and nothing moves. */
+/* answer.c - what an answer is made of: how long it can get, and all of it but the numbers of its arrays (gaps.h). */
 #include "closing.h"
-#include "emit.h"
+#include "gaps.h"
 #include "operation.h"
-#include "parts.h"
 #include "platform.h"
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-/* An array's place in the answer. */
-typedef struct gap {
-    api_lanes   a;
-    const char *name;
-    size_t      place, room; /* in the body */
-    size_t      chunk_room;  /* of a whole chunk, at most */
-    size_t     *length;      /* bytes there are: of each chunk, if they are filled in apart, else of all */
-} gap;
-
-typedef struct api_answer {
-    const double *held; /* of the evaluation that the arrays' lanes belong to */
-    bool          apart;
-    size_t        pieces; /* lengths of each gap */
-    size_t        n_gaps;
-    gap          *gaps; /* [e->n_arrays] in order */
-} api_answer;
 
 /* An answer on its way out, or measured: then of `states` states, and there are no lanes yet. */
 typedef struct writer {
@@ -50,80 +26,14 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
     };
 }
 
-/* "tau[3]": the entry of one state's array at that place of it. */
-static void name_entry(const api_lanes *a, size_t place, char *text, size_t size)
-{
-    size_t count = 1, n = 0;
-    for (size_t axis = 0; axis < a->rank; axis++)
-        count *= a->extent[axis];
-    for (size_t axis = 0; axis < a->rank; axis++) {
-        count /= a->extent[axis];
-        n += (size_t)snprintf(text + n, size - n, "[%zu]", place / count % a->extent[axis]);
-    }
-}
-
-static bool fail_not_finite(const api_evaluation *e, const api_lanes *a, const char *name, size_t fault,
-                            api_problem *problem)
-{
-    char   entry[100] = "";
-    size_t count = 1, samples = e->samples > 0 ? e->samples : 1;
-    for (size_t axis = 0; axis < a->rank; axis++)
-        count *= a->extent[axis];
-    size_t state = fault / count;
-    name_entry(a, fault % count, entry, sizeof entry);
-    if (e->samples > 0)
-        snprintf(entry + strlen(entry), sizeof entry - strlen(entry), " of sample %zu", state % samples);
-    api_fail(problem, API_RESULT_NOT_FINITE, NULL, "%.64s%s is not finite: figures of this state are too large%s", name,
-             entry, e->model->dyn->mass > 0 ? "" : ", or it would take a mass and nothing that moves has one");
-    if (e->batched) problem->row = (long long)(state / samples);
-    return false;
-}
-
-static bool fail_outgrown(api_problem *problem)
-{
-    return api_fail(problem, API_INTERNAL_ERROR, NULL, "the answer outgrew its computed size");
-}
-
 /* --- the arrays ------------------------------------------------------------------------------------------------- */
-
-/* Most bytes of a chunk with so many states. */
-static size_t most_bytes(const writer *w, const api_lanes *a, size_t states)
-{
-    api_emit measure = {.media = w->out.media};
-    size_t   none;
-    api_emit_lanes_states(&measure, a, 0, states, &none);
-    return measure.bytes;
-}
-
-/* Of all chunks. */
-static size_t room_of(const writer *w, const api_lanes *a)
-{
-    size_t whole = a->states / API_CHUNK, left = a->states % API_CHUNK;
-    return (whole > 0 ? whole * most_bytes(w, a, API_CHUNK) : 0) + (left > 0 ? most_bytes(w, a, left) : 0);
-}
-
-static bool leave_gap(writer *w, const api_lanes *a, const char *name)
-{
-    api_evaluation *e      = w->e;
-    api_answer     *answer = e->answer;
-    gap            *g      = &answer->gaps[answer->n_gaps++];
-    api_buffer     *to     = w->out.to;
-    *g                     = (gap){.a = *a, .name = name, .place = to->length, .room = room_of(w, a)};
-    g->length              = api_take(e, answer->pieces * sizeof *g->length);
-    if (!g->length) return false;
-    memset(g->length, 0, answer->pieces * sizeof *g->length);
-    g->chunk_room = most_bytes(w, a, API_CHUNK);
-    if (!api_buffer_room(to, g->room)) return true; /* `failed` tells */
-    to->length += g->room;
-    return true;
-}
 
 static bool emit_array(writer *w, const api_lanes *a, const char *name)
 {
     w->arrays++;
     api_emit_lanes_begin(&w->out, a);
-    if (w->out.to && !leave_gap(w, a, name)) return false;
-    if (!w->out.to) w->out.bytes += room_of(w, a);
+    if (w->out.to && !api_gap_leave(w->e, a, name)) return false;
+    if (!w->out.to) w->out.bytes += api_gap_room(w->out.media, a);
     api_emit_lanes_end(&w->out, a);
     return true;
 }
@@ -133,9 +43,7 @@ static void end_object(writer *w, size_t first)
 {
     size_t length = api_emit_length(&w->out);
     api_emit_end(&w->out);
-    if (!w->out.to || w->out.media == API_MEDIA_JSON) return;
-    for (size_t i = first; i < w->e->answer->n_gaps; i++)
-        w->e->answer->gaps[i].place += api_emit_length(&w->out) - length;
+    if (w->out.to && w->out.media != API_MEDIA_JSON) api_gaps_move(w->e, first, api_emit_length(&w->out) - length);
 }
 
 static size_t gaps_so_far(const writer *w)
@@ -340,63 +248,8 @@ bool api_answer_open(api_evaluation *e, size_t bytes, bool apart)
     api_buffer_init(&e->body, bytes);
     if (!api_buffer_room(&e->body, bytes))
         return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for an answer of up to %zu bytes", bytes);
-    api_answer *answer = api_take(e, sizeof *answer);
-    gap        *gaps   = api_take(e, e->n_arrays * sizeof *gaps);
-    if (!answer || !gaps) return false;
-    size_t chunks = (e->blocks + e->chunk - 1) / e->chunk;
-    *answer       = (api_answer){.held = e->held, .apart = apart, .pieces = apart ? chunks : 1, .gaps = gaps};
-    e->answer     = answer;
-    writer w      = {.e = e, .out = api_emit_to(e->call->media, &e->body), .states = api_states(e)};
+    if (!api_gaps_begin(e, apart)) return false;
+    writer w = {.e = e, .out = api_emit_to(e->call->media, &e->body), .states = api_states(e)};
     if (!emit_answer(&w)) return false;
-    return api_emit_done(&w.out) || fail_outgrown(e->problem);
-}
-
-/* States [first, first + states) of chunk `chunk`, behind what there is of it. */
-static bool fill_gap(const api_evaluation *e, const gap *g, size_t chunk, size_t first, size_t states,
-                     api_problem *problem)
-{
-    const api_answer *answer = e->answer;
-    size_t           *length = &g->length[answer->apart ? chunk : 0], begin = answer->apart ? chunk * g->chunk_room : 0;
-    size_t            left = g->room - begin, fault;
-    if (answer->apart && left > g->chunk_room) left = g->chunk_room;
-    left -= *length;
-    api_buffer piece = {.data = e->body.data + g->place + begin + *length, .capacity = left, .maximum = left};
-    api_emit   out   = api_emit_to(e->call->media, &piece);
-    api_lanes  a     = g->a;
-    a.first          = e->first * e->lanes;
-    if (e->held) a.at = e->held + (a.at - answer->held);
-    if (!api_emit_lanes_states(&out, &a, first, states, &fault)) return fail_not_finite(e, &a, g->name, fault, problem);
-    *length += piece.length;
-    return !piece.failed || fail_outgrown(problem);
-}
-
-bool api_answer_fill(const api_evaluation *e, size_t chunk, size_t begin, size_t end, api_problem *problem)
-{
-    size_t first = begin * e->lanes, states = api_states(e) - first;
-    if (states > (end - begin) * e->lanes) states = (end - begin) * e->lanes;
-    for (size_t i = 0; i < e->answer->n_gaps; i++)
-        if (!fill_gap(e, &e->answer->gaps[i], chunk, first, states, problem)) return false;
-    return true;
-}
-
-/* To the end of what has moved so far. */
-static void move(api_buffer *b, size_t *end, size_t from, size_t bytes)
-{
-    if (*end != from) memmove(b->data + *end, b->data + from, bytes);
-    *end += bytes;
-}
-
-void api_answer_close(api_evaluation *e)
-{
-    const api_answer *answer = e->answer;
-    size_t            end = 0, from = 0;
-    for (size_t i = 0; i < answer->n_gaps; i++) {
-        const gap *g = &answer->gaps[i];
-        move(&e->body, &end, from, g->place - from);
-        for (size_t piece = 0; piece < answer->pieces; piece++)
-            move(&e->body, &end, g->place + piece * g->chunk_room, g->length[piece]);
-        from = g->place + g->room;
-    }
-    move(&e->body, &end, from, e->body.length - from);
-    e->body.length = end;
+    return api_emit_done(&w.out) || api_fail_outgrown(e->problem);
 }
