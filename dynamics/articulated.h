@@ -262,7 +262,7 @@ LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulat
     } else {
         BODY_FORMS(b, articulated_turn_form, b, at, I, p, true)
     }
-    if (b->p_pc[0] != 0) articulated_shift(I, p, 0, lane_of(b->p_pc[0]));
-    if (b->p_pc[1] != 0) articulated_shift(I, p, 1, lane_of(b->p_pc[1]));
-    if (b->p_pc[2] != 0) articulated_shift(I, p, 2, lane_of(b->p_pc[2]));
+    if (b->offsets & DYN_ALONG_X) articulated_shift(I, p, 0, lane_of(b->p_pc[0]));
+    if (b->offsets & DYN_ALONG_Y) articulated_shift(I, p, 1, lane_of(b->p_pc[1]));
+    if (b->offsets & DYN_ALONG_Z) articulated_shift(I, p, 2, lane_of(b->p_pc[2]));
 }

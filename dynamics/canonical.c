@@ -133,7 +133,6 @@ static void turn_about_axis(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj
     turn_of(b, R);
     theta_of(b, R, Rz);
     memcpy(b->p_pc, X_bj->p, sizeof b->p_pc);
-    b->shifted = b->p_pc[0] != 0 || b->p_pc[1] != 0 || b->p_pc[2] != 0;
     /* link frame in body frame: (A Rz(-theta))^T after = Rz(theta) A^T after */
     dyn_pose X_bj2 = pose_identity();
     double   At[3][3];

@@ -53,20 +53,20 @@ LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_join
 
 /* The origin moves by r: first moment h becomes g = h + m r, and E += r h^T + g r^T; what is zero in r costs nothing.
  */
-LANE_INLINE void composite_shift(composite *c, const double r[3], double mass)
+LANE_INLINE void composite_shift(composite *c, const double r[3], unsigned along, double mass)
 {
     vec3 h = c->h, g = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
-    if (r[0] != 0) {
+    if (along & DYN_ALONG_X) {
         c->E.xx = add_mul(c->E.xx, r[0], h.x + g.x);
         c->E.xy = add_mul(c->E.xy, r[0], h.y);
         c->E.xz = add_mul(c->E.xz, r[0], h.z);
     }
-    if (r[1] != 0) {
+    if (along & DYN_ALONG_Y) {
         c->E.yy = add_mul(c->E.yy, r[1], h.y + g.y);
         c->E.xy = add_mul(c->E.xy, r[1], g.x);
         c->E.yz = add_mul(c->E.yz, r[1], h.z);
     }
-    if (r[2] != 0) {
+    if (along & DYN_ALONG_Z) {
         c->E.zz = add_mul(c->E.zz, r[2], h.z + g.z);
         c->E.xz = add_mul(c->E.xz, r[2], g.x);
         c->E.yz = add_mul(c->E.yz, r[2], g.y);
@@ -96,7 +96,7 @@ LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, do
     if (joint != DYN_REVOLUTE)
         composite_slide(c, origin_in_parent(b, at, joint), mass);
     else
-        composite_shift(c, b->p_pc, mass);
+        composite_shift(c, b->p_pc, b->offsets, mass);
 }
 
 LANE_INLINE composite composite_add(composite a, composite b)

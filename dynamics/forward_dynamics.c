@@ -159,9 +159,9 @@ LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, vec3 *w, vec3
 LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
     const double *p = b->p_pc;
-    if (p[0] != 0) *v = (vec3){v->x, add_mul(v->y, p[0], w->z), sub_mul(v->z, p[0], w->y)};
-    if (p[1] != 0) *v = (vec3){sub_mul(v->x, p[1], w->z), v->y, add_mul(v->z, p[1], w->x)};
-    if (p[2] != 0) *v = (vec3){add_mul(v->x, p[2], w->y), sub_mul(v->y, p[2], w->x), v->z};
+    if (b->offsets & DYN_ALONG_X) *v = (vec3){v->x, add_mul(v->y, p[0], w->z), sub_mul(v->z, p[0], w->y)};
+    if (b->offsets & DYN_ALONG_Y) *v = (vec3){sub_mul(v->x, p[1], w->z), v->y, add_mul(v->z, p[1], w->x)};
+    if (b->offsets & DYN_ALONG_Z) *v = (vec3){add_mul(v->x, p[2], w->y), sub_mul(v->y, p[2], w->x), v->z};
     BODY_FORMS(b, acceleration_form, b, at, w, v)
     if (locked) return lane_of(0);
     lane sdd = B->g - dot3(B->G.n.x, B->G.n.y, B->G.n.z, *w) - dot(B->G.f, *v);
@@ -237,6 +237,12 @@ static const lane *left_to_bodies(const dyn_scene *scene, const workspace *ws, c
     return ws->tau;
 }
 
+LANE_APART void outward_with_loads(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io)
+{
+    externals_gather(scene, ws->at, io->wrenches, &ws->ext);
+    outward(scene, ws, io, false, true);
+}
+
 static void articulated_body(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
 {
     const dyn_model *m   = scene->model;
@@ -247,8 +253,10 @@ static void articulated_body(const dyn_scene *scene, const workspace *ws, const 
                              .wrenches = block_in(io->wrenches, 0, 0)};
     const lane      *tau  = left_to_bodies(scene, ws, rest.q, rest.qd, block_in(io->tau, 0, 0));
     joints_place(m, rest.q, ws->euler.at);
-    if (rest.wrenches) externals_gather(scene, ws->euler.at, rest.wrenches, &ws->euler.ext);
-    outward(scene, &ws->euler, &rest, false);
+    if (rest.wrenches)
+        outward_with_loads(scene, &ws->euler, &rest);
+    else
+        outward(scene, &ws->euler, &rest, false, false);
     inward_bodies(scene, ws, &rest, tau, io->driven, &singular);
     outward_accelerations(m, ws, io->driven, rest.qdd, qdd);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;

@@ -21,7 +21,6 @@ void LANE_NAME(inverse_dynamics)(const dyn_scene *scene, void *memory, const dyn
                         .wrenches       = nw ? block_in(io->wrenches, block, 9 * nw) : NULL,
                         .tau            = block_out(io->tau, block, nv),
                         .joint_wrenches = block_out(io->joint_wrenches, block, 6 * m->n_rows)};
-        one.whole    = one.wrenches || one.joint_wrenches;
         newton_euler(scene, &ws, &one, false);
     }
 }

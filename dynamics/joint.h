@@ -27,7 +27,7 @@ typedef struct joint_at {
 
 /* Calls F(..., joint, turn) with both as constants; DYN_FLOATING stands for spherical joints, too. */
 #define BODY_FORMS(body, F, ...)                                                                                       \
-    switch (5 * ((int)(body)->joint - (int)DYN_REVOLUTE) + (int)(body)->turn) {                                        \
+    switch ((body)->form) {                                                                                            \
     case 0: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_NONE); break;                                                        \
     case 1: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_PLUS); break;                                                      \
     case 2: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_MINUS); break;                                                     \
@@ -203,7 +203,7 @@ LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_at at, wrench *w
     if (joint != DYN_REVOLUTE)
         w->n = cross_add(w->n, origin_in_parent(b, at, joint), w->f);
     else
-        w->n = offset_cross_add(w->n, b->p_pc, w->f);
+        w->n = offset_cross_add(w->n, b->p_pc, b->offsets, w->f);
 }
 
 /* A wrench about the body's origin, body axes, as joint wrenches are given: in the link frame's axes, about its origin;

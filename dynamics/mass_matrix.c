@@ -5,6 +5,7 @@
  * (ibid., ch. 6.5); its pivots are the articulated inertias of the joints, leaves first. */
 #include "composite.h"
 #include "factor.h"
+#include <string.h>
 
 typedef struct workspace {
     joint_at  *at;
@@ -28,30 +29,26 @@ size_t LANE_NAME(mass_matrix_size)(const dyn_model *m)
     return a.used;
 }
 
-static void store_symmetric(lane *M, size_t nv, size_t i, size_t j, lane x)
-{
-    M[i * nv + j] = x;
-    M[j * nv + i] = x;
-}
+/* What a model's tree asks of the matrix; a constant of the inlined text. */
+typedef enum layout {
+    CHAIN, /* every body hangs on the one before it: every entry is written once */
+    TREE,  /* coordinates of different branches have nothing to do with each other */
+    SHARED /* mimics: several pairs of joints meet in one entry, and one of one coordinate counts twice on its diagonal
+            */
+} layout;
 
-/* What two joints have to do with each other, at their coordinates. With mimics several pairs meet in one entry, and a
- * pair of one coordinate counts twice on its diagonal. */
-static void put_pair(const dyn_model *m, lane *M, size_t i, size_t j, lane x)
+/* What two joints have to do with each other, at their coordinates. */
+LANE_INLINE void put_pair(lane *M, size_t nv, size_t i, size_t j, lane x, const layout of)
 {
-    size_t nv = (size_t)m->nv;
-    if (!m->coupled) {
-        store_symmetric(M, nv, i, j, x);
-        return;
-    }
-    M[i * nv + j] += x;
-    M[j * nv + i] += x;
+    M[i * nv + j] = of == SHARED ? M[i * nv + j] + x : x;
+    M[j * nv + i] = of == SHARED ? M[j * nv + i] + x : x;
 }
 
 /* Coordinates from..to-1 are on other branches than v. */
-static void put_zeros(lane *M, size_t nv, size_t v, size_t from, size_t to)
+LANE_INLINE void put_zeros(lane *M, size_t nv, size_t v, size_t from, size_t to)
 {
     for (size_t k = from; k < to; k++)
-        store_symmetric(M, nv, v, k, lane_of(0));
+        put_pair(M, nv, v, k, lane_of(0), TREE);
 }
 
 /* n.z after the way to a parent that turns about the ground's axis: all that such a joint needs. */
@@ -64,54 +61,59 @@ LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wren
 }
 
 /* S^T F of a joint that turns freely: its coordinates' entries of column v. */
-static void free_entries(const dyn_model *m, const dyn_body *b, lane *M, size_t v, wrench F)
+LANE_INLINE void free_entries(const dyn_body *b, lane *M, size_t nv, size_t v, wrench F, const layout of)
 {
     const lane along[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
     for (int k = joint_first_axis(b), j = b->v; k < 6; k++, j++)
-        put_pair(m, M, (size_t)j, v, along[k]);
+        put_pair(M, nv, (size_t)j, v, along[k], of);
 }
 
 /* M_ij = S_j^T F for coordinate v of joint i and every joint j on the way to the base. */
-LANE_INLINE void column_to_base(const dyn_model *m, const workspace *ws, int i, size_t v, wrench F, lane *M)
+LANE_INLINE void column_to_base(const dyn_model *m, const workspace *ws, int i, size_t v, wrench F, lane *M,
+                                const layout of)
 {
     const dyn_body *b  = &m->body[i];
+    const joint_at *at = &ws->at[i];
     size_t          nv = (size_t)m->nv, done = (size_t)b->v;
     while (b->parent != DYN_WORLD) {
-        const dyn_body *p = &m->body[b->parent];
+        const dyn_body *p = of == CHAIN ? b - 1 : &m->body[b->parent];
         lane            effort;
         if (is_first(p)) {
-            BODY_FORMS(b, moment_to_first_form, b, ws->at[i], &F, &effort)
+            BODY_FORMS(b, moment_to_first_form, b, *at, &F, &effort)
         } else {
-            BODY_FORMS(b, wrench_to_parent_form, b, ws->at[i], &F)
+            BODY_FORMS(b, wrench_to_parent_form, b, *at, &F)
             effort = p->joint == DYN_PRISMATIC ? F.f.z : F.n.z;
         }
-        i = b->parent;
-        b = p;
-        if (!m->coupled) put_zeros(M, nv, v, (size_t)(b->v + dyn_joint_nv(b->joint)), done);
+        at = of == CHAIN ? at - 1 : &ws->at[b->parent];
+        b  = p;
+        if (of == TREE) put_zeros(M, nv, v, (size_t)(b->v + dyn_joint_nv(b->joint)), done);
         done = (size_t)b->v;
         if (dyn_joint_turns_freely(b->joint))
-            free_entries(m, b, M, v, F);
+            free_entries(b, M, nv, v, F, of);
         else
-            put_pair(m, M, done, v, coordinate_effort(b, effort));
+            put_pair(M, nv, done, v, coordinate_effort(b, effort), of);
     }
-    if (!m->coupled) put_zeros(M, nv, v, 0, done);
+    if (of == TREE) put_zeros(M, nv, v, 0, done);
 }
 
 /* M_ii = S_i^T F + rotor, and the rest of the column. */
-LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, int i, wrench F, lane *M)
+LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, int i, wrench F, lane *M, const layout of)
 {
     const dyn_body *b = &m->body[i];
     size_t          v = (size_t)b->v, nv = (size_t)m->nv;
-    lane            own = (b->joint == DYN_PRISMATIC ? F.f.z : F.n.z) + b->rotor_inertia;
-    if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
-    own           = b->geared ? b->ratio * own * b->ratio : own;
-    M[v * nv + v] = m->coupled ? M[v * nv + v] + own : own;
-    column_to_base(m, ws, i, v, F, M);
+    lane            own = b->joint == DYN_PRISMATIC ? F.f.z : F.n.z;
+    if (!b->bare) {
+        own += b->rotor_inertia;
+        if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
+        own = b->geared ? b->ratio * own * b->ratio : own;
+    }
+    M[v * nv + v] = of == SHARED ? M[v * nv + v] + own : own;
+    column_to_base(m, ws, i, v, F, M, of);
 }
 
 /* The columns of a joint that turns freely, whose first axis is a constant of the inlined text. */
 LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, int i, const composite *c, lane *M,
-                                   const int first)
+                                   const layout of, const int first)
 {
     const dyn_body *b  = &m->body[i];
     size_t          nv = (size_t)m->nv, v = (size_t)b->v;
@@ -124,30 +126,43 @@ LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, int 
     }
     if (b->parent == DYN_WORLD && v == 0) return;
     for (int k = first; k < 6; k++)
-        column_to_base(m, ws, i, v + (size_t)(k - first), F[k], M);
+        column_to_base(m, ws, i, v + (size_t)(k - first), F[k], M, of);
 }
 
-LANE_APART void free_columns(const dyn_model *m, const workspace *ws, int i, const composite *c, lane *M)
+LANE_APART void free_columns(const dyn_model *m, const workspace *ws, int i, const composite *c, lane *M,
+                             const layout of)
 {
     if (m->body[i].joint == DYN_FLOATING)
-        free_columns_form(m, ws, i, c, M, 0);
+        free_columns_form(m, ws, i, c, M, of, 0);
     else
-        free_columns_form(m, ws, i, c, M, 3);
+        free_columns_form(m, ws, i, c, M, of, 3);
 }
 
 /* A column as soon as its composite is there: its chain of hops then overlaps with the next composite. */
-static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M)
+LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, const layout of)
 {
-    for (size_t e = 0; m->coupled && e < (size_t)m->nv * (size_t)m->nv; e++)
-        M[e] = lane_of(0);
     composite handed = composites_clear(m, ws->forked);
     for (size_t i = m->n_bodies; i-- > 0;) {
         const dyn_body *b = &m->body[i];
         composite       c = composite_next(m, ws->at, ws->forked, &handed, i);
-        if (dyn_joint_turns_freely(b->joint))
-            free_columns(m, ws, (int)i, &c, M);
-        else
-            joint_column(m, ws, (int)i, composite_along_joint(b, &c), M);
+        if (dyn_joint_turns_freely(b->joint)) {
+            const composite whole = c; /* a copy: the other stays in registers */
+            free_columns(m, ws, (int)i, &whole, M, of);
+        } else {
+            joint_column(m, ws, (int)i, composite_along_joint(b, &c), M, of);
+        }
+    }
+}
+
+static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M)
+{
+    if (m->coupled) {
+        memset(M, 0, (size_t)m->nv * (size_t)m->nv * sizeof *M);
+        matrix_form(m, ws, M, SHARED);
+    } else if (m->branched) {
+        matrix_form(m, ws, M, TREE);
+    } else {
+        matrix_form(m, ws, M, CHAIN);
     }
 }
 

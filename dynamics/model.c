@@ -194,6 +194,17 @@ static void group(dyn_model *m, dyn_body *body)
     }
 }
 
+/* What algorithms ask of every body, in one look. */
+static void note_kinds(dyn_body *b)
+{
+    const bool freely = dyn_joint_turns_freely(b->joint);
+    b->form           = freely ? DYN_FORM_FREE : 5 * ((int)b->joint - (int)DYN_REVOLUTE) + (int)b->turn;
+    b->offsets        = 0;
+    for (int k = 0; k < 3; k++)
+        if (b->p_pc[k] != 0) b->offsets |= 1U << k;
+    b->bare = !freely && !b->geared && !b->rough && !b->sprung && b->rotor_inertia == 0;
+}
+
 /* What is summed or known only from the whole tree. */
 static void finish(dyn_model *m, dyn_body *body)
 {
@@ -204,6 +215,7 @@ static void finish(dyn_model *m, dyn_body *body)
         body[i].subtree_moment = fmax(0, body[i].E[0] + body[i].E[3] + body[i].E[5]);
         body[i].leaf           = true;
         body[i].forks          = false;
+        note_kinds(&body[i]);
         m->mass += body[i].mass;
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {

@@ -133,6 +133,13 @@ typedef enum dyn_turn {
     DYN_TURN_ZX       /* Rz(gamma) Rx(alpha) */
 } dyn_turn;
 
+/* The way to a body's origin is along one or two axes in most robots. */
+#define DYN_ALONG_X 1U
+#define DYN_ALONG_Y 2U
+#define DYN_ALONG_Z 4U
+
+enum { DYN_FORM_FREE = 10 }; /* see dyn_body.form */
+
 /* A turn about z. */
 typedef enum dyn_quarter { DYN_QUARTER_NONE, DYN_QUARTER_PLUS, DYN_QUARTER_MINUS } dyn_quarter;
 
@@ -149,10 +156,12 @@ typedef struct dyn_body {
     int            parent; /* earlier body, or DYN_WORLD */
     dyn_joint_kind joint;  /* none FIXED */
     dyn_turn       turn;
-    bool           shifted;    /* p_pc != 0 */
-    bool           leaf;       /* no body hangs on it */
-    bool           forks;      /* some body other than the next one hangs on it */
-    bool           first;      /* the last-numbered child of its parent: the first a backward pass meets */
+    int            form;    /* joint's and turn's kind in one number, for BODY_FORMS in joint.h */
+    unsigned       offsets; /* DYN_ALONG_x where p_pc is not zero */
+    bool           leaf;    /* no body hangs on it */
+    bool           forks;   /* some body other than the next one hangs on it */
+    bool           first;   /* the last-numbered child of its parent: the first a backward pass meets */
+    bool           bare; /* one coordinate, its effort that of the bodies alone: nothing of the next three, no rotor */
     bool           geared;     /* ratio != 1 or offset != 0 */
     bool           rough;      /* has friction */
     bool           sprung;     /* has a spring or damper */

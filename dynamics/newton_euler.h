@@ -52,7 +52,6 @@ static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rat
 typedef struct euler_io {
     const lane *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
     lane       *tau, *joint_wrenches, *tau_dot, *joint_wrench_rates;
-    bool        whole; /* wrenches on the first bodies are asked for or act, not only their efforts */
 } euler_io;
 
 /* --- a body's motion and what it needs --------------------------------------------------------------------- */
@@ -72,7 +71,7 @@ LANE_INLINE vec3 spin(vec3 rate, vec3 x, lane sd)
 LANE_INLINE vec3 at_child(const dyn_body *b, joint_at at, vec3 a, const turning *U, dyn_joint_kind joint)
 {
     if (joint == DYN_PRISMATIC) return turning_add(a, U, origin_in_parent(b, at, joint));
-    return turning_add_offset(a, U, b->p_pc);
+    return turning_add_offset(a, U, b->p_pc, b->offsets);
 }
 
 /* Motion of a child from its parent's, k becoming the child's:
@@ -206,11 +205,11 @@ LANE_INLINE void first_motion(const dyn_body *b, joint_at at, const double gravi
 
 /* --- outward: motions, and what each body needs ------------------------------------------------------------- */
 
-LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, const euler_io *io)
+LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, bool whole)
 {
     wrench on = {vec3_zero(), vec3_zero()};
     if (is_first(b)) {
-        if (io->whole) on = inertial(&b->grouped, a, U, true);
+        if (whole) on = inertial(&b->grouped, a, U, true);
         on.n.z = moment_about_z(&b->grouped, a, U->yx);
         return on;
     }
@@ -218,8 +217,9 @@ LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, const eule
     return inertial(&b->grouped, a, U, false);
 }
 
-/* Along an unbranched chain the parent's motion stays in registers. */
-LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
+/* Along an unbranched chain the parent's motion stays in registers. `loads`: with external wrenches or joint wrenches,
+ * a constant of the inlined text as `rates` is. */
+LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads)
 {
     const dyn_model  *m     = scene->model;
     const motion      world = world_motion(scene->gravity);
@@ -247,14 +247,14 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
             }
         }
         if (b->forks) ws->motion[i] = k;
-        ws->on[i] = needs(b, k.a, &k.U, io);
-        if (io->joint_wrenches) ws->given[i] = inertial_axis(b->given, k.a, &k.U);
-        if (io->wrenches) ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
+        ws->on[i] = needs(b, k.a, &k.U, loads);
+        if (loads && io->joint_wrenches) ws->given[i] = inertial_axis(b->given, k.a, &k.U);
+        if (loads && io->wrenches) ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
         if (!rates) continue;
         if (b->forks) ws->motion_rate[i] = d;
-        ws->on_rate[i] = needs(b, d.ad, &d.Ud, io);
-        if (io->joint_wrench_rates) ws->given_rate[i] = inertial_axis(b->given, d.ad, &d.Ud);
-        if (io->wrenches) ws->w[i] = k.w;
+        ws->on_rate[i] = needs(b, d.ad, &d.Ud, loads);
+        if (loads && io->joint_wrench_rates) ws->given_rate[i] = inertial_axis(b->given, d.ad, &d.Ud);
+        if (loads && io->wrenches) ws->w[i] = k.w;
     }
 }
 
@@ -283,9 +283,11 @@ LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wre
         return;
     }
     lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
-    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate(b, io->qdd));
-    if (b->rough || b->sprung) effort += joint_passive(b, scene->terms, io->q, io->qd);
-    effort        = coordinate_effort(b, effort);
+    if (!b->bare) {
+        if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate(b, io->qdd));
+        if (b->rough || b->sprung) effort += joint_passive(b, scene->terms, io->q, io->qd);
+        effort = coordinate_effort(b, effort);
+    }
     io->tau[b->v] = scene->model->coupled ? io->tau[b->v] + effort : effort;
 }
 
@@ -296,9 +298,11 @@ LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, cons
         return;
     }
     lane effort = b->joint == DYN_PRISMATIC ? rate->f.z : rate->n.z;
-    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate(b, io->qddd));
-    if (b->rough || b->sprung) effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
-    effort            = coordinate_effort(b, effort);
+    if (!b->bare) {
+        if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate(b, io->qddd));
+        if (b->rough || b->sprung) effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
+        effort = coordinate_effort(b, effort);
+    }
     io->tau_dot[b->v] = scene->model->coupled ? io->tau_dot[b->v] + effort : effort;
 }
 
@@ -351,22 +355,22 @@ LANE_INLINE wrench carried(wrench w, const dyn_body *b, const wrench *given)
 }
 
 LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, int i, const wrench *w,
-                             const wrench *rate, const euler_io *io, bool rates)
+                             const wrench *rate, const euler_io *io, bool rates, bool loads)
 {
     const dyn_body *b = &scene->model->body[i];
     if (io->tau) effort_out(scene, b, w, io);
-    if (io->joint_wrenches && b->row >= 0)
+    if (loads && io->joint_wrenches && b->row >= 0)
         joint_wrench_out(b, ws->at[i], carried(*w, b, &ws->given[i]), io->joint_wrenches + 6 * b->row);
     if (!rates) return;
     if (io->tau_dot) effort_rate_out(scene, b, rate, io);
-    if (io->joint_wrench_rates && b->row >= 0) {
+    if (loads && io->joint_wrench_rates && b->row >= 0) {
         wrench r = carried(*rate, b, &ws->given_rate[i]);
         if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, joint_rate(b, io->qd));
         joint_wrench_out(b, ws->at[i], r, io->joint_wrench_rates + 6 * b->row);
     }
 }
 
-LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
+LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads)
 {
     const dyn_model *m    = scene->model;
     const wrench     none = {vec3_zero(), vec3_zero()};
@@ -377,7 +381,7 @@ LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const
         const dyn_body *b = &m->body[i];
         w                 = wrench_add(w, ws->on[i]);
         if (rates) rate = wrench_add(rate, ws->on_rate[i]);
-        results_out(scene, ws, i, &w, &rate, io, rates);
+        results_out(scene, ws, i, &w, &rate, io, rates, loads);
         if (b->parent != DYN_WORLD) {
             wrench_to_parent(b, ws->at[i], io->qd, &w, &rate, rates);
             if (b->parent == i - 1) continue;
@@ -388,14 +392,24 @@ LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const
     }
 }
 
+LANE_APART void with_loads(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
+{
+    if (io->wrenches) externals_gather(scene, ws->at, io->wrenches, &ws->ext);
+    outward(scene, ws, io, rates, true);
+    if (rates && io->wrenches)
+        externals_take_rates(scene, &ws->ext, io->wrenches, io->wrench_rates, ws->w, ws->on_rate);
+    inward(scene, ws, io, rates, true);
+}
+
 LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
 {
     joints_place(scene->model, io->q, ws->at);
-    if (io->wrenches) externals_gather(scene, ws->at, io->wrenches, &ws->ext);
-    outward(scene, ws, io, rates);
-    if (rates && io->wrenches)
-        externals_take_rates(scene, &ws->ext, io->wrenches, io->wrench_rates, ws->w, ws->on_rate);
-    inward(scene, ws, io, rates);
+    if (io->wrenches || io->joint_wrenches || io->joint_wrench_rates) {
+        with_loads(scene, ws, io, rates);
+    } else {
+        outward(scene, ws, io, rates, false);
+        inward(scene, ws, io, rates, false);
+    }
     if (io->tau) couplings_add(scene, io->q, io->qd, 1, io->tau);
     if (rates && io->tau_dot) couplings_add_rates(scene, io->qd, io->qdd, io->tau_dot);
 }

@@ -94,9 +94,10 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
 {
     const dyn_model *m = scene->model;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body *b      = &m->body[i];
-        size_t          e      = (size_t)b->v * (size_t)m->nv + (size_t)b->v;
-        double          square = b->ratio * b->ratio;
+        const dyn_body *b = &m->body[i];
+        if (b->bare) continue;
+        size_t e      = (size_t)b->v * (size_t)m->nv + (size_t)b->v;
+        double square = b->ratio * b->ratio;
         if (b->rotor_inertia != 0) out->dqdd[e] += square * b->rotor_inertia;
         if (b->rough && (scene->terms & DYN_FRICTION))
             out->dqd[e] += square * joint_friction_slope(b, joint_rate(b, qd));
@@ -192,11 +193,29 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
 
 /* --- the kernel ---------------------------------------------------------------------------------------------- */
 
+/* Entries of coordinate v of body i with those before it that are on other branches. */
+LANE_APART void put_zeros(const dyn_model *m, const results *out, size_t i, size_t v)
+{
+    const size_t    nv   = (size_t)m->nv;
+    const lane      zero = lane_of(0);
+    const dyn_body *b    = &m->body[i];
+    for (size_t to = (size_t)b->v; to > 0; to = b ? (size_t)b->v : 0) {
+        b           = b->parent == DYN_WORLD ? NULL : &m->body[b->parent];
+        size_t from = b ? (size_t)(b->v + dyn_joint_nv(b->joint)) : 0;
+        for (size_t k = from; k < to; k++) {
+            out->dq[v * nv + k] = out->dqd[v * nv + k] = out->dqdd[v * nv + k] = zero;
+            out->dq[k * nv + v] = out->dqd[k * nv + v] = out->dqdd[k * nv + v] = zero;
+        }
+    }
+}
+
 /* From a dof's own body to the base: entries with every dof on the way. The change stays in registers; what is rarely
  * asked for gets a copy. */
 LANE_INLINE void to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va, change c,
                          bool held, bool joint_wrenches)
 {
+    const size_t nv      = (size_t)m->nv;
+    const bool   coupled = m->coupled;
     for (const dyn_body *b = &m->body[i]; b->parent != DYN_WORLD;) {
         BODY_FORMS(b, hop_form, b, ws->at[i], &c, held)
         i = (size_t)b->parent;
@@ -211,13 +230,14 @@ LANE_INLINE void to_base(const dyn_model *m, const workspace *ws, const results 
             put_free_column(m, out, va, b, &here);
             continue;
         }
-        size_t vb = (size_t)b->v;
-        lane   M  = along(b, &c.t);
-        put_joint_row(m, out, va, b, &ws->body[i], &c, held);
-        put(m, out->dq, vb, va, along(b, &c.q));
-        put(m, out->dqd, vb, va, along(b, &c.qd));
-        put(m, out->dqdd, va, vb, M);
-        put(m, out->dqdd, vb, va, M);
+        const size_t row = va * nv + (size_t)b->v, column = (size_t)b->v * nv + va;
+        lane         q, qd, t;
+        along(b, &c, &q, &qd, &t);
+        put_joint_row(out, row, coupled, b, &ws->body[i], &c, held);
+        put_at(out->dq + column, q, coupled);
+        put_at(out->dqd + column, qd, coupled);
+        put_at(out->dqdd + row, t, coupled);
+        put_at(out->dqdd + column, t, coupled);
     }
 }
 
@@ -233,9 +253,13 @@ static void joint_dof(const dyn_model *m, const workspace *ws, const results *ou
         dof d = dof_of(b, &ws->body[i], 0);
         c     = change_of(b->subtree_mass, &ws->body[i], held, &d);
     }
-    put_joint_row(m, out, v, b, &ws->body[i], &c, held);
-    put(m, out->dqdd, v, v, along(b, &c.t));
+    lane         q, qd, t;
+    const size_t own = v * (size_t)m->nv + v;
+    along(b, &c, &q, &qd, &t);
+    put_joint_row(out, own, m->coupled, b, &ws->body[i], &c, held);
+    put_at(out->dqdd + own, t, m->coupled);
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
+    if (m->branched && !m->coupled) put_zeros(m, out, i, v);
     to_base(m, ws, out, i, v, c, held, joint_wrenches);
 }
 
@@ -253,6 +277,7 @@ static void free_dofs(const dyn_model *m, const workspace *ws, const results *ou
         for (int n = joint_first_axis(b), j = b->v; n < 6; n++, j++)
             put(m, out->dqdd, v, (size_t)j, t[n]);
         if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
+        if (m->branched && !m->coupled) put_zeros(m, out, i, v);
         to_base(m, ws, out, i, v, c, held, joint_wrenches);
     }
 }
@@ -277,7 +302,7 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
 static void clear_results(const dyn_model *m, const results *out)
 {
     size_t nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;
-    if (m->branched || m->coupled) { /* pairs on different branches stay zero, those of mimics add up */
+    if (m->coupled) { /* pairs of joints add up */
         clear(out->dq, nv * nv);
         clear(out->dqd, nv * nv);
         clear(out->dqdd, nv * nv);

@@ -11,22 +11,33 @@ typedef struct results {
     lane *dgravity;                             /* nv x 3 */
 } results;
 
-/* Entry (row, column); with mimics several pairs of joints meet in one. */
+/* With mimics several pairs of joints meet in one entry. */
+LANE_INLINE void put_at(lane *entry, lane x, bool coupled)
+{
+    *entry = coupled ? *entry + x : x;
+}
+/* Entry (row, column) */
 LANE_INLINE void put(const dyn_model *m, lane *M, size_t row, size_t column, lane x)
 {
-    lane *entry = &M[row * (size_t)m->nv + column];
-    *entry      = m->coupled ? *entry + x : x;
+    put_at(&M[row * (size_t)m->nv + column], x, m->coupled);
 }
 
-/* S . F at a joint */
-LANE_INLINE lane along(const dyn_body *b, const wrench *F)
+/* S . F of a change's three at a joint */
+LANE_INLINE void along(const dyn_body *b, const change *c, lane *q, lane *qd, lane *t)
 {
-    return coordinate_effort(b, b->joint == DYN_PRISMATIC ? F->f.z : F->n.z);
+    const bool slides = b->joint == DYN_PRISMATIC;
+    *q                = slides ? c->q.f.z : c->q.n.z;
+    *qd               = slides ? c->qd.f.z : c->qd.n.z;
+    *t                = slides ? c->t.f.z : c->t.n.z;
+    if (!b->geared) return;
+    *q *= b->ratio;
+    *qd *= b->ratio;
+    *t *= b->ratio;
 }
 
-/* d tau_a / db for the joint of the body where c is. */
-LANE_INLINE void put_joint_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
-                               const spatial_state *B, const change *c, bool held)
+/* d tau_a / db for the joint of the body where c is, to place `at` of the matrices. */
+LANE_INLINE void put_joint_row(const results *out, size_t at, bool coupled, const dyn_body *b, const spatial_state *B,
+                               const change *c, bool held)
 {
     const wrench *t = &c->t;
     lane          q, qd = lane_of(0);
@@ -45,8 +56,8 @@ LANE_INLINE void put_joint_row(const dyn_model *m, const results *out, size_t a,
         qd += coordinate_effort(b, c->r.z);
         if (held) q += coordinate_effort(b, c->k.z);
     }
-    put(m, out->dq, a, (size_t)b->v, q);
-    put(m, out->dqd, a, (size_t)b->v, qd);
+    put_at(out->dq + at, q, coupled);
+    put_at(out->dqd + at, qd, coupled);
 }
 
 LANE_INLINE void spread(wrench w, lane x[6])

@@ -2,6 +2,7 @@
  * vec3 in lanes, constants of the model as const double [3] and alike. */
 #pragma once
 #include "lane.h"
+#include "model.h"
 
 typedef struct vec3 {
     lane x, y, z;
@@ -90,12 +91,12 @@ LANE_INLINE vec3 cross_const_add(vec3 s, vec3 a, const double r[3])
     return (vec3){sub_mul(add_mul(s.x, r[2], a.y), r[1], a.z), sub_mul(add_mul(s.y, r[0], a.z), r[2], a.x),
                   sub_mul(add_mul(s.z, r[1], a.x), r[0], a.y)};
 }
-/* s + r x b, r an offset of the model: along one or two axes in most robots, and what is zero there costs nothing */
-LANE_INLINE vec3 offset_cross_add(vec3 s, const double r[3], vec3 b)
+/* s + r x b, r an offset of the model: what is zero there costs nothing */
+LANE_INLINE vec3 offset_cross_add(vec3 s, const double r[3], unsigned along, vec3 b)
 {
-    if (r[0] != 0) s = (vec3){s.x, sub_mul(s.y, r[0], b.z), add_mul(s.z, r[0], b.y)};
-    if (r[1] != 0) s = (vec3){add_mul(s.x, r[1], b.z), s.y, sub_mul(s.z, r[1], b.x)};
-    if (r[2] != 0) s = (vec3){sub_mul(s.x, r[2], b.y), add_mul(s.y, r[2], b.x), s.z};
+    if (along & DYN_ALONG_X) s = (vec3){s.x, sub_mul(s.y, r[0], b.z), add_mul(s.z, r[0], b.y)};
+    if (along & DYN_ALONG_Y) s = (vec3){add_mul(s.x, r[1], b.z), s.y, sub_mul(s.z, r[1], b.x)};
+    if (along & DYN_ALONG_Z) s = (vec3){sub_mul(s.x, r[2], b.y), add_mul(s.y, r[2], b.x), s.z};
     return s;
 }
 LANE_INLINE sym3 sym3_add(sym3 a, sym3 b)

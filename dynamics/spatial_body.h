@@ -32,11 +32,11 @@ LANE_INLINE void to_child_form(const dyn_body *b, joint_at at, twist *u, dyn_joi
 }
 
 /* At the child's origin p: v + w x p. */
-LANE_INLINE twist twist_at(twist u, const double p[3])
+LANE_INLINE twist twist_at(twist u, const double p[3], unsigned along)
 {
-    if (p[0] != 0) u.v = (vec3){u.v.x, add_mul(u.v.y, p[0], u.w.z), sub_mul(u.v.z, p[0], u.w.y)};
-    if (p[1] != 0) u.v = (vec3){sub_mul(u.v.x, p[1], u.w.z), u.v.y, add_mul(u.v.z, p[1], u.w.x)};
-    if (p[2] != 0) u.v = (vec3){add_mul(u.v.x, p[2], u.w.y), sub_mul(u.v.y, p[2], u.w.x), u.v.z};
+    if (along & DYN_ALONG_X) u.v = (vec3){u.v.x, add_mul(u.v.y, p[0], u.w.z), sub_mul(u.v.z, p[0], u.w.y)};
+    if (along & DYN_ALONG_Y) u.v = (vec3){sub_mul(u.v.x, p[1], u.w.z), u.v.y, add_mul(u.v.z, p[1], u.w.x)};
+    if (along & DYN_ALONG_Z) u.v = (vec3){add_mul(u.v.x, p[2], u.w.y), sub_mul(u.v.y, p[2], u.w.x), u.v.z};
     return u;
 }
 
@@ -122,8 +122,8 @@ static inline void spatial_states(const dyn_scene *scene, const joint_at *at, co
             v = b->parent == DYN_WORLD ? rest : body[b->parent].v;
             a = b->parent == DYN_WORLD ? fall : body[b->parent].a;
         }
-        v = twist_at(v, b->p_pc);
-        a = twist_at(a, b->p_pc);
+        v = twist_at(v, b->p_pc, b->offsets);
+        a = twist_at(a, b->p_pc, b->offsets);
         BODY_FORMS(b, twists_to_child_form, b, at[i], &v, &a)
         if (dyn_joint_turns_freely(b->joint))
             free_joint_motion(b, qd, qdd, &v, &a, &B->P, &B->Q);
@@ -148,7 +148,7 @@ LANE_INLINE void moment_shift(const dyn_body *b, joint_at at, mat3 *C, vec3 F)
         return;
     }
     for (int k = 0; k < 3; k++)
-        for (int i = 0; b->p_pc[k] != 0 && i < 3; i++)
+        for (int i = 0; (b->offsets & 1U << k) && i < 3; i++)
             C->m[i][k] = add_mul(C->m[i][k], b->p_pc[k], f[i]);
 }
 

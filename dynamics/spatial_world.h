@@ -144,7 +144,7 @@ LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd
 {
     BODY_FORMS(b, spatial_rotation_form, b, at, &P->R, &B->R)
     vec3 z = mat3_column(&B->R, 2);
-    B->p   = b->shifted ? add(P->p, mat3_mul(&P->R, vec3_of(b->p_pc))) : P->p;
+    B->p   = b->offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->p_pc))) : P->p;
     if (b->joint == DYN_PRISMATIC) B->p = add_scaled(B->p, z, at.c);
     if (b->geared) z = times(b->ratio, z);
     d->S = b->joint == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};

@@ -25,7 +25,6 @@ void LANE_NAME(torque_derivative)(const dyn_scene *scene, void *memory, const dy
                         .tau_dot            = block_out(io->tau_dot, block, nv),
                         .joint_wrenches     = block_out(io->joint_wrenches, block, nj),
                         .joint_wrench_rates = block_out(io->joint_wrench_rates, block, nj)};
-        one.whole    = one.wrenches || one.joint_wrenches || one.joint_wrench_rates;
         newton_euler(scene, &ws, &one, true);
     }
 }

@@ -46,11 +46,14 @@ LANE_INLINE vec3 turning_add(vec3 s, const turning *U, vec3 p)
                   sub_mul(add_mul(add_mul(s.z, U->zx, p.x), U->zy, p.y), U->zz, p.z)};
 }
 /* The same for an offset of the model, along one or two axes in most robots: what is zero there costs nothing. */
-LANE_INLINE vec3 turning_add_offset(vec3 s, const turning *U, const double p[3])
+LANE_INLINE vec3 turning_add_offset(vec3 s, const turning *U, const double p[3], unsigned along)
 {
-    if (p[0] != 0) s = (vec3){sub_mul(s.x, p[0], U->xx), add_mul(s.y, p[0], U->yx), add_mul(s.z, p[0], U->zx)};
-    if (p[1] != 0) s = (vec3){add_mul(s.x, p[1], U->xy), sub_mul(s.y, p[1], U->yy), add_mul(s.z, p[1], U->zy)};
-    if (p[2] != 0) s = (vec3){add_mul(s.x, p[2], U->xz), add_mul(s.y, p[2], U->yz), sub_mul(s.z, p[2], U->zz)};
+    if (along & DYN_ALONG_X)
+        s = (vec3){sub_mul(s.x, p[0], U->xx), add_mul(s.y, p[0], U->yx), add_mul(s.z, p[0], U->zx)};
+    if (along & DYN_ALONG_Y)
+        s = (vec3){add_mul(s.x, p[1], U->xy), sub_mul(s.y, p[1], U->yy), add_mul(s.z, p[1], U->zy)};
+    if (along & DYN_ALONG_Z)
+        s = (vec3){add_mul(s.x, p[2], U->xz), add_mul(s.y, p[2], U->yz), sub_mul(s.z, p[2], U->zz)};
     return s;
 }
 
