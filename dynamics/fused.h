@@ -80,7 +80,8 @@ FUSED_INLINE twin_mask twin_moderate(twin x)
     return (size < 0x1p900) & (size > 0x1p-900);
 }
 
-FUSED_INLINE twin fused_twin(twin a, twin b, twin c)
+/* Called, not inlined: a kernel has hundreds of these. */
+static __attribute__((noinline, unused)) twin fused_twin(twin a, twin b, twin c)
 {
     twin_sum  product = twin_two_product(a, b), low = twin_two_sum(c, product.low);
     twin_sum  high = twin_two_sum(product.high, low.high);
