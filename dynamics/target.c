@@ -14,17 +14,19 @@ static size_t workspace_size(const dyn_model *m)
     return most;
 }
 
+/* clang-format off */
 extern const dyn_kernels LANE_NAME(kernels);
 const dyn_kernels        LANE_NAME(kernels) = {
-           .target         = TEXT(TARGET),
-           .lanes          = LANES,
-           .workspace_size = workspace_size,
+    .target         = TEXT(TARGET),
+    .lanes          = LANES,
+    .workspace_size = workspace_size,
 #define X(name) .name = LANE_NAME(name),
     DYN_KERNELS(X)
 #undef X
 #ifndef DYN_COMPLEX
-        .from_rows = LANE_NAME(from_rows),
-    .to_rows       = LANE_NAME(to_rows),
-    .bounded       = LANE_NAME(bounded),
+    .from_rows      = LANE_NAME(from_rows),
+    .to_rows        = LANE_NAME(to_rows),
+    .bounded        = LANE_NAME(bounded),
 #endif
 };
+/* clang-format on */
