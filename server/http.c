@@ -28,8 +28,10 @@ static void on_hangup(void *arg)
     uv_async_send(&loop->wake); /* a turn for libmicrohttpd, then for the deadlines */
 }
 
+/* It may come after a long rest, before the turn that it causes. */
 static srv_connection *open_connection(srv_loop *loop, int fd)
 {
+    srv_connections_look(&loop->connections);
     srv_connection *connection = srv_connection_open(&loop->connections, fd);
     if (!connection) return NULL;
     connection->loop   = loop;

@@ -362,6 +362,14 @@ class SlowPeers(WireCase):
             pass
         self.assertLess(received, length / 2, "the whole answer was kept for a reader that had stopped")
 
+    def test_who_comes_after_a_long_rest_has_time(self):
+        """Time in which nothing happened is not counted against a new connection."""
+        time.sleep(1 + self.SLACK)
+        raw = self.server.socket()
+        self.addCleanup(raw.close)
+        time.sleep(0.3)
+        self.alive(raw)
+
     def test_a_slow_herd_does_not_lock_others_out_for_long(self):
         """More dripping connections than the server takes: after the read deadline there is room again."""
         herd = []
