@@ -8,6 +8,8 @@
 static bool is_batch(const api_node *value)
 {
     api_node first;
+    size_t   extent[API_PACKED_RANK], rank = api_node_packed(value, extent);
+    if (rank == 1) return false; /* numbers */
     return api_node_item(value, 0, &first) && first.kind == API_ARRAY;
 }
 
@@ -48,9 +50,21 @@ static bool fail_count(const api_evaluation *e, const api_vector *v, const api_p
                        e->model->name);
 }
 
+/* A row of n packed numbers, as nearly all are; false: it is something else. */
+static bool copy_row(const api_vector *v, const api_node *row, double *values)
+{
+    size_t extent[API_PACKED_RANK];
+    if (!api_node_is(row, API_ARRAY) || api_node_packed(row, extent) != 1 || extent[0] != v->n) return false;
+    if (!v->order) api_node_numbers(row, 0, v->n, values);
+    for (size_t i = 0; v->order && i < v->n; i++)
+        api_node_numbers(row, i, 1, &values[v->order[i]]);
+    return true;
+}
+
 static bool read_row(const api_evaluation *e, const api_vector *v, const api_node *row, const api_place *at,
                      double *values)
 {
+    if (copy_row(v, row, values)) return true;
     if (!api_node_is(row, API_ARRAY))
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected", api_node_kind_text(row),
                            v->n);

@@ -58,21 +58,25 @@ static void set_seats(run *r, size_t seats, api_problem *problem)
     }
 }
 
+static bool do_alone(const api_evaluation *e, size_t parts, api_part *work, void *arg)
+{
+    for (size_t part = 0; part < parts; part++)
+        if (!api_watch_check(e->input->watch, e->problem) || !work(arg, 0, part, e->problem)) return false;
+    return true;
+}
+
 bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work, void *arg)
 {
     const api_crew *crew = e->input->worker->crew;
-    seat            alone;
-    run             r = {.work = work, .arg = arg, .parts = parts, .watch = e->input->watch, .seats = &alone};
-    if (seats > 1 && !(r.seats = api_take(e, seats * sizeof *r.seats))) return false;
+    if (seats == 1) return do_alone(e, parts, work, arg);
+    run r   = {.work = work, .arg = arg, .parts = parts, .watch = e->input->watch};
+    r.seats = api_take(e, seats * sizeof *r.seats);
+    if (!r.seats) return false;
     atomic_init(&r.next, 0);
     atomic_init(&r.failed, NONE);
     set_seats(&r, seats, e->problem);
-    if (seats > 1) e->call->helped = true;
-    if (seats > 1)
-        crew->run(crew->arg, seats, do_next, &r);
-    else
-        while (do_next(&r, 0))
-            ;
+    e->call->helped = true;
+    crew->run(crew->arg, seats, do_next, &r);
     size_t failed = atomic_load(&r.failed);
     for (size_t i = 1; i < seats && failed != NONE; i++)
         if (r.seats[i].failed == failed) *e->problem = r.seats[i].own;
