@@ -151,8 +151,8 @@ def simulation(steps):
 
 # What takes long: path, request of a size, what it is.
 HEAVY = {
-    "computing": ("/v1/models/panda/simulate", simulation, "a simulation of {} steps, with {:.2g} MB of request"),
-    "moving": (PATH, lambda rows: body(rows, JSON), "a batch of {} states, with {:.2g} MB of request"),
+    "computing": ("/v1/models/panda/simulate", simulation, "a simulation of {} steps, with {} bytes of request"),
+    "moving": (PATH, lambda rows: body(rows, JSON), "a batch of {} states, with {} bytes of request"),
 }
 
 
@@ -163,7 +163,7 @@ def heavy_request(server, how, milliseconds):
     while (took := takes(server, path, make(size))) < 0.8 * milliseconds:
         size = int(size * min(4, 1.1 * milliseconds / took))
     content = make(size)
-    return (path, content), f"{what.format(count(size), len(content) / 1e6)}, {took:.0f} ms"
+    return (path, content), f"{what.format(count(size), count(len(content)))}, {took:.0f} ms"
 
 
 def mixed(seconds, rounds):
