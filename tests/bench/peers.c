@@ -90,7 +90,7 @@ static double difference(const figure *f)
     size_t         entries = matrix ? nv * nv : nv;
     double        *theirs = calloc(entries, sizeof *theirs), worst = 0;
     if (!theirs) abort();
-    evaluate_ours(dyn_kernels_at(0), s->robot.model, &s->scalar, f->operation, s->scalar.out[0]);
+    evaluate_ours(one_lane(), s->robot.model, &s->scalar, f->operation, s->scalar.out[0]);
     for (size_t i = 0; i < STATES; i++) {
         const double *ours = s->scalar.out[0] + i * entries;
         double        most = 0, largest = 0;
@@ -115,7 +115,7 @@ static size_t add_figures(figure *f, const subject *s, void *const *theirs, oper
 {
     size_t n = 0;
     if (op != MASS_MATRIX_AT_POSES) {
-        f[n++] = (figure){.subject = s, .operation = op, .kernels = dyn_kernels_at(0)};
+        f[n++] = (figure){.subject = s, .operation = op, .kernels = one_lane()};
         f[n++] = (figure){.subject = s, .operation = op, .kernels = dyn_kernels_find(NULL)};
     }
     for (size_t p = 0; peers[p]; p++) {
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     for (int r = 0; r < N_ROBOTS; r++) {
         subject *s       = &subjects[r];
         size_t   entries = (size_t)s->robot.model->nv * (size_t)s->robot.model->nv;
-        states_prepare(&s->scalar, s->robot.model, dyn_kernels_at(0), STATES, entries);
+        states_prepare(&s->scalar, s->robot.model, one_lane(), STATES, entries);
         states_prepare(&s->wide, s->robot.model, dyn_kernels_find(NULL), STATES, entries);
         for (size_t p = 0; peers[p]; p++)
             theirs[r][p] = peers[p]->build(s->robot.model);

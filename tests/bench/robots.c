@@ -199,3 +199,9 @@ void sort_runs(double *runs, size_t n)
 {
     qsort(runs, n, sizeof *runs, ascending);
 }
+
+const dyn_kernels *one_lane(void)
+{
+    const dyn_kernels *fma = dyn_kernels_find("fma");
+    return fma ? fma : dyn_kernels_find("scalar");
+}

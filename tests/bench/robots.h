@@ -20,6 +20,9 @@ robot robot_general_arm(void);           /* 7 revolute joints: no angle and no l
 robot robot_chain(int joints);           /* the same, as long as asked */
 void  robot_release(robot *r);
 
+/* The kernels of one lane, the faster where there are two. */
+const dyn_kernels *one_lane(void);
+
 /* Random states in blocks of the kernels' width, the same ones for every width, with room for results. */
 typedef struct states {
     double *q, *qd, *qdd, *qddd, *tau; /* within [-1, 1]; quaternions have length 1 */

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     for (int l = 0; l < N_LENGTHS; l++) {
         robots[l] = robot_chain(lengths[l]);
         for (int w = 0; w < N_WIDTHS; w++)
-            workload_prepare(&work[l][w], &robots[l], w ? dyn_kernels_find(NULL) : dyn_kernels_at(0), BLOCK,
+            workload_prepare(&work[l][w], &robots[l], w ? dyn_kernels_find(NULL) : one_lane(), BLOCK,
                              (size_t)lengths[l]);
     }
     for (size_t run = 0; run < runs; run++)
