@@ -66,7 +66,8 @@ def service(seconds, rounds):
 
 
 def service_row(connections, ours, theirs, ratios):
-    o, e = ({field: middle(runs, field) for field in runs[0]._fields} for runs in (ours, theirs))
+    fields = "rate", "cpu", "p50", "p99", "lost"
+    o, e = ({field: middle(runs, field) for field in fields} for runs in (ours, theirs))
     return [connections, f"{o['rate']:.0f}", f"{e['rate']:.0f}", f"{ratios['rate']:.2f}", f"{o['cpu']:.1f}",
             f"{e['cpu']:.1f}", f"{ratios['cpu']:.2f}", f"{o['p50']:.0f} / {o['p99']:.0f}",
             f"{e['p50']:.0f} / {e['p99']:.0f}", f"{ratios['p50']:.2f}", f"{100 * o['lost']:.0f} %" if o["lost"] else ""]
