@@ -51,7 +51,7 @@ class Crew(unittest.TestCase):
         server = self.serve("--workers", "2", "--queue", "600")
         server.client().put("/v1/models/long", chain(100))
         rows = json.loads(HEAVY)
-        rows["q"] = rows["q"] * 8
+        rows["q"] = rows["q"] * 16
         done = {}
 
         def work(index):
@@ -59,7 +59,7 @@ class Crew(unittest.TestCase):
             if index == 0:
                 answer = client.post("/v1/models/long/evaluate", json.dumps(rows))
             else:
-                time.sleep(0.3)
+                time.sleep(0.1)
                 answer = client.post("/v1/models/long/evaluate", HEAVY)
             done[index] = time.monotonic()
             return answer.status
