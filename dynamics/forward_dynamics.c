@@ -237,6 +237,7 @@ static const lane *left_to_bodies(const dyn_scene *scene, const workspace *ws, c
     return ws->tau;
 }
 
+/* Apart, like with_loads of newton_euler.h: rarely asked for. */
 LANE_APART void outward_with_loads(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io)
 {
     externals_gather(scene, ws->at, io->wrenches, &ws->ext);
