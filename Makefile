@@ -22,7 +22,7 @@ ifneq ($(SANITIZE),)
 HARDEN   := -fPIE
 SANFLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
-COMMON    = $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP $(DEFINES)
+COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP $(DEFINES)
 C_FLAGS   = -O2 -std=gnu11 -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(CFLAGS)
 CXX_FLAGS = -O2 -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(CXXFLAGS)
 
@@ -82,12 +82,12 @@ $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)
 
 # --- api: libapi.a -------------------------------------------------------------------------------------------
-API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c)) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard api/*.cc)) \
-               $(BUILD)/api/openapi.o
+API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c api/*/*.c)) \
+               $(patsubst %.cc,$(BUILD)/%.o,$(wildcard api/*/*.cc)) $(BUILD)/api/openapi.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
-$(BUILD)/api/xml.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/urdf*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/document/urdf*.c)) $(BUILD)/api/document/xml.o: private DEFINES := $(shell pkg-config --cflags libxml-2.0)
 
 $(BUILD)/api/%.o: api/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)

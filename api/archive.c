@@ -4,8 +4,8 @@
  *
  * with the records of record.h. */
 #include "call.h"
-#include "json.h"
-#include "record.h"
+#include "api/wire/json.h"
+#include "api/model/record.h"
 #include <stdlib.h>
 #include <string.h>
 

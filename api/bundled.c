@@ -1,6 +1,6 @@
 /* bundled.c - loading a folder of model documents at start. */
 #include "call.h"
-#include "json.h"
+#include "api/wire/json.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

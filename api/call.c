@@ -1,7 +1,7 @@
 /* call.c - a call's reply and its share of the memory budget. */
 #include "call.h"
 #include "compress.h"
-#include "emit.h"
+#include "api/wire/emit.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

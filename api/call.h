@@ -1,16 +1,16 @@
 /* call.h - private to api/: what stands behind the types of api.h. */
 #pragma once
 #include "api.h"
-#include "budget.h"
-#include "buffer.h"
+#include "api/memory/budget.h"
+#include "api/memory/buffer.h"
 #include "correction.h"
 #include "cost.h"
-#include "emit.h"
+#include "api/wire/emit.h"
 #include "negotiate.h"
-#include "registry.h"
+#include "api/model/registry.h"
 #include "route.h"
-#include "scratch.h"
-#include "urdf.h"
+#include "api/memory/scratch.h"
+#include "api/document/urdf.h"
 
 struct api_operation;
 

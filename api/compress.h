@@ -1,7 +1,7 @@
 /* compress.h - content codings of answers (RFC 9110, section 8.4): gzip (RFC 1952) by zlib, and zstd (RFC 8878). */
 #pragma once
 #include "api.h"
-#include "buffer.h"
+#include "api/memory/buffer.h"
 #include "negotiate.h"
 
 /* Most bytes that so many can become, and the memory it takes meanwhile, about. */

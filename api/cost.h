@@ -1,6 +1,6 @@
 /* cost.h - what a request may cost, before it is read: the server runs light requests at once and queues the rest. */
 #pragma once
-#include "../dynamics/dynamics.h"
+#include "dynamics/dynamics.h"
 #include "negotiate.h"
 #include <stdint.h>
 

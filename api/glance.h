@@ -1,6 +1,6 @@
 /* glance.h - what the body of a request for dynamics seems to say, before it is read: for estimates. */
 #pragma once
-#include "evaluation.h"
+#include "api/evaluation/evaluation.h"
 
 /* Whether a name is in the body, at its beginning or end. */
 bool api_mentions(const api_input *input, const char *name);

@@ -1,6 +1,6 @@
 /* head.c - what the head of a request decides: path, method, timeout, negotiation, model, preconditions. */
 #include "call.h"
-#include "number.h"
+#include "api/wire/number.h"
 #include <math.h>
 #include <string.h>
 

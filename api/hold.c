@@ -1,6 +1,6 @@
 /* hold.c - a robot from a file, for whoever has a file and no connection: what kind it is shows from its first byte. */
 #include "call.h"
-#include "json.h"
+#include "api/wire/json.h"
 #include <string.h>
 
 static api_model *read_document(const api *a, const char *name, const char *text, size_t length, const char *query,

@@ -1,7 +1,7 @@
 /* models.c - the models as resources: the list, one model, its document; PUT and DELETE. */
 #include "call.h"
-#include "json.h"
-#include "loops.h"
+#include "api/wire/json.h"
+#include "api/model/loops.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

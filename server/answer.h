@@ -1,6 +1,6 @@
 /* answer.h - from the api's reply to libmicrohttpd's response, and to the line in the log. */
 #pragma once
-#include "../api/api.h"
+#include "api/api.h"
 #include "log.h"
 #include <microhttpd.h>
 

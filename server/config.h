@@ -3,7 +3,7 @@
  * the configuration in force. A flag goes before its variable, the variable before the default; the last of a
  * repeated flag counts. */
 #pragma once
-#include "../api/api.h"
+#include "api/api.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* head.h - a request's head: the fields the api asks for, and the framing rules libmicrohttpd 0.9.75 leaves to us. */
 #pragma once
-#include "../api/api.h"
+#include "api/api.h"
 #include <microhttpd.h>
 
 typedef struct srv_head {

@@ -7,7 +7,7 @@
  * A change is one rename of a whole, synced file, followed by a sync of the folder: after a crash there is the record
  * from before or the one from after, and what was acknowledged is there. A file that cannot be read is left alone. */
 #pragma once
-#include "../api/api.h"
+#include "api/api.h"
 #include "log.h"
 
 typedef struct srv_store srv_store;

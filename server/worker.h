@@ -10,7 +10,7 @@
  * A job belongs to its submitter. Between srv_pool_push and its `done` (called on the worker's thread) only the
  * pool touches it, but for `watch.cancelled`. */
 #pragma once
-#include "../api/api.h"
+#include "api/api.h"
 
 typedef struct srv_job {
     api_call   *call;

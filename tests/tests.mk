@@ -23,7 +23,7 @@ $(foreach d,dynamics api server,$(eval $(call test_rule,$(d))))
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
-	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -I. -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -c $< -o $@
 
 # The fuzzers need clang; without it their tests are skipped.
 FUZZ_CC ?= $(shell command -v clang)
@@ -104,4 +104,4 @@ $(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/peers.o $(PEERS:%=$(BUILD)/test
 $(BUILD)/tests/bench/peer/%.o: tests/bench/peer/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  CXX   $<'
-	$(Q)$(CXX) -O2 -std=c++17 $(COMMON) $(CXXFLAGS) -I. -isystem /usr/include/eigen3 -c $< -o $@
+	$(Q)$(CXX) -O2 -std=c++17 $(COMMON) $(CXXFLAGS) -isystem /usr/include/eigen3 -c $< -o $@

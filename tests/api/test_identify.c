@@ -1,7 +1,7 @@
 /* test_identify.c - what identification is made of: parameters by number, base parameters with those of joints, least
  * squares block by block, and parameters of robots that could be built. */
-#include "api/consistent.h"
-#include "api/triangle.h"
+#include "api/identification/consistent.h"
+#include "api/identification/triangle.h"
 #include "door.h"
 #include "models.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_json.c - JSON under the product's rules: what is refused and where, and text that is always valid. */
-#include "api/json.h"
-#include "api/pointer.h"
+#include "api/wire/json.h"
+#include "api/wire/pointer.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* test_loops.c - closed loops before anything is computed: their documents, what they leave open, how coordinates move,
  * and the matrices of lanes. */
-#include "api/coordinates.h"
-#include "api/lane_matrix.h"
-#include "api/loops.h"
+#include "api/model/coordinates.h"
+#include "api/operations/lane_matrix.h"
+#include "api/model/loops.h"
 #include "dynamics/dynamics.h"
 #include "models.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* test_number.c - numbers as text: ECMAScript's layout, the shortest digits, exact reading, JSON's grammar. */
-#include "api/number.h"
+#include "api/wire/number.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* test_registry.c - models put, deleted, listed and evaluated by several threads at once; the shared memory budget. */
 #include "door.h"
-#include "api/budget.h"
-#include "api/scratch.h"
+#include "api/memory/budget.h"
+#include "api/memory/scratch.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

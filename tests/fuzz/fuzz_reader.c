@@ -2,7 +2,7 @@
  * takes for the same nodes; what the reader of CBOR takes and is looked at holds finite numbers and whole texts. The
  * first byte chooses. */
 #include "api/call.h"
-#include "api/node_read.h"
+#include "api/wire/node_read.h"
 #include "drive.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,340 @@
+/* document_entry.c - see document_entry.h. */
+#include "document_entry.h"
+#include "api/wire/pointer.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 256, TEXT_MAX_BYTES = 65536, SHOWN_BYTES = 64, DEEPEST = 8 };
+
+/* --- where in the document ------------------------------------------------------------------------------------- */
+
+/* The pointer to `key` of the entry (or the entry itself when NULL), and on to further indices. */
+static api_pointer pointer_to(const api_entry *entry, const char *key, size_t rank, const size_t *indices)
+{
+    const api_entry *path[DEEPEST];
+    size_t           depth = 0;
+    for (; entry->up && depth < DEEPEST; entry = entry->up)
+        path[depth++] = entry;
+
+    api_pointer pointer = api_pointer_root();
+    while (depth-- > 0) {
+        pointer = api_pointer_key(&pointer, path[depth]->key);
+        if (path[depth]->index != API_NO_INDEX) pointer = api_pointer_index(&pointer, path[depth]->index);
+    }
+    if (key) pointer = api_pointer_key(&pointer, key);
+    for (size_t i = 0; i < rank; i++)
+        pointer = api_pointer_index(&pointer, indices[i]);
+    return pointer;
+}
+
+static bool failv(const api_entry *entry, const char *key, size_t rank, const size_t *indices, api_code code,
+                  const char *format, va_list args)
+{
+    api_pointer pointer = pointer_to(entry, key, rank, indices);
+    api_failv(entry->reader->problem, code, api_pointer_text(&pointer), format, args);
+    return false;
+}
+
+bool api_entry_fail(const api_entry *entry, const char *key, api_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    failv(entry, key, 0, NULL, code, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool fail_at(const api_entry *entry, const char *key, size_t rank, const size_t *indices, api_code code,
+                    const char *format, ...) __attribute__((format(printf, 6, 7)));
+static bool fail_at(const api_entry *entry, const char *key, size_t rank, const size_t *indices, api_code code,
+                    const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    failv(entry, key, rank, indices, code, format, args);
+    va_end(args);
+    return false;
+}
+
+bool api_reader_no_memory(api_reader *reader)
+{
+    api_fail(reader->problem, API_MEMORY_FULL, NULL, "no memory to read the model document");
+    return false;
+}
+
+/* --- the report ------------------------------------------------------------------------------------------------ */
+
+/* The longest run of at most `most` bytes that ends between characters: none of which starts with 10xxxxxx. */
+static size_t whole_characters(const char *text, size_t most)
+{
+    size_t end = strnlen(text, most + 1);
+    if (end <= most) return end;
+    for (end = most; end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80; end--)
+        ;
+    return end;
+}
+
+int api_text_shown(const char *text)
+{
+    return (int)whole_characters(text, SHOWN_BYTES);
+}
+
+static bool reportv(api_reader *reader, const char *where, const char *severity, const char *code, const char *format,
+                    va_list args)
+{
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    size_t  end   = whole_characters(text, sizeof text - 2); /* jansson refuses a character cut in two */
+    json_t *entry = json_pack("{ss ss ss ss%}", "severity", severity, "code", code, "where", where, "text", text, end);
+    if (!entry || json_array_append_new(reader->report, entry)) return api_reader_no_memory(reader);
+    return true;
+}
+
+bool api_reader_report(api_reader *reader, const char *where, const char *severity, const char *code,
+                       const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    bool ok = reportv(reader, where, severity, code, format, args);
+    va_end(args);
+    return ok;
+}
+
+bool api_entry_report(const api_entry *entry, const char *key, const char *severity, const char *code,
+                      const char *format, ...)
+{
+    va_list     args;
+    api_pointer where = pointer_to(entry, key, 0, NULL); /* only keys of the document's form: it fits */
+    va_start(args, format);
+    bool ok = reportv(entry->reader, where.text, severity, code, format, args);
+    va_end(args);
+    return ok;
+}
+
+/* --- objects and lists ----------------------------------------------------------------------------------------- */
+
+static const char *kind_of(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: return "an object";
+    case JSON_ARRAY: return "an array";
+    case JSON_STRING: return "a string";
+    case JSON_INTEGER:
+    case JSON_REAL: return "a number";
+    case JSON_TRUE:
+    case JSON_FALSE: return "a truth value";
+    case JSON_NULL: return "null";
+    }
+    return "something else";
+}
+
+static bool check_fields(const api_entry *entry, const char *const *fields)
+{
+    const char *key;
+    json_t     *value;
+    if (!json_is_object(entry->in))
+        return api_entry_fail(entry, NULL, API_WRONG_TYPE, "expected an object, given %s", kind_of(entry->in));
+    json_object_foreach ((json_t *)(uintptr_t)entry->in, key, value) { /* the macro's prototypes lack const */
+        size_t i = 0;
+        while (fields[i] && strcmp(fields[i], key) != 0)
+            i++;
+        if (fields[i]) continue;
+        api_buffer known;
+        api_buffer_init(&known, 256);
+        for (i = 0; fields[i]; i++)
+            api_buffer_format(&known, "%s%s", i ? ", " : "", fields[i]);
+        char *list = api_buffer_take(&known);
+        api_entry_fail(entry, key, API_UNKNOWN_FIELD, "unknown field \"%.*s\"; known here: %s", api_text_shown(key),
+                       key, list ? list : "");
+        free(list);
+        return false;
+    }
+    return true;
+}
+
+bool api_entry_root(api_entry *entry, api_reader *reader, const json_t *in, json_t *out, const char *const *fields)
+{
+    *entry = (api_entry){.reader = reader, .key = "", .index = API_NO_INDEX, .in = in, .out = out};
+    return check_fields(entry, fields);
+}
+
+bool api_entry_open(api_entry *entry, const api_entry *up, const char *key, const char *const *fields)
+{
+    *entry     = (api_entry){.reader = up->reader, .up = up, .key = key, .index = API_NO_INDEX};
+    entry->in  = json_object_get(up->in, key);
+    entry->out = json_object();
+    if (!api_entry_keep(up, key, entry->out)) return false;
+    return check_fields(entry, fields);
+}
+
+bool api_entry_item(api_entry *entry, const api_entry *up, const char *key, size_t index, const char *const *fields)
+{
+    *entry     = (api_entry){.reader = up->reader, .up = up, .key = key, .index = index};
+    entry->in  = json_array_get(json_object_get(up->in, key), index);
+    entry->out = json_object();
+    if (json_array_append_new(json_object_get(up->out, key), entry->out)) return api_reader_no_memory(up->reader);
+    return check_fields(entry, fields);
+}
+
+void api_entry_close(api_entry *entry, bool keep)
+{
+    if (!keep && json_object_size(entry->out) == 0) json_object_del(entry->up->out, entry->key);
+}
+
+api_entry api_entry_place(const api_entry *up, const char *key, size_t index)
+{
+    return (api_entry){.reader = up->reader, .up = up, .key = key, .index = index};
+}
+
+bool api_entry_has(const api_entry *entry, const char *key)
+{
+    return json_object_get(entry->in, key) != NULL;
+}
+
+/* Sets *value to the field, NULL when it is absent and may be. */
+static bool find(const api_entry *entry, const char *key, int need, const json_t **value)
+{
+    *value = json_object_get(entry->in, key);
+    if (*value || need != API_REQUIRED) return true;
+    return api_entry_fail(entry, key, API_MISSING_FIELD, "\"%s\" is needed here and missing", key);
+}
+
+bool api_entry_list(const api_entry *entry, const char *key, int need, size_t *count)
+{
+    const json_t *list;
+    *count = 0;
+    if (!find(entry, key, need, &list)) return false;
+    if (!list) return true;
+    if (!json_is_array(list))
+        return api_entry_fail(entry, key, API_WRONG_TYPE, "expected an array of objects, given %s", kind_of(list));
+    *count = json_array_size(list);
+    if (*count == 0 && need != API_REQUIRED) return true;
+    return api_entry_keep(entry, key, json_array());
+}
+
+bool api_entry_keep(const api_entry *entry, const char *key, json_t *value)
+{
+    if (!value || json_object_set_new(entry->out, key, value)) return api_reader_no_memory(entry->reader);
+    return true;
+}
+
+/* --- fields ---------------------------------------------------------------------------------------------------- */
+
+/* Reads a nest of arrays of `shape[done..rank)` into *v, moving *v along, and returns its twin. */
+static json_t *read_nest(const api_entry *entry, const char *key, const json_t *in, size_t rank, const size_t *shape,
+                         size_t done, size_t *indices, double **v)
+{
+    if (done == rank) {
+        if (!json_is_number(in)) {
+            fail_at(entry, key, rank, indices, API_WRONG_TYPE, "expected a number, given %s", kind_of(in));
+            return NULL;
+        }
+        *(*v)++ = json_number_value(in);
+        return json_real(json_number_value(in));
+    }
+    if (!json_is_array(in)) {
+        fail_at(entry, key, done, indices, API_WRONG_TYPE, "expected an array of %zu %s, given %s", shape[done],
+                done + 1 == rank ? "numbers" : "arrays", kind_of(in));
+        return NULL;
+    }
+    if (json_array_size(in) != shape[done]) {
+        fail_at(entry, key, done, indices, API_WRONG_SHAPE, "expected %zu entries, given %zu", shape[done],
+                json_array_size(in));
+        return NULL;
+    }
+    json_t *out = json_array();
+    for (size_t i = 0; out && i < shape[done]; i++) {
+        indices[done] = i;
+        json_t *part  = read_nest(entry, key, json_array_get(in, i), rank, shape, done + 1, indices, v);
+        if (!part || json_array_append_new(out, part)) {
+            json_decref(out);
+            return NULL;
+        }
+    }
+    return out;
+}
+
+bool api_entry_numbers(const api_entry *entry, const char *key, int need, double *v, size_t rank, const size_t *shape)
+{
+    size_t        indices[4], count = 1;
+    const json_t *in;
+    if (!find(entry, key, need, &in)) return false;
+    if (!in) return true;
+    for (size_t i = 0; i < rank; i++)
+        count *= shape[i];
+    double *end = v, *absent = api_arena_take(entry->reader->arena, count, sizeof *v);
+    if (!absent) return api_reader_no_memory(entry->reader);
+    memcpy(absent, v, count * sizeof *v);
+
+    json_t *twin = read_nest(entry, key, in, rank, shape, 0, indices, &end);
+    if (!twin) return api_reader_no_memory(entry->reader); /* unless another problem was found */
+    if (need == API_REQUIRED || memcmp(absent, v, count * sizeof *v) != 0) return api_entry_keep(entry, key, twin);
+    json_decref(twin);
+    return true;
+}
+
+bool api_entry_number(const api_entry *entry, const char *key, int need, double *v)
+{
+    return api_entry_numbers(entry, key, need, v, 0, NULL);
+}
+
+bool api_entry_vector(const api_entry *entry, const char *key, int need, double *v, size_t n)
+{
+    return api_entry_numbers(entry, key, need, v, 1, &n);
+}
+
+bool api_entry_not_negative(const api_entry *entry, const char *key, int need, double *v)
+{
+    if (!api_entry_number(entry, key, need, v)) return false;
+    if (*v >= 0) return true;
+    return api_entry_fail(entry, key, API_BAD_VALUE, "\"%s\" must not be negative, given %.17g", key, *v);
+}
+
+bool api_entry_flag(const api_entry *entry, const char *key, bool *flag)
+{
+    const json_t *in = json_object_get(entry->in, key);
+    if (!in) return true;
+    if (!json_is_boolean(in))
+        return api_entry_fail(entry, key, API_WRONG_TYPE, "expected true or false, given %s", kind_of(in));
+    bool absent = *flag;
+    *flag       = json_is_true(in);
+    return *flag == absent || api_entry_keep(entry, key, json_boolean(*flag));
+}
+
+bool api_entry_text(const api_entry *entry, const char *key, int need, const char **text)
+{
+    const json_t *in;
+    if (!find(entry, key, need, &in)) return false;
+    if (!in) return true;
+    if (!json_is_string(in))
+        return api_entry_fail(entry, key, API_WRONG_TYPE, "expected a string, given %s", kind_of(in));
+    if (json_string_length(in) > TEXT_MAX_BYTES)
+        return api_entry_fail(entry, key, API_MODEL_TOO_LARGE, "a text has at most %d bytes, given %zu", TEXT_MAX_BYTES,
+                              json_string_length(in));
+    *text = api_arena_text(entry->reader->arena, json_string_value(in));
+    if (!*text) return api_reader_no_memory(entry->reader);
+    return api_entry_keep(entry, key, json_string(*text));
+}
+
+/* Control characters: U+0000 to U+001F, U+007F, and U+0080 to U+009F (C2 80 to C2 9F in UTF-8). */
+static bool has_control(const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+        if (*p < 0x20 || *p == 0x7F || (p[0] == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0)) return true;
+    return false;
+}
+
+bool api_entry_name(const api_entry *entry, const char *key, int need, const char **name)
+{
+    if (!api_entry_text(entry, key, need, name)) return false;
+    if (!api_entry_has(entry, key)) return true;
+    size_t length = strlen(*name);
+    if (length == 0) return api_entry_fail(entry, key, API_BAD_NAME, "a name must not be empty");
+    if (length > NAME_MAX_BYTES)
+        return api_entry_fail(entry, key, API_BAD_NAME, "a name has at most %d bytes, given %zu", NAME_MAX_BYTES,
+                              length);
+    if (has_control(*name)) return api_entry_fail(entry, key, API_BAD_NAME, "a name must not hold control characters");
+    return true;
+}

@@ -1,0 +1,209 @@
+/* document_joint.c - "joint" of a link: type, origin, axis, limits; what it shares with another. */
+#include "dynamics/dynamics.h"
+#include "api/model/coordinates.h"
+#include "document.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct joint_type {
+    const char    *name;
+    dyn_joint_kind kind;
+} joint_type;
+
+static const joint_type types[] = {
+    {"revolute", DYN_REVOLUTE}, {"continuous", DYN_REVOLUTE}, {"prismatic", DYN_PRISMATIC}, {"helical", DYN_HELICAL},
+    {"planar", DYN_PLANAR},     {"spherical", DYN_SPHERICAL}, {"floating", DYN_FLOATING},   {"fixed", DYN_FIXED},
+};
+
+static bool read_type(const api_entry *joint, api_document_link *link)
+{
+    const char *name = NULL;
+    if (!api_entry_text(joint, "type", API_REQUIRED, &name)) return false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(types[i].name, name) != 0) continue;
+        link->type      = types[i].name;
+        link->dyn.joint = types[i].kind;
+        return true;
+    }
+    return api_entry_fail(joint, "type", API_BAD_VALUE,
+                          "\"%.*s\" is no joint type; there are revolute, continuous, prismatic, helical, planar, "
+                          "spherical, floating and fixed",
+                          api_text_shown(name), name);
+}
+
+bool api_document_axis(const api_entry *owner, double axis[3])
+{
+    if (!api_entry_vector(owner, "axis", API_REQUIRED, axis, 3)) return false;
+    double length = api_length(axis);
+    if (length == 0) return api_entry_fail(owner, "axis", API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
+    for (int i = 0; i < 3; i++)
+        axis[i] /= length;
+    return true;
+}
+
+static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
+{
+    bool fixed = link->dyn.joint == DYN_FIXED, free = dyn_joint_turns_freely(link->dyn.joint);
+    link->dyn.axis[2] = 1;
+    if (free && api_entry_has(joint, "axis"))
+        return api_entry_fail(joint, "axis", API_BAD_VALUE, "a %s joint has no axis: it turns in all directions",
+                              link->type);
+    if (dh && api_entry_has(joint, "axis"))
+        return api_entry_fail(joint, "axis", API_BAD_VALUE, "in DH forms the axis is z: \"axis\" is not taken");
+    return dh || free || (fixed && !api_entry_has(joint, "axis")) || api_document_axis(joint, link->dyn.axis);
+}
+
+static bool read_position_limits(const api_entry *limits, api_document_link *link)
+{
+    double range[2];
+    if (!api_entry_has(limits, "position")) return true;
+    if (!api_entry_vector(limits, "position", API_REQUIRED, range, 2)) return false;
+    if (range[0] > range[1])
+        return api_entry_fail(limits, "position", API_BAD_VALUE, "the lower limit %.17g is above the upper limit %.17g",
+                              range[0], range[1]);
+    if (strcmp(link->type, "continuous") == 0)
+        return api_entry_report(limits, "position", "info", "dropped", "a continuous joint has no limits of position");
+    link->has_position_limits = true;
+    link->lower               = range[0];
+    link->upper               = range[1];
+    return true;
+}
+
+static bool read_limits(const api_entry *joint, api_document_link *link)
+{
+    static const char *const fields[] = {"position", "velocity", "effort", NULL};
+    api_entry                limits;
+    if (!api_entry_has(joint, "limits")) return true;
+    if (!api_entry_open(&limits, joint, "limits", fields) || !read_position_limits(&limits, link)) return false;
+    link->has_velocity_limit = api_entry_has(&limits, "velocity");
+    link->has_effort_limit   = api_entry_has(&limits, "effort");
+    if (link->has_velocity_limit && !api_entry_not_negative(&limits, "velocity", API_REQUIRED, &link->velocity))
+        return false;
+    if (link->has_effort_limit && !api_entry_not_negative(&limits, "effort", API_REQUIRED, &link->effort)) return false;
+    api_entry_close(&limits, false);
+    return true;
+}
+
+/* q = multiplier q_joint + offset. Whose coordinate that is in the end is found when all joints are known. */
+static bool read_mimic(const api_entry *joint, api_document_link *link)
+{
+    static const char *const fields[] = {"joint", "multiplier", "offset", NULL};
+    api_entry                mimic;
+    if (!api_entry_has(joint, "mimic")) return true;
+    link->dyn.mimic = true;
+    if (!api_entry_open(&mimic, joint, "mimic", fields) ||
+        !api_entry_name(&mimic, "joint", API_REQUIRED, &link->mimicked) ||
+        !api_entry_number(&mimic, "multiplier", API_OPTIONAL, &link->dyn.ratio) ||
+        !api_entry_number(&mimic, "offset", API_OPTIONAL, &link->dyn.offset))
+        return false;
+    if (link->dyn.ratio != 0) return true;
+    return api_entry_fail(&mimic, "multiplier", API_BAD_VALUE,
+                          "a multiplier of 0 couples nothing: a joint that does not move is \"fixed\"");
+}
+
+/* A unit quaternion, the last four. */
+static bool normalise_home(const api_entry *joint, api_document_link *link)
+{
+    double norm = 1;
+    return api_quaternion_normalise(link->home + dyn_joint_nq(link->dyn.joint) - 4, 1, &norm) ||
+           api_entry_fail(joint, "home", API_BAD_QUATERNION,
+                          "the last four are a quaternion of the norm %.9g, which differs from 1 by more than %g", norm,
+                          API_QUATERNION_TOLERANCE);
+}
+
+/* The angle of a joint that turns about an axis, as in states. */
+static bool check_home_angle(const api_entry *joint, const api_document_link *link)
+{
+    dyn_joint_kind kind  = link->dyn.joint;
+    double         angle = kind == DYN_PLANAR ? link->home[2] : link->home[0];
+    bool           turns = kind == DYN_REVOLUTE || kind == DYN_HELICAL || kind == DYN_PLANAR;
+    if (!turns || fabs(angle) <= DYN_MAX_ANGLE) return true;
+    return api_entry_fail(joint, "home", API_ANGLE_TOO_LARGE, "an angle of %.9g; angles are limited to %g rad", angle,
+                          DYN_MAX_ANGLE);
+}
+
+/* Where the joint is taken to be before loops are closed. */
+static bool read_home(const api_entry *joint, api_document_link *link)
+{
+    link->has_home = api_entry_has(joint, "home");
+    if (link->has_home && link->dyn.mimic)
+        return api_entry_fail(joint, "home", API_BAD_VALUE, "a joint that mimics another has no position of its own");
+    if (!link->has_home) return true;
+    size_t n    = (size_t)dyn_joint_nq(link->dyn.joint);
+    bool   read = n <= 1 ? api_entry_number(joint, "home", API_REQUIRED, link->home)
+                         : api_entry_vector(joint, "home", API_REQUIRED, link->home, n);
+    return read &&
+           (dyn_joint_turns_freely(link->dyn.joint) ? normalise_home(joint, link) : check_home_angle(joint, link));
+}
+
+static bool read_pitch(const api_entry *joint, dyn_link *dyn)
+{
+    if (dyn->joint == DYN_HELICAL) return api_entry_number(joint, "pitch", API_REQUIRED, &dyn->pitch);
+    if (!api_entry_has(joint, "pitch")) return true;
+    return api_entry_fail(joint, "pitch", API_BAD_VALUE, "a pitch is of helical joints alone");
+}
+
+/* q of these has an entry for more than one motion, and what acts along one has no place there. */
+static bool check_several(const api_entry *joint, const api_document_link *link)
+{
+    static const char *const single[] = {"limits", "friction", "rotor_inertia", "spring", "elastic", "mimic"};
+    for (size_t i = 0; dyn_joint_nv(link->dyn.joint) > 1 && i < sizeof single / sizeof *single; i++)
+        if (api_entry_has(joint, single[i]))
+            return api_entry_fail(joint, single[i], API_BAD_VALUE,
+                                  "a %s joint has several coordinates: \"%s\" is for joints with one", link->type,
+                                  single[i]);
+    return true;
+}
+
+/* DH parameters have a q in one of them. */
+static bool check_origin(const api_entry *joint, const api_document_link *link, bool dh)
+{
+    if (!dh || (dyn_joint_nv(link->dyn.joint) <= 1 && link->dyn.joint != DYN_HELICAL)) return true;
+    return api_entry_fail(
+        joint, "origin", API_BAD_VALUE,
+        "DH parameters are for revolute and prismatic joints: a %s one takes xyz and rpy, or a matrix", link->type);
+}
+
+/* What only a moving joint has is read and checked all the same, then left out. */
+static bool drop_motion(const api_entry *joint, dyn_link *link)
+{
+    static const char *const moving[] = {"axis",          "actuated", "limits",  "friction", "home",
+                                         "rotor_inertia", "spring",   "elastic", "mimic"};
+    link->friction                    = (dyn_friction){0};
+    link->spring                      = (dyn_spring){0};
+    link->rotor_inertia               = 0;
+    link->elastic                     = false;
+    link->mimic                       = false;
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
+        if (api_entry_has(joint, moving[i]) &&
+            !api_entry_report(joint, moving[i], "info", "dropped", "a fixed joint does not move: \"%s\" has no effect",
+                              moving[i]))
+            return false;
+    return true;
+}
+
+bool api_document_joint(const api_entry *link_node, api_document_link *link)
+{
+    static const char *const fields[] = {"name",          "type",   "actuated", "origin", "axis",  "limits", "friction",
+                                         "rotor_inertia", "spring", "elastic",  "mimic",  "pitch", "home",   NULL};
+    dyn_link                *dyn      = &link->dyn;
+    api_entry                joint;
+    bool                     dh;
+    if (!api_entry_has(link_node, "joint"))
+        return api_entry_fail(link_node, "joint", API_MISSING_FIELD, "\"joint\" is needed here and missing");
+    if (!api_entry_open(&joint, link_node, "joint", fields)) return false;
+
+    link->actuated = true;
+    *dyn           = (dyn_link){.before = api_pose_identity(), .after = api_pose_identity(), .ratio = 1};
+    if (!api_entry_name(&joint, "name", API_REQUIRED, &link->joint) || !read_type(&joint, link)) return false;
+    if (!api_entry_flag(&joint, "actuated", &link->actuated) || !api_document_origin(&joint, dyn, &dh) ||
+        !check_origin(&joint, link, dh) || !read_axis(&joint, link, dh) || !read_pitch(&joint, dyn) ||
+        !check_several(&joint, link) || !read_limits(&joint, link) || !api_document_friction(&joint, &dyn->friction) ||
+        !api_entry_not_negative(&joint, "rotor_inertia", API_OPTIONAL, &dyn->rotor_inertia) ||
+        !api_document_spring(&joint, &dyn->spring) || !read_mimic(&joint, link) || !read_home(&joint, link) ||
+        !api_document_elastic(&joint, dyn))
+        return false;
+    if (dyn->joint == DYN_FIXED && !drop_motion(&joint, dyn)) return false;
+    api_entry_close(&joint, false);
+    return true;
+}

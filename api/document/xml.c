@@ -1,0 +1,144 @@
+/* xml.c - see xml.h. The parser is stopped from within its own callbacks, before what it shall not do is done: at a
+ * document type declaration (where entities would be declared), and at an element that lies too deep. */
+#include "xml.h"
+#include "api/wire/utf8.h"
+#include <libxml/SAX2.h>
+#include <libxml/parser.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { ATTRIBUTES_MOST = 100, NAMES_MAX = 1 << 16 /* bytes of different names, whose table does not grow with them */ };
+
+/* Hangs on the parser's context as _private. */
+typedef struct watcher {
+    api_problem *problem;
+    unsigned     nesting;
+} watcher;
+
+static void fail_at_cursor(xmlParserCtxt *parser, api_code code, const char *detail)
+{
+    api_problem *problem = ((watcher *)parser->_private)->problem;
+    if (problem->code != API_NO_PROBLEM) return;
+    api_fail(problem, code, NULL, "line %d: %s", parser->input ? parser->input->line : 0, detail);
+    if (api_problem_kind_of(code)->status == 400) problem->offset = xmlByteConsumed(parser);
+}
+
+static void refuse_doctype(void *context, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id)
+{
+    (void)name, (void)public_id, (void)system_id;
+    fail_at_cursor(context, API_NOT_SUPPORTED, "a document type declaration is not taken, nor entities");
+    xmlStopParser(context);
+}
+
+static void start_element(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+                          int n_namespaces, const xmlChar **namespaces, int n_attributes, int n_defaulted,
+                          const xmlChar **attributes)
+{
+    xmlParserCtxt *parser  = context;
+    unsigned       nesting = ((watcher *)parser->_private)->nesting;
+    char           detail[80];
+    if (parser->nodeNr < (int)nesting) {
+        xmlSAX2StartElementNs(context, name, prefix, uri, n_namespaces, namespaces, n_attributes, n_defaulted,
+                              attributes);
+        if (parser->node) parser->node->_private = (void *)(uintptr_t)parser->input->line;
+        return;
+    }
+    snprintf(detail, sizeof detail, "elements are nested deeper than %u", nesting);
+    fail_at_cursor(parser, API_TOO_DEEP, detail);
+    xmlStopParser(parser);
+}
+
+/* Out of memory is also what libxml2 says when the names are at their limit. */
+static api_code code_of(const xmlParserCtxt *parser, const xmlError *error)
+{
+    if (error->code != XML_ERR_NO_MEMORY) return API_BAD_XML;
+    return xmlDictGetUsage(parser->dict) > NAMES_MAX ? API_MODEL_TOO_LARGE : API_MEMORY_FULL;
+}
+
+/* The first fatal error counts: later ones follow from it. Undeclared name prefixes and the like are no matter. */
+static void note_error(void *context, xmlError *error)
+{
+    char text[200];
+    if (error->level != XML_ERR_FATAL) return;
+    api_code    code   = code_of(context, error);
+    const char *what   = code == API_MODEL_TOO_LARGE ? "there are too many different names"
+                         : error->message            ? error->message
+                                                     : "";
+    size_t      length = strcspn(what, "\n");
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), what);
+    fail_at_cursor(context, code, text);
+}
+
+/* Where an element has too many attributes, which libxml2 compares each with each; or `length`. In an element there is
+ * no other "<". Text with as many quotes behind equals signs would be refused as well: URDF has no such text. */
+static size_t find_crowded(const char *text, size_t length)
+{
+    size_t count = 0;
+    bool   equal = false; /* the last character that is not white space was "=" */
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c == '<') count = 0;
+        if (equal && (c == '"' || c == '\'') && ++count > ATTRIBUTES_MOST) return i;
+        if (c != ' ' && c != '\t' && c != '\r' && c != '\n') equal = c == '=';
+    }
+    return length;
+}
+
+static bool check_bytes(const char *text, size_t length, api_problem *problem)
+{
+    if (length > INT_MAX)
+        return api_fail(problem, API_BODY_TOO_LARGE, NULL, "an XML text has at most %d bytes", INT_MAX);
+    size_t good = api_utf8_prefix(text, length), crowded = find_crowded(text, good);
+    if (good == length && crowded == length && length > 0) return true;
+    if (length == 0)
+        api_fail(problem, API_BAD_XML, NULL, "the body is empty");
+    else if (crowded < good)
+        api_fail(problem, API_BAD_XML, NULL, "an element has more than %d attributes", ATTRIBUTES_MOST);
+    else
+        api_fail(problem, API_BAD_XML, NULL, "byte 0x%02x at offset %zu: the text is not UTF-8",
+                 (unsigned char)text[good], good);
+    problem->offset = (long long)crowded;
+    return false;
+}
+
+/* The bytes are UTF-8, whatever the text says of its encoding: what it says is ignored. */
+static xmlDoc *parse(xmlParserCtxt *parser, const char *text, size_t length)
+{
+    const int options = XML_PARSE_NONET | XML_PARSE_NOBLANKS | XML_PARSE_COMPACT | XML_PARSE_BIG_LINES |
+                        XML_PARSE_NOCDATA | XML_PARSE_IGNORE_ENC;
+    parser->sax->internalSubset        = refuse_doctype;
+    parser->sax->startElementNs        = start_element;
+    parser->sax->comment               = NULL;
+    parser->sax->processingInstruction = NULL;
+    parser->sax->serror                = note_error;
+    return xmlCtxtReadMemory(parser, text, (int)length, NULL, NULL, options);
+}
+
+xmlDoc *api_xml_parse(const char *text, size_t length, unsigned nesting, api_problem *problem)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, xmlInitParser);
+    if (!check_bytes(text, length, problem)) return NULL;
+    xmlParserCtxt *parser = xmlNewParserCtxt();
+    if (!parser) {
+        api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the XML");
+        return NULL;
+    }
+    xmlDictSetLimit(parser->dict, NAMES_MAX);
+    watcher watch    = {.problem = problem, .nesting = nesting};
+    parser->_private = &watch;
+    xmlDoc *document = parse(parser, text, length);
+    bool    good     = document && problem->code == API_NO_PROBLEM && xmlDocGetRootElement(document);
+    xmlFreeParserCtxt(parser);
+    if (good) return document;
+    api_fail(problem, API_BAD_XML, NULL, "the text is no XML document");
+    xmlFreeDoc(document);
+    return NULL;
+}
+
+unsigned long api_xml_line(const xmlNode *element)
+{
+    return (unsigned long)(uintptr_t)element->_private;
+}

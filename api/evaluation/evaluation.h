@@ -1,0 +1,214 @@
+/* evaluation.h - one request for dynamics on its way through: read into lanes, evaluated, written.
+ *
+ *     decode (fields.c, state.c, wrenches.c, payload.c)  ->  lanes  ->  kernels (one file per operation)  ->
+ *     lanes  ->  answer.c
+ *
+ * States that have nothing to do with each other go this way a window at a time (window.h), so that lanes stay in
+ * cache.
+ *
+ * Everything lies in the worker's scratch memory, claimed from the common budget, and goes when the request ends. */
+#pragma once
+#include "api/call.h"
+#include "api/wire/json.h"
+#include "api/wire/node.h"
+#include "api/wire/pointer.h"
+#include "api/operations/task_inertia.h"
+
+enum { API_MAX_OUTPUTS = 16, API_MAX_RANK = 4, API_CHUNK = 512 /* states between two looks at the watch */ };
+
+/* Fields of a request; their names are api_field_names'. First the state, then what `evaluate` shares among its
+ * operations, then what belongs to one operation. */
+typedef enum api_field {
+    API_Q,
+    API_QD,
+    API_QDD,
+    API_QDDD,
+    API_TAU,
+    API_WEIGHTS, /* of the rows, identify */
+    API_STATE_FIELDS,
+    API_GRAVITY = API_STATE_FIELDS,
+    API_PAYLOAD,
+    API_WRENCHES,
+    API_FRICTION,
+    API_JOINTS,
+    API_GUESS,
+    API_PLATFORM,
+    API_SHARED_FIELDS,
+    API_OUTPUTS = API_SHARED_FIELDS,
+    API_FRAMES,
+    API_FRAME,
+    API_REFERENCE,
+    API_AXES,
+    API_DAMPING,
+    API_CONSISTENT,
+    API_ROTOR,
+    API_DEGREE,
+    API_DURATION,
+    API_CONTROL_POINTS,
+    API_KNOTS,
+    API_SAMPLES,
+    API_TIMES,
+    API_DENSE,
+    API_STEP,
+    API_TOLERANCE,
+    API_STIFF,
+    API_INPUT,
+    API_FEET_FIELD,
+    API_PLANE,
+    API_FREE,
+    API_HELD_FIELD,
+    API_RESTITUTION,
+    API_FIELD_COUNT
+} api_field;
+
+extern const char *const api_field_names[API_FIELD_COUNT];
+
+/* A set of fields, or of outputs. */
+typedef uint64_t api_set;
+#define API_BIT(member) ((api_set)1 << (member))
+
+/* One operation that was asked for, with its options. */
+typedef struct api_asked {
+    const struct api_operation *operation;
+    api_set                     outputs;             /* the operation's */
+    size_t                      n_frames;            /* kinematics: frames whose poses are asked for */
+    const int                  *frame;               /* [n_frames] indices in the model's frames */
+    const dyn_frame            *frames;              /* [n_frames] the same as the kernel wants them */
+    const dyn_frame            *at;                  /* the one frame of Jacobian and rates; NULL: not given */
+    bool                        frame_axes;          /* "reference": "frame" */
+    size_t                      n_axes;              /* task-space: directions asked for */
+    int                         axis[API_TASK_AXES]; /* [n_axes] rows of a Jacobian, 0 to 5 */
+    double                      damping;             /* task-space */
+    const struct api_contact   *contact;             /* "held"; NULL: nothing is */
+    size_t                      n_held;              /* frames that are */
+    double                      restitution;         /* impact */
+    const dyn_wrench_site      *sites;               /* forward-dynamics: of wrenches and what holds frames */
+    bool                        one_by_one;          /* evaluated a block at a time, as the whole operation may be */
+    const bool                 *driven;              /* inverse-dynamics: [nv] what is not free; NULL: no "free" */
+    const struct api_base      *base;                /* the model's base parameters; NULL: not asked for */
+    struct api_identification  *identification;      /* identify */
+    struct api_motion          *motion;              /* trajectory */
+    struct api_simulation      *simulation;          /* simulate */
+    size_t                      support;             /* trajectory: control points in a gradient */
+    struct api_grounding       *grounding;           /* ground-reaction */
+    size_t                      n_contacts;          /* ground-reaction: feet, or the base in their place */
+    double                     *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
+    size_t                      n_wrenches;              /* of the request */
+    double                     *spare; /* lanes of the blocks evaluated at a time, operation->spare entries a state */
+} api_asked;
+
+typedef struct api_platform api_platform;
+
+typedef struct api_evaluation {
+    api_call          *call;
+    const api_input   *input;
+    api_problem       *problem;
+    const api_model   *model;
+    const dyn_kernels *kernels;
+    dyn_scene          scene;
+    dyn_model         *loaded; /* the model with the request's payload, freed in the end; NULL: none */
+    size_t             lanes;  /* W of the kernels */
+    size_t             rows;
+    size_t             samples; /* states of every row, one more dimension of the answer; 0: a row is a state */
+    size_t             blocks;  /* of all states */
+    size_t             chunk;   /* blocks between two looks at the watch */
+    size_t             window;  /* blocks that lanes hold, */
+    size_t             first;   /* which begin with this one */
+    double            *held;    /* lanes of a window, with room for a block's rows behind (window.h); NULL: all states
+                                 * are held, wherever */
+    size_t             entries, entries_held; /* of a state in it: that there are, and that are in use */
+    size_t             n_batches;
+    struct api_vector *batches;                /* [n_batches] what is read window by window */
+    const api_node    *given[API_FIELD_COUNT]; /* the request's fields; NULL: absent */
+    api_set            there;                  /* which of them there are */
+    bool               batched;                /* whether any input was */
+    const char        *rows_from;              /* pointer of the field that set `rows`, for messages */
+    const int         *order; /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
+    double            *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
+    double            *guess;                   /* lanes of passive coordinates; NULL: none given */
+    api_platform      *platform;                /* in place of a state; NULL: none */
+    double            *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
+    double            *wrench_rates;            /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
+    void              *workspace;
+    size_t             n_asked;
+    api_asked         *asked;    /* [n_asked] */
+    bool               combined; /* `evaluate`: the answer is keyed by operation */
+    size_t             n_arrays; /* in the answer, */
+    struct api_answer *answer;   /* of which this is the plan, */
+    api_buffer         body;     /* and this what is sent */
+    size_t             claimed;  /* bytes of the budget that go back when the request ends, */
+    size_t             used;     /* of which so many are in use */
+} api_evaluation;
+
+/* Decodes `request`, evaluates and replies; what the evaluation holds stays with the caller. */
+bool api_evaluate(api_evaluation *e, const api_node *request);
+
+/* Scratch memory until the end of the request: NULL with a problem when it does not fit. Not cleared. */
+void   *api_take(api_evaluation *e, size_t bytes);
+double *api_take_lanes(api_evaluation *e, size_t entries); /* of the states that are held: window.h */
+/* Numbers, all 0, for those who take many: `*room` becomes false when they do not fit. */
+double *api_take_zeroed(api_evaluation *e, size_t count, bool *room);
+
+/* Claims bytes of the budget until the end of the request for what is allocated elsewhere. */
+bool api_account(api_evaluation *e, size_t bytes);
+
+/* States of the request: its rows, or the samples of all of them. */
+static inline size_t api_states(const api_evaluation *e)
+{
+    return e->samples > 0 ? e->rows * e->samples : e->rows;
+}
+
+/* What stands behind so many blocks of lanes with so many entries a state. */
+static inline double *api_behind(const api_evaluation *e, double *lanes, size_t entries, size_t blocks)
+{
+    return lanes + blocks * entries * e->lanes;
+}
+
+/* Block `block`, one of those that are held, of lanes with so many entries a state; NULL stays NULL. */
+static inline double *api_block(const api_evaluation *e, double *lanes, size_t entries, size_t block)
+{
+    return lanes ? api_behind(e, lanes, entries, block - e->first) : NULL;
+}
+static inline const double *api_state_block(const api_evaluation *e, api_field field, size_t block)
+{
+    return api_block(e, e->state[field], field == API_Q ? e->model->nq : e->model->nv, block);
+}
+static inline const double *api_wrench_block(const api_evaluation *e, size_t block)
+{
+    return api_block(e, e->wrenches, 9 * e->scene.n_wrenches, block);
+}
+static inline const double *api_wrench_rate_block(const api_evaluation *e, size_t block)
+{
+    return api_block(e, e->wrench_rates, 6 * e->scene.n_wrenches, block);
+}
+
+/* The joint that carries body `body`, for messages. */
+const char *api_joint_of(const api_model *model, int body);
+
+/* False with a problem naming row and joint when a real lane of these blocks is not -1: the index of the body at
+ * which the mass matrix is singular. */
+bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks);
+
+/* --- decoding: each reads its fields, e->given, and fails e->problem ------------------------------------------ */
+
+bool api_decode_asked(api_evaluation *e, const api_node *request); /* fields.c: operations, options, names */
+bool api_decode_surroundings(api_evaluation *e);                   /* fields.c: gravity and friction */
+bool api_decode_payload(api_evaluation *e);                        /* payload.c */
+bool api_decode_joints(api_evaluation *e);                         /* state.c */
+bool api_measure_state(api_evaluation *e);                         /* state.c: batched? how many rows? */
+bool api_decode_state(api_evaluation *e);
+bool api_measure_wrenches(api_evaluation *e); /* wrenches.c; reads the sites, too */
+bool api_decode_wrenches(api_evaluation *e);
+
+/* --- the answer ------------------------------------------------------------------------------------------------- */
+
+/* Most bytes of the answer; false (413) when that is over the limit. */
+bool api_answer_bound(api_evaluation *e, size_t *bytes);
+/* Claims memory of that size, for e->body, and puts everything into it but the arrays, each of which gets the room it
+ * may need at most. `apart`: chunks will be filled in any order. */
+bool api_answer_open(api_evaluation *e, size_t bytes, bool apart);
+/* Fills in blocks [begin, end), which are held, of chunk `chunk`; those of a chunk in order. Different chunks may be
+ * filled in at the same time. False at a number that is not finite. */
+bool api_answer_fill(const api_evaluation *e, size_t chunk, size_t begin, size_t end, api_problem *problem);
+/* Moves together what did not need all of its room. */
+void api_answer_close(api_evaluation *e);

@@ -1,0 +1,355 @@
+/* identify.c - a robot's parameters from measured motion and torques: the base parameters and how well they are known,
+ * what cannot be known, and if asked for all parameters of a robot that could be built. */
+#include "api/model/base_share.h"
+#include "consistent.h"
+#include "estimate.h"
+#include "api/evaluation/fields.h"
+#include "api/operations/operation.h"
+#include <math.h>
+#include <string.h>
+
+enum { BASE_PARAMETERS, PARAMETERS, RESIDUAL, NOISE, CONDITION, UNOBSERVABLE };
+
+struct api_identification {
+    unsigned     with; /* API_BASE_... */
+    api_estimate estimate;
+    double      *own;        /* [api_parameter_count] the model's, as far as they are in its torques */
+    double      *parameters; /* the same of the robot found; NULL: not asked for */
+    double      *scratch;    /* for them */
+};
+
+/* --- the request ------------------------------------------------------------------------------------------------ */
+
+static bool read_flag(const api_evaluation *e, api_field field, bool *set)
+{
+    const api_node *value = e->given[field];
+    api_place       at    = api_place_key(NULL, api_field_names[field]);
+    *set                  = api_node_is(value, API_TRUE);
+    return !value || *set || api_node_is(value, API_FALSE) ||
+           api_fail_at(e, &at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(value));
+}
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+{
+    bool friction, rotor, consistent;
+    (void)given, (void)up; /* it stands alone */
+    if (!read_flag(e, API_FRICTION, &friction) || !read_flag(e, API_ROTOR, &rotor) ||
+        !read_flag(e, API_CONSISTENT, &consistent))
+        return false;
+    struct api_identification *id = api_take(e, sizeof *id);
+    if (!id) return false;
+    *id                   = (struct api_identification){.with = (friction ? (unsigned)API_BASE_FRICTION : 0) |
+                                                                (rotor ? (unsigned)API_BASE_ROTORS : 0)};
+    asked->identification = id;
+    asked->base           = api_base_share(e, id->with);
+    if (consistent) asked->outputs |= API_BIT(PARAMETERS);
+    return asked->base != NULL;
+}
+
+/* The torques that are compared have the model's own friction left out when it is looked for. */
+static bool list_own(api_evaluation *e, struct api_identification *id)
+{
+    const api_model *m = e->model;
+    id->own            = api_take(e, (api_parameter_count(m) + 1) * sizeof *id->own);
+    if (!id->own) return false;
+    api_parameters_of(m, id->own);
+    for (size_t j = 0; j < m->n_movers; j++)
+        for (size_t c = API_VISCOUS; c < API_PER_JOINT; c++)
+            id->own[api_joint_parameter(m, j, c)] = 0;
+    return true;
+}
+
+static bool prepare(api_evaluation *e, api_asked *asked)
+{
+    const api_model           *m  = e->model;
+    struct api_identification *id = asked->identification;
+    size_t                     n  = asked->base->n;
+    if (!api_base_check_gravity(e)) return false;
+    if (e->rows * m->nv <= n)
+        return api_fail_at(e, NULL, API_RANK_DEFICIENT,
+                           "%zu base parameters are looked for, and %zu states with %zu torques each are not more than "
+                           "that: give at least %zu states, several times as many where torques are noisy",
+                           n, e->rows, m->nv, n / (m->nv > 0 ? m->nv : 1) + 1);
+    id->estimate = (api_estimate){.model = m, .base = asked->base, .weighted = e->state[API_WEIGHTS] != NULL};
+    if (!list_own(e, id) || !api_estimate_open(e, &id->estimate)) return false;
+    if (!(asked->outputs & API_BIT(PARAMETERS))) return true;
+    size_t scratch = api_consistent_scratch(m, asked->base, id->with) * sizeof(double);
+    id->parameters = api_take(e, (api_parameter_count(m) + 1) * sizeof *id->parameters);
+    id->scratch    = api_take(e, scratch);
+    return id->parameters && id->scratch && api_account(e, scratch); /* LAPACK's own */
+}
+
+/* --- the rows --------------------------------------------------------------------------------------------------- */
+
+static size_t spare(const api_model *m, const api_asked *asked)
+{
+    (void)asked;
+    return m->nv * (API_PER_BODY * m->n_bodies + 3 * m->n_movers + 1);
+}
+
+static bool add_states(const api_evaluation *e, const api_asked *asked, size_t block, api_measured *at)
+{
+    for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < e->rows; lane++) {
+        at->regressed.lane = lane;
+        if (api_estimate_add(&asked->identification->estimate, at)) continue;
+        api_fail(e->problem, API_RESULT_NOT_FINITE, NULL,
+                 "the figures of this state, or of some before it, are too large to compute with");
+        if (e->batched) e->problem->row = (long long)(block * e->lanes + lane);
+        return false;
+    }
+    return true;
+}
+
+/* What the model as it is takes for the motion: payload, wrenches and springs are known, and the parameters are found
+ * as what is missing from it. */
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    (void)blocks; /* one */
+    const api_model   *m       = e->model;
+    const dyn_kernels *kernels = e->kernels;
+    double            *Y = asked->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
+           *tau     = joint + m->nv * 3 * m->n_movers * e->lanes;
+    const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block),
+                 *qdd            = api_state_block(e, API_QDD, block);
+    dyn_scene            scene   = e->scene;
+    dyn_regressor        columns = {.q = q, .qd = qd, .qdd = qdd, .regressor = Y, .joint_regressor = joint};
+    dyn_inverse_dynamics known   = {.q = q, .qd = qd, .qdd = qdd, .wrenches = api_wrench_block(e, block), .tau = tau};
+    if (asked->identification->with & API_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
+    kernels->regressor(&scene, e->workspace, &columns, 1);
+    kernels->inverse_dynamics(&scene, e->workspace, &known, 1);
+    api_measured at = {.regressed = {.regressor = Y, .joint_regressor = joint, .lanes = e->lanes},
+                       .tau       = api_state_block(e, API_TAU, block),
+                       .model_tau = tau,
+                       .weights   = api_state_block(e, API_WEIGHTS, block)};
+    return add_states(e, asked, block, &at);
+}
+
+/* --- the result ------------------------------------------------------------------------------------------------- */
+
+/* What would help against what is not seen: by the kind of the first. */
+static const char *advice(const api_asked *asked, const bool *unseen)
+{
+    size_t joints = 0, bodies = 0, first = API_PER_BODY * asked->identification->estimate.model->n_bodies;
+    for (size_t k = 0; k < asked->base->n; k++)
+        if (unseen[k]) *(asked->base->parameter[k] < first ? &bodies : &joints) += 1;
+    return bodies == 0   ? "move these joints at several speeds both ways, or leave \"friction\" or \"rotor\" out"
+           : joints == 0 ? "give rows in which their joints move further and faster, each by itself and together"
+                         : "give rows in which their joints move further and faster, at several speeds both ways";
+}
+
+static bool fail_deficient(const api_evaluation *e, const api_asked *asked)
+{
+    enum { SHOWN = 8 };
+    const api_estimate *t = &asked->identification->estimate;
+    char                name[API_PARAMETER_NAME], list[SHOWN * 70] = "";
+    size_t              unseen = 0, length = 0;
+    if (t->used <= t->n)
+        return api_fail(e->problem, API_RANK_DEFICIENT, "/weights",
+                        "%zu base parameters are looked for, and only %zu rows have a weight above zero: give more",
+                        t->n, t->used);
+    for (size_t k = 0; k < t->n; k++) {
+        if (!t->unknowns.unseen[k] || unseen++ >= SHOWN) continue;
+        api_parameter_name(t->model, t->base->parameter[k], name);
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.64s", length > 0 ? ", " : "", name);
+    }
+    return api_fail(e->problem, API_RANK_DEFICIENT, NULL,
+                    "the data do not tell %zu of the %zu base parameters apart: %s%s; %s", unseen, t->n, list,
+                    unseen > SHOWN ? " ..." : "", advice(asked, t->unknowns.unseen));
+}
+
+static bool go_on(void *arg)
+{
+    const api_evaluation *e = arg;
+    return api_watch_check(e->input->watch, e->problem);
+}
+
+static bool find_consistent(const api_evaluation *e, const api_asked *asked, const double *beta)
+{
+    const struct api_identification *id = asked->identification;
+    const api_consistent             c  = {.model      = e->model,
+                                           .base       = asked->base,
+                                           .with       = id->with,
+                                           .R          = id->estimate.R,
+                                           .s          = api_estimate_believed(&id->estimate),
+                                           .beta       = beta,
+                                           .parameters = id->parameters,
+                                           .go_on      = go_on,
+                                           .arg        = (void *)(uintptr_t)e};
+    return api_consistent_find(&c, id->scratch) || api_fail(e->problem, API_RESULT_NOT_FINITE, NULL,
+                                                            "figures are too large to find consistent parameters with");
+}
+
+/* Turns what was missing from the model into the parameters themselves; the noise into the request's order. */
+static bool finish(const api_evaluation *e, const api_asked *asked)
+{
+    struct api_identification *id   = asked->identification;
+    api_estimate              *t    = &id->estimate;
+    double                    *beta = t->unknowns.x, sum = 0;
+    switch (api_estimate_solve(e, t)) {
+    case API_SOLVED: break;
+    case API_DEFICIENT: return fail_deficient(e, asked);
+    case API_UNSOLVED:
+        return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
+    }
+    for (size_t k = 0; k < t->n; k++) {
+        beta[k] += api_base_value(asked->base, k, id->own);
+        sum += fabs(beta[k]) + t->deviation[k];
+    }
+    for (size_t v = 0; v < e->model->nv; v++)
+        sum += t->scratch[v] = t->noise[v];
+    for (size_t v = 0; v < e->model->nv && e->order; v++)
+        t->noise[v] = t->scratch[e->order[v]];
+    if (!isfinite(sum + t->residual + t->unknowns.condition))
+        return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
+    return (!id->parameters || find_consistent(e, asked, beta)) && api_watch_check(e->input->watch, e->problem);
+}
+
+/* --- the answer ------------------------------------------------------------------------------------------------- */
+
+static void emit_member(api_emit *to, const char *key, double value)
+{
+    api_emit_key(to, key);
+    api_emit_number(to, value);
+}
+
+static void emit_vector(api_emit *to, const char *key, const double *values, size_t n)
+{
+    api_emit_key(to, key);
+    api_emit_numbers(to, values, 1, &n);
+}
+
+static void emit_base(api_emit *to, const api_evaluation *e, const api_asked *asked)
+{
+    const api_estimate *t = &asked->identification->estimate;
+    api_emit_array(to);
+    for (size_t k = 0; k < asked->base->n; k++) {
+        api_emit_object(to);
+        api_emit_key(to, "grouping");
+        api_base_emit(to, e->model, asked->base, k);
+        emit_member(to, "value", t->deviation ? t->unknowns.x[k] : 0);
+        emit_member(to, "deviation", t->deviation ? t->deviation[k] : 0);
+        api_emit_end(to);
+    }
+    api_emit_end(to);
+}
+
+/* As in a document: about the centre of mass, E_c = E - h hT / m. */
+static void emit_inertial(api_emit *to, const double p[API_PER_BODY])
+{
+    static const char *const names[6] = {"xx", "yy", "zz", "xy", "xz", "yz"};
+    static const int         at[6]    = {4, 6, 9, 5, 7, 8};
+    double                   J[16], about[API_PER_BODY], com[3];
+    api_pseudo_inertia(p, J);
+    for (int i = 0; i < 3; i++)
+        com[i] = p[1 + i] / p[0];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            J[4 * i + j] -= p[1 + i] * com[j];
+    api_pseudo_inertia_parameters(J, about);
+    emit_member(to, "mass", p[0]);
+    emit_vector(to, "com", com, 3);
+    api_emit_key(to, "inertia");
+    api_emit_object(to);
+    for (int i = 0; i < 6; i++)
+        emit_member(to, names[i], about[at[i]]);
+    api_emit_end(to);
+}
+
+static void emit_joint(api_emit *to, const api_model *m, size_t j, unsigned with, const double *parameters)
+{
+    static const double zero[API_PER_JOINT];
+    const double       *p = parameters ? parameters + api_joint_parameter(m, j, 0) : zero;
+    api_emit_key(to, "joint");
+    api_emit_string(to, m->mover_names[j]);
+    if (with & API_BASE_ROTORS) emit_member(to, "rotor_inertia", p[API_ROTOR_INERTIA]);
+    if (!(with & API_BASE_FRICTION)) return;
+    api_emit_key(to, "friction");
+    api_emit_object(to);
+    emit_member(to, "viscous", p[API_VISCOUS]);
+    api_emit_key(to, "coulomb");
+    api_emit_object(to);
+    emit_member(to, "positive", p[API_COULOMB_POSITIVE]);
+    emit_member(to, "negative", p[API_COULOMB_NEGATIVE]);
+    api_emit_end(to);
+    api_emit_end(to);
+}
+
+static void emit_body(api_emit *to, const api_model *m, size_t i, const double *p)
+{
+    api_emit_key(to, "link");
+    api_emit_string(to, m->body_names[i]);
+    emit_inertial(to, p);
+    emit_vector(to, "inertial_parameters", p, API_PER_BODY);
+}
+
+/* Bodies with their joints, then motors of elastic joints. */
+static void emit_parameters(api_emit *to, const api_model *m, const struct api_identification *id)
+{
+    static const double any[API_PER_BODY] = {1};
+    size_t              fixed             = m->n_bodies - m->n_joints;
+    api_emit_array(to);
+    for (size_t i = 0; i < fixed + m->n_movers; i++) {
+        api_emit_object(to);
+        if (i < m->n_bodies) emit_body(to, m, i, id->parameters ? id->parameters + API_PER_BODY * i : any);
+        if (i >= fixed) emit_joint(to, m, i - fixed, id->with, id->parameters);
+        api_emit_end(to);
+    }
+    api_emit_end(to);
+}
+
+static void emit_unobservable(api_emit *to, const api_evaluation *e, const api_asked *asked)
+{
+    char name[API_PARAMETER_NAME];
+    api_emit_array(to);
+    for (size_t i = 0; i < asked->base->n_without; i++) {
+        api_parameter_name(e->model, asked->base->without[i], name);
+        api_emit_string(to, name);
+    }
+    api_emit_end(to);
+}
+
+static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
+{
+    const api_estimate *t = &asked->identification->estimate;
+    switch (output) {
+    case BASE_PARAMETERS: emit_base(to, e, asked); break;
+    case PARAMETERS: emit_parameters(to, e->model, asked->identification); break;
+    case RESIDUAL: api_emit_number(to, t->residual); break;
+    case NOISE: api_emit_numbers(to, t->noise, 1, &e->model->nv); break;
+    case CONDITION: api_emit_number(to, t->unknowns.condition); break;
+    case UNOBSERVABLE: emit_unobservable(to, e, asked); break;
+    default: break;
+    }
+}
+
+/* By far the most is for the base with everything that joints add. */
+static double once(const api_model *m)
+{
+    return api_base_wait(m, API_BASE_ROTORS | API_BASE_FRICTION);
+}
+
+const api_operation api_identify = {
+    .name      = "identify",
+    .tree_only = true,
+    .needs     = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
+    .takes     = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_CONSISTENT) |
+             API_BIT(API_ROTOR),
+    .outputs       = {[BASE_PARAMETERS] = {"base_parameters", true, {API_STRUCTURED}},
+                      [PARAMETERS]      = {"parameters", false, {API_STRUCTURED}},
+                      [RESIDUAL]        = {"residual", true, {API_STRUCTURED}},
+                      [NOISE]           = {"noise", true, {API_STRUCTURED}},
+                      [CONDITION]       = {"condition", true, {API_STRUCTURED}},
+                      [UNOBSERVABLE]    = {"unobservable", true, {API_STRUCTURED}}},
+    .alone         = true,
+    .one_by_one    = true,
+    .weight        = 5,
+    .square_weight = 40, /* rows of the triangles */
+    .once          = once,
+    .options       = options,
+    .prepare       = prepare,
+    .spare         = spare,
+    .evaluate      = evaluate,
+    .finish        = finish,
+    .emit          = emit,
+};

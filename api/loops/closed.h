@@ -1,0 +1,70 @@
+/* closed.h - a model with loops as its actuated coordinates see it: a table of kernels like those of dynamics.h, over
+ * the kernels of the tree.
+ *
+ * The passive coordinates q_p of a state follow from the actuated ones, q_a, by Newton's method on what the loops leave
+ * open. With J = [J_a J_p] the Jacobian of the loops' rows (loops.h), K the pseudoinverse of J_p, and ' for rates
+ *
+ *     J qd = 0:                       qd_tree   = G qd,               G  = [1; -K J_a]
+ *     J qdd + J' qd = 0:              qdd_tree  = G qdd + gamma,      gamma_p = -K J' qd_tree
+ *     J qddd + 2 J' qdd + J'' qd = 0: qddd_tree = G qddd + ...,       G' = [0; -K J' G]
+ *
+ * (Khalil 2010, 4; Featherstone 2008, ch. 8). Rows may depend on each other, as those of every planar mechanism do;
+ * columns of J_p may not. The kernels then are
+ *
+ *     tau = G^T tau_tree,   M = G^T M_tree G,   qdd from M qdd = tau - G^T tau_tree(qdd = 0) ...
+ *
+ * What joins loops pushes with lambda, J_p^T lambda = tau_tree of the passive joints, of least norm.
+ *
+ * Such a table has a workspace of its own kind, which holds one block of states at a time: api_closed_solve first, then
+ * kernels with q, whose value they do not look at again, and one block. Every state is solved by itself: the same bits
+ * in any company. */
+#pragma once
+#include "api/evaluation/evaluation.h"
+#include "api/model/loops.h"
+
+typedef enum api_closed_status {
+    API_CLOSED,
+    API_LOOP_LEFT_OPEN, /* no passive coordinates close them */
+    API_LOOP_LOOSE,     /* passive coordinates are not determined by the actuated ones */
+    API_LOOP_STUCK,     /* actuated coordinates cannot move independently */
+} api_closed_status;
+
+typedef struct api_closed api_closed;
+
+/* The table over another of the tree. */
+dyn_kernels api_closed_kernels(const dyn_kernels *tree);
+
+/* A workspace in memory of the request, for scenes of so many wrenches; `extra`: entries a state that results of the
+ * tree take, more than matrices of its coordinates. NULL with a problem. */
+api_closed *api_closed_open(api_evaluation *e, const dyn_kernels *tree, size_t n_wrenches, size_t extra);
+
+/* Closes a block of states, q in lanes, from passive coordinates `guess` on (lanes; NULL: the model's home). Only
+ * `live` lanes are looked at, all others must repeat the last of them. False when one is not API_CLOSED. */
+bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const double *guess, size_t live);
+
+/* Where a frame is to be and how it moves (world axes), in lanes of a block; NULL: orientation no matter, rates zero.
+ */
+typedef struct api_placing {
+    const double *position, *orientation, *velocity, *acceleration;
+} api_placing;
+/* What it takes, in lanes; NULL: not asked for. */
+typedef struct api_reached {
+    double *q, *qd, *qdd, *passive;
+} api_reached;
+
+/* Coordinates of a block from those of a frame, the request's platform; api_closed_solve comes then. False when a state
+ * has none. */
+bool api_closed_reach(api_closed *c, const dyn_scene *scene, const api_placing *to, const double *guess,
+                      const api_reached *found, size_t live);
+/* Memory for that. */
+bool api_closed_reach_open(api_evaluation *e, api_closed *c, const dyn_frame *frame, size_t rows);
+
+api_closed_status api_closed_status_of(const api_closed *c, size_t lane);
+/* What is wrong with a state, which stands at `row` of a batch; -1: of none. */
+bool api_closed_fail(const api_closed *c, size_t lane, const char *pointer, long long row, api_problem *problem);
+
+/* Lanes of the tree's coordinates. */
+const double *api_closed_q(const api_closed *c);
+const double *api_closed_qd(const api_closed *c); /* when a kernel was asked last */
+/* Lanes of what `full` shows (closing.h), of the rates and forces that inverse dynamics was asked for last. */
+void api_closed_full(api_closed *c, const double *parts[6]);

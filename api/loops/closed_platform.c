@@ -1,0 +1,121 @@
+/* closed_platform.c - actuated coordinates from where a frame is and how it moves: the natural input of parallel robots
+ * (Khalil 2010, 5). The loops and the frame are rows of one system, whose unknowns are all coordinates of the tree:
+ *
+ *     J qd = [0; V],    J qdd + J' qd = [0; A],    V, A of the frame in world axes.
+ *
+ * It may have more rows than coordinates, if they go together: a planar mechanism's frame stays in its plane. */
+#include "closed_state.h"
+#include "api/model/coordinates.h"
+#include <math.h>
+#include <string.h>
+
+#define TOGETHER 1e-6 /* rows that contradict each other do so by more than this part of the motion */
+
+bool api_closed_reach_open(api_evaluation *e, api_closed *c, const dyn_frame *frame, size_t rows)
+{
+    const api_loops *l    = c->loops;
+    dyn_frame_pair  *pair = api_take(e, (l->n + 1) * sizeof *pair);
+    int             *all  = api_take(e, l->nv * sizeof *all);
+    if (!pair || !all) return false;
+    memcpy(pair, l->pair, l->n * sizeof *pair);
+    pair[l->n] = (dyn_frame_pair){{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, *frame};
+    for (size_t v = 0; v < l->nv; v++)
+        all[v] = (int)v;
+    c->reach          = c->closure;
+    c->reach.n_pairs  = l->n + 1;
+    c->reach.rows     = l->rows + rows;
+    c->reach.unknowns = l->nv;
+    c->reach.pair     = pair;
+    c->reach.unknown  = all;
+    c->reach.placed   = rows;
+    return api_closure_open(e, &c->reach);
+}
+
+/* Both at home, but for a guess of passive ones. */
+static void begin(api_closed *c, const double *guess)
+{
+    const api_loops *l = c->loops;
+    size_t           W = c->W;
+    for (size_t i = 0; i < l->nq; i++)
+        for (size_t lane = 0; lane < W; lane++)
+            c->reach.q[i * W + lane] = l->home[i];
+    for (size_t i = 0; guess && i < l->n_passive_q; i++)
+        memcpy(c->reach.q + (size_t)l->passive_q[i] * W, guess + i * W, W * sizeof *guess);
+}
+
+/* Rates x of one lane with J x = [0; motion] - rest; rest (rows; NULL: 0) is in lanes. `size`: of all that the rows add
+ * up. False: there are none. */
+static bool find_rates(api_closed *c, size_t lane, const double *motion, const double *rest, double *x)
+{
+    api_closure *r = &c->reach;
+    size_t       W = c->W, first = c->nr;
+    double       most = 0, left = 0;
+    for (size_t i = 0; i < r->rows; i++) {
+        double factor = i < first ? 0 : i < first + 3 ? 1 / c->loops->length : 1;
+        r->B[i] =
+            (motion && i >= first ? factor * motion[(i - first) * W + lane] : 0) - (rest ? rest[i * W + lane] : 0);
+        c->wanted[i] = r->B[i];
+        most         = fmax(most, fabs(r->B[i]));
+    }
+    if (!api_closure_solve(r, lane, 1)) return false;
+    for (size_t v = 0; v < c->nvt; v++)
+        x[v * W + lane] = r->B[v];
+    for (size_t i = 0; i < r->rows; i++) {
+        double sum = -c->wanted[i];
+        for (size_t v = 0; v < c->nvt; v++)
+            sum += r->J[(i * c->nvt + v) * W + lane] * r->B[v];
+        left = fmax(left, fabs(sum));
+    }
+    return left <= TOGETHER * most;
+}
+
+/* Rates of all lanes; notes where there are none. */
+static void move(api_closed *c, const double *motion, const double *rest, double *x)
+{
+    for (size_t lane = 0; lane < c->reach.live; lane++)
+        if (c->status[lane] == API_CLOSED && !find_rates(c, lane, motion, rest, x)) c->status[lane] = API_LOOP_STUCK;
+    api_closure_repeat(&c->reach, c->nvt, x);
+}
+
+static void give(const api_closed *c, const double *tree, const int *which, size_t n, double *to)
+{
+    for (size_t i = 0; to && i < n; i++)
+        memcpy(to + i * c->W, tree + (size_t)which[i] * c->W, c->W * sizeof *to);
+}
+
+static bool judge(const api_closed *c)
+{
+    for (size_t lane = 0; lane < c->reach.live; lane++)
+        if (c->status[lane] != API_CLOSED) return false;
+    return true;
+}
+
+bool api_closed_reach(api_closed *c, const dyn_scene *scene, const api_placing *to, const double *guess,
+                      const api_reached *found, size_t live)
+{
+    api_closure     *r  = &c->reach;
+    const api_loops *l  = c->loops;
+    double          *qd = c->qd, *qdd = c->qdd, *rest = c->reach_rows[0], *Jd = c->reach_rows[1];
+    c->reaching    = true;
+    r->live        = live;
+    r->position    = to->position;
+    r->orientation = to->orientation;
+    begin(c, guess);
+    api_closure_search(r, scene);
+    memset(c->wanted, 0, r->rows * sizeof *c->wanted);
+    for (size_t lane = 0; lane < live; lane++) {
+        memset(r->B, 0, r->rows * sizeof *r->B);
+        bool solved     = api_closure_closed(r, lane) && api_closure_solve(r, lane, 1);
+        c->status[lane] = !solved ? API_LOOP_LEFT_OPEN : r->rank[lane] < r->unknowns ? API_LOOP_LOOSE : API_CLOSED;
+    }
+    api_coordinates_turn(c->model->dyn, r->q, c->W);
+    move(c, to->velocity, NULL, qd);
+    api_closure_rate(r, scene, qd, Jd);
+    api_matrix_mul(c->W, r->rows, c->nvt, 1, Jd, qd, 0, rest);
+    if (found->qdd) move(c, to->acceleration, rest, qdd);
+    give(c, r->q, l->active_q, c->model->nq, found->q);
+    give(c, r->q, l->passive_q, l->n_passive_q, found->passive);
+    give(c, qd, l->active_v, c->nv, found->qd);
+    give(c, qdd, l->active_v, c->nv, found->qdd);
+    return judge(c);
+}

@@ -1,0 +1,208 @@
+/* closing.c - see closing.h. */
+#include "closing.h"
+#include "closed.h"
+#include "api/model/coordinates.h"
+#include "api/evaluation/fields.h"
+#include "api/operations/operation.h"
+#include "api/evaluation/parts.h"
+#include "platform.h"
+#include <string.h>
+
+/* --- what is for whom -------------------------------------------------------------------------------------------- */
+
+/* A tree knows nothing of loops, a model with loops not all that trees do. */
+bool api_closing_takes_output(const api_evaluation *e, const api_operation *operation, size_t output,
+                              const api_place *at)
+{
+    const api_output *o = &operation->outputs[output];
+    if (!e->model->loops && o->extent[0] == API_FULL)
+        return api_fail_at(e, at, API_BAD_VALUE,
+                           "full is for models with loops: the coordinates of %s are all there is", e->model->name);
+    return !e->model->loops || !(operation->tree_outputs & API_BIT(output)) ||
+           api_fail_at(e, at, API_NOT_FOR_LOOPS, "the output %s is not for models with loops, which %s has", o->name,
+                       e->model->name);
+}
+
+bool api_closing_takes(const api_evaluation *e, const api_operation *operation, const api_place *at)
+{
+    return !e->model->loops || !operation->tree_only ||
+           api_fail_at(e, at, API_NOT_FOR_LOOPS, "%s is not for models with loops, which %s has", operation->name,
+                       e->model->name);
+}
+
+bool api_closing_begin(api_evaluation *e)
+{
+    if (!e->model->loops)
+        return !e->given[API_GUESS] || api_fail(e->problem, API_BAD_VALUE, "/guess",
+                                                "guess is for models with loops; %s has none", e->model->name);
+    dyn_kernels *table = api_take(e, sizeof *table);
+    if (!table) return false;
+    *table     = api_closed_kernels(e->call->api->kernels);
+    e->kernels = table;
+    for (size_t i = 0; i < e->n_asked; i++)
+        e->asked[i].one_by_one = true;
+    return true;
+}
+
+/* --- evaluating -------------------------------------------------------------------------------------------------- */
+
+/* Entries of an output before it is projected. Derivatives of joint wrenches come from those by q, qd and qdd of the
+ * tree, and one more. */
+static size_t tree_entries(const api_evaluation *e, const api_asked *asked, size_t output)
+{
+    const api_output *o       = &asked->operation->outputs[output];
+    size_t            entries = 1, nv = e->model->loops->nv;
+    if (strncmp(o->name, "d_joint_wrenches", strlen("d_joint_wrenches")) == 0) return 4 * 6 * e->model->n_bodies * nv;
+    for (size_t axis = 0; axis < API_MAX_RANK && o->extent[axis] != 0; axis++)
+        entries *= o->extent[axis] == API_NV ? nv : api_extent(e->model, asked, o->extent[axis]);
+    return entries;
+}
+
+/* What the tree's kernels write before it is projected. */
+static size_t extra_of(const api_evaluation *e, const api_asked *asked)
+{
+    size_t sum = 0;
+    for (size_t i = 0; api_has_output(asked->operation, i); i++)
+        if (asked->outputs & API_BIT(i)) sum += tree_entries(e, asked, i);
+    return sum;
+}
+
+void *api_closing_open(api_evaluation *e)
+{
+    size_t extra = 0, held = 0;
+    for (size_t i = 0; i < e->n_asked; i++) {
+        size_t more = extra_of(e, &e->asked[i]);
+        if (more > extra) extra = more;
+        if (e->asked[i].n_held > held) held = e->asked[i].n_held;
+    }
+    return api_closed_open(e, e->call->api->kernels, e->scene.n_wrenches + held, extra);
+}
+
+/* False with the problem of a state whose loops are not closed. */
+static bool check_state(const api_evaluation *e, const api_closed *c, size_t block, size_t lane)
+{
+    size_t      state = block * e->lanes + lane, samples = e->samples > 0 ? e->samples : 1;
+    const char *pointer = e->platform ? "/platform" : e->asked->motion ? "/control_points" : "/q";
+    api_problem found;
+    api_problem_clear(&found);
+    if (api_closed_fail(c, lane, NULL, -1, &found)) return true;
+    if (e->samples > 0)
+        api_fail(e->problem, found.code, pointer, "at sample %zu %s", state % samples, found.detail);
+    else
+        api_fail(e->problem, found.code, pointer, "%s", found.detail);
+    if (e->batched) e->problem->row = (long long)(state / samples);
+    return false;
+}
+
+bool api_closing_block(const api_evaluation *e, size_t block)
+{
+    api_closed   *c = e->workspace;
+    size_t        n = e->model->loops->n_passive_q, left = api_states(e) - block * e->lanes;
+    size_t        live  = left < e->lanes ? left : e->lanes;
+    const double *guess = api_block(e, e->guess, n, block);
+    bool          found = !e->platform || api_platform_reach(e, c, block, live);
+    if (found && api_closed_solve(c, &e->scene, api_state_block(e, API_Q, block), guess, live)) return true;
+    if (!api_watch_check(e->input->watch, e->problem)) return false; /* it was given up */
+    for (size_t lane = 0; lane < live; lane++)
+        if (!check_state(e, c, block, lane)) break;
+    return false;
+}
+
+/* --- motions ----------------------------------------------------------------------------------------------------- */
+
+/* One motion after the other, in one lane. */
+typedef struct following {
+    api_evaluation *e;
+    struct {
+        api_closed *closed;
+        double     *q, *guess;
+    } * seat;
+} following;
+
+/* Where entry 0 of a state stands, entries being W apart. */
+static double *state_of(const api_evaluation *e, double *lanes, size_t entries, size_t state)
+{
+    return lanes + state / e->lanes * entries * e->lanes + state % e->lanes;
+}
+
+/* The last state fills its block. */
+static void put_guess(const api_evaluation *e, size_t state, const double *guess)
+{
+    size_t n = e->model->loops->n_passive_q, end = state + 1 == api_states(e) ? e->blocks * e->lanes : state + 1;
+    for (; state < end; state++)
+        for (size_t i = 0; i < n; i++)
+            state_of(e, e->guess, n, state)[i * e->lanes] = guess[i];
+}
+
+/* Where a loop does not close the samples go on from the last that did: who evaluates them says what is wrong. */
+static bool follow(void *arg, size_t place, size_t row, api_problem *problem)
+{
+    (void)problem;
+    const following      *f     = arg;
+    const api_evaluation *e     = f->e;
+    const api_loops      *l     = e->model->loops;
+    api_closed           *c     = f->seat[place].closed;
+    double               *guess = f->seat[place].guess, *q = f->seat[place].q;
+    for (size_t i = 0; i < l->n_passive_q; i++)
+        guess[i] = state_of(e, e->guess, l->n_passive_q, row * e->samples)[i * e->lanes];
+    for (size_t state = row * e->samples; state < (row + 1) * e->samples; state++) {
+        for (size_t i = 0; i < e->model->nq; i++)
+            q[i] = state_of(e, e->state[API_Q], e->model->nq, state)[i * e->lanes];
+        bool closed = api_closed_solve(c, &e->scene, q, guess, 1);
+        for (size_t i = 0; closed && i < l->n_passive_q; i++)
+            guess[i] = api_closed_q(c)[l->passive_q[i]];
+        put_guess(e, state, guess);
+    }
+    return true;
+}
+
+bool api_closing_follow(api_evaluation *e)
+{
+    if (!e->model->loops) return true;
+    size_t    seats = api_seats(e, e->rows);
+    following f     = {e, api_take(e, seats * sizeof *f.seat)};
+    if (!f.seat || !api_closing_take_guess(e)) return false;
+    for (size_t i = 0; i < seats; i++) {
+        f.seat[i].closed = api_closed_open(e, dyn_kernels_at(0), e->scene.n_wrenches, 0);
+        f.seat[i].q      = api_take(e, e->model->nq * sizeof *f.seat[i].q);
+        f.seat[i].guess  = api_take(e, e->model->loops->n_passive_q * sizeof *f.seat[i].guess);
+        if (!f.seat[i].closed || !f.seat[i].q || !f.seat[i].guess) return false;
+    }
+    return api_do_parts(e, seats, e->rows, follow, &f);
+}
+
+/* --- full -------------------------------------------------------------------------------------------------------- */
+
+void api_full_parts(const api_model *model, api_full_part parts[API_FULL_PARTS])
+{
+    const api_loops *l = model->loops;
+    parts[0]           = (api_full_part){"q", l->nq, 1, {l->nq}, false};
+    parts[1]           = (api_full_part){"qd", l->nv, 1, {l->nv}, false};
+    parts[2]           = (api_full_part){"qdd", l->nv, 1, {l->nv}, false};
+    parts[3]           = (api_full_part){"G", l->nv * model->nv, 2, {l->nv, model->nv}, true};
+    parts[4]           = (api_full_part){"loop_wrenches", 6 * l->n, 2, {l->n, 6}, false};
+    parts[5]           = (api_full_part){"residual", 1, 0, {0}, false};
+}
+
+size_t api_full_entries(const api_model *model)
+{
+    const api_loops *l = model->loops;
+    return l ? l->nq + 2 * l->nv + l->nv * model->nv + 6 * l->n + 1 : 0;
+}
+
+void api_closing_put_full(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
+                          double *lanes, size_t block)
+{
+    api_closed          *c = e->workspace;
+    api_full_part        parts[API_FULL_PARTS];
+    dyn_inverse_dynamics io = *motion;
+    const double        *from[API_FULL_PARTS];
+    io.tau = io.joint_wrenches = NULL;
+    e->kernels->inverse_dynamics(scene, e->workspace, &io, 1);
+    api_closed_full(c, from);
+    api_full_parts(e->model, parts);
+    double *q = lanes + parts[0].entries * block * e->lanes;
+    for (size_t i = 0; i < API_FULL_PARTS; lanes += parts[i++].entries * e->blocks * e->lanes)
+        memcpy(lanes + parts[i].entries * block * e->lanes, from[i], parts[i].entries * e->lanes * sizeof *lanes);
+    api_coordinates_turn(e->model->dyn, q, e->lanes);
+}

@@ -1,0 +1,46 @@
+/* closing.h - requests for models with loops (loops.h): their kernels are those of closed.h, which operations call as
+ * they would those of a tree; `guess`, from where loops are closed; the output `full`, all there is to know of a state.
+ */
+#pragma once
+#include "api/evaluation/evaluation.h"
+#include "api/model/loops.h"
+
+/* Whether an operation, and an output of it, are for such a model, or for one without loops. False with a problem of
+ * what stands at `at`. */
+bool api_closing_takes(const api_evaluation *e, const struct api_operation *operation, const api_place *at);
+bool api_closing_takes_output(const api_evaluation *e, const struct api_operation *operation, size_t output,
+                              const api_place *at);
+
+/* After the operations are known: chooses the kernels. False with a problem. */
+bool api_closing_begin(api_evaluation *e);
+
+/* "guess", into lanes: beside the state. */
+bool api_closing_measure(api_evaluation *e);
+bool api_closing_decode(api_evaluation *e);
+
+/* Lanes of e->guess, the passive joints' home, unless there are some. False with a problem. */
+bool api_closing_take_guess(api_evaluation *e);
+
+/* Before the samples of motions are evaluated: the guess of each becomes what closed the loops at the one before. False
+ * with a problem. */
+bool api_closing_follow(api_evaluation *e);
+
+/* The kernels' workspace, of each seat. NULL with a problem. */
+void *api_closing_open(api_evaluation *e);
+
+/* Closes the loops of a block of states; false with a problem of the first that cannot be. */
+bool api_closing_block(const api_evaluation *e, size_t block);
+
+/* `full` as an object of arrays, whose lanes stand one array after the other. */
+enum { API_FULL_PARTS = 6 };
+typedef struct api_full_part {
+    const char *name;
+    size_t      entries, rank, extent[2];
+    bool        turned; /* its last axis is of the model's coordinates */
+} api_full_part;
+void   api_full_parts(const api_model *model, api_full_part parts[API_FULL_PARTS]);
+size_t api_full_entries(const api_model *model);
+
+/* Of the motion with these accelerations, under the wrenches and efforts of inverse dynamics. */
+void api_closing_put_full(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
+                          double *lanes, size_t block);

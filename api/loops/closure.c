@@ -1,0 +1,293 @@
+/* closure.c - see closure.h. The work_ forms of LAPACKE take their memory from the caller. */
+#include "closure.h"
+#include "api/model/coordinates.h"
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_STEPS = 200 };
+#define CLOSED   1e-9    /* of the model's length, and rad */
+#define SINGULAR 1e-6    /* of the largest: singular loops that are closed to rounding show no more than that */
+#define SHORTEST 0x1p-30 /* of a step */
+#define BETTER   0.25    /* of what is open, to go on when closed */
+
+/* --- memory ------------------------------------------------------------------------------------------------------ */
+
+size_t api_closure_stride(const api_closure *c)
+{
+    return c->rows > c->unknowns ? c->rows : c->unknowns;
+}
+
+/* dgelsy wants min + 3 columns + 1 of them, and 2 min + right sides. */
+static size_t work_size(const api_closure *c)
+{
+    return 4 * c->unknowns + 3 * c->rows + 8;
+}
+
+/* A prismatic joint goes the model's length at most in one step, others a radian. */
+static void set_units(api_closure *c)
+{
+    const dyn_model *m = c->model->dyn;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        for (size_t k = 0; k < c->unknowns; k++)
+            if (c->unknown[k] >= m->body[i].v && !m->body[i].mimic)
+                c->unit[k] = m->body[i].joint == DYN_PRISMATIC ? c->loops->length : 1;
+}
+
+bool api_closure_open(api_evaluation *e, api_closure *c)
+{
+    size_t W = c->W, nq = c->loops->nq, n = c->n_pairs;
+    bool   room = true;
+    c->q        = api_take_zeroed(e, nq * W, &room);
+    c->base     = api_take_zeroed(e, nq * W, &room);
+    c->step     = api_take_zeroed(e, c->nv * W, &room);
+    c->open     = api_take_zeroed(e, W, &room);
+    c->y        = api_take_zeroed(e, 3 * n * W, &room);
+    c->R        = api_take_zeroed(e, 9 * n * W, &room);
+    c->motion   = api_take_zeroed(e, 6 * n * c->nv * W, &room);
+    c->raw      = api_take_zeroed(e, 6 * n * c->nv * W, &room);
+    c->J        = api_take_zeroed(e, c->rows * c->nv * W, &room);
+    c->A        = api_take_zeroed(e, c->rows * c->unknowns, &room);
+    c->B        = api_take_zeroed(e, api_closure_stride(c) * c->rows, &room);
+    c->work     = api_take_zeroed(e, work_size(c), &room);
+    c->norm     = api_take_zeroed(e, c->unknowns, &room);
+    c->unit     = api_take_zeroed(e, c->unknowns, &room);
+    c->pivot    = api_take(e, c->unknowns * sizeof *c->pivot);
+    if (!room || !c->pivot) return false;
+    set_units(c);
+    return true;
+}
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+/* Of the frame in the world: its origin, in units of the model's length, and its turn. */
+static double placed_factor(const api_closure *c, size_t row)
+{
+    return row < 3 ? 1 / c->loops->length : 1;
+}
+
+void api_closure_rows(const api_closure *c, const double *raw, double *rows)
+{
+    size_t n = c->nv * c->W;
+    memset(rows, 0, c->rows * n * sizeof *rows);
+    for (size_t k = 0; k < c->loops->n; k++, raw += 6 * n) {
+        const api_loop *loop = &c->loops->loop[k];
+        for (size_t r = 0; r < loop->rows; r++, rows += n)
+            for (size_t i = 0; i < 6; i++)
+                for (size_t e = 0; loop->E[r][i] != 0 && e < n; e++)
+                    rows[e] += loop->E[r][i] * raw[i * n + e];
+    }
+    for (size_t r = 0; r < c->placed; r++)
+        for (size_t e = 0; e < n; e++)
+            rows[r * n + e] = placed_factor(c, r) * raw[r * n + e];
+}
+
+void api_closure_rate(const api_closure *c, const dyn_scene *scene, const double *qd, double *rows)
+{
+    dyn_closure io = {.q = c->q, .qd = qd, .n_pairs = c->n_pairs, .pairs = c->pair, .jacobian_dot = c->raw};
+    c->tree->closure(scene, c->workspace, &io, 1);
+    api_closure_rows(c, c->raw, rows);
+}
+
+void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const double *qd, const double *qdd,
+                             double *rows)
+{
+    dyn_closure io = {
+        .q = c->q, .qd = qd, .qdd = qdd, .n_pairs = c->n_pairs, .pairs = c->pair, .jacobian_ddot = c->raw};
+    c->tree->closure(scene, c->workspace, &io, 1);
+    api_closure_rows(c, c->raw, rows);
+}
+
+static void find_kinematics(api_closure *c, const dyn_scene *scene)
+{
+    dyn_closure io = {.q         = c->q,
+                      .n_pairs   = c->n_pairs,
+                      .pairs     = c->pair,
+                      .positions = c->y,
+                      .rotations = c->R,
+                      .jacobian  = c->motion};
+    c->tree->closure(scene, c->workspace, &io, 1);
+    api_closure_rows(c, c->motion, c->J);
+}
+
+static void get(const api_closure *c, const double *lanes, size_t n, size_t lane, double *to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = lanes[i * c->W + lane];
+}
+
+/* What is open of pair k. Returns how many rows. */
+static size_t find_open(const api_closure *c, size_t k, size_t lane, double *rows)
+{
+    double y[3], R[9], position[3], orientation[4] = {0, 0, 0, 1};
+    get(c, c->y + 3 * k * c->W, 3, lane, y);
+    get(c, c->R + 9 * k * c->W, 9, lane, R);
+    if (k < c->loops->n) {
+        api_loop_residual(c->loops, k, y, R, rows);
+        return c->loops->loop[k].rows;
+    }
+    get(c, c->position, 3, lane, position);
+    if (c->placed > 3) get(c, c->orientation, 4, lane, orientation);
+    api_place_residual(position, orientation, y, R, rows);
+    for (size_t r = 0; r < c->placed; r++)
+        rows[r] *= placed_factor(c, r);
+    return c->placed;
+}
+
+/* Minus what is open into c->B; the root of the sum of the squares. */
+static double look(api_closure *c, size_t lane)
+{
+    double sum = 0, *rows = c->B;
+    c->widest_open[lane] = 0;
+    for (size_t k = 0; k < c->n_pairs; k++) {
+        double part[API_PLACED_ROWS], open = 0;
+        size_t n = find_open(c, k, lane, part);
+        for (size_t i = 0; i < n; i++) {
+            open += part[i] * part[i];
+            *rows++ = -part[i];
+        }
+        sum += open;
+        if (open <= c->widest_open[lane]) continue;
+        c->widest_open[lane] = open;
+        c->widest[lane]      = k;
+    }
+    c->widest_open[lane] = sqrt(c->widest_open[lane]);
+    return sqrt(sum);
+}
+
+/* --- least squares ----------------------------------------------------------------------------------------------- */
+
+/* J_u into c->A, its columns of length one, c->norm what they were. False: not finite. */
+static bool scale_columns(api_closure *c, size_t lane)
+{
+    bool finite = true;
+    for (size_t k = 0; k < c->unknowns; k++) {
+        double sum = 0, *column = c->A + k * c->rows;
+        for (size_t i = 0; i < c->rows; i++) {
+            column[i] = c->J[(i * c->nv + (size_t)c->unknown[k]) * c->W + lane];
+            sum += column[i] * column[i];
+        }
+        c->norm[k] = sum > 0 ? sqrt(sum) : 1;
+        for (size_t i = 0; i < c->rows; i++)
+            column[i] /= c->norm[k];
+        finite = finite && isfinite(sum);
+    }
+    return finite;
+}
+
+bool api_closure_solve(api_closure *c, size_t lane, size_t columns)
+{
+    lapack_int rank, m = (lapack_int)c->rows, n = (lapack_int)c->unknowns, stride = m > n ? m : n;
+    if (!scale_columns(c, lane)) return false;
+    memset(c->pivot, 0, c->unknowns * sizeof *c->pivot);
+    if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, m, n, (lapack_int)columns, c->A, m, c->B, stride, c->pivot, SINGULAR,
+                            &rank, c->work, (lapack_int)work_size(c)) != 0)
+        return false;
+    c->rank[lane] = (size_t)rank;
+    for (size_t j = 0; j < columns; j++)
+        for (size_t k = 0; k < c->unknowns; k++)
+            c->B[j * (size_t)stride + k] /= c->norm[k];
+    return true;
+}
+
+/* --- Newton's method --------------------------------------------------------------------------------------------- */
+
+typedef struct search {
+    double part; /* of the step */
+    bool   begun, going;
+} search;
+
+static void copy_lane(const api_closure *c, const double *from, size_t lane, double *to)
+{
+    for (size_t i = 0; i < c->loops->nq; i++)
+        to[i * c->W + lane] = from[i * c->W + lane];
+}
+
+/* q = base + part step: along the coordinates. */
+static void move(const api_closure *c, size_t lane, double part)
+{
+    const dyn_model *m = c->model->dyn;
+    size_t           W = c->W;
+    copy_lane(c, c->base, lane, c->q);
+    for (size_t i = 0; i < m->n_bodies && part != 0; i++)
+        if (!m->body[i].mimic)
+            api_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].q * W + lane, W,
+                                 c->step + (size_t)m->body[i].v * W + lane, part);
+}
+
+/* The step from where the lane is, no part of which is longer than its unit. Coordinates that are no unknowns stay. */
+static bool find_step(api_closure *c, size_t lane)
+{
+    double longest = 1;
+    if (!api_closure_solve(c, lane, 1)) return false;
+    for (size_t k = 0; k < c->unknowns; k++)
+        longest = fmax(longest, fabs(c->B[k]) / c->unit[k]);
+    for (size_t k = 0; k < c->unknowns; k++)
+        c->step[(size_t)c->unknown[k] * c->W + lane] = c->B[k] / longest;
+    return isfinite(longest);
+}
+
+static void advance(api_closure *c, size_t lane, search *s)
+{
+    double open = look(c, lane), before = c->open[lane];
+    if (s->begun && !(open < before)) {
+        s->part *= 0.5;
+        s->going = before > CLOSED && s->part >= SHORTEST;
+        move(c, lane, s->going ? s->part : 0);
+        return;
+    }
+    copy_lane(c, c->q, lane, c->base);
+    c->open[lane] = open;
+    s->going      = !(s->begun && open <= CLOSED && open > BETTER * before) && open > 0 && find_step(c, lane);
+    s->begun      = true;
+    s->part       = 1;
+    if (s->going) move(c, lane, 1);
+}
+
+bool api_closure_closed(const api_closure *c, size_t lane)
+{
+    return c->open[lane] <= CLOSED;
+}
+
+void api_closure_repeat(const api_closure *c, size_t entries, double *lanes)
+{
+    for (size_t i = 0; i < entries; i++)
+        for (size_t lane = c->live; lane < c->W; lane++)
+            lanes[i * c->W + lane] = lanes[i * c->W + c->live - 1];
+}
+
+/* One step of all that go on; false: none does. */
+static bool advance_all(api_closure *c, search *s)
+{
+    bool going = false;
+    for (size_t lane = 0; lane < c->live; lane++) {
+        if (s[lane].going) advance(c, lane, &s[lane]);
+        going = going || s[lane].going;
+    }
+    api_closure_repeat(c, c->loops->nq, c->q);
+    return going;
+}
+
+bool api_closure_search(api_closure *c, const dyn_scene *scene)
+{
+    search      s[DYN_MAX_LANES];
+    api_problem late;
+    bool        going = true, closed = true;
+    api_problem_clear(&late);
+    for (size_t lane = 0; lane < c->live; lane++)
+        s[lane] = (search){.going = true};
+    for (int k = 0; k < MOST_STEPS && going; k++) {
+        find_kinematics(c, scene);
+        going = advance_all(c, s) && api_watch_check(c->watch, &late);
+    }
+    for (size_t lane = 0; lane < c->live; lane++)
+        if (s[lane].going) copy_lane(c, c->base, lane, c->q);
+    api_closure_repeat(c, c->loops->nq, c->q);
+    find_kinematics(c, scene);
+    for (size_t lane = 0; lane < c->live; lane++) {
+        look(c, lane);
+        closed = closed && api_closure_closed(c, lane);
+    }
+    api_closure_repeat(c, 1, c->open);
+    return closed;
+}

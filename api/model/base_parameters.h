@@ -1,0 +1,47 @@
+/* base_parameters.h - the parameters that a robot's motion tells apart, found numerically (Gautier 1991).
+ *
+ * Torques are linear in the parameters of bodies and joints, tau = Y pi, but columns of Y depend on each other. From
+ * the base to the tips (of one body: inertias, first moments, the mass, then what its joint has) a column is kept if
+ * no combination of those kept before equals it at every state; each other one is Y_j = sum_k Y_k K_kj over the kept,
+ * so that
+ *
+ *     tau = sum_k Y_k beta_k,   beta_k = pi_k + sum_j K_kj pi_j.
+ *
+ * The beta_k are the base parameters. A column that is always zero belongs to a parameter without effect. */
+#pragma once
+#include "api/wire/emit.h"
+#include "parameters.h"
+
+enum { API_BASE_MAX_BODIES = 100 }; /* the effort grows with the cube of the bodies */
+
+/* Which parameters of joints are looked at beside those of the bodies: a set of these. */
+enum { API_BASE_ROTORS = 1, API_BASE_FRICTION = 2 };
+
+typedef struct api_base_part {
+    size_t parameter;
+    double coefficient;
+} api_base_part;
+
+typedef struct api_base {
+    size_t         n;         /* base parameters */
+    size_t        *parameter; /* [n] that is kept: pi_k */
+    size_t        *first;     /* [n + 1] where the parts of each begin */
+    api_base_part *part;      /* the K_kj pi_j that go with it, to ten digits */
+    size_t         n_without;
+    size_t        *without; /* [n_without] parameters without effect */
+} api_base;
+
+/* At the model's own gravity; the same for every target. At most API_BASE_MAX_BODIES bodies. NULL: no memory. The
+ * caller frees. */
+api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, unsigned with);
+void      api_base_free(api_base *base); /* NULL is fine */
+
+/* What api_base_find takes, about: bytes while it works, and seconds. */
+size_t api_base_bytes(const api_model *model, unsigned with);
+double api_base_seconds(const api_model *model, unsigned with);
+
+/* beta_k of a robot with these parameters. */
+double api_base_value(const api_base *base, size_t k, const double *parameters);
+
+/* {"parameter", "with": [{"parameter", "coefficient"}...]} */
+void api_base_emit(api_emit *to, const api_model *model, const api_base *base, size_t k);

@@ -1,0 +1,350 @@
+/* model.c - see model.h. A document is read (document.c), its tree handed to the core, and the names around the
+ * core's numbers are copied into the model's own arena. */
+#include "base_parameters.h"
+#include "model.h"
+#include "api/document/document.h"
+#include "loops.h"
+#include <math.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No canonical document comes near: its size follows that of the document it was made from. */
+enum { DOCUMENT_MAX_BYTES = 1 << 30 };
+
+static bool no_memory(api_problem *problem)
+{
+    return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
+}
+
+/* --- the core's model ------------------------------------------------------------------------------------------ */
+
+/* Pointer to a link by the core's index. */
+static const char *link_pointer(const api_document *document, int link, char text[64])
+{
+    if (link == DYN_WORLD) return "/base";
+    snprintf(text, 64, document->screws ? "/screws/S/%d" : "/links/%d", document->order[link]);
+    return text;
+}
+
+static bool fail_to_build(const api_document *document, dyn_status status, int where, api_problem *problem)
+{
+    char text[64];
+    if (status == DYN_NO_MEMORY) return no_memory(problem);
+    if (status == DYN_TOO_MANY_DOF)
+        return api_fail(problem, API_MODEL_TOO_LARGE, "", "the model has more than %d degrees of freedom", DYN_MAX_DOF);
+    return api_fail(problem, API_NON_FINITE, link_pointer(document, where, text),
+                    "the figures of this link are too large or too small to compute with");
+}
+
+/* Figures that are finite one by one may overflow when the core puts them together. */
+static bool check_figures(const api_model *model, const api_document *document, api_problem *problem)
+{
+    const dyn_model *dyn = model->dyn;
+    char             text[64];
+    for (size_t i = 0; i < dyn->n_bodies; i++) {
+        const dyn_body *body = &dyn->body[i];
+        double          sum  = body->subtree_mass + body->mass + fabs(body->ratio) + fabs(body->friction.viscous) +
+                     fabs(body->friction.positive) + fabs(body->friction.negative);
+        for (int k = 0; k < 3; k++)
+            sum += fabs(body->p_pc[k]) + fabs(body->before.p[k]) + fabs(body->h[k]) + fabs(body->E[k]) +
+                   fabs(body->E[3 + k]);
+        if (!isfinite(sum))
+            return api_fail(problem, API_NON_FINITE, link_pointer(document, body->link, text),
+                            "the figures of this body are so large that they overflow");
+    }
+    for (size_t i = 0; i < dyn->n_links; i++) {
+        const double *p = dyn->link[i].X_bl.p;
+        if (!isfinite(fabs(p[0]) + fabs(p[1]) + fabs(p[2])))
+            return api_fail(problem, API_NON_FINITE, link_pointer(document, (int)i, text),
+                            "this link is so far from its body's origin that its place overflows");
+    }
+    return true;
+}
+
+static bool build(api_model *model, const api_document *document, api_reader *reader)
+{
+    size_t    n     = document->n_links;
+    dyn_link *links = api_arena_take(reader->arena, n, sizeof *links);
+    if (!links) return no_memory(reader->problem);
+    for (size_t k = 0; k < n; k++) {
+        const api_document_link *link = &document->links[document->order[k]];
+        links[k]                      = link->dyn;
+        links[k].parent               = link->up == DYN_WORLD ? DYN_WORLD : document->links[link->up].described;
+        if (link->dyn.mimic) links[k].leader = document->links[link->leader].described;
+        if (links[k].motor.present && links[k].motor.link != DYN_WORLD)
+            links[k].motor.link = document->links[links[k].motor.link].described;
+    }
+    dyn_description description = {
+        .floating = document->floating, .base_inertia = document->base_inertia, .n_links = n, .links = links};
+    memcpy(description.gravity, document->gravity, sizeof description.gravity);
+
+    int        where  = DYN_WORLD;
+    dyn_status status = dyn_model_build(&description, &model->dyn, &where);
+    if (status != DYN_OK) return fail_to_build(document, status, where, reader->problem);
+    model->nq       = (size_t)model->dyn->nq;
+    model->nv       = (size_t)model->dyn->nv;
+    model->n_bodies = model->dyn->n_rows;
+    return check_figures(model, document, reader->problem);
+}
+
+/* --- names ----------------------------------------------------------------------------------------------------- */
+
+static bool take_arrays(api_model *model, const api_document *document)
+{
+    api_arena *arena      = &model->arena;
+    model->n_links        = document->n_links + 1;
+    model->n_frames       = model->n_links + document->n_frames;
+    model->n_joints       = model->n_bodies - (document->floating ? 1 : 0);
+    model->n_movers       = model->dyn->n_movers;
+    model->position_names = api_arena_take(arena, model->nq, sizeof *model->position_names);
+    model->velocity_names = api_arena_take(arena, model->nv, sizeof *model->velocity_names);
+    model->body_names     = api_arena_take(arena, model->n_bodies, sizeof *model->body_names);
+    model->link_names     = api_arena_take(arena, model->n_links, sizeof *model->link_names);
+    model->frames         = api_arena_take(arena, model->n_frames, sizeof *model->frames);
+    model->joints         = api_arena_take(arena, model->n_joints, sizeof *model->joints);
+    model->mover_names    = api_arena_take(arena, model->n_movers, sizeof *model->mover_names);
+    model->n_motors       = document->n_motors;
+    model->motors         = api_arena_take(arena, model->n_motors, sizeof *model->motors);
+    return model->position_names && model->velocity_names && model->body_names && model->link_names && model->frames &&
+           model->joints && model->mover_names && model->motors;
+}
+
+/* The core's place of a link of the document. */
+static const dyn_link_place *place_of(const api_model *model, const api_document *document, int link)
+{
+    return link == DYN_WORLD ? &model->dyn->base : &model->dyn->link[document->links[link].described];
+}
+
+static bool name_frame(api_model *model, const api_document *document, size_t i, const char *name, int link,
+                       const dyn_pose *X_lf)
+{
+    const dyn_link_place *place = place_of(model, document, link);
+    api_frame_name       *frame = &model->frames[i];
+    *frame            = (api_frame_name){.name = api_arena_text(&model->arena, name), .is_link = X_lf == NULL};
+    frame->link       = link == DYN_WORLD ? DYN_WORLD : document->links[link].described;
+    frame->frame.body = place->body;
+    frame->frame.X_bf = X_lf ? api_pose_compose(&place->X_bl, X_lf) : place->X_bl;
+    return frame->name != NULL;
+}
+
+static bool name_frames(api_model *model, const api_document *document)
+{
+    bool ok = name_frame(model, document, 0, document->base, DYN_WORLD, NULL);
+    for (size_t i = 0; ok && i < document->n_links; i++)
+        ok = name_frame(model, document, i + 1, document->links[i].name, (int)i, NULL);
+    for (size_t i = 0; ok && i < document->n_frames; i++) {
+        const api_document_frame *frame = &document->frames[i];
+        ok = name_frame(model, document, model->n_links + i, frame->name, frame->link, &frame->X_lf);
+    }
+    for (size_t i = 0; ok && i < model->n_links; i++)
+        model->link_names[i] = model->frames[i].name;
+    return ok;
+}
+
+static bool name_entries(api_model *model, const api_document_link *link, const char *const *ending, int n,
+                         const char **names)
+{
+    for (int k = 0; k < n; k++) {
+        char name[API_COORDINATE_NAME];
+        snprintf(name, sizeof name, "%s%s", link->joint, ending[k]);
+        names[k] = api_arena_text(&model->arena, name);
+        if (!names[k]) return false;
+    }
+    return true;
+}
+
+/* The core has a joint's coordinates one after another, its last body's last. */
+static bool name_coordinates(api_model *model, const api_document_link *link, const dyn_body *last)
+{
+    int nq = dyn_joint_nq(link->dyn.joint), nv = dyn_joint_nv(link->dyn.joint);
+    int q = last->q + dyn_joint_nq(last->joint) - nq, v = last->v + dyn_joint_nv(last->joint) - nv;
+    return name_entries(model, link, api_joint_endings(link, false), nq, &model->position_names[q]) &&
+           name_entries(model, link, api_joint_endings(link, true), nv, &model->velocity_names[v]);
+}
+
+static bool name_joint(api_model *model, const api_document *document, api_joint_name *joint, size_t row)
+{
+    int                      body  = model->dyn->row_body[row];
+    const dyn_body          *dyn   = &model->dyn->body[body];
+    int                      index = document->order[dyn->link];
+    const api_document_link *link  = &document->links[index];
+    *joint                         = (api_joint_name){
+                                .name                = api_arena_text(&model->arena, link->joint),
+                                .type                = link->type, /* a literal */
+                                .link                = model->link_names[index + 1],
+                                .parent              = model->link_names[link->up + 1],
+                                .actuated            = link->actuated,
+                                .has_position_limits = link->has_position_limits,
+                                .has_velocity_limit  = link->has_velocity_limit,
+                                .has_effort_limit    = link->has_effort_limit,
+                                .lower               = link->lower,
+                                .upper               = link->upper,
+                                .velocity            = link->velocity,
+                                .effort              = link->effort,
+                                .pitch               = link->dyn.pitch,
+                                .elastic             = link->dyn.elastic,
+                                .elasticity          = link->dyn.elasticity,
+                                .q                   = dyn->q,
+                                .v                   = dyn->v,
+                                .body                = body,
+    };
+    model->body_names[row]         = joint->link;
+    model->mover_names[dyn->mover] = joint->name;
+    if (!dyn->mimic) return joint->name && name_coordinates(model, link, dyn);
+    joint->leader     = api_arena_text(&model->arena, document->links[link->leader].joint);
+    joint->multiplier = dyn->ratio;
+    joint->offset     = dyn->offset;
+    return joint->name && joint->leader;
+}
+
+/* Motor coordinates, of elastic joints. */
+static bool name_rotors(api_model *model, const api_document *document)
+{
+    const dyn_model *dyn = model->dyn;
+    for (size_t i = 0; i < dyn->n_bodies; i++) {
+        const dyn_body *b = &dyn->body[i];
+        char            name[API_COORDINATE_NAME];
+        if (!b->round || b->mimic) continue;
+        snprintf(name, sizeof name, "%s.motor", document->links[document->order[b->link]].joint);
+        const char *kept = api_arena_text(&model->arena, name);
+        if (!kept) return false;
+        model->position_names[b->q] = model->velocity_names[b->v] = model->mover_names[b->mover] = kept;
+    }
+    return true;
+}
+
+static bool name_joints(api_model *model, const api_document *document)
+{
+    size_t first = document->floating ? 1 : 0;
+    if (document->floating) {
+        model->body_names[0] = model->link_names[0];
+        memcpy(model->position_names, api_base_position_names, sizeof api_base_position_names);
+        memcpy(model->velocity_names, api_base_velocity_names, sizeof api_base_velocity_names);
+    }
+    for (size_t row = first; row < model->n_bodies; row++)
+        if (!name_joint(model, document, &model->joints[row - first], row)) return false;
+    return name_rotors(model, document);
+}
+
+static bool name_motors(api_model *model, const api_document *document)
+{
+    for (size_t i = 0; i < document->n_motors; i++) {
+        const api_document_motor *from = &document->motors[i];
+        api_motor_name           *to   = &model->motors[i];
+        *to                            = (api_motor_name){.joint = api_arena_text(&model->arena, from->joint),
+                                                          .link =
+                                                              model->link_names[from->dyn.link + 1], /* DYN_WORLD is -1; the base link is first */
+                                                          .motor = from->dyn};
+        if (!to->joint) return false;
+    }
+    return true;
+}
+
+/* The positions of joints that turn, s = ratio q + offset. */
+static bool list_angles(api_model *model)
+{
+    const dyn_model *dyn = model->dyn;
+    model->angles        = api_arena_take(&model->arena, dyn->n_bodies, sizeof *model->angles);
+    for (size_t i = 0; model->angles && i < dyn->n_bodies; i++) {
+        const dyn_body *body  = &dyn->body[i];
+        int             place = api_place_of(model, body);
+        if (place >= 0 && dyn_body_has_angle(body))
+            model->angles[model->n_angles++] = (dyn_bound){
+                .entry = (size_t)place, .ratio = body->ratio, .offset = body->offset, .most = DYN_MAX_ANGLE};
+    }
+    return model->angles != NULL;
+}
+
+/* --- document and revision ------------------------------------------------------------------------------------- */
+
+/* First 128 bits of SHA-256, in hex. */
+static void hash(const char *text, size_t length, char revision[33])
+{
+    struct sha256_ctx sha;
+    uint8_t           digest[16];
+    sha256_init(&sha);
+    sha256_update(&sha, length, (const uint8_t *)text);
+    sha256_digest(&sha, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(revision + 2 * i, 3, "%02x", digest[i]);
+}
+
+static bool print_document(api_model *model, json_t *canonical)
+{
+    api_buffer text, nameless;
+    api_buffer_init(&text, DOCUMENT_MAX_BYTES);
+    api_buffer_init(&nameless, DOCUMENT_MAX_BYTES);
+    api_json_print(&text, canonical);
+    json_object_del(canonical, "name");
+    api_json_print(&nameless, canonical);
+    if (!nameless.failed) hash(nameless.data, nameless.length, model->revision);
+    bool ok = !nameless.failed;
+    api_buffer_free(&nameless);
+    model->document_length = text.length;
+    model->document        = api_buffer_take(&text);
+    return ok && model->document;
+}
+
+/* --- the model ------------------------------------------------------------------------------------------------- */
+
+static bool assemble(api_model *model, const json_t *in, const char *name, size_t max_links, api_reader *reader,
+                     api_document *document)
+{
+    if (!api_document_read(document, reader, in, name, max_links) || !build(model, document, reader)) return false;
+    model->name = api_arena_text(&model->arena, name);
+    if (!model->name || !take_arrays(model, document) || !name_frames(model, document) ||
+        !name_joints(model, document) || !name_motors(model, document))
+        return no_memory(reader->problem);
+    if (!api_loops_build(model, document, reader)) return false;
+    if (!list_angles(model) || !print_document(model, document->canonical)) return no_memory(reader->problem);
+    model->bytes = sizeof *model + model->arena.bytes + model->dyn->bytes + model->document_length +
+                   json_array_size(model->report) * 512;
+    return true;
+}
+
+api_model *api_model_from_document(const json_t *document, const char *name, size_t max_links, api_problem *problem)
+{
+    api_model *model = calloc(1, sizeof *model);
+    if (!model || !(model->report = json_array())) {
+        free(model);
+        no_memory(problem);
+        return NULL;
+    }
+    atomic_init(&model->references, 1);
+    api_arena    scratch = {0};
+    api_reader   reader  = {.arena = &scratch, .problem = problem, .report = model->report};
+    api_document read    = {0};
+    bool         ok      = assemble(model, document, name, max_links, &reader, &read);
+    json_decref(read.canonical);
+    api_arena_free(&scratch);
+    if (ok) return model;
+    api_model_release(model);
+    return NULL;
+}
+
+api_model *api_model_share(api_model *model)
+{
+    atomic_fetch_add_explicit(&model->references, 1, memory_order_relaxed);
+    return model;
+}
+
+void api_model_release(api_model *model)
+{
+    if (!model || atomic_fetch_sub_explicit(&model->references, 1, memory_order_acq_rel) > 1) return;
+    dyn_model_free(model->dyn);
+    json_decref(model->report);
+    for (size_t with = 0; with < sizeof model->base / sizeof *model->base; with++)
+        api_base_free(atomic_load(&model->base[with]));
+    free(model->document);
+    api_arena_free(&model->arena);
+    free(model);
+}
+
+int api_model_frame(const api_model *model, const char *name, size_t length)
+{
+    for (size_t i = 0; i < model->n_frames; i++)
+        if (strlen(model->frames[i].name) == length && memcmp(model->frames[i].name, name, length) == 0) return (int)i;
+    return -1;
+}

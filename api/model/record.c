@@ -1,0 +1,68 @@
+/* record.c - see record.h. */
+#include "record.h"
+#include "api/wire/pointer.h"
+#include <string.h>
+
+enum { RECORD_MAX = 1 << 30 }; /* bytes; no document comes near */
+
+void api_record_print(api_buffer *b, const api_model *model)
+{
+    api_buffer_init(b, RECORD_MAX);
+    if (!model) {
+        api_buffer_text(b, "{\"deleted\":true}");
+        return;
+    }
+    api_buffer_text(b, "{\"document\":");
+    api_buffer_put(b, model->document, model->document_length);
+    api_buffer_text(b, ",\"report\":");
+    api_json_print(b, model->report);
+    api_buffer_text(b, "}");
+}
+
+static bool is_entry(const json_t *entry)
+{
+    static const char *const members[] = {"severity", "code", "where", "text"};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (!json_is_string(json_object_get(entry, members[i]))) return false;
+    return json_object_size(entry) == sizeof members / sizeof members[0];
+}
+
+static bool check_report(const json_t *report, api_problem *problem)
+{
+    size_t  i;
+    json_t *entry;
+    if (!json_is_array(report))
+        return api_fail(problem, API_WRONG_TYPE, "/report", "expected an array, given %s", api_json_kind(report));
+    json_array_foreach (report, i, entry)
+        if (!is_entry(entry))
+            return api_fail(problem, API_WRONG_TYPE, "/report",
+                            "entry %zu is not of the form {\"severity\", \"code\", \"where\", \"text\"}, all texts", i);
+    return true;
+}
+
+static bool check_members(const json_t *record, const json_t *document, const json_t *report, api_problem *problem)
+{
+    if (!document)
+        return api_fail(problem, API_MISSING_FIELD, "",
+                        "a record is {\"document\": {...}, \"report\": [...]} or {\"deleted\": true}");
+    if (json_object_size(record) != (report ? 2u : 1u))
+        return api_fail(problem, API_UNKNOWN_FIELD, "", "a record has no members but \"document\" and \"report\"");
+    return !report || check_report(report, problem);
+}
+
+bool api_record_read(const json_t *record, const char *name, size_t max_links, api_model **model, api_problem *problem)
+{
+    *model = NULL;
+    if (json_is_true(json_object_get(record, "deleted")) && json_object_size(record) == 1) return true;
+    json_t *document = json_object_get(record, "document"), *report = json_object_get(record, "report");
+    if (!check_members(record, document, report, problem)) return false;
+    api_problem found;
+    api_problem_clear(&found);
+    *model = api_model_from_document(document, name, max_links, &found);
+    if (!*model) return api_fail_within(problem, "/document", &found);
+    if (report) { /* nobody shares the model yet */
+        json_decref((*model)->report);
+        (*model)->report = json_incref(report);
+    }
+    return true;
+}

@@ -1,0 +1,91 @@
+/* motion.c - reading a request for motions: see motion.h. */
+#include "motion.h"
+#include "api/evaluation/batch.h"
+#include "sampling.h"
+#include "spline_fields.h"
+#include <math.h>
+
+/* --- time ------------------------------------------------------------------------------------------------------- */
+
+static bool check_duration(const api_evaluation *e, double duration, const api_place *at)
+{
+    if (!(duration > 0))
+        return api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a time in s greater than 0 expected", duration);
+    return isfinite(1 / (duration * duration * duration)) ||
+           api_fail_at(e, at, API_BAD_VALUE,
+                       "%.17g s given: so short a motion has derivatives too large to compute with", duration);
+}
+
+/* One, or one for each motion; returns how many, 0 with a problem. */
+static size_t read_durations(api_evaluation *e, const api_node *value, const api_place *at, double **durations)
+{
+    size_t n = api_node_size(value);
+    if (!api_node_is(value, API_ARRAY)) {
+        *durations = api_take(e, sizeof **durations);
+        return *durations && api_read_number(e, value, at, *durations) && check_duration(e, **durations, at);
+    }
+    if (n == 0) {
+        api_fail_at(e, at, API_WRONG_SHAPE, "an empty array given, a time for each motion expected");
+        return 0;
+    }
+    *durations = api_batch_rows(e, n, at) ? api_take_numbers(e, value, at, n) : NULL;
+    for (size_t b = 0; *durations && b < n; b++) {
+        api_place entry_at = api_place_index(at, b);
+        if (check_duration(e, (*durations)[b], &entry_at)) continue;
+        e->problem->row = (long long)b;
+        return 0;
+    }
+    return *durations ? n : 0;
+}
+
+static bool read_duration(api_evaluation *e, const api_node *fields, api_motion *m)
+{
+    const api_node *value     = api_node_get(fields, "duration");
+    api_place       at        = api_place_key(NULL, "duration");
+    double         *durations = NULL;
+    size_t          n         = read_durations(e, value, &at, &durations);
+    m->durations              = durations;
+    m->durations_differ       = api_node_is(value, API_ARRAY);
+    m->least                  = n > 0 ? durations[0] : 0;
+    for (size_t b = 1; b < n; b++)
+        m->least = fmin(m->least, durations[b]);
+    return n > 0;
+}
+
+static bool read_samples(api_evaluation *e, const api_node *fields, api_motion *m)
+{
+    api_sampling sampling;
+    if (!api_sampling_read(e, fields, m->least, "a trajectory", &sampling)) return false;
+    m->samples = sampling.n;
+    m->times   = sampling.times;
+    return true;
+}
+
+static bool read_dense(const api_evaluation *e, const api_node *fields, api_motion *m)
+{
+    const api_node *dense = api_node_get(fields, "dense");
+    api_place       at    = api_place_key(NULL, "dense");
+    m->dense              = api_node_is(dense, API_TRUE);
+    return !dense || m->dense || api_node_is(dense, API_FALSE) ||
+           api_fail_at(e, &at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(dense));
+}
+
+api_motion *api_motion_read(api_evaluation *e, const api_node *fields)
+{
+    api_place   root = api_place_key(NULL, "control_points");
+    api_motion *m    = api_take(e, sizeof *m);
+    if (!m) return NULL;
+    if (e->model->nq != e->model->nv) {
+        api_fail_at(e, &root, API_NOT_SUPPORTED,
+                    "trajectories are for models with as many positions as velocities; %s has nq = %zu, nv = %zu: "
+                    "describe what turns freely by three revolute joints, a moving base by three prismatic ones, too",
+                    e->model->name, e->model->nq, e->model->nv);
+        return NULL;
+    }
+    *m = (api_motion){.samples = 0};
+    if (!api_spline_read(e, fields, NULL, &m->spline, &m->points) || !read_duration(e, fields, m) ||
+        !read_samples(e, fields, m) || !read_dense(e, fields, m))
+        return NULL;
+    e->samples = m->samples;
+    return m;
+}

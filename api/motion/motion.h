@@ -1,0 +1,33 @@
+/* motion.h - joint motions as B-splines: "degree", "duration", "control_points", "knots" and "samples" or "times" of a
+ * request, read, and turned into the states at all samples.
+ *
+ * With the fraction f = t / T of the duration T, and B_k the basis functions of spline.h,
+ *
+ *     q(t) = sum_k B_k(f) c_k,   d^r q / dt^r = sum_k b_rk c_k,   b_rk = B_k^(r)(f) / T^r.
+ *
+ * Every row of the request is a motion of N samples; state b N + n is sample n of motion b. */
+#pragma once
+#include "api/evaluation/points.h"
+#include "spline.h"
+
+typedef struct api_motion {
+    api_spline    spline;
+    size_t        samples;          /* N */
+    api_points    points;           /* the control points */
+    const double *durations;        /* [1], or [B], s */
+    bool          durations_differ; /* the latter */
+    double        least;            /* of the durations */
+    const double *times;            /* [N], s; NULL: evenly spaced from 0 to T */
+    bool          dense;            /* gradients by all control points, not only by those that matter */
+    /* Lanes of all states, from api_motion_sample on. */
+    double *time;  /* 1, s */
+    double *rate;  /* 1, 1/T */
+    double *first; /* 1, the first control point that matters */
+    double *basis; /* API_SPLINE_ORDERS x (degree + 1): b_rk of the control points from `first` on */
+} api_motion;
+
+/* Reads and checks all of it but how far the joints go, and sets e->samples. NULL with a problem. */
+api_motion *api_motion_read(api_evaluation *e, const api_node *fields);
+
+/* After all fields are read: fills the lanes above and those of e->state from q to qddd. */
+bool api_motion_sample(api_evaluation *e, api_motion *motion);

@@ -1,0 +1,107 @@
+/* motion_sample.c - from control points to the states at all samples: see motion.h. */
+#include "api/model/loops.h"
+#include "motion.h"
+#include <math.h>
+#include <string.h>
+
+/* Where a state's lanes begin, its entries being W apart. */
+static double *lane_of(const api_evaluation *e, double *lanes, size_t entries, size_t state)
+{
+    return lanes + state / e->lanes * entries * e->lanes + state % e->lanes;
+}
+
+/* --- states ----------------------------------------------------------------------------------------------------- */
+
+/* The basis at one fraction of the duration. */
+typedef struct functions {
+    size_t first;
+    double at[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
+} functions;
+
+static functions functions_at(const api_motion *m, size_t n, double duration)
+{
+    functions f;
+    double    fraction = m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
+    f.first            = api_spline_basis(&m->spline, fraction, f.at);
+    return f;
+}
+
+/* Sample n of motion b as a state; `points` are the motion's. */
+static void put_state(const api_evaluation *e, const api_motion *m, size_t state, size_t n, double duration,
+                      const functions *f, const double *points)
+{
+    size_t  W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1;
+    double *basis = lane_of(e, m->basis, API_SPLINE_ORDERS * support, state), scale = 1, b[API_SPLINE_SUPPORT];
+    *lane_of(e, m->time, 1, state)  = m->times ? m->times[n] : (double)n / (double)(m->samples - 1) * duration;
+    *lane_of(e, m->rate, 1, state)  = 1 / duration;
+    *lane_of(e, m->first, 1, state) = (double)f->first;
+    points += f->first * nv;
+    for (size_t r = 0; r < API_SPLINE_ORDERS; r++, scale /= duration) {
+        double *q = lane_of(e, e->state[API_Q + r], nv, state);
+        for (size_t k = 0; k < support; k++)
+            basis[(r * support + k) * W] = b[k] = f->at[r][k] * scale;
+        for (size_t j = 0; j < nv; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < support; k++)
+                sum += b[k] * points[k * nv + j];
+            q[j * W] = sum;
+        }
+    }
+}
+
+/* Angles to which the kernels' sine and cosine are accurate. */
+static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
+{
+    const dyn_model *model = e->model->dyn;
+    const double    *q     = lane_of(e, e->state[API_Q], e->model->nv, state);
+    for (size_t i = 0; i < model->n_bodies; i++) {
+        const dyn_body *body  = &model->body[i];
+        int             place = api_place_of(e->model, body);
+        double          at    = place < 0 ? 0 : q[(size_t)place * e->lanes];
+        if (place < 0 || body->joint != DYN_REVOLUTE || body->round ||
+            fabs(body->ratio * at + body->offset) <= DYN_MAX_ANGLE)
+            continue;
+        api_place points = api_place_key(NULL, "control_points"), row = api_place_index(&points, state / m->samples);
+        api_fail_at(e, m->points.batch ? &row : &points, API_ANGLE_TOO_LARGE,
+                    "%.64s is %.17g at sample %zu; angles are limited to %g rad", e->model->position_names[place], at,
+                    state % m->samples, DYN_MAX_ANGLE);
+        if (e->batched) e->problem->row = (long long)(state / m->samples);
+        return false;
+    }
+    return true;
+}
+
+/* Sample by sample, since all motions share the basis unless times are given for durations that differ. */
+static bool put_states(const api_evaluation *e, const api_motion *m, const double *points)
+{
+    size_t    room   = e->blocks * e->lanes;
+    bool      shared = !m->times || !m->durations_differ;
+    functions f;
+    for (size_t n = 0; n < m->samples; n++) {
+        if (n % API_CHUNK == 0 && !api_watch_check(e->input->watch, e->problem)) return false;
+        for (size_t b = 0; b < e->rows; b++) {
+            double duration = m->durations[m->durations_differ ? b : 0];
+            if (b == 0 || !shared) f = functions_at(m, n, duration);
+            size_t state = b * m->samples + n, last = state + 1 == api_states(e) ? room : state + 1;
+            for (; state < last; state++) /* the last one fills its block */
+                put_state(e, m, state, n, duration, &f, api_points_of(e, &m->points, points, b));
+            if (!check_angles(e, m, b * m->samples + n)) return false;
+        }
+    }
+    return true;
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+bool api_motion_sample(api_evaluation *e, api_motion *m)
+{
+    const double *points = api_points_read(e, &m->points);
+    m->time              = api_take_lanes(e, 1);
+    m->rate              = api_take_lanes(e, 1);
+    m->first             = api_take_lanes(e, 1);
+    m->basis             = api_take_lanes(e, API_SPLINE_ORDERS * (m->spline.degree + 1));
+    bool room            = points && m->time && m->rate && m->first && m->basis;
+    for (int field = API_Q; room && field <= API_QDDD; field++)
+        room = (e->state[field] = api_take_lanes(e, e->model->nv)) != NULL;
+    return room && put_states(e, m, points);
+}

@@ -1,0 +1,315 @@
+/* trajectory.c - the dynamics along joint motions, with gradients by the control points and the duration.
+ *
+ * With x_r the r-th derivative of q (x_0 = q), b_rk of motion.h and T the duration, the chain rule (Barman 2020, eq.
+ * 4.15) is
+ *
+ *     d tau / d c_k = sum_r b_rk d tau / d x_r,      d tau / dT = -1/T sum_r r (d tau / d x_r) x_r
+ *
+ * the latter at the same fraction of the motion, where x_r goes with T^-r. For tau_dot partial derivatives are those
+ * that dynamics.h gives for dyn_sensitivity_rate. */
+#include "api/loops/closing.h"
+#include "motion.h"
+#include "api/operations/operation.h"
+#include <string.h>
+
+enum {
+    TIMES,
+    Q,
+    QD,
+    QDD,
+    QDDD,
+    TAU,
+    TAU_DOT,
+    JOINT_WRENCHES,
+    FIRST_CONTROL_POINT,
+    BASIS,
+    DTAU_DPOINTS,
+    DTAU_DDURATION,
+    DTAU_DOT_DPOINTS,
+    DTAU_DOT_DDURATION,
+    D_JOINT_WRENCHES_DPOINTS,
+    D_JOINT_WRENCHES_DDURATION
+};
+
+#define OF_TAU      (API_BIT(DTAU_DPOINTS) | API_BIT(DTAU_DDURATION))
+#define OF_TAU_DOT  (API_BIT(DTAU_DOT_DPOINTS) | API_BIT(DTAU_DOT_DDURATION))
+#define OF_WRENCHES (API_BIT(D_JOINT_WRENCHES_DPOINTS) | API_BIT(D_JOINT_WRENCHES_DDURATION))
+#define BY_POINTS                                                                                                      \
+    (API_BIT(BASIS) | API_BIT(DTAU_DPOINTS) | API_BIT(DTAU_DOT_DPOINTS) | API_BIT(D_JOINT_WRENCHES_DPOINTS))
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *at)
+{
+    (void)at; /* the request itself: a trajectory stands alone */
+    api_motion *m = api_motion_read(e, given);
+    if (!m) return false;
+    asked->motion  = m;
+    asked->support = m->dense ? m->spline.n : m->spline.degree + 1;
+    if ((asked->outputs & BY_POINTS) && !m->dense) asked->outputs |= API_BIT(FIRST_CONTROL_POINT);
+    return true;
+}
+
+/* What is asked for of the motion itself is there now. */
+static bool prepare(api_evaluation *e, api_asked *asked)
+{
+    api_motion *m = asked->motion;
+    if (!api_motion_sample(e, m)) return false;
+    asked->result[TIMES] = m->time;
+    for (int r = 0; r < API_SPLINE_ORDERS; r++)
+        asked->result[Q + r] = e->state[API_Q + r];
+    asked->result[FIRST_CONTROL_POINT] = m->first;
+    if (!m->dense) asked->result[BASIS] = m->basis;
+    return true;
+}
+
+/* --- partial derivatives of a block ----------------------------------------------------------------------------- */
+
+/* d y / d x_r for r < orders, rows x nv each. */
+typedef struct partials {
+    size_t  rows, orders;
+    double *by[API_SPLINE_ORDERS];
+} partials;
+
+static size_t spare(const api_model *model, const api_asked *asked)
+{
+    size_t nv = model->nv, matrices = asked->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES) ? 3 : 0;
+    if (asked->outputs & OF_TAU_DOT) matrices += 3;
+    return matrices * nv * nv + (asked->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0);
+}
+
+/* The next three matrices of the spare lanes; without rows where they are not wanted. */
+static partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
+{
+    partials p    = {.rows = wanted ? rows : 0, .orders = 3};
+    size_t   size = rows * e->model->nv * e->lanes;
+    for (size_t r = 0; wanted && r < 3; r++, *next += size)
+        p.by[r] = *next;
+    return p;
+}
+
+static void sensitivities(const api_evaluation *e, size_t block, const partials *tau, const partials *wrenches)
+{
+    dyn_sensitivity io = {
+        .q                    = api_state_block(e, API_Q, block),
+        .qd                   = api_state_block(e, API_QD, block),
+        .qdd                  = api_state_block(e, API_QDD, block),
+        .wrenches             = api_wrench_block(e, block),
+        .dtau_dq              = tau->by[0],
+        .dtau_dqd             = tau->by[1],
+        .dtau_dqdd            = tau->by[2],
+        .djoint_wrenches_dq   = wrenches->by[0],
+        .djoint_wrenches_dqd  = wrenches->by[1],
+        .djoint_wrenches_dqdd = wrenches->by[2],
+    };
+    e->kernels->sensitivity(&e->scene, e->workspace, &io, 1);
+}
+
+/* d tau_dot / d x_r = (d tau / d x_r)' + d tau / d x_r-1; the highest has no first term. */
+static void of_torque_rate(const api_evaluation *e, size_t block, const partials *tau, partials *rate)
+{
+    dyn_sensitivity_rate io = {
+        .q             = api_state_block(e, API_Q, block),
+        .qd            = api_state_block(e, API_QD, block),
+        .qdd           = api_state_block(e, API_QDD, block),
+        .qddd          = api_state_block(e, API_QDDD, block),
+        .wrenches      = api_wrench_block(e, block),
+        .dtau_dq_dot   = rate->by[0],
+        .dtau_dqd_dot  = rate->by[1],
+        .dtau_dqdd_dot = rate->by[2],
+    };
+    e->kernels->sensitivity_rate(&e->scene, e->workspace, &io, 1);
+    size_t n = rate->rows * e->model->nv * e->lanes;
+    for (size_t r = 1; r < 3; r++)
+        for (size_t i = 0; i < n; i++)
+            rate->by[r][i] += tau->by[r - 1][i];
+    rate->by[3]  = tau->by[2];
+    rate->orders = 4;
+}
+
+/* --- the chain rule --------------------------------------------------------------------------------------------- */
+
+/* The first control point that matters, in each lane. */
+static void first_of(const api_evaluation *e, const api_motion *m, size_t block, size_t first[DYN_MAX_LANES])
+{
+    const double *lanes = api_block(e, m->first, 1, block);
+    for (size_t l = 0; l < e->lanes; l++)
+        first[l] = (size_t)lanes[l];
+}
+
+/* An output by control points, where all that do not matter are zero. */
+static double *clean_result(const api_evaluation *e, const api_asked *asked, size_t output, size_t block)
+{
+    double *out = api_result_block(e, asked, output, block);
+    if (out && asked->motion->dense)
+        memset(out, 0, api_output_entries(e->model, asked, output) * e->lanes * sizeof *out);
+    return out;
+}
+
+/* One row of partial derivatives on its way to control points. */
+typedef struct chain {
+    size_t        nv, support, orders;
+    const double *basis;                 /* orders x support */
+    const double *by[API_SPLINE_ORDERS]; /* nv each */
+    const size_t *first;                 /* of each lane; NULL: 0 */
+} chain;
+
+/* out[first + k][j] = sum_r b_rk dy / d x_r,j */
+static inline __attribute__((always_inline)) void put_row_by(size_t W, const chain *c, double *out)
+{
+    for (size_t k = 0; k < c->support; k++)
+        for (size_t j = 0; j < c->nv; j++) {
+            double sum[DYN_MAX_LANES] = {0};
+            for (size_t r = 0; r < c->orders; r++)
+                for (size_t l = 0; l < W; l++)
+                    sum[l] += c->basis[(r * c->support + k) * W + l] * c->by[r][j * W + l];
+            for (size_t l = 0; c->first && l < W; l++)
+                out[((c->first[l] + k) * c->nv + j) * W + l] = sum[l];
+            if (!c->first) memcpy(out + (k * c->nv + j) * W, sum, W * sizeof *sum);
+        }
+}
+
+/* The same with the width known to the compiler. */
+static void put_row(size_t W, const chain *c, double *out)
+{
+    switch (W) {
+    case 8: put_row_by(8, c, out); break;
+    case 4: put_row_by(4, c, out); break;
+    case 2: put_row_by(2, c, out); break;
+    default: put_row_by(W, c, out); break;
+    }
+}
+
+static void by_points(const api_evaluation *e, const api_asked *asked, size_t block, const partials *p, size_t output)
+{
+    const api_motion *m = asked->motion;
+    size_t            W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1, first[DYN_MAX_LANES];
+    double           *out = clean_result(e, asked, output, block);
+    chain             c   = {.nv = nv, .support = support, .orders = p->orders, .first = m->dense ? first : NULL};
+    c.basis               = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
+    first_of(e, m, block, first);
+    for (size_t row = 0; out && row < p->rows; row++, out += asked->support * nv * W) {
+        for (size_t r = 0; r < p->orders; r++)
+            c.by[r] = p->by[r] + row * nv * W;
+        put_row(W, &c, out);
+    }
+}
+
+/* out[row] = -1/T sum_r r sum_j (dy_row / d x_r,j) x_r,j */
+static void by_duration(const api_evaluation *e, const api_asked *asked, size_t block, const partials *p, size_t output)
+{
+    size_t        W = e->lanes, nv = e->model->nv;
+    const double *rate = api_block(e, asked->motion->rate, 1, block);
+    double       *out  = api_result_block(e, asked, output, block);
+    for (size_t row = 0; out && row < p->rows; row++, out += W)
+        for (size_t l = 0; l < W; l++) {
+            double sum = 0;
+            for (size_t r = 1; r < p->orders; r++) {
+                const double *x = api_state_block(e, (api_field)(API_Q + r), block);
+                for (size_t j = 0; j < nv; j++)
+                    sum += (double)r * p->by[r][(row * nv + j) * W + l] * x[j * W + l];
+            }
+            out[l] = -rate[l] * sum;
+        }
+}
+
+static void put_dense_basis(const api_evaluation *e, const api_asked *asked, size_t block)
+{
+    const api_motion *m = asked->motion;
+    size_t            W = e->lanes, support = m->spline.degree + 1, first[DYN_MAX_LANES];
+    const double     *basis = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
+    double           *out   = clean_result(e, asked, BASIS, block);
+    first_of(e, m, block, first);
+    for (size_t r = 0; out && r < API_SPLINE_ORDERS; r++)
+        for (size_t k = 0; k < support; k++)
+            for (size_t l = 0; l < W; l++)
+                out[(r * asked->support + first[l] + k) * W + l] = basis[(r * support + k) * W + l];
+}
+
+static bool begin(api_evaluation *e, const api_asked *asked)
+{
+    (void)asked; /* there is one */
+    return api_closing_follow(e);
+}
+
+/* --- a block ---------------------------------------------------------------------------------------------------- */
+
+/* tau has the same bits from either kernel. */
+static void torques(const api_evaluation *e, const api_asked *asked, size_t block)
+{
+    const dyn_kernels    *kernels = e->kernels;
+    dyn_torque_derivative io      = {.q              = api_state_block(e, API_Q, block),
+                                     .qd             = api_state_block(e, API_QD, block),
+                                     .qdd            = api_state_block(e, API_QDD, block),
+                                     .qddd           = api_state_block(e, API_QDDD, block),
+                                     .wrenches       = api_wrench_block(e, block),
+                                     .tau            = api_result_block(e, asked, TAU, block),
+                                     .tau_dot        = api_result_block(e, asked, TAU_DOT, block),
+                                     .joint_wrenches = api_result_block(e, asked, JOINT_WRENCHES, block)};
+    if (io.tau_dot) {
+        kernels->torque_derivative(&e->scene, e->workspace, &io, 1);
+    } else if (io.tau || io.joint_wrenches) {
+        dyn_inverse_dynamics plain = {io.q, io.qd, io.qdd, io.wrenches, io.tau, io.joint_wrenches};
+        kernels->inverse_dynamics(&e->scene, e->workspace, &plain, 1);
+    }
+}
+
+static void gradients(const api_evaluation *e, const api_asked *asked, size_t block)
+{
+    double  *next     = asked->spare;
+    partials tau      = take(e, e->model->nv, true, &next);
+    partials rate     = take(e, e->model->nv, asked->outputs & OF_TAU_DOT, &next);
+    partials wrenches = take(e, 6 * e->model->n_bodies, asked->outputs & OF_WRENCHES, &next);
+    sensitivities(e, block, &tau, &wrenches);
+    by_points(e, asked, block, &tau, DTAU_DPOINTS);
+    by_duration(e, asked, block, &tau, DTAU_DDURATION);
+    by_points(e, asked, block, &wrenches, D_JOINT_WRENCHES_DPOINTS);
+    by_duration(e, asked, block, &wrenches, D_JOINT_WRENCHES_DDURATION);
+    if (!(asked->outputs & OF_TAU_DOT)) return;
+    of_torque_rate(e, block, &tau, &rate);
+    by_points(e, asked, block, &rate, DTAU_DOT_DPOINTS);
+    by_duration(e, asked, block, &rate, DTAU_DOT_DDURATION);
+}
+
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    (void)blocks; /* one */
+    torques(e, asked, block);
+    if (asked->motion->dense) put_dense_basis(e, asked, block);
+    if (asked->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES)) gradients(e, asked, block);
+    return true;
+}
+
+const api_operation api_trajectory = {
+    .name  = "trajectory",
+    .needs = API_BIT(API_DEGREE) | API_BIT(API_DURATION) | API_BIT(API_CONTROL_POINTS),
+    .takes = API_BIT(API_KNOTS) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_DENSE) |
+             API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
+             API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
+    .tree_outputs  = OF_TAU_DOT,
+    .outputs       = {[TIMES]                      = {"times", true, {0}},
+                      [Q]                          = {"q", true, {API_NV}},
+                      [QD]                         = {"qd", true, {API_NV}},
+                      [QDD]                        = {"qdd", true, {API_NV}},
+                      [QDDD]                       = {"qddd", true, {API_NV}},
+                      [TAU]                        = {"tau", true, {API_NV}},
+                      [TAU_DOT]                    = {"tau_dot", true, {API_NV}},
+                      [JOINT_WRENCHES]             = {"joint_wrenches", false, {API_BODIES, 6}},
+                      [FIRST_CONTROL_POINT]        = {"first_control_point", false, {0}},
+                      [BASIS]                      = {"basis", false, {API_SPLINE_ORDERS, API_SUPPORT}},
+                      [DTAU_DPOINTS]               = {"dtau_dcontrol_points", false, {API_NV, API_SUPPORT, API_NV}},
+                      [DTAU_DDURATION]             = {"dtau_dduration", false, {API_NV}},
+                      [DTAU_DOT_DPOINTS]           = {"dtau_dot_dcontrol_points", false, {API_NV, API_SUPPORT, API_NV}},
+                      [DTAU_DOT_DDURATION]         = {"dtau_dot_dduration", false, {API_NV}},
+                      [D_JOINT_WRENCHES_DPOINTS]   = {"d_joint_wrenches_dcontrol_points",
+                                                      false,
+                                                      {API_BODIES, 6, API_SUPPORT, API_NV}},
+                      [D_JOINT_WRENCHES_DDURATION] = {"d_joint_wrenches_dduration", false, {API_BODIES, 6}}},
+    .alone         = true,
+    .one_by_one    = true,
+    .weight        = 4,
+    .square_weight = 1,
+    .options       = options,
+    .prepare       = prepare,
+    .spare         = spare,
+    .begin         = begin,
+    .evaluate      = evaluate,
+};

@@ -1,0 +1,178 @@
+/* forward_dynamics.c - qdd from tau, and with frames that are held what holds them (contact.h); the wrenches in the
+ * joints by inverse dynamics of that motion. */
+#include "api/loops/closing.h"
+#include "contact.h"
+#include <string.h>
+
+#define ROUNDING 1e-9 /* of a drift */
+
+enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, SITE_VALUES = 9 };
+
+/* --- options ---------------------------------------------------------------------------------------------------- */
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+{
+    api_place at = api_place_key(up, "outputs");
+    if (!api_contact_read(e, given, up, &asked->contact)) return false;
+    asked->n_held     = asked->contact ? asked->contact->n : 0;
+    asked->one_by_one = asked->contact != NULL;
+    if (asked->contact && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(CONTACT_WRENCHES);
+    return asked->contact || !(asked->outputs & API_BIT(CONTACT_WRENCHES)) ||
+           api_fail_at(e, &at, API_BAD_VALUE, "contact_wrenches are found where frames are held: name them in held");
+}
+
+/* Where wrenches act: those of the request, then the contacts'. */
+static bool prepare(api_evaluation *e, api_asked *asked)
+{
+    const api_contact *contact = asked->contact;
+    size_t             given   = e->scene.n_wrenches;
+    if (!contact || !(asked->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
+    dyn_wrench_site *sites = api_take(e, (given + contact->n) * sizeof *sites);
+    if (!sites) return false;
+    if (given > 0) memcpy(sites, e->scene.wrench, given * sizeof *sites);
+    for (size_t i = 0; i < contact->n; i++)
+        sites[given + i] = (dyn_wrench_site){.body       = contact->held[i].frame.body,
+                                             .X_bl       = contact->held[i].frame.X_bf,
+                                             .world_axes = !contact->held[i].frame_axes};
+    asked->sites = sites;
+    return true;
+}
+
+/* --- lanes ------------------------------------------------------------------------------------------------------ */
+
+/* The singular mask, and qdd where it is needed but not asked for; with contacts, what they need. */
+static size_t spare(const api_model *model, const api_asked *asked)
+{
+    size_t             entries = 1 + (asked->result[QDD] ? 0 : model->nv);
+    const api_contact *contact = asked->contact;
+    if (!contact) return entries;
+    return entries + API_TASK_AXES * contact->n + SITE_VALUES * (asked->n_wrenches + contact->n) +
+           api_contact_room(model->nv, contact);
+}
+
+/* The robot that nothing holds; false with a problem. */
+static bool find_qdd(const api_evaluation *e, double *singular, double *qdd, size_t block, size_t blocks)
+{
+    dyn_forward_dynamics io = {
+        .q        = api_state_block(e, API_Q, block),
+        .qd       = api_state_block(e, API_QD, block),
+        .tau      = api_state_block(e, API_TAU, block),
+        .wrenches = api_wrench_block(e, block),
+        .qdd      = qdd,
+        .singular = singular,
+    };
+    e->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
+    return api_check_singular(e, singular, block, blocks);
+}
+
+/* Those in the joints, and in loops. */
+static void find_joint_wrenches(const api_evaluation *e, const api_asked *asked, const dyn_scene *scene,
+                                const double *qdd, const double *wrenches, size_t block, size_t blocks)
+{
+    double              *to = api_result_block(e, asked, JOINT_WRENCHES, block), *full = asked->result[FULL];
+    dyn_inverse_dynamics io = {
+        .q              = api_state_block(e, API_Q, block),
+        .qd             = api_state_block(e, API_QD, block),
+        .qdd            = qdd,
+        .wrenches       = wrenches,
+        .joint_wrenches = to,
+    };
+    if (to) e->kernels->inverse_dynamics(scene, e->workspace, &io, blocks);
+    if (full) api_closing_put_full(e, scene, &io, full, block);
+}
+
+/* --- held ------------------------------------------------------------------------------------------------------- */
+
+/* Of all wrenches of a block the force, the torque and the point, which of contacts is the frame's origin. */
+static void gather_wrenches(const api_evaluation *e, const api_asked *asked, const double *contacts, size_t block,
+                            double *to)
+{
+    size_t        W = e->lanes, given = SITE_VALUES * e->scene.n_wrenches * W;
+    const double *wrenches = api_wrench_block(e, block);
+    if (wrenches) memcpy(to, wrenches, given * sizeof *to);
+    for (size_t i = 0; i < asked->contact->n; i++) {
+        double *site = to + given + i * SITE_VALUES * W;
+        memcpy(site, contacts + i * API_TASK_AXES * W, API_TASK_AXES * W * sizeof *site);
+        memset(site + API_TASK_AXES * W, 0, 3 * W * sizeof *site);
+    }
+}
+
+/* API_NO_PROBLEM when it could be done. */
+static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
+{
+    double along[API_MOST_HELD * API_TASK_AXES];
+    if (!api_contact_solve(b, lane)) return API_RESULT_NOT_FINITE;
+    if (!api_contact_agrees(b, qd, lane, ROUNDING)) return API_CONTRADICTORY_CONTACTS;
+    for (size_t a = 0; a < b->task.k; a++)
+        along[a] = b->drift[a * b->W + lane];
+    api_contact_along(b, qdd, lane, along);
+    api_contact_wrenches(b, along, lane, contacts);
+    api_contact_correct(b, along, lane, qdd);
+    return API_NO_PROBLEM;
+}
+
+/* One block: qdd holds that of the robot which nothing holds. */
+static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, double *next, double *qdd)
+{
+    const api_contact *contact  = asked->contact;
+    size_t             W        = e->lanes;
+    double            *contacts = api_result_block(e, asked, CONTACT_WRENCHES, block), *wrenches;
+    if (!contacts) {
+        contacts = next;
+        next += API_TASK_AXES * contact->n * W;
+    }
+    wrenches = next;
+    next += SITE_VALUES * (e->scene.n_wrenches + contact->n) * W;
+    api_contact_block  b      = api_contact_place(contact, e->model->nv, W, next);
+    api_contact_states states = {.kernels   = e->kernels,
+                                 .scene     = &e->scene,
+                                 .workspace = e->workspace,
+                                 .q         = api_state_block(e, API_Q, block),
+                                 .qd        = api_state_block(e, API_QD, block)};
+    api_contact_fill(&b, &states);
+    memset(contacts, 0, API_TASK_AXES * contact->n * W * sizeof *contacts);
+    for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
+        api_code code = hold_state(&b, states.qd, lane, contacts, qdd);
+        if (code != API_NO_PROBLEM) return api_contact_fail(e, code, block * W + lane);
+    }
+    if (!asked->sites) return true;
+    dyn_scene scene = e->scene;
+    scene.n_wrenches += contact->n;
+    scene.wrench = asked->sites;
+    gather_wrenches(e, asked, contacts, block, wrenches);
+    find_joint_wrenches(e, asked, &scene, qdd, wrenches, block, 1);
+    return true;
+}
+
+/* --- all -------------------------------------------------------------------------------------------------------- */
+
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    double *qdd = api_result_block(e, asked, QDD, block), *singular = asked->spare,
+           *next = api_behind(e, asked->spare, 1, blocks);
+    if (!qdd) {
+        qdd  = next;
+        next = api_behind(e, next, e->model->nv, blocks);
+    }
+    if (!find_qdd(e, singular, qdd, block, blocks)) return false;
+    if (asked->contact) return hold(e, asked, block, next, qdd);
+    find_joint_wrenches(e, asked, &e->scene, qdd, api_wrench_block(e, block), block, blocks);
+    return true;
+}
+
+const api_operation api_forward_dynamics = {
+    .name  = "forward-dynamics",
+    .needs = API_BIT(API_Q) | API_BIT(API_TAU),
+    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
+    .outputs  = {[QDD]              = {"qdd", true, {API_NV}},
+                 [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
+                 [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}},
+                 [FULL]             = {"full", false, {API_FULL}}},
+    .weight   = 3,
+    .options  = options,
+    .prepare  = prepare,
+    .spare    = spare,
+    .evaluate = evaluate,
+};

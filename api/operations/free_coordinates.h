@@ -1,0 +1,17 @@
+/* free_coordinates.h - "free": coordinates that move as forces make them, while the motion of all others is given: the
+ * base of a robot that stands on nothing, joints without a motor. */
+#pragma once
+#include "api/evaluation/batch.h"
+
+/* Reads "free", an array of velocity names or "base", into asked->driven; without it that stays NULL. */
+bool api_read_free(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up);
+
+/* Whether a coordinate of the floating base is free. */
+bool api_base_is_free(const api_evaluation *e, const api_asked *asked);
+
+/* Looks at vectors of qdd and tau (see api_vector): where coordinates are free, qdd of these and tau of the others are
+ * found, and must be 0 where they are given. */
+bool api_check_free_qdd(const api_evaluation *e, const api_vector *v, double *qdd, size_t stride, size_t lanes,
+                        const api_place *row);
+bool api_check_free_tau(const api_evaluation *e, const api_vector *v, double *tau, size_t stride, size_t lanes,
+                        const api_place *row);

@@ -1,0 +1,296 @@
+/* ground_reaction.c - what the ground bears of a motion: resultant, zero-moment point and the wrenches of one or two
+ * feet, the joint efforts that go with them, and the derivatives of all of it. ground.h has the equations of one state;
+ * here kernels give it what it needs, in lanes:
+ *
+ *     efforts without ground        inverse dynamics          tau_b is their first six
+ *     J_b, positions                kinematics
+ *     efforts with ground           inverse dynamics with the contacts' wrenches beside the request's
+ *     their derivatives, J_k        sensitivity with these, held:  H = dtau/dx,  dtau/dW_k = -J_k^T
+ *
+ * and in the end  dtau = H + sum dtau/dW_k dW_k. */
+#include "ground_request.h"
+#include "operation.h"
+#include <string.h>
+
+enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 7, D_FOOT_WRENCHES = 10, DTAU = 13 };
+
+enum { BY = 3 /* q, qd, qdd */, POINTS = 1 + API_FEET, SITE = 9 /* numbers of a wrench: force, torque, point */ };
+
+#define GRADIENTS (~(API_BIT(D_RESULTANT) - 1))
+#define OF_FEET   (API_BIT(FOOT_WRENCHES) | API_BIT(TAU) | 7 * API_BIT(D_FOOT_WRENCHES) | 7 * API_BIT(DTAU))
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+{
+    return api_grounding_read(e, asked, given, up, asked->outputs & OF_FEET);
+}
+
+static bool prepare(api_evaluation *e, api_asked *asked)
+{
+    return api_grounding_prepare(e, asked->grounding);
+}
+
+/* --- lanes of a block ------------------------------------------------------------------------------------------- */
+
+typedef struct block_lanes {
+    double          *tau;       /* nv, without ground */
+    double          *jacobian;  /* 6 x nv, of the base */
+    double          *positions; /* 3 each, of the base and the contacts */
+    double          *wrenches;  /* the request's, then those of the contacts */
+    double          *d_wrench;  /* wrenches x nv x 6: derivatives of efforts by them */
+    double          *H[BY];     /* nv x nv */
+    double          *bears[BY]; /* contacts x 6 x nv: derivatives of what they bear */
+    double          *columns;   /* nv x 6, of one state, plain */
+    api_ground_state state[DYN_MAX_LANES];
+} block_lanes;
+
+static size_t spare(const api_model *model, const api_asked *asked)
+{
+    size_t nv = model->nv, n = asked->n_wrenches + asked->n_contacts;
+    return nv + 6 * nv + 3 * POINTS + SITE * n + 6 * n * nv + 6 * nv +
+           api_missing_entries(model, asked, D_FOOT_WRENCHES, DTAU + BY - 1);
+}
+
+static void place(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
+{
+    size_t  nv = e->model->nv, W = e->lanes, n = asked->n_wrenches + asked->n_contacts;
+    double *next = asked->spare;
+    b->tau       = next;
+    b->jacobian  = b->tau + nv * W;
+    b->positions = b->jacobian + 6 * nv * W;
+    b->wrenches  = b->positions + 3 * POINTS * W;
+    b->d_wrench  = b->wrenches + SITE * n * W;
+    b->columns   = b->d_wrench + 6 * n * nv * W;
+    next         = b->columns + 6 * nv * W;
+    for (size_t by = 0; by < BY; by++) {
+        b->bears[by] = api_result_or_spare(e, asked, D_FOOT_WRENCHES + by, block, &next);
+        b->H[by]     = api_result_or_spare(e, asked, DTAU + by, block, &next);
+    }
+}
+
+/* --- forces ----------------------------------------------------------------------------------------------------- */
+
+static bool fail(const api_evaluation *e, api_ground_status status, size_t row)
+{
+    if (status == API_GROUND_BASE_SINGULAR)
+        api_fail(e->problem, API_NO_FREE_BASE, "/q",
+                 "at this state the axes of the first six joints do not let the base move in all directions");
+    else if (status == API_GROUND_NO_POINT)
+        api_fail(e->problem, API_NO_ZERO_MOMENT_POINT, NULL,
+                 "the ground would have to bear no force along the plane's normal, or to pull");
+    else if (status == API_GROUND_NO_SHARES)
+        api_fail(e->problem, API_BAD_VALUE, "/feet",
+                 "both feet are at the zero-moment point: nothing tells how they share");
+    else
+        api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "the figures of this state are too large");
+    if (e->batched) e->problem->row = (long long)(row < e->rows ? row : e->rows - 1);
+    return false;
+}
+
+static void gather(const api_evaluation *e, const block_lanes *b, size_t lane, api_ground_state *s)
+{
+    size_t nv = e->model->nv, W = e->lanes;
+    for (size_t v = 0; v < API_BASE_DOF; v++) {
+        s->effort[v] = b->tau[v * W + lane];
+        for (size_t i = 0; i < 6; i++)
+            s->jacobian[i + 6 * v] = b->jacobian[(i * nv + v) * W + lane];
+    }
+    for (size_t i = 0; i < 3; i++) {
+        s->base[i] = b->positions[i * W + lane];
+        for (size_t k = 0; k < s->ground->n_contacts; k++)
+            s->contact[k][i] = b->positions[(3 * (k + 1) + i) * W + lane];
+    }
+}
+
+/* n numbers into a lane; NULL stays out. */
+static void put(double *lanes, size_t W, size_t lane, const double *numbers, size_t n)
+{
+    for (size_t i = 0; lanes && i < n; i++)
+        lanes[i * W + lane] = numbers[i];
+}
+
+static bool solve(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
+{
+    size_t  W = e->lanes, n = asked->n_contacts;
+    double *resultant = api_result_block(e, asked, RESULTANT, block);
+    double *zero      = api_result_block(e, asked, ZERO_MOMENT, block);
+    double *feet      = api_result_block(e, asked, FOOT_WRENCHES, block);
+    double *contacts  = b->wrenches + SITE * asked->n_wrenches * W;
+    for (size_t lane = 0; lane < W; lane++) {
+        api_ground_state *s = &b->state[lane];
+        s->ground           = &asked->grounding->ground;
+        gather(e, b, lane, s);
+        api_ground_status status = api_ground_solve(s);
+        if (status != API_GROUND_DONE) return fail(e, status, block * W + lane);
+        put(resultant, W, lane, s->resultant, 6);
+        put(zero, W, lane, s->zero_moment, 3);
+        put(feet, W, lane, s->wrench[0], 6 * n);
+        for (size_t k = 0; k < n; k++) {
+            put(contacts + SITE * k * W, W, lane, s->wrench[k], 6);
+            put(contacts + (SITE * k + 6) * W, W, lane, (double[3]){0}, 3);
+        }
+    }
+    return true;
+}
+
+static bool find_forces(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
+{
+    const dyn_kernels   *kernels        = e->kernels;
+    const api_ground    *ground         = &asked->grounding->ground;
+    const double        *given          = api_wrench_block(e, block);
+    dyn_frame            points[POINTS] = {ground->base, ground->contact[0], ground->contact[1]};
+    dyn_inverse_dynamics id             = {.q        = api_state_block(e, API_Q, block),
+                                           .qd       = api_state_block(e, API_QD, block),
+                                           .qdd      = api_state_block(e, API_QDD, block),
+                                           .wrenches = given,
+                                           .tau      = b->tau};
+    dyn_kinematics       kinematics     = {.q         = id.q,
+                                           .n_frames  = 1 + ground->n_contacts,
+                                           .frames    = points,
+                                           .positions = b->positions,
+                                           .at        = &ground->base,
+                                           .jacobian  = b->jacobian};
+    kernels->inverse_dynamics(&e->scene, e->workspace, &id, 1);
+    kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);
+    if (given) memcpy(b->wrenches, given, SITE * asked->n_wrenches * e->lanes * sizeof *given);
+    return solve(e, asked, block, b);
+}
+
+/* --- derivatives ------------------------------------------------------------------------------------------------ */
+
+/* Of contact positions, with respect to coordinate v: dtau_v/dF_k = -dr_k/dq_v. */
+static void gather_motion(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t lane, size_t v,
+                          api_ground_rate *rate)
+{
+    size_t nv = e->model->nv, W = e->lanes;
+    for (size_t k = 0; k < asked->n_contacts; k++)
+        for (size_t i = 0; i < 3; i++)
+            rate->contact[k][i] = -b->d_wrench[(((asked->n_wrenches + k) * nv + v) * 6 + i) * W + lane];
+}
+
+/* One state's derivatives with respect to q, qd or qdd. */
+static void differentiate(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b, size_t lane,
+                          size_t by)
+{
+    size_t            nv = e->model->nv, W = e->lanes;
+    double           *resultant = api_result_block(e, asked, D_RESULTANT + by, block);
+    double           *zero      = api_result_block(e, asked, D_ZERO_MOMENT + by, block);
+    api_ground_state *s         = &b->state[lane];
+    for (size_t v = 0; v < nv; v++)
+        for (size_t i = 0; i < 6; i++)
+            b->columns[6 * v + i] = b->H[by][(i * nv + v) * W + lane];
+    api_ground_bear(s, b->columns, nv);
+    for (size_t v = 0; v < nv; v++) {
+        api_ground_rate rate = {0};
+        if (by == 0) gather_motion(e, asked, b, lane, v, &rate);
+        api_ground_differentiate(s, b->columns + 6 * v, &rate);
+        for (size_t i = 0; i < 6; i++) {
+            if (resultant) resultant[(i * nv + v) * W + lane] = rate.resultant[i];
+            if (zero && i < 3) zero[(i * nv + v) * W + lane] = rate.zero_moment[i];
+            for (size_t k = 0; k < asked->n_contacts; k++)
+                b->bears[by][((6 * k + i) * nv + v) * W + lane] = rate.wrench[k][i];
+        }
+    }
+}
+
+/* H += dtau/dW dW, all lanes */
+static void add_wrenches(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t by)
+{
+    size_t nv = e->model->nv, W = e->lanes;
+    for (size_t k = 0; k < asked->n_contacts; k++)
+        for (size_t row = 0; row < nv; row++)
+            for (size_t i = 0; i < 6; i++) {
+                const double *lever  = b->d_wrench + (((asked->n_wrenches + k) * nv + row) * 6 + i) * W;
+                const double *bears  = b->bears[by] + (6 * k + i) * nv * W;
+                double       *effort = b->H[by] + row * nv * W;
+                for (size_t v = 0; v < nv; v++)
+                    for (size_t lane = 0; lane < W; lane++)
+                        effort[v * W + lane] += lever[lane] * bears[v * W + lane];
+            }
+}
+
+static bool check_smooth(const api_evaluation *e, const api_asked *asked, size_t block, const block_lanes *b)
+{
+    for (size_t lane = 0; lane < e->lanes && asked->n_contacts > 1; lane++)
+        for (size_t k = 0; k < asked->n_contacts; k++) {
+            size_t row = block * e->lanes + lane;
+            if (row >= e->rows || b->state[lane].distance[k] > 0) continue;
+            api_fail(e->problem, API_BAD_VALUE, "/feet",
+                     "foot %zu is at the zero-moment point, where its share has no derivatives", k);
+            if (e->batched) e->problem->row = (long long)row;
+            return false;
+        }
+    return true;
+}
+
+static bool find_derivatives(const api_evaluation *e, const api_asked *asked, const dyn_scene *grounded, size_t block,
+                             block_lanes *b)
+{
+    dyn_sensitivity io = {.q            = api_state_block(e, API_Q, block),
+                          .qd           = api_state_block(e, API_QD, block),
+                          .qdd          = api_state_block(e, API_QDD, block),
+                          .wrenches     = b->wrenches,
+                          .dtau_dq      = b->H[0],
+                          .dtau_dqd     = b->H[1],
+                          .dtau_dqdd    = b->H[2],
+                          .dtau_dwrench = b->d_wrench};
+    if (!check_smooth(e, asked, block, b)) return false;
+    e->kernels->sensitivity(grounded, e->workspace, &io, 1);
+    for (size_t by = 0; by < BY; by++) {
+        for (size_t lane = 0; lane < e->lanes; lane++)
+            differentiate(e, asked, block, b, lane, by);
+        if (api_result_block(e, asked, DTAU + by, block)) add_wrenches(e, asked, b, by);
+    }
+    return true;
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    (void)blocks; /* one */
+    block_lanes          b;
+    dyn_scene            grounded = e->scene;
+    dyn_inverse_dynamics id       = {.q   = api_state_block(e, API_Q, block),
+                                     .qd  = api_state_block(e, API_QD, block),
+                                     .qdd = api_state_block(e, API_QDD, block),
+                                     .tau = api_result_block(e, asked, TAU, block)};
+    grounded.n_wrenches           = asked->n_wrenches + asked->n_contacts;
+    grounded.wrench               = asked->grounding->sites;
+    place(e, asked, block, &b);
+    if (!find_forces(e, asked, block, &b)) return false;
+    id.wrenches = b.wrenches;
+    if (id.tau) e->kernels->inverse_dynamics(&grounded, e->workspace, &id, 1);
+    return !(asked->outputs & GRADIENTS) || find_derivatives(e, asked, &grounded, block, &b);
+}
+
+const api_operation api_ground_reaction = {
+    .name      = "ground-reaction",
+    .tree_only = true,
+    .needs     = API_BIT(API_Q),
+    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_FEET_FIELD) |
+             API_BIT(API_PLANE),
+    .outputs       = {[RESULTANT]           = {"resultant", true, {6}},
+                      [ZERO_MOMENT]         = {"zero_moment_point", true, {3}},
+                      [FOOT_WRENCHES]       = {"foot_wrenches", true, {API_CONTACTS, 6}},
+                      [TAU]                 = {"tau", true, {API_NV}},
+                      [D_RESULTANT]         = {"d_resultant_dq", false, {6, API_NV}},
+                      [D_RESULTANT + 1]     = {"d_resultant_dqd", false, {6, API_NV}},
+                      [D_RESULTANT + 2]     = {"d_resultant_dqdd", false, {6, API_NV}},
+                      [D_ZERO_MOMENT]       = {"d_zero_moment_point_dq", false, {3, API_NV}},
+                      [D_ZERO_MOMENT + 1]   = {"d_zero_moment_point_dqd", false, {3, API_NV}},
+                      [D_ZERO_MOMENT + 2]   = {"d_zero_moment_point_dqdd", false, {3, API_NV}},
+                      [D_FOOT_WRENCHES]     = {"d_foot_wrenches_dq", false, {API_CONTACTS, 6, API_NV}},
+                      [D_FOOT_WRENCHES + 1] = {"d_foot_wrenches_dqd", false, {API_CONTACTS, 6, API_NV}},
+                      [D_FOOT_WRENCHES + 2] = {"d_foot_wrenches_dqdd", false, {API_CONTACTS, 6, API_NV}},
+                      [DTAU]                = {"dtau_dq", false, {API_NV, API_NV}},
+                      [DTAU + 1]            = {"dtau_dqd", false, {API_NV, API_NV}},
+                      [DTAU + 2]            = {"dtau_dqdd", false, {API_NV, API_NV}}},
+    .one_by_one    = true,
+    .weight        = 8,
+    .square_weight = 1,
+    .options       = options,
+    .prepare       = prepare,
+    .spare         = spare,
+    .evaluate      = evaluate,
+};

@@ -1,0 +1,118 @@
+/* inverse_dynamics.c - tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the joints. With
+ * free coordinates, forward dynamics finds the qdd of these first, the others being driven. */
+#include "api/loops/closing.h"
+#include "free_coordinates.h"
+#include "operation.h"
+#include <string.h>
+
+enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
+
+/* --- options ---------------------------------------------------------------------------------------------------- */
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+{
+    api_place at = api_place_key(up, "outputs");
+    if (!api_read_free(e, asked, given, up)) return false;
+    bool free_base = api_base_is_free(e, asked);
+    if (asked->driven && !api_node_get(given, "outputs"))
+        asked->outputs |= API_BIT(QDD) | (free_base ? API_BIT(BASE_ACCELERATION) : 0);
+    if (asked->outputs & API_BIT(QDD) && !asked->driven)
+        return api_fail_at(e, &at, API_BAD_VALUE, "qdd is found where coordinates are free: name them in free");
+    if (asked->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
+        return api_fail_at(e, &at, API_BAD_VALUE, "base_acceleration is found where the base is free");
+    return true;
+}
+
+/* tau is for free coordinates, or for another operation beside this one. */
+static bool prepare(api_evaluation *e, api_asked *asked)
+{
+    api_place at = api_place_key(NULL, "tau");
+    if (asked->driven || !e->state[API_TAU]) return true;
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (&e->asked[i] != asked && (e->asked[i].operation->needs | e->asked[i].operation->takes) & API_BIT(API_TAU))
+            return true;
+    return api_fail_at(e, &at, API_UNKNOWN_FIELD, "inverse-dynamics takes tau of coordinates that are free only");
+}
+
+/* --- free coordinates ------------------------------------------------------------------------------------------- */
+
+/* The singular mask, and qdd where it is needed but not asked for. */
+static size_t spare(const api_model *model, const api_asked *asked)
+{
+    return asked->driven ? 1 + (asked->result[QDD] ? 0 : model->nv) : 0;
+}
+
+/* qdd of all coordinates; NULL with a problem. */
+static const double *find_qdd(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    double              *qdd = api_result_block(e, asked, QDD, block);
+    dyn_forward_dynamics io  = {
+         .q        = api_state_block(e, API_Q, block),
+         .qd       = api_state_block(e, API_QD, block),
+         .tau      = api_state_block(e, API_TAU, block),
+         .wrenches = api_wrench_block(e, block),
+         .driven   = asked->driven,
+         .given    = api_state_block(e, API_QDD, block),
+         .qdd      = qdd ? qdd : api_behind(e, asked->spare, 1, blocks),
+         .singular = asked->spare,
+    };
+    e->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
+    return api_check_singular(e, asked->spare, block, blocks) ? io.qdd : NULL;
+}
+
+/* tau of free coordinates, as it was given. */
+static void restore_given(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks, double *tau)
+{
+    const double *given = api_state_block(e, API_TAU, block);
+    size_t        W = e->lanes, entries = blocks * e->model->nv;
+    for (size_t i = 0; i < entries; i++)
+        for (size_t lane = 0; lane < W && !asked->driven[i % e->model->nv]; lane++)
+            tau[i * W + lane] = given ? given[i * W + lane] : 0;
+}
+
+static void copy_base(const api_evaluation *e, const double *qdd, size_t blocks, double *base)
+{
+    size_t W = e->lanes;
+    for (size_t block = 0; block < blocks; block++)
+        memcpy(base + block * BASE_ENTRIES * W, qdd + block * e->model->nv * W, BASE_ENTRIES * W * sizeof *base);
+}
+
+/* --- all -------------------------------------------------------------------------------------------------------- */
+
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    double              *base = api_result_block(e, asked, BASE_ACCELERATION, block);
+    dyn_inverse_dynamics io   = {
+          .q              = api_state_block(e, API_Q, block),
+          .qd             = api_state_block(e, API_QD, block),
+          .qdd            = api_state_block(e, API_QDD, block),
+          .wrenches       = api_wrench_block(e, block),
+          .tau            = api_result_block(e, asked, TAU, block),
+          .joint_wrenches = api_result_block(e, asked, JOINT_WRENCHES, block),
+    };
+    if (asked->driven && !(io.qdd = find_qdd(e, asked, block, blocks))) return false;
+    if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
+    if (asked->result[FULL]) api_closing_put_full(e, &e->scene, &io, asked->result[FULL], block);
+    if (!io.tau && !io.joint_wrenches) return true;
+    e->kernels->inverse_dynamics(&e->scene, e->workspace, &io, blocks);
+    if (asked->driven && io.tau) restore_given(e, asked, block, blocks, io.tau);
+    return true;
+}
+
+const api_operation api_inverse_dynamics = {
+    .name  = "inverse-dynamics",
+    .needs = API_BIT(API_Q),
+    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FREE),
+    .outputs  = {[TAU]               = {"tau", true, {API_NV}},
+                 [JOINT_WRENCHES]    = {"joint_wrenches", false, {API_BODIES, 6}},
+                 [QDD]               = {"qdd", false, {API_NV}},
+                 [BASE_ACCELERATION] = {"base_acceleration", false, {BASE_ENTRIES}},
+                 [FULL]              = {"full", false, {API_FULL}}},
+    .weight   = 1,
+    .options  = options,
+    .prepare  = prepare,
+    .spare    = spare,
+    .evaluate = evaluate,
+};

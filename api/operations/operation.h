@@ -1,0 +1,91 @@
+/* operation.h - what can be asked about a model: one constant per operation, all in one table.
+ *
+ * An operation says in its constant which fields it takes and what it returns; reading the request, laying the
+ * states out in lanes, sizing and writing the answer follow from that alone. Its own code calls a kernel. */
+#pragma once
+#include "api/evaluation/evaluation.h"
+
+/* Extents that depend on the model or the request. */
+enum {
+    API_NV               = -1,
+    API_BODIES           = -2,
+    API_FRAMES_ASKED     = -3,
+    API_WRENCHES_GIVEN   = -4,
+    API_BODY_PARAMETERS  = -5, /* 10 a body */
+    API_JOINT_PARAMETERS = -6, /* 3 a joint */
+    API_AXES_ASKED       = -7,
+    API_BASE_PARAMETERS  = -8,
+    API_STRUCTURED       = -9,  /* no array of numbers: the operation's `emit` makes it */
+    API_SUPPORT          = -10, /* control points in a gradient */
+    API_NQ               = -11,
+    API_CONTACTS         = -12, /* feet, or the base in their place */
+    API_HELD             = -13, /* frames that are held */
+    API_FULL             = -14, /* the object `full` of a model with loops */
+};
+
+typedef struct api_output {
+    const char *name;
+    bool        by_default;
+    int         extent[API_MAX_RANK]; /* of one state, row-major: a number, or one of the above; 0: no more axes */
+} api_output;
+
+typedef struct api_operation {
+    const char *name;                     /* as in the URL */
+    api_set     needs, takes;             /* fields; `takes` beside what it needs */
+    api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
+    bool        wrench_rates;             /* takes force_rate and torque_rate of wrenches, too */
+    bool        tree_only;                /* not for models with loops, */
+    api_set     tree_outputs;             /* nor these outputs */
+    bool        alone;                    /* stands in no `evaluate`: its rows are not those of others */
+    bool        one_by_one;               /* evaluates a block at a time: its scratch lanes are many */
+    double      weight, square_weight;    /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
+                                           * dynamics costs 1 per body */
+    double least_seconds;                 /* that it may take whatever a glance at the request says */
+    /* Reads options beside "outputs"; their names are known already. NULL: there are none. */
+    bool (*options)(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at);
+    /* When all fields are read: the last look at the request. It may set lanes in asked->result. NULL: nothing to do.
+     */
+    bool (*prepare)(api_evaluation *e, api_asked *asked);
+    /* Entries a state of scratch lanes; NULL: none. */
+    size_t (*spare)(const api_model *model, const api_asked *asked);
+    /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */
+    double (*once)(const api_model *model);
+    /* Emits an output of extent API_STRUCTURED, once for all states; also before anything is read or evaluated, to
+     * measure the answer: with the same names and as many numbers. NULL: there is none. */
+    void (*emit)(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to);
+    /* Before the first block, when all results have their lanes: what states have to do with each other. False with a
+     * problem. NULL: nothing. */
+    bool (*begin)(api_evaluation *e, const api_asked *asked);
+    /* Evaluates blocks [block, block + blocks) into asked->result. False with e->problem. */
+    bool (*evaluate)(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks);
+    /* After the last block, of operations that make one result of all states: these are evaluated in order, on one
+     * thread. False with e->problem. NULL: every state has its own. */
+    bool (*finish)(const api_evaluation *e, const api_asked *asked);
+} api_operation;
+
+extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
+    api_energy, api_torque_derivative, api_sensitivity, api_forward_sensitivity, api_coriolis, api_regressor,
+    api_impact, api_task_space, api_trajectory, api_identify, api_simulate, api_ground_reaction;
+
+extern const api_operation *const api_operations[]; /* ends with NULL */
+
+const api_operation *api_operation_named(const char *name); /* NULL: none */
+
+static inline bool api_has_output(const api_operation *operation, size_t output)
+{
+    return output < API_MAX_OUTPUTS && operation->outputs[output].name;
+}
+
+/* Numbers of one state in an extent or in a whole output. */
+size_t api_extent(const api_model *model, const api_asked *asked, int extent);
+size_t api_output_entries(const api_model *model, const api_asked *asked, size_t output);
+
+/* Block `block` of output `output`; NULL: not asked for. */
+double *api_result_block(const api_evaluation *e, const api_asked *asked, size_t output, size_t block);
+
+/* For outputs that a kernel cannot do without: the entries a state of those from `first` to `last` that were not asked
+ * for; and, for an operation that evaluates one block at a time, the output's block or the next room of the spare
+ * lanes, past which `next` moves. */
+size_t  api_missing_entries(const api_model *model, const api_asked *asked, size_t first, size_t last);
+double *api_result_or_spare(const api_evaluation *e, const api_asked *asked, size_t output, size_t block,
+                            double **next);

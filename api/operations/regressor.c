@@ -1,0 +1,81 @@
+/* regressor.c - inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor * joint
+ * parameters, and the same with the base parameters, fewest that do: tau = base_regressor * base parameters + ... */
+#include "api/model/base_share.h"
+#include "operation.h"
+#include <string.h>
+
+enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *at)
+{
+    (void)given, (void)at;
+    if (!(asked->outputs & (API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR)))) return true;
+    asked->base = api_base_share(e, 0);
+    return asked->base != NULL;
+}
+
+/* The whole regressor, of which the base regressor has the columns. */
+static size_t spare(const api_model *model, const api_asked *asked)
+{
+    return asked->result[BASE_REGRESSOR] ? api_missing_entries(model, asked, REGRESSOR, REGRESSOR) : 0;
+}
+
+static void choose_columns(const api_evaluation *e, const api_base *base, const double *Y, double *chosen)
+{
+    size_t W = e->lanes, columns = api_extent(e->model, NULL, API_BODY_PARAMETERS);
+    for (size_t v = 0; v < e->model->nv; v++)
+        for (size_t k = 0; k < base->n; k++)
+            memcpy(chosen + (v * base->n + k) * W, Y + (v * columns + base->parameter[k]) * W, W * sizeof *Y);
+}
+
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    (void)blocks; /* one */
+    double       *next = asked->spare, *chosen = api_result_block(e, asked, BASE_REGRESSOR, block);
+    dyn_regressor io = {
+        .q               = api_state_block(e, API_Q, block),
+        .qd              = api_state_block(e, API_QD, block),
+        .qdd             = api_state_block(e, API_QDD, block),
+        .regressor       = chosen ? api_result_or_spare(e, asked, REGRESSOR, block, &next)
+                                  : api_result_block(e, asked, REGRESSOR, block),
+        .joint_regressor = api_result_block(e, asked, JOINT_REGRESSOR, block),
+    };
+    if (asked->base && !api_base_check_gravity(e)) return false;
+    e->kernels->regressor(&e->scene, e->workspace, &io, 1);
+    if (chosen && asked->base) choose_columns(e, asked->base, io.regressor, chosen);
+    return true;
+}
+
+static double once(const api_model *model)
+{
+    return api_base_wait(model, 0);
+}
+
+static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
+{
+    (void)output; /* there is one of that kind */
+    api_emit_array(to);
+    for (size_t k = 0; k < asked->base->n; k++)
+        api_base_emit(to, e->model, asked->base, k);
+    api_emit_end(to);
+}
+
+const api_operation api_regressor = {
+    .name  = "regressor",
+    .needs = API_BIT(API_Q),
+    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
+    .tree_outputs  = API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR),
+    .outputs       = {[REGRESSOR]       = {"regressor", true, {API_NV, API_BODY_PARAMETERS}},
+                      [JOINT_REGRESSOR] = {"joint_regressor", false, {API_NV, API_JOINT_PARAMETERS}},
+                      [BASE_PARAMETERS] = {"base_parameters", false, {API_STRUCTURED}},
+                      [BASE_REGRESSOR]  = {"base_regressor", false, {API_NV, API_BASE_PARAMETERS}}},
+    .one_by_one    = true,
+    .weight        = 4,
+    .square_weight = 2,
+    .once          = once,
+    .options       = options,
+    .spare         = spare,
+    .emit          = emit,
+    .evaluate      = evaluate,
+};

@@ -1,0 +1,216 @@
+/* task_space.c - the dynamics seen at a frame (Khatib 1987): along k chosen axes, with J the k x nv Jacobian, a force F
+ * there (tau = J^T F) accelerates the frame by xdd, where
+ *
+ *     F = Lambda xdd + mu,   Lambda = (J M^-1 J^T)^-1,   mu = Jbar^T h - Lambda Jdot qd,   Jbar = M^-1 J^T Lambda,
+ *
+ * h being the bias. Kernels compute M, J, Jdot and h in lanes; task_inertia.c the rest, one state at a time, so that a
+ * state has the same bits alone and in a batch. */
+#include "api/evaluation/frame_fields.h"
+#include "operation.h"
+#include <string.h>
+
+enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CONDITION };
+
+#define OF_KINEMATICS (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* the outputs that need no inertia */
+
+/* --- options ---------------------------------------------------------------------------------------------------- */
+
+static bool read_damping(const api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
+{
+    if (!value) return true;
+    if (!api_node_is(value, API_NUMBER))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
+    asked->damping = api_node_number(value);
+    return asked->damping >= 0 ||
+           api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a number not less than 0 expected", asked->damping);
+}
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+{
+    const api_node *frame    = api_node_get(given, "frame");
+    api_place       frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
+    api_place       damping_at = api_place_key(up, "damping");
+    if (!frame) return api_fail_at(e, &frame_at, API_MISSING_FIELD, "task-space needs frame, the one it is about");
+    int i = api_read_frame(e, frame, &frame_at, false);
+    if (i < 0) return false;
+    asked->at = &e->model->frames[i].frame;
+    return api_read_axes(e, api_node_get(given, "axes"), &axes_at, asked->axis, &asked->n_axes) &&
+           read_damping(e, asked, api_node_get(given, "damping"), &damping_at);
+}
+
+/* --- a block of states in lanes --------------------------------------------------------------------------------- */
+
+typedef struct block_lanes {
+    double  *J, *J_dot;   /* 6 x nv */
+    double  *M, *inverse; /* nv x nv; the inverse is asked for because the kernel then looks for singularities */
+    double  *h;           /* nv */
+    double  *singular;    /* 1 */
+    api_task task;        /* of one state after the other */
+} block_lanes;
+
+static size_t spare(const api_model *model, const api_asked *asked)
+{
+    size_t nv = model->nv; /* a task would fit into one lane, and has W of them */
+    return 12 * nv + 2 * nv * nv + nv + 1 + api_task_room(nv, asked->n_axes);
+}
+
+static block_lanes place(const api_evaluation *e, const api_asked *asked)
+{
+    size_t      nv = e->model->nv, W = e->lanes;
+    block_lanes b = {.J = asked->spare};
+    b.J_dot       = b.J + 6 * nv * W;
+    b.M           = b.J_dot + 6 * nv * W;
+    b.inverse     = b.M + nv * nv * W;
+    b.h           = b.inverse + nv * nv * W;
+    b.singular    = b.h + nv * W;
+    b.task        = (api_task){.nv = nv, .k = asked->n_axes, .damping = asked->damping};
+    api_task_place(&b.task, b.singular + W);
+    return b;
+}
+
+static bool fill(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t block)
+{
+    const dyn_kernels *kernels = e->kernels;
+    const double      *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
+    dyn_kinematics     kinematics = {.q = q, .qd = qd, .at = asked->at, .jacobian = b->J, .jacobian_dot = b->J_dot};
+    dyn_bias           bias       = {.q = q, .qd = qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
+    dyn_mass_matrix    mass       = {.q = q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
+    kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);
+    if (asked->outputs & API_BIT(BIAS)) kernels->bias(&e->scene, e->workspace, &bias, 1);
+    if (!(asked->outputs & ~OF_KINEMATICS)) return true;
+    kernels->mass_matrix(&e->scene, e->workspace, &mass, 1);
+    return api_check_singular(e, b->singular, block, 1);
+}
+
+/* --- one state -------------------------------------------------------------------------------------------------- */
+
+/* Where entry 0 of an output goes, entries being W apart; NULL: not asked for. */
+static double *result_of(const api_evaluation *e, const api_asked *asked, size_t output, size_t row)
+{
+    double *block = api_result_block(e, asked, output, row / e->lanes);
+    return block ? block + row % e->lanes : NULL;
+}
+
+/* (Jdot qd) along axis a */
+static double drift(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t row, size_t a)
+{
+    size_t        nv = e->model->nv, W = e->lanes, lane = row % W;
+    const double *J_dot = b->J_dot + (size_t)asked->axis[a] * nv * W + lane;
+    const double *qd    = api_state_block(e, API_QD, row / W);
+    double        sum   = 0;
+    for (size_t v = 0; qd && v < nv; v++)
+        sum += J_dot[v * W] * qd[v * W + lane];
+    return sum;
+}
+
+static void write_kinematics(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t row)
+{
+    size_t  nv = e->model->nv, W = e->lanes;
+    double *J = result_of(e, asked, JACOBIAN, row), *J_dot_qd = result_of(e, asked, JACOBIAN_DOT_QD, row);
+    for (size_t a = 0; a < asked->n_axes; a++) {
+        const double *from = b->J + (size_t)asked->axis[a] * nv * W + row % W;
+        for (size_t v = 0; J && v < nv; v++)
+            J[(a * nv + v) * W] = from[v * W];
+        if (J_dot_qd) J_dot_qd[a * W] = drift(e, asked, b, row, a);
+    }
+}
+
+/* mu = Jbar^T h - Lambda Jdot qd */
+static void write_bias(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t row, double *mu)
+{
+    const api_task *t = &b->task;
+    size_t          W = e->lanes, lane = row % W;
+    for (size_t a = 0; a < t->k; a++) {
+        double sum = 0;
+        for (size_t v = 0; v < t->nv; v++)
+            sum += t->X[v + t->nv * a] * b->h[v * W + lane];
+        for (size_t c = 0; c < t->k; c++)
+            sum -= t->Lambda[a + t->k * c] * drift(e, asked, b, row, c);
+        mu[a * W] = sum;
+    }
+}
+
+/* Semi-axes of the forces Lambda xdd for |xdd| = 1, the longest first; of each, the largest component is positive. */
+static void write_ellipsoid(const api_task *t, size_t W, double *axes)
+{
+    for (size_t i = 0; i < t->k; i++) {
+        size_t        last = t->k - 1 - i, largest = 0; /* masses grow */
+        const double *v = t->Vt + last;
+        for (size_t a = 1; a < t->k; a++)
+            if (v[t->k * a] * v[t->k * a] > v[t->k * largest] * v[t->k * largest]) largest = a;
+        double length = v[t->k * largest] < 0 ? -t->mass[last] : t->mass[last];
+        for (size_t a = 0; a < t->k; a++)
+            axes[(i * t->k + a) * W] = length * v[t->k * a];
+    }
+}
+
+static void write_inertia(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t row)
+{
+    const api_task *t = &b->task;
+    size_t          W = e->lanes, k = t->k;
+    double         *inertia = result_of(e, asked, INERTIA, row), *inverse = result_of(e, asked, JACOBIAN_INVERSE, row);
+    double         *mu = result_of(e, asked, BIAS, row), *ellipsoid = result_of(e, asked, ELLIPSOID, row);
+    double         *condition = result_of(e, asked, CONDITION, row);
+    for (size_t i = 0; inertia && i < k * k; i++)
+        inertia[i * W] = t->Lambda[i];
+    for (size_t i = 0; inverse && i < t->nv * k; i++)
+        inverse[i * W] = t->X[i / k + t->nv * (i % k)];
+    if (mu) write_bias(e, asked, b, row, mu);
+    if (ellipsoid) write_ellipsoid(t, W, ellipsoid);
+    if (condition) *condition = t->mass[k - 1] / t->mass[0];
+}
+
+static bool fail(const api_evaluation *e, const api_task *t, api_task_status status, size_t row)
+{
+    if (status == API_TASK_SINGULAR)
+        api_fail(e->problem, API_SINGULAR_JACOBIAN, "/q",
+                 "the Jacobian of these %zu axes has the rank %zu at this state: choose fewer axes, or give damping",
+                 t->k, api_task_rank(t));
+    else
+        api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "the figures of this state are too large");
+    if (e->batched) e->problem->row = (long long)row;
+    return false;
+}
+
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    (void)blocks; /* one */
+    block_lanes b  = place(e, asked);
+    size_t      nv = e->model->nv, W = e->lanes;
+    if (!fill(e, asked, &b, block)) return false;
+    for (size_t row = block * W; row < (block + 1) * W && row < e->rows; row++) {
+        size_t lane = row % W;
+        write_kinematics(e, asked, &b, row);
+        if (!(asked->outputs & ~OF_KINEMATICS)) continue;
+        for (size_t i = 0; i < nv * nv; i++)
+            b.task.M[i] = b.M[i * W + lane];
+        for (size_t a = 0; a < asked->n_axes; a++)
+            for (size_t v = 0; v < nv; v++)
+                b.task.X[v + nv * a] = b.J[((size_t)asked->axis[a] * nv + v) * W + lane];
+        api_task_status status = api_task_solve(&b.task);
+        if (status != API_TASK_DONE) return fail(e, &b.task, status, row);
+        write_inertia(e, asked, &b, row);
+    }
+    return true;
+}
+
+const api_operation api_task_space = {
+    .name  = "task-space",
+    .needs = API_BIT(API_Q),
+    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
+             API_BIT(API_OUTPUTS) | API_BIT(API_FRAME) | API_BIT(API_AXES) | API_BIT(API_DAMPING),
+    .outputs       = {[INERTIA]          = {"inertia", true, {API_AXES_ASKED, API_AXES_ASKED}},
+                      [JACOBIAN]         = {"jacobian", false, {API_AXES_ASKED, API_NV}},
+                      [JACOBIAN_DOT_QD]  = {"jacobian_dot_qd", false, {API_AXES_ASKED}},
+                      [JACOBIAN_INVERSE] = {"jacobian_inverse", false, {API_NV, API_AXES_ASKED}},
+                      [BIAS]             = {"bias", false, {API_AXES_ASKED}},
+                      [ELLIPSOID]        = {"ellipsoid", false, {API_AXES_ASKED, API_AXES_ASKED}},
+                      [CONDITION]        = {"condition", false, {0}}},
+    .one_by_one    = true,
+    .weight        = 50,
+    .square_weight = 30,
+    .options       = options,
+    .spare         = spare,
+    .evaluate      = evaluate,
+};

@@ -1,0 +1,371 @@
+/* plant.c - see plant.h. */
+#include "plant.h"
+#include "api/model/coordinates.h"
+#include "plant_contact.h"
+#include "plant_stick.h"
+#include <math.h>
+#include <string.h>
+
+#define FAR 1e100 /* m, rad, J and per s, of which squares overflow soon: nobody's robot */
+
+/* --- opening ---------------------------------------------------------------------------------------------------- */
+
+static double *take(api_evaluation *e, const api_plant *p, size_t entries, bool *room)
+{
+    double *lanes = api_take(e, entries * p->W * sizeof *lanes);
+    *room         = *room && lanes;
+    if (lanes) memset(lanes, 0, entries * p->W * sizeof *lanes);
+    return lanes;
+}
+
+static void take_drive(api_evaluation *e, api_plant *p, bool *room)
+{
+    const api_drive *d  = &p->s->drive;
+    size_t           nv = e->model->nv;
+    for (int r = 0; d->controller && r < API_SIGNAL_ORDERS; r++)
+        p->reference[r] = take(e, p, nv, room);
+    for (int i = 0; d->controller && i < 2; i++)
+        p->error[i] = take(e, p, nv, room);
+    if (d->controller) p->control = take(e, p, api_controller_room(d->controller, e->model->dyn), room);
+}
+
+/* The kernels become those of the model, over the tree's. */
+static bool open_loops(api_evaluation *e, api_plant *p, bool *room)
+{
+    p->closed = api_closed_open(e, p->kernels, e->scene.n_wrenches, 0);
+    if (!p->closed) return false;
+    p->table     = api_closed_kernels(p->kernels);
+    p->kernels   = &p->table;
+    p->workspace = p->closed;
+    p->passive   = take(e, p, e->model->loops->n_passive_q, room);
+    p->settled   = take(e, p, e->model->nq, room);
+    return true;
+}
+
+bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
+{
+    size_t nq = e->model->nq, nv = e->model->nv;
+    bool   room         = true;
+    *p                  = (api_plant){.e = e, .s = s, .known = e->scene, .still = e->scene};
+    p->kernels          = s->tolerance > 0 && !s->stiff ? dyn_kernels_at(0) : e->call->api->kernels;
+    p->W                = (size_t)p->kernels->lanes;
+    p->known.model      = e->model->dyn;
+    p->known.n_wrenches = 0;
+    p->still.terms      = 0;
+    memset(p->still.gravity, 0, sizeof p->still.gravity);
+    if (!api_stick_open(e, p)) return false;
+    p->entries = nq + nv + api_controller_states(s->drive.controller, e->model->dyn) + api_stick_count(p) + API_WORKS;
+    if (e->model->loops && !open_loops(e, p, &room)) return false;
+    if (!e->model->loops) p->workspace = api_take(e, p->kernels->workspace_size(e->scene.model));
+    if (e->scene.n_wrenches > 0) p->wrenches = take(e, p, 9 * e->scene.n_wrenches, &room);
+    p->y        = take(e, p, p->entries, &room);
+    p->at       = take(e, p, p->entries, &room);
+    p->q        = take(e, p, nq, &room);
+    p->tau      = take(e, p, nv, &room);
+    p->effort   = take(e, p, nv, &room);
+    p->singular = take(e, p, 1, &room);
+    for (int i = 0; i < 4; i++)
+        p->slope[i] = take(e, p, p->entries, &room);
+    take_drive(e, p, &room);
+    if (s->contact) p->contact = api_plant_contact_open(e, p, s->contact);
+    return room && p->workspace && (p->contact || !s->contact);
+}
+
+/* --- geometry --------------------------------------------------------------------------------------------------- */
+
+void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lanes)
+{
+    const dyn_model *m = p->e->model->dyn;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        int place = api_place_of(p->e->model, &m->body[i]), at = api_quaternion_of(&m->body[i]);
+        if (place < 0 || at < 0) continue;
+        double *r = y + (size_t)(place + at) * stride;
+        for (size_t l = 0; l < lanes; l++) {
+            double x = r[l], yy = r[stride + l], z = r[2 * stride + l], w = r[3 * stride + l];
+            double norm = sqrt(x * x + yy * yy + z * z + w * w);
+            for (size_t k = 0; k < 4; k++)
+                r[k * stride + l] /= norm;
+        }
+    }
+}
+
+static void positions_rate(const api_plant *p, const double *qd, double *rate)
+{
+    const dyn_model *m = p->e->model->dyn;
+    size_t           W = p->W;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        int place = api_place_of(p->e->model, &m->body[i]);
+        if (place < 0) continue;
+        size_t q = (size_t)place * W, v = (size_t)api_place_of_rate(p->e->model, &m->body[i]) * W;
+        api_coordinates_rate(&m->body[i], p->q + q, qd + v, W, rate + q);
+    }
+}
+
+/* --- what acts -------------------------------------------------------------------------------------------------- */
+
+/* What a controller sees at time t. Behind q' stands its own state. */
+static api_controlled look_at(api_plant *p, double t, const double *qd, double *rate)
+{
+    const api_drive *d  = &p->s->drive;
+    size_t           nv = p->e->model->nv, W = p->W;
+    api_signal_at(p->e, &d->signal, W, p->row, t, p->inside, API_SIGNAL_ORDERS, p->reference);
+    for (size_t i = 0; i < nv * W; i++) {
+        p->error[0][i] = p->reference[0][i] - p->q[i];
+        p->error[1][i] = p->reference[1][i] - qd[i];
+    }
+    return (api_controlled){
+        .kernels    = p->kernels,
+        .scene      = &p->known,
+        .actual     = &p->e->scene,
+        .wrenches   = p->wrenches,
+        .workspace  = p->workspace,
+        .nv         = nv,
+        .W          = W,
+        .states     = p->s->stiff ? W : p->rows, /* columns of a Jacobian are states of their own */
+        .q          = p->q,
+        .qd         = qd,
+        .gains      = {d->gains[0], d->gains[1]},
+        .reference  = {p->reference[0], p->reference[1], p->reference[2]},
+        .error      = {p->error[0], p->error[1]},
+        .filter     = d->filter,
+        .state      = qd + nv * W,
+        .state_rate = rate + nv * W,
+        .room       = p->control,
+    };
+}
+
+static void drive(api_plant *p, double t, const double *qd, double *rate)
+{
+    const api_drive *d                      = &p->s->drive;
+    double *const    tau[API_SIGNAL_ORDERS] = {p->tau};
+    if (!d->given) return; /* zero from the beginning */
+    if (!d->controller) {
+        api_signal_at(p->e, &d->signal, p->W, p->row, t, p->inside, 1, tau);
+        return;
+    }
+    api_controlled c = look_at(p, t, qd, rate);
+    d->controller->torques(&c, p->tau);
+}
+
+/* The controller's state at the beginning. */
+static void start_control(api_plant *p)
+{
+    const api_controller *controller = p->s->drive.controller;
+    size_t                nq = p->e->model->nq, nv = p->e->model->nv, W = p->W;
+    if (!controller || !controller->start) return;
+    memcpy(p->q, p->y, nq * W * sizeof *p->q);
+    api_controlled c = look_at(p, 0, p->y + nq * W, p->slope[0] + nq * W);
+    controller->start(&c, p->tau, p->y + (nq + nv) * W);
+}
+
+/* --- beginning -------------------------------------------------------------------------------------------------- */
+
+/* Entries of a state's lanes into lane l. */
+static void gather(const api_plant *p, const double *lanes, size_t entries, size_t state, size_t l, double *to)
+{
+    size_t        W    = p->e->lanes;
+    const double *from = lanes + state / W * entries * W + state % W;
+    for (size_t i = 0; i < entries; i++)
+        to[i * p->W + l] = from[i * W];
+}
+
+void api_plant_start(api_plant *p, size_t first, size_t rows)
+{
+    const api_evaluation *e = p->e;
+    size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
+    p->rows   = rows;
+    p->steps  = 0;
+    p->inside = p->s->n_cuts > 1 ? 0.5 * (p->s->cuts[0] + p->s->cuts[1]) : 0;
+    memset(p->fault, 0, sizeof p->fault);
+    memset(p->y, 0, p->entries * W * sizeof *p->y);
+    for (size_t l = 0; l < W; l++) {
+        size_t row = p->row[l] = first + (l < rows ? l : rows - 1), state = row * e->samples;
+        gather(p, e->state[API_Q], nq, state, l, p->y);
+        gather(p, e->state[API_QD], nv, state, l, p->y + nq * W);
+        if (p->wrenches) gather(p, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
+        if (p->closed) gather(p, e->guess, e->model->loops->n_passive_q, state, l, p->passive);
+    }
+    if (p->contact) api_plant_contact_begin(p);
+    api_plant_settle(p, 0, p->y, W, W);
+    start_control(p);
+    if (p->stick) api_stick_begin(p);
+}
+
+/* --- work ------------------------------------------------------------------------------------------------------- */
+
+/* sum_i effort_i q'_i, times sign */
+static void power(const api_plant *p, const double *effort, const double *qd, double sign, double *to)
+{
+    size_t W = p->W;
+    for (size_t l = 0; l < W; l++) {
+        double sum = 0;
+        for (size_t i = 0; i < p->e->model->nv; i++)
+            sum += effort[i * W + l] * qd[i * W + l];
+        to[l] = sign * sum;
+    }
+}
+
+/* Joint dampers: sum damping s'^2, s' = ratio q', of elastic joints q' - theta'. */
+static void take_damping(const api_plant *p, const double *qd, double *to)
+{
+    const dyn_model *m = p->e->scene.model;
+    size_t           W = p->W;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        for (size_t l = 0; m->body[i].sprung && l < W; l++) {
+            double sd = m->body[i].ratio * qd[(size_t)m->body[i].v * W + l];
+            to[l] -= m->body[i].spring.damping * sd * sd;
+        }
+    for (size_t i = 0; i < m->n_couplings; i++)
+        for (size_t l = 0; l < W; l++) {
+            const dyn_coupling *c  = &m->coupling[i];
+            double              sd = qd[(size_t)c->v * W + l] - qd[(size_t)c->v_theta * W + l];
+            to[l] -= c->spring.damping * sd * sd;
+        }
+}
+
+/* The wrenches' efforts are -tau of a robot at rest that nothing else acts on. */
+static void put_powers(api_plant *p, const double *qd, double *to)
+{
+    size_t W = p->W;
+    memset(to, 0, API_WORKS * W * sizeof *to);
+    if (p->s->works & API_BIT(API_WORK_ACTUATORS)) power(p, p->tau, qd, 1, to);
+    if (p->s->works & API_BIT(API_WORK_FRICTION)) {
+        dyn_bias io = {.q = p->q, .qd = qd, .friction = p->effort};
+        p->kernels->bias(&p->e->scene, p->workspace, &io, 1);
+        if (p->stick) api_stick_take_sides(p, qd, p->effort);
+        power(p, p->effort, qd, -1, to + API_WORK_FRICTION * W);
+        take_damping(p, p->closed ? api_closed_qd(p->closed) : qd, to + API_WORK_FRICTION * W);
+    }
+    if (p->s->works & API_BIT(API_WORK_WRENCHES) && p->wrenches) {
+        dyn_inverse_dynamics io = {.q = p->q, .wrenches = p->wrenches, .tau = p->effort};
+        p->kernels->inverse_dynamics(&p->still, p->workspace, &io, 1);
+        power(p, p->effort, qd, -1, to + API_WORK_WRENCHES * W);
+    }
+}
+
+/* --- the rate --------------------------------------------------------------------------------------------------- */
+
+static void note(api_plant *p, size_t lane, api_fault_kind kind, double time, size_t where)
+{
+    if (p->fault[lane].kind == API_SOUND) p->fault[lane] = (api_fault){.kind = kind, .time = time, .where = where};
+}
+
+/* Closes the loops of all lanes at q; notes where they do not. */
+static bool close_loops(api_plant *p, double t, const double *q)
+{
+    size_t live   = p->s->stiff ? p->W : p->rows; /* columns of a Jacobian are states of their own */
+    bool   closed = !p->closed || api_closed_solve(p->closed, &p->e->scene, q, p->passive, live);
+    for (size_t l = 0; !closed && l < p->W; l++) {
+        if (api_closed_status_of(p->closed, l) == API_CLOSED || p->fault[l].kind != API_SOUND) continue;
+        note(p, l, API_FAULT_TOLD, t, 0);
+        api_problem_clear(&p->fault[l].told);
+        api_closed_fail(p->closed, l, NULL, -1, &p->fault[l].told);
+    }
+    return closed;
+}
+
+void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes)
+{
+    const api_loops *loops = p->e->model->loops;
+    size_t           W     = p->W;
+    if (p->contact) api_plant_contact_settle(p, y, stride, lanes);
+    if (!p->closed) return;
+    for (size_t i = 0; i < p->e->model->nq; i++)
+        for (size_t l = 0; l < W; l++)
+            p->settled[i * W + l] = y[i * stride + (l < lanes ? l : lanes - 1)];
+    close_loops(p, t, p->settled);
+    const double *q = api_closed_q(p->closed);
+    for (size_t i = 0; i < loops->n_passive_q; i++)
+        for (size_t l = 0; l < W; l++)
+            if (api_closed_status_of(p->closed, l) == API_CLOSED)
+                p->passive[i * W + l] = q[(size_t)loops->passive_q[i] * W + l];
+}
+
+/* Whether a simulation's positions and velocities are such as can be computed with; else it is noted what is not. */
+static bool within(api_plant *p, const double *y, double t, size_t l)
+{
+    const dyn_model *m = p->e->model->dyn;
+    size_t           W = p->W;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *body  = &m->body[i];
+        int             place = api_place_of(p->e->model, body);
+        double          s     = place < 0 ? 0 : body->ratio * y[(size_t)place * W + l] + body->offset;
+        if (body->joint == DYN_REVOLUTE && !body->round && isfinite(s) && fabs(s) > DYN_MAX_ANGLE)
+            note(p, l, API_FAULT_ANGLE, t, (size_t)place);
+    }
+    for (size_t i = 0; i < p->entries; i++)
+        if (!(fabs(y[i * W + l]) < FAR)) note(p, l, API_FAULT_INFINITE, t, i);
+    return p->fault[l].kind == API_SOUND;
+}
+
+/* Pivots of a state that is out of all bounds are no numbers, and no sign of a singular mass matrix. */
+static void note_singular(api_plant *p, const double *y, double t, size_t l)
+{
+    if (within(p, y, t, l)) note(p, l, API_FAULT_SINGULAR, t, (size_t)p->singular[l]);
+}
+
+/* There is no rate where loops do not close: shorter steps may lead past it. */
+static void spoil(const api_plant *p, double *rate)
+{
+    for (size_t l = 0; l < p->W; l++)
+        for (size_t i = 0; i < p->entries && api_closed_status_of(p->closed, l) != API_CLOSED; i++)
+            rate[i * p->W + l] = NAN;
+}
+
+void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
+{
+    const api_evaluation *e = p->e;
+    size_t                W = p->W, nq = e->model->nq;
+    const double         *qd = y + nq * W;
+    memcpy(p->q, y, nq * W * sizeof *p->q);
+    api_plant_project(p, p->q, W, W);
+    bool closed = close_loops(p, t, p->q);
+    drive(p, t, qd, rate + nq * W);
+    dyn_forward_dynamics io = {
+        .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};
+    io.driven = p->driven;
+    if (p->stick) io.tau = api_stick_efforts(p, qd);
+    p->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
+    for (size_t l = 0; l < W; l++)
+        if (p->singular[l] >= 0) note_singular(p, y, t, l);
+    if (p->contact) api_plant_contact_rate(p, t, qd, rate + nq * W);
+    if (p->stick) api_stick_rate(p, qd, rate + nq * W, rate + (p->entries - API_WORKS - api_stick_count(p)) * W);
+    positions_rate(p, qd, rate);
+    put_powers(p, qd, rate + (p->entries - API_WORKS) * W);
+    if (!closed) spoil(p, rate);
+}
+
+/* --- faults ----------------------------------------------------------------------------------------------------- */
+
+void api_plant_look(api_plant *p, double t)
+{
+    for (size_t l = 0; l < p->W; l++)
+        within(p, p->y, t, l);
+}
+
+bool api_plant_sound(const api_plant *p, api_problem *problem)
+{
+    const api_model *m = p->e->model;
+    size_t           l = 0;
+    while (l < p->rows && p->fault[l].kind == API_SOUND)
+        l++;
+    if (l == p->rows) return true;
+    if (!api_watch_check(p->e->input->watch, problem)) return false; /* loops may have been left open for that */
+    const api_fault *f = &p->fault[l];
+    if (f->kind == API_FAULT_TOLD)
+        api_fail(problem, f->told.code, NULL, "at %.9g s %s", f->time, f->told.detail);
+    else if (f->kind == API_FAULT_SINGULAR)
+        api_fail(problem, API_SINGULAR_MASS_MATRIX, NULL,
+                 "at %.9g s the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
+                 f->time, api_joint_of(m, (int)f->where));
+    else if (f->kind == API_FAULT_ANGLE)
+        api_fail(problem, API_ANGLE_TOO_LARGE, NULL,
+                 "at %.9g s %.64s is beyond %g rad: the motion is too fast or too long, or its steps are", f->time,
+                 m->position_names[f->where], DYN_MAX_ANGLE);
+    else
+        api_fail(problem, API_INTEGRATION_FAILED, NULL,
+                 "at %.9g s the motion has grown beyond all bounds: take shorter steps, or check gains and torques",
+                 f->time);
+    if (p->e->batched) problem->row = (long long)p->row[l];
+    return false;
+}

@@ -1,0 +1,109 @@
+/* simulate.c - motions that follow from torques or from a controller, with their energies and the work done. */
+#include "api/operations/operation.h"
+#include "simulation.h"
+
+enum {
+    TIMES,
+    Q,
+    QD,
+    QDD,
+    TAU,
+    KINETIC,
+    POTENTIAL,
+    ACTUATOR_WORK,
+    FRICTION_WORK,
+    WRENCH_WORK,
+    POSITION_ERROR,
+    VELOCITY_ERROR,
+    STEPS,
+    CONTACT_WRENCHES
+};
+
+#define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
+
+static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *at)
+{
+    (void)at; /* the request itself: a simulation stands alone */
+    api_place outputs_at = api_place_key(NULL, "outputs");
+    asked->simulation    = api_simulation_read(e, given);
+    if (!asked->simulation) return false;
+    asked->contact = asked->simulation->contact;
+    asked->n_held  = asked->contact ? asked->contact->n : 0;
+    if (asked->contact && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(CONTACT_WRENCHES);
+    if (!asked->contact && asked->outputs & API_BIT(CONTACT_WRENCHES))
+        return api_fail_at(e, &outputs_at, API_BAD_VALUE,
+                           "contact_wrenches are found where frames are held: name them in held");
+    return !(asked->outputs & ERRORS) || asked->simulation->drive.controller ||
+           api_fail_at(e, &outputs_at, API_BAD_VALUE,
+                       "errors asked for, but there is no controller with a reference to have them");
+}
+
+/* The states at the samples are the answer, too. */
+static bool prepare(api_evaluation *e, api_asked *asked)
+{
+    api_simulation *s = asked->simulation;
+    if (!api_simulation_prepare(e, s)) return false;
+    asked->result[Q]  = e->state[API_Q];
+    asked->result[QD] = e->state[API_QD];
+    return true;
+}
+
+static bool begin(api_evaluation *e, const api_asked *asked)
+{
+    api_simulation *s = asked->simulation;
+    s->time           = asked->result[TIMES];
+    s->q              = e->state[API_Q];
+    s->qd             = e->state[API_QD];
+    s->qdd            = asked->result[QDD];
+    s->tau            = asked->result[TAU];
+    s->steps          = asked->result[STEPS];
+    s->held           = asked->result[CONTACT_WRENCHES];
+    for (int i = 0; i < API_WORKS; i++)
+        s->work[i] = asked->result[ACTUATOR_WORK + i];
+    for (int i = 0; i < 2; i++)
+        s->error[i] = asked->result[POSITION_ERROR + i];
+    s->works = asked->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(API_WORKS);
+    return api_simulation_run(e, s);
+}
+
+static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+{
+    dyn_energy io = {
+        .q         = api_state_block(e, API_Q, block),
+        .qd        = api_state_block(e, API_QD, block),
+        .kinetic   = api_result_block(e, asked, KINETIC, block),
+        .potential = api_result_block(e, asked, POTENTIAL, block),
+    };
+    if (io.kinetic || io.potential) e->kernels->energy(&e->scene, e->workspace, &io, blocks);
+    return true;
+}
+
+const api_operation api_simulate = {
+    .name  = "simulate",
+    .needs = API_BIT(API_Q) | API_BIT(API_DURATION),
+    .takes = API_BIT(API_QD) | API_BIT(API_STEP) | API_BIT(API_TOLERANCE) | API_BIT(API_STIFF) | API_BIT(API_INPUT) |
+             API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
+    .outputs       = {[TIMES]            = {"times", true, {0}},
+                      [Q]                = {"q", true, {API_NQ}},
+                      [QD]               = {"qd", true, {API_NV}},
+                      [QDD]              = {"qdd", false, {API_NV}},
+                      [TAU]              = {"tau", true, {API_NV}},
+                      [KINETIC]          = {"kinetic", true, {0}},
+                      [POTENTIAL]        = {"potential", true, {0}},
+                      [ACTUATOR_WORK]    = {"actuator_work", false, {0}},
+                      [FRICTION_WORK]    = {"friction_work", false, {0}},
+                      [WRENCH_WORK]      = {"wrench_work", false, {0}},
+                      [POSITION_ERROR]   = {"position_error", false, {API_NV}},
+                      [VELOCITY_ERROR]   = {"velocity_error", false, {API_NV}},
+                      [STEPS]            = {"steps", false, {0}},
+                      [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}}},
+    .alone         = true,
+    .weight        = 8, /* of a sample; steps are counted apart */
+    .least_seconds = 2e-3,
+    .options       = options,
+    .prepare       = prepare,
+    .begin         = begin,
+    .evaluate      = evaluate,
+};

@@ -1,0 +1,150 @@
+/* simulation.c - reading a request for simulations: see simulation.h. */
+#include "simulation.h"
+#include "api/loops/closing.h"
+#include "integrate.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const double least_tolerance = 1e-13, most_tolerance = 1e-2;
+
+static bool read_duration(const api_evaluation *e, const api_node *fields, api_simulation *s)
+{
+    api_place at = api_place_key(NULL, "duration");
+    if (!api_read_number(e, api_node_get(fields, "duration"), &at, &s->duration)) return false;
+    return (s->duration > 0 && isfinite(1 / s->duration)) ||
+           api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, a time in s greater than 0 expected", s->duration);
+}
+
+static bool read_step(const api_evaluation *e, const api_node *value, const api_place *at, api_simulation *s)
+{
+    if (!api_read_number(e, value, at, &s->step)) return false;
+    return s->step > 0 ||
+           api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a time in s greater than 0 expected", s->step);
+}
+
+static bool read_tolerance(const api_evaluation *e, const api_node *value, const api_place *at, api_simulation *s)
+{
+    if (!api_read_number(e, value, at, &s->tolerance)) return false;
+    return (s->tolerance >= least_tolerance && s->tolerance <= most_tolerance) ||
+           api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a relative error from %g to %g expected", s->tolerance,
+                       least_tolerance, most_tolerance);
+}
+
+/* Fixed steps, or an error to keep. */
+static bool read_method(const api_evaluation *e, const api_node *fields, api_simulation *s)
+{
+    const api_node *step = api_node_get(fields, "step"), *tolerance = api_node_get(fields, "tolerance"),
+                   *stiff = api_node_get(fields, "stiff");
+    api_place step_at = api_place_key(NULL, "step"), tolerance_at = api_place_key(NULL, "tolerance"),
+              stiff_at = api_place_key(NULL, "stiff");
+    if (step && tolerance)
+        return api_fail_at(e, &tolerance_at, API_BAD_VALUE, "tolerance given beside step: give one of them");
+    if (!step && !tolerance)
+        return api_fail_at(e, &step_at, API_MISSING_FIELD,
+                           "a simulation needs a step of fixed length, or a tolerance that its steps keep");
+    s->stiff = api_node_is(stiff, API_TRUE);
+    if (stiff && !s->stiff && !api_node_is(stiff, API_FALSE))
+        return api_fail_at(e, &stiff_at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(stiff));
+    if (step && s->stiff)
+        return api_fail_at(e, &stiff_at, API_BAD_VALUE, "stiff goes with a tolerance, not with a step");
+    return step ? read_step(e, step, &step_at, s) : read_tolerance(e, tolerance, &tolerance_at, s);
+}
+
+/* --- cuts ------------------------------------------------------------------------------------------------------- */
+
+/* Time goes from 0 over the samples, which are in order; a time that is the one before but for rounding is the same. */
+static bool check_order(const api_evaluation *e, const api_sampling *sampling)
+{
+    api_place at = api_place_key(NULL, "times");
+    for (size_t n = 1; sampling->times && n < sampling->n; n++) {
+        api_place entry_at = api_place_index(&at, n);
+        if (sampling->times[n] < sampling->times[n - 1])
+            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%.17g s given after %.17g s: sort the times",
+                               sampling->times[n], sampling->times[n - 1]);
+    }
+    return true;
+}
+
+static void put_cut(api_simulation *s, double time, bool kink)
+{
+    if (time > s->cuts[s->n_cuts - 1]) {
+        s->cuts[s->n_cuts]   = time;
+        s->kink[s->n_cuts++] = false;
+    }
+    s->kink[s->n_cuts - 1] |= kink;
+}
+
+/* Merges samples and breaks, both rising; a break beside a sample, but for rounding, is there. */
+static bool cut(api_evaluation *e, api_simulation *s)
+{
+    double last  = api_sample_time(&s->sampling, s->sampling.n - 1, s->duration);
+    double close = 8 * DBL_EPSILON * s->duration;
+    size_t n = s->drive.given ? api_signal_breaks(&s->drive.signal, last, NULL) : 0, most = n + s->sampling.n + 1,
+           k       = 0;
+    double *breaks = api_take(e, most * sizeof *breaks);
+    s->cuts        = api_take(e, most * sizeof *s->cuts);
+    s->kink        = api_take(e, most * sizeof *s->kink);
+    if (!breaks || !s->cuts || !s->kink) return false;
+    if (n > 0) api_signal_breaks(&s->drive.signal, last, breaks);
+    s->cuts[0] = 0;
+    s->kink[0] = false;
+    s->n_cuts  = 1;
+    for (size_t i = 0; i < s->sampling.n; i++) {
+        double time = api_sample_time(&s->sampling, i, s->duration);
+        for (; k < n && breaks[k] < time - close; k++)
+            put_cut(s, breaks[k] > s->cuts[s->n_cuts - 1] + close ? breaks[k] : 0, true);
+        put_cut(s, time, k < n && breaks[k] < time + close);
+    }
+    return true;
+}
+
+static bool check_steps(const api_evaluation *e, const api_simulation *s)
+{
+    double    steps = 0;
+    api_place at    = api_place_key(NULL, "step");
+    for (size_t i = 1; s->tolerance == 0 && i < s->n_cuts; i++)
+        steps += api_fixed_steps(s, s->cuts[i] - s->cuts[i - 1]);
+    return steps <= API_MOST_STEPS ||
+           api_fail_at(e, &at, API_TOO_MANY_STEPS,
+                       "%.17g steps of %.17g s are needed, the limit is %d: a longer step, or "
+                       "a shorter duration",
+                       steps, s->step, API_MOST_STEPS);
+}
+
+/* --- what is held ----------------------------------------------------------------------------------------------- */
+
+static bool read_contact(api_evaluation *e, const api_node *fields, api_simulation *s)
+{
+    api_place at = api_place_key(NULL, "held");
+    if (api_node_get(fields, "held") && e->model->loops)
+        return api_fail_at(e, &at, API_NOT_FOR_LOOPS, "held in a simulation is for robots without loops");
+    return api_contact_read(e, fields, NULL, &s->contact);
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
+{
+    api_simulation *s = api_take(e, sizeof *s);
+    if (!s) return NULL;
+    *s = (api_simulation){.duration = 0};
+    if (!read_duration(e, fields, s) || !read_method(e, fields, s) ||
+        !api_sampling_read(e, fields, s->duration, "a simulation", &s->sampling) || !check_order(e, &s->sampling) ||
+        !api_drive_read(e, api_node_get(fields, "input"), s->duration, &s->drive) || !read_contact(e, fields, s) ||
+        !cut(e, s) || !check_steps(e, s))
+        return NULL;
+    e->samples = s->sampling.n;
+    return s;
+}
+
+bool api_simulation_prepare(api_evaluation *e, api_simulation *s)
+{
+    size_t entries = e->model->nv;
+    if (!e->state[API_QD]) {
+        e->state[API_QD] = api_take_lanes(e, entries);
+        if (!e->state[API_QD]) return false;
+        memset(e->state[API_QD], 0, e->blocks * e->lanes * entries * sizeof(double));
+    }
+    return (!e->model->loops || api_closing_take_guess(e)) && api_drive_load(e, &s->drive);
+}
