@@ -29,7 +29,7 @@
 static const uint64_t PATIENCE = 60000000000u; /* ns beyond the end, for the first answers of slow requests */
 
 /* Latencies are counted by their leading bits: FINE + 1 of them. */
-enum { MAX_CONNECTIONS = 1000, FINE = 6, BUCKETS = (64 - FINE) << FINE, HEAD = 4096, WASTE = 1 << 18 };
+enum { MAX_CONNECTIONS = 1000, FINE = 6, BUCKETS = (64 - FINE) << FINE, HEAD = 4096, PIECE = 1 << 16 };
 
 typedef struct request {
     char  *text;
@@ -96,15 +96,17 @@ static bool watch(load *l, client *c, int operation)
     return epoll_ctl(l->epoll, operation, c->socket, &event) == 0;
 }
 
-/* Sends what the socket takes; small requests go out at once. */
+/* Sends what the socket takes, a piece at most: megabytes at a stretch would keep this thread from seeing others'
+ * answers for milliseconds. Small requests go out at once. */
 static bool push(load *l, client *c)
 {
     bool    began = c->sent > 0;
-    ssize_t n = send(c->socket, c->request->text + c->sent, c->request->length - c->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    size_t  left = c->request->length - c->sent, size = left < PIECE ? left : PIECE;
+    ssize_t n = send(c->socket, c->request->text + c->sent, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno != EAGAIN) return false;
     if (n > 0) c->sent += (size_t)n;
     bool done = c->sent == c->request->length;
-    return (done && !began) || watch(l, c, EPOLL_CTL_MOD);
+    return done != began || watch(l, c, EPOLL_CTL_MOD); /* else it is watched for what it waits for */
 }
 
 static bool fire(load *l, client *c)
@@ -186,11 +188,11 @@ static ssize_t receive(client *c, char *data, size_t size)
 /* Reads what is there; at the end of an answer counts it and sends the next request. False: the connection is lost. */
 static bool serve(load *l, client *c, uint32_t events)
 {
-    static char waste[WASTE];
+    static char waste[PIECE];
     if ((events & EPOLLOUT) && !push(l, c)) return false;
     if (!(events & ~(uint32_t)EPOLLOUT)) return true;
     bool    head = c->received < HEAD && c->whole == 0;
-    ssize_t got  = receive(c, head ? c->head + c->received : waste, head ? HEAD - c->received : WASTE);
+    ssize_t got  = receive(c, head ? c->head + c->received : waste, head ? HEAD - c->received : PIECE);
     if (got <= 0) return false;
     c->received += (size_t)got;
     if (head) c->head[c->received] = '\0';
