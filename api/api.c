@@ -52,6 +52,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     snprintf(a->version, sizeof a->version, "%s", config->version);
     a->limits       = config->limits;
     a->kernels      = kernels;
+    a->alone        = dyn_kernels_alone(kernels);
     a->budget.limit = config->limits.memory;
     a->rates        = api_rates_measure(kernels);
     api_corrections_init(&a->corrections);

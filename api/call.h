@@ -23,7 +23,7 @@ enum { API_HEADER_TEXT = 384 /* bytes: an id, a location, an entity tag and what
 struct api {
     char               version[32];
     api_limits         limits;
-    const dyn_kernels *kernels;
+    const dyn_kernels *kernels, *alone; /* for many states, and for one */
     api_budget         budget;
     api_registry      *models;
     api_rates          rates;

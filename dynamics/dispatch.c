@@ -77,3 +77,13 @@ const dyn_kernels *dyn_kernels_find(const char *target)
         if (!target || !*target || !strcmp(target, k->target)) found = k;
     return found;
 }
+
+const dyn_kernels *dyn_kernels_alone(const dyn_kernels *wide)
+{
+    const dyn_kernels *k, *found = NULL;
+    for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
+        if (k->lanes == 1) found = k;
+        if (k == wide) break;
+    }
+    return found;
+}

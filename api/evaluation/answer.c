@@ -18,7 +18,7 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
     const api_evaluation *e = w->e;
     return (api_lanes){
         .at      = lanes ? lanes + first * e->lanes : NULL,
-        .kernels = e->call->api->kernels,
+        .kernels = e->target,
         .entries = entries,
         .states  = w->states,
         .batched = e->batched || e->samples > 0,

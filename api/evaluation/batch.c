@@ -179,19 +179,18 @@ static size_t straight_blocks(const api_evaluation *e, const api_vector *v, size
 /* Packed rows of the right length; `rows` has room for those of a block. */
 static bool read_blocks(const api_evaluation *e, const api_vector *v, size_t begin, size_t end, double *rows)
 {
-    const dyn_kernels *kernels = e->call->api->kernels; /* not those of loops */
-    size_t             W = e->lanes, n = v->n, straight = straight_blocks(e, v, begin, end);
-    bool               good = true;
+    size_t W = e->lanes, n = v->n, straight = straight_blocks(e, v, begin, end);
+    bool   good = true;
     if (straight > 0)
-        good = kernels->from_rows(api_node_doubles(v->value, begin * W * n), api_node_doubles(v->value, e->rows * n), n,
-                                  v->order, block_of(e, v, begin), v->stride, straight);
+        good = e->target->from_rows(api_node_doubles(v->value, begin * W * n), api_node_doubles(v->value, e->rows * n),
+                                    n, v->order, block_of(e, v, begin), v->stride, straight);
     for (size_t block = begin + straight; block < end; block++) {
         for (size_t lane = 0; lane < W; lane++)
             api_node_numbers(v->value, row_of(e, block * W + lane) * n, n, rows + lane * n);
-        good &= kernels->from_rows(rows, rows + W * n, n, v->order, block_of(e, v, block), v->stride, 1);
+        good &= e->target->from_rows(rows, rows + W * n, n, v->order, block_of(e, v, block), v->stride, 1);
     }
     if (good && v->n_bounds > 0)
-        good = kernels->bounded(block_of(e, v, begin), v->stride, v->bounds, v->n_bounds, end - begin);
+        good = e->target->bounded(block_of(e, v, begin), v->stride, v->bounds, v->n_bounds, end - begin);
     for (size_t block = begin; good && v->check && block < end; block++)
         good = v->check(e, v, block_of(e, v, block), W, W, NULL);
     return good || fail_check(e, v, begin, end);

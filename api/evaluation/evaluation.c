@@ -236,13 +236,23 @@ static bool prepare(api_evaluation *e)
     return true;
 }
 
+/* A state alone takes one lane: the same bits for less than a block costs. */
+static bool choose_kernels(api_evaluation *e)
+{
+    const api *a = e->call->api;
+    e->target    = api_states(e) == 1 ? a->alone : a->kernels;
+    e->lanes     = (size_t)e->target->lanes;
+    e->kernels   = api_closing_kernels(e);
+    return e->kernels != NULL;
+}
+
 /* Everything that can be wrong with the request is found here, before anything is evaluated, but for the numbers of
  * batches that are read window by window. */
 static bool decode(api_evaluation *e, const api_node *request, size_t *answer_bytes)
 {
     if (!api_decode_asked(e, request) || !api_closing_begin(e) || !api_decode_joints(e) ||
         !api_decode_surroundings(e) || !api_measure_state(e) || !api_closing_measure(e) || !api_measure_wrenches(e) ||
-        !check_rows(e) || !api_window_open(e))
+        !check_rows(e) || !choose_kernels(e) || !api_window_open(e))
         return false;
     return api_answer_bound(e, answer_bytes) && api_decode_payload(e) && api_decode_state(e) && api_closing_decode(e) &&
            api_decode_wrenches(e) && prepare(e);

@@ -104,10 +104,11 @@ typedef struct api_evaluation {
     const api_input   *input;
     api_problem       *problem;
     const api_model   *model;
-    const dyn_kernels *kernels;
+    const dyn_kernels *target;  /* whose lanes the states are laid out for, */
+    const dyn_kernels *kernels; /* and what is called: these, or those of a model with loops, which call them */
     dyn_scene          scene;
     dyn_model         *loaded; /* the model with the request's payload, freed in the end; NULL: none */
-    size_t             lanes;  /* W of the kernels */
+    size_t             lanes;  /* W of the target */
     size_t             rows;
     size_t             samples; /* states of every row, one more dimension of the answer; 0: a row is a state */
     size_t             blocks;  /* of all states */

@@ -35,13 +35,17 @@ bool api_closing_begin(api_evaluation *e)
     if (!e->model->loops)
         return !e->given[API_GUESS] || api_fail(e->problem, API_BAD_VALUE, "/guess",
                                                 "guess is for models with loops; %s has none", e->model->name);
-    dyn_kernels *table = api_take(e, sizeof *table);
-    if (!table) return false;
-    *table     = api_closed_kernels(e->call->api->kernels);
-    e->kernels = table;
     for (size_t i = 0; i < e->n_asked; i++)
         e->asked[i].one_by_one = true;
     return true;
+}
+
+const dyn_kernels *api_closing_kernels(api_evaluation *e)
+{
+    if (!e->model->loops) return e->target;
+    dyn_kernels *table = api_take(e, sizeof *table);
+    if (table) *table = api_closed_kernels(e->target);
+    return table;
 }
 
 /* --- evaluating -------------------------------------------------------------------------------------------------- */
@@ -75,7 +79,7 @@ void *api_closing_open(api_evaluation *e)
         if (more > extra) extra = more;
         if (e->asked[i].n_held > held) held = e->asked[i].n_held;
     }
-    return api_closed_open(e, e->call->api->kernels, e->scene.n_wrenches + held, extra);
+    return api_closed_open(e, e->target, e->scene.n_wrenches + held, extra);
 }
 
 /* False with the problem of a state whose loops are not closed. */
@@ -163,7 +167,7 @@ bool api_closing_follow(api_evaluation *e)
     following f     = {e, api_take(e, seats * sizeof *f.seat)};
     if (!f.seat || !api_closing_take_guess(e)) return false;
     for (size_t i = 0; i < seats; i++) {
-        f.seat[i].closed = api_closed_open(e, dyn_kernels_at(0), e->scene.n_wrenches, 0);
+        f.seat[i].closed = api_closed_open(e, e->call->api->alone, e->scene.n_wrenches, 0);
         f.seat[i].q      = api_take(e, e->model->nq * sizeof *f.seat[i].q);
         f.seat[i].guess  = api_take(e, e->model->loops->n_passive_q * sizeof *f.seat[i].guess);
         if (!f.seat[i].closed || !f.seat[i].q || !f.seat[i].guess) return false;

@@ -11,8 +11,11 @@ bool api_closing_takes(const api_evaluation *e, const struct api_operation *oper
 bool api_closing_takes_output(const api_evaluation *e, const struct api_operation *operation, size_t output,
                               const api_place *at);
 
-/* After the operations are known: chooses the kernels. False with a problem. */
+/* After the operations are known. False with a problem. */
 bool api_closing_begin(api_evaluation *e);
+
+/* What operations call: the target's kernels, or those over them. NULL with a problem. */
+const dyn_kernels *api_closing_kernels(api_evaluation *e);
 
 /* "guess", into lanes: beside the state. */
 bool api_closing_measure(api_evaluation *e);

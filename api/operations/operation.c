@@ -93,9 +93,7 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
         .input    = input,
         .problem  = problem,
         .model    = call->model,
-        .kernels  = call->api->kernels,
         .scene    = {.model = call->model->dyn},
-        .lanes    = (size_t)call->api->kernels->lanes,
         .rows     = 1,
         .combined = !call->operation,
     };

@@ -47,7 +47,7 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     size_t nq = e->model->nq, nv = e->model->nv;
     bool   room         = true;
     *p                  = (api_plant){.e = e, .s = s, .known = e->scene, .still = e->scene};
-    p->kernels          = s->tolerance > 0 && !s->stiff ? dyn_kernels_at(0) : e->call->api->kernels;
+    p->kernels          = !s->stiff && (s->tolerance > 0 || e->rows == 1) ? e->call->api->alone : e->call->api->kernels;
     p->W                = (size_t)p->kernels->lanes;
     p->known.model      = e->model->dyn;
     p->known.n_wrenches = 0;

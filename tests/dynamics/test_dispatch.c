@@ -32,6 +32,19 @@ static void test_table_is_in_order_and_complete(void **state)
     assert_ptr_equal(dyn_kernels_find(""), before);
 }
 
+/* One lane, and no instruction that the table for many does without. */
+static void test_one_state_has_a_table(void **state)
+{
+    const dyn_kernels *k, *before = NULL;
+    for (size_t n = 0; (k = dyn_kernels_at(n)); n++) {
+        const dyn_kernels *alone = dyn_kernels_alone(k);
+        assert_int_equal(alone->lanes, 1);
+        assert_ptr_equal(alone, k->lanes == 1 ? k : before);
+        before = alone;
+    }
+    if (dyn_kernels_find("fma")) assert_ptr_equal(dyn_kernels_alone(dyn_kernels_find("avx2")), dyn_kernels_find("fma"));
+}
+
 static void test_unknown_targets_are_not_found(void **state)
 {
     const char *const names[] = {"avx", "avx2 ", "AVX2", "complex", "scala", "scalarr"};
@@ -61,6 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_is_in_order_and_complete),
+        cmocka_unit_test(test_one_state_has_a_table),
         cmocka_unit_test(test_unknown_targets_are_not_found),
         cmocka_unit_test(test_what_the_machine_has_is_there),
     };
