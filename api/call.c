@@ -107,8 +107,9 @@ void api_reply_problem(api_call *call, const api_problem *problem)
 {
     api_buffer  body;
     api_problem memory;
-    api_emit    e      = api_emit_to(API_MEDIA_JSON, &body);
-    unsigned    status = api_problem_kind_of(problem->code)->status;
+    api_emit    e;
+    api_emit_to(&e, API_MEDIA_JSON, &body);
+    unsigned status = api_problem_kind_of(problem->code)->status;
     api_buffer_init(&body, PROBLEM_MAX);
     emit_problem(&e, problem);
     api_problem_clear(&memory);

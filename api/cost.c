@@ -29,8 +29,9 @@ static double less(double a, double b)
 /* An array of full-length numbers, as sensors and planners send them. */
 static void sample(api_media media, api_buffer *b)
 {
-    api_emit e = api_emit_to(media, b);
-    double   numbers[NUMBERS];
+    api_emit e;
+    api_emit_to(&e, media, b);
+    double numbers[NUMBERS];
     for (int i = 0; i < NUMBERS; i++)
         numbers[i] = (double)(i + 1) / 7;
     api_emit_numbers(&e, numbers, 1, (size_t[]){NUMBERS});

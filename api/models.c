@@ -29,7 +29,8 @@ bool api_list_models(api_call *call, const api_input *input, api_problem *proble
     api_model **list = api_registry_list(call->api->models, &n);
     if (!list) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to list the models");
     api_buffer b;
-    api_emit   e = api_emit_to(call->media, &b);
+    api_emit   e;
+    api_emit_to(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
     api_emit_key(&e, "models");
@@ -183,7 +184,8 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     (void)input;
     const api_model *m = call->model;
     api_buffer       b;
-    api_emit         e = api_emit_to(call->media, &b);
+    api_emit         e;
+    api_emit_to(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
     emit_identity(&e, m);
@@ -227,7 +229,8 @@ bool api_get_document(api_call *call, const api_input *input, api_problem *probl
 {
     (void)input;
     api_buffer b;
-    api_emit   e = api_emit_to(call->media, &b);
+    api_emit   e;
+    api_emit_to(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     if (!emit_document(call, &e, problem)) {
         api_buffer_free(&b);
@@ -269,7 +272,8 @@ static bool reply_put(api_call *call, const api_model *m, bool created, api_prob
 {
     char       location[128];
     api_buffer b;
-    api_emit   e = api_emit_to(call->media, &b);
+    api_emit   e;
+    api_emit_to(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
     emit_identity(&e, m);

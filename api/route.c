@@ -20,28 +20,40 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Decodes the segment at `from` and returns where it ends; NULL for bad escapes, %00, %2f and what does not fit. */
+/* The byte of an escape; 0 for a bad one, %00 and %2f, which is no part of a segment either. */
+static char decode_escape(const char *from)
+{
+    int high = hex_digit(from[1]), low = high < 0 ? -1 : hex_digit(from[2]);
+    int byte = low < 0 ? 0 : high * 16 + low;
+    return (char)(byte == '/' ? 0 : byte);
+}
+
+static const bool is_special[256] = {['\0'] = true, ['/'] = true, ['?'] = true, ['%'] = true};
+
+/* Decodes the segment at `from` and returns where it ends; NULL for bad escapes and what does not fit. */
 static const char *decode_segment(const char *from, char to[API_SEGMENT_MAX])
 {
-    size_t n = 0;
-    for (; *from && *from != '/' && *from != '?'; from++, n++) {
-        if (n + 1 == API_SEGMENT_MAX) return NULL;
+    for (size_t n = 0; n < API_SEGMENT_MAX; n++) {
         to[n] = *from;
-        if (*from != '%') continue;
-        int high = hex_digit(from[1]), low = high < 0 ? -1 : hex_digit(from[2]);
-        if (low < 0) return NULL;
-        to[n] = (char)(high * 16 + low);
-        if (to[n] == '\0' || to[n] == '/') return NULL;
-        from += 2;
+        if (!is_special[(unsigned char)*from]) {
+            from++;
+        } else if (*from != '%') {
+            to[n] = '\0';
+            return from;
+        } else {
+            to[n] = decode_escape(from);
+            if (to[n] == '\0') return NULL;
+            from += 3;
+        }
     }
-    to[n] = '\0';
-    return from;
+    return NULL;
 }
 
 /* The path of an absolute-form target ("http://host/path"), which servers must accept (RFC 9112, section 3.2.2). */
 static const char *path_of(const char *target)
 {
-    if (strncasecmp(target, "http://", 7) != 0 && strncasecmp(target, "https://", 8) != 0) return target;
+    if (*target == '/' || (strncasecmp(target, "http://", 7) != 0 && strncasecmp(target, "https://", 8) != 0))
+        return target;
     const char *at = strchr(strstr(target, "//") + 2, '/');
     return at ? at : "/";
 }
@@ -58,12 +70,15 @@ static const char *split(const char *at, path *p)
 /* Moves `at` from a pattern's slash to the next one or the end; false when the segment between is another. */
 static bool match_segment(const char **at, const char *segment)
 {
-    const char *p        = *at + 1;
-    bool        captured = *p == '{';
-    while (*p && *p != '/' && (captured || *p == *segment))
+    const char *p = *at + 1;
+    if (*p == '{') {
+        *at = strchrnul(p, '/');
+        return true;
+    }
+    while (*p && *p != '/' && *p == *segment)
         p++, segment++;
     *at = p;
-    return captured || ((*p == '\0' || *p == '/') && *segment == '\0');
+    return (*p == '\0' || *p == '/') && *segment == '\0';
 }
 
 static bool matches(const char *pattern, const path *p)
@@ -84,10 +99,11 @@ static void capture(const char *pattern, const path *p, api_route *route)
 bool api_route_find(const char *target, api_route *route)
 {
     path        p;
-    const char *end = split(path_of(target), &p);
-    *route          = (api_route){0};
+    const char *end      = split(path_of(target), &p);
+    route->resource      = NULL;
+    route->query         = end && *end ? end + 1 : NULL;
+    route->capture[0][0] = route->capture[1][0] = '\0';
     if (!end) return false;
-    route->query = *end ? end + 1 : NULL;
     for (const api_resource *r = api_resources; r->pattern; r++) {
         if (!matches(r->pattern, &p)) continue;
         route->resource = r;

@@ -41,7 +41,8 @@ bool api_get_service(api_call *call, const api_input *input, api_problem *proble
 {
     (void)input;
     api_buffer b;
-    api_emit   e = api_emit_to(call->media, &b);
+    api_emit   e;
+    api_emit_to(&e, call->media, &b);
     api_buffer_init(&b, SERVICE_MAX);
     api_emit_object(&e);
     api_emit_string_member(&e, "name", "torqued");
@@ -91,7 +92,8 @@ static bool reply_ready(api_call *call, api_problem *problem)
     size_t     shown = a->n_reasons < API_REASONS_SHOWN ? a->n_reasons : API_REASONS_SHOWN;
     char       more[64];
     api_buffer b;
-    api_emit   e = api_emit_to(API_MEDIA_JSON, &b);
+    api_emit   e;
+    api_emit_to(&e, API_MEDIA_JSON, &b);
     api_buffer_init(&b, SERVICE_MAX);
     api_emit_object(&e);
     api_emit_string_member(&e, "status", "ready");
@@ -132,7 +134,8 @@ bool api_get_problem(api_call *call, const api_input *input, api_problem *proble
     const api_problem_kind *kind = api_problem_kind_of(code);
     char                    type[64];
     api_buffer              b;
-    api_emit                e = api_emit_to(API_MEDIA_JSON, &b);
+    api_emit                e;
+    api_emit_to(&e, API_MEDIA_JSON, &b);
     snprintf(type, sizeof type, "/problems/%s", kind->code);
     api_buffer_init(&b, SERVICE_MAX);
     api_emit_object(&e);

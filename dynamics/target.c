@@ -7,8 +7,10 @@
 static size_t workspace_size(const dyn_model *m)
 {
     size_t most = 0;
+    size_t bytes;
 #define X(name)                                                                                                        \
-    if (LANE_NAME(name##_size)(m) > most) most = LANE_NAME(name##_size)(m);
+    bytes = LANE_NAME(name##_size)(m);                                                                                 \
+    if (bytes > most) most = bytes;
     DYN_KERNELS(X)
 #undef X
     return most;

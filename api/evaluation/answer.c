@@ -13,6 +13,14 @@ typedef struct writer {
     size_t          arrays; /* so far */
 } writer;
 
+static void begin(writer *w, api_evaluation *e, api_buffer *to, size_t states)
+{
+    w->e      = e;
+    w->states = states;
+    w->arrays = 0;
+    api_emit_to(&w->out, e->call->media, to);
+}
+
 static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, size_t first)
 {
     const api_evaluation *e = w->e;
@@ -209,7 +217,8 @@ static bool emit_answer(writer *w)
 
 static size_t measure(api_evaluation *e, size_t states)
 {
-    writer w = {.e = e, .out = api_emit_to(e->call->media, NULL), .states = states};
+    writer w;
+    begin(&w, e, NULL, states);
     emit_answer(&w);
     e->n_arrays = w.arrays;
     return api_emit_length(&w.out);
@@ -249,7 +258,8 @@ bool api_answer_open(api_evaluation *e, size_t bytes, bool apart)
     if (!api_buffer_room(&e->body, bytes))
         return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for an answer of up to %zu bytes", bytes);
     if (!api_gaps_begin(e, apart)) return false;
-    writer w = {.e = e, .out = api_emit_to(e->call->media, &e->body), .states = api_states(e)};
+    writer w;
+    begin(&w, e, &e->body, api_states(e));
     if (!emit_answer(&w)) return false;
     return api_emit_done(&w.out) || api_fail_outgrown(e->problem);
 }

@@ -266,6 +266,7 @@ static bool reply(api_evaluation *e, size_t bound)
     api_call *call = e->call;
     api_reply_header(call, "Model-Revision", e->model->revision);
     if (!api_reply_body(call, 200, api_media_type(call->media), &e->body, e->problem)) return false;
+    if (bound - call->reply.length < WORTH_FITTING) return true;
     char *fitted = realloc(call->reply.body, call->reply.length + 1);
     if (!fitted) return true;
     call->reply.body = fitted;

@@ -5,19 +5,11 @@
 
 /* --- room ------------------------------------------------------------------------------------------------------- */
 
-/* Most bytes of a chunk with so many states. */
-static size_t most_bytes(api_media media, const api_lanes *a, size_t states)
-{
-    api_emit measure = {.media = media};
-    size_t   none;
-    api_emit_lanes_states(&measure, a, 0, states, &none);
-    return measure.bytes;
-}
-
 size_t api_gap_room(api_media media, const api_lanes *a)
 {
     size_t whole = a->states / API_CHUNK, left = a->states % API_CHUNK;
-    return (whole > 0 ? whole * most_bytes(media, a, API_CHUNK) : 0) + (left > 0 ? most_bytes(media, a, left) : 0);
+    return (whole > 0 ? whole * api_emit_lanes_room(media, a, API_CHUNK) : 0) +
+           (left > 0 ? api_emit_lanes_room(media, a, left) : 0);
 }
 
 bool api_gaps_begin(api_evaluation *e, bool apart)
@@ -37,7 +29,7 @@ bool api_gap_leave(api_evaluation *e, const api_lanes *a, const char *name)
     api_media   media  = e->call->media;
     api_gap    *g      = &answer->gaps[answer->n_gaps++];
     *g                 = (api_gap){.a = *a, .name = name, .place = e->body.length, .room = api_gap_room(media, a)};
-    g->chunk_room      = most_bytes(media, a, API_CHUNK);
+    g->chunk_room      = api_emit_lanes_room(media, a, API_CHUNK);
     g->length          = api_take(e, answer->pieces * sizeof *g->length);
     if (!g->length) return false;
     memset(g->length, 0, answer->pieces * sizeof *g->length);
@@ -99,9 +91,10 @@ static bool fill_gap(const api_evaluation *e, const api_gap *g, size_t chunk, si
     if (answer->apart && left > g->chunk_room) left = g->chunk_room;
     left -= *length;
     api_buffer piece = {.data = e->body.data + g->place + begin + *length, .capacity = left, .maximum = left};
-    api_emit   out   = api_emit_to(e->call->media, &piece);
-    api_lanes  a     = g->a;
-    a.first          = e->first * e->lanes;
+    api_emit   out;
+    api_emit_to(&out, e->call->media, &piece);
+    api_lanes a = g->a;
+    a.first     = e->first * e->lanes;
     if (e->held) a.at = e->held + (a.at - answer->held);
     if (!api_emit_lanes_states(&out, &a, first, states, &fault)) return fail_not_finite(e, &a, g->name, fault, problem);
     *length += piece.length;

@@ -61,7 +61,8 @@ static void set_seats(run *r, size_t seats, api_problem *problem)
 static bool do_alone(const api_evaluation *e, size_t parts, api_part *work, void *arg)
 {
     for (size_t part = 0; part < parts; part++)
-        if (!api_watch_check(e->input->watch, e->problem) || !work(arg, 0, part, e->problem)) return false;
+        if ((parts > 1 && !api_watch_check(e->input->watch, e->problem)) || !work(arg, 0, part, e->problem))
+            return false;
     return true;
 }
 

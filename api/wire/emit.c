@@ -10,9 +10,13 @@ static bool is_json(const api_emit *e)
     return e->media == API_MEDIA_JSON;
 }
 
-api_emit api_emit_to(api_media media, api_buffer *to)
+void api_emit_to(api_emit *e, api_media media, api_buffer *to)
 {
-    return (api_emit){.media = media, .to = to};
+    e->media  = media;
+    e->to     = to;
+    e->bytes  = 0;
+    e->failed = e->keyed = false;
+    e->depth             = 0;
 }
 
 bool api_emit_done(const api_emit *e)

@@ -1,7 +1,8 @@
 /* emit.h - everything an answer is made of, said once for every encoding: an emitter is told objects, arrays, names
  * and numbers, and writes them as JSON text or as CBOR (RFC 8949).
  *
- *     api_emit e = api_emit_to(media, &buffer);
+ *     api_emit e;
+ *     api_emit_to(&e, media, &buffer);
  *     api_emit_object(&e);
  *     api_emit_key(&e, "mass");
  *     api_emit_number(&e, 9.5);
@@ -30,9 +31,9 @@ typedef struct api_emit {
     } open[API_EMIT_DEPTH];
 } api_emit;
 
-api_emit api_emit_to(api_media media, api_buffer *to);
-bool     api_emit_done(const api_emit *e);   /* everything that began has ended, and nothing failed */
-size_t   api_emit_length(const api_emit *e); /* bytes written or measured */
+void   api_emit_to(api_emit *e, api_media media, api_buffer *to); /* what is not open yet is not cleared */
+bool   api_emit_done(const api_emit *e);   /* everything that began has ended, and nothing failed */
+size_t api_emit_length(const api_emit *e); /* bytes written or measured */
 
 void api_emit_object(api_emit *e); /* begins: a key, its value, a key ... */
 void api_emit_array(api_emit *e);  /* begins */
@@ -83,6 +84,9 @@ typedef struct api_lanes {
 void api_emit_lanes_begin(api_emit *e, const api_lanes *a);
 bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault);
 void api_emit_lanes_end(api_emit *e, const api_lanes *a);
+
+/* Most bytes that a range of so many states takes: exactly those it takes in CBOR. */
+size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states);
 
 /* `values` in row-major sequence: `extent` x ..., rank 1 or more. */
 void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size_t *extent);

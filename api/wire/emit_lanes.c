@@ -93,6 +93,12 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
 
 /* --- CBOR ------------------------------------------------------------------------------------------------------- */
 
+/* A number that is no array: it stands by itself. */
+static bool is_plain(const api_lanes *a)
+{
+    return !a->batched && a->rank == 0;
+}
+
 /* All dimensions of the array, the states first; returns how many. */
 static size_t dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2])
 {
@@ -161,18 +167,28 @@ void api_emit_lanes_begin(api_emit *e, const api_lanes *a)
     }
 }
 
+size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states)
+{
+    size_t n = count_of(a);
+    if (n == 0) return 0;
+    if (media == API_MEDIA_JSON) return states * text_bound(a) + API_NUMBER_ROOM;
+    return is_plain(a) ? 1 + sizeof(double) : states * n * sizeof(double);
+}
+
 bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault)
 {
-    size_t n    = count_of(a);
-    bool   json = e->media == API_MEDIA_JSON, good = true;
-    if (n == 0) return true;
-    if (!json && !a->batched && a->rank == 0) {
-        api_emit_double(e, e->to ? *a->at : 0);
-        good = !e->to || isfinite(*a->at);
-    } else if (!e->to) {
-        e->bytes += json ? states * text_bound(a) + API_NUMBER_ROOM : states * n * sizeof(double);
+    bool good = true;
+    if (!e->to) {
+        e->bytes += api_emit_lanes_room(e->media, a, states);
+    } else if (count_of(a) == 0) {
+        return true;
+    } else if (e->media == API_MEDIA_JSON) {
+        good = write_text(e, a, first, states);
+    } else if (is_plain(a)) {
+        api_emit_double(e, *a->at);
+        good = isfinite(*a->at);
     } else {
-        good = json ? write_text(e, a, first, states) : write_bytes(e, a, first, states);
+        good = write_bytes(e, a, first, states);
     }
     if (good) return true;
     e->failed = true;

@@ -15,7 +15,9 @@ typedef void said(api_emit *e);
 /* What `say` emits; checks that measuring gives as many bytes, or for JSON at least as many. Caller frees b. */
 static void emitted(api_media media, said *say, api_buffer *b)
 {
-    api_emit measure = api_emit_to(media, NULL), write = api_emit_to(media, b);
+    api_emit measure, write;
+    api_emit_to(&measure, media, NULL);
+    api_emit_to(&write, media, b);
     api_buffer_init(b, 1 << 20);
     say(&measure);
     say(&write);
@@ -325,7 +327,9 @@ static void not_finite(void **state)
     for (size_t m = 0; m < 2; m++) {
         api_buffer b;
         api_buffer_init(&b, 1000);
-        api_emit  e = api_emit_to(each[m], &b), f = api_emit_to(each[m], &b);
+        api_emit e, f;
+        api_emit_to(&e, each[m], &b);
+        api_emit_to(&f, each[m], &b);
         api_lanes a     = {.at      = bad,
                            .kernels = dyn_kernels_at(0),
                            .entries = 2,
@@ -347,7 +351,9 @@ static void not_finite(void **state)
 
 static void misuse(void **state)
 {
-    api_emit deep = api_emit_to(API_MEDIA_CBOR, NULL), open = deep, shut = deep;
+    api_emit deep, open, shut;
+    api_emit_to(&deep, API_MEDIA_CBOR, NULL);
+    open = shut = deep;
     for (int i = 0; i < 2 * API_EMIT_DEPTH; i++)
         api_emit_array(&deep);
     for (int i = 0; i < 2 * API_EMIT_DEPTH; i++)
@@ -364,7 +370,8 @@ static void no_room(void **state)
     for (size_t room = 0; room < 40; room++) {
         api_buffer b;
         api_buffer_init(&b, room);
-        api_emit e = api_emit_to(API_MEDIA_CBOR, &b);
+        api_emit e;
+        api_emit_to(&e, API_MEDIA_CBOR, &b);
         twenty_five(&e);
         assert_int_equal(api_emit_done(&e), room >= 29);
         api_buffer_free(&b);
