@@ -1,9 +1,10 @@
 /* identify.c - a robot's parameters from measured motion and torques: the base parameters and how well they are known,
  * what cannot be known, and if asked for all parameters of a robot that could be built. */
-#include "api/model/base_share.h"
+#include "base_share.h"
 #include "consistent.h"
 #include "estimate.h"
 #include "api/evaluation/fields.h"
+#include "api/loops/closed.h"
 #include "api/operations/operation.h"
 #include <math.h>
 #include <string.h>
@@ -117,10 +118,11 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     if (asked->identification->with & API_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
     kernels->regressor(&scene, e->workspace, &columns, 1);
     kernels->inverse_dynamics(&scene, e->workspace, &known, 1);
-    api_measured at = {.regressed = {.regressor = Y, .joint_regressor = joint, .lanes = e->lanes},
-                       .tau       = api_state_block(e, API_TAU, block),
-                       .model_tau = tau,
-                       .weights   = api_state_block(e, API_WEIGHTS, block)};
+    const double *rates = m->loops ? api_closed_qd(e->workspace) : qd;
+    api_measured  at    = {.regressed = {.regressor = Y, .joint_regressor = joint, .rates = rates, .lanes = e->lanes},
+                           .tau       = api_state_block(e, API_TAU, block),
+                           .model_tau = tau,
+                           .weights   = api_state_block(e, API_WEIGHTS, block)};
     return add_states(e, asked, block, &at);
 }
 
@@ -329,12 +331,11 @@ static double once(const api_model *m)
 }
 
 const api_operation api_identify = {
-    .name      = "identify",
-    .tree_only = true,
-    .needs     = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
-    .takes     = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_CONSISTENT) |
-             API_BIT(API_ROTOR),
+    .name  = "identify",
+    .needs = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU),
+    .takes = API_BIT(API_WEIGHTS) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
+             API_BIT(API_CONSISTENT) | API_BIT(API_ROTOR),
     .outputs       = {[BASE_PARAMETERS] = {"base_parameters", true, {API_STRUCTURED}},
                       [PARAMETERS]      = {"parameters", false, {API_STRUCTURED}},
                       [RESIDUAL]        = {"residual", true, {API_STRUCTURED}},
@@ -343,6 +344,7 @@ const api_operation api_identify = {
                       [UNOBSERVABLE]    = {"unobservable", true, {API_STRUCTURED}}},
     .alone         = true,
     .one_by_one    = true,
+    .regresses     = true,
     .weight        = 5,
     .square_weight = 40, /* rows of the triangles */
     .once          = once,

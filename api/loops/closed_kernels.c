@@ -253,7 +253,7 @@ void api_closed_regressor(const dyn_scene *scene, void *ws, const dyn_regressor 
 {
     (void)blocks; /* one */
     api_closed   *c      = ws;
-    size_t        bodies = 10 * c->model->n_bodies, joints = 3 * c->model->n_joints;
+    size_t        bodies = 10 * c->model->n_bodies, joints = 3 * c->model->n_movers;
     dyn_regressor inner   = {.q = c->q, .qd = c->qd, .qdd = c->qdd};
     inner.regressor       = io->regressor ? c->extra : NULL;
     inner.joint_regressor = io->joint_regressor ? c->extra + (io->regressor ? c->nvt * bodies * c->W : 0) : NULL;

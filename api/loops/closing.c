@@ -65,7 +65,9 @@ static size_t tree_entries(const api_evaluation *e, const api_asked *asked, size
 /* What the tree's kernels write before it is projected. */
 static size_t extra_of(const api_evaluation *e, const api_asked *asked)
 {
-    size_t sum = 0;
+    const api_model *m   = e->model;
+    size_t           sum = 0;
+    if (asked->operation->regresses) return m->loops->nv * (10 * m->n_bodies + 3 * m->n_movers);
     for (size_t i = 0; api_has_output(asked->operation, i); i++)
         if (asked->outputs & API_BIT(i)) sum += tree_entries(e, asked, i);
     return sum;

@@ -2,6 +2,7 @@
  * column: what is left of one beside those before it is its diagonal entry in R. */
 #include "base_parameters.h"
 #include "coordinates.h"
+#include "loops.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
 }
 
 /* A multiple of all widths, so that every target samples the same states. */
-static size_t count_states(const api_model *m)
+size_t api_base_states(const api_model *m)
 {
     size_t states = m->nv > 0 ? (STATES_PER_BODY * m->n_bodies + m->nv - 1) / m->nv : 0;
     if (states < STATES_PER_BODY) states = STATES_PER_BODY;
@@ -59,13 +60,13 @@ static size_t count_columns(const api_model *m, unsigned with)
 size_t api_base_bytes(const api_model *m, unsigned with)
 {
     size_t columns = count_columns(m, with), kernel = API_PER_BODY * m->n_bodies + 3 * m->n_movers;
-    return sizeof(double) * (columns * (count_states(m) * m->nv + 2 * columns) + kernel * m->nv * DYN_MAX_LANES);
+    return sizeof(double) * (columns * (api_base_states(m) * m->nv + 2 * columns) + kernel * m->nv * DYN_MAX_LANES);
 }
 
 double api_base_seconds(const api_model *m, unsigned with)
 {
     double columns = (double)count_columns(m, with);
-    return 1e-9 * 2 * columns * columns * (double)(count_states(m) * m->nv);
+    return 1e-9 * 2 * columns * columns * (double)(api_base_states(m) * m->nv);
 }
 
 /* --- sampling --------------------------------------------------------------------------------------------------- */
@@ -92,26 +93,27 @@ static void sample_quaternion(uint64_t *seed, double *q, size_t W)
 }
 
 /* One state; q, qd and qdd are its lanes, entries W apart. */
-static void sample_state(const dyn_model *m, uint64_t *seed, double *q, double *qd, double *qdd, size_t W)
+static void sample_state(const api_model *m, uint64_t *seed, double *q, double *qd, double *qdd, size_t W)
 {
-    for (int i = 0; i < m->nq; i++)
-        q[(size_t)i * W] = uniform(seed, 1);
-    for (size_t b = 0; b < m->n_bodies; b++) {
-        const dyn_body *body = &m->body[b];
-        double         *at   = q + (size_t)body->q * W;
-        if (body->joint == DYN_REVOLUTE && !body->mimic) *at = uniform(seed, 3);
-        int quaternion = api_quaternion_of(body);
+    for (size_t i = 0; i < m->nq; i++)
+        q[i * W] = uniform(seed, 1);
+    for (size_t b = 0; b < m->dyn->n_bodies; b++) {
+        const dyn_body *body  = &m->dyn->body[b];
+        int             place = api_place_of(m, body), quaternion = api_quaternion_of(body);
+        double         *at = q + (size_t)place * W;
+        if (place < 0) continue;
+        if (body->joint == DYN_REVOLUTE && !body->mimic && !m->loops) *at = uniform(seed, 3);
         if (quaternion >= 0) sample_quaternion(seed, at + (size_t)quaternion * W, W);
     }
-    for (int i = 0; i < m->nv; i++) {
-        qd[(size_t)i * W]  = uniform(seed, 2);
-        qdd[(size_t)i * W] = uniform(seed, 3);
+    for (size_t i = 0; i < m->nv; i++) {
+        qd[i * W]  = uniform(seed, 2);
+        qdd[i * W] = uniform(seed, 3);
     }
 }
 
 /* Memory of the kernel, W states wide. */
 typedef struct block {
-    void   *workspace;
+    void   *workspace; /* NULL: there is another */
     double *q, *qd, *qdd, *Y, *joint;
 } block;
 
@@ -120,16 +122,16 @@ static void *take_aligned(size_t bytes)
     return aligned_alloc(DYN_ALIGN, (bytes + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN);
 }
 
-static bool take_block(block *b, const api_model *m, const dyn_kernels *kernels)
+static bool take_block(block *b, const api_model *m, const dyn_kernels *kernels, bool closing)
 {
     size_t lane = (size_t)kernels->lanes * sizeof(double);
-    *b          = (block){.workspace = take_aligned(kernels->workspace_size(m->dyn)),
+    *b          = (block){.workspace = closing ? NULL : take_aligned(kernels->workspace_size(m->dyn)),
                           .q         = take_aligned(m->nq * lane),
                           .qd        = take_aligned(m->nv * lane),
                           .qdd       = take_aligned(m->nv * lane),
                           .Y         = take_aligned(m->nv * API_PER_BODY * m->n_bodies * lane),
                           .joint     = take_aligned(m->nv * 3 * m->n_movers * lane)};
-    return b->workspace && b->q && b->qd && b->qdd && b->Y && b->joint;
+    return (b->workspace || closing) && b->q && b->qd && b->qdd && b->Y && b->joint;
 }
 
 static void free_block(block *b)
@@ -150,26 +152,28 @@ static void copy_state(const api_model *m, const api_regressed *at, samples *s, 
             s->Y[j * s->rows + row + v] = api_parameter_effort(m, at, s->parameter[j], v);
 }
 
-static bool sample(const api_model *m, const dyn_kernels *kernels, samples *s)
+static bool sample(const api_model *m, const dyn_kernels *kernels, const api_base_closing *closing, samples *s)
 {
     size_t    W     = (size_t)kernels->lanes;
     uint64_t  seed  = 1;
     dyn_scene scene = {.model = m->dyn};
     block     b;
     memcpy(scene.gravity, m->dyn->gravity, sizeof scene.gravity);
-    bool taken = take_block(&b, m, kernels);
-    for (size_t first = 0; taken && first < s->states; first += W) {
+    bool good = take_block(&b, m, kernels, closing != NULL);
+    for (size_t first = 0; good && first < s->states; first += W) {
         for (size_t lane = 0; lane < W; lane++)
-            sample_state(m->dyn, &seed, b.q + lane, b.qd + lane, b.qdd + lane, W);
+            sample_state(m, &seed, b.q + lane, b.qd + lane, b.qdd + lane, W);
+        good = !closing || closing->close(closing->arg, &scene, b.q);
+        if (!good) break;
         dyn_regressor io = {.q = b.q, .qd = b.qd, .qdd = b.qdd, .regressor = b.Y, .joint_regressor = b.joint};
-        kernels->regressor(&scene, b.workspace, &io, 1);
+        kernels->regressor(&scene, closing ? closing->workspace : b.workspace, &io, 1);
         for (size_t lane = 0; lane < W; lane++) {
-            api_regressed at = {b.Y, b.joint, W, lane};
+            api_regressed at = {b.Y, b.joint, closing ? closing->rates(closing->arg) : b.qd, W, lane};
             copy_state(m, &at, s, (first + lane) * m->nv);
         }
     }
     free_block(&b);
-    return taken;
+    return good;
 }
 
 /* --- factoring -------------------------------------------------------------------------------------------------- */
@@ -311,9 +315,9 @@ static bool factor(samples *s, api_base *base)
     return ok;
 }
 
-api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, unsigned with)
+api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const api_base_closing *closing, unsigned with)
 {
-    samples   s    = {.states = count_states(m), .columns = count_columns(m, with)};
+    samples   s    = {.states = api_base_states(m), .columns = count_columns(m, with)};
     api_base *base = calloc(1, sizeof *base);
     s.rows         = s.states * m->nv;
     s.parameter    = calloc(s.columns + 1, sizeof *s.parameter);
@@ -323,7 +327,7 @@ api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, unsigned
     if (base) base->parameter = calloc(s.columns + 1, sizeof *base->parameter);
     bool found = base && base->parameter && s.parameter && s.Y && s.length && s.tau;
     if (found) list_columns(m, with, s.parameter);
-    found = found && sample(m, kernels, &s) && factor(&s, base);
+    found = found && sample(m, kernels, closing, &s) && factor(&s, base);
     free(s.parameter);
     free(s.Y);
     free(s.length);

@@ -31,12 +31,24 @@ typedef struct api_base {
     size_t        *without; /* [n_without] parameters without effect */
 } api_base;
 
-/* At the model's own gravity; the same for every target. At most API_BASE_MAX_BODIES bodies. NULL: no memory. The
- * caller frees. */
-api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, unsigned with);
+/* How kernels of a model with loops are asked (closed.h). */
+typedef struct api_base_closing {
+    void *workspace; /* theirs */
+    /* Lanes of steps from home become lanes of coordinates where the loops close. */
+    bool (*close)(void *arg, const dyn_scene *scene, double *q);
+    /* The velocities of the tree when a kernel was asked last, in lanes. */
+    const double *(*rates)(void *arg);
+    void *arg;
+} api_base_closing;
+
+/* At the model's own gravity; the same for every target. At most API_BASE_MAX_BODIES bodies. `closing` is NULL without
+ * loops. NULL: no memory, or loops that were not closed. The caller frees. */
+api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, const api_base_closing *closing,
+                        unsigned with);
 void      api_base_free(api_base *base); /* NULL is fine */
 
-/* What api_base_find takes, about: bytes while it works, and seconds. */
+/* What api_base_find takes, about: bytes while it works, and seconds, but for closing the loops of so many states. */
+size_t api_base_states(const api_model *model);
 size_t api_base_bytes(const api_model *model, unsigned with);
 double api_base_seconds(const api_model *model, unsigned with);
 

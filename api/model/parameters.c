@@ -74,6 +74,7 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
 {
     size_t c;
     int    at;
+    if (m->loops) return true; /* through them */
     if (is_of_body(m, parameter)) {
         at = m->dyn->row_body[parameter / API_PER_BODY];
     } else {
@@ -87,10 +88,11 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
     return false;
 }
 
-/* Rate that friction acts on, per coordinate. */
-static double rate_ratio(const api_model *m, size_t j)
+/* Rate that friction acts on. */
+static double rate_of(const api_model *m, const api_regressed *at, size_t j)
 {
-    return j < m->n_joints ? body_of_mover(m, j)->ratio : 1;
+    const dyn_body *b = body_of_mover(m, j);
+    return at->rates[(size_t)b->v * at->lanes + at->lane] * (j < m->n_joints ? b->ratio : 1);
 }
 
 double api_parameter_effort(const api_model *m, const api_regressed *at, size_t parameter, size_t v)
@@ -102,8 +104,8 @@ double api_parameter_effort(const api_model *m, const api_regressed *at, size_t 
     const double *row = at->joint_regressor + (v * COLUMNS * m->n_movers + COLUMNS * j) * W + at->lane;
     if (c == API_ROTOR_INERTIA) return row[ROTOR * W];
     if (c == API_VISCOUS) return row[VISCOUS * W];
-    double sign = row[COULOMB * W] * rate_ratio(m, j); /* that of the joint's rate */
-    return (c == API_COULOMB_POSITIVE ? sign > 0 : sign < 0) ? row[COULOMB * W] : 0;
+    double rate = rate_of(m, at, j);
+    return (c == API_COULOMB_POSITIVE ? rate > 0 : rate < 0) ? row[COULOMB * W] : 0;
 }
 
 /* --- the model's figures ---------------------------------------------------------------------------------------- */

@@ -24,9 +24,10 @@ bool api_parameter_acts(const api_model *model, size_t parameter, size_t v);
 /* The model's own figures, of all parameters. */
 void api_parameters_of(const api_model *model, double *parameters);
 
-/* One state's regressor as the kernel left it (dyn_regressor): lane `lane` of `lanes`. */
+/* One state's regressor as the kernel left it (dyn_regressor): lane `lane` of `lanes`. `rates` are lanes of the
+ * velocities that the joints have, of a model with loops those of its tree. */
 typedef struct api_regressed {
-    const double *regressor, *joint_regressor;
+    const double *regressor, *joint_regressor, *rates;
     size_t        lanes, lane;
 } api_regressed;
 

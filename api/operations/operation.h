@@ -38,6 +38,7 @@ typedef struct api_operation {
     api_set     tree_outputs;             /* nor these outputs */
     bool        alone;                    /* stands in no `evaluate`: its rows are not those of others */
     bool        one_by_one;               /* evaluates a block at a time: its scratch lanes are many */
+    bool        regresses;                /* asks for regressors, which are no outputs of their own */
     double      weight, square_weight;    /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                            * dynamics costs 1 per body */
     double least_seconds;                 /* that it may take whatever a glance at the request says */

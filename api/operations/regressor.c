@@ -1,6 +1,6 @@
 /* regressor.c - inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor * joint
  * parameters, and the same with the base parameters, fewest that do: tau = base_regressor * base parameters + ... */
-#include "api/model/base_share.h"
+#include "api/identification/base_share.h"
 #include "operation.h"
 #include <string.h>
 
@@ -65,12 +65,12 @@ const api_operation api_regressor = {
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
-    .tree_outputs  = API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR),
     .outputs       = {[REGRESSOR]       = {"regressor", true, {API_NV, API_BODY_PARAMETERS}},
                       [JOINT_REGRESSOR] = {"joint_regressor", false, {API_NV, API_JOINT_PARAMETERS}},
                       [BASE_PARAMETERS] = {"base_parameters", false, {API_STRUCTURED}},
                       [BASE_REGRESSOR]  = {"base_regressor", false, {API_NV, API_BASE_PARAMETERS}}},
     .one_by_one    = true,
+    .regresses     = true,
     .weight        = 4,
     .square_weight = 2,
     .once          = once,

@@ -97,7 +97,7 @@ static void motion_close(motion *at)
 
 static api_regressed regressed(const motion *at)
 {
-    return (api_regressed){.regressor = at->Y, .joint_regressor = at->joint, .lanes = 1};
+    return (api_regressed){.regressor = at->Y, .joint_regressor = at->joint, .rates = at->qd, .lanes = 1};
 }
 
 /* --- parameters ------------------------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static void check_base(const char *document, unsigned with)
 {
     api_model *m    = model_of(document);
     motion     at   = motion_open(m);
-    api_base  *base = api_base_find(m, at.kernels, with);
+    api_base  *base = api_base_find(m, at.kernels, NULL, with);
     size_t     n    = api_parameter_count(m);
     double    *pi = numbers(n), *whole = numbers(m->nv), *grouped = numbers(m->nv);
     uint64_t   seed = 5;
@@ -216,7 +216,7 @@ static void base_parameters_make_the_torques(void **state)
 static void joints_on_one_coordinate(void **state)
 {
     api_model *m     = model_of(ROBOT("fixed"));
-    api_base  *base  = api_base_find(m, dyn_kernels_find("scalar"), API_BASE_FRICTION);
+    api_base  *base  = api_base_find(m, dyn_kernels_find("scalar"), NULL, API_BASE_FRICTION);
     size_t     found = 0;
     assert_non_null(base);
     for (size_t k = 0; k < base->n; k++) {
@@ -460,7 +460,7 @@ static void nothing_fits_better(void **state)
 {
     enum { WITH = API_BASE_ROTORS | API_BASE_FRICTION };
     api_model *m    = model_of(ROBOT("fixed"));
-    api_base  *base = api_base_find(m, dyn_kernels_find("scalar"), WITH);
+    api_base  *base = api_base_find(m, dyn_kernels_find("scalar"), NULL, WITH);
     size_t     n = api_parameter_count(m), nb = base->n;
     double    *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
            *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(api_consistent_scratch(m, base, WITH));

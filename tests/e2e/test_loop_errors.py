@@ -152,7 +152,8 @@ class Requests(Closed):
         self.assertNotIn("inf", self.refused(self.post("five_bar", "energy", platform=far), "loop-open"))
 
     def test_outputs(self):
-        self.refused(self.post("four_bar", "regressor", q=[1], outputs=["regressor", "base_regressor"]), "not-for-loops",
+        motion = {"degree": 3, "duration": 1, "control_points": [[1]] * 5}
+        self.refused(self.post("four_bar", "trajectory", **motion, outputs=["tau", "dtau_dot_dduration"]), "not-for-loops",
                      "/outputs/1")
         self.refused(self.post("two_link", "inverse-dynamics", q=[1, 1], outputs=["tau", "full"]), "bad-value",
                      "/outputs/1")

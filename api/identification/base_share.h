@@ -1,8 +1,8 @@
 /* base_share.h - a model's base parameters for a request: found when they are first asked for, then kept with the model
  * and shared. */
 #pragma once
-#include "base_parameters.h"
 #include "api/evaluation/evaluation.h"
+#include "api/model/base_parameters.h"
 
 /* Those with these joint parameters (a set of API_BASE_...). NULL with a problem: the model is too large, or memory. */
 const api_base *api_base_share(api_evaluation *e, unsigned with);
