@@ -141,8 +141,9 @@ class LoopIdentify(Closed):
             s[name] = [[*row, row[0] + 0.1 * np.sin(i)] for i, row in enumerate(s[name])]
         found = {entry["grouping"]["parameter"]: entry["value"]
                  for entry in self.ask("elastic", "identify", {**self.simulated("elastic", s), **ALL})["base_parameters"]}
-        for key, expected in (("rotor_inertia", 0.02), ("viscous", 0.3), ("coulomb_positive", 0.5), ("coulomb_negative", 0.7)):
-            self.assertAlmostEqual(found[f"left.motor.{key}"], expected, delta=1e-9)
+        for key, expected in (("left.motor.rotor_inertia", 0.02), ("left.motor.viscous", 0), ("left.viscous", 0.3),
+                              ("left.coulomb_positive", 0.5), ("left.coulomb_negative", 0.7)):
+            self.assertAlmostEqual(found[key], expected, delta=1e-9)
         columns = self.ask("elastic", "regressor", {**only(s, *MOTION), "outputs": ["joint_regressor"]})["joint_regressor"]
         self.assertEqual(np.array(columns).shape, (60, 3, 3 * 5))
         self.near([row[2][12:] for row in columns], [[qdd[2], qd[2], np.sign(qd[2])] for qd, qdd in zip(s["qd"], s["qdd"])])
