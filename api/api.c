@@ -1,6 +1,6 @@
 /* api.c - see api.h: the door itself, and the table of resources behind it. */
 #include "call.h"
-#include "api/operations/operation.h"
+#include "api/evaluation/operation.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "api/model/loops.h"
 #include "api/wire/node_read.h"
 #include "api/wire/number.h"
-#include "api/operations/operation.h"
+#include "api/evaluation/operation.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* service.c - what the server says about itself: GET /v1, /livez, /readyz, /openapi.json, /problems/{code}. */
 #include "call.h"
 #include "api/wire/json.h"
-#include "api/operations/operation.h"
+#include "api/evaluation/operation.h"
 #include <string.h>
 
 /* The contract as JSON, from openapi.yaml by the Makefile. */

@@ -1,7 +1,7 @@
 /* answer.c - what an answer is made of: how long it can get, and all of it but the numbers of its arrays (gaps.h). */
 #include "api/loops/closing.h"
 #include "gaps.h"
-#include "api/operations/operation.h"
+#include "operation.h"
 #include "api/loops/platform.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "batch.h"
 #include "api/loops/closing.h"
 #include "api/wire/node_read.h"
-#include "api/operations/operation.h"
+#include "operation.h"
 #include "parts.h"
 #include "window.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* fields.c - the fields of a request: which there may be, which there must be, and the small ones. */
 #include "fields.h"
 #include "api/loops/closing.h"
-#include "api/operations/operation.h"
+#include "operation.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

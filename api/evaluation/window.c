@@ -1,7 +1,7 @@
 /* window.c - see window.h. */
 #include "window.h"
 #include "batch.h"
-#include "api/operations/operation.h"
+#include "operation.h"
 #include <string.h>
 
 /* Less than the caches next to a processor have. */

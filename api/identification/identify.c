@@ -5,7 +5,7 @@
 #include "estimate.h"
 #include "api/evaluation/fields.h"
 #include "api/loops/closed.h"
-#include "api/operations/operation.h"
+#include "api/evaluation/operation.h"
 #include <math.h>
 #include <string.h>
 

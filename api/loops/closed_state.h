@@ -2,7 +2,7 @@
 #pragma once
 #include "closed.h"
 #include "closure.h"
-#include "api/operations/lane_matrix.h"
+#include "api/evaluation/lane_matrix.h"
 
 enum { API_CLOSED_SQUARES = 3, API_CLOSED_WIDES = 8, API_CLOSED_VECTORS = 8 };
 

@@ -3,7 +3,7 @@
 #include "closed.h"
 #include "api/model/coordinates.h"
 #include "api/evaluation/fields.h"
-#include "api/operations/operation.h"
+#include "api/evaluation/operation.h"
 #include "api/evaluation/parts.h"
 #include "platform.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 /* platform.c - see platform.h. */
 #include "platform.h"
 #include "api/evaluation/batch.h"
-#include "api/operations/operation.h"
+#include "api/evaluation/operation.h"
 
 static const char *const parts[API_PLATFORM_PARTS] = {"position", "orientation", "velocity", "acceleration"};
 

@@ -9,7 +9,7 @@
  * that dynamics.h gives for dyn_sensitivity_rate. */
 #include "api/loops/closing.h"
 #include "motion.h"
-#include "api/operations/operation.h"
+#include "api/evaluation/operation.h"
 #include <string.h>
 
 enum {

@@ -14,7 +14,7 @@
  * the sum of squares of N and N m; the motion is the same for all of them. */
 #pragma once
 #include "api/evaluation/fields.h"
-#include "operation.h"
+#include "api/evaluation/operation.h"
 
 enum { API_MOST_HELD = 32 };
 

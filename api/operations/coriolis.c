@@ -1,5 +1,5 @@
 /* coriolis.c - the Coriolis matrix C with dM/dt - 2 C skew, and its Christoffel symbols. */
-#include "operation.h"
+#include "api/evaluation/operation.h"
 
 enum { CORIOLIS_MATRIX, CHRISTOFFEL };
 

@@ -9,7 +9,7 @@
  *
  * and in the end  dtau = H + sum dtau/dW_k dW_k. */
 #include "ground_request.h"
-#include "operation.h"
+#include "api/evaluation/operation.h"
 #include <string.h>
 
 enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 7, D_FOOT_WRENCHES = 10, DTAU = 13 };

@@ -2,7 +2,7 @@
  * free coordinates, forward dynamics finds the qdd of these first, the others being driven. */
 #include "api/loops/closing.h"
 #include "free_coordinates.h"
-#include "operation.h"
+#include "api/evaluation/operation.h"
 #include <string.h>
 
 enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };

@@ -1,5 +1,5 @@
 /* mass_matrix.c - M(q), rotor inertia included, and its inverse. */
-#include "operation.h"
+#include "api/evaluation/operation.h"
 
 enum { MASS_MATRIX, INVERSE };
 

@@ -1,5 +1,5 @@
 /* sensitivity.c - derivatives of inverse dynamics with respect to all that enters it. */
-#include "operation.h"
+#include "api/evaluation/operation.h"
 
 enum {
     DTAU_DQ,

@@ -6,7 +6,7 @@
  * h being the bias. Kernels compute M, J, Jdot and h in lanes; task_inertia.c the rest, one state at a time, so that a
  * state has the same bits alone and in a batch. */
 #include "api/evaluation/frame_fields.h"
-#include "operation.h"
+#include "api/evaluation/operation.h"
 #include <string.h>
 
 enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CONDITION };

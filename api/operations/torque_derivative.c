@@ -1,5 +1,5 @@
 /* torque_derivative.c - tau and its time derivative, and the same of the wrenches in the joints. */
-#include "operation.h"
+#include "api/evaluation/operation.h"
 
 enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES };
 

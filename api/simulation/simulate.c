@@ -1,5 +1,5 @@
 /* simulate.c - motions that follow from torques or from a controller, with their energies and the work done. */
-#include "api/operations/operation.h"
+#include "api/evaluation/operation.h"
 #include "simulation.h"
 
 enum {

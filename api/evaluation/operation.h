@@ -3,7 +3,7 @@
  * An operation says in its constant which fields it takes and what it returns; reading the request, laying the
  * states out in lanes, sizing and writing the answer follow from that alone. Its own code calls a kernel. */
 #pragma once
-#include "api/evaluation/evaluation.h"
+#include "evaluation.h"
 
 /* Extents that depend on the model or the request. */
 enum {
