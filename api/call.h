@@ -9,6 +9,7 @@
 #include "negotiate.h"
 #include "api/model/registry.h"
 #include "route.h"
+#include "watch.h"
 #include "api/memory/scratch.h"
 #include "api/document/urdf.h"
 
@@ -101,12 +102,6 @@ void api_reply_problem(api_call *call, const api_problem *problem) __attribute__
 /* Claims from the common budget until the call ends, or until given back; a problem (503) when it does not fit. */
 bool api_claim(api_call *call, size_t bytes, api_problem *problem);
 void api_unclaim(api_call *call, size_t bytes);
-
-uint64_t api_now(void); /* ns on CLOCK_MONOTONIC */
-
-/* False with a problem when the client is gone or the deadline has passed, now or at `time`. `watch` may be NULL. */
-bool api_watch_check(const api_watch *watch, api_problem *problem);
-bool api_watch_check_at(const api_watch *watch, uint64_t time, api_problem *problem);
 
 /* The handlers that the table of resources names, by file. */
 api_handler api_get_service;                                                 /* service.c */

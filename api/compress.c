@@ -1,6 +1,6 @@
 /* compress.c - see compress.h. The fastest levels: digits do not repeat, so that more effort gains little. */
 #include "compress.h"
-#include "call.h"
+#include "watch.h"
 #include <zlib.h>
 #include <zstd.h>
 
