@@ -104,28 +104,22 @@ LANE_INLINE composite composite_add(composite a, composite b)
     return (composite){sym3_add(a.E, b.E), add(a.h, b.h)};
 }
 
-/* Composites are made leaves first. `handed` is what body i + 1 hands its parent if that is body i; what others hand a
- * body is summed in `forked` [n_bodies]. Both are cleared before. */
-static inline composite composites_clear(const dyn_model *m, composite *forked)
-{
-    const composite nothing = {sym3_of((const double[6]){0}), vec3_zero()};
-    for (size_t i = 0; m->branched && i < m->n_bodies; i++)
-        forked[i] = nothing;
-    return nothing;
-}
-
-/* The composite of body i, all bodies after it being done. */
+/* The composite of body i, all bodies after it being done. `handed` is what body i + 1 hands its parent if that is body
+ * i; what others hand a body is summed in `forked` [n_bodies], which the first of them begins. */
 LANE_INLINE composite composite_next(const dyn_model *m, const joint_at *at, composite *forked, composite *handed,
-                                     size_t i)
+                                     size_t i, const bool branched)
 {
     const dyn_body *b   = &m->body[i];
     composite       own = {sym3_of(b->grouped.E), vec3_of(b->grouped.h)};
-    if (i + 1 < m->n_bodies && b[1].parent == (int)i) own = composite_add(own, *handed);
-    if (b->forks) own = composite_add(own, forked[i]);
-    if (b->parent == DYN_WORLD) return own;
+    if (i + 1 < m->n_bodies && (!branched || b[1].parent == (int)i)) own = composite_add(own, *handed);
+    if (branched && b->forks) own = composite_add(own, forked[i]);
+    if (branched ? b->parent == DYN_WORLD : i == 0) return own;
     *handed = own;
     BODY_FORMS(b, composite_form, b, at[i], handed, b->grouped_mass)
-    if (b->parent != (int)i - 1) forked[b->parent] = composite_add(forked[b->parent], *handed);
+    if (branched && b->parent != (int)i - 1) {
+        composite *to = &forked[b->parent];
+        *to           = b->first ? *handed : composite_add(*to, *handed);
+    }
     return own;
 }
 

@@ -68,9 +68,11 @@ typedef struct dyn_forward_dynamics {
 
 typedef struct dyn_mass_matrix {
     const double *q;
-    double       *mass_matrix; /* nv x nv, full, rotor inertia included; must not be NULL */
-    double       *inverse;     /* nv x nv */
-    double       *singular;    /* 1: body whose pivot was zero but for rounding, or -1; set when `inverse` is asked */
+    bool          zeros_stand; /* `mass_matrix` holds those of other states of this model already: what is zero in every
+                                * state, as between coordinates of different branches, is not written again */
+    double *mass_matrix;       /* nv x nv, full, rotor inertia included; must not be NULL */
+    double *inverse;           /* nv x nv */
+    double *singular;          /* 1: body whose pivot was zero but for rounding, or -1; set when `inverse` is asked */
 } dyn_mass_matrix;
 
 typedef struct dyn_bias {
@@ -119,6 +121,7 @@ typedef struct dyn_torque_derivative {
  * p += R e_v, R <- R exp(e_w). Components of wrenches (in their named axes) and their points are held. */
 typedef struct dyn_sensitivity {
     const double *q, *qd, *qdd, *wrenches;
+    bool          zeros_stand;                    /* in the first three results: see dyn_mass_matrix */
     double       *dtau_dq, *dtau_dqd, *dtau_dqdd; /* nv x nv; must not be NULL. dtau_dqdd is the mass matrix */
     double       *djoint_wrenches_dq, *djoint_wrenches_dqd, *djoint_wrenches_dqdd; /* n_rows x 6 x nv */
     double       *dtau_dwrench;                                                    /* n_wrenches x nv x 6 */

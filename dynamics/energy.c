@@ -118,9 +118,9 @@ static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *co
         com_jacobian[e] = lane_of(0);
     for (int e = 0; matrix && e < 6 * m->nv; e++)
         matrix[e] = lane_of(0);
-    composite handed = composites_clear(m, ws->of);
+    composite handed;
     for (size_t i = m->n_bodies; i-- > 0;)
-        ws->of[i] = composite_next(m, ws->at, ws->of, &handed, i);
+        ws->of[i] = composite_next(m, ws->at, ws->of, &handed, i, m->branched);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (!dyn_joint_turns_freely(b->joint)) {

@@ -32,7 +32,7 @@ size_t LANE_NAME(mass_matrix_size)(const dyn_model *m)
 /* What a model's tree asks of the matrix; a constant of the inlined text. */
 typedef enum layout {
     CHAIN, /* every body hangs on the one before it: every entry is written once */
-    TREE,  /* coordinates of different branches have nothing to do with each other */
+    TREE,  /* coordinates of different branches have nothing to do with each other: their entries are not written */
     SHARED /* mimics: several pairs of joints meet in one entry, and one of one coordinate counts twice on its diagonal
             */
 } layout;
@@ -44,13 +44,6 @@ LANE_INLINE void put_pair(lane *M, size_t nv, size_t i, size_t j, lane x, const 
     M[j * nv + i] = of == SHARED ? M[j * nv + i] + x : x;
 }
 
-/* Coordinates from..to-1 are on other branches than v. */
-LANE_INLINE void put_zeros(lane *M, size_t nv, size_t v, size_t from, size_t to)
-{
-    for (size_t k = from; k < to; k++)
-        put_pair(M, nv, v, k, lane_of(0), TREE);
-}
-
 /* n.z after the way to a parent that turns about the ground's axis: all that such a joint needs. */
 LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wrench *w, lane *moment,
                                       dyn_joint_kind joint, dyn_turn turn)
@@ -60,12 +53,17 @@ LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wren
     *moment = at_parent.n.z;
 }
 
-/* S^T F of a joint that turns freely: its coordinates' entries of column v. */
-LANE_INLINE void free_entries(const dyn_body *b, lane *M, size_t nv, size_t v, wrench F, const layout of)
+/* S^T F of a joint of any kind: its coordinates' entries of column v. */
+LANE_INLINE void entries(const dyn_body *b, lane *M, size_t nv, size_t v, wrench F, const layout of)
 {
     const lane along[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
-    for (int k = joint_first_axis(b), j = b->v; k < 6; k++, j++)
-        put_pair(M, nv, (size_t)j, v, along[k], of);
+    size_t     j        = (size_t)b->v;
+    if (!dyn_joint_turns_freely(b->joint)) {
+        put_pair(M, nv, j, v, coordinate_effort(b, b->joint == DYN_PRISMATIC ? F.f.z : F.n.z), of);
+        return;
+    }
+    for (int k = joint_first_axis(b); k < 6; k++, j++)
+        put_pair(M, nv, j, v, along[k], of);
 }
 
 /* M_ij = S_j^T F for coordinate v of joint i and every joint j on the way to the base. */
@@ -74,26 +72,28 @@ LANE_INLINE void column_to_base(const dyn_model *m, const workspace *ws, int i, 
 {
     const dyn_body *b  = &m->body[i];
     const joint_at *at = &ws->at[i];
-    size_t          nv = (size_t)m->nv, done = (size_t)b->v;
-    while (b->parent != DYN_WORLD) {
+    const size_t    nv = (size_t)m->nv;
+    size_t          j  = (size_t)b->v;
+    lane            first;
+    while (b->above != DYN_ABOVE_WORLD) {
         const dyn_body *p = of == CHAIN ? b - 1 : &m->body[b->parent];
-        lane            effort;
-        if (is_first(p)) {
-            BODY_FORMS(b, moment_to_first_form, b, *at, &F, &effort)
-        } else {
+        if (b->above == DYN_ABOVE_ANY) {
             BODY_FORMS(b, wrench_to_parent_form, b, *at, &F)
-            effort = p->joint == DYN_PRISMATIC ? F.f.z : F.n.z;
+            entries(p, M, nv, v, F, of);
+            j = (size_t)p->v;
+        } else {
+            j = of == CHAIN ? j - 1 : (size_t)p->v;
+            if (b->above == DYN_ABOVE_FIRST) {
+                BODY_FORMS(b, moment_to_first_form, b, *at, &F, &first)
+                put_pair(M, nv, j, v, first, of);
+                return;
+            }
+            BODY_FORMS(b, wrench_to_parent_form, b, *at, &F)
+            put_pair(M, nv, j, v, F.n.z, of);
         }
         at = of == CHAIN ? at - 1 : &ws->at[b->parent];
         b  = p;
-        if (of == TREE) put_zeros(M, nv, v, (size_t)(b->v + dyn_joint_nv(b->joint)), done);
-        done = (size_t)b->v;
-        if (dyn_joint_turns_freely(b->joint))
-            free_entries(b, M, nv, v, F, of);
-        else
-            put_pair(M, nv, done, v, coordinate_effort(b, effort), of);
     }
-    if (of == TREE) put_zeros(M, nv, v, 0, done);
 }
 
 /* M_ii = S_i^T F + rotor, and the rest of the column. */
@@ -141,10 +141,10 @@ LANE_APART void free_columns(const dyn_model *m, const workspace *ws, int i, con
 /* A column as soon as its composite is there: its chain of hops then overlaps with the next composite. */
 LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, const layout of)
 {
-    composite handed = composites_clear(m, ws->forked);
+    composite handed;
     for (size_t i = m->n_bodies; i-- > 0;) {
         const dyn_body *b = &m->body[i];
-        composite       c = composite_next(m, ws->at, ws->forked, &handed, i);
+        composite       c = composite_next(m, ws->at, ws->forked, &handed, i, of != CHAIN);
         if (dyn_joint_turns_freely(b->joint)) {
             const composite whole = c; /* a copy: the other stays in registers */
             free_columns(m, ws, (int)i, &whole, M, of);
@@ -154,16 +154,15 @@ LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, c
     }
 }
 
-static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M)
+static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M, bool zeros_stand)
 {
-    if (m->coupled) {
-        memset(M, 0, (size_t)m->nv * (size_t)m->nv * sizeof *M);
+    if (m->coupled || (m->branched && !zeros_stand)) memset(M, 0, (size_t)m->nv * (size_t)m->nv * sizeof *M);
+    if (m->coupled)
         matrix_form(m, ws, M, SHARED);
-    } else if (m->branched) {
+    else if (m->branched)
         matrix_form(m, ws, M, TREE);
-    } else {
+    else
         matrix_form(m, ws, M, CHAIN);
-    }
 }
 
 void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass_matrix *io, size_t blocks)
@@ -175,7 +174,7 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
     for (size_t block = 0; block < blocks; block++) {
         lane *M = block_out(io->mass_matrix, block, nv * nv), *inverse = block_out(io->inverse, block, nv * nv);
         joints_place(m, block_in(io->q, block, nq), ws.at);
-        mass_matrix(m, &ws, M);
+        mass_matrix(m, &ws, M, io->zeros_stand);
         if (!inverse) continue;
         lane singular = factor_make(m, &ws.factor, M);
         if (io->singular) *block_out(io->singular, block, 1) = singular;

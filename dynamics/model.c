@@ -205,6 +205,15 @@ static void note_kinds(dyn_body *b)
     b->bare = !freely && !b->geared && !b->rough && !b->sprung && b->rotor_inertia == 0;
 }
 
+/* See dyn_above; the parent itself is before its children. */
+static dyn_above above_of(const dyn_body *body, int parent)
+{
+    if (parent == DYN_WORLD) return DYN_ABOVE_WORLD;
+    const dyn_body *p = &body[parent];
+    if (p->joint != DYN_REVOLUTE || p->geared) return DYN_ABOVE_ANY;
+    return p->parent == DYN_WORLD ? DYN_ABOVE_FIRST : DYN_ABOVE_TURNS;
+}
+
 /* What is summed or known only from the whole tree. */
 static void finish(dyn_model *m, dyn_body *body)
 {
@@ -216,6 +225,7 @@ static void finish(dyn_model *m, dyn_body *body)
         body[i].leaf           = true;
         body[i].forks          = false;
         note_kinds(&body[i]);
+        body[i].above = above_of(body, body[i].parent);
         m->mass += body[i].mass;
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {

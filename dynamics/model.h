@@ -140,6 +140,15 @@ typedef enum dyn_turn {
 
 enum { DYN_FORM_FREE = 10 }; /* see dyn_body.form */
 
+/* What moves what a body hangs on, in the terms of a wrench that goes on to it. */
+typedef enum dyn_above {
+    DYN_ABOVE_WORLD, /* nothing */
+    DYN_ABOVE_FIRST, /* a revolute joint on the world at the rate of its coordinate: takes n.z, and the rest ends there
+                      */
+    DYN_ABOVE_TURNS, /* any other such joint: takes n.z */
+    DYN_ABOVE_ANY    /* another one */
+} dyn_above;
+
 /* A turn about z. */
 typedef enum dyn_quarter { DYN_QUARTER_NONE, DYN_QUARTER_PLUS, DYN_QUARTER_MINUS } dyn_quarter;
 
@@ -156,6 +165,7 @@ typedef struct dyn_body {
     int            parent; /* earlier body, or DYN_WORLD */
     dyn_joint_kind joint;  /* none FIXED */
     dyn_turn       turn;
+    dyn_above      above;   /* of the parent's joint */
     int            form;    /* joint's and turn's kind in one number, for BODY_FORMS in joint.h */
     unsigned       offsets; /* DYN_ALONG_x where p_pc is not zero */
     bool           leaf;    /* no body hangs on it */

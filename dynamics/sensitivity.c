@@ -193,22 +193,6 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
 
 /* --- the kernel ---------------------------------------------------------------------------------------------- */
 
-/* Entries of coordinate v of body i with those before it that are on other branches. */
-LANE_APART void put_zeros(const dyn_model *m, const results *out, size_t i, size_t v)
-{
-    const size_t    nv   = (size_t)m->nv;
-    const lane      zero = lane_of(0);
-    const dyn_body *b    = &m->body[i];
-    for (size_t to = (size_t)b->v; to > 0; to = b ? (size_t)b->v : 0) {
-        b           = b->parent == DYN_WORLD ? NULL : &m->body[b->parent];
-        size_t from = b ? (size_t)(b->v + dyn_joint_nv(b->joint)) : 0;
-        for (size_t k = from; k < to; k++) {
-            out->dq[v * nv + k] = out->dqd[v * nv + k] = out->dqdd[v * nv + k] = zero;
-            out->dq[k * nv + v] = out->dqd[k * nv + v] = out->dqdd[k * nv + v] = zero;
-        }
-    }
-}
-
 /* From a dof's own body to the base: entries with every dof on the way. The change stays in registers; what is rarely
  * asked for gets a copy. */
 LANE_INLINE void to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va, change c,
@@ -259,7 +243,6 @@ static void joint_dof(const dyn_model *m, const workspace *ws, const results *ou
     put_joint_row(out, own, m->coupled, b, &ws->body[i], &c, held);
     put_at(out->dqdd + own, t, m->coupled);
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
-    if (m->branched && !m->coupled) put_zeros(m, out, i, v);
     to_base(m, ws, out, i, v, c, held, joint_wrenches);
 }
 
@@ -277,7 +260,6 @@ static void free_dofs(const dyn_model *m, const workspace *ws, const results *ou
         for (int n = joint_first_axis(b), j = b->v; n < 6; n++, j++)
             put(m, out->dqdd, v, (size_t)j, t[n]);
         if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
-        if (m->branched && !m->coupled) put_zeros(m, out, i, v);
         to_base(m, ws, out, i, v, c, held, joint_wrenches);
     }
 }
@@ -299,10 +281,12 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     }
 }
 
-static void clear_results(const dyn_model *m, const results *out)
+/* Of the matrices by q, qd, qdd: with mimics pairs of joints add up in one entry, and elastic joints add to what is
+ * between branches; else the latter's entries are zero always. */
+static void clear_results(const dyn_model *m, const results *out, bool zeros_stand)
 {
     size_t nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;
-    if (m->coupled) { /* pairs of joints add up */
+    if (m->coupled || (m->branched && (m->n_couplings > 0 || !zeros_stand))) {
         clear(out->dq, nv * nv);
         clear(out->dqd, nv * nv);
         clear(out->dqdd, nv * nv);
@@ -329,7 +313,7 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
                               block_out(io->dtau_dqdd, block, nv * nv),      block_out(io->djoint_wrenches_dq, block, nj),
                               block_out(io->djoint_wrenches_dqd, block, nj), block_out(io->djoint_wrenches_dqdd, block, nj),
                               block_out(io->dtau_dgravity, block, nv * 3)};
-        clear_results(m, &out);
+        clear_results(m, &out, io->zeros_stand);
         joints_place(m, q, ws.at);
         spatial_states(scene, ws.at, qd, qdd, ws.body);
         if (values) {

@@ -438,6 +438,60 @@ static void test_results_do_not_depend_on_what_else_is_asked(void **state)
     }
 }
 
+/* One matrix of all rows, evaluated where results are said to stand already, beside another that is written whole. What
+ * is left as the memory was (rows.c: all bits set) is zero in every state; how much of it there is. */
+static size_t left_standing(const trial *t, const double *standing, const double *whole)
+{
+    size_t left = 0, n = t->nv * t->nv;
+    for (size_t i = 0; i < t->rows * n; i++) {
+        const uint64_t untouched = UINT64_MAX;
+        const double   zero      = 0;
+        bool           same      = memcmp(&standing[i], &untouched, sizeof untouched) == 0;
+        left += same;
+        assert_memory_equal(&whole[i], same ? &zero : &standing[i], sizeof zero);
+    }
+    return left;
+}
+
+/* Where zeros stand, all else gets the same bits. */
+static void test_zeros_that_stand(void **state)
+{
+    size_t left[2] = {0};
+    for (uint64_t seed = 1; seed <= 4 * ROBOTS; seed++) {
+        trial   t     = trial_make(seed, 11);
+        results whole = allocate(&t), standing = allocate(&t);
+        for (size_t target = 0; dyn_kernels_at(target); target++) {
+            const dyn_kernels *k      = dyn_kernels_at(target);
+            results           *each[] = {&whole, &standing};
+            for (int stand = 0; stand < 2; stand++) {
+                const results *r = each[stand];
+                rows_mass_matrix(
+                    k, &t.scene, t.rows,
+                    (dyn_mass_matrix){
+                        .q = t.q, .zeros_stand = stand, .mass_matrix = r->mass_matrix, .inverse = r->inverse});
+                rows_sensitivity(k, &t.scene, t.rows,
+                                 (dyn_sensitivity){.q           = t.q,
+                                                   .qd          = t.qd,
+                                                   .qdd         = t.qdd,
+                                                   .wrenches    = t.wrenches,
+                                                   .zeros_stand = stand,
+                                                   .dtau_dq     = r->dtau_dq,
+                                                   .dtau_dqd    = r->dtau_dqd,
+                                                   .dtau_dqdd   = r->dtau_dqdd});
+            }
+            assert_memory_equal(standing.inverse, whole.inverse, t.rows * t.nv * t.nv * sizeof(double));
+            left[0] += left_standing(&t, standing.mass_matrix, whole.mass_matrix);
+            left[1] += left_standing(&t, standing.dtau_dqdd, whole.dtau_dqdd);
+            left_standing(&t, standing.dtau_dq, whole.dtau_dq);
+            left_standing(&t, standing.dtau_dqd, whole.dtau_dqd);
+        }
+        free_results(&whole);
+        free_results(&standing);
+        trial_free(&t);
+    }
+    assert_true(left[0] > 0 && left[1] > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_threads_at_once),
         cmocka_unit_test(test_results_do_not_depend_on_what_else_is_asked),
+        cmocka_unit_test(test_zeros_that_stand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
