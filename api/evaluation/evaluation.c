@@ -196,6 +196,7 @@ static bool pass_chunk(void *arg, size_t place, size_t part, api_problem *proble
         if (!api_batch_read_blocks(e, e->first, last) || !evaluate_blocks(e, e->first, last) ||
             !api_answer_fill(e, part, e->first, last, problem))
             return false;
+        e->stands = e->stands || last - e->first == e->window;
     }
     return true;
 }

@@ -115,6 +115,7 @@ typedef struct api_evaluation {
     size_t             chunk;   /* blocks between two looks at the watch */
     size_t             window;  /* blocks that lanes hold, */
     size_t             first;   /* which begin with this one */
+    bool               stands;  /* a window of results is there: zeros of every state need no writing */
     double            *held;    /* lanes of a window, with room for a block's rows behind (window.h); NULL: all states
                                  * are held, wherever */
     size_t             entries, entries_held; /* of a state in it: that there are, and that are in use */

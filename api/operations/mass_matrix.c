@@ -14,6 +14,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     double         *M = api_result_block(e, asked, MASS_MATRIX, block), *singular = asked->spare;
     dyn_mass_matrix io = {
         .q           = api_state_block(e, API_Q, block),
+        .zeros_stand = M && e->stands,
         .mass_matrix = M ? M : api_behind(e, asked->spare, 1, blocks),
         .inverse     = api_result_block(e, asked, INVERSE, block),
         .singular    = singular,

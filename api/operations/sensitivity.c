@@ -45,6 +45,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
           .qd                   = api_state_block(e, API_QD, block),
           .qdd                  = api_state_block(e, API_QDD, block),
           .wrenches             = api_wrench_block(e, block),
+          .zeros_stand          = e->stands,
           .dtau_dq              = api_result_or_spare(e, asked, DTAU_DQ, block, &next),
           .dtau_dqd             = api_result_or_spare(e, asked, DTAU_DQD, block, &next),
           .dtau_dqdd            = api_result_or_spare(e, asked, DTAU_DQDD, block, &next),

@@ -1,4 +1,5 @@
-/* passes.c - every kernel on every output it is asked for by default, with what it reads and where it writes. */
+/* passes.c - every kernel on every output it is asked for by default, with what it reads and where it writes: as in the
+ * windows of a batch but for its first one, where zeros of every state stand already. */
 #include "passes.h"
 
 static void inverse_dynamics(void *what)
@@ -30,8 +31,13 @@ static void sensitivity(void *what)
 {
     const workload *f  = what;
     const states   *s  = &f->states;
-    dyn_sensitivity io = {
-        .q = s->q, .qd = s->qd, .qdd = s->qdd, .dtau_dq = s->out[0], .dtau_dqd = s->out[1], .dtau_dqdd = s->out[2]};
+    dyn_sensitivity io = {.q           = s->q,
+                          .qd          = s->qd,
+                          .qdd         = s->qdd,
+                          .zeros_stand = true,
+                          .dtau_dq     = s->out[0],
+                          .dtau_dqd    = s->out[1],
+                          .dtau_dqdd   = s->out[2]};
     f->kernels->sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
@@ -85,7 +91,7 @@ static void forward_dynamics(void *what)
 static void mass_matrix(void *what)
 {
     const workload *f  = what;
-    dyn_mass_matrix io = {.q = f->states.q, .mass_matrix = f->states.out[0]};
+    dyn_mass_matrix io = {.q = f->states.q, .zeros_stand = true, .mass_matrix = f->states.out[0]};
     f->kernels->mass_matrix(&f->scene, f->states.workspace, &io, f->blocks);
 }
 

@@ -80,6 +80,25 @@ class Windows(unittest.TestCase):
                     self.assertEqual(row_of(answer, row), one, (size, row))
             self.assertIsNone(server.stop())
 
+    def test_zeros_of_other_branches(self):
+        """They stand in the lanes from the first window on."""
+        whole = states(600)
+        asked = {"mass-matrix": {}, "sensitivity": {"outputs": ["dtau_dq", "dtau_dqdd"]}}
+        for workers in ("1", "3"):
+            client = self.serve("--workers", workers).client(120)
+
+            def ask(state):
+                request = {**state, "operations": asked}
+                return client.post("/v1/models/branched/evaluate", json.dumps(request)).json()
+
+            batch = ask({name: whole[name] for name in ("q", "qd", "qdd")})
+            zeros = sum(x == 0 for line in batch["mass-matrix"]["mass_matrix"][0] for x in line)
+            self.assertGreater(zeros, 0)
+            for row in (0, 7, 8, 300, 511, 512, 599):
+                alone = {name: whole[name][row] for name in ("q", "qd", "qdd")}
+                self.assertEqual({name: row_of(answer, row) for name, answer in batch.items()},
+                                 ask(alone), (workers, row))
+
     def test_many_frames_in_another_order(self):
         """An object of more members than fit its first head in CBOR moves, with the arrays in it."""
         server = self.serve("--workers", "2")
