@@ -1,73 +1,15 @@
 """Every error of the contract that these resources can give, provoked; and afterwards the server still answers."""
-import http.client
 import json
-import sys
 
 import tap
-from harness import ServerCase
-from samples import branched, chain, pendulum, slider
+from errors import ErrorCase, whole_run_shows
+from samples import branched, chain
 
 INF = "1e999"
 
-# Codes that this file does not provoke, and who does.
-ELSEWHERE = {
-    "bad-json": "test_syntax.py", "bad-cbor": "test_cbor_requests.py", "bad-xml": "test_urdf.py",
-    "bad-request": "test_http.py, where the framing is broken",
-    "request-timeout": "test_http.py, slow peers", "uri-too-long": "test_http.py", "headers-too-large": "test_http.py",
-    "precondition-failed": "test_models.py", "queue-full": "test_overload.py", "deadline-passed": "test_overload.py",
-    "memory-full": "test_overload.py", "draining": "test_process.py", "not-ready": "seen only while models load",
-    "contradictory-contacts": "test_contact.py", "store-failed": "test_store.py", "internal-error": "a defect by definition"}
-seen, documented = set(), set()
-
-
-def codes_in(value):
-    """Every member of every enumeration of `code` in the contract."""
-    if isinstance(value, list):
-        return set().union(*map(codes_in, value))
-    if not isinstance(value, dict):
-        return set()
-    here = value.get("code", {})
-    found = set(here.get("enum", ())) if isinstance(here, dict) else set()
-    return found.union(*map(codes_in, value.values()))
-
 
 def tearDownModule():
-    if len(sys.argv) == 1:      # only a whole run can show it
-        assert documented, "the contract lists no codes"
-        missing = documented - seen - set(ELSEWHERE)
-        assert not missing, f"never provoked: {sorted(missing)}"
-
-
-class ErrorCase(ServerCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for name, document in (("arm", branched()), ("free", branched("floating")), ("slider", slider()),
-                               ("pendulum", pendulum())):
-            cls.client.put("/v1/models/" + name, document)
-        documented.update(codes_in(cls.client.get("/openapi.json").json()))
-
-    def assertProblem(self, *arguments, **named):
-        problem = super().assertProblem(*arguments, **named)
-        seen.add(problem["code"])
-        return problem
-
-    def tearDown(self):
-        """Still there, and still right."""
-        answer = self.client.post("/v1/models/slider/inverse-dynamics", {"q": [0], "qdd": [2]})
-        self.assertEqual((answer.status, answer.json()), (200, {"tau": [2]}))
-
-    def refused(self, path, request, status=422, pointer=None, row=None, method="POST", says=(), **headers):
-        """Refused with that status, a documented code, and a detail that holds each text of `says`."""
-        answer = self.client.request(method, path, request, {k.replace("_", "-"): v for k, v in headers.items()})
-        problem = {}
-        with self.subTest(path=path, request=str(request)[:200]):
-            problem = self.assertProblem(answer, status, pointer, row)
-            explained = self.client.get(problem["type"])
-            self.assertEqual(explained.status, 200, f"{problem['type']} is not explained")
-            for text in [says] if isinstance(says, str) else says:
-                self.assertIn(text, problem["detail"])
-            return problem
+    whole_run_shows("test_errors.py")
 
 
 class Requests(ErrorCase):
@@ -255,7 +197,8 @@ class Requests(ErrorCase):
                                 "frames": [{"name": "a", "link": "rod", "xyz": [2, 0, 0]}, {"name": "b", "link": "right", "xyz": [1, 0, 0]}],
                                 "loops": [{"name": "pin", "frame_a": "a", "frame_b": "b", "type": "spherical"}]})
         self.bad({"q": [0]}, "/q", model="flat", operation="mass-matrix", says="passive")
-        self.bad({"q": [0], "outputs": ["base_parameters"]}, "/outputs/0", model="flat", operation="regressor", says="loops")
+        self.bad({"q": [0], "outputs": ["base_parameters"]}, model="flat", operation="regressor", says="loops")
+        self.bad({"q": [1]}, model="four_bar", operation="ground-reaction", says="loops")
 
     def test_ground(self):
         """An arm on a pedestal asks nothing of the ground that six coordinates could bear; a body that falls asks nothing."""
@@ -407,144 +350,6 @@ class Documents(ErrorCase):
                 answer = self.client.put("/v1/models/big", {"links": links})
                 self.assertIn(answer.status, (200, 201, 413), answer)
         self.client.delete("/v1/models/big")
-
-
-class Heads(ErrorCase):
-    PATH = "/v1/models/slider/inverse-dynamics"
-    REQUEST = '{"q":[0]}'
-
-    def test_not_found(self):
-        for path in ("/v2", "/v1/", "/v1/model", "/v1/models/none", "/v1/models/none/document", "/v1/models/slider/",
-                     "/v1/models/slider/document/x", "/v1//models", "/%2fv1", "/v1%2fmodels", "/v1/models/%00",
-                     "/v1/models/a%", "/v1/models/slider%00", "/problems/none", "/problems", "/v1/models/..%2fx",
-                     "/v1/models/slider/../slider", "//"):
-            self.refused(path, None, 404, method="GET")
-        for path in ("/v1/models/none/mass-matrix", "/v1/models/slider/no-such-operation",
-                     "/v1/models/slider/Mass-Matrix"):
-            self.refused(path, "{}", 404)
-        self.refused("/v1/models/none", None, 404, method="DELETE")
-
-    def test_unknown_method(self):
-        for method in ("BREW", "PROPFIND", "get", "TRACE"):
-            connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=20)
-            connection.request(method, "/v1")
-            answer = connection.getresponse()
-            body = answer.read()
-            self.assertEqual(answer.status, 501, method)
-            self.assertEqual(json.loads(body)["status"], 501)
-            connection.close()
-
-    def test_query_parameters(self):
-        self.refused(self.PATH + "?verbose=1", self.REQUEST, 422, says="verbose")
-        self.refused("/v1/models?x", None, 422, method="GET")
-        self.refused("/v1/models/x?name=y", pendulum(), 422, method="PUT")
-
-    def test_content_types(self):
-        for given in ("application/json", "application/json; charset=utf-8", "application/json;charset=\"UTF-8\"",
-                      "APPLICATION/JSON"):
-            answer = self.client.post(self.PATH, self.REQUEST, Content_Type=given)
-            self.assertEqual(answer.status, 200, given)
-        self.assertEqual(self.client.post(self.PATH, self.REQUEST).status, 200, "absent is JSON")
-        for given in ("text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1", "json",
-                      "application/jsonp", "text/html"):
-            self.refused(self.PATH, self.REQUEST, 415, Content_Type=given)
-            self.refused("/v1/models/x", pendulum(), 415, method="PUT", Content_Type=given)
-        for given in ("gzip", "br"):
-            self.refused(self.PATH, self.REQUEST, 415, Content_Encoding=given)
-
-    def test_accept(self):
-        for given in ("*/*", "application/*", "application/json", "text/html, application/json;q=0.1",
-                      "text/html, */*;q=0.1"):
-            answer = self.client.post(self.PATH, self.REQUEST, Accept=given)
-            self.assertEqual(answer.status, 200, given)
-            self.assertEqual(answer.headers.get_content_type(), "application/json")
-        for given in ("text/html", "application/json;q=0", "image/*", "application/json;q=0, application/cbor;q=0, */*"):
-            self.refused(self.PATH, self.REQUEST, 406, Accept=given)
-        self.refused("/v1/models", None, 406, method="GET", Accept="text/html")
-        self.assertEqual(self.client.get("/livez", Accept="text/html").status, 200, "406 under /v1 only")
-
-    def test_request_timeout(self):
-        for given in ("soon", "-1", "", "1s", "nan", "inf", "1e", "0x1"):
-            self.refused(self.PATH, self.REQUEST, 400, Request_Timeout=given)
-        for given in ("1", "0.5", "100000"):
-            self.assertEqual(self.client.post(self.PATH, self.REQUEST, Request_Timeout=given).status, 200)
-
-    def test_order_of_decisions(self):
-        """404 before 405 before 406 and 415, and those before what the body holds."""
-        self.refused("/v1/models/none/mass-matrix", "{", 404, Content_Type="text/plain", Accept="text/html")
-        self.refused(self.PATH, "{", 405, method="PUT", Content_Type="text/plain", Accept="text/html")
-        self.refused(self.PATH, "{", 415, Content_Type="text/plain")
-        self.refused(self.PATH, "{", 406, Accept="text/html")
-
-
-class Limits(ErrorCase):
-    arguments = ("--max-body", "200K", "--max-rows", "100", "--max-answer", "20K", "--max-models", "24",
-                 "--max-links", "50", "--max-nesting", "8")
-
-    def test_rows(self):
-        self.assertEqual(self.client.post("/v1/models/slider/inverse-dynamics", {"q": [[0]] * 100}).status, 200)
-        self.refused("/v1/models/slider/inverse-dynamics", {"q": [[0]] * 101}, 413, says=("100", "101"))
-
-    def test_answer(self):
-        """Refused before it is computed, and the rows it says would fit do."""
-        q = [[0.123456789] * 4] * 90
-        problem = self.refused("/v1/models/arm/mass-matrix", {"q": q}, 413)
-        numbers = [int(word.strip(".,;:()")) for word in problem["detail"].split() if word.strip(".,;:()").isdigit()]
-        fitting = [n for n in numbers if 1 <= n < 90]
-        self.assertTrue(fitting, problem)
-        self.assertEqual(self.client.post("/v1/models/arm/mass-matrix", {"q": q[:min(fitting)]}).status, 200)
-
-    def test_body(self):
-        big = '{"q":[0]' + " " * 300_000 + "}"
-        for method, path in (("POST", "/v1/models/slider/inverse-dynamics"), ("PUT", "/v1/models/x")):
-            try:
-                answer = self.client.request(method, path, big)
-                self.assertProblem(answer, 413)
-            except (ConnectionError, http.client.HTTPException):
-                pass        # refused on the head and closed while the body was still on its way
-
-    def test_body_announced(self):
-        """Refused on the head alone."""
-        raw = self.server.socket()
-        raw.send("POST /v1/models/slider/inverse-dynamics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n")
-        self.assertProblem(raw.answer(), 413)
-        raw.close()
-
-    def test_body_in_chunks(self):
-        raw = self.server.socket()
-        raw.send("POST /v1/models/slider/inverse-dynamics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
-        try:
-            for _ in range(40):
-                raw.send(b"2000\r\n" + b" " * 8192 + b"\r\n")
-            raw.send(b"0\r\n\r\n")
-        except ConnectionError:
-            pass
-        try:
-            self.assertEqual(raw.answer().status, 413)
-        except ConnectionError:
-            pass
-        raw.close()
-
-    def test_nesting(self):
-        self.refused("/v1/models/arm/mass-matrix", '{"q":[[[[[[[[1]]]]]]]]}', 400)
-
-    def test_links(self):
-        self.assertIn(self.client.put("/v1/models/x", chain(49)).status, (200, 201))
-        self.refused("/v1/models/x", chain(60), 413, method="PUT")
-
-    def test_models(self):
-        held = len(self.client.get("/v1/models").json()["models"])
-        answers = [self.client.put(f"/v1/models/more{i}", pendulum()) for i in range(20)]
-        self.assertEqual([answer.status for answer in answers[:24 - held]], [201] * (24 - held))
-        for answer in answers[24 - held:]:
-            self.assertProblem(answer, 507)
-        for i in range(20):
-            self.client.delete(f"/v1/models/more{i}")
-
-    def test_published(self):
-        limits = json.dumps(self.client.get("/v1").json()["limits"])
-        for figure in ("204800", "20480", "100"):
-            self.assertIn(figure, limits)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,12 @@
 import json
 
 import tap
+from errors import ErrorCase, whole_run_shows
 from samples import branched
-from test_errors import ErrorCase
+
+
+def tearDownModule():
+    whole_run_shows("test_syntax.py")
 
 
 class Syntax(ErrorCase):

@@ -1,0 +1,69 @@
+"""What tests of errors share: robots, a server that must still answer after each, and who provokes which code."""
+import sys
+
+from harness import ServerCase
+from samples import branched, pendulum, slider
+
+# Codes that test_errors.py does not provoke, and who does.
+ELSEWHERE = {
+    **dict.fromkeys(("no-such-path", "no-such-model", "no-such-operation", "method-not-allowed", "unknown-parameter",
+                     "unsupported-media-type", "not-acceptable", "bad-timeout"), "test_head_errors.py"),
+    **dict.fromkeys(("body-too-large", "too-deep", "too-many-rows", "answer-too-large", "store-full"), "test_limits.py"),
+    "bad-json": "test_syntax.py", "bad-cbor": "test_cbor_requests.py", "bad-xml": "test_urdf_errors.py",
+    "bad-request": "test_http.py, where the framing is broken",
+    "request-timeout": "test_http.py, slow peers", "uri-too-long": "test_http.py", "headers-too-large": "test_http.py",
+    "precondition-failed": "test_models.py", "queue-full": "test_overload.py", "deadline-passed": "test_overload.py",
+    "memory-full": "test_overload.py", "draining": "test_process.py", "not-ready": "seen only while models load",
+    "contradictory-contacts": "test_contact.py", "store-failed": "test_store.py", "internal-error": "a defect by definition"}
+seen, documented = set(), set()
+
+
+def codes_in(value):
+    """Every member of every enumeration of `code` in the contract."""
+    if isinstance(value, list):
+        return set().union(*map(codes_in, value))
+    if not isinstance(value, dict):
+        return set()
+    here = value.get("code", {})
+    found = set(here.get("enum", ())) if isinstance(here, dict) else set()
+    return found.union(*map(codes_in, value.values()))
+
+
+def whole_run_shows(file):
+    """For tearDownModule: what of the contract that file has to provoke, it did."""
+    if len(sys.argv) == 1:      # only a whole run can show it
+        assert documented, "the contract lists no codes"
+        missing = {code for code in documented - seen if ELSEWHERE.get(code, "test_errors.py") == file}
+        assert not missing, f"never provoked: {sorted(missing)}"
+
+
+class ErrorCase(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name, document in (("arm", branched()), ("free", branched("floating")), ("slider", slider()),
+                               ("pendulum", pendulum())):
+            cls.client.put("/v1/models/" + name, document)
+        documented.update(codes_in(cls.client.get("/openapi.json").json()))
+
+    def assertProblem(self, *arguments, **named):
+        problem = super().assertProblem(*arguments, **named)
+        seen.add(problem["code"])
+        return problem
+
+    def tearDown(self):
+        """Still there, and still right."""
+        answer = self.client.post("/v1/models/slider/inverse-dynamics", {"q": [0], "qdd": [2]})
+        self.assertEqual((answer.status, answer.json()), (200, {"tau": [2]}))
+
+    def refused(self, path, request, status=422, pointer=None, row=None, method="POST", says=(), **headers):
+        """Refused with that status, a documented code, and a detail that holds each text of `says`."""
+        answer = self.client.request(method, path, request, {k.replace("_", "-"): v for k, v in headers.items()})
+        problem = {}
+        with self.subTest(path=path, request=str(request)[:200]):
+            problem = self.assertProblem(answer, status, pointer, row)
+            explained = self.client.get(problem["type"])
+            self.assertEqual(explained.status, 200, f"{problem['type']} is not explained")
+            for text in [says] if isinstance(says, str) else says:
+                self.assertIn(text, problem["detail"])
+            return problem
