@@ -64,6 +64,13 @@ def chain(count):
          "inertial": body(1, (0.05, 0, 0.01))} for i in range(count)]}
 
 
+def mimicking():
+    """The second joint follows the first."""
+    document = chain(4)
+    document["links"][1]["joint"]["mimic"] = {"joint": "j0", "multiplier": -1.5, "offset": 0.2}
+    return document
+
+
 # The three-joint example of Modern Robotics, by screws in the book's order [w; v].
 THREE_LINK = {
     "gravity": [0, 0, -9.8],

@@ -1,90 +1,22 @@
-"""Frames that are held, and frames that hit something: against the equations of motion with their constraints solved
-densely from what the other operations say, against statics and impacts by hand, and what must be kept or lost."""
+"""Frames that are held: against the equations of motion with their constraints solved densely, against statics by hand
+and models with loops, and what must be kept or lost."""
 import math
 import random
 import unittest
 
-import cbor2
 import numpy as np
 import tap
-from harness import ServerCase
-from samples import branched, states
-from test_free import mimicking
-from test_urdf import FILES, read
+from contacts import AXES, UPRIGHT, ContactCase
+from samples import states
+from urdf import FILES, read
 
-AXES = ["x", "y", "z", "rx", "ry", "rz"]
 G = 9.81
-ROD = {"links": [{"name": "rod", "parent": "base", "joint": {"name": "hinge", "type": "revolute", "axis": [0, 1, 0]},
-                  "inertial": {"solid": "box", "size": [0.1, 0.1, 1], "mass": 2, "xyz": [0, 0, -0.5]}}],
-       "frames": [{"name": "tip", "link": "rod", "xyz": [0, 0, -1]}]}
-TABLE = {"base": {"type": "floating", "link": "top", "inertial": {"mass": 8, "com": [0, 0, 0], "inertia": {
-             "xx": 0.3, "yy": 0.2, "zz": 0.4}}}, "links": [],
-         "frames": [{"name": f"leg{i}", "link": "top", "xyz": [0.3 * (-1) ** i, 0.5 * (-1) ** (i // 2), -0.7]}
-                    for i in range(4)]}
-STICK = {"base": {"type": "floating", "link": "stick", "inertial": {"mass": 3, "com": [0, 0, 0], "inertia": {
-             "xx": 0, "yy": 3 / 12, "zz": 3 / 12}}}, "links": [],
-         "frames": [{"name": "left", "link": "stick", "xyz": [-0.5, 0, 0]}, {"name": "right", "link": "stick", "xyz": [0.5, 0, 0]}]}
-UPRIGHT = [0, 0, 0, 0, 0, 0, 1]
 
 
 def rank_and_null_space(J):
     _, s, Vt = np.linalg.svd(J)
     rank = int(np.sum(s > 1e-9 * s[0])) if s.size else 0
     return rank, Vt[rank:].T
-
-
-class ContactCase(ServerCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for name, document in (("arm", branched()), ("flying", branched("floating")), ("mimicking", mimicking()),
-                               ("rod", ROD), ("table", TABLE), ("stick", STICK)):
-            cls.client.put("/v1/models/" + name, document)
-
-    def jacobians(self, model, q, qd, held):
-        """J and its rate, of the axes held."""
-        J, J_dot = [], []
-        for entry in held:
-            k = self.ask(model, "kinematics", {"q": q, "qd": qd, "frame": entry["frame"], "reference": entry.get("reference", "world"),
-                                               "outputs": ["jacobian", "jacobian_dot"]})
-            rows = [AXES.index(axis) for axis in entry.get("axes", AXES)]
-            J += [k["jacobian"][row] for row in rows]
-            J_dot += [k["jacobian_dot"][row] for row in rows]
-        return np.array(J), np.array(J_dot)
-
-    @staticmethod
-    def chosen(held, wrenches):
-        """The numbers along the axes held; there must be no others."""
-        values = []
-        for entry, wrench in zip(held, wrenches):
-            rows = [AXES.index(axis) for axis in entry.get("axes", AXES)]
-            values += [wrench[row] for row in rows]
-            assert all(wrench[row] == 0 for row in range(6) if row not in rows)
-        return np.array(values)
-
-    def check_held(self, model, state, held, surroundings=None, tolerance=1e-9):
-        surroundings = surroundings or {}
-        answer = self.ask(model, "forward-dynamics", {**state, **surroundings, "held": held})
-        self.assertEqual(list(answer), ["qdd", "contact_wrenches"])
-        motion = {"q": state["q"], "qd": state["qd"]}
-        M = np.array(self.ask(model, "mass-matrix", {"q": state["q"], **{k: v for k, v in surroundings.items()
-                                                                         if k == "payload"}})["mass_matrix"])
-        h = np.array(self.ask(model, "bias", {**motion, **surroundings})["bias"])
-        J, J_dot = self.jacobians(model, state["q"], state["qd"], held)
-        k, nv = J.shape
-        drift = J_dot @ np.array(state["qd"])
-        # Scaled so that both halves of the unknowns and of the equations are of one size.
-        size = np.abs(M).max()
-        lhs = np.block([[M / size, -J.T], [J, np.zeros((k, k))]])
-        rhs = np.concatenate([(np.array(state["tau"]) - h) / size, -drift])
-        qdd = np.linalg.lstsq(lhs, rhs, rcond=1e-12)[0][:nv]
-        force = np.linalg.lstsq(J.T, M @ qdd + h - np.array(state["tau"]), rcond=1e-9)[0]
-        scale = max(1, np.abs(answer["qdd"]).max())
-        self.assertClose(answer["qdd"], list(qdd), tolerance, scale, f"{model} {held}")
-        self.assertClose(list(self.chosen(held, answer["contact_wrenches"])), list(force), tolerance,
-                         max(1, np.abs(force).max()), f"{model} {held}")
-        self.assertClose(list(J @ np.array(answer["qdd"]) + drift), [0.0] * k, tolerance, scale * max(1, np.abs(J).max()))
-        return answer
 
 
 class Held(ContactCase):
@@ -312,169 +244,6 @@ class AgainstLoops(ContactCase):
         after = self.ask("closed", "impact", {"q": [0.7], "qd": [2], "guess": closing(0.7), "restitution": 0.5,
                                               "held": [{"frame": "coupler", "axes": ["y"]}]})["qd_after"]
         self.assertClose(after, [-1.0], 1e-12)
-
-
-class Impact(ContactCase):
-    HITS = [("arm", [{"frame": "tool", "axes": ["x", "z"]}]), ("mimicking", [{"frame": "l3", "axes": ["y", "rz"]}]),
-            ("flying", [{"frame": "tool"}, {"frame": "thigh", "axes": ["x", "y"], "reference": "frame"}]),
-            ("humanoid", [{"frame": "left_sole"}, {"frame": "left_foot"}, {"frame": "right_sole"}]), ("table", [
-                {"frame": f"leg{i}", "axes": ["x", "y", "z"]} for i in range(4)])]
-
-    def hit(self, model, held, seed, **more):
-        names = self.ok(self.client.get(f"/v1/models/{model}"))
-        s = states(1, names["nv"], names["nq"] > names["nv"], seed)
-        state = {"q": s["q"][0], "qd": s["qd"][0]}
-        return state, self.ask(model, "impact", {**state, "held": held, "outputs": [
-            "qd_after", "contact_impulses", "energy_loss"], **more})
-
-    def test_equations(self):
-        """M (qd+ - qd) = J^T p, J qd+ = -e J qd, and the energy that is lost is that of the operation energy."""
-        for model, held in self.HITS:
-            for restitution in (0, 0.4, 1):
-                with self.subTest(model=model, restitution=restitution):
-                    state, answer = self.hit(model, held, 3, restitution=restitution)
-                    J, _ = self.jacobians(model, state["q"], state["qd"], held)
-                    M = np.array(self.ask(model, "mass-matrix", {"q": state["q"]})["mass_matrix"])
-                    before, after = np.array(state["qd"]), np.array(answer["qd_after"])
-                    impulse = self.chosen(held, answer["contact_impulses"])
-                    self.assertClose(list(J @ after), list(-restitution * (J @ before)), 1e-9, np.abs(J @ before).max())
-                    self.assertClose(list(M @ (after - before)), list(J.T @ impulse), 1e-9)
-                    least = np.linalg.lstsq(J.T, J.T @ impulse, rcond=1e-9)[0]
-                    self.assertClose(list(impulse), list(least), 1e-8)
-                    lost = [self.ask(model, "energy", {"q": state["q"], "qd": list(v)})["kinetic"] for v in (before, after)]
-                    self.assertClose(answer["energy_loss"], lost[0] - lost[1], 1e-10, lost[0])
-                    self.assertGreaterEqual(answer["energy_loss"], 0)
-                    if restitution == 1:
-                        self.assertEqual(answer["energy_loss"], 0)
-
-    def test_momentum(self):
-        """Of a body that nothing else holds, momentum changes by the impulses, and about its centre of mass by their
-        moments."""
-        for model, held in self.HITS[2:4]:
-            held = [{k: v for k, v in entry.items() if k != "reference"} for entry in held]
-            state, answer = self.hit(model, held, 8)
-            energy = [self.ask(model, "energy", {"q": state["q"], "qd": qd, "outputs": ["momentum", "com"]})
-                      for qd in (state["qd"], answer["qd_after"])]
-            poses = self.ask(model, "kinematics", {"q": state["q"], "frames": [entry["frame"] for entry in held]})["poses"]
-            change = np.zeros(6)
-            for entry, p in zip(held, np.array(answer["contact_impulses"])):
-                arm = np.array(poses[entry["frame"]]["position"]) - energy[0]["com"]
-                change += [*p[:3], *(p[3:] + np.cross(arm, p[:3]))]
-            self.assertClose(list(np.array(energy[1]["momentum"]) - energy[0]["momentum"]), list(change), 1e-10)
-
-    def test_a_stick_falls_on_one_end(self):
-        """A slender stick that falls flat at v and hits with one end: its effective mass there is m/4."""
-        for e in (0, 0.5, 1):
-            answer = self.ask("stick", "impact", {
-                "q": UPRIGHT, "qd": [0, 0, -2, 0, 0, 0], "held": [{"frame": "right", "axes": ["z"]}], "restitution": e,
-                "payload": {"link": "stick", "mass": 0, "com": [0, 0, 0], "inertia": {"xx": 1, "yy": 0, "zz": 0}},
-                "outputs": ["qd_after", "contact_impulses", "energy_loss"]})
-            p = (1 + e) * 3 / 4 * 2
-            self.assertClose(answer["contact_impulses"], [[0, 0, p, 0, 0, 0]], 1e-13)
-            self.assertClose(answer["qd_after"], [0, 0, -2 + p / 3, 0, -0.5 * p / (3 / 12), 0], 1e-13)
-            self.assertClose(answer["energy_loss"], (1 - e * e) / 2 * 3 / 4 * 4, 1e-13, 1)
-
-    def test_what_stands_still_stays(self):
-        answer = self.ask("humanoid", "impact", {"q": UPRIGHT + [0] * 33, "qd": [0] * 39, "held": self.HITS[3][1]})
-        self.assertEqual(list(answer), ["qd_after", "contact_impulses"])
-        self.assertEqual(answer["qd_after"], [0] * 39)
-
-
-class Requests(ContactCase):
-    HELD = [{"frame": "tool", "axes": ["x", "z"]}, {"frame": "thigh", "axes": ["rz"], "reference": "frame"}]
-    ALL = {"forward-dynamics": ["qdd", "joint_wrenches", "contact_wrenches"],
-           "impact": ["qd_after", "contact_impulses", "energy_loss"]}
-
-    def requests(self, rows=11, model="flying"):
-        s = states(rows, 10 if model == "flying" else 4, model == "flying", 6)
-        wrenches = [{"link": "fore", "force": [[1, 2, float(i)] for i in range(rows)]}]
-        yield "forward-dynamics", {"q": s["q"], "qd": s["qd"], "tau": s["tau"], "wrenches": wrenches}
-        yield "impact", {"q": s["q"], "qd": s["qd"]}
-
-    def test_same_bits_alone_and_in_a_batch(self):
-        for operation, given in self.requests():
-            options = {"held": self.HELD, "outputs": self.ALL[operation]}
-            batch = self.ask_texts("flying", operation, {**given, **options})
-            for row in (0, 7, 10):
-                one = {k: v[row] for k, v in given.items() if k != "wrenches"}
-                if "wrenches" in given:
-                    one["wrenches"] = [{"link": "fore", "force": [1, 2, row]}]
-                self.assertEqual(self.ask_texts("flying", operation, {**one, **options}),
-                                 {name: value[row] for name, value in batch.items()})
-
-    def test_cbor(self):
-        for operation, given in self.requests(3):
-            request = {**given, "held": self.HELD, "outputs": self.ALL[operation]}
-            answer = self.client.post(f"/v1/models/flying/{operation}", cbor2.dumps(request),
-                                      Content_Type="application/cbor", Accept="application/json")
-            self.assertEqual(self.ok(answer), self.ask("flying", operation, request))
-
-    def test_order_of_joints(self):
-        names = self.ok(self.client.get("/v1/models/arm"))["velocity_names"]
-        order = [2, 0, 3, 1]
-        for operation, given in self.requests(2, "arm"):
-            given.pop("wrenches", None)
-            plain = self.ask("arm", operation, {**given, "held": self.HELD})
-            turned = self.ask("arm", operation, {
-                **{k: [[row[i] for i in order] for row in v] for k, v in given.items()}, "held": self.HELD,
-                "joints": [names[i] for i in order]})
-            for name, value in plain.items():
-                expected = [[row[i] for i in order] for row in value] if name.startswith("q") else value
-                self.assertEqual(turned[name], expected, name)
-
-    def test_beside_other_operations(self):
-        _, given = next(self.requests(3))
-        given = {k: v for k, v in given.items() if k != "wrenches"}
-        answer = self.ask("flying", "evaluate", {**given, "operations": {
-            "forward-dynamics": {"held": self.HELD}, "impact": {"held": self.HELD, "restitution": 0.5}, "bias": {}}})
-        self.assertEqual(answer["forward-dynamics"], self.ask("flying", "forward-dynamics", {**given, "held": self.HELD}))
-        self.assertEqual(answer["impact"], self.ask("flying", "impact", {
-            "q": given["q"], "qd": given["qd"], "held": self.HELD, "restitution": 0.5}))
-
-    def refused(self, request, pointer, code, operation="forward-dynamics", says=""):
-        state = {"q": [0.1] * 4, "qd": [0] * 4, **({"tau": [0] * 4} if operation == "forward-dynamics" else {})}
-        problem = self.assertProblem(self.client.post(f"/v1/models/arm/{operation}", {**state, **request}), 422, pointer)
-        self.assertEqual(problem["code"], code, problem)
-        self.assertIn(says, problem["detail"])
-
-    def test_refusals(self):
-        for operation in self.ALL:
-            def bad(held, pointer, code, says=""):
-                self.refused({"held": held}, pointer, code, operation, says)
-            bad(3, "/held", "wrong-type", "array")
-            bad([], "/held", "wrong-shape", "1 to 32")
-            bad([{"frame": "tool"}] * 33, "/held", "wrong-shape", "33")
-            bad(["tool"], "/held/0", "wrong-type", "object")
-            bad([{"frame": "tool"}, {}], "/held/1/frame", "missing-field")
-            bad([{"frame": "hand"}], "/held/0/frame", "unknown-name", "hand")
-            bad([{"frame": 1}], "/held/0/frame", "wrong-type")
-            bad([{"frame": "tool", "axis": "x"}], "/held/0/axis", "unknown-field", "axes")
-            bad([{"frame": "tool", "axes": []}], "/held/0/axes", "wrong-shape")
-            bad([{"frame": "tool", "axes": "x"}], "/held/0/axes", "wrong-type")
-            bad([{"frame": "tool", "axes": ["x", "u"]}], "/held/0/axes/1", "unknown-name", "rx")
-            bad([{"frame": "tool", "axes": ["x", "y", "x"]}], "/held/0/axes/2", "duplicate-name")
-            bad([{"frame": "tool", "reference": "link"}], "/held/0/reference", "bad-value", "world")
-        self.refused({"outputs": ["contact_wrenches"]}, "/outputs", "bad-value", says="held")
-        self.refused({"restitution": 0.5}, "/restitution", "unknown-field")
-        self.refused({}, "/held", "missing-field", "impact")
-        for value in (-0.1, 1.1):
-            self.refused({"held": self.HELD, "restitution": value}, "/restitution", "bad-value", "impact")
-        self.refused({"held": self.HELD, "restitution": "half"}, "/restitution", "wrong-type", "impact")
-        self.refused({"held": self.HELD, "gravity": [0, 0, 0]}, "/gravity", "unknown-field", "impact")
-        limp = branched()
-        limp["links"][-1].pop("inertial")
-        self.put_model("limp", limp)
-        for operation, given in self.requests(3, "arm"):
-            given.pop("wrenches", None)
-            problem = self.assertProblem(self.client.post(f"/v1/models/limp/{operation}", {**given, "held": self.HELD}), 422, row=0)
-            self.assertEqual(problem["code"], "singular-mass-matrix")
-
-    def test_figures_that_are_too_large(self):
-        for operation in self.ALL:
-            given = {"q": [0.1] * 4, "qd": [1e200] * 4, "held": self.HELD, "outputs": self.ALL[operation],
-                     **({"tau": [0] * 4} if operation != "impact" else {})}
-            problem = self.assertProblem(self.client.post(f"/v1/models/arm/{operation}", given), 422)
-            self.assertIn(problem["code"], ("result-not-finite", "contradictory-contacts"))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 equation of motion, of which Khalil's (83)-(88) for a moving base are a case, and against forward dynamics."""
 import tap
 from arrays import add, matvec
-from samples import branched, chain, pendulum, states
+from samples import branched, mimicking, pendulum, states
 from harness import ServerCase
 
 BASE = ["base.vx", "base.vy", "base.vz", "base.wx", "base.wy", "base.wz"]
@@ -21,13 +21,6 @@ def solve(M, y):
     for k in reversed(range(n)):
         x[k] = (rows[k][n] - sum(rows[k][j] * x[j] for j in range(k + 1, n))) / rows[k][k]
     return x
-
-
-def mimicking():
-    """The second joint follows the first."""
-    document = chain(4)
-    document["links"][1]["joint"]["mimic"] = {"joint": "j0", "multiplier": -1.5, "offset": 0.2}
-    return document
 
 
 class Free(ServerCase):

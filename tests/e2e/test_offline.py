@@ -7,7 +7,7 @@ import unittest
 
 import tap
 from harness import BINARY, ROOT, Server
-from test_urdf import ARM, INERTIAL, joint, link, robot
+from urdf import ARM, INERTIAL, joint, link, robot
 
 MIMIC = robot(*ARM, link("c", INERTIAL), joint("k", "b", "c", '<mimic joint="j"/>'))
 
