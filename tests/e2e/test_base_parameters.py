@@ -1,0 +1,120 @@
+"""Base parameters: the same torques from the fewest columns, and groupings that are known."""
+import math
+import random
+import threading
+
+import tap
+from arrays import dot, matvec, transpose
+from harness import ServerCase
+from samples import body, branched, chain, states
+
+
+def rank(rows):
+    """Of a matrix with columns of unit length, by elimination with complete pivoting."""
+    rows, n = [row[:] for row in rows], 0
+    while True:
+        i, j = max(((i, j) for i in range(n, len(rows)) for j in range(len(rows[0]))), key=lambda at: abs(rows[at[0]][at[1]]),
+                   default=(0, 0))
+        if n == len(rows) or abs(rows[i][j]) < 1e-9:
+            return n
+        rows[n], rows[i] = rows[i], rows[n]
+        for row in rows[n + 1:]:
+            factor = row[j] / rows[n][j]
+            row[:] = [x - factor * y for x, y in zip(row, rows[n])]
+        n += 1
+
+
+class BaseParameters(ServerCase):
+    PARAMETERS = ["m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"]
+    ALL = ["regressor", "base_parameters", "base_regressor"]
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.client.put("/v1/models/fixed", branched())
+        cls.client.put("/v1/models/free", branched("floating"))
+        hand = {"base": {"type": "fixed", "link": "base"}, "links": [   # two fingers on one coordinate
+            {"name": "palm", "parent": "base", "joint": {"name": "wrist", "type": "revolute", "axis": [1, 0, 0]},
+             "inertial": body(1)},
+            {"name": "left", "parent": "palm", "joint": {"name": "grasp", "type": "prismatic", "axis": [0, 1, 0]},
+             "inertial": body(0.1)},
+            {"name": "right", "parent": "palm", "joint": {"name": "follow", "type": "prismatic", "axis": [0, -1, 0],
+                                                          "mimic": {"joint": "grasp"}}, "inertial": body(0.1)}]}
+        cls.client.put("/v1/models/hand", hand)
+
+    MODELS = (("two_link", 2, False), ("stanford", 6, False), ("puma560", 6, False), ("panda", 7, False),
+              ("three_link", 3, False), ("fixed", 4, False), ("free", 10, True), ("hand", 2, False))
+
+    def base(self, model, count, nv, floating, seed=5):
+        rows = {name: field for name, field in states(count, nv, floating, seed).items() if name in ("q", "qd", "qdd")}
+        return self.ask(model, "regressor", {**rows, "outputs": self.ALL})
+
+    def test_the_same_torques(self):
+        """regressor x parameters = base_regressor x base parameters, whatever the parameters."""
+        for model, nv, floating in self.MODELS:
+            bodies = self.ok(self.client.get(f"/v1/models/{model}"))["bodies"]
+            random.seed(9)
+            names = [f"{link}.{parameter}" for link in bodies for parameter in self.PARAMETERS]
+            values = {name: random.uniform(-1, 1) for name in names}
+            answer = self.base(model, 5, nv, floating)
+            beta = [values[group["parameter"]] + sum(part["coefficient"] * values[part["parameter"]] for part in group["with"])
+                    for group in answer["base_parameters"]]
+            for whole, chosen in zip(answer["regressor"], answer["base_regressor"]):
+                self.assertClose(matvec(chosen, beta), matvec(whole, list(values.values())), 1e-8, what=model)
+                columns = [names.index(group["parameter"]) for group in answer["base_parameters"]]
+                self.assertEqual(chosen, [[row[column] for column in columns] for row in whole])
+
+    def test_none_is_left_that_could_be_spared(self):
+        """Over many states the columns of base_regressor are independent, and those of regressor have no higher rank."""
+        for model, nv, floating in self.MODELS:
+            answer = self.base(model, 200 // nv, nv, floating)
+            for output in ("base_regressor", "regressor"):
+                columns = transpose([row for state in answer[output] for row in state])
+                lengths = [math.sqrt(dot(column, column)) for column in columns]
+                unit = [[x / length for x in column] for column, length in zip(columns, lengths) if length > 1e-12]
+                self.assertEqual(rank(unit), len(answer["base_parameters"]), f"{model} {output}")
+
+    def test_known_numbers_and_groupings(self):
+        """Khalil & Dombre: 36 for a robot of six revolute joints like the Puma's, and 43 for the Panda's seven."""
+        for model, nv, count in (("puma560", 6, 36), ("ur5", 6, 36), ("panda", 7, 43)):
+            answer = self.ask(model, "regressor", {"q": [0] * nv, "outputs": ["base_parameters"]})
+            self.assertEqual(len(answer["base_parameters"]), count)
+        groups = self.ask("two_link", "regressor", {"q": [[0, 0]], "outputs": ["base_parameters"]})["base_parameters"]
+        L = 0.4     # of both links; frames stand at their ends
+        self.assertEqual([(group["parameter"], {part["parameter"]: part["coefficient"] for part in group["with"]})
+                          for group in groups],
+                         [("link1.Izz", {"link1.mcx": 2 * L, "link1.m": 0.16, "link2.m": 0.16}), ("link2.Izz", {"link2.m": -0.16}),
+                          ("link2.mcx", {"link2.m": L}), ("link2.mcy", {})])
+
+    def test_gravity_is_the_model_s(self):
+        request = {"q": [0.1, 0.2], "gravity": [0, -9.81, 0]}
+        self.ask("two_link", "regressor", request)
+        for output in ("base_parameters", "base_regressor"):
+            answer = self.client.post("/v1/models/two_link/regressor", {**request, "outputs": [output]})
+            self.assertIn("[0,0,-9.81]", self.assertProblem(answer, 422, "/gravity")["detail"])
+        self.ask("two_link", "regressor", {**request, "gravity": [0, 0, -9.81], "outputs": ["base_parameters"]})
+
+    def test_too_many_bodies(self):
+        self.put_model("long", chain(101))
+        answer = self.client.post("/v1/models/long/regressor", {"q": [0] * 101, "outputs": ["base_parameters"]})
+        self.assertIn("100", self.assertProblem(answer, 422)["detail"])
+
+    def test_asked_for_at_once(self):
+        """Several clients may be the first."""
+        self.put_model("new", chain(12))
+        answers = []
+
+        def ask():
+            client = self.server.client()
+            answers.append(client.post("/v1/models/new/regressor", {"q": [0] * 12, "outputs": ["base_parameters"]}).body)
+            client.close()
+        threads = [threading.Thread(target=ask) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(answers, answers[:1] * 6)
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,120 @@
+"""task-space: inertia, Jacobians and their inverses against what the other operations say."""
+import math
+
+import tap
+from arrays import add, dot, flatten, matmul, matvec, transpose
+from harness import ServerCase
+from samples import branched, states
+
+
+def product(*matrices):
+    result = matrices[0]
+    for matrix in matrices[1:]:
+        result = matmul(result, matrix)
+    return result
+
+
+def identity(n):
+    return [[float(i == j) for j in range(n)] for i in range(n)]
+
+
+class TaskSpace(ServerCase):
+    ALL = ["inertia", "jacobian", "jacobian_dot_qd", "jacobian_inverse", "bias", "ellipsoid", "condition"]
+    AXES = ["x", "y", "z", "rx", "ry", "rz"]
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.client.put("/v1/models/arm", branched())
+        cls.client.put("/v1/models/free", branched("floating"))
+
+    def cases(self):
+        """model, frame, axes, state"""
+        for model, frame, axes, nv in (("arm", "finger", ["z", "x", "ry"], 4), ("free", "tool", self.AXES, 10),
+                                       ("free", "thigh", ["rx"], 10), ("puma560", "link6", self.AXES, 6)):
+            rows = states(3, nv, model == "free")
+            for i in range(3):
+                yield model, frame, axes, {name: field[i] for name, field in rows.items()}
+
+    def test_inertia_and_inverse(self):
+        for model, frame, axes, s in self.cases():
+            t = self.ask(model, "task-space", {"q": s["q"], "qd": s["qd"], "frame": frame, "axes": axes, "outputs": self.ALL})
+            k = self.ask(model, "kinematics", {"q": s["q"], "qd": s["qd"], "frame": frame,
+                                               "outputs": ["jacobian", "jacobian_dot"]})
+            rows = [self.AXES.index(axis) for axis in axes]
+            self.assertEqual(t["jacobian"], [k["jacobian"][i] for i in rows])
+            self.assertClose(t["jacobian_dot_qd"], [dot(k["jacobian_dot"][i], s["qd"]) for i in rows], 1e-14)
+            inverse = self.ask(model, "mass-matrix", {"q": s["q"], "outputs": ["inverse"]})["inverse"]
+            J, Jt = t["jacobian"], transpose(t["jacobian"])
+            tolerance = 1e-14 * t["condition"]
+            self.assertClose(product(J, inverse, Jt, t["inertia"]), identity(len(axes)), tolerance)
+            self.assertClose(t["jacobian_inverse"], product(inverse, Jt, t["inertia"]), tolerance)
+            self.assertEqual(t["inertia"], transpose(t["inertia"]))
+
+    def test_a_force_accelerates_as_the_inertia_says(self):
+        """J qdd + Jdot qd under tau = J^T F, with friction, wrenches and gravity, is the xdd of F = Lambda xdd + bias."""
+        wrenches = {"arm": "gripper", "free": "gripper", "puma560": "link5"}
+        for model, frame, axes, s in self.cases():
+            motion = {"q": s["q"], "qd": s["qd"], "wrenches": [{"link": wrenches[model], "force": [1, -2, 3]}]}
+            t = self.ask(model, "task-space", {**motion, "frame": frame, "axes": axes, "outputs": self.ALL})
+            F = [1.0, -2.0, 0.5, 0.3, 0.2, -0.1][:len(axes)]
+            qdd = self.ask(model, "forward-dynamics", {**motion, "tau": matvec(transpose(t["jacobian"]), F)})["qdd"]
+            xdd = add(matvec(t["jacobian"], qdd), t["jacobian_dot_qd"])
+            inertial = matvec(t["inertia"], xdd)
+            scale = max(map(abs, flatten(t["inertia"]))) * max(map(abs, xdd)) * t["condition"]**0.5
+            self.assertClose(add(inertial, t["bias"]), F, 1e-13, scale)
+
+    def test_ellipsoid_and_condition(self):
+        for model, frame, axes, s in self.cases():
+            t = self.ask(model, "task-space", {"q": s["q"], "frame": frame, "axes": axes, "outputs": self.ALL})
+            lengths = [math.sqrt(dot(axis, axis)) for axis in t["ellipsoid"]]
+            self.assertEqual(lengths, sorted(lengths, reverse=True))
+            self.assertClose(t["condition"], lengths[0] / lengths[-1], 1e-12)
+            for axis, length in zip(t["ellipsoid"], lengths):
+                self.assertClose(matvec(t["inertia"], axis), [length * x for x in axis], 1e-12, lengths[0] * length)
+                self.assertGreater(max(axis, key=abs), 0)
+
+    def test_two_links_by_hand(self):
+        """A push along a stretched arm: singular in the plane, fine across it, bounded with damping."""
+        post = lambda **request: self.client.post("/v1/models/two_link/task-space", {"frame": "link2", **request})
+        problem = self.assertProblem(post(q=[0.3, 0], axes=["x", "y"]), 422, "/q")
+        self.assertEqual(problem["code"], "singular-jacobian")
+        for word in ("rank 1", "fewer axes", "damping"):
+            self.assertIn(word, problem["detail"])
+        self.assertProblem(post(q=[[0.3, 1], [0.3, 0]], axes=["x", "y"]), 422, "/q", 1)
+        self.assertProblem(post(q=[0.3, 1]), 422, "/q")
+        M = self.ask("two_link", "mass-matrix", {"q": [0, 0], "outputs": ["inverse"]})["inverse"]
+        J = self.ask("two_link", "kinematics", {"q": [0, 0], "frame": "link2", "outputs": ["jacobian"]})["jacobian"]
+        across = dot(J[1], matvec(M, J[1]))
+        self.assertClose(self.ok(post(q=[0, 0], axes=["y"]))["inertia"], [[1 / across]], 1e-13)
+        damped = self.ok(post(q=[0, 0], axes=["x", "y"], damping=0.1))["inertia"]
+        self.assertClose(damped, [[100, 0], [0, 1 / (across + 0.01)]], 1e-12)
+        self.ok(post(q=[0, 0], axes=["x", "y"], outputs=["jacobian", "jacobian_dot_qd"]))
+
+    def test_near_a_singular_state(self):
+        """Lambda stays accurate far beyond what inverting J M^-1 J^T would leave of it."""
+        for bend in (1e-3, 1e-5, 1e-7):
+            t = self.ask("two_link", "task-space", {"q": [0, bend], "frame": "link2", "axes": ["x", "y"], "outputs": [
+                "inertia", "jacobian", "jacobian_inverse"]})
+            self.assertClose(matmul(t["jacobian"], t["jacobian_inverse"]), identity(2), 1e-15 / bend)
+            M = self.ask("two_link", "mass-matrix", {"q": [0, bend]})["mass_matrix"]
+            (a, b), (c, d) = t["jacobian"]
+            inverse = [[d / (a * d - b * c), -b / (a * d - b * c)], [-c / (a * d - b * c), a / (a * d - b * c)]]
+            self.assertClose(t["inertia"], product(transpose(inverse), M, inverse), 1e-14 / bend)
+
+    def test_refusals(self):
+        post = lambda **request: self.client.post("/v1/models/arm/task-space", {"q": [0.1] * 4, **request})
+        self.assertProblem(post(), 422, "/frame")
+        self.assertProblem(post(frame="nowhere"), 422, "/frame")
+        self.assertProblem(post(frame="tool", axes=[]), 422, "/axes")
+        self.assertProblem(post(frame="tool", axes="x"), 422, "/axes")
+        self.assertProblem(post(frame="tool", axes=["x", "w"]), 422, "/axes/1")
+        self.assertProblem(post(frame="tool", axes=["x", "z", "x"]), 422, "/axes/2")
+        self.assertProblem(post(frame="tool", damping=-0.1), 422, "/damping")
+        self.assertProblem(post(frame="tool", damping="high"), 422, "/damping")
+        self.assertProblem(self.client.post("/v1/models/arm/evaluate", {"q": [0.1] * 4, "operations": {
+            "task-space": {"frame": "tool", "axes": ["y", "u"]}}}), 422, "/operations/task-space/axes/1")
+
+
+if __name__ == "__main__":
+    tap.main()
