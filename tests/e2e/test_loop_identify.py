@@ -5,8 +5,8 @@ import numpy as np
 import tap
 from closed import MOTION, Closed, only
 from harness import Server
+from identification import grouped, truth, values
 from linkages import FiveBar, FourBar
-from test_identify import grouped, inertial_parameters, values
 
 ALL = {"friction": True, "rotor": True}
 COUNTS = {"four_bar": 8, "five_bar": 11, "delta": 37, "stewart": 88}
@@ -18,20 +18,6 @@ def plain(document):
     for link in document["links"]:
         link["joint"] = {key: x for key, x in link["joint"].items() if key not in ("friction", "rotor_inertia")}
     return document
-
-
-def truth(document):
-    """All parameters by name, of a document with mass, com and inertia."""
-    figures = {}
-    for link in document["links"]:
-        figures |= {f"{link['name']}.{key}": x for key, x in inertial_parameters(link.get("inertial", {})).items()}
-        joint, name = link["joint"], link["joint"]["name"]
-        friction = joint.get("friction", {})
-        coulomb = friction.get("coulomb", {})
-        figures |= {f"{name}.rotor_inertia": joint.get("rotor_inertia", 0), f"{name}.viscous": friction.get("viscous", 0),
-                    f"{name}.coulomb_positive": coulomb.get("positive", 0),
-                    f"{name}.coulomb_negative": coulomb.get("negative", 0)}
-    return figures
 
 
 class LoopIdentify(Closed):
