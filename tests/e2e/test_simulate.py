@@ -1,60 +1,25 @@
 """simulate: motions against elliptic functions, SciPy's integrators and conservation laws, balances of energy, tracking
 errors against the linear equation that they obey, and the same bits alone and in batches."""
-import json
 import math
 import random
-import time
 
 import cbor2
 import numpy as np
 import tap
 from arrays import cross, matvec, rotation
-from harness import PATIENCE, RawSocket, ServerCase
 from scipy.integrate import solve_ivp
 from scipy.interpolate import BSpline, CubicSpline
 from scipy.special import ellipk
+from simulated import BODY, Simulated
 
 G = 9.81
-ROD = {"name": "rod", "parent": "base", "joint": {"name": "hinge", "type": "revolute", "axis": [0, 1, 0]},
-       "inertial": {"solid": "box", "size": [0.1, 0.1, 1], "mass": 2, "xyz": [0, 0, -0.5]}}
 INERTIA = 2 * (0.1 ** 2 + 1) / 12 + 2 * 0.5 ** 2
 PULL = 2 * G * 0.5
-BODY = {"mass": 2, "com": [0.1, 0.2, 0.05], "inertia": {"xx": 1, "yy": 2, "zz": 2.5, "xy": 0.1}}
-ARM = {"links": [
-    {"name": "a", "parent": "base", "joint": {
-        "name": "turn", "type": "revolute", "axis": [0, 1, 1], "rotor_inertia": 0.3,
-        "friction": {"viscous": 0.4, "coulomb": {"positive": 0.5, "negative": 0.7}, "coulomb_velocity": 0.6}},
-     "inertial": {"solid": "box", "size": [0.1, 0.2, 0.5], "mass": 3, "xyz": [0.1, 0, 0.2]}},
-    {"name": "b", "parent": "a", "joint": {
-        "name": "slide", "type": "prismatic", "axis": [1, 0, 0.5], "origin": {"xyz": [0, 0.1, 0.4], "rpy": [0.3, 0.2, 0.1]},
-        "spring": {"stiffness": 40, "damping": 3, "rest": 0.1}},
-     "inertial": {"solid": "box", "size": [0.3, 0.1, 0.1], "mass": 2}},
-    {"name": "c", "parent": "a", "joint": {
-        "name": "branch", "type": "revolute", "axis": [1, 0, 0], "origin": {"xyz": [0, -0.2, 0.3]},
-        "friction": {"viscous": 0.2}},
-     "inertial": {"solid": "cylinder", "size": [0.05, 0.4], "mass": 1, "xyz": [0, 0, 0.2]}}]}
 SURROUNDINGS = {
     "gravity": [1, -2, -9], "payload": {"link": "b", "mass": 0.6, "com": [0.1, 0.2, 0.3]},
     "wrenches": [{"link": "c", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.1], "point": [0, 0.1, 0.4]},
                  {"link": "b", "force": [1, 5, 2], "torque": [-1, 0.4, 0.2], "point": [0.2, 0, 0], "frame": "link"}]}
 START = {"q": [0.3, 0.1, -0.4], "qd": [0.5, -0.2, 1]}
-
-
-class Simulated(ServerCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        floating = {"base": {"type": "floating", "link": "hull", "inertial": BODY}, "links": []}
-        swimmer = {"base": floating["base"], "links": [{**ROD, "parent": "hull"}]}
-        damped = {**ROD, "joint": {**ROD["joint"], "friction": {"viscous": 200}}}
-        for name, document in {"pendulum": {"links": [ROD]}, "body": floating, "swimmer": swimmer, "arm": ARM,
-                               "thick": {"links": [damped]}}.items():
-            assert cls.client.put(f"/v1/models/{name}", document).status == 201
-
-    def simulate(self, model, request, *outputs, **more):
-        if outputs:
-            more["outputs"] = list(outputs)
-        return self.ask(model, "simulate", {**request, **more})
 
 
 class Motion(Simulated):
@@ -341,117 +306,6 @@ class Batches(Simulated):
         other = self.simulate("arm", {**request, "joints": order, "q": turned(START["q"]), "qd": turned(START["qd"]), "input": drive},
                               "q", "qd", "tau", "position_error")
         self.assertEqual(other, {name: [turned(row) for row in rows] for name, rows in plain.items()})
-
-
-class Refusals(Simulated):
-    def refused(self, code, pointer, status=422, model="pendulum", row=None, **changes):
-        request = {"q": [0.5], "duration": 1, "step": 0.01, "samples": 3, **changes}
-        problem = self.assertProblem(self.client.post(f"/v1/models/{model}/simulate", {k: v for k, v in request.items() if v is not None}),
-                                     status, pointer, row)
-        self.assertEqual(problem["code"], code, problem)
-        return problem["detail"]
-
-    def test_time(self):
-        for duration in (0, -1):
-            self.refused("bad-value", "/duration", duration=duration)
-        self.refused("wrong-type", "/duration", duration=[1])
-        self.refused("missing-field", "/duration", duration=None)
-        self.refused("missing-field", "/samples", samples=None)
-        self.refused("bad-value", "/samples", samples=1)
-        self.refused("bad-value", "/times/1", samples=None, times=[0.5, 0.4])
-        self.refused("bad-value", "/times/0", samples=None, times=[1.1])
-
-    def test_method(self):
-        self.refused("missing-field", "/step", step=None)
-        self.refused("bad-value", "/step", step=0)
-        self.refused("bad-value", "/tolerance", tolerance=1e-6)
-        for tolerance in (0, 1e-14, 0.1, -1):
-            self.refused("bad-value", "/tolerance", step=None, tolerance=tolerance)
-        self.refused("bad-value", "/stiff", stiff=True)
-        self.refused("wrong-type", "/stiff", stiff=1)
-        self.assertIn("10000000", self.refused("too-many-steps", "/step", 413, step=1e-8))
-        self.assertIn("limit", self.refused("too-many-rows", "/samples", 413, samples=10 ** 9))
-
-    def test_input(self):
-        for value, code, pointer in (
-                ([1], "wrong-type", "/input"), ({}, "missing-field", "/input"), ({"tau": 1}, "wrong-type", "/input/tau"),
-                ({"tau": [1, 2]}, "wrong-shape", "/input/tau"), ({"tau": {}}, "missing-field", "/input/tau"),
-                ({"tau": [1], "kp": 1}, "unknown-field", "/input/kp"),
-                ({"tau": {"values": [[1]]}}, "wrong-shape", "/input/tau/values"),
-                ({"tau": {"values": [[1], [2]], "interpolation": "quintic"}}, "bad-value", "/input/tau/interpolation"),
-                ({"tau": {"values": [[1], [2]], "times": [0, 0.9]}}, "bad-value", "/input/tau/times/1"),
-                ({"tau": {"values": [[1], [2]], "times": [0.1, 1]}}, "bad-value", "/input/tau/times/0"),
-                ({"tau": {"values": [[1], [2]], "times": [0, 0]}}, "bad-value", "/input/tau/times/1"),
-                ({"tau": {"values": [[1], [2]], "times": [0]}}, "wrong-shape", "/input/tau/times"),
-                ({"tau": {"control_points": [[1], [2]]}}, "missing-field", "/input/tau/degree"),
-                ({"tau": {"degree": 2, "control_points": [[1], [2]]}}, "wrong-shape", "/input/tau/control_points"),
-                ({"tau": {"amplitude": [1]}}, "missing-field", "/input/tau/angular_frequency"),
-                ({"controller": "hope", "kp": 1, "kd": 1, "reference": [0]}, "unknown-name", "/input/controller"),
-                ({"controller": "pd_gravity", "kp": 1, "reference": [0]}, "missing-field", "/input/kd"),
-                ({"controller": "pd_gravity", "kp": -1, "kd": 1, "reference": [0]}, "bad-value", "/input/kp"),
-                ({"controller": "pd_gravity", "kp": 1, "kd": [1, 1], "reference": [0]}, "wrong-shape", "/input/kd"),
-                ({"controller": "pd_gravity", "kp": 1, "kd": 1, "reference": [0, 0]}, "wrong-shape", "/input/reference")):
-            with self.subTest(input=value):
-                self.refused(code, pointer, input=value)
-        self.refused("wrong-shape", "/q", q=[[1], [2]], input={"tau": [[1], [2], [3]]})
-        self.refused("not-supported", "/input/controller", model="body", q=[0, 0, 0, 0, 0, 0, 1],
-                     input={"controller": "pd_gravity", "kp": 1, "kd": 1, "reference": [0] * 6})
-        self.refused("bad-value", "/outputs", outputs=["position_error"])
-
-    def test_what_only_shows_under_way(self):
-        """Gains too high for the step: the first such row is named, whatever stands beside it."""
-        drive = {"controller": "pd_gravity", "kp": 1e7, "kd": 1e5, "reference": [[0.5], [0], [0.5], [1]]}
-        detail = self.refused("angle-too-large", None, row=1, input=drive)
-        self.assertIn("hinge", detail)
-        self.assertIn(" s ", detail)
-        self.refused("angle-too-large", None, q=[99999.999], qd=[50])
-        # Joints of models with loops do not stick.
-        rough = self.client.get("/v1/models/four_bar/document").json()
-        rough["links"][0]["joint"]["friction"] = {"coulomb": 2}
-        self.put_model("rough", rough)
-        detail = self.refused("integration-failed", None, model="rough", step=None, tolerance=1e-10, gravity=[0, 0, 0], qd=[1])
-        self.assertIn("coulomb_velocity", detail)
-        self.assertIn("crank_joint stops", detail)
-        runaway = {"links": [{**ROD, "joint": {"name": "slide", "type": "prismatic", "axis": [1, 0, 0]}}]}
-        self.put_model("runaway", runaway)
-        drive = {**drive, "reference": [1]}
-        detail = self.refused("integration-failed", None, model="runaway", row=1, input=drive, q=[[1], [0.5]])
-        self.assertIn("shorter steps", detail)
-        # The slide goes so far that the hinge on it, and what it needs to turn, drowns in rounding and overflows.
-        far = {"links": [runaway["links"][0], {**ROD, "name": "bob", "parent": "rod", "joint": {**ROD["joint"], "axis": [0, 0, 1]}},
-                         {**ROD, "name": "end", "parent": "bob", "joint": {"name": "reach", "type": "prismatic", "axis": [1, 0, 0]}}]}
-        self.put_model("far", far)
-        for how in ({"step": 0.01}, {"step": None, "tolerance": 1e-3}):
-            detail = self.refused("integration-failed", None, model="far", q=[0, 0, 1e90], qd=[0, 0, 1e110], input={
-                "tau": [0, 0, 0]}, **how)
-            self.assertIn("bounds", detail)
-
-    def test_deadline(self):
-        for how in ({"duration": 1000, "step": 1e-4}, {"duration": 1e5, "tolerance": 1e-12}):
-            begin = time.monotonic()
-            answer = self.client.post("/v1/models/pendulum/simulate", {"q": [0.5], "samples": 2, **how}, Request_Timeout="0.2")
-            self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
-            self.assertLess(time.monotonic() - begin, 5)
-
-
-class HangUp(Simulated):
-    arguments = ("--workers", "1", "--loops", "1")
-
-    def test_who_hangs_up_is_not_simulated_for(self):
-        """A minute's work on the only worker, abandoned: what comes after it does not wait."""
-        body = json.dumps({"q": [0.5], "samples": 2, "duration": 900, "step": 1e-4, "input": {"tau": [0]}})
-        sock = RawSocket(self.server.port)
-        sock.send(f"POST /v1/models/pendulum/simulate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                  f"Content-Length: {len(body)}\r\n\r\n{body}")
-        time.sleep(0.3)
-        sock.close()
-        give_up = time.monotonic() + PATIENCE / 4
-        short = {"q": [0.5], "samples": 2, "duration": 1, "step": 1e-3}
-        while (answer := self.client.post("/v1/models/pendulum/simulate", short)).status == 503:   # until it is noticed
-            self.assertLess(time.monotonic(), give_up, answer)
-            time.sleep(0.02)
-        self.assertEqual(answer.status, 200, answer)
-        self.assertLess(time.monotonic(), give_up)
 
 
 if __name__ == "__main__":

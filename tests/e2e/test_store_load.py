@@ -1,0 +1,179 @@
+"""The store under load: what is acknowledged survives kill -9 at any moment, and models are replaced while they are used."""
+import http.client
+import json
+import os
+import random
+import re
+import threading
+import time
+
+import tap
+from harness import SANITIZED, ServerCase
+from samples import chain, pendulum, slider
+from stores import StoreCase
+
+KILLS = 1000 if "SOAK_SECONDS" in os.environ else 40 if SANITIZED else 200
+REPLACEMENTS = 200 if SANITIZED else 1000
+
+
+class Killed(StoreCase):
+    """kill -9 while clients put and delete: afterwards each name is in the state that was last acknowledged, or in the
+    one that was being asked for."""
+    BUNDLED = ("ur5", "two_link", "stanford", "puma560")
+
+    def documents(self):
+        """What is put: revision by document, documents from a few hundred bytes to a hundred thousand."""
+        return [pendulum(1 + i) for i in range(4)] + [chain(n) for n in (10, 100, 250)]
+
+    def client_loop(self, index, rng):
+        """Puts and deletes the names of its own until the server is gone."""
+        client = self.server.client()
+        try:
+            while True:
+                name = rng.choice(self.mine[index])
+                wanted = rng.choice([None, *range(len(self.revisions))])
+                self.asked[name] = wanted
+                if wanted is None:
+                    answer = client.delete(f"/v1/models/{name}")
+                    fine = answer.status == (204 if self.held[name] is not None else 404)
+                else:
+                    answer = client.put(f"/v1/models/{name}", self.bodies[wanted])
+                    fine = answer.status == (201 if self.held[name] is None else 200)
+                if not fine:
+                    self.wrong.append((name, self.held[name], wanted, answer))
+                self.held[name] = wanted
+                del self.asked[name]
+                self.acknowledged += 1
+        except (OSError, http.client.HTTPException):
+            pass                    # killed: what was asked for last may have happened
+        except Exception as error:
+            self.wrong.append(repr(error))
+        finally:
+            client.close()
+
+    def verify(self):
+        """What is there now becomes what is held."""
+        models = {m["name"]: m["revision"] for m in self.client.get("/v1/models").json()["models"]}
+        for name in self.held:
+            allowed = [self.held[name]] + ([self.asked[name]] if name in self.asked else [])
+            found = self.revisions.index(models[name]) if name in models else None
+            self.assertIn(found, allowed, name)
+            self.unacknowledged += found != self.held[name]
+            if found is not None and name in self.asked:
+                self.assertEqual(self.client.get(f"/v1/models/{name}/document").json()["links"], self.links[found])
+            self.held[name] = found
+        self.assertEqual(set(models) - set(self.held), self.untouched)
+        self.assertEqual(self.client.get("/readyz").json()["reasons"], [])
+        self.in_flight += len(self.asked)
+        self.asked.clear()
+
+    def prepare(self):
+        """Each bundled name is put once, so that only the documents of this test are met."""
+        self.start()
+        bundled = self.names()
+        documents = self.documents()
+        self.bodies = [json.dumps(document) for document in documents]
+        self.revisions, self.links = [], []
+        for body in self.bodies:
+            self.revisions.append(self.client.put("/v1/models/own0", body).json()["revision"])
+            self.links.append(self.client.get("/v1/models/own0/document").json()["links"])
+        self.held = {"own0": len(documents) - 1, "own1": None, "own2": None, "own3": None}
+        for name in self.BUNDLED:
+            self.put(name, self.bodies[0], 200)
+            self.held[name] = 0
+        self.mine = [list(self.held)[i::3] for i in range(3)]
+        self.untouched = bundled - set(self.held)
+        self.asked, self.wrong = {}, []
+        self.acknowledged = self.in_flight = self.unacknowledged = 0
+
+    def test_kill_at_random_moments(self):
+        self.prepare()
+        rng, starts = random.Random(int.from_bytes(os.urandom(4), "big")), []
+        for _ in range(KILLS):
+            threads = [threading.Thread(target=self.client_loop, args=(i, random.Random(rng.random())))
+                       for i in range(len(self.mine))]
+            for thread in threads:
+                thread.start()
+            time.sleep(rng.random() * 0.12)
+            self.server.process.kill()
+            for thread in threads:
+                thread.join()
+            began = time.monotonic()
+            self.start()
+            starts.append(time.monotonic() - began)
+            self.assertEqual(self.wrong, [])
+            self.verify()
+        print(f"# {KILLS} kills, {self.acknowledged} changes acknowledged, {self.in_flight} in flight when killed, "
+              f"{self.unacknowledged} of them in effect; ready again after {1e3 * sorted(starts)[KILLS // 2]:.0f} ms, "
+              f"at most {1e3 * max(starts):.0f} ms")
+        self.assertGreater(self.acknowledged, KILLS)
+        self.assertGreater(self.in_flight, KILLS // 2)
+        self.stop()
+
+    def test_many_models_come_back_quickly(self):
+        """Reported, not asserted: the machine may be busy."""
+        self.start()
+        clients = [self.server.client() for _ in range(4)]
+
+        def fill(index):
+            for i in range(index, 400, 4):
+                clients[index].put(f"/v1/models/m{i}", chain(6 + i % 25))
+
+        threads = [threading.Thread(target=fill, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        names = self.names()
+        self.assertGreaterEqual(len(names), 400)
+        self.server.process.kill()
+        began = time.monotonic()
+        self.start()
+        print(f"# ready with {len(names)} models {1e3 * (time.monotonic() - began):.0f} ms after kill -9")
+        self.assertEqual(self.names(), names)
+        self.stop()
+
+
+class Replaced(ServerCase):
+    def resident(self):
+        with open(f"/proc/{self.server.process.pid}/status") as status:
+            return int(re.search(r"VmRSS:\s*(\d+) kB", status.read()).group(1)) / 1024
+
+    def test_replacing_under_load(self):
+        """Every answer is from one revision or the other, named in Model-Revision; memory stays flat."""
+        tau = {self.put_model("turning", slider(mass))["revision"]: mass * 3.0 for mass in (1, 2)}
+        wrong, answers, stop = [], {}, threading.Event()
+
+        def ask(rows):
+            client = self.server.client()
+            while not stop.is_set():
+                answer = client.post("/v1/models/turning/inverse-dynamics", {"q": [[0]] * rows, "qdd": [3]})
+                revision = answer.headers.get("Model-Revision")
+                if answer.status != 200 or answer.json()["tau"] != [[tau.get(revision)]] * rows:
+                    wrong.append(answer)
+                answers[revision] = answers.get(revision, 0) + 1
+            client.close()
+
+        threads = [threading.Thread(target=ask, args=(rows,)) for rows in (1, 1, 300, 3000)]
+        for thread in threads:
+            thread.start()
+        try:
+            for i in range(REPLACEMENTS):
+                self.put_model("turning", slider(1 + i % 2))
+                if i == REPLACEMENTS // 5:
+                    before = self.resident()
+            after = self.resident()
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        print(f"# {REPLACEMENTS} replacements, answers by revision {sorted(answers.values())}, "
+              f"resident {before:.1f} MB after a fifth of them, {after:.1f} MB at the end")
+        self.assertEqual(wrong, [])
+        self.assertEqual(set(answers), set(tau))
+        if not SANITIZED:
+            self.assertLess(after, before + 8)
+
+
+if __name__ == "__main__":
+    tap.main()
