@@ -60,7 +60,7 @@ struct api_call {
     double                      timeout;                  /* s */
     size_t                      reserved;                 /* bytes of the common budget */
     double                      estimated;                /* s, uncorrected; 0: api_cost was not asked */
-    bool                        helped;                   /* by others of the crew */
+    int64_t                     helped;                   /* ns of work by a crew, beyond the time it took */
     bool                        wants_body;
     bool                        wants_coding; /* the reply of a GET stands, to be compressed */
     api_coding                  coding;       /* that the client takes */

@@ -270,7 +270,7 @@ double api_cost(api_call *call, const char *body, size_t length)
 
 void api_cost_learn(const api_call *call, uint64_t began)
 {
-    if (call->estimated <= 0 || call->helped || call->reply.status != 200) return;
-    double took = 1e-9 * (double)(api_now() - began);
+    if (call->estimated <= 0 || call->reply.status != 200) return;
+    double took = 1e-9 * (double)((int64_t)(api_now() - began) + call->helped);
     api_observe(&call->api->corrections, kind_of(call), call->media, call->estimated, took);
 }

@@ -19,5 +19,5 @@ typedef struct api_rates {
 api_rates api_rates_measure(const dyn_kernels *kernels);
 
 /* A call that was estimated has been run since `began`: the next estimates of its kind know. What others helped with
- * says nothing. */
+ * counts as its own. */
 void api_cost_learn(const struct api_call *call, uint64_t began);

@@ -60,7 +60,7 @@ static const setting settings[] = {
      "threads for long requests; 0: the usable cores less the loops, at least 1"},
     {"loops", "N", COUNT, AT(loops), 0, SRV_LOOPS_MOST, "0", NULL,
      "threads for connections and short requests; 0: one for every four usable cores, at least 1"},
-    {"inline-limit", "MICROSECONDS", MICROSECONDS, AT(inline_limit), 0, 1e6, "75", NULL,
+    {"inline-limit", "MICROSECONDS", MICROSECONDS, AT(inline_limit), 0, 1e6, "100", NULL,
      "requests estimated to be shorter run on the thread of their connection"},
     {"drain", "SECONDS", SECONDS, AT(drain), 0, 86400, "30", NULL, "on SIGTERM, for requests in flight to finish"},
     {"target", "NAME", TEXT, AT(target), 0, 0, NULL, NULL,

@@ -204,7 +204,8 @@ static enum MHD_Result suspend(srv_exchange *x)
     return MHD_YES;
 }
 
-/* The whole request is here. A hop to a worker costs 30-40 us: what is estimated to be short runs at once. Changes of
+/* The whole request is here. A hop to a worker costs 30-40 us: what is estimated to be short runs at once. (On a worker
+ * it is short too, but with colder caches: a limit near what a kind takes has it go now here, now there.) Changes of
  * models have a worker of their own: they wait for each other and for the disk, and evaluations wait for neither. */
 static enum MHD_Result evaluate(srv_exchange *x)
 {

@@ -3,6 +3,7 @@
 
 typedef struct seat {
     size_t       failed; /* the part, or NONE */
+    uint64_t     worked; /* ns */
     api_problem *problem;
     api_problem  own;
 } seat;
@@ -19,6 +20,15 @@ typedef struct run {
 
 static const size_t NONE = SIZE_MAX;
 
+static bool do_part(run *r, size_t place, size_t part)
+{
+    seat    *s     = &r->seats[place];
+    uint64_t began = api_now();
+    bool     done  = api_watch_check(r->watch, s->problem) && r->work(r->arg, place, part, s->problem);
+    s->worked += api_now() - began;
+    return done;
+}
+
 static void note_failed(run *r, size_t part)
 {
     size_t first = atomic_load(&r->failed);
@@ -31,11 +41,10 @@ static void note_failed(run *r, size_t part)
 static bool do_next(void *argument, size_t place)
 {
     run   *r    = argument;
-    seat  *s    = &r->seats[place];
     size_t part = atomic_fetch_add(&r->next, 1);
     if (part >= r->parts || part > atomic_load(&r->failed)) return false;
-    if (api_watch_check(r->watch, s->problem) && r->work(r->arg, place, part, s->problem)) return true;
-    s->failed = part;
+    if (do_part(r, place, part)) return true;
+    r->seats[place].failed = part;
     note_failed(r, part);
     return false;
 }
@@ -53,9 +62,20 @@ static void set_seats(run *r, size_t seats, api_problem *problem)
     for (size_t i = 0; i < seats; i++) {
         seat *s    = &r->seats[i];
         s->failed  = NONE;
+        s->worked  = 0;
         s->problem = i == 0 ? problem : &s->own;
         if (i > 0) api_problem_clear(&s->own);
     }
+}
+
+/* What is done side by side, and not waiting for the last helper, is what the request costs. */
+static void run_by_crew(run *r, size_t seats, const api_crew *crew, api_call *call)
+{
+    uint64_t began = api_now(), worked = 0;
+    crew->run(crew->arg, seats, do_next, r);
+    for (size_t i = 0; i < seats; i++)
+        worked += r->seats[i].worked;
+    call->helped += (int64_t)(worked - (api_now() - began));
 }
 
 static bool do_alone(const api_evaluation *e, size_t parts, api_part *work, void *arg)
@@ -76,8 +96,7 @@ bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work,
     atomic_init(&r.next, 0);
     atomic_init(&r.failed, NONE);
     set_seats(&r, seats, e->problem);
-    e->call->helped = true;
-    crew->run(crew->arg, seats, do_next, &r);
+    run_by_crew(&r, seats, crew, e->call);
     size_t failed = atomic_load(&r.failed);
     for (size_t i = 1; i < seats && failed != NONE; i++)
         if (r.seats[i].failed == failed) *e->problem = r.seats[i].own;

@@ -201,6 +201,31 @@ static void test_a_client_that_is_gone(void **state)
     api_end(call);
 }
 
+/* An odd number of steps up and down leaves no estimate where it was. */
+static void test_what_a_crew_did_is_learnt(void **state)
+{
+    enum { CALLS = 11 };
+    const api_request head = {
+        .method = "POST", .target = "/v1/models/arm/inverse-dynamics", .accept = "application/json", .has_body = true};
+    size_t         runs   = 0;
+    const api_crew crew   = {run_on_threads, &runs, SEATS};
+    api_worker    *worker = api_worker_open(door_api());
+    double         cost[CALLS + 1];
+    make_body("\"outputs\":[\"tau\"]", NULL, NULL);
+    assert_non_null(worker);
+    api_worker_join(worker, &crew);
+    for (size_t i = 0; i <= CALLS; i++) {
+        api_call *call = api_begin(door_api(), &head);
+        assert_true(call && api_wants_body(call));
+        cost[i] = api_cost(call, body, length);
+        if (i < CALLS) api_run(call, worker, body, length, NULL);
+        api_end(call);
+    }
+    api_worker_close(worker);
+    assert_true(runs >= CALLS);
+    assert_true(cost[CALLS] != cost[0]);
+}
+
 static int open_door(void **state)
 {
     const api_limits limits = {.body    = 16 << 20,
@@ -225,10 +250,9 @@ static int close_door(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same_answer),
-        cmocka_unit_test(test_the_same_problem),
-        cmocka_unit_test(test_the_same_singular_row),
-        cmocka_unit_test(test_a_client_that_is_gone),
+        cmocka_unit_test(test_the_same_answer),           cmocka_unit_test(test_the_same_problem),
+        cmocka_unit_test(test_the_same_singular_row),     cmocka_unit_test(test_a_client_that_is_gone),
+        cmocka_unit_test(test_what_a_crew_did_is_learnt),
     };
     return cmocka_run_group_tests(tests, open_door, close_door);
 }
