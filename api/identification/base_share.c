@@ -29,10 +29,7 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
     if (!api_walk_open(e, tree, &walk)) return NULL;
     api_base_closing closing = {walk.closed, close_loops, tree_rates, &walk};
     api_base        *base    = api_base_find(e->model, &over, &closing, with);
-    if (api_watch_check(e->input->watch, e->problem) && walk.lost)
-        api_fail(e->problem, API_LOOP_OPEN, NULL,
-                 "base parameters are looked for around home, and the loops do not close there");
-    if (!e->problem->code) return base;
+    if (api_watch_check(e->input->watch, e->problem) && (!walk.lost || api_walk_fail(&walk, e->problem))) return base;
     api_base_free(base); /* of walks that were given up */
     return NULL;
 }

@@ -127,6 +127,17 @@ bool api_walk_to(api_walk *w, const dyn_scene *scene, double *q)
     return api_closed_solve(w->closed, scene, q, w->passive, w->W);
 }
 
+bool api_walk_fail(const api_walk *w, api_problem *problem)
+{
+    static const char *const where = "this is looked for around the joints' home, and there";
+    api_problem              found;
+    api_problem_clear(&found);
+    if (!api_closure_closed(&w->whole, 0))
+        return api_fail(problem, API_LOOP_OPEN, NULL, "%s the loops do not close: give the joints another", where);
+    api_closed_fail(w->closed, 0, NULL, -1, &found);
+    return api_fail(problem, found.code, NULL, "%s %s", where, found.detail);
+}
+
 double api_walk_seconds(const api_model *m)
 {
     const api_loops *l = m->loops;

@@ -24,5 +24,8 @@ bool api_walk_open(api_evaluation *e, const dyn_kernels *tree, api_walk *walk);
  * next. False: the loops do not close near home, or nobody waits any longer. */
 bool api_walk_to(api_walk *walk, const dyn_scene *scene, double *q);
 
+/* What is wrong with a walk that is lost; false with the problem. */
+bool api_walk_fail(const api_walk *walk, api_problem *problem);
+
 /* What one such walk takes, about, in seconds of a state. */
 double api_walk_seconds(const api_model *model);
