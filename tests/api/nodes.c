@@ -22,10 +22,11 @@ static void end(void)
     call = NULL;
 }
 
-void nodes_close(void)
+int nodes_teardown(void **state)
 {
     end();
     api_scratch_free(&worker.scratch);
+    return door_teardown(state);
 }
 
 static void start(const void *bytes, size_t length)

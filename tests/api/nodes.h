@@ -8,8 +8,8 @@ typedef enum nodes_reader { NODES_TEXT, NODES_JSON, NODES_CBOR } nodes_reader;
  * there is no problem). The bytes are copied to the end of a block of exactly their length. */
 const api_node    *nodes_read(nodes_reader reader, const void *bytes, size_t length);
 const api_problem *nodes_problem(void);
-size_t             nodes_taken(void); /* bytes that the last reading took */
-void               nodes_close(void); /* before door_close */
+size_t             nodes_taken(void);            /* bytes that the last reading took */
+int                nodes_teardown(void **state); /* of a group of tests that door_setup set up */
 
 /* The tree as text: packed arrays begin with # and their rank, numbers are hexadecimal, keys stand as they came.
  * Valid until the next but one. */

@@ -8,19 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int open_all(void **state)
-{
-    door_open(NULL);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    nodes_close();
-    door_close();
-    return 0;
-}
-
 static const api_node *read_text(const char *text)
 {
     const api_node *node = nodes_read(NODES_TEXT, text, strlen(text));
@@ -243,5 +230,5 @@ int main(void)
         cmocka_unit_test(growing),
         cmocka_unit_test(infinite_numbers),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, door_setup, nodes_teardown);
 }

@@ -3,21 +3,7 @@
 #include "door.h"
 #include "nodes.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int open_all(void **state)
-{
-    door_open(NULL);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    nodes_close();
-    door_close();
-    return 0;
-}
 
 /* True when the text reader took it; then the other did, too. */
 static bool agree(const char *text, size_t length)
@@ -239,5 +225,5 @@ int main(void)
         cmocka_unit_test(random_numbers),
         cmocka_unit_test(memory),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, door_setup, nodes_teardown);
 }
