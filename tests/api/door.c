@@ -154,6 +154,14 @@ const answer *post(const char *model_and_operation, const char *body)
     return ask("POST", target, body);
 }
 
+unsigned status_with(api_request head)
+{
+    static const char body[] = "{\"q\":[0]}";
+    head.method              = head.method ? head.method : "POST";
+    head.target              = head.target ? head.target : "/v1/models/slider/bias";
+    return ask_with(&head, body, sizeof body - 1, NULL)->status;
+}
+
 const char *header_of(const answer *a, const char *name)
 {
     for (size_t i = 0; i < a->n_headers; i++)

@@ -32,7 +32,9 @@ typedef struct answer {
 const answer *ask(const char *method, const char *target, const char *body); /* valid until the next question */
 const answer *ask_with(const api_request *head, const char *body, size_t length, const api_watch *watch);
 const answer *post(const char *model_and_operation, const char *body); /* below /v1/models/ */
-const char   *header_of(const answer *a, const char *name);            /* NULL: absent */
+/* The status of POST {"q":[0]} to slider/bias with that head, or of its own method and target. */
+unsigned    status_with(api_request head);
+const char *header_of(const answer *a, const char *name); /* NULL: absent */
 
 /* The text of an operation's answer, which must be one; the caller frees it. */
 char *evaluated(const char *operation, const char *model, const char *body);

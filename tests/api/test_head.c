@@ -1,9 +1,7 @@
-/* test_head.c - what the head of a request decides: routes, methods, media types, preconditions, timeouts, ids. */
+/* test_head.c - what the head of a request decides: routes, methods, media types, timeouts, ids. */
 #include "door.h"
 #include "api/negotiate.h"
-#include "api/preconditions.h"
 #include "api/route.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* --- routes ----------------------------------------------------------------------------------------------------- */
@@ -224,14 +222,6 @@ static void chosen_types(void **state)
         if (api_media_by_accept(each[i].accept, each[i].own) != each[i].chosen) fail_msg("%s", each[i].accept);
 }
 
-static unsigned status_with(api_request head)
-{
-    static const char body[] = "{\"q\":[0]}";
-    head.method              = head.method ? head.method : "POST";
-    head.target              = head.target ? head.target : "/v1/models/slider/bias";
-    return ask_with(&head, body, sizeof body - 1, NULL)->status;
-}
-
 static void negotiation(void **state)
 {
     assert_int_equal(status_with((api_request){0}), 200);
@@ -242,130 +232,6 @@ static void negotiation(void **state)
     assert_int_equal(status_with((api_request){.accept = "text/html", .target = "/v1/models/slider/x"}), 404);
     assert_int_equal(status_with((api_request){.accept = "text/html", .method = "GET", .target = "/livez"}), 200);
     assert_int_equal(status_with((api_request){.content_type = "text/x", .method = "GET", .target = "/v1"}), 200);
-}
-
-/* --- preconditions ---------------------------------------------------------------------------------------------- */
-
-static bool hold(const char *if_match, const char *if_none_match, const char *revision)
-{
-    api_preconditions conditions = {if_match, if_none_match};
-    return api_preconditions_hold(&conditions, revision);
-}
-
-static void conditions(void **state)
-{
-    assert_true(hold(NULL, NULL, "a") && hold(NULL, NULL, NULL));
-    assert_true(hold("\"a\"", NULL, "a") && hold("\"b\", \"a\"", NULL, "a") && hold(" ,\"b\",, \"a\" ,", NULL, "a"));
-    assert_false(hold(",", NULL, "a"));
-    assert_true(hold("\"b\",,\"a\",", NULL, "a") && hold("*", NULL, "a") && hold(" * ", NULL, "a"));
-    assert_false(hold("*", NULL, NULL) || hold("\"a\"", NULL, NULL) || hold("\"b\"", NULL, "a") ||
-                 hold("W/\"a\"", NULL, "a"));
-    assert_false(hold("a", NULL, "a") || hold("", NULL, "a") || hold("\"a", NULL, "a") ||
-                 hold("\"a\" \"b\"", NULL, "a"));
-    assert_true(hold(NULL, "*", NULL) && hold(NULL, "\"b\"", "a") && hold(NULL, "\"a\"", NULL));
-    assert_false(hold(NULL, "*", "a") || hold(NULL, "\"a\"", "a") || hold(NULL, "W/\"a\"", "a") ||
-                 hold(NULL, "a", "b"));
-    assert_false(hold("\"a\"", "\"a\"", "a"));
-    assert_false(hold("\"a\",*", NULL, "a"));
-}
-
-static const char *tag_of(const char *model)
-{
-    static char tag[100];
-    char        target[100] = "/v1/models/";
-    strcat(target, model);
-    strcpy(tag, header_of(ask("GET", target, NULL), "ETag"));
-    return tag;
-}
-
-static void conditional_requests(void **state)
-{
-    const char *tag = tag_of("slider"), *slider = "/v1/models/slider";
-    assert_int_equal(status_with((api_request){.if_match = tag}), 200);
-    assert_int_equal(status_with((api_request){.if_match = "\"x\""}), 412);
-    assert_int_equal(status_with((api_request){.if_match = "\"x\"", .content_type = "text/plain"}), 415);
-    assert_int_equal(status_with((api_request){.if_none_match = "*"}), 200);
-    assert_int_equal(status_with((api_request){.method = "GET", .target = slider, .if_none_match = tag}), 304);
-    assert_int_equal(status_with((api_request){.method = "HEAD", .target = slider, .if_none_match = "*"}), 304);
-    assert_int_equal(status_with((api_request){.method = "GET", .target = slider, .if_none_match = "\"x\""}), 200);
-    assert_int_equal(status_with((api_request){.method = "GET", .target = slider, .if_match = "\"x\""}), 412);
-    assert_int_equal(status_with((api_request){.method = "PUT", .target = slider, .if_none_match = "*"}), 412);
-    assert_int_equal(status_with((api_request){.method = "PUT", .target = "/v1/models/new", .if_match = "*"}), 412);
-    assert_int_equal(status_with((api_request){.method = "DELETE", .target = slider, .if_match = "\"x\""}), 412);
-    assert_int_equal(status_with((api_request){.method = "DELETE", .target = "/v1/models/no", .if_match = "\"x\""}),
-                     404);
-    assert_string_equal(tag_of("slider"), tag);
-}
-
-/* RFC 9110 §8.6, §15.4.5: what 304 says about a length is true of the 200 it stands for, and it has no body. */
-/* Each encoding has an entity tag of its own; to change a model either will do. */
-static void tags_of_encodings(void **state)
-{
-    api_request get = {.method = "GET", .target = "/v1/models/slider"};
-    char        json[64], cbor[64];
-    snprintf(json, sizeof json, "%s", header_of(ask_with(&get, NULL, 0, NULL), "ETag"));
-    get.accept = "application/cbor";
-    snprintf(cbor, sizeof cbor, "%s", header_of(ask_with(&get, NULL, 0, NULL), "ETag"));
-    assert_int_equal(strlen(json), 2 + 32);
-    assert_int_equal(strlen(cbor), 2 + 32 + 5);
-    assert_memory_equal(json, cbor, 33);
-    get.if_none_match = cbor;
-    assert_int_equal(ask_with(&get, NULL, 0, NULL)->status, 304);
-    get.if_none_match = json;
-    assert_int_equal(ask_with(&get, NULL, 0, NULL)->status, 200);
-    get.if_none_match = NULL;
-    get.if_match      = json;
-    assert_int_equal(ask_with(&get, NULL, 0, NULL)->status, 200);
-    assert_int_equal(status_with((api_request){.if_match = cbor}), 200);
-    assert_int_equal(status_with((api_request){.if_match = "\"00000000000000000000000000000000-cbor\""}), 412);
-    json[33] = '\0'; /* a tag without its end, and what is no suffix of ours */
-    assert_int_equal(status_with((api_request){.if_match = json}), 412);
-    strcat(json, "-gzip\"");
-    assert_int_equal(status_with((api_request){.if_match = json}), 412);
-}
-
-static void not_modified_is_the_head_of_the_model(void **state)
-{
-    const char *targets[] = {"/v1/models/slider", "/v1/models/slider/document"};
-    for (int i = 0; i < 2; i++) {
-        size_t    length = ask("GET", targets[i], NULL)->length;
-        api_call *call =
-            api_begin(door_api(), &(api_request){.method = "GET", .target = targets[i], .if_none_match = "*"});
-        const api_reply *reply = api_reply_of(call);
-        assert_int_equal(reply->status, 304);
-        assert_true(reply->head && reply->length == length && !reply->content_type);
-        assert_string_equal(reply->header[1].name, "Vary"); /* behind Request-Id */
-        assert_string_equal(reply->header[2].name, "ETag");
-        api_end(call);
-    }
-}
-
-/* A model changed between head and body: the condition is looked at again when the change is committed. */
-static void conditions_hold_at_commit(void **state)
-{
-    static const char body[] = "{\"links\":[{\"name\":\"l\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":"
-                               "\"prismatic\",\"axis\":[0,0,1]}}]}";
-    api_worker       *worker = api_worker_open(door_api());
-    for (int i = 0; i < 3; i++) {
-        ask("PUT", "/v1/models/raced",
-            "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'revolute','axis':[1,0,0]}}]}");
-        const char *tag    = tag_of("raced");
-        api_request head[] = {{.method = "PUT", .target = "/v1/models/raced", .if_match = tag},
-                              {.method = "DELETE", .target = "/v1/models/raced", .if_match = tag},
-                              {.method = "PUT", .target = "/v1/models/raced2", .if_none_match = "*"}};
-        api_call   *call   = api_begin(door_api(), &head[i]);
-        assert_true(api_wants_body(call));
-        assert_in_set(ask("PUT", head[i].target,
-                          "{'links':[{'name':'b','parent':'base','joint':{'name':'k','type':"
-                          "'revolute','axis':[1,0,0]}}]}")
-                          ->status,
-                      ((LargestIntegralType[]){200, 201}), 2);
-        api_run(call, worker, body, sizeof body - 1, NULL);
-        assert_int_equal(api_reply_of(call)->status, 412);
-        api_end(call);
-        ask("GET", head[i].target, NULL);
-    }
-    api_worker_close(worker);
 }
 
 /* --- timeouts, ids ---------------------------------------------------------------------------------------------- */
@@ -486,11 +352,6 @@ int main(void)
         cmocka_unit_test(accepted_types),
         cmocka_unit_test(chosen_types),
         cmocka_unit_test(negotiation),
-        cmocka_unit_test(conditions),
-        cmocka_unit_test(conditional_requests),
-        cmocka_unit_test(tags_of_encodings),
-        cmocka_unit_test(not_modified_is_the_head_of_the_model),
-        cmocka_unit_test(conditions_hold_at_commit),
         cmocka_unit_test(timeouts),
         cmocka_unit_test(request_ids),
         cmocka_unit_test(phases),

@@ -2,7 +2,6 @@
 #include "door.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct refusal {
     const char *target, *body, *code, *pointer;
@@ -276,135 +275,6 @@ static void singular_mass_matrices(void **state)
     assert_int_equal(post("limp/inverse-dynamics", "{'q':[1,2]}")->status, 200);
 }
 
-/* --- limits ----------------------------------------------------------------------------------------------------- */
-
-static char *batch(size_t rows, const char *more)
-{
-    char *text = malloc(rows * 32 + 100);
-    char *p    = text + sprintf(text, "{'q':[");
-    for (size_t i = 0; i < rows; i++)
-        p += sprintf(p, "%s[0.1,0.2,0.3,0.4]", i > 0 ? "," : "");
-    sprintf(p, "]%s}", more);
-    return text;
-}
-
-static void reopen(api_limits limits)
-{
-    door_close();
-    door_open(&limits);
-}
-
-static void rows(void **state)
-{
-    api_limits limits = door_limits;
-    limits.rows       = 10;
-    reopen(limits);
-    char *ten = batch(10, ""), *eleven = batch(11, "");
-    assert_int_equal(post(ID, ten)->status, 200);
-    post(ID, eleven);
-    assert_problem(413, "too-many-rows", "/q", -1);
-    free(ten);
-    free(eleven);
-    reopen(door_limits);
-}
-
-/* The number of rows that a refusal says fit does fit, and the bound is not far off what is written. */
-static void answers(void **state)
-{
-    api_limits limits = door_limits;
-    size_t     fit    = 0;
-    char      *many   = batch(1000, ",'outputs':['mass_matrix','inverse']");
-    limits.answer     = 100000;
-    reopen(limits);
-    const answer *a = post("arm/mass-matrix", many);
-    assert_problem(413, "answer-too-large", NULL, -1);
-    const char *said = strstr(json_string_value(json_object_get(a->json, "detail")), "100000: ");
-    assert_non_null(said);
-    assert_int_equal(sscanf(said, "100000: %zu rows fit", &fit), 1);
-    assert_in_range(fit, 80, 150);
-    free(many);
-    many = batch(fit, ",'outputs':['mass_matrix','inverse']");
-    a    = post("arm/mass-matrix", many);
-    assert_int_equal(a->status, 200);
-    assert_in_range(a->length, 40000, 100000);
-    free(many);
-    reopen(door_limits);
-}
-
-static void models(void **state)
-{
-    api_limits limits = door_limits;
-    limits.models     = 4;
-    reopen(limits);
-    static const char document[] =
-        "{'links':[{'name':'l','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1]}}]}";
-    assert_int_equal(ask("PUT", "/v1/models/m4", document)->status, 201);
-    ask("PUT", "/v1/models/m5", document);
-    assert_problem(507, "store-full", NULL, -1);
-    assert_int_equal(ask("PUT", "/v1/models/m4", document)->status, 200);
-    assert_int_equal(ask("DELETE", "/v1/models/m4", NULL)->status, 204);
-    assert_int_equal(ask("PUT", "/v1/models/m5", document)->status, 201);
-    reopen(door_limits);
-}
-
-/* Whatever is claimed is given back: a budget that one request nearly fills serves a thousand in turn. */
-static void memory(void **state)
-{
-    api_limits limits  = door_limits;
-    char      *hundred = batch(100, ""), *bad = batch(100, ",'x':1"), *thousands = batch(10000, "");
-    limits.memory = 100000;
-    reopen(limits);
-    for (int i = 0; i < 1000; i++) {
-        assert_int_equal(post(ID, hundred)->status, 200);
-        assert_int_equal(post(ID, bad)->status, 422);
-        assert_int_equal(ask("PUT", "/v1/models/again", "{'links':[]}")->status, 422);
-        post(ID, thousands);
-        assert_problem(503, "memory-full", NULL, -1);
-        assert_string_equal(header_of(ask("POST", "/v1/models/arm/inverse-dynamics", thousands), "Retry-After"), "1");
-    }
-    free(hundred);
-    free(bad);
-    free(thousands);
-    reopen(door_limits);
-}
-
-static void bodies_and_syntax(void **state)
-{
-    api_limits limits = door_limits;
-    limits.body       = 3000;
-    reopen(limits);
-    char *long_body = batch(400, "");
-    post(ID, long_body);
-    assert_problem(413, "body-too-large", NULL, -1);
-    free(long_body);
-    post(ID, "{'q':[1,2,3,4]");
-    assert_problem(400, "bad-json", NULL, -1);
-    post(ID, "");
-    assert_problem(400, "bad-json", NULL, -1);
-    assert_detail("the body is empty");
-    post(ID, "[[[[[[[[[[[[[[[[[[[[");
-    assert_problem(400, "too-deep", NULL, -1);
-    post(ID, "{'q':[1,2,3,4],'q':[1,2,3,4]}");
-    assert_problem(400, "duplicate-key", NULL, -1);
-    reopen(door_limits);
-}
-
-/* A deadline that has passed, and a client that has gone, stop a request; the next one is served. */
-static void watches(void **state)
-{
-    char       *text = batch(2000, "");
-    api_request head = {.method = "POST", .target = "/v1/models/arm/inverse-dynamics"};
-    api_watch   past = {.deadline = 1}, later = {.deadline = UINT64_MAX},
-              gone = {.cancelled = true, .deadline = UINT64_MAX};
-    for (char *p = text; *p; p++)
-        if (*p == '\'') *p = '"';
-    ask_with(&head, text, strlen(text), &past);
-    assert_problem(504, "deadline-passed", NULL, -1);
-    assert_int_not_equal(ask_with(&head, text, strlen(text), &gone)->status, 200);
-    assert_int_equal(ask_with(&head, text, strlen(text), &later)->status, 200);
-    free(text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,12 +287,6 @@ int main(void)
         cmocka_unit_test(angles_of_geared_joints),
         cmocka_unit_test(singular_mass_matrices),
         cmocka_unit_test(singular_in_a_late_chunk),
-        cmocka_unit_test(rows),
-        cmocka_unit_test(answers),
-        cmocka_unit_test(models),
-        cmocka_unit_test(memory),
-        cmocka_unit_test(bodies_and_syntax),
-        cmocka_unit_test(watches),
     };
     return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }
