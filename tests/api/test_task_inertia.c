@@ -1,5 +1,6 @@
 /* test_task_inertia.c - the inertia of a task against the equations it solves. */
 #include "api/operations/task_inertia.h"
+#include "draws.h"
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -16,12 +17,6 @@ typedef struct problem {
     double   M[MOST * MOST], J[API_TASK_AXES * MOST]; /* by columns: nv x nv, k x nv */
     double  *room;
 } problem;
-
-static double draw(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 11) * 0x1p-52 - 1; /* [-1, 1) */
-}
 
 /* M = A A^T + 1 is positive, J has any directions. */
 static problem random_problem(uint64_t seed, size_t nv, size_t k, double damping)

@@ -1,0 +1,211 @@
+/* test_parameters.c - parameters of bodies and joints by number and name, and base parameters: each times its columns
+ * of the regressor makes the torques. */
+#include "api/model/base_parameters.h"
+#include "draws.h"
+#include "models.h"
+#include "rich_robot.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One random state, and the kernels on it in one lane. */
+typedef struct motion {
+    const dyn_kernels *kernels;
+    dyn_scene          scene;
+    void              *workspace;
+    double            *q, *qd, *qdd, *Y, *joint, *tau;
+} motion;
+
+static motion motion_open(const api_model *m)
+{
+    motion at = {.kernels = dyn_kernels_find("scalar"), .scene = {.model = m->dyn, .terms = DYN_FRICTION}};
+    memcpy(at.scene.gravity, m->dyn->gravity, sizeof at.scene.gravity);
+    at.workspace = numbers(at.kernels->workspace_size(m->dyn) / sizeof(double) + 1);
+    at.q         = numbers(m->nq);
+    at.qd        = numbers(m->nv);
+    at.qdd       = numbers(m->nv);
+    at.tau       = numbers(m->nv);
+    at.Y         = numbers(m->nv * 10 * m->n_bodies);
+    at.joint     = numbers(m->nv * 3 * m->n_joints);
+    return at;
+}
+
+static void motion_draw(const api_model *m, motion *at, uint64_t *seed)
+{
+    double norm = 0;
+    for (size_t i = 0; i < m->nq; i++)
+        at->q[i] = 2 * draw(seed);
+    for (size_t i = 3; m->dyn->floating && i < 7; i++)
+        norm += at->q[i] * at->q[i];
+    for (size_t i = 3; m->dyn->floating && i < 7; i++)
+        at->q[i] /= sqrt(norm);
+    for (size_t v = 0; v < m->nv; v++) {
+        at->qd[v]  = 2 * draw(seed);
+        at->qdd[v] = 3 * draw(seed);
+    }
+    dyn_regressor io = {.q = at->q, .qd = at->qd, .qdd = at->qdd, .regressor = at->Y, .joint_regressor = at->joint};
+    dyn_inverse_dynamics id = {.q = at->q, .qd = at->qd, .qdd = at->qdd, .tau = at->tau};
+    at->kernels->regressor(&at->scene, at->workspace, &io, 1);
+    at->kernels->inverse_dynamics(&at->scene, at->workspace, &id, 1);
+}
+
+static void motion_close(motion *at)
+{
+    free(at->workspace);
+    free(at->q);
+    free(at->qd);
+    free(at->qdd);
+    free(at->tau);
+    free(at->Y);
+    free(at->joint);
+}
+
+static api_regressed regressed(const motion *at)
+{
+    return (api_regressed){.regressor = at->Y, .joint_regressor = at->joint, .rates = at->qd, .lanes = 1};
+}
+
+/* --- parameters ------------------------------------------------------------------------------------------------- */
+
+static void check_own_parameters(const char *document)
+{
+    api_model *m   = model_of(document);
+    motion     at  = motion_open(m);
+    size_t     n   = api_parameter_count(m);
+    double    *own = numbers(n), *tau = numbers(m->nv);
+    uint64_t   seed = 3;
+    api_parameters_of(m, own);
+    for (int i = 0; i < 20; i++) {
+        motion_draw(m, &at, &seed);
+        api_regressed r = regressed(&at);
+        for (size_t v = 0; v < m->nv; v++) {
+            tau[v] = 0;
+            for (size_t k = 0; k < n; k++) {
+                double effort = api_parameter_effort(m, &r, k, v);
+                if (!api_parameter_acts(m, k, v)) assert_true(effort == 0);
+                tau[v] += effort * own[k];
+            }
+        }
+        assert_close(tau, at.tau, m->nv, 1e-12);
+    }
+    motion_close(&at);
+    free(own);
+    free(tau);
+    api_model_release(m);
+}
+
+/* A model's own parameters times its columns are its torques, asymmetric friction and all. */
+static void own_parameters_make_the_torques(void **state)
+{
+    check_own_parameters(ROBOT("fixed"));
+    check_own_parameters(ROBOT("floating"));
+}
+
+static void parameters_have_names(void **state)
+{
+    static const char *const expected[] = {"base.m", "a.Ixx", "c.Izz", "ja.rotor_inertia", "jc.coulomb_negative"};
+    static const size_t      number[]   = {0, 14, 39, 40, 51};
+    api_model               *m          = model_of(ROBOT("floating"));
+    char                     name[API_PARAMETER_NAME];
+    assert_int_equal(api_parameter_count(m), 52);
+    for (size_t i = 0; i < 5; i++) {
+        api_parameter_name(m, number[i], name);
+        assert_string_equal(name, expected[i]);
+    }
+    assert_int_equal(api_joint_parameter(m, 2, API_COULOMB_NEGATIVE), 51);
+    api_model_release(m);
+}
+
+static void pseudo_inertia_there_and_back(void **state)
+{
+    double   p[API_PER_BODY], J[16], again[API_PER_BODY];
+    uint64_t seed = 1;
+    for (int i = 0; i < API_PER_BODY; i++)
+        p[i] = draw(&seed);
+    api_pseudo_inertia(p, J);
+    api_pseudo_inertia_parameters(J, again);
+    assert_close(again, p, API_PER_BODY, 1e-15);
+    assert_true(J[0] + J[5] == p[9] || fabs(J[0] + J[5] - p[9]) < 1e-15); /* Izz = int x^2 + y^2 dm */
+    assert_true(J[1] == -p[5] && J[3] == p[1] && J[15] == p[0]);
+}
+
+/* --- base parameters -------------------------------------------------------------------------------------------- */
+
+/* Whatever the parameters, all columns times them are the kept columns times their groups. */
+static void check_base(const char *document, unsigned with)
+{
+    api_model *m    = model_of(document);
+    motion     at   = motion_open(m);
+    api_base  *base = api_base_find(m, at.kernels, NULL, with);
+    size_t     n    = api_parameter_count(m);
+    double    *pi = numbers(n), *whole = numbers(m->nv), *grouped = numbers(m->nv);
+    uint64_t   seed = 5;
+    assert_non_null(base);
+    for (size_t k = 0; k < n; k++) {
+        bool   joint = k >= 10 * m->n_bodies, rotor = joint && (k - 10 * m->n_bodies) % 4 == API_ROTOR_INERTIA;
+        double x = draw(&seed);
+        pi[k]    = !joint || (with & (rotor ? API_BASE_ROTORS : API_BASE_FRICTION)) ? x : 0;
+    }
+    for (int i = 0; i < 20; i++) {
+        motion_draw(m, &at, &seed);
+        api_regressed r = regressed(&at);
+        for (size_t v = 0; v < m->nv; v++) {
+            whole[v] = grouped[v] = 0;
+            for (size_t k = 0; k < n; k++)
+                whole[v] += api_parameter_effort(m, &r, k, v) * pi[k];
+            for (size_t k = 0; k < base->n; k++)
+                grouped[v] += api_parameter_effort(m, &r, base->parameter[k], v) * api_base_value(base, k, pi);
+            for (size_t k = 0; k < base->n_without; k++)
+                assert_true(fabs(api_parameter_effort(m, &r, base->without[k], v)) < 1e-12);
+        }
+        assert_close(grouped, whole, m->nv, 1e-8);
+    }
+    api_base_free(base);
+    motion_close(&at);
+    free(pi);
+    free(whole);
+    free(grouped);
+    api_model_release(m);
+}
+
+static void base_parameters_make_the_torques(void **state)
+{
+    for (unsigned with = 0; with < 4; with++) {
+        check_base(ROBOT("fixed"), with);
+        check_base(ROBOT("floating"), with);
+    }
+}
+
+/* Joints that share a coordinate share their rotors and friction; with the ratio -2, positive and negative change
+ * places: tau_a = -2 tau_c. */
+static void joints_on_one_coordinate(void **state)
+{
+    api_model *m     = model_of(ROBOT("fixed"));
+    api_base  *base  = api_base_find(m, dyn_kernels_find("scalar"), NULL, API_BASE_FRICTION);
+    size_t     found = 0;
+    assert_non_null(base);
+    for (size_t k = 0; k < base->n; k++) {
+        static const double coefficient[] = {0, 4, 2, 2};
+        size_t              j             = base->parameter[k] - 10 * m->n_bodies;
+        if (base->parameter[k] < 10 * m->n_bodies || j >= 4) continue;
+        const api_base_part *part  = &base->part[base->first[k]];
+        size_t               other = j == API_VISCOUS ? j : API_COULOMB_POSITIVE + API_COULOMB_NEGATIVE - j;
+        assert_int_equal(base->first[k + 1] - base->first[k], 1);
+        assert_int_equal(part->parameter, api_joint_parameter(m, 2, other));
+        assert_true(part->coefficient == coefficient[j]);
+        found++;
+    }
+    assert_int_equal(found, 3);
+    api_base_free(base);
+    api_model_release(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_parameters_make_the_torques), cmocka_unit_test(parameters_have_names),
+        cmocka_unit_test(pseudo_inertia_there_and_back),   cmocka_unit_test(base_parameters_make_the_torques),
+        cmocka_unit_test(joints_on_one_coordinate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
