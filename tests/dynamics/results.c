@@ -1,0 +1,204 @@
+/* results.c - see results.h. */
+#include "results.h"
+#include <stdlib.h>
+
+results results_allocate(const trial *t)
+{
+    results r;
+    size_t  n = t->nv, b = t->bodies, w = t->scene.n_wrenches;
+#define X(name, entries) r.name = trial_array(t, entries);
+    RESULTS(X)
+#undef X
+    return r;
+}
+
+void results_free(results *r)
+{
+#define X(name, entries) free(r->name);
+    RESULTS(X)
+#undef X
+}
+
+void results_frames(const trial *t, dyn_frame frames[2])
+{
+    const dyn_link_place *last = &t->model->link[t->model->n_links - 1];
+    frames[0]                  = (dyn_frame){t->model->base.body, t->model->base.X_bl};
+    frames[1]                  = (dyn_frame){last->body, last->X_bl};
+}
+
+static void evaluate_forces(const dyn_kernels *k, const trial *t, const results *r)
+{
+    rows_inverse_dynamics(k, &t->scene, t->rows,
+                          (dyn_inverse_dynamics){.q              = t->q,
+                                                 .qd             = t->qd,
+                                                 .qdd            = t->qdd,
+                                                 .wrenches       = t->wrenches,
+                                                 .tau            = r->tau,
+                                                 .joint_wrenches = r->joint_wrenches});
+    rows_forward_dynamics(
+        k, &t->scene, t->rows,
+        (dyn_forward_dynamics){
+            .q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .qdd = r->qdd, .singular = r->pivot});
+    rows_mass_matrix(
+        k, &t->scene, t->rows,
+        (dyn_mass_matrix){.q = t->q, .mass_matrix = r->mass_matrix, .inverse = r->inverse, .singular = r->pivot_of_m});
+    rows_bias(k, &t->scene, t->rows,
+              (dyn_bias){.q        = t->q,
+                         .qd       = t->qd,
+                         .wrenches = t->wrenches,
+                         .bias     = r->bias,
+                         .coriolis = r->coriolis,
+                         .gravity  = r->gravity,
+                         .friction = r->friction});
+}
+
+/* Every other coordinate driven. */
+static void evaluate_driven(const dyn_kernels *k, const trial *t, const results *r)
+{
+    bool    driven[DYN_MAX_DOF];
+    double *given = trial_array(t, t->nv);
+    for (size_t i = 0; i < t->rows * t->nv; i++) {
+        driven[i % t->nv] = i % t->nv % 2;
+        if (driven[i % t->nv]) given[i] = t->qdd[i];
+    }
+    rows_forward_dynamics(k, &t->scene, t->rows,
+                          (dyn_forward_dynamics){.q        = t->q,
+                                                 .qd       = t->qd,
+                                                 .tau      = t->tau,
+                                                 .wrenches = t->wrenches,
+                                                 .driven   = driven,
+                                                 .given    = given,
+                                                 .qdd      = r->qdd_beside_driven,
+                                                 .singular = r->pivot_beside_driven});
+    free(given);
+}
+
+/* The last link seen from the base. */
+static void evaluate_closure(const dyn_kernels *k, const trial *t, const results *r)
+{
+    const dyn_link_place *first = &t->model->base, *last = &t->model->link[t->model->n_links - 1];
+    const dyn_frame_pair  pair = {{first->body, first->X_bl}, {last->body, last->X_bl}};
+    rows_closure(k, &t->scene, t->rows,
+                 (dyn_closure){.q             = t->q,
+                               .qd            = t->qd,
+                               .qdd           = t->qdd,
+                               .n_pairs       = 1,
+                               .pairs         = &pair,
+                               .positions     = r->seen_position,
+                               .rotations     = r->seen_rotation,
+                               .jacobian      = r->seen_jacobian,
+                               .jacobian_dot  = r->seen_jacobian_dot,
+                               .jacobian_ddot = r->seen_jacobian_ddot});
+}
+
+static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const results *r)
+{
+    rows_torque_derivative(k, &t->scene, t->rows,
+                           (dyn_torque_derivative){.q                  = t->q,
+                                                   .qd                 = t->qd,
+                                                   .qdd                = t->qdd,
+                                                   .qddd               = t->qddd,
+                                                   .wrenches           = t->wrenches,
+                                                   .wrench_rates       = t->wrench_rates,
+                                                   .tau                = r->tau_beside_rate,
+                                                   .tau_dot            = r->tau_dot,
+                                                   .joint_wrenches     = r->wrenches_beside_rate,
+                                                   .joint_wrench_rates = r->wrench_rates});
+    rows_sensitivity(k, &t->scene, t->rows,
+                     (dyn_sensitivity){.q                    = t->q,
+                                       .qd                   = t->qd,
+                                       .qdd                  = t->qdd,
+                                       .wrenches             = t->wrenches,
+                                       .dtau_dq              = r->dtau_dq,
+                                       .dtau_dqd             = r->dtau_dqd,
+                                       .dtau_dqdd            = r->dtau_dqdd,
+                                       .djoint_wrenches_dq   = r->dwrenches_dq,
+                                       .djoint_wrenches_dqd  = r->dwrenches_dqd,
+                                       .djoint_wrenches_dqdd = r->dwrenches_dqdd,
+                                       .dtau_dwrench         = r->dtau_dwrench,
+                                       .dtau_dgravity        = r->dtau_dgravity});
+    rows_sensitivity_rate(k, &t->scene, t->rows,
+                          (dyn_sensitivity_rate){.q             = t->q,
+                                                 .qd            = t->qd,
+                                                 .qdd           = t->qdd,
+                                                 .qddd          = t->qddd,
+                                                 .wrenches      = t->wrenches,
+                                                 .dtau_dq_dot   = r->dtau_dq_dot,
+                                                 .dtau_dqd_dot  = r->dtau_dqd_dot,
+                                                 .dtau_dqdd_dot = r->dtau_dqdd_dot});
+}
+
+static void evaluate_matrices(const dyn_kernels *k, const trial *t, const results *r)
+{
+    rows_forward_sensitivity(k, &t->scene, t->rows,
+                             (dyn_forward_sensitivity){.q            = t->q,
+                                                       .qd           = t->qd,
+                                                       .tau          = t->tau,
+                                                       .wrenches     = t->wrenches,
+                                                       .qdd          = r->qdd_beside_derivative,
+                                                       .dqdd_dq      = r->dqdd_dq,
+                                                       .dqdd_dqd     = r->dqdd_dqd,
+                                                       .dqdd_dtau    = r->dqdd_dtau,
+                                                       .dqdd_dwrench = r->dqdd_dwrench,
+                                                       .singular     = r->pivot_beside_derivative});
+    rows_coriolis(
+        k, &t->scene, t->rows,
+        (dyn_coriolis){.q = t->q, .qd = t->qd, .coriolis_matrix = r->coriolis_matrix, .christoffel = r->christoffel});
+    rows_regressor(
+        k, &t->scene, t->rows,
+        (dyn_regressor){
+            .q = t->q, .qd = t->qd, .qdd = t->qdd, .regressor = r->regressor, .joint_regressor = r->joint_regressor});
+}
+
+static void evaluate_motions(const dyn_kernels *k, const trial *t, const results *r)
+{
+    dyn_frame frames[2];
+    results_frames(t, frames);
+    dyn_kinematics io = {.q            = t->q,
+                         .qd           = t->qd,
+                         .qdd          = t->qdd,
+                         .qddd         = t->qddd,
+                         .n_frames     = 2,
+                         .frames       = frames,
+                         .positions    = r->positions,
+                         .orientations = r->orientations,
+                         .at           = &frames[1],
+                         .jacobian     = r->jacobian,
+                         .jacobian_dot = r->jacobian_dot,
+                         .velocity     = r->velocity,
+                         .acceleration = r->acceleration,
+                         .jerk         = r->jerk};
+    rows_kinematics(k, &t->scene, t->rows, io);
+    rows_kinematics(k, &t->scene, t->rows,
+                    (dyn_kinematics){.q            = t->q,
+                                     .qd           = t->qd,
+                                     .qdd          = t->qdd,
+                                     .qddd         = t->qddd,
+                                     .at           = &frames[1],
+                                     .frame_axes   = true,
+                                     .jacobian     = r->turned_jacobian,
+                                     .jacobian_dot = r->turned_jacobian_dot,
+                                     .velocity     = r->turned_velocity,
+                                     .acceleration = r->turned_acceleration,
+                                     .jerk         = r->turned_jerk});
+    rows_energy(k, &t->scene, t->rows,
+                (dyn_energy){.q               = t->q,
+                             .qd              = t->qd,
+                             .kinetic         = r->kinetic,
+                             .potential       = r->potential,
+                             .com             = r->com,
+                             .com_velocity    = r->com_velocity,
+                             .com_jacobian    = r->com_jacobian,
+                             .momentum        = r->momentum,
+                             .momentum_matrix = r->momentum_matrix});
+}
+
+void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
+{
+    evaluate_forces(k, t, r);
+    evaluate_driven(k, t, r);
+    evaluate_derivatives(k, t, r);
+    evaluate_closure(k, t, r);
+    evaluate_matrices(k, t, r);
+    evaluate_motions(k, t, r);
+}

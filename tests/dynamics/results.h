@@ -1,0 +1,42 @@
+/* results.h - every result of every kernel, for the states of a trial. */
+#pragma once
+#include "rows.h"
+#include "trial.h"
+
+/* X(name, entries of one state), of a trial t with n = nv, b = bodies, w = wrenches. */
+/* clang-format off */
+#define RESULTS(X)                                                                               \
+    X(tau, n) X(joint_wrenches, 6 * b)                                                           \
+    X(tau_beside_rate, n) X(tau_dot, n) X(wrenches_beside_rate, 6 * b) X(wrench_rates, 6 * b)    \
+    X(dtau_dq, n * n) X(dtau_dqd, n * n) X(dtau_dqdd, n * n)                                     \
+    X(dwrenches_dq, 6 * b * n) X(dwrenches_dqd, 6 * b * n) X(dwrenches_dqdd, 6 * b * n)          \
+    X(dtau_dwrench, 6 * w * n) X(dtau_dgravity, 3 * n)                                           \
+    X(dtau_dq_dot, n * n) X(dtau_dqd_dot, n * n) X(dtau_dqdd_dot, n * n)                         \
+    X(qdd_beside_derivative, n) X(pivot_beside_derivative, 1)                                    \
+    X(dqdd_dq, n * n) X(dqdd_dqd, n * n) X(dqdd_dtau, n * n) X(dqdd_dwrench, 6 * w * n)          \
+    X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \
+    X(regressor, 10 * b * n) X(joint_regressor, 3 * t->model->n_movers * n)                      \
+    X(qdd, n) X(pivot, 1) X(qdd_beside_driven, n) X(pivot_beside_driven, 1)                      \
+    X(mass_matrix, n * n) X(inverse, n * n) X(pivot_of_m, 1)                                     \
+    X(bias, n) X(coriolis, n) X(gravity, n) X(friction, n)                                       \
+    X(positions, 6) X(orientations, 8) X(jacobian, 6 * n) X(jacobian_dot, 6 * n)                 \
+    X(velocity, 6) X(acceleration, 6) X(jerk, 6)                                                 \
+    X(turned_jacobian, 6 * n) X(turned_jacobian_dot, 6 * n)                                      \
+    X(turned_velocity, 6) X(turned_acceleration, 6) X(turned_jerk, 6)                            \
+    X(kinetic, 1) X(potential, 1) X(com, 3) X(com_velocity, 3) X(com_jacobian, 3 * n)            \
+    X(momentum, 6) X(momentum_matrix, 6 * n)                                                     \
+    X(seen_position, 3) X(seen_rotation, 9)                                                      \
+    X(seen_jacobian, 6 * n) X(seen_jacobian_dot, 6 * n) X(seen_jacobian_ddot, 6 * n)
+/* clang-format on */
+
+typedef struct results {
+#define X(name, entries) double *name;
+    RESULTS(X)
+#undef X
+} results;
+
+results results_allocate(const trial *t); /* results_free frees */
+void    results_free(results *r);
+void    results_evaluate(const dyn_kernels *k, const trial *t, const results *r);
+/* What kinematics are asked for: two frames, on the base link and on the last link. */
+void results_frames(const trial *t, dyn_frame frames[2]);
