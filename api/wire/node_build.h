@@ -65,6 +65,22 @@ static inline bool api_build_number(api_builder *b, double number)
     return true;
 }
 
+/* Where the next numbers of the innermost array go, if it has had nothing else so far, and room for how many: one at
+ * least. NULL: it is another, or memory is short. And when so many of them are there. */
+static inline double *api_build_numbers(api_builder *b, size_t *room)
+{
+    const api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
+    if (!top || !top->packing || top->rank > 0) return NULL;
+    if (b->n_numbers == b->numbers_capacity && !api_build_more_numbers(b, 1)) return NULL;
+    *room = b->numbers_capacity - b->n_numbers;
+    return b->numbers + b->n_numbers;
+}
+static inline void api_build_count(api_builder *b, size_t numbers)
+{
+    b->n_numbers += numbers;
+    b->open[b->depth - 1].count += numbers;
+}
+
 /* The finished tree, when everything is closed. */
 static inline const api_node *api_build_root(const api_builder *b)
 {

@@ -1,6 +1,7 @@
 // number.cc - numbers from text, see number.h. Values come from fast_float (Lemire 2021, correctly rounded); the
 // grammar is ours.
 #include <cmath>
+#include <cstring>
 #include <fast_float/fast_float.h>
 
 extern "C" {
@@ -47,11 +48,32 @@ const char *skip_decimal(const char *p, const char *end)
 
 constexpr int64_t most_digits = 19; // of an integer of 64 bits
 
-// Appends a run of digits, perhaps an empty one, to a number; more than most_digits make nonsense of it.
-const char *take_digits(const char *p, const char *end, uint64_t *number)
+// Appends the digits that eight bytes begin with to a number, and returns how many: nobody can guess that, so there is
+// no branch on it. A byte less '0' is no digit if it has its highest bit with 0x76 added or without; those before the
+// first such byte (carries go to later ones) move to the end, zeros before them.
+[[gnu::always_inline]] inline int take_eight(const char *p, uint64_t *number)
 {
-    for (; end - p >= 8 && fast_float::is_made_of_eight_digits_fast(p); p += 8)
-        *number = *number * 100000000 + fast_float::parse_eight_digits_unrolled(p);
+    constexpr uint64_t each     = 0x0101010101010101,
+                       powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    uint64_t bytes;
+    std::memcpy(&bytes, p, sizeof bytes);
+    bytes ^= '0' * each;
+    uint64_t others = ((bytes + 0x76 * each) | bytes) & 0x80 * each;
+    int      n      = others ? __builtin_ctzll(others) / 8 : 8;
+    if (n == 0) return 0;
+    bytes   = (bytes << (64 - 8 * n)) + '0' * each;
+    *number = *number * powers[n] + fast_float::parse_eight_digits_unrolled(bytes);
+    return n;
+}
+
+// Appends a run of digits, perhaps an empty one, to a number; more than most_digits make nonsense of it.
+[[gnu::always_inline]] inline const char *take_digits(const char *p, const char *end, uint64_t *number)
+{
+    while (end - p >= 8) {
+        int n = take_eight(p, number);
+        p += n;
+        if (n < 8) return p;
+    }
     for (; p < end && is_digit(*p); p++)
         *number = *number * 10 + static_cast<uint64_t>(*p - '0');
     return p;
@@ -59,7 +81,7 @@ const char *take_digits(const char *p, const char *end, uint64_t *number)
 
 // digits * 10^exponent, correctly rounded, exponent <= 0. Quotients of numbers that are doubles are (Clinger 1990).
 // False: it takes more than the digits.
-bool scale(uint64_t digits, int64_t exponent, double *value)
+[[gnu::always_inline]] inline bool scale(uint64_t digits, int64_t exponent, double *value)
 {
     using format = fast_float::binary_format<double>;
     if (digits <= format::max_mantissa_fast_path() && exponent >= format::min_exponent_fast_path()) {
@@ -72,23 +94,27 @@ bool scale(uint64_t digits, int64_t exponent, double *value)
     return true;
 }
 
-} // namespace
+const char *skip_space(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+        p++;
+    return p;
+}
 
 // number = [ "-" ] int [ "." 1*digit ] [ ("e" / "E") [ "-" / "+" ] 1*digit ]   (RFC 8259, section 6)
 //
-// with int = "0" / digit1-9 *digit. One pass where there is no exponent and the digits fit an integer; else fast_float
-// reads the number again and finds its end itself, stopping before an exponent without digits. Signs are as good as
-// random: there are no branches on them.
-extern "C" size_t api_number_read(const char *text, size_t length, double *value)
+// with int = "0" / digit1-9 *digit. Returns the first byte behind, `text` if there is none. One pass where there is no
+// exponent and the digits fit an integer; else fast_float reads the number again and finds its end itself, stopping
+// before an exponent without digits. Signs are as good as random: there are no branches on them.
+[[gnu::always_inline]] inline const char *read_number(const char *text, const char *end, double *value)
 {
-    const char *end      = text + length;
-    bool        negative = length > 0 && *text == '-';
+    bool        negative = text < end && *text == '-';
     const char *whole = text + negative, *p = whole;
     uint64_t    digits = 0;
     int64_t     places = 0;
     for (; p < end && is_digit(*p); p++)
         digits = digits * 10 + static_cast<uint64_t>(*p - '0');
-    if (p == whole) return 0;
+    if (p == whole) return text;
     if ((p > whole + 1) & (*whole == '0')) { // behind which no number goes on
         end = p = whole + 1;
         digits  = 0;
@@ -98,16 +124,40 @@ extern "C" size_t api_number_read(const char *text, size_t length, double *value
         const char *fraction = p + 1;
         p                    = take_digits(fraction, end, &digits);
         places               = p - fraction;
-        if (places == 0) return 0;
+        if (places == 0) return text;
     }
     double number;
     bool   more = p < end && (*p == 'e' || *p == 'E');
     if (more || before + places > most_digits || !scale(digits, -places, &number)) {
         p = fast_float::from_chars(whole, end, number).ptr;
-        if (p < end && (*p == 'e' || *p == 'E')) return 0;
+        if (p < end && (*p == 'e' || *p == 'E')) return text;
     }
     *value = std::copysign(number, negative ? -1.0 : 1.0);
-    return static_cast<size_t>(p - text);
+    return p;
+}
+
+} // namespace
+
+extern "C" size_t api_number_read(const char *text, size_t length, double *value)
+{
+    return static_cast<size_t>(read_number(text, text + length, value) - text);
+}
+
+extern "C" size_t api_numbers_read(const char *text, size_t length, double *values, size_t most, size_t *count)
+{
+    const char *end = text + length, *next = text, *behind = text;
+    size_t      n = 0;
+    while (n < most) {
+        const char *p = read_number(next, end, &values[n]);
+        if (p == next || !std::isfinite(values[n])) break;
+        n++;
+        behind = p;
+        p      = skip_space(p, end);
+        if (p == end || *p != ',') break;
+        next = skip_space(p + 1, end);
+    }
+    *count = n;
+    return static_cast<size_t>(behind - text);
 }
 
 extern "C" size_t api_number_read_decimal(const char *text, size_t length, double *value)

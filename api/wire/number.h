@@ -15,6 +15,10 @@ size_t api_number_write(double value, char text[API_NUMBER_ROOM]);
  * 0 if there is none. `*value` is infinite when the number overflows; underflow rounds. */
 size_t api_number_read(const char *text, size_t length, double *value);
 
+/* The same for finite numbers with a comma and white space between each two, `most` of them or fewer: stops behind the
+ * last number, before whatever does not go on like that. */
+size_t api_numbers_read(const char *text, size_t length, double *values, size_t most, size_t *count);
+
 /* The same for a decimal number as C programs write it, which is what URDF files hold: also "+1", ".5", "1." and
  * "007"; no hexadecimal, no "inf", no "nan". */
 size_t api_number_read_decimal(const char *text, size_t length, double *value);

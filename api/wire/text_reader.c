@@ -54,15 +54,27 @@ static bool read_key(reader *r)
     return api_build_key(&r->build, key, length, 0);
 }
 
+/* As many numbers of an array as it has and there is room for; one, if it is not made of numbers alone. */
+static bool take_numbers(reader *r)
+{
+    size_t  room, count, left = (size_t)(r->end - r->at);
+    double *numbers = api_build_numbers(&r->build, &room), number;
+    if (numbers) {
+        r->at += api_numbers_read(r->at, left, numbers, room, &count);
+        api_build_count(&r->build, count);
+        return count > 0;
+    }
+    size_t length = api_number_read(r->at, left, &number);
+    r->at += length;
+    return length > 0 && isfinite(number) && api_build_number(&r->build, number);
+}
+
 /* A number; in an array, numbers to its end or to the first item that is none. */
 static bool read_numbers(reader *r)
 {
-    bool   array = r->build.depth > 0 && !r->build.open[r->build.depth - 1].object;
-    double number;
+    bool array = r->build.depth > 0 && !r->build.open[r->build.depth - 1].object;
     for (;;) {
-        size_t length = api_number_read(r->at, (size_t)(r->end - r->at), &number);
-        if (length == 0 || !isfinite(number) || !api_build_number(&r->build, number)) return false;
-        r->at += length;
+        if (!take_numbers(r)) return false;
         if (!array || skip_space(r) != ',') return true;
         const char *comma = r->at++;
         if (begins_number(skip_space(r))) continue;

@@ -214,6 +214,63 @@ static void long_numbers(void **state)
     }
 }
 
+/* Whatever bytes stand behind a number, and however many of its digits come before them. */
+static void any_byte_ends_a_number(void **state)
+{
+    uint64_t seed = 4;
+    char     text[64], alone[64];
+    double   value;
+    for (size_t places = 1; places <= 24; places++)
+        for (int byte = 0; byte < 256; byte++) {
+            if (strchr("0123456789eE", byte) && byte != 0) continue;
+            size_t n = (size_t)sprintf(text, "%d.", (int)(next(&seed) % 20));
+            for (size_t i = 0; i < places; i++)
+                text[n++] = (char)('0' + next(&seed) % 10);
+            memcpy(alone, text, n);
+            alone[n] = '\0';
+            text[n]  = (char)byte;
+            for (size_t i = 1; i < 12; i++)
+                text[n + i] = (char)next(&seed);
+            assert_int_equal(api_number_read(text, n + 12, &value), n);
+            if (!same_bits(value, strtod(alone, NULL))) fail_msg("%s is read %.17g", alone, value);
+            assert_int_equal(api_number_read(text, n, &value), n); /* with nothing behind */
+            assert_true(same_bits(value, strtod(alone, NULL)));
+        }
+}
+
+/* As many as one by one, wherever the text ends and however many are wanted. */
+static void lists(void **state)
+{
+    static const char *const pieces[] = {
+        "1",    "-0.5", "1e3", "123.456789012345", "0",    "1e999", "-1e-3", "01", "x", "", "5.", "7",
+        "2.25", "-",    "1e5", "-1e400",           "null", "[1]"};
+    static const char *const spaces[] = {"", "", "", " ", "\r\n\t ", "  "};
+    uint64_t                 seed     = 5;
+    for (int i = 0; i < 50000; i++) {
+        char   text[600] = "";
+        double all[32], values[33], one;
+        size_t n = 1 + next(&seed) % 12, sound = next(&seed) % 4 ? 5 : 18, at = 0, behind = 0, count = 0, given;
+        for (size_t k = 0; k < n; k++)
+            sprintf(text + strlen(text), "%s%s%s%s", k > 0 ? "," : "", k > 0 ? spaces[next(&seed) % 6] : "",
+                    pieces[next(&seed) % sound], spaces[next(&seed) % 6]);
+        size_t length = strlen(text), most = next(&seed) % 14, used;
+        if (next(&seed) % 4 == 0) length -= next(&seed) % (length + 1);
+        while (count < most && (used = api_number_read(text + at, length - at, &one)) > 0 && isfinite(one)) {
+            all[count++] = one;
+            behind       = at += used;
+            at += strspn(text + at, " \r\n\t");
+            if (at >= length || text[at] != ',') break;
+            at += 1 + strspn(text + at + 1, " \r\n\t");
+            if (at > length) at = length;
+        }
+        values[most] = 42;
+        assert_int_equal(api_numbers_read(text, length, values, most, &given), behind);
+        assert_int_equal(given, count);
+        if (count > 0) assert_memory_equal(values, all, count * sizeof *all);
+        assert_true(values[most] == 42);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +281,8 @@ int main(void)
         cmocka_unit_test(grammar),
         cmocka_unit_test(ends_of_the_range),
         cmocka_unit_test(long_numbers),
+        cmocka_unit_test(any_byte_ends_a_number),
+        cmocka_unit_test(lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
