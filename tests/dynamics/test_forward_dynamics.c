@@ -54,11 +54,7 @@ static void check_against_reference(const trial *t)
 
 static void test_random_robots(void **state)
 {
-    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial t = trial_make(seed, ROWS);
-        check_against_reference(&t);
-        trial_free(&t);
-    }
+    trial_robots(ROBOTS, ROWS, check_against_reference);
 }
 
 /* Rigid motors on the links that their joints connect leave it O(n); so do elastic joints with motors anywhere, and
@@ -102,11 +98,7 @@ static void check_torques_come_back(const trial *t)
 
 static void test_torques_come_back(void **state)
 {
-    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial t = trial_make(seed, ROWS);
-        check_torques_come_back(&t);
-        trial_free(&t);
-    }
+    trial_robots(ROBOTS, ROWS, check_torques_come_back);
 }
 
 /* 512 degrees of freedom: a bush and a chain, with joints that follow others and without. */

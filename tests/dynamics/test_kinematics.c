@@ -136,23 +136,13 @@ static void compare_with_reference(const trial *t)
 
 static void test_random_robots(void **state)
 {
-    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial t = trial_make(seed, ROWS);
-        compare_with_reference(&t);
-        trial_free(&t);
-    }
+    trial_robots(ROBOTS, ROWS, compare_with_reference);
 }
 
 /* The largest models: rates add up along 512 joints, and the jerk has their third powers in it. */
 static void test_longest_chain(void **state)
 {
-    for (int floating = 0; floating < 2; floating++) {
-        trial t = trial_of(512, random_chain_make(512, DYN_MAX_DOF, floating, TREE_ALL), 1, 0);
-        for (size_t i = 0; i < t.nv; i++)
-            t.qd[i] *= 0.01;
-        compare_with_reference(&t);
-        trial_free(&t);
-    }
+    trial_longest(compare_with_reference);
 }
 
 /* velocity = J qd and acceleration = J qdd + J' qd, in world axes. */

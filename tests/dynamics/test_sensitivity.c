@@ -141,22 +141,12 @@ static void compare_with_complex_step(const trial *t)
 
 static void test_random_robots(void **state)
 {
-    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial t = trial_make(seed, 1);
-        compare_with_complex_step(&t);
-        trial_free(&t);
-    }
+    trial_robots(ROBOTS, 1, compare_with_complex_step);
 }
 
 static void test_terms(void **state)
 {
-    for (uint64_t seed = 1; seed <= 20; seed++)
-        for (unsigned terms = 0; terms < 4; terms++) {
-            trial t       = trial_make(seed, 1);
-            t.scene.terms = terms;
-            compare_with_complex_step(&t);
-            trial_free(&t);
-        }
+    trial_terms(1, compare_with_complex_step);
 }
 
 /* The derivative by accelerations is the mass matrix. */

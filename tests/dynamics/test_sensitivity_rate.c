@@ -124,22 +124,12 @@ static void compare_along_motion(const trial *t)
 
 static void test_random_robots(void **state)
 {
-    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial t = trial_make(seed, 1);
-        compare_along_motion(&t);
-        trial_free(&t);
-    }
+    trial_robots(ROBOTS, 1, compare_along_motion);
 }
 
 static void test_terms(void **state)
 {
-    for (uint64_t seed = 1; seed <= 20; seed++)
-        for (unsigned terms = 0; terms < 4; terms++) {
-            trial t       = trial_make(seed, 1);
-            t.scene.terms = terms;
-            compare_along_motion(&t);
-            trial_free(&t);
-        }
+    trial_terms(1, compare_along_motion);
 }
 
 /* Column j of d tau_dot by i, from a state that carries its direction. */

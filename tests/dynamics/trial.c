@@ -129,6 +129,37 @@ void trial_free(trial *t)
     *t = (trial){0};
 }
 
+void trial_robots(uint64_t robots, size_t rows, trial_check *check)
+{
+    for (uint64_t seed = 1; seed <= robots; seed++) {
+        trial t = trial_make(seed, rows);
+        check(&t);
+        trial_free(&t);
+    }
+}
+
+void trial_terms(size_t rows, trial_check *check)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        for (unsigned terms = 0; terms < 4; terms++) {
+            trial t       = trial_make(seed, rows);
+            t.scene.terms = terms;
+            check(&t);
+            trial_free(&t);
+        }
+}
+
+void trial_longest(trial_check *check)
+{
+    for (int floating = 0; floating < 2; floating++) {
+        trial t = trial_of(512, random_chain_make(512, DYN_MAX_DOF, floating, TREE_ALL), 1, 0);
+        for (size_t i = 0; i < t.nv; i++)
+            t.qd[i] *= 0.01;
+        check(&t);
+        trial_free(&t);
+    }
+}
+
 reference_scene trial_reference_scene(const trial *t, size_t row, reference_wrench *wrench)
 {
     reference_scene scene = {.friction   = t->scene.terms & DYN_FRICTION,

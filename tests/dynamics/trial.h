@@ -32,6 +32,14 @@ trial trial_redundant_arm(uint64_t seed, size_t rows);
 trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches);
 void  trial_free(trial *t);
 
+/* A check of many: of the robots of seeds 1 to `robots`, in so many states each; of twenty robots with each set of
+ * terms (friction, springs) on or off; of the longest chains there may be, in one state, fixed and floating, whose
+ * rates are a hundredth, since they add up along 512 joints. */
+typedef void trial_check(const trial *t);
+void         trial_robots(uint64_t robots, size_t rows, trial_check *check);
+void         trial_terms(size_t rows, trial_check *check);
+void         trial_longest(trial_check *check);
+
 /* The same surroundings for the reference in one row; `wrench` has room for n_wrenches. */
 reference_scene trial_reference_scene(const trial *t, size_t row, reference_wrench *wrench);
 /* The reference in one row, to be freed by the caller. */
