@@ -19,14 +19,19 @@ json_t *json_of(const char *text)
     return json;
 }
 
-api_model *model_of_json(const json_t *document)
+static api_model *model_named(const json_t *document, const char *name)
 {
     api_problem problem;
     api_problem_clear(&problem);
-    api_model *model = api_model_from_document(document, "robot", 4096, &problem);
-    if (!model) print_error("%s: %s\n", problem.pointer, problem.detail);
+    api_model *model = api_model_from_document(document, name, 4096, &problem);
+    if (!model) print_error("%s %s: %s\n", name, problem.pointer, problem.detail);
     assert_non_null(model);
     return model;
+}
+
+api_model *model_of_json(const json_t *document)
+{
+    return model_named(document, "robot");
 }
 
 api_model *model_of(const char *text)
@@ -37,17 +42,24 @@ api_model *model_of(const char *text)
     return model;
 }
 
+api_model *model_again(const api_model *model)
+{
+    json_t *document = json_loads(model->document, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(document);
+    api_model *again = model_named(document, model->name);
+    json_decref(document);
+    assert_string_equal(again->document, model->document);
+    assert_string_equal(again->revision, model->revision);
+    return again;
+}
+
 api_model *bundled_model(const char *name)
 {
-    char        path[256];
-    api_problem problem;
+    char path[256];
     snprintf(path, sizeof path, "models/%s.json", name);
     json_t *document = json_load_file(path, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(document);
-    api_problem_clear(&problem);
-    api_model *model = api_model_from_document(document, name, 4096, &problem);
-    if (!model) print_error("%s %s: %s\n", path, problem.pointer, problem.detail);
-    assert_non_null(model);
+    api_model *model = model_named(document, name);
     json_decref(document);
     return model;
 }

@@ -13,6 +13,8 @@ json_t *json_of(const char *text);
 /* Asserts that the document is taken. The caller releases the model. */
 api_model *model_of(const char *text);
 api_model *model_of_json(const json_t *document);
+/* The model of the document that a model has: asserts that it has the same document and revision. */
+api_model *model_again(const api_model *model);
 /* models/NAME.json of this source tree. */
 api_model *bundled_model(const char *name);
 

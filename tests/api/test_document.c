@@ -170,15 +170,7 @@ static void assert_same_bits(const api_model *a, const api_model *b)
 
 static void assert_fixed_point(const api_model *model)
 {
-    json_t *document = json_loads(model->document, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(document);
-    api_problem problem;
-    api_problem_clear(&problem);
-    api_model *again = api_model_from_document(document, model->name, 4096, &problem);
-    json_decref(document);
-    assert_non_null(again);
-    assert_string_equal(again->document, model->document);
-    assert_string_equal(again->revision, model->revision);
+    api_model *again = model_again(model);
     assert_same_bits(model, again);
     api_model_release(again);
 }

@@ -50,11 +50,7 @@ static void documents_keep_what_was_said(void **state)
                                                                              MIMIC("'joint':'jb','multiplier':-2")))));
     assert_non_null(strstr(model->document, "\"mimic\":{\"joint\":\"ja\"}"));
     assert_non_null(strstr(model->document, "\"mimic\":{\"joint\":\"jb\",\"multiplier\":-2}"));
-    json_t    *document = json_loads(model->document, JSON_DECODE_INT_AS_REAL, NULL);
-    api_model *again    = model_of_json(document);
-    assert_string_equal(again->revision, model->revision);
-    json_decref(document);
-    api_model_release(again);
+    api_model_release(model_again(model));
     api_model_release(model);
 }
 
