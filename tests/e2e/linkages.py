@@ -20,6 +20,16 @@ def turned(angle, r):
     return r[0] * unit(angle) + r[1] * across(unit(angle))
 
 
+def link(name, parent, type, axis, inertial=None, actuated=False, home=0, **joint):
+    return {"name": name, "parent": parent, **({"inertial": inertial} if inertial else {}),
+            "joint": {"name": name + "_joint", "type": type, "axis": axis, "actuated": actuated, **joint,
+                      **({"home": home} if home else {})}}
+
+
+def loop(a, b, type, axis=None, **more):
+    return {"name": "loop", "frame_a": a, "frame_b": b, "type": type, **({"axis": axis} if axis else {}), **more}
+
+
 def bar(link):
     """mass, moment of inertia about the centre of mass, place of the centre of mass of a link that is a box."""
     inertial = link["inertial"]

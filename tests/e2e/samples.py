@@ -113,6 +113,21 @@ def states(count, nv=4, floating=False, seed=3):
     return rows
 
 
+# Two links of an arm with all that a joint may have of its own, and what may pull at them.
+TURN_AND_SLIDE = [
+    {"name": "a", "parent": "base", "joint": {
+        "name": "turn", "type": "revolute", "axis": [0, 1, 1], "rotor_inertia": 0.3,
+        "friction": {"viscous": 0.4, "coulomb": {"positive": 0.5, "negative": 0.7}, "coulomb_velocity": 0.6}},
+     "inertial": {"solid": "box", "size": [0.1, 0.2, 0.5], "mass": 3, "xyz": [0.1, 0, 0.2]}},
+    {"name": "b", "parent": "a", "joint": {
+        "name": "slide", "type": "prismatic", "axis": [1, 0, 0.5], "origin": {"xyz": [0, 0.1, 0.4], "rpy": [0.3, 0.2, 0.1]},
+        "spring": {"stiffness": 40, "damping": 3, "rest": 0.1}},
+     "inertial": {"solid": "box", "size": [0.3, 0.1, 0.1], "mass": 2}}]
+SURROUNDINGS = {
+    "gravity": [1, -2, -9], "payload": {"link": "b", "mass": 0.6, "com": [0.1, 0.2, 0.3]},
+    "wrenches": [{"link": "c", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.1], "point": [0, 0.1, 0.4]},
+                 {"link": "b", "force": [1, 5, 2], "torque": [-1, 0.4, 0.2], "point": [0.2, 0, 0], "frame": "link"}]}
+
 # The published state of the bundled puma560, and a request of chain(100) that takes some tenths of a second.
 ASK = "/v1/models/puma560/inverse-dynamics"
 QN = [0, 0.7853981633974483, 3.141592653589793, 0, 0.7853981633974483, 0]

@@ -1,18 +1,11 @@
 """What tests of simulate share: a pendulum, an arm of three joints, bodies that fly, and how they are asked for."""
 from harness import ServerCase
+from samples import TURN_AND_SLIDE
 
 ROD = {"name": "rod", "parent": "base", "joint": {"name": "hinge", "type": "revolute", "axis": [0, 1, 0]},
        "inertial": {"solid": "box", "size": [0.1, 0.1, 1], "mass": 2, "xyz": [0, 0, -0.5]}}
 BODY = {"mass": 2, "com": [0.1, 0.2, 0.05], "inertia": {"xx": 1, "yy": 2, "zz": 2.5, "xy": 0.1}}
-ARM = {"links": [
-    {"name": "a", "parent": "base", "joint": {
-        "name": "turn", "type": "revolute", "axis": [0, 1, 1], "rotor_inertia": 0.3,
-        "friction": {"viscous": 0.4, "coulomb": {"positive": 0.5, "negative": 0.7}, "coulomb_velocity": 0.6}},
-     "inertial": {"solid": "box", "size": [0.1, 0.2, 0.5], "mass": 3, "xyz": [0.1, 0, 0.2]}},
-    {"name": "b", "parent": "a", "joint": {
-        "name": "slide", "type": "prismatic", "axis": [1, 0, 0.5], "origin": {"xyz": [0, 0.1, 0.4], "rpy": [0.3, 0.2, 0.1]},
-        "spring": {"stiffness": 40, "damping": 3, "rest": 0.1}},
-     "inertial": {"solid": "box", "size": [0.3, 0.1, 0.1], "mass": 2}},
+ARM = {"links": [*TURN_AND_SLIDE,
     {"name": "c", "parent": "a", "joint": {
         "name": "branch", "type": "revolute", "axis": [1, 0, 0], "origin": {"xyz": [0, -0.2, 0.3]},
         "friction": {"viscous": 0.2}},

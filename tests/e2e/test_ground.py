@@ -6,6 +6,7 @@ import random
 import cbor2
 import numpy as np
 import tap
+from floating import moved, turned
 from harness import ServerCase
 
 G = 9.81
@@ -15,25 +16,6 @@ SOLES = [{"frame": "left_sole"}, {"link": "right_foot", "point": [0.02, -0.01, -
 PLANE = {"point": [0.1, 0.2, -0.1], "normal": [0.2, -0.1, 2]}
 PULLS = [{"link": "head", "force": [10, 20, 30], "torque": [1, 2, 3], "point": [0.1, 0.2, 0.3]},
          {"link": "left_foot", "force": [1, -20, 3], "torque": [2, 1, -1], "frame": "link"}]
-
-
-def turned(q, change):
-    """The q of a floating base moved by a velocity `change` of nv components: p += R v, R <- R exp(w)."""
-    x, y, z, w = q[3:7]
-    R = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                  [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                  [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
-    half = np.array(change[3:6]) / 2
-    length = np.linalg.norm(half)
-    a, b, c = half * (math.sin(length) / length if length else 1)
-    d = math.cos(length)
-    turn = [w * a + x * d + y * c - z * b, w * b - x * c + y * d + z * a, w * c + x * b - y * a + z * d,
-            w * d - x * a - y * b - z * c]
-    return list(np.array(q[:3]) + R @ np.array(change[:3])) + turn + list(np.array(q[7:]) + np.array(change[6:]))
-
-
-def moved(q, change):
-    return turned(q, change) if len(q) > len(change) else list(np.array(q) + np.array(change))
 
 
 class Ground(ServerCase):

@@ -1,7 +1,5 @@
 """The controller for robots with elastic joints: its law and what the paper derives from it, (40) and (50), evaluated
 anew from what the other operations say of the motion; and what it is for."""
-import math
-
 import numpy as np
 import tap
 from harness import ServerCase

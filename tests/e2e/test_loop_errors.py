@@ -7,7 +7,7 @@ import math
 import numpy as np
 import tap
 from closed import Closed
-from test_loop_types import link, loop
+from linkages import link, loop
 
 FLAT = {"gravity": [0, -9.81, 0], "links": [    # a parallelogram: at q = 0 all bars lie on one line
     link("left", "base", "revolute", [0, 0, 1], {"mass": 1, "com": [0.1, 0, 0]}, True),

@@ -5,10 +5,10 @@ import copy
 import numpy as np
 import tap
 from closed import MOTION, Closed, Rocked
+from floating import moved
 from lagrange import Energies, extrapolated
 from linkages import across, turned
 from parallel_robots import quaternion, rotation
-from test_ground import moved
 
 
 class Trees(Closed):

@@ -7,20 +7,10 @@ import numpy as np
 import tap
 from closed import Closed
 from lagrange import Energies
-from linkages import bar
+from linkages import bar, link, loop
 from samples import body
 
 UP = [0, 0, 1]
-
-
-def link(name, parent, type, axis, inertial=None, actuated=False, home=0, **joint):
-    return {"name": name, "parent": parent, **({"inertial": inertial} if inertial else {}),
-            "joint": {"name": name + "_joint", "type": type, "axis": axis, "actuated": actuated, **joint,
-                      **({"home": home} if home else {})}}
-
-
-def loop(a, b, type, axis=None, **more):
-    return {"name": "loop", "frame_a": a, "frame_b": b, "type": type, **({"axis": axis} if axis else {}), **more}
 
 
 class Types(Closed):

@@ -7,6 +7,7 @@ import cbor2
 import numpy as np
 import tap
 from arrays import cross, matvec, rotation
+from samples import SURROUNDINGS
 from scipy.integrate import solve_ivp
 from scipy.interpolate import BSpline, CubicSpline
 from scipy.special import ellipk
@@ -15,10 +16,6 @@ from simulated import BODY, Simulated
 G = 9.81
 INERTIA = 2 * (0.1 ** 2 + 1) / 12 + 2 * 0.5 ** 2
 PULL = 2 * G * 0.5
-SURROUNDINGS = {
-    "gravity": [1, -2, -9], "payload": {"link": "b", "mass": 0.6, "com": [0.1, 0.2, 0.3]},
-    "wrenches": [{"link": "c", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.1], "point": [0, 0.1, 0.4]},
-                 {"link": "b", "force": [1, 5, 2], "torque": [-1, 0.4, 0.2], "point": [0.2, 0, 0], "frame": "link"}]}
 START = {"q": [0.3, 0.1, -0.4], "qd": [0.5, -0.2, 1]}
 
 

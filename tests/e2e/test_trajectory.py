@@ -7,19 +7,12 @@ import cbor2
 import tap
 from arrays import flatten, shape
 from harness import ServerCase
+from samples import SURROUNDINGS, TURN_AND_SLIDE
 
 GRADIENTS = ["dtau_dcontrol_points", "dtau_dduration", "dtau_dot_dcontrol_points", "dtau_dot_dduration",
              "d_joint_wrenches_dcontrol_points", "d_joint_wrenches_dduration"]
 OF = {"dtau": "tau", "dtau_dot": "tau_dot", "d_joint_wrenches": "joint_wrenches"}
-ARM = {"links": [
-    {"name": "a", "parent": "base", "joint": {
-        "name": "turn", "type": "revolute", "axis": [0, 1, 1], "rotor_inertia": 0.3,
-        "friction": {"viscous": 0.4, "coulomb": {"positive": 0.5, "negative": 0.7}, "coulomb_velocity": 0.6}},
-     "inertial": {"solid": "box", "size": [0.1, 0.2, 0.5], "mass": 3, "xyz": [0.1, 0, 0.2]}},
-    {"name": "b", "parent": "a", "joint": {
-        "name": "slide", "type": "prismatic", "axis": [1, 0, 0.5], "origin": {"xyz": [0, 0.1, 0.4], "rpy": [0.3, 0.2, 0.1]},
-        "spring": {"stiffness": 40, "damping": 3, "rest": 0.1}},
-     "inertial": {"solid": "box", "size": [0.3, 0.1, 0.1], "mass": 2}},
+ARM = {"links": [*TURN_AND_SLIDE,
     {"name": "c", "parent": "a", "joint": {
         "name": "branch", "type": "revolute", "axis": [1, 0, 0], "origin": {"xyz": [0, -0.2, 0.3]},
         "friction": {"coulomb": 0.2}},
@@ -28,10 +21,6 @@ ARM = {"links": [
         "name": "follows", "type": "revolute", "axis": [0, 1, 0], "origin": {"xyz": [0, 0, 0.4]},
         "mimic": {"joint": "branch", "multiplier": -0.5, "offset": 0.2}},
      "inertial": {"solid": "sphere", "size": [0.1], "mass": 0.7, "xyz": [0.1, 0, 0.1]}}]}
-SURROUNDINGS = {
-    "gravity": [1, -2, -9], "payload": {"link": "b", "mass": 0.6, "com": [0.1, 0.2, 0.3]},
-    "wrenches": [{"link": "c", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.1], "point": [0, 0.1, 0.4]},
-                 {"link": "b", "force": [1, 5, 2], "torque": [-1, 0.4, 0.2], "point": [0.2, 0, 0], "frame": "link"}]}
 
 
 def clamped(degree, count):
