@@ -116,20 +116,31 @@ LANE_INLINE joint_at joint_twist(const dyn_body *b, joint_at at)
     return b->theta == DYN_QUARTER_PLUS ? (joint_at){.c = -at.s, .s = at.c} : (joint_at){.c = at.s, .s = -at.c};
 }
 
+/* Cosines and sines of all angles; `twisted`, a constant of the inlined text: some body has a twist. */
+LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, const bool twisted)
+{
+    for (size_t i = m->floating, j; i < m->n_bodies; i += TRIG_ANGLES) {
+        j                 = i + TRIG_ANGLES <= m->n_bodies ? i + TRIG_ANGLES - 1 : i;
+        const dyn_body *b = &m->body[i], *d = &m->body[j];
+        const double    none = -0.0; /* added to -0, too, it changes nothing */
+        lane            zero = lane_of(0), x = joint_position(b, q), y = joint_position(d, q);
+        joint_at        turned[2];
+        lane_sincos2(x, y, twisted ? b->twist : none, twisted ? d->twist : none, &turned[0].s, &turned[0].c,
+                     &turned[1].s, &turned[1].c);
+        at[i] = b->joint == DYN_REVOLUTE ? joint_twist(b, turned[0]) : (joint_at){.c = x, .s = zero};
+        at[j] = d->joint == DYN_REVOLUTE ? joint_twist(d, turned[1]) : (joint_at){.c = y, .s = zero};
+    }
+}
+
 /* Every joint; behind `at` is room for the poses of those that turn freely: joints_take in kernels.h. These are taken
  * for joints of one coordinate first, which costs less than to leave them out. */
 static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
 {
     joint_pose *pose = (joint_pose *)(void *)(at + m->n_bodies);
-    for (size_t i = m->floating, j; i < m->n_bodies; i += TRIG_ANGLES) {
-        j                 = i + TRIG_ANGLES <= m->n_bodies ? i + TRIG_ANGLES - 1 : i;
-        const dyn_body *b = &m->body[i], *d = &m->body[j];
-        lane            zero = lane_of(0), x = joint_position(b, q), y = joint_position(d, q);
-        joint_at        turned[2];
-        lane_sincos2(x, y, &turned[0].s, &turned[0].c, &turned[1].s, &turned[1].c);
-        at[i] = b->joint == DYN_REVOLUTE ? joint_twist(b, turned[0]) : (joint_at){.c = x, .s = zero};
-        at[j] = d->joint == DYN_REVOLUTE ? joint_twist(d, turned[1]) : (joint_at){.c = y, .s = zero};
-    }
+    if (m->twisted)
+        joints_turn(m, q, at, true);
+    else
+        joints_turn(m, q, at, false);
     for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (!dyn_joint_turns_freely(b->joint)) continue;

@@ -226,6 +226,7 @@ static void finish(dyn_model *m, dyn_body *body)
         body[i].forks          = false;
         note_kinds(&body[i]);
         body[i].above = above_of(body, body[i].parent);
+        m->twisted |= body[i].twist != 0;
         m->mass += body[i].mass;
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {

@@ -189,6 +189,7 @@ typedef struct dyn_body {
     int            link;       /* index in the description of the link the joint carries, DYN_WORLD: base */
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
     dyn_quarter    theta;          /* the body frame is turned further, about z; of revolute joints only */
+    double         twist;          /* rad, the same by no quarter; zero or theta NONE */
     double         p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */
     double         ratio, offset;
     double         mass; /* kg */
@@ -246,6 +247,7 @@ typedef struct dyn_model {
     bool                  floating;      /* body 0 is the base link, moving freely */
     bool                  detached;      /* some body floats on one that moves */
     bool                  branched;      /* some body hangs on other than the one before it */
+    bool                  twisted;       /* some body has a twist */
     bool                  coupled;       /* some body is a mimic: coordinates move several joints */
     bool                  dense;         /* some mimic is no joint's `rotor` or slide: forward dynamics is not O(n) */
     double                gravity[3];    /* m/s^2, world axes */

@@ -9,10 +9,10 @@
 
 #ifdef DYN_COMPLEX
 enum { TRIG_ANGLES = 1 };
-LANE_INLINE void lane_sincos2(lane x, lane y, lane *sx, lane *cx, lane *sy, lane *cy)
+LANE_INLINE void lane_sincos2(lane x, lane y, double dx, double dy, lane *sx, lane *cx, lane *sy, lane *cy)
 {
-    *sx = csin(x), *cx = ccos(x);
-    *sy = csin(y), *cy = ccos(y);
+    *sx = csin(x + dx), *cx = ccos(x + dx);
+    *sy = csin(y + dy), *cy = ccos(y + dy);
 }
 LANE_INLINE lane lane_tanh(lane x)
 {
@@ -38,13 +38,14 @@ typedef lane_word trig_word;
 /* c + a b with one rounding, c and b constants or not */
 #define trig_add_mul(c, a, b) trig_fused(a, (b) - (trig){0}, (c) - (trig){0})
 
-LANE_INLINE void trig_sincos(trig x, trig *s, trig *c)
+/* Of x + d, |d| < pi; a sum would lose digits of d to a large x. */
+LANE_INLINE void trig_sincos(trig x, trig d, trig *s, trig *c)
 {
-    /* x = k pi/2 + r */
-    trig      kr = trig_add_mul(LANE_ROUNDER, x, 0.63661977236758134308);
+    /* x + d = k pi/2 + r */
+    trig      kr = trig_add_mul(LANE_ROUNDER, x + d, 0.63661977236758134308);
     trig_word k  = (trig_word)kr;
     trig      kd = kr - LANE_ROUNDER;
-    trig      r  = trig_add_mul(x, kd, -1.57079632673412561417e+00);
+    trig      r  = trig_add_mul(x, kd, -1.57079632673412561417e+00) + d;
     r            = trig_add_mul(r, kd, -6.07710050630396597660e-11);
     r            = trig_add_mul(r, kd, -2.02226624879595063154e-21);
 
@@ -67,17 +68,17 @@ LANE_INLINE void trig_sincos(trig x, trig *s, trig *c)
 }
 
 #if LANES == 1
-LANE_INLINE void lane_sincos2(lane x, lane y, lane *sx, lane *cx, lane *sy, lane *cy)
+LANE_INLINE void lane_sincos2(lane x, lane y, double dx, double dy, lane *sx, lane *cx, lane *sy, lane *cy)
 {
     trig s, c;
-    trig_sincos((trig){x, y}, &s, &c);
+    trig_sincos((trig){x, y}, (trig){dx, dy}, &s, &c);
     *sx = s[0], *cx = c[0], *sy = s[1], *cy = c[1];
 }
 #else
-LANE_INLINE void  lane_sincos2(lane x, lane y, lane *sx, lane *cx, lane *sy, lane *cy)
+LANE_INLINE void  lane_sincos2(lane x, lane y, double dx, double dy, lane *sx, lane *cx, lane *sy, lane *cy)
 {
-    trig_sincos(x, sx, cx);
-    trig_sincos(y, sy, cy);
+    trig_sincos(x, lane_of(dx), sx, cx);
+    trig_sincos(y, lane_of(dy), sy, cy);
 }
 #endif
 

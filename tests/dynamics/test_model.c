@@ -90,6 +90,24 @@ static void test_nearly_special_turns_keep_the_tip(void **state)
             }
 }
 
+/* gamma of a body that hangs on a revolute joint is that joint's theta, but for the rounding of the angle. */
+static void test_gamma_goes_into_the_joint_before(void **state)
+{
+    int kept = 0;
+    for (int i = 1; i < 300; i++) {
+        const double    gamma   = 0.005 * i;
+        dyn_link        link[2] = {small_link(DYN_WORLD, turn_x(1, 0)), small_link(0, turn_z_then_x(gamma, 0.3))};
+        dyn_description d       = {.n_links = 2, .links = link};
+        dyn_model      *model   = small_build(&d);
+        const dyn_body *b       = model->body;
+        check_close("theta", (uint64_t)i, 1, &b[0].twist, &gamma, 3e-16);
+        assert_true(model->twisted && fabs(b[1].sg) < 4e-16);
+        kept += b[1].turn == DYN_TURN_ZX;
+        dyn_model_free(model);
+    }
+    assert_in_range(kept, 0, 30);
+}
+
 /* --- the tree ---------------------------------------------------------------------------------------------- */
 
 static void test_fixed_joints_are_merged(void **state)
@@ -206,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_special_turns_are_not_rounded_to),
         cmocka_unit_test(test_figures_of_a_general_turn_are_kept),
         cmocka_unit_test(test_nearly_special_turns_keep_the_tip),
+        cmocka_unit_test(test_gamma_goes_into_the_joint_before),
         cmocka_unit_test(test_fixed_joints_are_merged),
         cmocka_unit_test(test_subtree_moment),
         cmocka_unit_test(test_floating_base_is_the_first_body),
