@@ -118,16 +118,15 @@ static const char *const method_names[API_METHOD_COUNT] = {
 
 api_method_kind api_method_of(const char *name, api_method *method)
 {
-    *method = API_GET;
-    if (strcmp(name, "PATCH") == 0) return API_KIND_KNOWN;
-    if (strcmp(name, "HEAD") == 0) return API_KIND_HEAD;
-    if (strcmp(name, "OPTIONS") == 0) return API_KIND_OPTIONS;
     for (int m = 0; m < API_METHOD_COUNT; m++) {
         if (strcmp(name, method_names[m]) != 0) continue;
         *method = (api_method)m;
         return API_KIND_PLAIN;
     }
-    return API_KIND_UNKNOWN;
+    *method = API_GET;
+    if (strcmp(name, "PATCH") == 0) return API_KIND_KNOWN;
+    if (strcmp(name, "HEAD") == 0) return API_KIND_HEAD;
+    return strcmp(name, "OPTIONS") == 0 ? API_KIND_OPTIONS : API_KIND_UNKNOWN;
 }
 
 void api_route_allow(const api_resource *resource, char *text, size_t size)

@@ -177,7 +177,7 @@ static bool emit_output(writer *w, const api_asked *asked, size_t output)
 static bool emit_reached(writer *w)
 {
     const api_evaluation *e = w->e;
-    for (int f = API_Q; f <= API_QDD; f++) {
+    for (int f = API_Q; e->platform && f <= API_QDD; f++) {
         if (!api_platform_gives(e, (api_field)f)) continue;
         size_t    n = f == API_Q ? e->model->nq : e->model->nv;
         api_lanes a = lanes_of(w, e->state[f], n, 0);

@@ -118,13 +118,23 @@ static double *block_of(const api_evaluation *e, const api_vector *v, size_t blo
     return api_block(e, v->lanes, v->stride, block) + v->first * e->lanes;
 }
 
-static bool read_flat(const api_evaluation *e, const api_vector *v, double *values)
+/* One state. Bounds are looked at together: only to say what is wrong is a number looked at by itself. */
+static bool check_one(const api_evaluation *e, const api_vector *v, double *values)
 {
-    size_t W    = e->lanes;
-    bool   read = api_node_is(v->value, API_OBJECT) && v->names ? read_named(e, v, values)
-                                                                : read_row(e, v, v->value, &v->at, values);
-    if (!read || (v->check && !v->check(e, v, values, 1, 1, &v->at))) return false;
-    for (size_t block = 0; block < e->window; block++) {
+    if (!v->check) return true;
+    bool bounded = v->n_bounds == 0 || e->call->api->alone->bounded(values, v->n, v->bounds, v->n_bounds, 1);
+    return (bounded && v->check(e, v, values, 1, 1, NULL)) || v->check(e, v, values, 1, 1, &v->at);
+}
+
+static bool read_flat(api_evaluation *e, const api_vector *v)
+{
+    size_t  W      = e->lanes;
+    double *values = W == 1 ? block_of(e, v, 0) : api_take(e, v->n * sizeof *values);
+    if (!values) return false;
+    bool read = api_node_is(v->value, API_OBJECT) && v->names ? read_named(e, v, values)
+                                                              : read_row(e, v, v->value, &v->at, values);
+    if (!read || !check_one(e, v, values)) return false;
+    for (size_t block = W == 1 ? 1 : 0; block < e->window; block++) {
         double *to = block_of(e, v, block);
         for (size_t k = 0; k < v->n; k++)
             for (size_t lane = 0; lane < W; lane++)
@@ -240,8 +250,9 @@ bool api_batch_read(api_evaluation *e, const api_vector *v)
         e->batches[e->n_batches++] = *v;
         return true;
     }
+    if (!batch) return read_flat(e, v);
     double *values = api_take(e, v->n * sizeof *values);
-    return values && (batch ? fail_rows(e, v, values) : read_flat(e, v, values));
+    return values && fail_rows(e, v, values);
 }
 
 /* --- window by window ------------------------------------------------------------------------------------------- */
