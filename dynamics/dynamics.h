@@ -223,6 +223,6 @@ const dyn_kernels *dyn_kernels_at(size_t index);
 /* The table of that target name; NULL or "" gives the fastest. NULL when there is no such target here. */
 const dyn_kernels *dyn_kernels_find(const char *target);
 
-/* For a state that has none beside it, where `wide` is for many: the fastest table of one lane that takes no more of the
- * machine. The other lanes of a block would cost as much as its own. */
+/* For a state that has none beside it, where `wide` is for many: the fastest table of one lane that takes no more of
+ * the machine. The other lanes of a block would cost as much as its own. */
 const dyn_kernels *dyn_kernels_alone(const dyn_kernels *wide);
