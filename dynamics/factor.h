@@ -7,7 +7,7 @@
 typedef struct factor {
     int    *ancestor; /* [nv] the coordinate before this one on the way to the base, or -1 */
     double *floor;    /* [nv] of the pivots: see pivot_floor */
-    lane   *L;        /* [nv x nv] D on the diagonal, L below */
+    lane   *L;        /* [nv x nv] D on the diagonal, L below, at the ancestors' columns alone */
 } factor;
 
 static inline factor factor_place(arena *a, const dyn_model *m)
@@ -70,8 +70,9 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
     lane  *L = f->L, bad = lane_of(-1);
     factor_ancestors(m, up);
     factor_floors(m, f->floor);
-    for (size_t e = 0; e < nv * nv; e++)
-        L[e] = M[e];
+    for (int k = 0; k < m->nv; k++)
+        for (int i = k; i >= 0; i = up[i])
+            L[(size_t)k * nv + (size_t)i] = M[(size_t)k * nv + (size_t)i];
     for (int k = m->nv - 1; k >= 0; k--) {
         lane     *row = &L[(size_t)k * nv], pivot = row[k];
         lane_mask good = lane_positive(pivot) & lane_less(floor_of(m, f, M, k), pivot);

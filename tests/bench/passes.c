@@ -99,7 +99,8 @@ static void inverse(void *what)
 {
     const workload *f  = what;
     const states   *s  = &f->states;
-    dyn_mass_matrix io = {.q = s->q, .mass_matrix = s->out[0], .inverse = s->out[1], .singular = s->out[2]};
+    dyn_mass_matrix io = {
+        .q = s->q, .zeros_stand = true, .mass_matrix = s->out[0], .inverse = s->out[1], .singular = s->out[2]};
     f->kernels->mass_matrix(&f->scene, s->workspace, &io, f->blocks);
 }
 
