@@ -61,8 +61,16 @@ LANE_INLINE void gather(const dyn_body *b, const link_state *B, const wrench *ow
     *p = wrench_add(*p, *own);
 }
 
+/* tau at the joint, less what acts in it. */
+LANE_APART lane effort_left(const dyn_scene *scene, const dyn_body *b, const euler_io *io, const lane *tau)
+{
+    lane effort = joint_effort(b, tau);
+    if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, io->q, io->qd);
+    return effort;
+}
+
 /* D and what is left of tau, per D: ready for the way outward. */
-LANE_INLINE lane release(const dyn_body *b, lane effort, const wrench *U, const wrench *p, link_state *B)
+LANE_INLINE lane pivot_of(const dyn_body *b, lane effort, const wrench *U, const wrench *p, link_state *B)
 {
     bool along = b->joint == DYN_PRISMATIC;
     lane pivot = (along ? U->f.z : U->n.z) + b->rotor_inertia, d = 1.0 / pivot;
@@ -75,7 +83,7 @@ LANE_INLINE lane release(const dyn_body *b, lane effort, const wrench *U, const 
 LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, wrench *p, link_state *B, lane *singular)
 {
     wrench U     = articulated_along(I, b->joint);
-    lane   pivot = release(b, effort, &U, p, B);
+    lane   pivot = pivot_of(b, effort, &U, p, B);
     note_pivot(pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
     if (b->parent == DYN_WORLD) return;
     *p = (wrench){add_scaled(p->f, U.f, B->g), add_scaled(p->n, U.n, B->g)};
@@ -83,12 +91,12 @@ LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, w
 }
 
 /* The same of a compound joint, I and p being `on` it. */
-LANE_APART loaded let_compound(const dyn_scene *scene, const workspace *ws, const euler_io *io, int i, lane effort,
+LANE_APART loaded let_compound(const dyn_scene *scene, const workspace *ws, const euler_io *io, int i, const lane *tau,
                                loaded on, lane *singular)
 {
     const dyn_body *b = &scene->model->body[i];
     link_state     *B = &ws->body[i];
-    compound        c = compound_of(scene, &ws->euler, io, i, effort, &on.I, &on.p);
+    compound        c = compound_of(scene, &ws->euler, io, i, effort_left(scene, b, io, tau), &on.I, &on.p);
     lane            d = 1.0 / c.pivot;
     B->G              = (wrench){scale(c.U.f, d), scale(c.U.n, d)};
     B->g              = c.u * d;
@@ -97,6 +105,16 @@ LANE_APART loaded let_compound(const dyn_scene *scene, const workspace *ws, cons
     on.p = (wrench){add_scaled(on.p.f, c.U.f, B->g), add_scaled(on.p.n, c.U.n, B->g)};
     articulated_take(&on.I, &c.U, &B->G);
     return on;
+}
+
+/* What a joint does with I and p of its body. */
+typedef enum release { LETS_GO, LOCKED, COMPOUND, FREELY } release;
+
+LANE_INLINE release release_of(const dyn_body *b, const bool *driven)
+{
+    if (dyn_joint_turns_freely(b->joint)) return FREELY;
+    if (is_driven(driven, b->v) || follows(b)) return LOCKED;
+    return is_compound(b) ? COMPOUND : LETS_GO;
 }
 
 LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *p, link_state *P)
@@ -117,25 +135,19 @@ LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, cons
         const dyn_body *b = &m->body[i];
         link_state     *B = &ws->body[i];
         gather(b, B, &ws->euler.on[i], next, &I, &p);
-        next        = b->parent == i - 1;
-        bool locked = is_driven(driven, b->v) || follows(b);
-        if (dyn_joint_turns_freely(b->joint)) {
-            loaded on = release_freely(b, i, tau, driven, (loaded){I, p}, &ws->freely[b->quaternion], singular);
+        next            = b->parent == i - 1;
+        const release r = b->bare && !driven ? LETS_GO : release_of(b, driven);
+        if (r == LETS_GO) {
+            let_go(b, i, b->bare ? tau[b->v] : effort_left(scene, b, io, tau), &I, &p, B, singular);
+        } else if (r != LOCKED) {
+            loaded on = r == FREELY
+                            ? release_freely(b, i, tau, driven, (loaded){I, p}, &ws->freely[b->quaternion], singular)
+                            : let_compound(scene, ws, io, i, tau, (loaded){I, p}, singular);
             I         = on.I;
             p         = on.p;
-        } else if (!locked) {
-            lane effort = joint_effort(b, tau);
-            if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, io->q, io->qd);
-            if (is_compound(b)) {
-                loaded on = let_compound(scene, ws, io, i, effort, (loaded){I, p}, singular);
-                I         = on.I;
-                p         = on.p;
-            } else {
-                let_go(b, i, effort, &I, &p, B, singular);
-            }
         }
         if (b->parent == DYN_WORLD) continue;
-        articulated_to_parent(b, ws->euler.at[i], &I, &p, locked || is_compound(b));
+        articulated_to_parent(b, ws->euler.at[i], &I, &p, r != LETS_GO);
         if (!next) hand_on(b, &I, &p, &ws->body[b->parent]);
     }
 }
@@ -198,23 +210,26 @@ static void outward_accelerations(const dyn_model *m, const workspace *ws, const
     for (int i = 0; i < (int)m->n_bodies; i++) {
         const dyn_body *b      = &m->body[i];
         link_state     *B      = &ws->body[i];
-        bool            locked = is_driven(driven, b->v) || follows(b);
+        const bool      plain  = b->bare && !driven;
+        const bool      locked = !plain && (is_driven(driven, b->v) || follows(b));
         if (b->parent == DYN_WORLD) { /* alpha_p = 0 */
             w = v = vec3_zero();
         } else if (b->parent != i - 1) {
             w = ws->body[b->parent].w;
             v = ws->body[b->parent].v;
         }
-        if (dyn_joint_turns_freely(b->joint)) {
+        if (!plain && dyn_joint_turns_freely(b->joint)) {
             free_acceleration(b, ws->euler.at[i], &ws->freely[b->quaternion], driven, given, &w, &v, qdd);
         } else {
             lane sdd = b->parent == DYN_WORLD ? first_acceleration(b, B, locked, &w, &v)
                                               : acceleration(b, ws->euler.at[i], B, locked, &w, &v);
             if (b->slides) v.z = add_mul(v.z, slide_ratio(b), sdd);
-            if (!locked)
+            if (plain)
+                qdd[b->v] = sdd;
+            else if (!locked)
                 qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
             else if (!follows(b))
-                qdd[b->v] = given ? given[b->v] : lane_of(0);
+                qdd[b->v] = given[b->v];
         }
         if (b->forks) {
             B->w = w;
@@ -232,7 +247,7 @@ static const lane *left_to_bodies(const dyn_scene *scene, const workspace *ws, c
     const dyn_model *m = scene->model;
     if (m->n_couplings == 0) return tau;
     for (int v = 0; v < m->nv; v++)
-        ws->tau[v] = tau ? tau[v] : lane_of(0);
+        ws->tau[v] = tau[v];
     couplings_add(scene, q, qd, -1, ws->tau);
     return ws->tau;
 }
@@ -249,10 +264,10 @@ static void articulated_body(const dyn_scene *scene, const workspace *ws, const 
     const dyn_model *m   = scene->model;
     lane            *qdd = block_out(io->qdd, 0, 0), singular = lane_of(-1);
     euler_io         rest = {.q        = block_in(io->q, 0, 0),
-                             .qd       = block_in(io->qd, 0, 0),
-                             .qdd      = block_in(io->given, 0, 0),
+                             .qd       = euler_given(&ws->euler, block_in(io->qd, 0, 0)),
+                             .qdd      = euler_given(&ws->euler, block_in(io->given, 0, 0)),
                              .wrenches = block_in(io->wrenches, 0, 0)};
-    const lane      *tau  = left_to_bodies(scene, ws, rest.q, rest.qd, block_in(io->tau, 0, 0));
+    const lane      *tau = left_to_bodies(scene, ws, rest.q, rest.qd, euler_given(&ws->euler, block_in(io->tau, 0, 0)));
     joints_place(m, rest.q, ws->euler.at);
     if (rest.wrenches)
         outward_with_loads(scene, &ws->euler, &rest);

@@ -70,8 +70,7 @@ LANE_INLINE lane coordinate_effort(const dyn_body *b, lane effort)
 
 LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
 {
-    lane effort = tau ? tau[b->v] : lane_of(0);
-    return b->geared ? effort / b->ratio : effort;
+    return b->geared ? tau[b->v] / b->ratio : tau[b->v];
 }
 
 /* Of a joint that turns freely: qd's linear and angular part, of rates and accelerations alike; NULL is zeros. */

@@ -194,15 +194,15 @@ static void group(dyn_model *m, dyn_body *body)
     }
 }
 
-/* What algorithms ask of every body, in one look. */
-static void note_kinds(dyn_body *b)
+/* What algorithms ask of every body, in one look. Where there are mimics, coordinates are shared: no body is bare. */
+static void note_kinds(const dyn_model *m, dyn_body *b)
 {
     const bool freely = dyn_joint_turns_freely(b->joint);
     b->form           = freely ? DYN_FORM_FREE : 5 * ((int)b->joint - (int)DYN_REVOLUTE) + (int)b->turn;
     b->offsets        = 0;
     for (int k = 0; k < 3; k++)
         if (b->p_pc[k] != 0) b->offsets |= 1U << k;
-    b->bare = !freely && !b->geared && !b->rough && !b->sprung && b->rotor_inertia == 0;
+    b->bare = !freely && !b->geared && !b->rough && !b->sprung && b->rotor_inertia == 0 && !m->coupled;
 }
 
 /* See dyn_above; the parent itself is before its children. */
@@ -224,7 +224,7 @@ static void finish(dyn_model *m, dyn_body *body)
         body[i].subtree_moment = fmax(0, body[i].E[0] + body[i].E[3] + body[i].E[5]);
         body[i].leaf           = true;
         body[i].forks          = false;
-        note_kinds(&body[i]);
+        note_kinds(m, &body[i]);
         body[i].above = above_of(body, body[i].parent);
         m->twisted |= body[i].twist != 0;
         m->mass += body[i].mass;

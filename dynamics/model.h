@@ -171,7 +171,7 @@ typedef struct dyn_body {
     bool           leaf;    /* no body hangs on it */
     bool           forks;   /* some body other than the next one hangs on it */
     bool           first;   /* the last-numbered child of its parent: the first a backward pass meets */
-    bool           bare; /* one coordinate, its effort that of the bodies alone: nothing of the next three, no rotor */
+    bool           bare; /* one coordinate, its effort that of bodies alone: none of the next three, no rotor, mimics */
     bool           geared;     /* ratio != 1 or offset != 0 */
     bool           rough;      /* has friction */
     bool           sprung;     /* has a spring or damper */

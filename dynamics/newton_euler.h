@@ -29,7 +29,8 @@ typedef struct euler_workspace {
     external     ext;
     motion_rate *motion_rate; /* the same for the rates */
     wrench      *on_rate, *given_rate;
-    vec3        *w; /* of every body, for the rates of wrenches */
+    vec3        *w;     /* of every body, for the rates of wrenches */
+    lane        *still; /* [nv] zeros, for what is not given */
 } euler_workspace;
 
 static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rates)
@@ -38,7 +39,10 @@ static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rat
                           .motion = arena_take(a, m->n_bodies, sizeof(motion)),
                           .on     = arena_take(a, m->n_bodies, sizeof(wrench)),
                           .given  = arena_take(a, m->n_bodies, sizeof(wrench)),
-                          .ext    = external_place(a, m)};
+                          .ext    = external_place(a, m),
+                          .still  = arena_take(a, (size_t)m->nv, sizeof(lane))};
+    for (int v = 0; ws.still && v < m->nv; v++)
+        ws.still[v] = lane_of(0);
     if (rates) {
         ws.motion_rate = arena_take(a, m->n_bodies, sizeof(motion_rate));
         ws.on_rate     = arena_take(a, m->n_bodies, sizeof(wrench));
@@ -53,6 +57,18 @@ typedef struct euler_io {
     const lane *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
     lane       *tau, *joint_wrenches, *tau_dot, *joint_wrench_rates;
 } euler_io;
+
+/* x [nv], or zeros where it is not given: nobody has to ask again, body by body. */
+LANE_INLINE const lane *euler_given(const euler_workspace *ws, const lane *x)
+{
+    return x ? x : ws->still;
+}
+
+/* joint_rate of an array that is given */
+LANE_INLINE lane euler_rate(const dyn_body *b, const lane *qd)
+{
+    return b->geared ? b->ratio * qd[b->v] : qd[b->v];
+}
 
 /* --- a body's motion and what it needs --------------------------------------------------------------------- */
 
@@ -205,10 +221,10 @@ LANE_INLINE void first_motion(const dyn_body *b, joint_at at, const double gravi
 
 /* --- outward: motions, and what each body needs ------------------------------------------------------------- */
 
-LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, bool whole)
+LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, bool first, bool whole)
 {
     wrench on = {vec3_zero(), vec3_zero()};
-    if (is_first(b)) {
+    if (first) {
         if (whole) on = inertial(&b->grouped, a, U, true);
         on.n.z = moment_about_z(&b->grouped, a, U->yx);
         return on;
@@ -227,7 +243,8 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
     motion            k     = world;
     motion_rate       d     = still;
     for (int i = 0; i < (int)m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
+        const dyn_body *b     = &m->body[i];
+        const bool      first = is_first(b);
         if (b->parent != i - 1) {
             k = b->parent == DYN_WORLD ? world : ws->motion[b->parent];
             if (rates) d = b->parent == DYN_WORLD ? still : ws->motion_rate[b->parent];
@@ -239,20 +256,20 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
             k = moved;
             d = gains;
         } else {
-            lane sd = joint_rate(b, io->qd), sdd = joint_rate(b, io->qdd), sddd = rates ? joint_rate(b, io->qddd) : sd;
-            if (is_first(b)) {
+            lane sd = euler_rate(b, io->qd), sdd = euler_rate(b, io->qdd), sddd = rates ? euler_rate(b, io->qddd) : sd;
+            if (first) {
                 first_motion(b, ws->at[i], scene->gravity, sd, sdd, sddd, &k, &d, rates);
             } else {
                 BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, &k, &d, rates)
             }
         }
         if (b->forks) ws->motion[i] = k;
-        ws->on[i] = needs(b, k.a, &k.U, loads);
+        ws->on[i] = needs(b, k.a, &k.U, first, loads);
         if (loads && io->joint_wrenches) ws->given[i] = inertial_axis(b->given, k.a, &k.U);
         if (loads && io->wrenches) ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
         if (!rates) continue;
         if (b->forks) ws->motion_rate[i] = d;
-        ws->on_rate[i] = needs(b, d.ad, &d.Ud, loads);
+        ws->on_rate[i] = needs(b, d.ad, &d.Ud, first, loads);
         if (loads && io->joint_wrench_rates) ws->given_rate[i] = inertial_axis(b->given, d.ad, &d.Ud);
         if (loads && io->wrenches) ws->w[i] = k.w;
     }
@@ -278,31 +295,35 @@ LANE_INLINE void free_effort_out(const dyn_body *b, const wrench *w, lane *tau)
 /* tau_s = S^T wrench + rotor sdd + friction + spring */
 LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wrench *w, const euler_io *io)
 {
+    lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
+    if (b->bare) {
+        io->tau[b->v] = effort;
+        return;
+    }
     if (dyn_joint_turns_freely(b->joint)) {
         free_effort_out(b, w, io->tau);
         return;
     }
-    lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
-    if (!b->bare) {
-        if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate(b, io->qdd));
-        if (b->rough || b->sprung) effort += joint_passive(b, scene->terms, io->q, io->qd);
-        effort = coordinate_effort(b, effort);
-    }
+    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, io->qdd));
+    if (b->rough || b->sprung) effort += joint_passive(b, scene->terms, io->q, io->qd);
+    effort        = coordinate_effort(b, effort);
     io->tau[b->v] = scene->model->coupled ? io->tau[b->v] + effort : effort;
 }
 
 LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, const wrench *rate, const euler_io *io)
 {
+    lane effort = b->joint == DYN_PRISMATIC ? rate->f.z : rate->n.z;
+    if (b->bare) {
+        io->tau_dot[b->v] = effort;
+        return;
+    }
     if (dyn_joint_turns_freely(b->joint)) {
         free_effort_out(b, rate, io->tau_dot);
         return;
     }
-    lane effort = b->joint == DYN_PRISMATIC ? rate->f.z : rate->n.z;
-    if (!b->bare) {
-        if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, joint_rate(b, io->qddd));
-        if (b->rough || b->sprung) effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
-        effort = coordinate_effort(b, effort);
-    }
+    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, io->qddd));
+    if (b->rough || b->sprung) effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
+    effort            = coordinate_effort(b, effort);
     io->tau_dot[b->v] = scene->model->coupled ? io->tau_dot[b->v] + effort : effort;
 }
 
@@ -329,7 +350,7 @@ LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_at at, const lane *qd
 {
     if (rates) {
         const bool free = dyn_joint_turns_freely(b->joint);
-        const lane sd   = free ? lane_of(0) : joint_rate(b, qd);
+        const lane sd   = free ? lane_of(0) : euler_rate(b, qd);
         if (free) {
             const wrench whole = *w;
             wrench       gains = *rate;
@@ -365,7 +386,7 @@ LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, 
     if (io->tau_dot) effort_rate_out(scene, b, rate, io);
     if (loads && io->joint_wrench_rates && b->row >= 0) {
         wrench r = carried(*rate, b, &ws->given_rate[i]);
-        if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, joint_rate(b, io->qd));
+        if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, euler_rate(b, io->qd));
         joint_wrench_out(b, ws->at[i], r, io->joint_wrench_rates + 6 * b->row);
     }
 }
@@ -401,8 +422,11 @@ LANE_APART void with_loads(const dyn_scene *scene, const euler_workspace *ws, co
     inward(scene, ws, io, rates, true);
 }
 
-LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
+LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws, euler_io *io, bool rates)
 {
+    io->qd  = euler_given(ws, io->qd);
+    io->qdd = euler_given(ws, io->qdd);
+    if (rates) io->qddd = euler_given(ws, io->qddd);
     joints_place(scene->model, io->q, ws->at);
     if (io->wrenches || io->joint_wrenches || io->joint_wrench_rates) {
         with_loads(scene, ws, io, rates);

@@ -85,9 +85,9 @@ LANE_APART loaded release_freely(const dyn_body *b, int i, const lane *tau, cons
         if (k < first || is_driven(driven, v)) continue;
         note_pivot(S[k][k], pivot_floor(b, k < 3), i, singular);
         if (from == k)
-            release_axis(S, x, from = k + 1, k, tau ? tau[v] : lane_of(0), out);
+            release_axis(S, x, from = k + 1, k, tau[v], out);
         else
-            release_axis(S, x, from, k, tau ? tau[v] : lane_of(0), out);
+            release_axis(S, x, from, k, tau[v], out);
     }
     if (b->parent != DYN_WORLD) collect(S, x, &on.I, &on.p);
     return on;
@@ -106,7 +106,7 @@ LANE_APART twist accelerate_freely(const dyn_body *b, const released *r, const b
         int c = b->v + k - first;
         if (k < first) continue;
         if (is_driven(driven, c)) {
-            qdd[c] = given ? given[c] : lane_of(0);
+            qdd[c] = given[c];
             continue;
         }
         qdd[c] = r->g[k];
