@@ -105,9 +105,10 @@ bool api_decode_wrenches(api_evaluation *e)
     size_t          n     = e->scene.n_wrenches;
     bool            rates = takes_rates(e);
     if (n == 0) return true;
-    api_place *at = api_take(e, (1 + n) * sizeof *at), *entry = at + 1;
-    e->wrenches = take_vectors(e, VALUES);
-    if (!at || !e->wrenches) return false;
+    api_place *at    = api_take(e, sizeof *at);
+    api_place *entry = api_take(e, n * sizeof *entry);
+    e->wrenches      = take_vectors(e, VALUES);
+    if (!at || !entry || !e->wrenches) return false;
     if (rates && !(e->wrench_rates = take_vectors(e, RATES))) return false;
     *at = api_place_key(NULL, "wrenches");
     for (size_t i = 0; i < n; i++) {
