@@ -53,12 +53,10 @@ TARGETS    := scalar neon
 else
 TARGETS    := scalar
 endif
-# gcc 12 makes -(a b + c) of plain doubles into -a b - c, whose zero has the other sign, in one of these passes.
-ONE_LANE      := -DLANES=1 -fno-tree-forwprop -fno-tree-vrp
-LANES_scalar  := $(ONE_LANE)
+LANES_scalar  := -DLANES=1
 LANES_sse2    := -DLANES=2
 LANES_neon    := -DLANES=2
-LANES_fma     := $(ONE_LANE) -march=x86-64-v3
+LANES_fma     := -DLANES=1 -march=x86-64-v3
 LANES_avx2    := -DLANES=4 -march=x86-64-v3
 LANES_avx512  := -DLANES=8 -march=x86-64-v4 -mprefer-vector-width=512
 # gcc 12 stores whole vectors into ASan's stand-in stack frames, which are not aligned for 64 bytes (GCC PR 110027).

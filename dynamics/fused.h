@@ -25,7 +25,13 @@ typedef uint64_t twin_word __attribute__((vector_size(16)));
 
 FUSED_INLINE double fused(double a, double b, double c)
 {
-    return __builtin_fma(a, b, c);
+    double sum = __builtin_fma(a, b, c);
+#ifdef __FMA__
+    __asm__("" : "+x"(sum)); /* gcc 12 makes -(a b + c) into -a b - c, whose zero has the other sign */
+#else
+    __asm__("" : "+w"(sum));
+#endif
+    return sum;
 }
 
 FUSED_INLINE twin fused_twin(twin a, twin b, twin c)
