@@ -213,11 +213,13 @@ static size_t left_standing(const trial *t, const double *standing, const double
     return left;
 }
 
-/* Where zeros stand, all else gets the same bits. */
+/* Where zeros stand, all else gets the same bits. As many robots as it takes to meet such zeros, few of them having
+ * branches. */
 static void test_zeros_that_stand(void **state)
 {
+    enum { MOST = 64 };
     size_t left[2] = {0};
-    for (uint64_t seed = 1; seed <= 4 * ROBOTS; seed++) {
+    for (uint64_t seed = 1; seed <= MOST && (seed <= 4 * ROBOTS || left[0] == 0 || left[1] == 0); seed++) {
         trial   t     = trial_make(seed, 11);
         results whole = results_allocate(&t), standing = results_allocate(&t);
         for (size_t target = 0; dyn_kernels_at(target); target++) {

@@ -357,7 +357,7 @@ class FreeTurns(ServerCase):
             self.assertProblem(self.client.post(f"/v1/models/{kind}/mass-matrix", {"q": dict(zip(names, q))}), 422, "/q/at.qx")
             near = [x * (1 + 5e-7 * (i >= first)) for i, x in enumerate(s["q"])]
             R = rotation(self.ask(kind, "kinematics", {"q": near, "frames": ["ball"]})["poses"]["ball"]["orientation"])
-            self.assertClose((R @ R.T).tolist(), np.eye(3).tolist(), 1e-15)
+            self.assertClose((R @ R.T).tolist(), np.eye(3).tolist(), 4e-15)     # rounding of four rotations in a row
 
     def test_what_needs_plain_coordinates_says_so(self):
         s = self.state("spherical", 4)
