@@ -63,8 +63,8 @@ static void choose_next(api_walk *w, size_t lane, const double *way, double part
     for (size_t b = 0; b < w->model->dyn->n_bodies; b++) {
         const dyn_body *body       = &w->model->dyn->body[b];
         int             quaternion = api_quaternion_of(body), place = api_place_of(w->model, body);
-        double          norm = 0, *x = w->next + ((size_t)place + (size_t)quaternion) * w->W + lane;
         if (quaternion < 0 || place < 0) continue;
+        double norm = 0, *x = w->next + (size_t)(place + quaternion) * w->W + lane;
         for (size_t i = 0; i < 4; i++) {
             x[i * w->W] -= part * w->start[(size_t)(place + quaternion) + i];
             norm += x[i * w->W] * x[i * w->W];

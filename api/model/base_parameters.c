@@ -100,8 +100,8 @@ static void sample_state(const api_model *m, uint64_t *seed, double *q, double *
     for (size_t b = 0; b < m->dyn->n_bodies; b++) {
         const dyn_body *body  = &m->dyn->body[b];
         int             place = api_place_of(m, body), quaternion = api_quaternion_of(body);
-        double         *at = q + (size_t)place * W;
         if (place < 0) continue;
+        double *at = q + (size_t)place * W;
         if (body->joint == DYN_REVOLUTE && !body->mimic && !m->loops) *at = uniform(seed, 3);
         if (quaternion >= 0) sample_quaternion(seed, at + (size_t)quaternion * W, W);
     }
