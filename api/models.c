@@ -49,15 +49,6 @@ bool api_list_models(api_call *call, const api_input *input, api_problem *proble
     return api_reply_emitted(call, 200, &e, problem);
 }
 
-static void emit_names(api_emit *e, const char *key, const char *const *names, size_t n)
-{
-    api_emit_key(e, key);
-    api_emit_array(e);
-    for (size_t i = 0; i < n; i++)
-        api_emit_string(e, names[i]);
-    api_emit_end(e);
-}
-
 /* Every frame that can be named, links included, with the link it is fixed to. */
 static void emit_frames(api_emit *e, const api_model *m)
 {
@@ -145,11 +136,11 @@ static void emit_loops(api_emit *e, const api_model *m)
         api_emit_end(e);
     }
     api_emit_end(e);
-    emit_names(e, "passive_names", l->passive_names, l->n_passive_q);
+    api_emit_names(e, "passive_names", l->passive_names, l->n_passive_q);
     api_emit_key(e, "tree");
     api_emit_object(e);
-    emit_names(e, "position_names", l->position_names, l->nq);
-    emit_names(e, "velocity_names", l->velocity_names, l->nv);
+    api_emit_names(e, "position_names", l->position_names, l->nq);
+    api_emit_names(e, "velocity_names", l->velocity_names, l->nv);
     api_emit_end(e);
 }
 
@@ -190,10 +181,10 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     api_emit_object(&e);
     emit_identity(&e, m);
     api_emit_string_member(&e, "base", base_of(m));
-    emit_names(&e, "position_names", m->position_names, m->nq);
-    emit_names(&e, "velocity_names", m->velocity_names, m->nv);
-    emit_names(&e, "links", m->link_names, m->n_links);
-    emit_names(&e, "bodies", m->body_names, m->n_bodies);
+    api_emit_names(&e, "position_names", m->position_names, m->nq);
+    api_emit_names(&e, "velocity_names", m->velocity_names, m->nv);
+    api_emit_names(&e, "links", m->link_names, m->n_links);
+    api_emit_names(&e, "bodies", m->body_names, m->n_bodies);
     emit_frames(&e, m);
     emit_joints(&e, m);
     emit_loops(&e, m);

@@ -118,15 +118,6 @@ static bool emit_poses(writer *w, const api_asked *asked, const double *lanes)
     return true;
 }
 
-static void emit_names(api_emit *e, const char *key, const char *const *names, size_t n)
-{
-    api_emit_key(e, key);
-    api_emit_array(e);
-    for (size_t i = 0; i < n; i++)
-        api_emit_string(e, names[i]);
-    api_emit_end(e);
-}
-
 /* The parts of `full` under their names, one after the other in the lanes. */
 static bool emit_full(writer *w, const double *lanes)
 {
@@ -136,8 +127,8 @@ static bool emit_full(writer *w, const double *lanes)
     size_t                first = 0;
     api_full_parts(e->model, parts);
     api_emit_object(&w->out);
-    emit_names(&w->out, "position_names", l->position_names, l->nq);
-    emit_names(&w->out, "velocity_names", l->velocity_names, l->nv);
+    api_emit_names(&w->out, "position_names", l->position_names, l->nq);
+    api_emit_names(&w->out, "velocity_names", l->velocity_names, l->nv);
     for (size_t i = 0; i < API_FULL_PARTS; first += parts[i++].entries * e->blocks) {
         const api_full_part *part                  = &parts[i];
         api_lanes            a                     = lanes_of(w, lanes, part->entries, first);

@@ -1,4 +1,5 @@
-/* operation.h - what can be asked about a model: one constant per operation, all in one table.
+/* operation.h - what can be asked about a model: one constant per operation, all in one
+ * table (api/operations/table.c).
  *
  * An operation says in its constant which fields it takes and what it returns; reading the request, laying the
  * states out in lanes, sizing and writing the answer follow from that alone. Its own code calls a kernel. */

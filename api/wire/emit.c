@@ -150,6 +150,15 @@ void api_emit_key(api_emit *e, const char *key)
     e->keyed = true;
 }
 
+void api_emit_names(api_emit *e, const char *key, const char *const *names, size_t n)
+{
+    api_emit_key(e, key);
+    api_emit_array(e);
+    for (size_t i = 0; i < n; i++)
+        api_emit_string(e, names[i]);
+    api_emit_end(e);
+}
+
 /* --- other values ----------------------------------------------------------------------------------------------- */
 
 void api_emit_integer(api_emit *e, long long value)

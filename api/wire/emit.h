@@ -46,6 +46,7 @@ void api_emit_boolean(api_emit *e, bool value);
 void api_emit_null(api_emit *e);
 
 /* Members of the object that began last: a key and its value. */
+void               api_emit_names(api_emit *e, const char *key, const char *const *names, size_t n);
 static inline void api_emit_string_member(api_emit *e, const char *key, const char *text)
 {
     api_emit_key(e, key);
