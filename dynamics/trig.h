@@ -49,7 +49,7 @@ LANE_INLINE void trig_sincos(trig x, trig d, trig *s, trig *c)
     r            = trig_add_mul(r, kd, -6.07710050630396597660e-11);
     r            = trig_add_mul(r, kd, -2.02226624879595063154e-21);
 
-    /* sin r = r + r^3 P(r^2),  cos r = 1 - r^2/2 + r^4 Q(r^2) */
+    /* sin r = r + r^3 P(r^2),  cos r = 1 + r^2 (-1/2 + r^2 Q(r^2)) */
     trig z = r * r, z2 = z * z;
     trig P     = trig_add_mul(-2.50507602534068634195e-08, z, 1.58969099521155010221e-10);
     P          = trig_add_mul(trig_add_mul(-1.98412698298579493134e-04, z, 2.75573137070700676789e-06), z2, P);
@@ -57,14 +57,14 @@ LANE_INLINE void trig_sincos(trig x, trig d, trig *s, trig *c)
     trig Q     = trig_add_mul(2.08757232129817482790e-09, z, -1.13596475577881948265e-11);
     Q          = trig_add_mul(trig_add_mul(2.48015872894767294178e-05, z, -2.75573143513906633035e-07), z2, Q);
     Q          = trig_add_mul(trig_add_mul(4.16666666666666019037e-02, z, -1.38888888888741095749e-03), z2, Q);
-    trig most  = trig_add_mul(1.0, z, -0.5);
     trig sin_r = trig_add_mul(r, r * z, P);
-    trig cos_r = most + trig_add_mul(trig_add_mul(1.0 - most, z, -0.5), z2, Q); /* with what rounding took from most */
+    trig cos_r = trig_add_mul(1.0, z, trig_add_mul(-0.5, z, Q)); /* what is rounded inside is at most 1/3 of the end */
 
     /* quadrant k mod 4: odd ones exchange the two; bit 1 of k, of k + 1, is the sign */
-    trig_word odd = -(k & 1), bs = (trig_word)sin_r, bc = (trig_word)cos_r;
-    *s = (trig)(((bs & ~odd) | (bc & odd)) ^ ((k & 2) << 62));
-    *c = (trig)(((bc & ~odd) | (bs & odd)) ^ (((k + 1) & 2) << 62));
+    const trig_word sign = (trig_word){0} + (UINT64_C(1) << 63);
+    trig_word       bs = (trig_word)sin_r, bc = (trig_word)cos_r, other = (bs ^ bc) & -(k & 1), ks = k << 62;
+    *s = (trig)((bs ^ other) ^ (ks & sign));
+    *c = (trig)((bc ^ other) ^ ((ks + (UINT64_C(1) << 62)) & sign));
 }
 
 #if LANES == 1
