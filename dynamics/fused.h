@@ -23,15 +23,20 @@ typedef uint64_t twin_word __attribute__((vector_size(16)));
 
 #if defined __FMA__ || defined __ARM_FEATURE_FMA
 
+/* gcc 12 makes -(a b + c) into -a b - c, whose zero has the other sign: unless it must not look through. */
 FUSED_INLINE double fused(double a, double b, double c)
 {
+#if __has_builtin(__builtin_assoc_barrier)
+    return __builtin_assoc_barrier(__builtin_fma(a, b, c));
+#else
     double sum = __builtin_fma(a, b, c);
 #ifdef __FMA__
-    __asm__("" : "+x"(sum)); /* gcc 12 makes -(a b + c) into -a b - c, whose zero has the other sign */
+    __asm__("" : "+x"(sum)); /* costs a tenth: moves between registers */
 #else
     __asm__("" : "+w"(sum));
 #endif
     return sum;
+#endif
 }
 
 FUSED_INLINE twin fused_twin(twin a, twin b, twin c)
