@@ -1,0 +1,164 @@
+"""Service unit, image and manifests of deploy/ beside the server they are for: settings, limits, health."""
+import json
+import os
+import re
+import socket
+import tempfile
+import unittest
+
+import tap
+import yaml
+from deploy import need, read, run
+from harness import BINARY, ROOT, Server, ServerCase
+
+UNITS = {"": 1, "s": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
+
+
+def amount(text):
+    """Of bytes or seconds."""
+    number, unit = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", text).groups()
+    return float(number) * UNITS[unit]
+
+
+def settings():
+    """Variable: default, as the server has them."""
+    table = run(BINARY, "--settings-table", check=True).stdout
+    return {cells[2].strip("`"): cells[4] for cells in (re.split(r" ?\| ?", row) for row in table.splitlines()[2:])}
+
+
+def unit(name):
+    """The values that torqued.service gives a directive."""
+    return re.findall(rf"^{name}=(.*)$", read("torqued.service"), re.MULTILINE)
+
+
+def manifests():
+    return {document["kind"]: document for document in yaml.safe_load_all(read("kubernetes.yaml"))}
+
+
+def pod():
+    return manifests()["Deployment"]["spec"]["template"]["spec"]
+
+
+class Settings(unittest.TestCase):
+    def test_the_environment_file_is_made_from_the_table(self):
+        """By the command that it names; nothing in it is in force."""
+        text = read("torqued.env")
+        head, lines = text.split("\n\n", 1)
+        command = re.search(r"torqued (--settings-table.*)", head.replace("\n#", "\n"), re.DOTALL).group(1)
+        made = run("bash", "-c", f"'{BINARY}' {command}", check=True).stdout
+        self.assertEqual("\n" + lines, made)
+        self.assertEqual(len(re.findall("^#TORQUED_", lines, re.MULTILINE)), len(settings()))
+        self.assertEqual(re.findall("^[^#\n]", text, re.MULTILINE), [])
+
+    def test_variables_are_the_servers(self):
+        for name in ("Containerfile", "torqued.service", "kubernetes.yaml", "nginx.conf", "README.md"):
+            found = set(re.findall(r"TORQUED_[A-Z_]*[A-Z]", read(name)))
+            self.assertTrue(found, name)
+            self.assertEqual(found - set(settings()), set(), name)
+
+    def test_the_server_takes_what_they_are_given(self):
+        set_by_image = re.search(r"^ENV .*$", read("Containerfile"), re.MULTILINE)[0]
+        image = dict(re.findall(r"(TORQUED_[A-Z_]+)=(\S+)", set_by_image))
+        service = dict(pair.split("=", 1) for pair in " ".join(unit("Environment")).split())
+        cluster = {entry["name"]: entry["value"] for entry in pod()["containers"][0]["env"]}
+        with tempfile.TemporaryDirectory() as folder:
+            for given in (image, service, {**image, **cluster}):
+                given = {name: re.sub("/(run|var/lib)/torqued", folder, value).replace(":8088", ":0")
+                         for name, value in given.items()}
+                listen = given["TORQUED_LISTEN"].replace("0.0.0.0", "127.0.0.1")     # as the harness expects
+                server = Server("--listen", listen, environment=given)
+                self.assertIsNone(server.stop())
+
+    def test_the_outside_is_more_patient_and_roomier(self):
+        preset, nginx, container = settings(), read("nginx.conf"), read("README.md")
+        limits = pod()["containers"][0]["resources"]["limits"]
+        for more, less in (
+                (unit("TimeoutStopSec")[0], "TORQUED_DRAIN"), (pod()["terminationGracePeriodSeconds"], "TORQUED_DRAIN"),
+                (re.search(r"--stop-timeout ([0-9]+)", container)[1], "TORQUED_DRAIN"),
+                (unit("MemoryMax")[0], "TORQUED_MEMORY"), (limits["memory"], "TORQUED_MEMORY"),
+                (re.search(r"--memory ([0-9]+)g", container)[1] + "G", "TORQUED_MEMORY"),
+                (unit("LimitNOFILE")[0], "TORQUED_CONNECTIONS"),
+                (re.search("client_body_timeout *(.*?);", nginx)[1], "TORQUED_READ_DEADLINE"),
+                (re.search("proxy_send_timeout *(.*?);", nginx)[1], "TORQUED_READ_DEADLINE"),
+                (re.search("proxy_read_timeout *(.*?);", nginx)[1], "TORQUED_TIMEOUT"),
+                (re.search(" send_timeout *(.*?);", nginx)[1], "TORQUED_WRITE_DEADLINE")):
+            with self.subTest(setting=less, outside=more):
+                self.assertGreater(amount(str(more)), amount(preset[less]))
+        kept = re.search(r"upstream.*?keepalive_timeout *(.*?);", nginx, re.DOTALL)[1]
+        self.assertLess(amount(kept), amount(preset["TORQUED_IDLE_TIMEOUT"]))
+        # what deploy/README.md says of the defaults
+        for name, value in re.findall(r"^\| `(TORQUED_[A-Z_]+)` \(([0-9]+)[ GMs]*\)", container, re.MULTILINE):
+            self.assertEqual(preset[name].rstrip("G"), value)
+        self.assertEqual(pod()["containers"][0]["env"][0]["value"], preset["TORQUED_MEMORY"])
+
+
+class Service(unittest.TestCase):
+    def setUp(self):
+        need("systemd-analyze")
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.path = os.path.join(folder, "torqued.service")
+        with open(self.path, "w") as file:
+            file.write(read("torqued.service").replace("/usr/local/bin/torqued", BINARY))
+
+    def test_systemd_takes_it(self):
+        done = run("systemd-analyze", "verify", "--man=no", self.path)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def test_exposure(self):
+        """On systemd's scale from 0 to 10, times 10."""
+        done = run("systemd-analyze", "security", "--offline=true", "--threshold=20", self.path)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Manifests(ServerCase):
+    def test_parts_fit_together(self):
+        claim, service, deployment = (manifests()[kind] for kind in ("PersistentVolumeClaim", "Service", "Deployment"))
+        labels = deployment["spec"]["template"]["metadata"]["labels"]
+        container = pod()["containers"][0]
+        for selector in (service["spec"]["selector"], deployment["spec"]["selector"]["matchLabels"]):
+            self.assertEqual(selector, labels)
+        self.assertEqual({mount["name"] for mount in container["volumeMounts"]}, {v["name"] for v in pod()["volumes"]})
+        self.assertEqual(pod()["volumes"][0]["persistentVolumeClaim"]["claimName"], claim["metadata"]["name"])
+        self.assertEqual({service["spec"]["ports"][0]["targetPort"]}, {port["name"] for port in container["ports"]})
+
+    def test_they_fit_the_image(self):
+        image, container = read("Containerfile"), pod()["containers"][0]
+        user, group = re.search(r"^USER (\d+):(\d+)$", image, re.MULTILINE).groups()
+        context = pod()["securityContext"]
+        self.assertEqual((context["runAsUser"], context["runAsGroup"], context["fsGroup"]),
+                         (int(user), int(group), int(group)))
+        self.assertIn(f"install -d -o {user} -g {group} /var/lib/torqued", image)
+        self.assertEqual(container["volumeMounts"][0]["mountPath"], re.search("TORQUED_STORE=(\\S+)", image)[1])
+        port = re.search(r"^EXPOSE (\d+)$", image, re.MULTILINE)[1]
+        self.assertEqual(str(container["ports"][0]["containerPort"]), port)
+        version = run(BINARY, "--version", check=True).stdout.split()[1]
+        self.assertEqual(container["image"], f"torqued:{version}")
+        for source in re.findall(r"^COPY (?!--)(.*) \S+$", image, re.MULTILINE):
+            for name in source.split():
+                self.assertTrue(os.path.exists(os.path.join(ROOT, name)), name)
+
+    def test_probes_answer(self):
+        container = pod()["containers"][0]
+        for probe in ("livenessProbe", "readinessProbe"):
+            self.assertEqual(self.client.get(container[probe]["httpGet"]["path"]).status, 200)
+
+
+class HealthCheck(ServerCase):
+    def check(self, old="", new=""):
+        text = read("Containerfile").replace("\\\n", "")
+        command = json.loads(re.search(r"^HEALTHCHECK .*?CMD (\[.*\])$", text, re.MULTILINE)[1])
+        self.assertIn(":8088", re.search("TORQUED_LISTEN=(\\S+)", text)[1])
+        self.assertIn("/8088", command[2])
+        command[2] = command[2].replace("/8088", f"/{self.server.port}").replace(old, new)
+        return run(*command).returncode
+
+    def test_it_tells(self):
+        self.assertEqual(self.check(), 0)
+        self.assertNotEqual(self.check("/readyz", "/nowhere"), 0)
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+        self.assertNotEqual(self.check(f"/{self.server.port}", f"/{port}"), 0)
+
+
+if __name__ == "__main__":
+    tap.main()

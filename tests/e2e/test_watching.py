@@ -1,0 +1,149 @@
+"""What watches a server (deploy/): probes of the blackbox exporter, Prometheus's alerts on them, the dashboard."""
+import json
+import os
+import re
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+import tap
+import yaml
+from deploy import DEPLOY, need, read, run
+from harness import PATIENCE, Server
+
+
+def expressions():
+    """PromQL of the alerts and of the dashboard's panels."""
+    rules = [rule["expr"] for group in yaml.safe_load(read("alerts.yml"))["groups"] for rule in group["rules"]]
+    panels = [target["expr"] for panel in json.loads(read("dashboard.json"))["panels"] for target in panel["targets"]]
+    return rules, panels
+
+
+class Watching(unittest.TestCase):
+    def setUp(self):
+        need("promtool")
+
+    def test_prometheus_takes_it(self):
+        for what, name in (("config", "prometheus.yml"), ("rules", "alerts.yml")):
+            done = run("promtool", "check", what, os.path.join(DEPLOY, name))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_dashboard(self):
+        board = json.loads(read("dashboard.json"))
+        panels = board["panels"]
+        self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
+        places = [panel["gridPos"] for panel in panels]
+        cells = [(p["x"] + x, p["y"] + y) for p in places for x in range(p["w"]) for y in range(p["h"])]
+        self.assertEqual(len(set(cells)), len(cells), "panels overlap")
+        self.assertLess(max(x for x, _ in cells), 24)
+        variables = {variable["name"] for variable in board["templating"]["list"]}
+        self.assertEqual(set(re.findall(r"\$\{?([a-z]\w*)", read("dashboard.json"))), variables)
+        rules = [{"record": "panel", "expr": expression.replace("$__range", "1d")} for expression in expressions()[1]]
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}, file)
+            file.flush()
+            done = run("promtool", "check", "rules", "--lint=none", file.name)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_alerts(self):
+        """What is alerted of when the probes find this and that."""
+        ready, computes = ('{job="torqued_ready",instance="x"}', '{job="torqued_computes",instance="x"}')
+        fine = {"up" + ready: 1, "probe_success" + ready: 1, "probe_failed_due_to_regex" + ready: 0,
+                "probe_success" + computes: 1, "probe_failed_due_to_regex" + computes: 0,
+                "probe_duration_seconds" + computes: 0.002, "probe_ssl_earliest_cert_expiry" + ready: 30 * 86400}
+        cases = [("", {}), ("TorquedUnwatched", {"up" + ready: 0}), ("TorquedNotReady", {"probe_success" + ready: 0}),
+                 ("TorquedStoreUnreadable", {"probe_success" + ready: 0, "probe_failed_due_to_regex" + ready: 1}),
+                 ("TorquedWrong", {"probe_success" + computes: 0, "probe_failed_due_to_regex" + computes: 1}),
+                 ("TorquedRefuses", {"probe_success" + computes: 0}),
+                 ("TorquedSlow", {"probe_duration_seconds" + computes: 0.4}),
+                 ("TorquedCertificate", {"probe_ssl_earliest_cert_expiry" + ready: 10 * 86400})]
+        names = [rule["alert"] for group in yaml.safe_load(read("alerts.yml"))["groups"] for rule in group["rules"]]
+        self.assertEqual(names, [name for name, _ in cases[1:]])
+        tests = []
+        for name, changed in cases:
+            series = [{"series": s, "values": f"{value}x20"} for s, value in {**fine, **changed}.items()]
+            expected = [{"labels": f'{{alertname="{name}"}}', "value": 1}] if name else []
+            tests.append({"interval": "1m", "input_series": series, "promql_expr_test": [
+                {"expr": 'group by (alertname) (ALERTS{alertstate="firing"})', "eval_time": "15m",
+                 "exp_samples": expected}]})
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            yaml.safe_dump({"rule_files": [os.path.join(DEPLOY, "alerts.yml")], "tests": tests}, file)
+            file.flush()
+            done = run("promtool", "test", "rules", file.name)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Probes(unittest.TestCase):
+    """The exporter itself, with blackbox.yml, beside a live server."""
+
+    def setUp(self):
+        need("prometheus-blackbox-exporter")
+        self.server = Server()
+        self.addCleanup(self.server.kill)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        with open(os.path.join(self.server.folder, "exporter"), "w") as log:
+            exporter = subprocess.Popen(["prometheus-blackbox-exporter", f"--config.file={DEPLOY}/blackbox.yml",
+                                         f"--web.listen-address=127.0.0.1:{self.port}"], stdout=log, stderr=log)
+        self.addCleanup(exporter.wait)
+        self.addCleanup(exporter.terminate)
+        give_up = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return socket.create_connection(("127.0.0.1", self.port)).close()
+            except OSError:
+                self.assertLess(time.monotonic(), give_up, "the exporter does not listen")
+                time.sleep(0.05)
+
+    def probe(self, job):
+        """Metric: value, as Prometheus gets them when it asks as prometheus.yml says, of our server."""
+        config = next(c for c in yaml.safe_load(read("prometheus.yml"))["scrape_configs"] if c["job_name"] == job)
+        target = config["static_configs"][0]["targets"][0].replace("https://robots.example", self.server.url())
+        query = urllib.parse.urlencode({"module": config["params"]["module"][0], "target": target})
+        url = f"http://127.0.0.1:{self.port}{config['metrics_path']}?{query}"
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            return dict(re.findall(r"^(\w+)(?:\{.*\})? (\S+)$", answer.read().decode(), re.MULTILINE))
+
+    def assertProbed(self, job, success, regex):
+        found = self.probe(job)
+        self.assertEqual((found["probe_success"], found["probe_failed_due_to_regex"]), (success, regex), found)
+
+    def test_they_see_what_is_the_matter(self):
+        for job in ("torqued_ready", "torqued_computes"):
+            self.assertProbed(job, "1", "0")
+        client = self.server.client()
+        heavier = client.get("/v1/models/puma560/document").json()
+        heavier["links"][1]["inertial"]["mass"] = 20
+        self.assertEqual(client.put("/v1/models/puma560", heavier).status, 200)
+        self.assertProbed("torqued_computes", "0", "1")
+        self.assertEqual(client.delete("/v1/models/puma560").status, 204)
+        self.assertProbed("torqued_computes", "0", "0")
+        client.close()
+        self.assertIsNone(self.server.stop())
+        self.assertProbed("torqued_ready", "0", "0")
+
+    def test_a_store_that_cannot_be_read(self):
+        self.server.kill()
+        with tempfile.TemporaryDirectory() as store:
+            self.server = Server("--store", store)
+            self.assertIsNone(self.server.stop())
+            with open(os.path.join(store, "models", "broken.json"), "w") as file:
+                file.write("{")
+            self.server = Server("--store", store)
+            self.addCleanup(self.server.kill)
+            self.assertProbed("torqued_ready", "0", "1")
+
+    def test_metrics_named_are_metrics_given(self):
+        given = set(self.probe("torqued_ready")) | set(self.probe("torqued_computes"))
+        given |= {"up", "probe_ssl_earliest_cert_expiry"}       # Prometheus's own; and where there is TLS
+        for expression in sum(expressions(), []):
+            for name in re.findall(r"\b(up|probe_\w+)\b", expression):
+                self.assertIn(name, given)
+
+
+if __name__ == "__main__":
+    tap.main()
