@@ -62,17 +62,22 @@ static bool is_folded(const char *name, size_t length, const char *value)
     return strspn(colon + 1, " \t") < (size_t)(value - colon - 1);
 }
 
-/* RFC 9110 §5.3: a repeated field is the list of its values. */
-static bool join(srv_head *head, const char **field, const char *value)
+/* RFC 9110 §5.3: a repeated field is the list of its values; §5.5: blanks behind a value, which libmicrohttpd leaves
+ * there, are none of it. */
+static bool join(srv_head *head, const char **field, const char *value, size_t length)
 {
-    if (!*field) {
+    bool blanks = false;
+    for (; length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'); length--)
+        blanks = true;
+    if (!*field && !blanks) {
         *field = value;
         return true;
     }
-    size_t size = strlen(*field) + strlen(value) + 3;
-    char  *both = malloc(size);
+    const char *before = *field ? *field : "", *comma = *field ? ", " : "";
+    size_t      size = strlen(before) + length + 3;
+    char       *both = malloc(size);
     if (!both) return false;
-    snprintf(both, size, "%s, %s", *field, value);
+    snprintf(both, size, "%s%s%.*s", before, comma, (int)length, value);
     for (size_t i = 0; i < head->n_joined; i++)
         if (head->joined[i] == *field) {
             free(head->joined[i]);
@@ -108,10 +113,11 @@ static void read_framing(reading *r, const char *name, size_t length, const char
 static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_size,
                                   const char *value, size_t value_size)
 {
-    (void)kind, (void)value_size;
+    (void)kind;
     reading  *r      = cls;
     srv_head *head   = r->head;
     bool      folded = value && is_folded(name, name_size, value); /* of an empty value, too: it hides the next line */
+    size_t    length = value ? value_size : 0;
     if (!value) value = "";
     if (!is_token(name, name_size))
         complain(head, "Not the name of a header:", name);
@@ -121,7 +127,7 @@ static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char
     for (size_t i = 0; i < N_WANTED; i++)
         if (name_size == wanted[i].length && strncasecmp(name, wanted[i].name, name_size) == 0) {
             const char **field = (const char **)((char *)&head->request + wanted[i].offset);
-            r->no_memory |= !join(head, field, value);
+            r->no_memory |= !join(head, field, value, length);
         }
     return MHD_YES;
 }

@@ -5,7 +5,7 @@
 
 typedef struct srv_head {
     api_request request;                                      /* its strings are libmicrohttpd's or `joined` */
-    char       *joined[sizeof(api_request) / sizeof(char *)]; /* values of repeated headers, "a, b" */
+    char       *joined[sizeof(api_request) / sizeof(char *)]; /* repeated headers, "a, b"; trimmed ones */
     size_t      n_joined;
     uint64_t    length; /* Content-Length, 0 when absent */
     bool        chunked;

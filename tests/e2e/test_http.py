@@ -159,6 +159,15 @@ class Headers(WireCase):
                       "\r\n\r\n")
         self.assertEqual(self.raw.answer().status, 304)
 
+    def test_blanks_behind_a_value_are_none_of_it(self):
+        revision = self.client.get("/v1/models/slider").headers["ETag"]
+        for blanks in (" ", "\t", "  \t "):
+            for header in ("Request-Timeout: 5", "Accept: application/json", "Content-Type: application/json",
+                           f"If-Match: {revision}", "Content-Encoding: "):
+                self.raw.send(post(BODY, header + blanks, "Request-Id: mine" + blanks))
+                answer = self.raw.answer()
+                self.assertEqual((answer.status, answer.headers["Request-Id"]), (200, "mine"), header)
+
     def test_what_may_stand_once_is_refused_twice(self):
         for headers, status in ((["Content-Type: application/json", "Content-Type: text/plain"], 415),
                                 (["Request-Timeout: 1", "Request-Timeout: 2"], 400)):
