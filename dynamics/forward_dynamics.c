@@ -187,8 +187,11 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *
 /* The same on the ground, alpha_p = 0. */
 LANE_INLINE lane first_acceleration(const dyn_body *b, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
-    lane sdd                                     = locked ? lane_of(0) : B->g;
-    *(b->joint == DYN_PRISMATIC ? &v->z : &w->z) = sdd;
+    lane sdd = locked ? lane_of(0) : B->g;
+    if (b->joint == DYN_PRISMATIC)
+        v->z = sdd;
+    else
+        w->z = sdd;
     return sdd;
 }
 
