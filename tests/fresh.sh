@@ -1,18 +1,12 @@
 #!/bin/bash
 # fresh.sh [FOLDER] - shows that a bare Debian 12 with only make and git needs nothing but the README's two commands.
 # Makes such a system with debootstrap (root needed), clones this tree's HEAD into it, and there runs `make test`,
-# then `make run` and the README's first request. Packages come from where this machine's apt gets them.
+# then `make run` and the README's first request.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tests/debian.sh
 root=${1:-$(mktemp -d /var/tmp/fresh.XXXXXX)}
 log() { echo "fresh: $*"; }
-
-# Mirrors and proxy as apt here knows them.
-mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
-    awk '$2 == "bookworm" && $3 == "main" { print $1; exit }')
-[ -n "$mirror" ] || { echo "fresh: apt here knows no Debian 12 (bookworm main)" >&2; exit 1; }
-proxy=$(apt-config dump Acquire::http::Proxy | sed -n 's/.*"\(.*\)";/\1/p')
-[ -z "$proxy" ] || export http_proxy=$proxy
 
 cleanup() {
     [ -z "${server:-}" ] || kill -- "-$server" 2>/dev/null || true
@@ -24,10 +18,7 @@ cleanup() {
 trap cleanup EXIT
 
 log "bare system in $root"
-debootstrap --variant=minbase --include=make,git,ca-certificates bookworm "$root" "$mirror" >"$root.log" 2>&1 ||
-    { tail -20 "$root.log"; exit 1; }
-rm -f "$root.log"
-apt-config dump | grep -E '^Acquire::(http|https)::(Proxy|CAInfo)' >"$root/etc/apt/apt.conf.d/99host" || true
+bare_debian "$root" make,git,ca-certificates
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/dev"
