@@ -14,6 +14,7 @@ enum { STATES_PER_BODY = 24 }; /* the last body's columns have entries in one ro
 /* Of a column of unit length, what may be left by rounding; and of the longest column, what is no column. */
 #define NEGLIGIBLE 1e-8
 #define ZERO       1e-12
+#define LEFT_OVER  1e-12 /* of a coefficient */
 
 /* The order in which the columns of a body are looked at: masses last, so that their effect is put down to inertias,
  * with lengths and their squares as coefficients, and not the other way round. */
@@ -225,12 +226,13 @@ static double *solve(const samples *s, const size_t *kept, size_t n)
 
 /* --- grouping --------------------------------------------------------------------------------------------------- */
 
-/* To ten digits, which takes off what rounding left. */
+/* Without what rounding left, if that is all that ten digits do not hold; what needs more digits keeps all. */
 static double tidy(double coefficient)
 {
     char text[40];
     snprintf(text, sizeof text, "%.10g", coefficient);
-    return strtod(text, NULL);
+    double tidied = strtod(text, NULL);
+    return fabs(tidied - coefficient) <= LEFT_OVER * fabs(coefficient) ? tidied : coefficient;
 }
 
 static bool belongs(const samples *s, const double *K, const api_base *base, size_t k, size_t j)

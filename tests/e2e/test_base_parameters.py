@@ -60,7 +60,7 @@ class BaseParameters(ServerCase):
             beta = [values[group["parameter"]] + sum(part["coefficient"] * values[part["parameter"]] for part in group["with"])
                     for group in answer["base_parameters"]]
             for whole, chosen in zip(answer["regressor"], answer["base_regressor"]):
-                self.assertClose(matvec(chosen, beta), matvec(whole, list(values.values())), 1e-8, what=model)
+                self.assertClose(matvec(chosen, beta), matvec(whole, list(values.values())), 1e-13, what=model)
                 columns = [names.index(group["parameter"]) for group in answer["base_parameters"]]
                 self.assertEqual(chosen, [[row[column] for column in columns] for row in whole])
 

@@ -52,7 +52,7 @@ class LoopIdentify(Closed):
             figures = truth(document)
             beta = [grouped({"grouping": entry}, figures) for entry in answer["base_parameters"]]
             self.assertEqual(len(beta), COUNTS[model], model)
-            self.near(np.array(answer["base_regressor"]) @ beta, self.simulated("drawn", s)["tau"], 1e-7, model)
+            self.near(np.array(answer["base_regressor"]) @ beta, self.simulated("drawn", s)["tau"], 1e-12, model)
 
     def test_no_fewer_would_do(self):
         """The columns of the planar linkages by their closed forms: a unit of each figure at a time. Their rank is the
