@@ -26,7 +26,7 @@ typedef struct api_base {
     size_t         n;         /* base parameters */
     size_t        *parameter; /* [n] that is kept: pi_k */
     size_t        *first;     /* [n + 1] where the parts of each begin */
-    api_base_part *part;      /* the K_kj pi_j that go with it, to ten digits */
+    api_base_part *part;      /* the K_kj pi_j that go with it */
     size_t         n_without;
     size_t        *without; /* [n_without] parameters without effect */
 } api_base;
