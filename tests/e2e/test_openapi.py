@@ -136,6 +136,21 @@ class Contract(ServerCase):
                 with self.subTest(path=path, example=name):
                     self.check_example(path, method, operation, name, example["value"], content["schema"])
 
+    def test_answers_without_entries(self):
+        """No wrenches to derive by, no joints to have parameters, no frames asked for."""
+        self.put_model("stone", {"base": {"type": "floating", "inertial": {"mass": 1, "inertia": {"xx": 1, "yy": 1, "zz": 1}}},
+                                 "links": []})
+        at = [0, 0, 0, 0, 0, 0, 1]
+        for operation, more in (("sensitivity", {"outputs": ["dtau_dwrench", "d_joint_wrenches_dq", "dtau_dparameters"]}),
+                                ("forward-sensitivity", {"tau": [0] * 6, "outputs": ["dqdd_dwrench"]}),
+                                ("regressor", {"outputs": ["joint_regressor", "base_parameters", "base_regressor"]}),
+                                ("kinematics", {"frames": []})):
+            path = f"/v1/models/{{model}}/{operation}"
+            for q in (at, [at], [at, at]):
+                with self.subTest(operation=operation, q=q):
+                    answer = self.ask("stone", operation, {"q": q, **more})
+                    self.validate(answer, self.answer_schema(path, "post", 200), path)
+
     def check_example(self, path, method, operation, name, request, schema):
         model = name if method == "put" else name.split("-")[0]
         answer = self.client.request(method.upper(), path.replace("{model}", model), request)
