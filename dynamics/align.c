@@ -1,34 +1,67 @@
 /* align.c - body frames about their joints' axes.
  *
  * A revolute body's frame may stand anywhere about its z. Turned by the gamma of a body that hangs on it,
- *     F' = F Rz(gamma):  R_pc' = Rz(gamma_p) Rx(alpha_p) Rz(s + theta), theta = gamma;  x_F' = Rz(gamma)^T x_F,
- * that body's own turn is Rx(alpha) alone: cheaper for every vector and matrix that goes over. Where theta is a quarter
- * turn, cosine and sine of s + theta are those of s; any other theta, a body's `twist`, is added to the angle
- * (trig.h). All constants are turned by the cosine and sine of theta as it is stored, not by those that gamma was found
- * from, so that along a chain of 512 joints no more is lost than without. */
+ *     F' = F Rz(theta):  R_pc' = Rz(gamma_p) Rx(alpha_p) Rz(s + theta), theta = gamma;  x_F' = Rz(theta)^T x_F,
+ * that body's own turn is Rx(alpha) alone: cheaper for every vector and matrix that goes over. Turned by half a turn
+ * more it is Rx(-alpha), since  Rz(pi) Rx(alpha) Rz(s) = Rx(-alpha) Rz(s) Rz(pi),  the last turn being that of the
+ * child's frame: so that what would be Rx(90 deg) is Rx(-90 deg), which costs nothing behind a turn about z (joint.h).
+ *
+ * Quarter turns of theta exchange cosine and sine of s (trig.h); the rest, a body's `twist`, is added to the angle. All
+ * constants are turned by the cosine and sine of theta as it is stored, not by those that gamma was found from, so that
+ * along a chain of 512 joints no more is lost than without. */
 #include "canonical.h"
 #include "pose.h"
 #include <math.h>
 #include <string.h>
 
-/* A body's theta, its cosine and sine: with more digits than a child's, of which the difference is to be nothing. */
+/* theta = twist + quarters pi/2, its cosine and sine: with more digits than a child's, of which the difference is to be
+ * nothing. */
 typedef struct about_z {
-    double      theta;
+    double      twist;
+    unsigned    quarters;
     long double c, s;
 } about_z;
 
-/* gamma of the first body on it that is turned by a quarter, else of the first that is turned at all; 0: none is. */
+static about_z quarter_turns(unsigned n)
+{
+    static const double c[4] = {1, 0, -1, 0};
+    return (about_z){.quarters = n, .c = c[n], .s = c[(n + 3) % 4]};
+}
+
+static bool near(double x, double y)
+{
+    return fabs(x - y) <= KIND_TOLERANCE;
+}
+
+/* gamma of the first body on it that is turned by a quarter, else of the first that is turned at all; else none. */
 static about_z chosen(const dyn_model *m, const dyn_body *body, int i)
 {
     double gamma = 0;
     for (int k = i + 1; k < (int)m->n_bodies; k++) {
-        const dyn_body *c       = &body[k];
-        bool            quarter = fabs(c->cg) <= KIND_TOLERANCE && fabs(fabs(c->sg) - 1) <= KIND_TOLERANCE;
+        const dyn_body *c = &body[k];
         if (c->parent != i || c->turn != DYN_TURN_ZX || dyn_joint_turns_freely(c->joint)) continue;
-        if (quarter) return (about_z){.theta = copysign(M_PI_2, c->sg), .c = 0, .s = copysign(1, c->sg)};
-        if (gamma == 0) gamma = atan2(c->sg, c->cg);
+        if (near(c->cg, 0) && near(fabs(c->sg), 1)) return quarter_turns(c->sg > 0 ? 1 : 3);
+        if (gamma == 0 && !near(c->cg, -1)) gamma = atan2(c->sg, c->cg); /* a half turn costs nothing: turn_over */
     }
-    return (about_z){.theta = gamma, .c = cosl(gamma), .s = sinl(gamma)};
+    return gamma == 0 ? quarter_turns(0) : (about_z){.twist = gamma, .c = cosl(gamma), .s = sinl(gamma)};
+}
+
+/* Whether, the body being turned so, more of those on it are turned by Rx(90 deg) than by Rx(-90 deg). */
+static bool mostly_plus(const dyn_model *m, const dyn_body *body, int i, about_z t)
+{
+    int more = 0;
+    for (int k = i + 1; k < (int)m->n_bodies; k++) {
+        const dyn_body *b  = &body[k];
+        const double    cg = (double)(t.c * b->cg + t.s * b->sg), sg = (double)(t.c * b->sg - t.s * b->cg);
+        if (b->parent != i || dyn_joint_turns_freely(b->joint) || !near(b->ca, 0) || !near(sg, 0)) continue;
+        more += (b->sa > 0) == (cg > 0) ? 1 : -1;
+    }
+    return more > 0;
+}
+
+static about_z half_turn_more(about_z t)
+{
+    return (about_z){.twist = t.twist, .quarters = (t.quarters + 2) % 4, .c = -t.c, .s = -t.s};
 }
 
 static void turn_vector(const double Rt[3][3], double v[3])
@@ -70,14 +103,11 @@ static void turn_child(about_z t, const double Rt[3][3], dyn_body *b)
     dyn_canonical_kind(b);
 }
 
+/* F' = F Rz(theta), and what depends on it. */
 static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, about_z t)
 {
     const double c = (double)t.c, s = (double)t.s, Rt[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
     dyn_body    *b = &body[i];
-    if (t.c == 0)
-        b->theta = t.s > 0 ? DYN_QUARTER_PLUS : DYN_QUARTER_MINUS;
-    else
-        b->twist = t.theta;
     turn_vector(Rt, b->h);
     turn_moments(t, b->E);
     turn_pose(Rt, &b->X_bl);
@@ -87,11 +117,27 @@ static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
         if (body[k].parent == i) turn_child(t, Rt, &body[k]);
 }
 
+/* Rz(pi) Rx(alpha) becomes Rx(-alpha), and its frame is turned by pi. */
+static void turn_over(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
+{
+    dyn_body *b = &body[i];
+    if (b->turn != DYN_TURN_ZX || dyn_joint_turns_freely(b->joint) || !near(b->cg, -1) || !near(b->sg, 0)) return;
+    b->cg = 1;
+    b->sa = -b->sa;
+    dyn_canonical_kind(b);
+    turn_frame(m, body, link, i, quarter_turns(2));
+}
+
 void dyn_canonical_align(const dyn_model *m, dyn_body *body, dyn_link_place *link)
 {
     for (int i = 0; i < (int)m->n_bodies; i++) {
-        if (body[i].joint != DYN_REVOLUTE) continue;
+        dyn_body *b = &body[i];
+        turn_over(m, body, link, i);
+        if (b->joint != DYN_REVOLUTE) continue;
         about_z t = chosen(m, body, i);
-        if (t.theta != 0) turn_frame(m, body, link, i, t);
+        if (mostly_plus(m, body, i, t)) t = half_turn_more(t);
+        b->twist    = t.twist;
+        b->quarters = t.quarters;
+        if (t.twist != 0 || t.quarters != 0) turn_frame(m, body, link, i, t);
     }
 }

@@ -126,53 +126,43 @@ LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wren
 
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
 
-/* Rz S Rz^T; `flat`: nothing but the block of x and y. */
-LANE_INLINE sym3 sym3_spin(sym3 S, lane c, lane s, bool flat)
+/* Of nothing but the block of x and y, by a revolute joint. */
+LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_at at, sym3 S, dyn_turn turn)
 {
-    if (!flat) return sym3_turn_z(S, c, s);
-    S.xz = S.yz = S.zz = lane_of(0);
-    lane t1 = sub_mul(c * S.xx, s, S.xy), t2 = sub_mul(c * S.xy, s, S.yy);
-    S.xy = add_mul(c * t2, s, t1);
-    t1   = sub_mul(c * t1, s, t2);
-    S.yy = (S.xx + S.yy) - t1;
-    S.xx = t1;
-    return S;
-}
-
-/* Rz H Rz^T. Of the block of x and y, the multiples of 1 and of [z] stay, and the rest, symmetric without trace, turns
- * by twice the angle. `flat`: the last row is zero. */
-LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat)
-{
-    lane cc = add_mul(-0.5, c, c), ss = s * c; /* half of cos 2s, sin 2s */
-    lane u = H.m[0][0] - H.m[1][1], v = H.m[0][1] + H.m[1][0];
-    lane t = 0.5 * (H.m[0][0] + H.m[1][1]), a = 0.5 * (H.m[0][1] - H.m[1][0]);
-    lane x = sub_mul(cc * u, ss, v), y = add_mul(cc * v, ss, u);
-    mat3 R = {{{t + x, y + a, sub_mul(c * H.m[0][2], s, H.m[1][2])},
-               {y - a, t - x, add_mul(c * H.m[1][2], s, H.m[0][2])},
-               {H.m[2][0], H.m[2][1], H.m[2][2]}}};
-    if (!flat) {
-        R.m[2][0] = sub_mul(c * H.m[2][0], s, H.m[2][1]);
-        R.m[2][1] = add_mul(c * H.m[2][1], s, H.m[2][0]);
-    }
-    return R;
-}
-
-/* The constant turn, Rz(gamma) Rx(alpha). */
-LANE_INLINE sym3 sym3_turn_up(const dyn_body *b, sym3 S, bool flat, dyn_turn turn)
-{
-    double ca = b->ca, sa = b->sa;
-    if (turn == DYN_TURN_NONE) return S;
-    if (turn == DYN_TURN_X_PLUS) return (sym3){S.xx, -S.xz, S.xy, S.zz, -S.yz, S.yy};
-    if (turn == DYN_TURN_X_MINUS) return (sym3){S.xx, S.xz, -S.xy, S.zz, -S.yz, S.yy};
-    if (flat) {
-        lane cy = ca * S.yy, sy = sa * S.yy;
-        S = (sym3){S.xx, ca * S.xy, sa * S.xy, ca * cy, sa * cy, sa * sy};
-    } else {
-        S = sym3_turn_x(S, ca, sa);
-    }
+    const lane zero = lane_of(0), c = at.c, s = at.s;
+    lane       t1 = sub_mul(c * S.xx, s, S.xy), t2 = sub_mul(c * S.xy, s, S.yy);
+    lane       xx = sub_mul(c * t1, s, t2), yy = (S.xx + S.yy) - xx;
+    if (turn == DYN_TURN_X_MINUS) return (sym3){xx, zero, neg_sub_mul(c * t2, s, t1), zero, zero, yy};
+    lane xy = add_mul(c * t2, s, t1);
+    if (turn == DYN_TURN_NONE) return (sym3){xx, xy, zero, yy, zero, zero};
+    if (turn == DYN_TURN_X_PLUS) return (sym3){xx, zero, xy, zero, zero, yy};
+    lane cy = b->ca * yy, sy = b->sa * yy;
+    S = (sym3){xx, b->ca * xy, b->sa * xy, b->ca * cy, b->sa * cy, b->sa * sy};
     return turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(b->cg), lane_of(b->sg));
 }
 
+/* Rz H Rz^T, and that turned by Rx(-90 deg) if it is to be `minus`, which costs nothing then. Of the block of x and y,
+ * the multiples of 1 and of [z] stay, and the rest, symmetric without trace, turns by twice the angle. `flat`: the last
+ * row is zero. */
+LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
+{
+    lane cc = add_mul(-0.5, c, c), ss = s * c; /* half of cos 2s, sin 2s */
+    lane u = H.m[0][0] - H.m[1][1], v = H.m[0][1] + H.m[1][0], x = sub_mul(cc * u, ss, v);
+    lane t = 0.5 * (H.m[0][0] + H.m[1][1]), a = 0.5 * (H.m[0][1] - H.m[1][0]),
+         xz   = sub_mul(c * H.m[0][2], s, H.m[1][2]);
+    vec3 last = flat ? vec3_zero() : (vec3){sub_mul(c * H.m[2][0], s, H.m[2][1]), H.m[2][1], H.m[2][2]};
+    if (minus) {
+        lane y = neg_sub_mul(cc * v, ss, u);
+        if (!flat) last.y = neg_sub_mul(c * H.m[2][1], s, H.m[2][0]);
+        return (mat3){
+            {{t + x, xz, y - a}, {last.x, last.z, last.y}, {y + a, neg_sub_mul(c * H.m[1][2], s, H.m[0][2]), t - x}}};
+    }
+    lane y = add_mul(cc * v, ss, u);
+    if (!flat) last.y = add_mul(c * H.m[2][1], s, H.m[2][0]);
+    return (mat3){{{t + x, y + a, xz}, {y - a, t - x, add_mul(c * H.m[1][2], s, H.m[0][2])}, {last.x, last.y, last.z}}};
+}
+
+/* The constant turn, Rz(gamma) Rx(alpha). */
 LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn turn)
 {
     bool tilts = turn == DYN_TURN_X || turn == DYN_TURN_ZX;
@@ -186,7 +176,15 @@ LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn tur
     for (int i = 0; i < 3; i++)
         store3(H.m[i], turn_up(b, load3(H.m[i]), tilts ? DYN_TURN_X : turn));
     if (turn != DYN_TURN_ZX) return H;
-    return mat3_spin(H, lane_of(b->cg), lane_of(b->sg), false);
+    return mat3_spin(H, lane_of(b->cg), lane_of(b->sg), false, false);
+}
+
+/* R_pc H R_pc^T of a joint of one coordinate */
+LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_at at, mat3 H, bool flat, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (joint != DYN_REVOLUTE) return mat3_turn_up(b, H, false, turn);
+    if (turn == DYN_TURN_X_MINUS) return mat3_spin(H, at.c, at.s, flat, true);
+    return mat3_turn_up(b, mat3_spin(H, at.c, at.s, flat, false), flat, turn);
 }
 
 /* About an origin moved by -r along axis k of the axes in use, the wrench p too: with [r] of r e_k,
@@ -233,23 +231,16 @@ LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulat
                                        dyn_joint_kind joint, dyn_turn turn)
 {
     if (dyn_joint_turns_freely(joint)) {
-        loaded x = articulated_turn_freely(at.pose, (loaded){*I, *p});
+        loaded x = articulated_turn_freely(joint_posed(at), (loaded){*I, *p});
         *I       = x.I;
         *p       = x.p;
         return;
     }
-    if (joint == DYN_REVOLUTE) {
-        if (flat) store3(I->H.m[2], vec3_zero());
-        I->A = sym3_spin(I->A, at.c, at.s, flat);
-        I->Q = sym3_spin(I->Q, at.c, at.s, false);
-        I->H = mat3_spin(I->H, at.c, at.s, flat);
-    } else {
-        flat = false;
-        articulated_shift(I, p, 2, at.c);
-    }
-    I->A = sym3_turn_up(b, I->A, flat, turn);
-    I->Q = sym3_turn_up(b, I->Q, false, turn);
-    I->H = mat3_turn_up(b, I->H, flat, turn);
+    if (joint != DYN_REVOLUTE) articulated_shift(I, p, 2, at.c);
+    flat = flat && joint == DYN_REVOLUTE;
+    I->A = flat ? sym3_flat_to_parent(b, at, I->A, turn) : sym3_to_parent(b, at, I->A, joint, turn);
+    I->Q = sym3_to_parent(b, at, I->Q, joint, turn);
+    I->H = mat3_to_parent(b, at, I->H, flat, joint, turn);
     p->f = to_parent(b, at, p->f, joint, turn);
     p->n = to_parent(b, at, p->n, joint, turn);
 }

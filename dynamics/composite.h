@@ -32,6 +32,13 @@ LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
     return (sym3){
         xx, add_mul(c * t2, s, t1), sub_mul(c * a.xz, s, a.yz), (a.xx + a.yy) - xx, add_mul(c * a.yz, s, a.xz), a.zz};
 }
+/* Rx(-90 deg) Rz E Rz^T Rx(90 deg): the second turn costs nothing where the first gives the other sign */
+LANE_INLINE sym3 sym3_turn_z_minus(sym3 a, lane c, lane s)
+{
+    lane t1 = sub_mul(c * a.xx, s, a.xy), t2 = sub_mul(c * a.xy, s, a.yy), xx = sub_mul(c * t1, s, t2);
+    return (sym3){xx,   sub_mul(c * a.xz, s, a.yz),     neg_sub_mul(c * t2, s, t1),
+                  a.zz, neg_sub_mul(c * a.yz, s, a.xz), (a.xx + a.yy) - xx};
+}
 /* Rx E Rx^T */
 LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
 {
@@ -42,7 +49,8 @@ LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
 /* R_pc E R_pc^T */
 LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) return sym3_rotate(&at.pose->R, a);
+    if (dyn_joint_turns_freely(joint)) return sym3_rotate(&joint_posed(at)->R, a);
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, at.c, at.s);
     if (joint == DYN_REVOLUTE) a = sym3_turn_z(a, at.c, at.s);
     if (turn == DYN_TURN_NONE) return a;
     if (turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};

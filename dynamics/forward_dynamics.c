@@ -158,7 +158,7 @@ LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, cons
 LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, vec3 *w, vec3 *v, dyn_joint_kind joint,
                                    dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) *v = cross_add(*v, *w, at.pose->p);
+    if (dyn_joint_turns_freely(joint)) *v = cross_add(*v, *w, joint_posed(at)->p);
     *w = to_child(b, at, *w, joint, turn);
     *v = to_child(b, at, *v, joint, turn);
     if (joint == DYN_PRISMATIC) { /* w x s z */

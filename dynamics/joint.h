@@ -15,15 +15,22 @@ typedef struct joint_pose {
     vec3 p;
 } joint_pose;
 
-/* Position of a joint, ready for use. */
+/* Position of a joint, ready for use: of a revolute one c, s are cos, sin; of a prismatic one c is the distance along
+ * the axis. Of one that turns freely, c begins with the address of its pose (in a struct that is copied about, a union
+ * would keep both from the registers). */
 typedef struct joint_at {
-    union {
-        struct {
-            lane c, s; /* revolute: cos, sin; prismatic: c is the distance along the axis, s unused */
-        };
-        const joint_pose *pose; /* turning freely */
-    };
+    lane c, s;
 } joint_at;
+
+typedef union joint_address {
+    lane              c;
+    const joint_pose *pose;
+} joint_address;
+
+LANE_INLINE const joint_pose *joint_posed(joint_at at)
+{
+    return (joint_address){.c = at.c}.pose;
+}
 
 /* Calls F(..., joint, turn) with both as constants; DYN_FLOATING stands for spherical joints, too. */
 #define BODY_FORMS(body, F, ...)                                                                                       \
@@ -108,14 +115,7 @@ static inline void joint_free_place(const dyn_body *b, const lane *q, joint_pose
     pose->p = add(vec3_of(b->before.p), turned ? rotate_const(b->before.R, p) : p);
 }
 
-/* Cosine and sine of s + theta. */
-LANE_INLINE joint_at joint_twist(const dyn_body *b, joint_at at)
-{
-    if (b->theta == DYN_QUARTER_NONE) return at;
-    return b->theta == DYN_QUARTER_PLUS ? (joint_at){.c = -at.s, .s = at.c} : (joint_at){.c = at.s, .s = -at.c};
-}
-
-/* Cosines and sines of all angles; `twisted`, a constant of the inlined text: some body has a twist. */
+/* Cosines and sines of all s + theta; `twisted`, a constant of the inlined text: some body has a twist. */
 LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, const bool twisted)
 {
     for (size_t i = m->floating, j; i < m->n_bodies; i += TRIG_ANGLES) {
@@ -124,10 +124,10 @@ LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, co
         const double    none = -0.0; /* added to -0, too, it changes nothing */
         lane            zero = lane_of(0), x = joint_position(b, q), y = joint_position(d, q);
         joint_at        turned[2];
-        lane_sincos2(x, y, twisted ? b->twist : none, twisted ? d->twist : none, &turned[0].s, &turned[0].c,
-                     &turned[1].s, &turned[1].c);
-        at[i] = b->joint == DYN_REVOLUTE ? joint_twist(b, turned[0]) : (joint_at){.c = x, .s = zero};
-        at[j] = d->joint == DYN_REVOLUTE ? joint_twist(d, turned[1]) : (joint_at){.c = y, .s = zero};
+        lane_sincos2(x, y, twisted ? b->twist : none, twisted ? d->twist : none, b->quarters, d->quarters, &turned[0].s,
+                     &turned[0].c, &turned[1].s, &turned[1].c);
+        at[i] = b->joint == DYN_REVOLUTE ? turned[0] : (joint_at){.c = x, .s = zero};
+        at[j] = d->joint == DYN_REVOLUTE ? turned[1] : (joint_at){.c = y, .s = zero};
     }
 }
 
@@ -144,7 +144,9 @@ static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
         const dyn_body *b = &m->body[i];
         if (!dyn_joint_turns_freely(b->joint)) continue;
         joint_free_place(b, q + b->q, &pose[b->quaternion]);
-        at[i].pose = &pose[b->quaternion];
+        joint_address to = {.c = lane_of(0)};
+        to.pose          = &pose[b->quaternion];
+        at[i].c          = to.c;
     }
 }
 
@@ -153,6 +155,10 @@ static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
 LANE_INLINE vec3 turn_z(vec3 v, lane c, lane s)
 {
     return (vec3){sub_mul(c * v.x, s, v.y), add_mul(c * v.y, s, v.x), v.z};
+}
+LANE_INLINE vec3 unturn_z(vec3 v, lane c, lane s)
+{
+    return (vec3){add_mul(c * v.x, s, v.y), sub_mul(c * v.y, s, v.x), v.z};
 }
 /* v_p = Rz(gamma) Rx(alpha) v */
 LANE_INLINE vec3 turn_up(const dyn_body *b, vec3 v, dyn_turn turn)
@@ -175,15 +181,19 @@ LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
 /* v_p = R_pc v_c */
 LANE_INLINE vec3 to_parent(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) return mat3_mul(&at.pose->R, v);
+    if (dyn_joint_turns_freely(joint)) return mat3_mul(&joint_posed(at)->R, v);
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) /* the two in one: no sign is left to be changed */
+        return (vec3){sub_mul(at.c * v.x, at.s, v.y), v.z, neg_sub_mul(at.c * v.y, at.s, v.x)};
     return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, at.c, at.s) : v, turn);
 }
 /* v_c = R_pc^T v_p */
 LANE_INLINE vec3 to_child(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) return mat3_mul_transposed(&at.pose->R, v);
+    if (dyn_joint_turns_freely(joint)) return mat3_mul_transposed(&joint_posed(at)->R, v);
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS)
+        return (vec3){sub_mul(at.c * v.x, at.s, v.z), neg_sub_mul(at.c * v.z, at.s, v.x), v.y};
     v = turn_down(b, v, turn);
-    return joint == DYN_REVOLUTE ? turn_z(v, at.c, -at.s) : v;
+    return joint == DYN_REVOLUTE ? unturn_z(v, at.c, at.s) : v;
 }
 
 /* The joint axis in the parent's axes, Rz(gamma) Rx(alpha) e_z. */
@@ -196,7 +206,7 @@ LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
 /* The body's origin in its parent's frame. */
 LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_at at, dyn_joint_kind joint)
 {
-    if (dyn_joint_turns_freely(joint)) return at.pose->p;
+    if (dyn_joint_turns_freely(joint)) return joint_posed(at)->p;
     vec3 p = vec3_of(b->p_pc);
     if (joint == DYN_PRISMATIC) {
         double z[3];

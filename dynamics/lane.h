@@ -73,10 +73,11 @@ LANE_INLINE lane lane_fused(lane a, lane b, lane c)
 }
 #endif
 
-/* c + a b and c - a b with one rounding; each a lane or a constant of the model. */
-#define LANE(x)          _Generic((x), lane : lane_same, default : lane_of)(x)
-#define add_mul(c, a, b) lane_fused(LANE(a), LANE(b), LANE(c))
-#define sub_mul(c, a, b) lane_fused(LANE(a), -LANE(b), LANE(c))
+/* c + a b, c - a b and -c - a b with one rounding; each a lane or a constant of the model. */
+#define LANE(x)              _Generic((x), lane : lane_same, default : lane_of)(x)
+#define add_mul(c, a, b)     lane_fused(LANE(a), LANE(b), LANE(c))
+#define sub_mul(c, a, b)     lane_fused(LANE(a), -LANE(b), LANE(c))
+#define neg_sub_mul(c, a, b) lane_fused(LANE(a), -LANE(b), -LANE(c))
 
 #ifdef DYN_COMPLEX
 LANE_INLINE lane_mask lane_less(lane a, lane b)

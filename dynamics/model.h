@@ -13,6 +13,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define DYN_MAX_DOF 512  /* most velocity coordinates of one model */
 #define DYN_WORLD   (-1) /* "body" of whatever does not move */
@@ -149,9 +150,6 @@ typedef enum dyn_above {
     DYN_ABOVE_ANY    /* another one */
 } dyn_above;
 
-/* A turn about z. */
-typedef enum dyn_quarter { DYN_QUARTER_NONE, DYN_QUARTER_PLUS, DYN_QUARTER_MINUS } dyn_quarter;
-
 /* Mass and its first two moments about the origin of some frame. */
 typedef struct dyn_moments {
     double mass; /* kg */
@@ -188,8 +186,8 @@ typedef struct dyn_body {
     int            quaternion; /* number among the model's, if its joint turns freely */
     int            link;       /* index in the description of the link the joint carries, DYN_WORLD: base */
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
-    dyn_quarter    theta;          /* the body frame is turned further, about z; of revolute joints only */
-    double         twist;          /* rad, the same by no quarter; zero or theta NONE */
+    double         twist;          /* rad, the body frame is turned further, about z; of revolute joints only */
+    uint64_t       quarters;       /* the same by so many quarter turns, 0 to 3 */
     double         p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */
     double         ratio, offset;
     double         mass; /* kg */

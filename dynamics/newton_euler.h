@@ -252,7 +252,7 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
         if (dyn_joint_turns_freely(b->joint)) {
             motion      moved = k; /* copies: what others have stays in registers */
             motion_rate gains = d;
-            free_motion(b, ws->at[i].pose, io, &moved, &gains, rates);
+            free_motion(b, joint_posed(ws->at[i]), io, &moved, &gains, rates);
             k = moved;
             d = gains;
         } else {

@@ -63,7 +63,7 @@ LANE_APART change hop_freely(const joint_pose *at, change c)
 LANE_INLINE void hop_form(const dyn_body *b, joint_at at, change *c, bool held, dyn_joint_kind joint, dyn_turn turn)
 {
     if (dyn_joint_turns_freely(joint)) {
-        *c = hop_freely(at.pose, *c);
+        *c = hop_freely(joint_posed(at), *c);
         return;
     }
     wrench_to_parent_form(b, at, &c->q, joint, turn);

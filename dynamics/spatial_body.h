@@ -22,7 +22,7 @@ typedef struct spatial_state {
 
 LANE_INLINE void to_child_form(const dyn_body *b, joint_at at, twist *u, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) u->v = cross_add(u->v, u->w, at.pose->p);
+    if (dyn_joint_turns_freely(joint)) u->v = cross_add(u->v, u->w, joint_posed(at)->p);
     u->w = to_child(b, at, u->w, joint, turn);
     u->v = to_child(b, at, u->v, joint, turn);
     if (joint == DYN_PRISMATIC) { /* w x s z */
@@ -160,11 +160,10 @@ LANE_APART mat3 mat3_rotate_apart(const mat3 *R, mat3 C)
 LANE_INLINE void mat3_to_parent_form(const dyn_body *b, joint_at at, mat3 *C, dyn_joint_kind joint, dyn_turn turn)
 {
     if (dyn_joint_turns_freely(joint)) {
-        *C = mat3_rotate_apart(&at.pose->R, *C);
+        *C = mat3_rotate_apart(&joint_posed(at)->R, *C);
         return;
     }
-    if (joint == DYN_REVOLUTE) *C = mat3_spin(*C, at.c, at.s, false);
-    *C = mat3_turn_up(b, *C, false, turn);
+    *C = mat3_to_parent(b, at, *C, false, joint, turn);
 }
 
 LANE_INLINE void spatial_to_parent_form(const dyn_body *b, joint_at at, spatial_state *B, dyn_joint_kind joint,

@@ -209,13 +209,13 @@ static inline void spatial_motions(const dyn_scene *scene, const joint_at *at, c
 {
     const dyn_model *m     = scene->model;
     spatial_body     world = spatial_world(scene->gravity);
-    if (m->n_bodies > 0 && m->body[0].joint == DYN_FLOATING) world.p = scale(at[0].pose->p, lane_of(-1));
+    if (m->n_bodies > 0 && m->body[0].joint == DYN_FLOATING) world.p = scale(joint_posed(at[0])->p, lane_of(-1));
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b    = &m->body[i];
         const spatial_body *P    = b->parent == DYN_WORLD ? &world : &body[b->parent];
         lane                zero = lane_of(0);
         if (dyn_joint_turns_freely(b->joint))
-            spatial_free_joint(b, at[i].pose, qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
+            spatial_free_joint(b, joint_posed(at[i]), qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
         else
             spatial_joint(b, at[i], qd ? qd[b->v] : zero, qdd ? qdd[b->v] : zero, P, &body[i], &dofs[dof_first(m, i)]);
         spatial_inertia(b, &body[i]);

@@ -9,10 +9,17 @@
 
 #ifdef DYN_COMPLEX
 enum { TRIG_ANGLES = 1 };
-LANE_INLINE void lane_sincos2(lane x, lane y, double dx, double dy, lane *sx, lane *cx, lane *sy, lane *cy)
+LANE_INLINE void lane_sincos(lane x, double d, uint64_t quarters, lane *s, lane *c)
 {
-    *sx = csin(x + dx), *cx = ccos(x + dx);
-    *sy = csin(y + dy), *cy = ccos(y + dy);
+    const lane sine = csin(x + d), cosine = ccos(x + d), of[4] = {sine, cosine, -sine, -cosine};
+    *s = of[quarters % 4];
+    *c = of[(quarters + 1) % 4];
+}
+LANE_INLINE void lane_sincos2(lane x, lane y, double dx, double dy, uint64_t nx, uint64_t ny, lane *sx, lane *cx,
+                              lane *sy, lane *cy)
+{
+    lane_sincos(x, dx, nx, sx, cx);
+    lane_sincos(y, dy, ny, sy, cy);
 }
 LANE_INLINE lane lane_tanh(lane x)
 {
@@ -38,12 +45,12 @@ typedef lane_word trig_word;
 /* c + a b with one rounding, c and b constants or not */
 #define trig_add_mul(c, a, b) trig_fused(a, (b) - (trig){0}, (c) - (trig){0})
 
-/* Of x + d, |d| < pi; a sum would lose digits of d to a large x. */
-LANE_INLINE void trig_sincos(trig x, trig d, trig *s, trig *c)
+/* Of x + d and so many quarter turns, |d| < pi; a sum would lose digits of d to a large x. */
+LANE_INLINE void trig_sincos(trig x, trig d, trig_word quarters, trig *s, trig *c)
 {
     /* x + d = k pi/2 + r */
     trig      kr = trig_add_mul(LANE_ROUNDER, x + d, 0.63661977236758134308);
-    trig_word k  = (trig_word)kr;
+    trig_word k  = (trig_word)kr + quarters;
     trig      kd = kr - LANE_ROUNDER;
     trig      r  = trig_add_mul(x, kd, -1.57079632673412561417e+00) + d;
     r            = trig_add_mul(r, kd, -6.07710050630396597660e-11);
@@ -68,17 +75,19 @@ LANE_INLINE void trig_sincos(trig x, trig d, trig *s, trig *c)
 }
 
 #if LANES == 1
-LANE_INLINE void lane_sincos2(lane x, lane y, double dx, double dy, lane *sx, lane *cx, lane *sy, lane *cy)
+LANE_INLINE void lane_sincos2(lane x, lane y, double dx, double dy, uint64_t nx, uint64_t ny, lane *sx, lane *cx,
+                              lane *sy, lane *cy)
 {
     trig s, c;
-    trig_sincos((trig){x, y}, (trig){dx, dy}, &s, &c);
+    trig_sincos((trig){x, y}, (trig){dx, dy}, (trig_word){nx, ny}, &s, &c);
     *sx = s[0], *cx = c[0], *sy = s[1], *cy = c[1];
 }
 #else
-LANE_INLINE void  lane_sincos2(lane x, lane y, double dx, double dy, lane *sx, lane *cx, lane *sy, lane *cy)
+LANE_INLINE void  lane_sincos2(lane x, lane y, double dx, double dy, uint64_t nx, uint64_t ny, lane *sx, lane *cx,
+                               lane *sy, lane *cy)
 {
-    trig_sincos(x, lane_of(dx), sx, cx);
-    trig_sincos(y, lane_of(dy), sy, cy);
+    trig_sincos(x, lane_of(dx), (trig_word){0} + nx, sx, cx);
+    trig_sincos(y, lane_of(dy), (trig_word){0} + ny, sy, cy);
 }
 #endif
 

@@ -130,7 +130,7 @@ static inline void world_motions(const dyn_model *m, const joint_at *at, const l
         const dyn_body     *b = &m->body[i];
         const world_motion *P = b->parent == DYN_WORLD ? &rest : &out[b->parent];
         if (dyn_joint_turns_freely(b->joint))
-            world_free_child(b, at[i].pose, qd, qdd, qddd, P, &out[i], deep);
+            world_free_child(b, joint_posed(at[i]), qd, qdd, qddd, P, &out[i], deep);
         else
             world_child(b, at[i], qd, qdd, qddd, P, &out[i], deep);
     }
