@@ -57,18 +57,34 @@ static size_t text_bound(const api_lanes *a)
     return bytes + arrays * (API_NUMBER_MAX + 1);
 }
 
+/* Writes `count` numbers from `place` on, commas between; NULL: one is not finite. */
+static char *write_numbers(const api_lanes *a, const double *state, size_t place, size_t count, char *to)
+{
+    double piece[32];
+    for (size_t i = 0, n; i < count; i += n) {
+        bool finite = true;
+        n           = count - i < sizeof piece / sizeof *piece ? count - i : sizeof piece / sizeof *piece;
+        for (size_t k = 0; k < n; k++) {
+            piece[k] = number_at(a, state, place + i + k);
+            finite &= isfinite(piece[k]) != 0;
+        }
+        if (!finite) return NULL;
+        if (i > 0) *to++ = ',';
+        to += api_numbers_write(piece, n, to);
+    }
+    return to;
+}
+
 /* Writes the subarray below `axis`, which has `count` numbers from `place` on; NULL: one is not finite. */
 static char *write_axis(const api_lanes *a, size_t axis, const double *state, size_t place, size_t count, char *to)
 {
-    if (axis == a->rank) {
-        double number = number_at(a, state, place);
-        return isfinite(number) ? to + api_number_write(number, to) : NULL;
-    }
-    size_t n = a->extent[axis], below = n > 0 ? count / n : 0;
+    if (axis == a->rank) return write_numbers(a, state, place, count, to);
+    bool   row   = axis + 1 == a->rank; /* of numbers: written together */
+    size_t below = a->extent[axis] > 0 ? count / a->extent[axis] : 0, n = row ? 1 : a->extent[axis];
     *to++ = '[';
     for (size_t i = 0; i < n; i++) {
         if (i > 0) *to++ = ',';
-        to = write_axis(a, axis + 1, state, place + i * below, below, to);
+        to = write_axis(a, axis + 1, state, place + i * below, row ? count : below, to);
         if (!to) return NULL;
     }
     *to++ = ']';

@@ -11,6 +11,10 @@
  * -0 as "-0". Returns its length, no NUL. The value must be finite. */
 size_t api_number_write(double value, char text[API_NUMBER_ROOM]);
 
+/* The same for some numbers with a comma between each two, which takes less time than one by one. There must be
+ * API_NUMBER_ROOM bytes behind where a text of API_NUMBER_MAX bytes each and the commas would end. */
+size_t api_numbers_write(const double *values, size_t count, char *text);
+
 /* Reads a JSON number (RFC 8259 grammar, checked here) at the start of text[0..length). Returns the bytes used,
  * 0 if there is none. `*value` is infinite when the number overflows; underflow rounds. */
 size_t api_number_read(const char *text, size_t length, double *value);

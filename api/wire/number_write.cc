@@ -1,6 +1,7 @@
 // number_write.cc - doubles as text, see number.h. Shortest digits come from dragonbox (Jeon 2020); the layout is
 // ECMA-262's, Number::toString. Digits are made and moved eight at a time in registers, and written past the end of
-// the text where that saves a branch.
+// the text where that saves a branch. Each step from number to text hangs on the one before: what a processor waits for
+// with one number it can do for the next, if steps are taken for some numbers before the next step is.
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -39,16 +40,56 @@ constexpr std::uint64_t powers[DIGITS + 1] = {1,
 
 constexpr std::uint64_t ZEROS = 0x3030303030303030; // "00000000"
 
-// The value is 0.d1 d2 ... dk * 10^n; behind the first digit are sixteen more, zeros from d(k+1) on.
+constexpr std::size_t GROUP = 8; // numbers that go each step together
+
+// |value| = significand * 10^exponent = 0.d1 d2 ... dk * 10^n; behind the first digit are sixteen more, zeros from
+// d(k+1) on.
 struct decimal {
-    char          first;
-    std::uint64_t next, last; // ASCII, eight each
-    int           k, n;
+    std::uint64_t significand;
+    int           exponent, k, n;
+    std::uint64_t first, next, last; // one digit, eight and eight
 };
 
-// "12345678" of 12345678: quotient and remainder side by side, in two lanes of 32 bits, then four of 16, then eight
-// of 8. The products stand for divisions by 100 and by 10 and are exact for what the lanes can hold.
-std::uint64_t eight_digits(std::uint64_t x)
+// The first step: the shortest digits.
+[[gnu::always_inline]] inline void shorten(double size, decimal *d)
+{
+    namespace policy = jkj::dragonbox::policy;
+    if (size < 0x1p53 && size == static_cast<double>(static_cast<std::int64_t>(size))) { // its own are the shortest
+        d->significand = static_cast<std::uint64_t>(size);
+        d->exponent    = 0;
+        return;
+    }
+    auto shortest  = jkj::dragonbox::to_decimal(size, policy::sign::ignore, policy::trailing_zero::ignore);
+    d->significand = shortest.significand;
+    d->exponent    = shortest.exponent;
+}
+
+// Zero has one digit. The logarithm is that of a double's exponent: what counts leading zeros on any x86-64, bsr, waits
+// for whatever was in its register before, and that may be all of the last number's work.
+[[gnu::always_inline]] inline int count_digits(std::uint64_t x)
+{
+    double        about = static_cast<double>(static_cast<std::int64_t>(x | 1));
+    std::uint64_t bits;
+    std::memcpy(&bits, &about, sizeof bits);
+    int digits = (static_cast<int>(bits >> 52) - 1022) * 1233 >> 12; // log10(2) = 1233 / 4096, about
+    return digits + (x >= powers[digits]);
+}
+
+// The second step: one digit, and two numbers of eight.
+[[gnu::always_inline]] inline void divide(decimal *d)
+{
+    int           digits = count_digits(d->significand | 1);
+    std::uint64_t all = d->significand * powers[DIGITS - digits], most = all / powers[8];
+    d->first = all / powers[16];
+    d->next  = most - d->first * powers[8];
+    d->last  = all - most * powers[8];
+    d->n     = digits + d->exponent;
+}
+
+// The digits of 12345678, a byte each, the first in the byte of least weight: quotient and remainder side by side, in
+// two lanes of 32 bits, then four of 16, then eight of 8. The products stand for divisions by 100 and by 10 and are
+// exact for what the lanes can hold.
+[[gnu::always_inline]] inline std::uint64_t eight_digits(std::uint64_t x)
 {
     std::uint64_t q = x / 10000;
     x               = q | (x - 10000 * q) << 32;
@@ -56,59 +97,70 @@ std::uint64_t eight_digits(std::uint64_t x)
     x               = q | (x - 100 * q) << 16;
     q               = (x * 103 >> 10) & 0x000F000F000F000F;
     x               = q | (x - 10 * q) << 8;
-    return x | ZEROS;
+    return x;
 }
 
-int count_digits(std::uint64_t x) // x > 0
+// The third step: digits.
+[[gnu::always_inline]] inline void spell(decimal *d)
 {
-    int about = (64 - __builtin_clzll(x)) * 1233 >> 12; // log10(2) = 1233 / 4096, about
-    return about + (x >= powers[about]);
+    d->next = eight_digits(d->next);
+    d->last = eight_digits(d->last);
 }
 
-// Digits before the zeros at the end, of eight in ASCII.
-int count_significant(std::uint64_t eight)
+// The fourth: how many there are before the zeros at the end, and all in ASCII.
+[[gnu::always_inline]] inline void complete(decimal *d)
 {
-    return eight == ZEROS ? 0 : 8 - __builtin_clzll(eight ^ ZEROS) / 8;
+    std::uint64_t end   = d->last ? d->last : d->next;
+    int           zeros = __builtin_ctzll(__builtin_bswap64(end | 1)) / 8;
+    d->k                = end ? (d->last ? DIGITS : DIGITS - 8) - zeros : 1;
+    d->first |= '0';
+    d->next |= ZEROS;
+    d->last |= ZEROS;
 }
 
-decimal split(std::uint64_t significand, int exponent)
-{
-    int           digits = count_digits(significand);
-    std::uint64_t all = significand * powers[DIGITS - digits], rest = all % powers[16];
-    decimal       d = {static_cast<char>('0' + all / powers[16]), eight_digits(rest / powers[8]),
-                       eight_digits(rest % powers[8]), 1, digits + exponent};
-    d.k             = d.last != ZEROS ? 9 + count_significant(d.last) : 1 + count_significant(d.next);
-    return d;
-}
-
-void put_eight(char *p, std::uint64_t eight)
+inline void put_eight(char *p, std::uint64_t eight)
 {
     std::memcpy(p, &eight, sizeof eight);
 }
 
-void put_digits(char *p, const decimal &d)
+inline void put_digits(char *p, const decimal &d)
 {
-    *p = d.first;
+    *p = static_cast<char>(d.first);
     put_eight(p + 1, d.next);
     put_eight(p + 9, d.last);
 }
 
-// "123.4": all digits, then those behind the point once more, one place on.
-char *put_point(char *p, const decimal &d)
+// Of eight bytes, those that the mask has from the first, the others from the second.
+inline std::uint64_t merge(const unsigned char *mask, std::uint64_t from, std::uint64_t others)
 {
-    unsigned __int128 behind = (static_cast<unsigned __int128>(d.last) << 64 | d.next) >> 8 * (d.n - 1);
-    put_digits(p, d);
-    p[d.n] = '.';
-    put_eight(p + d.n + 1, static_cast<std::uint64_t>(behind));
-    put_eight(p + d.n + 9, static_cast<std::uint64_t>(behind >> 64));
-    return p + d.k + 1;
+    std::uint64_t bits;
+    std::memcpy(&bits, mask, sizeof bits);
+    return others ^ ((others ^ from) & bits);
+}
+
+// "123.4" and "0.00123", -6 < n < k: which of both is as good as random, so there is no branch on it. The digits stand
+// behind "0.00000", or, where the point is among them, those before it stand at the beginning, the others one place on.
+[[gnu::always_inline]] inline char *put_point(char *p, const decimal &d)
+{
+    static constexpr unsigned char mask[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                               255, 255, 255, 255, 255, 255, 255, 255};
+    bool                           among    = d.n > 0;
+    char                          *digits = p + (among ? 0 : 2 - d.n), *point = p + (among ? d.n : 1);
+    const unsigned char           *before = mask + (among ? DIGITS - d.n : 0);
+    put_eight(p, ZEROS);
+    put_eight(digits + 10, d.last);
+    *digits = static_cast<char>(d.first);
+    put_eight(digits + 1, merge(before, d.next, d.next << 8 | d.first));
+    put_eight(digits + 9, merge(before + 8, d.last, d.last << 8 | d.next >> 56));
+    *point = '.';
+    return digits + d.k + among;
 }
 
 // "1.234e-56"
 char *put_exponential(char *p, const decimal &d)
 {
     int exponent = d.n - 1, size = exponent < 0 ? -exponent : exponent;
-    p[0] = d.first;
+    p[0] = static_cast<char>(d.first);
     p[1] = '.';
     put_eight(p + 2, d.next);
     put_eight(p + 10, d.last);
@@ -121,38 +173,47 @@ char *put_exponential(char *p, const decimal &d)
     return p;
 }
 
-char *put_laid_out(char *p, const decimal &d)
+// Integers, and what has an exponent.
+[[gnu::noinline]] char *put_rest(char *p, const decimal &d)
 {
-    if (0 < d.n && d.n < d.k) return put_point(p, d);
-    if (d.k <= d.n && d.n <= 21) {
-        put_digits(p, d);
-        put_eight(p + DIGITS, ZEROS);
-        return p + d.n;
-    }
-    if (-6 < d.n && d.n <= 0) {
-        put_eight(p, ZEROS);
-        p[1] = '.';
-        put_digits(p + 2 - d.n, d);
-        return p + 2 - d.n + d.k;
-    }
-    return put_exponential(p, d);
+    if (d.n <= -6 || d.n > 21) return put_exponential(p, d);
+    put_digits(p, d);
+    put_eight(p + DIGITS, ZEROS);
+    return p + d.n;
+}
+
+[[gnu::always_inline]] inline char *put(char *p, double value, const decimal &d)
+{
+    *p = '-';
+    p += std::signbit(value);
+    return -6 < d.n && d.n < d.k ? put_point(p, d) : put_rest(p, d);
 }
 
 } // namespace
 
+extern "C" size_t api_numbers_write(const double *values, size_t count, char *text)
+{
+    decimal d[GROUP];
+    char   *p = text;
+    for (size_t n; count > 0; count -= n, values += n) {
+        n = count < GROUP ? count : GROUP;
+        for (size_t i = 0; i < n; i++)
+            shorten(std::fabs(values[i]), &d[i]);
+        for (size_t i = 0; i < n; i++)
+            divide(&d[i]);
+        for (size_t i = 0; i < n; i++)
+            spell(&d[i]);
+        for (size_t i = 0; i < n; i++)
+            complete(&d[i]);
+        for (size_t i = 0; i < n; i++) {
+            if (p > text) *p++ = ',';
+            p = put(p, values[i], d[i]);
+        }
+    }
+    return static_cast<size_t>(p - text);
+}
+
 extern "C" size_t api_number_write(double value, char text[API_NUMBER_ROOM])
 {
-    char  *p    = text;
-    double size = std::fabs(value);
-    *p          = '-';
-    p += std::signbit(value);
-    if (size < 0x1p53 && size == static_cast<double>(static_cast<std::int64_t>(size))) { // its digits are the shortest
-        auto whole = static_cast<std::uint64_t>(size);
-        if (whole >= 10) return static_cast<size_t>(put_laid_out(p, split(whole, 0)) - text);
-        *p = static_cast<char>('0' + whole);
-        return static_cast<size_t>(p + 1 - text);
-    }
-    namespace policy = jkj::dragonbox::policy;
-    auto shortest    = jkj::dragonbox::to_decimal(size, policy::sign::ignore, policy::trailing_zero::ignore);
-    return static_cast<size_t>(put_laid_out(p, split(shortest.significand, shortest.exponent)) - text);
+    return api_numbers_write(&value, 1, text);
 }

@@ -150,6 +150,32 @@ static void every_length_at_every_point(void **state)
             }
 }
 
+/* As one by one, whatever stands beside what, and no byte beyond the room. */
+static void lists_are_written_as_one_by_one(void **state)
+{
+    static const double usual[] = {0, -0.0, 7, 0.5, -1e300, 0.1, 123456789, 5e-324, 0.00012, -3.25, 1e21, 1e20};
+    enum { MOST = 20, ROOM = MOST * (API_NUMBER_MAX + 1) + API_NUMBER_ROOM };
+    uint64_t seed = 6;
+    for (int i = 0; i < 100000; i++) {
+        char   text[ROOM + 1], expected[ROOM], *p = expected;
+        double values[MOST];
+        size_t n = next(&seed) % (MOST + 1);
+        for (size_t k = 0; k < n; k++) {
+            do
+                values[k] = next(&seed) % 3 == 0   ? usual[next(&seed) % (sizeof usual / sizeof *usual)]
+                            : next(&seed) % 2 == 0 ? from_bits(next(&seed))
+                                                   : ldexp((double)(int64_t)next(&seed), -62);
+            while (!isfinite(values[k]));
+            p += sprintf(p, "%s%s", k > 0 ? "," : "", written(values[k]));
+        }
+        size_t room = (size_t)(p - expected) + API_NUMBER_ROOM;
+        text[room]  = '!';
+        assert_int_equal(api_numbers_write(values, n, text), p - expected);
+        assert_memory_equal(text, expected, (size_t)(p - expected));
+        assert_int_equal(text[room], '!');
+    }
+}
+
 static size_t read_text(const char *text, double *value)
 {
     return api_number_read(text, strlen(text), value);
@@ -278,6 +304,7 @@ int main(void)
         cmocka_unit_test(random_bits_come_back),
         cmocka_unit_test(digits_are_the_fewest),
         cmocka_unit_test(every_length_at_every_point),
+        cmocka_unit_test(lists_are_written_as_one_by_one),
         cmocka_unit_test(grammar),
         cmocka_unit_test(ends_of_the_range),
         cmocka_unit_test(long_numbers),
