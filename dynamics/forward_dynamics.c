@@ -176,7 +176,9 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *
     if (b->offsets & DYN_ALONG_Z) *v = (vec3){add_mul(v->x, p[2], w->y), sub_mul(v->y, p[2], w->x), v->z};
     BODY_FORMS(b, acceleration_form, b, at, w, v)
     if (locked) return lane_of(0);
-    lane sdd = B->g - dot3(B->G.n.x, B->G.n.y, B->G.n.z, *w) - dot(B->G.f, *v);
+    lane along  = sub_mul(sub_mul(B->g, B->G.n.z, w->z), B->G.f.z, v->z);
+    lane across = add_mul(B->G.n.x * w->x, B->G.n.y, w->y), moving = add_mul(B->G.f.x * v->x, B->G.f.y, v->y);
+    lane sdd    = (along - across) - moving;
     if (b->joint == DYN_PRISMATIC)
         v->z += sdd;
     else

@@ -79,12 +79,11 @@ static void add_column(lane *M, size_t nv, size_t v, const lane x[6])
 
 /* The column of an axis z of body i (turning about it, or moving along it), and its rate. In the frame's own axes
  * (R^T c)' = R^T (c' - w_f x c). */
-static void jacobian_column(const dyn_kinematics *io, const frame_motion *k, const world_motion *b, vec3 z, bool turns,
-                            double ratio, size_t nv, size_t v, lane *J, lane *Jd)
+static void jacobian_column(const dyn_kinematics *io, const frame_motion *k, const world_motion *b, int axis,
+                            bool turns, double ratio, size_t nv, size_t v, lane *J, lane *Jd)
 {
     lane column[6];
-    vec3 arm    = sub(k->p.x, b->p);
-    z           = times(ratio, z);
+    vec3 arm = sub(k->p.x, b->p), z = times(ratio, mat3_column(&b->R, axis));
     vec3 linear = turns ? cross(z, arm) : z, angular = turns ? z : vec3_zero();
     if (J) {
         store_twist(io, k, column, linear, angular);
@@ -113,12 +112,11 @@ static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinemati
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
         if (!dyn_joint_turns_freely(b->joint)) {
-            jacobian_column(io, k, B, mat3_column(&B->R, 2), b->joint == DYN_REVOLUTE, b->ratio, nv, (size_t)b->v, J,
-                            Jd);
+            jacobian_column(io, k, B, 2, b->joint == DYN_REVOLUTE, b->ratio, nv, (size_t)b->v, J, Jd);
             continue;
         }
         for (int c = joint_first_axis(b), v = b->v; c < 6; c++, v++)
-            jacobian_column(io, k, B, mat3_column(&B->R, c % 3), c >= 3, 1, nv, (size_t)v, J, Jd);
+            jacobian_column(io, k, B, c % 3, c >= 3, 1, nv, (size_t)v, J, Jd);
     }
 }
 
