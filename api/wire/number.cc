@@ -3,6 +3,9 @@
 #include <cmath>
 #include <cstring>
 #include <fast_float/fast_float.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 extern "C" {
 #include "number.h"
@@ -106,7 +109,7 @@ const char *skip_space(const char *p, const char *end)
 // with int = "0" / digit1-9 *digit. Returns the first byte behind, `text` if there is none. One pass where there is no
 // exponent and the digits fit an integer; else fast_float reads the number again and finds its end itself, stopping
 // before an exponent without digits. Signs are as good as random: there are no branches on them.
-[[gnu::always_inline]] inline const char *read_number(const char *text, const char *end, double *value)
+const char *read_number(const char *text, const char *end, double *value)
 {
     bool        negative = text < end && *text == '-';
     const char *whole = text + negative, *p = whole;
@@ -136,6 +139,85 @@ const char *skip_space(const char *p, const char *end)
     return p;
 }
 
+constexpr ptrdiff_t usual_room = 32; // bytes that read_usual looks at
+
+#ifdef __SSE2__
+inline __m128i load(const void *p)
+{
+    return _mm_loadu_si128(static_cast<const __m128i *>(p));
+}
+
+// The first n of 16 bytes.
+inline __m128i first_bytes(int64_t n)
+{
+    alignas(32) static constexpr unsigned char mask[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                           255, 255, 255, 255, 255, 255, 255, 255};
+    return load(mask + 16 - n);
+}
+
+// A bit for each byte that is none of "-./0123456789": those are neighbours.
+inline unsigned find_others(__m128i bytes)
+{
+    __m128i high = _mm_adds_epu8(_mm_sub_epi8(bytes, _mm_set1_epi8('-')), _mm_set1_epi8(127 - ('9' - '-')));
+    return static_cast<unsigned>(_mm_movemask_epi8(high));
+}
+
+// The number of 16 digits: by twos (10 a + b is the second byte of 2561 * "ab"), by fours, by eights.
+inline uint64_t join_digits(__m128i digits)
+{
+    __m128i  twos   = _mm_srli_epi16(_mm_mullo_epi16(digits, _mm_set1_epi16(2561)), 8);
+    __m128i  fours  = _mm_madd_epi16(twos, _mm_set1_epi32(1 << 16 | 100));
+    __m128i  eights = _mm_madd_epi16(_mm_packs_epi32(fours, fours), _mm_set1_epi32(1 << 16 | 10000));
+    uint64_t both   = static_cast<uint64_t>(_mm_cvtsi128_si64(eights));
+    return (both & 0xFFFFFFFF) * 100000000 + (both >> 32);
+}
+
+// The number of the first n of four digits in ASCII, n < 4; others of find_others among them are told.
+inline uint32_t join_more(uint32_t four, int64_t n, bool *others)
+{
+    four    = static_cast<uint32_t>(static_cast<uint64_t>(four ^ 0x30303030) << (32 - 8 * n)); // zeros come first
+    *others = (four & 0x10101010) != 0;
+    four    = four * 2561 >> 8 & 0x00FF00FF;
+    return four * (100 << 16 | 1) >> 16;
+}
+
+// A number as programs write it: 19 digits at most, 15 of them before the point, no exponent; nullptr: it is not that,
+// or not sound. However many digits there are and wherever the point is, there is no branch on it: the point is taken
+// out, sixteen digits with zeros behind them are one number, up to three more another. What a digit is worth follows
+// from where the point was.
+[[gnu::always_inline]] inline const char *read_usual(const char *text, double *value)
+{
+    static constexpr uint64_t powers[] = {1, 10, 100, 1000};
+    __m128i                   begin    = load(text);
+    unsigned                  ends     = find_others(begin) | find_others(load(text + 16)) << 16;
+    unsigned points   = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(begin, _mm_set1_epi8('.'))));
+    int64_t  negative = ((static_cast<unsigned char>(*text) ^ '-') - 1u) >> 31; // a setcc would wait for its register
+    if (ends == 0) return nullptr;
+    const char *p   = text + negative;
+    int64_t     end = __builtin_ctz(ends), length = end - negative, whole = __builtin_ctz(points | ends) - negative;
+    int64_t     digits = length - (whole < length), more = digits > 16 ? digits - 16 : 0;
+    uint64_t    most = *p == '0' ? 1 : 15; // digits before the point
+    if (static_cast<uint64_t>(whole - 1) >= most || whole == length - 1 || more > 3) return nullptr;
+    uint32_t four;
+    std::memcpy(&four, p + 17, sizeof four);
+    bool     others;
+    uint32_t last   = join_more(four, more, &others);
+    __m128i  before = first_bytes(whole);
+    __m128i  first  = _mm_or_si128(_mm_and_si128(before, load(p)), _mm_andnot_si128(before, load(p + 1)));
+    first           = _mm_and_si128(_mm_sub_epi8(first, _mm_set1_epi8('0')), first_bytes(digits - more));
+    if (_mm_movemask_epi8(first) != 0 || others || (text[end] | 0x20) == 'e') return nullptr;
+    uint64_t number = join_digits(first) * powers[more] + last;
+    fast_float::to_float(
+        negative != 0, fast_float::compute_float<fast_float::binary_format<double>>(whole - 16 - more, number), *value);
+    return text + end;
+}
+#else
+inline const char *read_usual(const char *, double *)
+{
+    return nullptr;
+}
+#endif
+
 } // namespace
 
 extern "C" size_t api_number_read(const char *text, size_t length, double *value)
@@ -148,8 +230,11 @@ extern "C" size_t api_numbers_read(const char *text, size_t length, double *valu
     const char *end = text + length, *next = text, *behind = text;
     size_t      n = 0;
     while (n < most) {
-        const char *p = read_number(next, end, &values[n]);
-        if (p == next || !std::isfinite(values[n])) break;
+        const char *p = end - next >= usual_room ? read_usual(next, &values[n]) : nullptr;
+        if (!p) {
+            p = read_number(next, end, &values[n]);
+            if (p == next || !std::isfinite(values[n])) break;
+        }
         n++;
         behind = p;
         p      = skip_space(p, end);

@@ -264,7 +264,27 @@ static void any_byte_ends_a_number(void **state)
         }
 }
 
-/* As many as one by one, wherever the text ends and however many are wanted. */
+/* A list is read as its numbers are one by one. */
+static void expect_list(const char *text, size_t length, size_t most)
+{
+    double all[64], values[65], one;
+    size_t at = 0, behind = 0, count = 0, given, used;
+    while (count < most && (used = api_number_read(text + at, length - at, &one)) > 0 && isfinite(one)) {
+        all[count++] = one;
+        behind       = at += used;
+        at += strspn(text + at, " \r\n\t");
+        if (at >= length || text[at] != ',') break;
+        at += 1 + strspn(text + at + 1, " \r\n\t");
+        if (at > length) at = length;
+    }
+    values[most] = 42;
+    assert_int_equal(api_numbers_read(text, length, values, most, &given), behind);
+    assert_int_equal(given, count);
+    if (count > 0 && memcmp(values, all, count * sizeof *all) != 0) fail_msg("%.*s", (int)length, text);
+    assert_true(values[most] == 42);
+}
+
+/* Wherever the text ends and however many are wanted. */
 static void lists(void **state)
 {
     static const char *const pieces[] = {
@@ -274,26 +294,45 @@ static void lists(void **state)
     uint64_t                 seed     = 5;
     for (int i = 0; i < 50000; i++) {
         char   text[600] = "";
-        double all[32], values[33], one;
-        size_t n = 1 + next(&seed) % 12, sound = next(&seed) % 4 ? 5 : 18, at = 0, behind = 0, count = 0, given;
+        size_t n = 1 + next(&seed) % 12, sound = next(&seed) % 4 ? 5 : 18;
         for (size_t k = 0; k < n; k++)
             sprintf(text + strlen(text), "%s%s%s%s", k > 0 ? "," : "", k > 0 ? spaces[next(&seed) % 6] : "",
                     pieces[next(&seed) % sound], spaces[next(&seed) % 6]);
-        size_t length = strlen(text), most = next(&seed) % 14, used;
+        size_t length = strlen(text);
         if (next(&seed) % 4 == 0) length -= next(&seed) % (length + 1);
-        while (count < most && (used = api_number_read(text + at, length - at, &one)) > 0 && isfinite(one)) {
-            all[count++] = one;
-            behind       = at += used;
-            at += strspn(text + at, " \r\n\t");
-            if (at >= length || text[at] != ',') break;
-            at += 1 + strspn(text + at + 1, " \r\n\t");
-            if (at > length) at = length;
+        expect_list(text, length, next(&seed) % 14);
+    }
+}
+
+/* Any number of digits on both sides of the point against the C library; with a byte or two changed, one by one. */
+static void lists_of_decimals(void **state)
+{
+    static const char bytes[] = "0123456789.-+eE/, ]x\"\x80";
+    uint64_t          seed    = 7;
+    for (int i = 0; i < 60000; i++) {
+        char   text[1024], *p = text, *from;
+        double values[20];
+        size_t n = 1 + next(&seed) % 20, given;
+        for (size_t k = 0; k < n; k++) {
+            size_t whole = next(&seed) % 2 ? 1 : 1 + next(&seed) % 18, places = next(&seed) % 22;
+            p += sprintf(p, "%s%s", k > 0 ? "," : "", next(&seed) % 2 ? "-" : "");
+            from = p;
+            for (size_t d = 0; d < whole; d++) /* zero alone, or no zero first */
+                *p++ = (char)('0' + (d == 0 && whole > 1 ? 1 + next(&seed) % 9 : next(&seed) % 10));
+            if (places > 0) *p++ = '.';
+            for (size_t d = 0; d < places; d++)
+                *p++ = (char)('0' + (i % 3 == 0 ? 0 : next(&seed) % 10));
+            *p        = '\0';
+            values[k] = strtod(from > text && from[-1] == '-' ? from - 1 : from, NULL);
         }
-        values[most] = 42;
-        assert_int_equal(api_numbers_read(text, length, values, most, &given), behind);
-        assert_int_equal(given, count);
-        if (count > 0) assert_memory_equal(values, all, count * sizeof *all);
-        assert_true(values[most] == 42);
+        size_t length = (size_t)(p - text);
+        double got[20];
+        assert_int_equal(api_numbers_read(text, length, got, n, &given), length);
+        assert_int_equal(given, n);
+        if (memcmp(got, values, n * sizeof *got) != 0) fail_msg("%s", text);
+        for (size_t k = 0; k < 1 + next(&seed) % 2; k++)
+            text[next(&seed) % length] = bytes[next(&seed) % (sizeof bytes - 1)];
+        expect_list(text, length, n);
     }
 }
 
@@ -310,6 +349,7 @@ int main(void)
         cmocka_unit_test(long_numbers),
         cmocka_unit_test(any_byte_ends_a_number),
         cmocka_unit_test(lists),
+        cmocka_unit_test(lists_of_decimals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
