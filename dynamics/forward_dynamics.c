@@ -261,7 +261,7 @@ static const lane *left_to_bodies(const dyn_scene *scene, const workspace *ws, c
 LANE_APART void outward_with_loads(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io)
 {
     externals_gather(scene, ws->at, io->wrenches, &ws->ext);
-    outward(scene, ws, io, false, true);
+    outward(scene, ws, io, false, true, false);
 }
 
 static void articulated_body(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
@@ -277,7 +277,7 @@ static void articulated_body(const dyn_scene *scene, const workspace *ws, const 
     if (rest.wrenches)
         outward_with_loads(scene, &ws->euler, &rest);
     else
-        outward(scene, &ws->euler, &rest, false, false);
+        outward(scene, &ws->euler, &rest, false, false, false);
     inward_bodies(scene, ws, &rest, tau, io->driven, &singular);
     outward_accelerations(m, ws, io->driven, rest.qdd, qdd);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;

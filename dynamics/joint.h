@@ -48,6 +48,32 @@ LANE_INLINE const joint_pose *joint_posed(joint_at at)
     default: F(__VA_ARGS__, DYN_FLOATING, DYN_TURN_ZX); break;                                                         \
     }
 
+/* Whether the text for serial models (model.h) is worth its length: one lane is bound by the number of instructions. */
+LANE_INLINE bool is_serial(const dyn_model *m)
+{
+    return LANES == 1 && m->serial;
+}
+
+/* Tells the compiler what it need not look at, body by body, in that text; `serial`, a constant of the inlined
+ * text: the model is such. */
+LANE_INLINE void body_known(const dyn_body *b, size_t i, const bool serial)
+{
+#define KNOWN(fact)                                                                                                    \
+    if (serial && !(fact)) __builtin_unreachable();
+    KNOWN(b->parent == (int)i - 1)
+    KNOWN(b->q == (int)i)
+    KNOWN(b->v == (int)i)
+    KNOWN(b->joint == DYN_REVOLUTE)
+    KNOWN(b->form >= 0)
+    KNOWN(b->form <= (int)DYN_TURN_ZX)
+    KNOWN(b->bare)
+    KNOWN(!b->geared)
+    KNOWN(!b->forks)
+    KNOWN(!b->mimic)
+    KNOWN(!b->slides)
+#undef KNOWN
+}
+
 /* Pivots are what is left of an inertia when everything further out moves freely. Where nothing is left, rounding still
  * leaves something, of either sign: up to 4000 eps of the inertia it was taken from, rarely more (where another pivot
  * is nearly zero, too). Down to that a pivot counts as zero. `linear`: of a motion along, not about, the axis. */
@@ -115,19 +141,32 @@ static inline void joint_free_place(const dyn_body *b, const lane *q, joint_pose
     pose->p = add(vec3_of(b->before.p), turned ? rotate_const(b->before.R, p) : p);
 }
 
-/* Cosines and sines of all s + theta; `twisted`, a constant of the inlined text: some body has a twist. */
-LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, const bool twisted)
+/* Cosines and sines of all s + theta; where the last are fewer than go together, some before them go again. `twisted`
+ * and `serial`, constants of the inlined text: some body has a twist; body_known. Of one lane, cosine and sine are
+ * stored together, since they are read so; what is no angle goes over them. */
+LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, const bool twisted, const bool serial)
 {
-    for (size_t i = m->floating, j; i < m->n_bodies; i += TRIG_ANGLES) {
-        j                 = i + TRIG_ANGLES <= m->n_bodies ? i + TRIG_ANGLES - 1 : i;
-        const dyn_body *b = &m->body[i], *d = &m->body[j];
-        const double    none = -0.0; /* added to -0, too, it changes nothing */
-        lane            zero = lane_of(0), x = joint_position(b, q), y = joint_position(d, q);
-        joint_at        turned[2];
-        lane_sincos2(x, y, twisted ? b->twist : none, twisted ? d->twist : none, b->quarters, d->quarters, &turned[0].s,
-                     &turned[0].c, &turned[1].s, &turned[1].c);
-        at[i] = b->joint == DYN_REVOLUTE ? turned[0] : (joint_at){.c = x, .s = zero};
-        at[j] = d->joint == DYN_REVOLUTE ? turned[1] : (joint_at){.c = y, .s = zero};
+    const size_t n = m->n_bodies, last = n < TRIG_ANGLES ? 0 : n - TRIG_ANGLES;
+    for (size_t next = serial ? 0 : m->floating; next < n; next += TRIG_ANGLES) {
+        const size_t i = TRIG_ANGLES == 1 || next < last ? next : last;
+        lane         x[TRIG_ANGLES], own[2], *cs = TRIG_ANGLES == 1 ? own : (lane *)(void *)&at[i];
+        double       d[TRIG_ANGLES];
+        uint64_t     quarters[TRIG_ANGLES];
+#pragma GCC unroll 4
+        for (size_t k = 0; k < TRIG_ANGLES; k++) {
+            const size_t    j = TRIG_ANGLES == 1 || i + k < n ? i + k : n - 1;
+            const dyn_body *b = &m->body[j];
+            body_known(b, j, serial);
+            x[k]        = joint_position(b, q);
+            d[k]        = twisted ? b->twist : -0.0; /* added to -0, too, it changes nothing */
+            quarters[k] = b->quarters;
+        }
+        lane_turns(x, d, quarters, cs);
+        for (size_t k = 0; k < TRIG_ANGLES && i + k < n; k++)
+            if (!serial && m->body[i + k].joint != DYN_REVOLUTE)
+                at[i + k] = (joint_at){.c = x[k], .s = lane_of(0)};
+            else if (TRIG_ANGLES == 1)
+                at[i + k] = (joint_at){.c = cs[0], .s = cs[1]};
     }
 }
 
@@ -136,10 +175,14 @@ LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, co
 static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
 {
     joint_pose *pose = (joint_pose *)(void *)(at + m->n_bodies);
-    if (m->twisted)
-        joints_turn(m, q, at, true);
+    if (is_serial(m) && m->twisted)
+        joints_turn(m, q, at, true, true);
+    else if (is_serial(m))
+        joints_turn(m, q, at, false, true);
+    else if (m->twisted)
+        joints_turn(m, q, at, true, false);
     else
-        joints_turn(m, q, at, false);
+        joints_turn(m, q, at, false, false);
     for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (!dyn_joint_turns_freely(b->joint)) continue;

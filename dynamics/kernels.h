@@ -19,7 +19,8 @@ static inline void *arena_take(arena *a, size_t count, size_t size)
 /* The positions of the joints, and behind them the poses of those that turn freely (joints_place). */
 static inline joint_at *joints_take(arena *a, const dyn_model *m)
 {
-    return arena_take(a, m->n_bodies * sizeof(joint_at) + m->n_quaternions * sizeof(joint_pose), 1);
+    const size_t n = m->n_bodies < TRIG_ANGLES ? TRIG_ANGLES : m->n_bodies; /* joints_turn takes so many at least */
+    return arena_take(a, n * sizeof(joint_at) + m->n_quaternions * sizeof(joint_pose), 1);
 }
 
 /* Each kernel with the size of its workspace. */

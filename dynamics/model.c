@@ -214,11 +214,19 @@ static dyn_above above_of(const dyn_body *body, int parent)
     return p->parent == DYN_WORLD ? DYN_ABOVE_FIRST : DYN_ABOVE_TURNS;
 }
 
+/* See dyn_model.serial, and body_known in joint.h. */
+static bool is_serial(const dyn_body *b, int i)
+{
+    return b->parent == i - 1 && b->joint == DYN_REVOLUTE && b->bare && !b->mimic && !b->slides && b->q == i &&
+           b->v == i;
+}
+
 /* What is summed or known only from the whole tree. */
 static void finish(dyn_model *m, dyn_body *body)
 {
     m->mass     = 0;
     m->branched = false;
+    m->serial   = true;
     for (size_t i = 0; i < m->n_bodies; i++) {
         body[i].subtree_mass   = body[i].mass;
         body[i].subtree_moment = fmax(0, body[i].E[0] + body[i].E[3] + body[i].E[5]);
@@ -232,6 +240,7 @@ static void finish(dyn_model *m, dyn_body *body)
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         body[i].first = body[i].parent != DYN_WORLD && body[body[i].parent].leaf;
         m->branched |= body[i].parent != i - 1;
+        m->serial &= is_serial(&body[i], i);
         if (body[i].parent == DYN_WORLD) continue;
         dyn_body *p = &body[body[i].parent];
         p->leaf     = false;

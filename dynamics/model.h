@@ -248,11 +248,12 @@ typedef struct dyn_model {
     bool                  twisted;       /* some body has a twist */
     bool                  coupled;       /* some body is a mimic: coordinates move several joints */
     bool                  dense;         /* some mimic is no joint's `rotor` or slide: forward dynamics is not O(n) */
-    double                gravity[3];    /* m/s^2, world axes */
-    double                mass;          /* kg, of all bodies */
-    dyn_link_place        base;          /* the base link */
-    const dyn_body       *body;          /* [n_bodies] */
-    const dyn_link_place *link;          /* [n_links] */
+    bool                  serial; /* an arm: every body turns on the one before it, the first on the world; all bare */
+    double                gravity[3]; /* m/s^2, world axes */
+    double                mass;       /* kg, of all bodies */
+    dyn_link_place        base;       /* the base link */
+    const dyn_body       *body;       /* [n_bodies] */
+    const dyn_link_place *link;       /* [n_links] */
     size_t                n_couplings;
     const dyn_coupling   *coupling; /* [n_couplings] of elastic joints */
     const int            *row_body; /* [n_rows] the body that a row is of */

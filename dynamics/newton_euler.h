@@ -235,7 +235,8 @@ LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, bool first
 
 /* Along an unbranched chain the parent's motion stays in registers. `loads`: with external wrenches or joint wrenches,
  * a constant of the inlined text as `rates` is. */
-LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads)
+LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads,
+                         const bool serial)
 {
     const dyn_model  *m     = scene->model;
     const motion      world = world_motion(scene->gravity);
@@ -243,8 +244,9 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
     motion            k     = world;
     motion_rate       d     = still;
     for (int i = 0; i < (int)m->n_bodies; i++) {
-        const dyn_body *b     = &m->body[i];
-        const bool      first = is_first(b);
+        const dyn_body *b = &m->body[i];
+        body_known(b, (size_t)i, serial);
+        const bool first = serial ? i == 0 : is_first(b);
         if (b->parent != i - 1) {
             k = b->parent == DYN_WORLD ? world : ws->motion[b->parent];
             if (rates) d = b->parent == DYN_WORLD ? still : ws->motion_rate[b->parent];
@@ -391,7 +393,8 @@ LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, 
     }
 }
 
-LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads)
+LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads,
+                        const bool serial)
 {
     const dyn_model *m    = scene->model;
     const wrench     none = {vec3_zero(), vec3_zero()};
@@ -400,7 +403,8 @@ LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const
     clear_shared(m, io->tau_dot);
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
-        w                 = wrench_add(w, ws->on[i]);
+        body_known(b, (size_t)i, serial);
+        w = wrench_add(w, ws->on[i]);
         if (rates) rate = wrench_add(rate, ws->on_rate[i]);
         results_out(scene, ws, i, &w, &rate, io, rates, loads);
         if (b->parent != DYN_WORLD) {
@@ -416,10 +420,10 @@ LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const
 LANE_APART void with_loads(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
 {
     if (io->wrenches) externals_gather(scene, ws->at, io->wrenches, &ws->ext);
-    outward(scene, ws, io, rates, true);
+    outward(scene, ws, io, rates, true, false);
     if (rates && io->wrenches)
         externals_take_rates(scene, &ws->ext, io->wrenches, io->wrench_rates, ws->w, ws->on_rate);
-    inward(scene, ws, io, rates, true);
+    inward(scene, ws, io, rates, true, false);
 }
 
 LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws, euler_io *io, bool rates)
@@ -430,9 +434,12 @@ LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws,
     joints_place(scene->model, io->q, ws->at);
     if (io->wrenches || io->joint_wrenches || io->joint_wrench_rates) {
         with_loads(scene, ws, io, rates);
+    } else if (is_serial(scene->model)) {
+        outward(scene, ws, io, rates, false, true);
+        inward(scene, ws, io, rates, false, true);
     } else {
-        outward(scene, ws, io, rates, false);
-        inward(scene, ws, io, rates, false);
+        outward(scene, ws, io, rates, false, false);
+        inward(scene, ws, io, rates, false, false);
     }
     if (io->tau) couplings_add(scene, io->q, io->qd, 1, io->tau);
     if (rates && io->tau_dot) couplings_add_rates(scene, io->qd, io->qdd, io->tau_dot);

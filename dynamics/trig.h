@@ -9,17 +9,11 @@
 
 #ifdef DYN_COMPLEX
 enum { TRIG_ANGLES = 1 };
-LANE_INLINE void lane_sincos(lane x, double d, uint64_t quarters, lane *s, lane *c)
+LANE_INLINE void lane_turns(const lane *x, const double *d, const uint64_t *quarters, lane *cs)
 {
-    const lane sine = csin(x + d), cosine = ccos(x + d), of[4] = {sine, cosine, -sine, -cosine};
-    *s = of[quarters % 4];
-    *c = of[(quarters + 1) % 4];
-}
-LANE_INLINE void lane_sincos2(lane x, lane y, double dx, double dy, uint64_t nx, uint64_t ny, lane *sx, lane *cx,
-                              lane *sy, lane *cy)
-{
-    lane_sincos(x, dx, nx, sx, cx);
-    lane_sincos(y, dy, ny, sy, cy);
+    const lane sine = csin(*x + *d), cosine = ccos(*x + *d), of[4] = {sine, cosine, -sine, -cosine};
+    cs[0] = of[(*quarters + 1) % 4];
+    cs[1] = of[*quarters % 4];
 }
 LANE_INLINE lane lane_tanh(lane x)
 {
@@ -29,17 +23,25 @@ LANE_INLINE lane lane_tanh(lane x)
 
 #define LANE_ROUNDER 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to an integer, kept in the low bits */
 
-/* The bits of a single lane would go through other registers and back: there, two angles go together. */
-#if LANES == 1
+/* The bits of a single lane would go through other registers and back: there, several angles go together. */
+#if LANES == 1 && defined __FMA__
+enum { TRIG_ANGLES = 4 };
+typedef double   trig __attribute__((vector_size(32)));
+typedef uint64_t trig_word __attribute__((vector_size(32)));
+#define trig_fused(a, b, c) ((trig)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#define trig_of(type, x)    ((type){(x)[0], (x)[1], (x)[2], (x)[3]})
+#elif LANES == 1
 enum { TRIG_ANGLES = 2 };
 typedef twin      trig;
 typedef twin_word trig_word;
 #define trig_fused(a, b, c) fused_twin(a, b, c)
+#define trig_of(type, x)    ((type){(x)[0], (x)[1]})
 #else
 enum { TRIG_ANGLES = 1 };
 typedef lane      trig;
 typedef lane_word trig_word;
 #define trig_fused(a, b, c) lane_fused(a, b, c)
+#define trig_of(type, x)    ((x)[0] - (type){0})
 #endif
 
 /* c + a b with one rounding, c and b constants or not */
@@ -74,22 +76,19 @@ LANE_INLINE void trig_sincos(trig x, trig d, trig_word quarters, trig *s, trig *
     *c = (trig)((bc ^ other) ^ ((ks + (UINT64_C(1) << 62)) & sign));
 }
 
-#if LANES == 1
-LANE_INLINE void lane_sincos2(lane x, lane y, double dx, double dy, uint64_t nx, uint64_t ny, lane *sx, lane *cx,
-                              lane *sy, lane *cy)
+/* Cosine and sine of each of TRIG_ANGLES such angles, one behind the other. */
+LANE_INLINE void lane_turns(const lane *x, const double *d, const uint64_t *quarters, lane *cs)
 {
     trig s, c;
-    trig_sincos((trig){x, y}, (trig){dx, dy}, (trig_word){nx, ny}, &s, &c);
-    *sx = s[0], *cx = c[0], *sy = s[1], *cy = c[1];
-}
+    trig_sincos(trig_of(trig, x), trig_of(trig, d), trig_of(trig_word, quarters), &s, &c);
+#if LANES == 1
+#pragma GCC unroll 4
+    for (int k = 0; k < TRIG_ANGLES; k++)
+        *(twin *)(void *)(cs + 2 * k) = (twin){c[k], s[k]};
 #else
-LANE_INLINE void  lane_sincos2(lane x, lane y, double dx, double dy, uint64_t nx, uint64_t ny, lane *sx, lane *cx,
-                               lane *sy, lane *cy)
-{
-    trig_sincos(x, lane_of(dx), (trig_word){0} + nx, sx, cx);
-    trig_sincos(y, lane_of(dy), (trig_word){0} + ny, sy, cy);
-}
+    cs[0] = c, cs[1] = s;
 #endif
+}
 
 /* e^y - 1 for |y| <= 44: y = k ln 2 + r, e^y - 1 = 2^k (e^r - 1) + (2^k - 1), Taylor's series on |r| <= 0.35 */
 LANE_INLINE lane lane_expm1(lane y)
