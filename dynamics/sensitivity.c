@@ -225,18 +225,24 @@ LANE_INLINE void to_base(const dyn_model *m, const workspace *ws, const results 
     }
 }
 
+/* Of a joint of one coordinate that is no plain turn. Apart: else what both ways read would be loaded before they part.
+ */
+LANE_APART change change_along(const dyn_body *b, const spatial_state *B, const held_wrenches *held)
+{
+    const dof d = dof_of(b, B, 0);
+    return change_of(b->subtree_mass, B, held, &d);
+}
+
 static void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const held_wrenches *held,
                       bool joint_wrenches)
 {
     const dyn_body *b = &m->body[i];
     size_t          v = (size_t)b->v;
     change          c;
-    if (b->joint == DYN_REVOLUTE && !b->geared) {
+    if (b->joint == DYN_REVOLUTE && !b->geared)
         c = change_about_z(b->subtree_mass, &ws->body[i], held);
-    } else {
-        dof d = dof_of(b, &ws->body[i], 0);
-        c     = change_of(b->subtree_mass, &ws->body[i], held, &d);
-    }
+    else
+        c = change_along(b, &ws->body[i], held);
     lane         q, qd, t;
     const size_t own = v * (size_t)m->nv + v;
     along(b, &c, &q, &qd, &t);
