@@ -1,16 +1,22 @@
-/* body.h - a body of the canonical model in the terms other libraries take: a rotation matrix for its joint's two
+/* body.h - a body of the canonical model in the terms other libraries take: a rotation matrix for its joint's
  * angles, and the inertia tensor about the centre of mass. */
 #pragma once
 #include "dynamics/model.h"
+#include <math.h>
 
-/* R_pc(0) = Rz(gamma) Rx(alpha) */
+/* R_pc(0) = Rz(gamma) Rx(alpha) Rz(theta), theta in quarter turns and the rest */
 static inline void body_rotation(const dyn_body *b, double R[3][3])
 {
-    const double turn[3][3] = {
-        {b->cg, -b->sg * b->ca, b->sg * b->sa}, {b->sg, b->cg * b->ca, -b->cg * b->sa}, {0, b->sa, b->ca}};
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            R[i][j] = turn[i][j];
+    static const double quarter[4] = {1, 0, -1, 0}; /* cosines */
+    const double        qc = quarter[b->quarters], qs = quarter[(b->quarters + 3) % 4];
+    const double        c = qc * cos(b->twist) - qs * sin(b->twist), s = qs * cos(b->twist) + qc * sin(b->twist);
+    const double        turn[3][3] = {
+               {b->cg, -b->sg * b->ca, b->sg * b->sa}, {b->sg, b->cg * b->ca, -b->cg * b->sa}, {0, b->sa, b->ca}};
+    for (int i = 0; i < 3; i++) {
+        R[i][0] = turn[i][0] * c + turn[i][1] * s;
+        R[i][1] = turn[i][1] * c - turn[i][0] * s;
+        R[i][2] = turn[i][2];
+    }
 }
 
 /* c = h / m; with E_c = E - m c c^T the tensor is trace(E_c) 1 - E_c. Order of `inertia`: xx yy zz xy xz yz. */
