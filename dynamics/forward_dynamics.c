@@ -178,7 +178,7 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *
     if (locked) return lane_of(0);
     lane along  = sub_mul(sub_mul(B->g, B->G.n.z, w->z), B->G.f.z, v->z);
     lane across = add_mul(B->G.n.x * w->x, B->G.n.y, w->y), moving = add_mul(B->G.f.x * v->x, B->G.f.y, v->y);
-    lane sdd    = (along - across) - moving;
+    lane sdd = (along - across) - moving;
     if (b->joint == DYN_PRISMATIC)
         v->z += sdd;
     else
