@@ -1,0 +1,108 @@
+"""Peers that are slow, idle, silent, or too many."""
+import json
+import re
+import socket
+import time
+
+import tap
+from harness import SANITIZED
+from samples import branched
+from wire import BODY, WireCase, post
+
+
+class SlowPeers(WireCase):
+    arguments = ("--read-deadline", "1", "--write-deadline", "2", "--idle-timeout", "3", "--connections", "50")
+    SLACK = 10 if SANITIZED else 4
+
+    def drip(self, data, pause=0.1):
+        """Byte by byte: whether the server lost patience before the end, and after how long."""
+        start = time.monotonic()
+        for i in range(len(data)):
+            try:
+                self.raw.send(data[i:i + 1])
+                self.raw.sock.settimeout(pause)
+                received = self.raw.sock.recv(65536)
+                return received, time.monotonic() - start
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                return b"", time.monotonic() - start
+        return None, time.monotonic() - start
+
+    def test_slow_headers(self):
+        """Activity does not extend the deadline: it is for the whole request."""
+        received, took = self.drip(post(BODY, "X-Slow: " + "a" * 400))
+        self.assertIsNotNone(received, "a request that takes 40 s was waited for")
+        self.assertLess(took, 1 + self.SLACK)
+        if received:
+            self.assertIn(b" 408 ", received.split(b"\r\n")[0])
+
+    def test_slow_body(self):
+        self.raw.send(post(b"", length=400))
+        received, took = self.drip(b" " * 400)
+        self.assertIsNotNone(received, "a body that takes 40 s was waited for")
+        self.assertLess(took, 1 + self.SLACK)
+        if received:
+            self.assertIn(b" 408 ", received.split(b"\r\n")[0])
+
+    def test_idle_connections_are_closed(self):
+        self.alive(self.raw)
+        self.assertTrue(self.raw.closed(3 + self.SLACK))
+
+    def test_silent_connections_are_closed(self):
+        self.assertTrue(self.raw.closed(3 + self.SLACK))
+
+    def test_slow_readers_are_dropped(self):
+        """An answer of megabytes that nobody reads does not hold its memory for ever."""
+        self.raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        self.client.put("/v1/models/arm", branched())
+        request = json.dumps({"q": [[0.1, 0.2, 0.3, 0.4]] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
+        self.raw.send(post(request, path="/v1/models/arm/inverse-dynamics"))
+        start = self.raw.sock.recv(4096)
+        self.assertIn(b" 200 ", start[:20])
+        length = int(re.search(rb"Content-Length: ([0-9]+)", start).group(1))
+        self.assertGreater(length, 16_000_000)
+        time.sleep(2 + self.SLACK)
+        received = 0
+        try:
+            while part := self.raw.sock.recv(1 << 20):
+                received += len(part)
+        except ConnectionError:
+            pass
+        self.assertLess(received, length / 2, "the whole answer was kept for a reader that had stopped")
+
+    def test_who_comes_after_a_long_rest_has_time(self):
+        """Time in which nothing happened is not counted against a new connection."""
+        time.sleep(1 + self.SLACK)
+        raw = self.server.socket()
+        self.addCleanup(raw.close)
+        time.sleep(0.3)
+        self.alive(raw)
+
+    def test_a_slow_herd_does_not_lock_others_out_for_long(self):
+        """More dripping connections than the server takes: after the read deadline there is room again."""
+        herd = []
+        for _ in range(60):
+            try:
+                sock = self.server.socket()
+                sock.send(b"POST / HTTP/1.1\r\n")
+                herd.append(sock)
+            except OSError:
+                break
+        time.sleep(1 + self.SLACK / 2)
+        self.alive()
+        for sock in herd:
+            sock.close()
+
+    def test_more_clients_than_connections_take_turns(self):
+        """Sixty clients on fifty places: the last are served as the first leave."""
+        raws = [self.server.socket() for _ in range(60)]
+        for raw in raws:
+            raw.send(post())
+        for raw in raws:
+            self.assertEqual(raw.answer().status, 200)
+            raw.close()
+
+
+if __name__ == "__main__":
+    tap.main()

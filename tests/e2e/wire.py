@@ -1,0 +1,51 @@
+"""A server with one model, asked through raw sockets."""
+from harness import ServerCase
+from samples import slider
+
+ASK = "/v1/models/slider/inverse-dynamics"
+BODY = b'{"q":[0],"qdd":[2]}'
+
+
+def post(body=BODY, *headers, path=ASK, length=None):
+    lines = [f"POST {path} HTTP/1.1", "Host: x", *headers]
+    if length is not False:
+        lines.append(f"Content-Length: {len(body) if length is None else length}")
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+class WireCase(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.client.put("/v1/models/slider", slider())
+
+    def setUp(self):
+        self.raw = self.server.socket()
+        self.addCleanup(self.raw.close)
+
+    def tearDown(self):
+        self.alive()
+
+    def alive(self, sock=None):
+        """Answers: on that connection, or on a new one."""
+        raw = sock or self.server.socket()
+        raw.send(post())
+        answer = raw.answer()
+        self.assertEqual((answer.status, answer.json()), (200, {"tau": [2]}))
+        if sock is None:
+            raw.close()
+
+    def refused_on_the_wire(self, request, *statuses):
+        """One of those statuses, for the framing and not for what the body holds, or a plain close; and nothing that
+        follows on the connection is taken for a request."""
+        raw = self.server.socket()
+        raw.send(request + post())
+        try:
+            answer = raw.answer()
+            self.assertIn(answer.status, statuses, request[:200])
+            if answer.headers.get_content_type() == "application/problem+json":
+                self.assertIn(answer.json()["code"], ("bad-request", "body-too-large"), request[:200])
+            self.assertNotIn(b"tau", raw.rest(), request[:200])
+        except ConnectionError:
+            pass
+        raw.close()
