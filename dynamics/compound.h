@@ -12,7 +12,7 @@
  * on the body itself, whose w has S sd in it, D has 2 S^T c more. */
 #pragma once
 #include "articulated.h"
-#include "newton_euler.h"
+#include "euler_outward.h"
 
 typedef struct compound {
     wrench U;

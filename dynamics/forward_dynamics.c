@@ -1,7 +1,7 @@
 /* forward_dynamics.c - the articulated body algorithm: qdd from q, qd, tau in O(n).
  *
  * Featherstone (2008), ch. 7, in body frames, on top of the motion with qdd = 0. That motion's accelerations hold
- * gravity and all that velocities do, and what it needs, f0 = newton_euler.h's outward pass, is taken from tau: left
+ * gravity and all that velocities do, and what it needs, f0 of euler_outward.h, is taken from tau: left
  * are accelerations alpha with  alpha = X alpha_p + S qdd  and  f = I alpha + p, without velocities,
  *
  *     U = I S,  D = S^T U + rotor,  u = tau - S^T p,  I_p += X^T (I - U U^T / D) X,  p_p += X^T (p + U u / D),
