@@ -215,7 +215,7 @@ static dyn_above above_of(const dyn_body *body, int parent)
 }
 
 /* See dyn_model.serial, and body_known in joint.h. */
-static bool is_serial(const dyn_body *b, int i)
+static bool turns_on_the_last(const dyn_body *b, int i)
 {
     return b->parent == i - 1 && b->joint == DYN_REVOLUTE && b->bare && !b->mimic && !b->slides && b->q == i &&
            b->v == i;
@@ -240,7 +240,7 @@ static void finish(dyn_model *m, dyn_body *body)
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         body[i].first = body[i].parent != DYN_WORLD && body[body[i].parent].leaf;
         m->branched |= body[i].parent != i - 1;
-        m->serial &= is_serial(&body[i], i);
+        m->serial &= turns_on_the_last(&body[i], i);
         if (body[i].parent == DYN_WORLD) continue;
         dyn_body *p = &body[body[i].parent];
         p->leaf     = false;
