@@ -119,10 +119,7 @@ void api_reply_problem(api_call *call, const api_problem *problem)
 
 bool api_claim(api_call *call, size_t bytes, api_problem *problem)
 {
-    if (!api_budget_claim(&call->api->budget, bytes))
-        return api_fail(problem, API_MEMORY_FULL, NULL,
-                        "this needs %zu bytes more; of the budget of %zu, %zu are in use", bytes,
-                        call->api->budget.limit, atomic_load(&call->api->budget.used));
+    if (!api_budget_claim(&call->api->budget, bytes, problem)) return false;
     call->reserved += bytes;
     return true;
 }

@@ -59,19 +59,18 @@ static void measure_write(api_media media, api_buffer *b, api_rates *rates)
 
 static void measure_read(api_media media, const api_buffer *b, api_rates *rates)
 {
-    api            a       = {.limits = {.nesting = 4}, .budget = {.limit = SIZE_MAX}};
-    api_call       call    = {.api = &a, .content = media};
-    api_worker     worker  = {.api = &a};
-    api_input      input   = {.worker = &worker, .body = b->data, .length = b->length};
-    api_problem    problem = {0};
-    api_evaluation e       = {.call = &call, .input = &input, .problem = &problem};
-    api_node       root;
-    double         numbers[NUMBERS], start = now();
-    if (!b->failed && api_read_request(&e, &root)) {
+    api_problem problem = {0};
+    api_scratch scratch = {0};
+    api_budget  budget  = {.limit = SIZE_MAX};
+    api_pool    pool    = {&budget, &scratch, &problem, 0, 0};
+    api_reading how     = {.pool = &pool, .nesting = 4};
+    api_node    root;
+    double      numbers[NUMBERS], start = now();
+    if (!b->failed && api_read_request(&how, media, b->data, b->length, &root)) {
         api_node_numbers(&root, 0, NUMBERS, numbers);
         rates->read[media] = less(rates->read[media], (now() - start) / (double)b->length);
     }
-    api_scratch_free(&worker.scratch);
+    api_scratch_free(&scratch);
 }
 
 static void measure_parse(const api_buffer *b, api_rates *rates)

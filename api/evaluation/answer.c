@@ -82,7 +82,7 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
         n *= a->extent[axis];
     }
     if (!any || !w->e->order || !w->out.to) return true;
-    int *order = api_take(w->e, n * sizeof *order);
+    int *order = api_take(w->e->pool, n * sizeof *order);
     if (!order) return false;
     for (size_t place = 0; place < n; place++)
         order[place] = (int)entry_at(a, turned, w->e->order, place);

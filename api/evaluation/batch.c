@@ -28,7 +28,7 @@ bool api_batch_rows(api_evaluation *e, size_t rows, const api_place *at)
     e->rows    = rows;
     if (e->rows_from) return true;
     api_pointer pointer = api_place_pointer(at);
-    char       *from    = api_take(e, pointer.length + 1);
+    char       *from    = api_take(e->pool, pointer.length + 1);
     if (!from) return false;
     e->rows_from = memcpy(from, pointer.text, pointer.length + 1);
     return true;
@@ -129,7 +129,7 @@ static bool check_one(const api_evaluation *e, const api_vector *v, double *valu
 static bool read_flat(api_evaluation *e, const api_vector *v)
 {
     size_t  W      = e->lanes;
-    double *values = W == 1 ? block_of(e, v, 0) : api_take(e, v->n * sizeof *values);
+    double *values = W == 1 ? block_of(e, v, 0) : api_take(e->pool, v->n * sizeof *values);
     if (!values) return false;
     bool read = api_node_is(v->value, API_OBJECT) && v->names ? read_named(e, v, values)
                                                               : read_row(e, v, v->value, &v->at, values);
@@ -237,7 +237,7 @@ static bool read_chunk(void *arg, size_t seat, size_t chunk, api_problem *proble
 static bool read_all(api_evaluation *e, const api_vector *v)
 {
     size_t  chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_seats(e, chunks);
-    reading r = {e, v, api_take(e, seats * e->lanes * v->n * sizeof *r.scratch)};
+    reading r = {e, v, api_take(e->pool, seats * e->lanes * v->n * sizeof *r.scratch)};
     return r.scratch && api_do_parts(e, seats, chunks, read_chunk, &r);
 }
 
@@ -251,7 +251,7 @@ bool api_batch_read(api_evaluation *e, const api_vector *v)
         return true;
     }
     if (!batch) return read_flat(e, v);
-    double *values = api_take(e, v->n * sizeof *values);
+    double *values = api_take(e->pool, v->n * sizeof *values);
     return values && fail_rows(e, v, values);
 }
 

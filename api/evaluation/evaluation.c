@@ -9,37 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Claimed at once, so that small pieces do not each go to the budget that all threads share. */
-enum { CLAIM = 64 * 1024 };
-
-bool api_account(api_evaluation *e, size_t bytes)
-{
-    size_t left = e->claimed - e->used;
-    if (bytes > left) {
-        size_t more = bytes - left > CLAIM ? bytes - left : CLAIM;
-        if (!api_claim(e->call, more, e->problem)) return false;
-        e->claimed += more;
-    }
-    e->used += bytes;
-    return true;
-}
-
-void *api_take(api_evaluation *e, size_t bytes)
-{
-    if (!api_account(e, bytes)) return NULL;
-    void *memory = api_scratch_take(&e->input->worker->scratch, bytes);
-    if (!memory) api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for %zu bytes", bytes);
-    return memory;
-}
-
-double *api_take_zeroed(api_evaluation *e, size_t count, bool *room)
-{
-    double *numbers = api_take(e, count * sizeof *numbers);
-    *room           = *room && numbers;
-    if (numbers) memset(numbers, 0, count * sizeof *numbers);
-    return numbers;
-}
-
 /* --- results ---------------------------------------------------------------------------------------------------- */
 
 /* Blocks that an operation evaluates at a time. */
@@ -63,14 +32,15 @@ static bool take_spare(api_evaluation *e, api_asked *asked)
     const api_operation *operation = asked->operation;
     if (!operation->spare) return true;
     size_t entries = operation->spare(e->model, asked), blocks = e->window < e->chunk ? e->window : e->chunk;
-    asked->spare = api_take(e, entries * step_of(asked, blocks) * e->lanes * sizeof(double));
+    asked->spare = api_take(e->pool, entries * step_of(asked, blocks) * e->lanes * sizeof(double));
     return asked->spare != NULL;
 }
 
 /* What a kernel writes on while it works: of each seat. */
 static bool take_room(api_evaluation *e, api_evaluation *seat)
 {
-    seat->workspace = e->model->loops ? api_closing_open(e) : api_take(e, e->kernels->workspace_size(e->scene.model));
+    seat->workspace =
+        e->model->loops ? api_closing_open(e) : api_take(e->pool, e->kernels->workspace_size(e->scene.model));
     if (!seat->workspace) return false;
     for (size_t i = 0; i < e->n_asked; i++)
         if (!take_spare(e, &seat->asked[i])) return false;
@@ -81,12 +51,12 @@ static bool take_room(api_evaluation *e, api_evaluation *seat)
 static bool take_seats(api_evaluation *e, size_t n, api_evaluation **seats)
 {
     if (n == 1) return take_room(e, *seats = e);
-    *seats = api_take(e, n * sizeof **seats);
+    *seats = api_take(e->pool, n * sizeof **seats);
     if (!*seats) return false;
     for (size_t i = 0; i < n; i++) {
         api_evaluation *seat = &(*seats)[i];
         *seat                = *e;
-        seat->asked          = api_take(e, e->n_asked * sizeof *e->asked);
+        seat->asked          = api_take(e->pool, e->n_asked * sizeof *e->asked);
         if (!seat->asked) return false;
         memcpy(seat->asked, e->asked, e->n_asked * sizeof *e->asked);
         if (e->held && !api_window_copy(e, seat)) return false;

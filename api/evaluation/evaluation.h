@@ -6,9 +6,10 @@
  * States that have nothing to do with each other go this way a window at a time (window.h), so that lanes stay in
  * cache.
  *
- * Everything lies in the worker's scratch memory, claimed from the common budget, and goes when the request ends. */
+ * Everything lies in the request's pool, and goes when the request ends. */
 #pragma once
 #include "api/call.h"
+#include "api/memory/pool.h"
 #include "api/wire/json.h"
 #include "api/wire/node.h"
 #include "api/wire/pointer.h"
@@ -103,6 +104,7 @@ typedef struct api_evaluation {
     api_call          *call;
     const api_input   *input;
     api_problem       *problem;
+    api_pool          *pool; /* memory until the end of the request */
     const api_model   *model;
     const dyn_kernels *target;  /* whose lanes the states are laid out for, */
     const dyn_kernels *kernels; /* and what is called: these, or those of a model with loops, which call them */
@@ -138,21 +140,13 @@ typedef struct api_evaluation {
     size_t             n_arrays; /* in the answer, */
     struct api_answer *answer;   /* of which this is the plan, */
     api_buffer         body;     /* and this what is sent */
-    size_t             claimed;  /* bytes of the budget that go back when the request ends, */
-    size_t             used;     /* of which so many are in use */
 } api_evaluation;
 
 /* Decodes `request`, evaluates and replies; what the evaluation holds stays with the caller. */
 bool api_evaluate(api_evaluation *e, const api_node *request);
 
-/* Scratch memory until the end of the request: NULL with a problem when it does not fit. Not cleared. */
-void   *api_take(api_evaluation *e, size_t bytes);
-double *api_take_lanes(api_evaluation *e, size_t entries); /* of the states that are held: window.h */
-/* Numbers, all 0, for those who take many: `*room` becomes false when they do not fit. */
-double *api_take_zeroed(api_evaluation *e, size_t count, bool *room);
-
-/* Claims bytes of the budget until the end of the request for what is allocated elsewhere. */
-bool api_account(api_evaluation *e, size_t bytes);
+/* Lanes of the states that are held (window.h); NULL with a problem when they do not fit. Not cleared. */
+double *api_take_lanes(api_evaluation *e, size_t entries);
 
 /* States of the request: its rows, or the samples of all of them. */
 static inline size_t api_states(const api_evaluation *e)

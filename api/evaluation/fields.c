@@ -86,7 +86,7 @@ bool api_read_numbers(const api_evaluation *e, const api_node *value, const api_
 
 double *api_take_numbers(api_evaluation *e, const api_node *value, const api_place *at, size_t n)
 {
-    double *numbers = api_take(e, n * sizeof *numbers);
+    double *numbers = api_take(e->pool, n * sizeof *numbers);
     return numbers && api_read_numbers(e, value, at, n, numbers) ? numbers : NULL;
 }
 
@@ -296,7 +296,7 @@ static bool read_operations(api_evaluation *e, const api_node *request)
         return api_fail_at(e, &at, api_node_is(operations, API_OBJECT) ? API_WRONG_SHAPE : API_WRONG_TYPE,
                            "%s given, an object with at least one operation expected",
                            api_node_is(operations, API_OBJECT) ? "an empty object" : api_node_kind_text(operations));
-    e->asked = api_take(e, api_node_size(operations) * sizeof *e->asked);
+    e->asked = api_take(e->pool, api_node_size(operations) * sizeof *e->asked);
     if (!e->asked) return false;
     for (size_t i = 0; i < api_node_size(operations); i++)
         if (!read_operation(e, api_node_key(operations, i), api_node_value(operations, i), &at)) return false;
@@ -320,7 +320,7 @@ bool api_decode_asked(api_evaluation *e, const api_node *request)
     const api_operation *operation = e->call->operation;
     if (!operation) return decode_combined(e, request);
 
-    e->asked = api_take(e, sizeof *e->asked);
+    e->asked = api_take(e->pool, sizeof *e->asked);
     if (!e->asked) return false;
     *e->asked  = (api_asked){.operation = operation};
     e->n_asked = 1;

@@ -14,8 +14,8 @@ size_t api_gap_room(api_media media, const api_lanes *a)
 
 bool api_gaps_begin(api_evaluation *e, bool apart)
 {
-    api_answer *answer = api_take(e, sizeof *answer);
-    api_gap    *gaps   = api_take(e, e->n_arrays * sizeof *gaps);
+    api_answer *answer = api_take(e->pool, sizeof *answer);
+    api_gap    *gaps   = api_take(e->pool, e->n_arrays * sizeof *gaps);
     if (!answer || !gaps) return false;
     size_t chunks = (e->blocks + e->chunk - 1) / e->chunk;
     *answer       = (api_answer){.held = e->held, .apart = apart, .pieces = apart ? chunks : 1, .gaps = gaps};
@@ -30,7 +30,7 @@ bool api_gap_leave(api_evaluation *e, const api_lanes *a, const char *name)
     api_gap    *g      = &answer->gaps[answer->n_gaps++];
     *g                 = (api_gap){.a = *a, .name = name, .place = e->body.length, .room = api_gap_room(media, a)};
     g->chunk_room      = api_emit_lanes_room(media, a, API_CHUNK);
-    g->length          = api_take(e, answer->pieces * sizeof *g->length);
+    g->length          = api_take(e->pool, answer->pieces * sizeof *g->length);
     if (!g->length) return false;
     memset(g->length, 0, answer->pieces * sizeof *g->length);
     if (api_buffer_room(&e->body, g->room)) e->body.length += g->room;

@@ -69,20 +69,23 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
 
 bool api_post_operation(api_call *call, const api_input *input, api_problem *problem)
 {
-    api_evaluation e = {
-        .call     = call,
-        .input    = input,
-        .problem  = problem,
-        .model    = call->model,
-        .scene    = {.model = call->model->dyn},
-        .rows     = 1,
-        .combined = !call->operation,
+    api_pool       pool = {&call->api->budget, &input->worker->scratch, problem, 0, 0};
+    api_evaluation e    = {
+           .call     = call,
+           .input    = input,
+           .problem  = problem,
+           .pool     = &pool,
+           .model    = call->model,
+           .scene    = {.model = call->model->dyn},
+           .rows     = 1,
+           .combined = !call->operation,
     };
-    api_node request;
-    bool     read = api_read_request(&e, &request);
+    api_reading how = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS}; /* states: batch.c */
+    api_node    request;
+    bool        read = api_read_request(&how, call->content, input->body, input->length, &request);
     if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
     bool done = read && api_evaluate(&e, &request);
     dyn_model_free(e.loaded);
-    api_unclaim(call, e.claimed);
+    api_pool_end(&pool);
     return done;
 }

@@ -91,7 +91,7 @@ bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work,
     const api_crew *crew = e->input->worker->crew;
     if (seats == 1) return do_alone(e, parts, work, arg);
     run r   = {.work = work, .arg = arg, .parts = parts, .watch = e->input->watch};
-    r.seats = api_take(e, seats * sizeof *r.seats);
+    r.seats = api_take(e->pool, seats * sizeof *r.seats);
     if (!r.seats) return false;
     atomic_init(&r.next, 0);
     atomic_init(&r.failed, NONE);

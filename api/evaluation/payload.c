@@ -53,7 +53,7 @@ static bool read_body(const api_evaluation *e, const api_node *given, const api_
 
 static bool load(api_evaluation *e, size_t n, const dyn_payload *payload)
 {
-    if (!api_account(e, e->model->dyn->bytes)) return false;
+    if (!api_account(e->pool, e->model->dyn->bytes)) return false;
     switch (dyn_model_with_payload(e->model->dyn, n, payload, &e->loaded)) {
     case DYN_OK: e->scene.model = e->loaded; return true;
     case DYN_NO_MEMORY: return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the model with its payload");
@@ -71,7 +71,7 @@ bool api_decode_payload(api_evaluation *e)
     if (!list && !api_node_is(given, API_OBJECT))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a payload or an array of them expected",
                            api_node_kind_text(given));
-    dyn_payload *payload = api_take(e, n * sizeof *payload);
+    dyn_payload *payload = api_take(e->pool, n * sizeof *payload);
     if (!payload) return false;
     for (size_t i = 0; i < n; i++) {
         api_place entry = list ? api_place_index(&at, i) : at;

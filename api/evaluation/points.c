@@ -77,7 +77,7 @@ bool api_points_measure(api_evaluation *e, const api_node *value, const api_plac
 double *api_points_read(api_evaluation *e, const api_points *p)
 {
     size_t  nv = e->model->nv, given = p->batch ? e->rows : 1;
-    double *numbers = api_take(e, given * p->n * nv * sizeof *numbers), *to = numbers;
+    double *numbers = api_take(e->pool, given * p->n * nv * sizeof *numbers), *to = numbers;
     for (size_t b = 0; numbers && b < given; b++) {
         api_node row = *p->value, point;
         if (!api_watch_check(e->input->watch, e->problem)) return NULL;

@@ -37,8 +37,8 @@ bool api_decode_joints(api_evaluation *e)
     if (api_node_size(list) != m->nv)
         return api_fail_at(e, &at, API_WRONG_SHAPE, "%zu names given, all %zu of %s expected", api_node_size(list),
                            m->nv, m->name);
-    int  *order = api_take(e, m->nv * sizeof *order);
-    bool *seen  = api_take(e, m->nv);
+    int  *order = api_take(e->pool, m->nv * sizeof *order);
+    bool *seen  = api_take(e->pool, m->nv);
     if (!order || !seen) return false;
     memset(seen, 0, m->nv);
     e->order = order;

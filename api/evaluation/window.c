@@ -47,15 +47,15 @@ bool api_window_open(api_evaluation *e)
     e->entries   = count_entries(e);
     size_t block = e->entries * e->lanes * sizeof *e->held, fit = WINDOW_BYTES / (block > 0 ? block : 1);
     e->window = fit < 1 ? 1 : fit < e->chunk ? fit : e->chunk;
-    e->held   = api_take(e, held_bytes(e));
+    e->held   = api_take(e->pool, held_bytes(e));
     if (!e->held) return false;
-    e->batches = api_take(e, (API_STATE_FIELDS + WRENCH_VECTORS * e->scene.n_wrenches) * sizeof *e->batches);
+    e->batches = api_take(e->pool, (API_STATE_FIELDS + WRENCH_VECTORS * e->scene.n_wrenches) * sizeof *e->batches);
     return e->batches != NULL;
 }
 
 double *api_take_lanes(api_evaluation *e, size_t entries)
 {
-    if (!e->held) return api_take(e, e->blocks * e->lanes * entries * sizeof(double));
+    if (!e->held) return api_take(e->pool, e->blocks * e->lanes * entries * sizeof(double));
     if (entries > e->entries - e->entries_held) {
         api_fail(e->problem, API_INTERNAL_ERROR, NULL, "the lanes outgrew their computed size");
         return NULL;
@@ -67,8 +67,8 @@ double *api_take_lanes(api_evaluation *e, size_t entries)
 
 bool api_window_copy(api_evaluation *e, api_evaluation *seat)
 {
-    seat->held    = api_take(e, held_bytes(e));
-    seat->batches = api_take(e, e->n_batches * sizeof *e->batches);
+    seat->held    = api_take(e->pool, held_bytes(e));
+    seat->batches = api_take(e->pool, e->n_batches * sizeof *e->batches);
     if (!seat->held || !seat->batches) return false;
     memcpy(seat->held, e->held, held_bytes(e));
     for (int f = 0; f < API_STATE_FIELDS; f++)

@@ -59,7 +59,7 @@ bool api_measure_wrenches(api_evaluation *e)
     if (list && !api_node_is(list, API_ARRAY))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, an array of wrenches expected", api_node_kind_text(list));
     if (n == 0) return true;
-    dyn_wrench_site *sites = api_take(e, n * sizeof *sites);
+    dyn_wrench_site *sites = api_take(e->pool, n * sizeof *sites);
     if (!sites) return false;
     for (size_t i = 0; i < n; i++) {
         api_place entry = api_place_index(&at, i);
@@ -105,8 +105,8 @@ bool api_decode_wrenches(api_evaluation *e)
     size_t          n     = e->scene.n_wrenches;
     bool            rates = takes_rates(e);
     if (n == 0) return true;
-    api_place *at    = api_take(e, sizeof *at);
-    api_place *entry = api_take(e, n * sizeof *entry);
+    api_place *at    = api_take(e->pool, sizeof *at);
+    api_place *entry = api_take(e->pool, n * sizeof *entry);
     e->wrenches      = take_vectors(e, VALUES);
     if (!at || !entry || !e->wrenches) return false;
     if (rates && !(e->wrench_rates = take_vectors(e, RATES))) return false;

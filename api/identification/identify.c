@@ -37,7 +37,7 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
     if (!read_flag(e, API_FRICTION, &friction) || !read_flag(e, API_ROTOR, &rotor) ||
         !read_flag(e, API_CONSISTENT, &consistent))
         return false;
-    struct api_identification *id = api_take(e, sizeof *id);
+    struct api_identification *id = api_take(e->pool, sizeof *id);
     if (!id) return false;
     *id                   = (struct api_identification){.with = (friction ? (unsigned)API_BASE_FRICTION : 0) |
                                                                 (rotor ? (unsigned)API_BASE_ROTORS : 0)};
@@ -51,7 +51,7 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
 static bool list_own(api_evaluation *e, struct api_identification *id)
 {
     const api_model *m = e->model;
-    id->own            = api_take(e, (api_parameter_count(m) + 1) * sizeof *id->own);
+    id->own            = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->own);
     if (!id->own) return false;
     api_parameters_of(m, id->own);
     for (size_t j = 0; j < m->n_movers; j++)
@@ -75,9 +75,9 @@ static bool prepare(api_evaluation *e, api_asked *asked)
     if (!list_own(e, id) || !api_estimate_open(e, &id->estimate)) return false;
     if (!(asked->outputs & API_BIT(PARAMETERS))) return true;
     size_t scratch = api_consistent_scratch(m, asked->base, id->with) * sizeof(double);
-    id->parameters = api_take(e, (api_parameter_count(m) + 1) * sizeof *id->parameters);
-    id->scratch    = api_take(e, scratch);
-    return id->parameters && id->scratch && api_account(e, scratch); /* LAPACK's own */
+    id->parameters = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
+    id->scratch    = api_take(e->pool, scratch);
+    return id->parameters && id->scratch && api_account(e->pool, scratch); /* LAPACK's own */
 }
 
 /* --- the rows --------------------------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ typedef struct taking {
 
 static double *take(taking *t, size_t entries)
 {
-    return api_take_zeroed(t->e, entries * t->W, &t->room);
+    return api_take_zeroed(t->e->pool, entries * t->W, &t->room);
 }
 
 static void take_state(api_closed *c, taking *t)
@@ -46,7 +46,7 @@ static void take_wrenches(api_closed *c, taking *t, size_t given)
     size_t n        = given + 2 * c->loops->n;
     c->wrenches     = take(t, 9 * n);
     c->wrench_rates = take(t, 6 * n);
-    c->sites        = api_take(t->e, n * sizeof *c->sites);
+    c->sites        = api_take(t->e->pool, n * sizeof *c->sites);
     t->room         = t->room && c->sites;
 }
 
@@ -91,7 +91,7 @@ static bool take_reach(api_evaluation *e, api_closed *c, taking *t)
     if (!api_closed_reach_open(e, c, &platform->frame, platform->rows)) return false;
     c->reach_rows[0] = take(t, c->reach.rows);
     c->reach_rows[1] = take(t, c->reach.rows * c->nvt);
-    c->wanted        = api_take(e, c->reach.rows * sizeof *c->wanted);
+    c->wanted        = api_take(e->pool, c->reach.rows * sizeof *c->wanted);
     return c->wanted != NULL;
 }
 
@@ -99,14 +99,14 @@ api_closed *api_closed_open(api_evaluation *e, const dyn_kernels *tree, size_t n
 {
     const api_loops *l = e->model->loops;
     taking           t = {e, (size_t)tree->lanes, true};
-    api_closed      *c = api_take(e, sizeof *c);
+    api_closed      *c = api_take(e->pool, sizeof *c);
     if (!c) return NULL;
     *c           = (api_closed){.model = e->model, .loops = l, .tree = tree, .W = t.W};
     c->nv        = e->model->nv;
     c->nvt       = l->nv;
     c->np        = l->n_passive;
     c->nr        = l->rows;
-    c->workspace = api_take(e, tree->workspace_size(e->scene.model));
+    c->workspace = api_take(e->pool, tree->workspace_size(e->scene.model));
     if (!c->workspace || !take_closure(e, c) || !take_reach(e, c, &t)) return NULL;
     take_state(c, &t);
     take_rates(c, &t);

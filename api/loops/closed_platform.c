@@ -14,8 +14,8 @@
 bool api_closed_reach_open(api_evaluation *e, api_closed *c, const dyn_frame *frame, size_t rows)
 {
     const api_loops *l    = c->loops;
-    dyn_frame_pair  *pair = api_take(e, (l->n + 1) * sizeof *pair);
-    int             *all  = api_take(e, l->nv * sizeof *all);
+    dyn_frame_pair  *pair = api_take(e->pool, (l->n + 1) * sizeof *pair);
+    int             *all  = api_take(e->pool, l->nv * sizeof *all);
     if (!pair || !all) return false;
     memcpy(pair, l->pair, l->n * sizeof *pair);
     pair[l->n] = (dyn_frame_pair){{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, *frame};

@@ -43,7 +43,7 @@ bool api_closing_begin(api_evaluation *e)
 const dyn_kernels *api_closing_kernels(api_evaluation *e)
 {
     if (!e->model->loops) return e->target;
-    dyn_kernels *table = api_take(e, sizeof *table);
+    dyn_kernels *table = api_take(e->pool, sizeof *table);
     if (table) *table = api_closed_kernels(e->target);
     return table;
 }
@@ -166,12 +166,12 @@ bool api_closing_follow(api_evaluation *e)
 {
     if (!e->model->loops) return true;
     size_t    seats = api_seats(e, e->rows);
-    following f     = {e, api_take(e, seats * sizeof *f.seat)};
+    following f     = {e, api_take(e->pool, seats * sizeof *f.seat)};
     if (!f.seat || !api_closing_take_guess(e)) return false;
     for (size_t i = 0; i < seats; i++) {
         f.seat[i].closed = api_closed_open(e, e->call->api->alone, e->scene.n_wrenches, 0);
-        f.seat[i].q      = api_take(e, e->model->nq * sizeof *f.seat[i].q);
-        f.seat[i].guess  = api_take(e, e->model->loops->n_passive_q * sizeof *f.seat[i].guess);
+        f.seat[i].q      = api_take(e->pool, e->model->nq * sizeof *f.seat[i].q);
+        f.seat[i].guess  = api_take(e->pool, e->model->loops->n_passive_q * sizeof *f.seat[i].guess);
         if (!f.seat[i].closed || !f.seat[i].q || !f.seat[i].guess) return false;
     }
     return api_do_parts(e, seats, e->rows, follow, &f);

@@ -87,7 +87,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
 /* The same for all states. */
 static bool spread_named(api_evaluation *e, const api_vector *v)
 {
-    double *values = api_take(e, v->n * sizeof *values);
+    double *values = api_take(e->pool, v->n * sizeof *values);
     if (!values || !read_named(e, v, values)) return false;
     for (size_t i = 0; i < e->blocks * v->n * e->lanes; i++)
         v->lanes[i] = values[i / e->lanes % v->n];

@@ -62,7 +62,7 @@ bool api_platform_measure(api_evaluation *e)
     if (!check(e, given, &at)) return false;
     frame_at               = api_place_key(&at, "frame");
     int           frame    = api_read_frame(e, api_node_get(given, "frame"), &frame_at, false);
-    api_platform *platform = frame < 0 ? NULL : api_take(e, sizeof *platform);
+    api_platform *platform = frame < 0 ? NULL : api_take(e->pool, sizeof *platform);
     if (!platform) return false;
     *platform = (api_platform){.frame = e->model->frames[frame].frame};
     for (size_t i = 0; i < API_PLATFORM_PARTS; i++) {

@@ -14,7 +14,7 @@ enum { TRIES = 16 };
 static bool open_whole(api_evaluation *e, api_walk *w)
 {
     const api_loops *l   = w->loops;
-    int             *all = api_take(e, l->nv * sizeof *all);
+    int             *all = api_take(e->pool, l->nv * sizeof *all);
     if (!all) return false;
     for (size_t v = 0; v < l->nv; v++)
         all[v] = (int)v;
@@ -30,10 +30,10 @@ bool api_walk_open(api_evaluation *e, const dyn_kernels *tree, api_walk *w)
     size_t           parameters = 10 * e->model->n_bodies + 3 * e->model->n_movers;
     bool             room       = true;
     *w                          = (api_walk){.model = e->model, .loops = l, .W = (size_t)tree->lanes};
-    w->start                    = api_take_zeroed(e, e->model->nq, &room);
-    w->at                       = api_take_zeroed(e, e->model->nq * w->W, &room);
-    w->next                     = api_take_zeroed(e, e->model->nq * w->W, &room);
-    w->passive                  = api_take_zeroed(e, l->n_passive_q * w->W, &room);
+    w->start                    = api_take_zeroed(e->pool, e->model->nq, &room);
+    w->at                       = api_take_zeroed(e->pool, e->model->nq * w->W, &room);
+    w->next                     = api_take_zeroed(e->pool, e->model->nq * w->W, &room);
+    w->passive                  = api_take_zeroed(e->pool, l->n_passive_q * w->W, &room);
     w->closed                   = api_closed_open(e, tree, 0, l->nv * parameters);
     return room && w->closed && open_whole(e, w);
 }

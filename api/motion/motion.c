@@ -21,7 +21,7 @@ static size_t read_durations(api_evaluation *e, const api_node *value, const api
 {
     size_t n = api_node_size(value);
     if (!api_node_is(value, API_ARRAY)) {
-        *durations = api_take(e, sizeof **durations);
+        *durations = api_take(e->pool, sizeof **durations);
         return *durations && api_read_number(e, value, at, *durations) && check_duration(e, **durations, at);
     }
     if (n == 0) {
@@ -73,7 +73,7 @@ static bool read_dense(const api_evaluation *e, const api_node *fields, api_moti
 api_motion *api_motion_read(api_evaluation *e, const api_node *fields)
 {
     api_place   root = api_place_key(NULL, "control_points");
-    api_motion *m    = api_take(e, sizeof *m);
+    api_motion *m    = api_take(e->pool, sizeof *m);
     if (!m) return NULL;
     if (e->model->nq != e->model->nv) {
         api_fail_at(e, &root, API_NOT_SUPPORTED,

@@ -51,7 +51,7 @@ static bool read_knots(api_evaluation *e, const api_node *fields, const api_plac
     size_t          count = s->n + s->degree + 1, i;
     api_knots       what;
     if (!knots) {
-        s->knots = api_take(e, count * sizeof(double));
+        s->knots = api_take(e->pool, count * sizeof(double));
         if (s->knots) api_spline_clamp(s);
         return s->knots != NULL;
     }

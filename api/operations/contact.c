@@ -37,10 +37,10 @@ bool api_contact_read(api_evaluation *e, const api_node *options, const api_plac
     api_place       at   = api_place_key(up, "held");
     if (!list) return true;
     if (!check_list(e, list, &at)) return false;
-    api_contact *contact = api_take(e, sizeof *contact);
+    api_contact *contact = api_take(e->pool, sizeof *contact);
     if (!contact) return false;
     *contact      = (api_contact){.n = api_node_size(list)};
-    contact->held = api_take(e, contact->n * sizeof *contact->held);
+    contact->held = api_take(e->pool, contact->n * sizeof *contact->held);
     if (!contact->held) return false;
     for (size_t i = 0; i < contact->n; i++) {
         api_node  given;

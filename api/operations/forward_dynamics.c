@@ -27,7 +27,7 @@ static bool prepare(api_evaluation *e, api_asked *asked)
     const api_contact *contact = asked->contact;
     size_t             given   = e->scene.n_wrenches;
     if (!contact || !(asked->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
-    dyn_wrench_site *sites = api_take(e, (given + contact->n) * sizeof *sites);
+    dyn_wrench_site *sites = api_take(e->pool, (given + contact->n) * sizeof *sites);
     if (!sites) return false;
     if (given > 0) memcpy(sites, e->scene.wrench, given * sizeof *sites);
     for (size_t i = 0; i < contact->n; i++)

@@ -37,7 +37,7 @@ bool api_read_free(api_evaluation *e, api_asked *asked, const api_node *options,
     if (!api_node_is(value, API_ARRAY) && !api_node_is(value, API_STRING))
         return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, an array of velocity names or \"base\" expected",
                            api_node_kind_text(value));
-    bool *driven = api_take(e, e->model->nv * sizeof *driven);
+    bool *driven = api_take(e->pool, e->model->nv * sizeof *driven);
     if (!driven) return false;
     memset(driven, true, e->model->nv);
     asked->driven = driven;

@@ -115,7 +115,7 @@ bool api_grounding_read(api_evaluation *e, api_asked *asked, const api_node *opt
 {
     const api_node *feet    = api_node_get(options, "feet");
     api_place       feet_at = api_place_key(up, "feet"), plane_at = api_place_key(up, "plane");
-    api_grounding  *g = api_take(e, sizeof *g);
+    api_grounding  *g = api_take(e->pool, sizeof *g);
     if (!g) return false;
     *g               = (api_grounding){0};
     asked->grounding = g;
@@ -151,7 +151,7 @@ bool api_grounding_prepare(api_evaluation *e, api_grounding *g)
 {
     size_t n         = e->scene.n_wrenches;
     g->ground.weight = e->scene.model->mass * api_length(e->scene.gravity);
-    g->sites         = api_take(e, (n + g->ground.n_contacts) * sizeof *g->sites);
+    g->sites         = api_take(e->pool, (n + g->ground.n_contacts) * sizeof *g->sites);
     if (!g->sites) return false;
     if (n > 0) memcpy(g->sites, e->scene.wrench, n * sizeof *g->sites);
     for (size_t k = 0; k < g->ground.n_contacts; k++)

@@ -13,9 +13,9 @@ static bool read_frames(api_evaluation *e, api_asked *asked, const api_node *lis
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of frames' names expected",
                            api_node_kind_text(list));
     size_t     n      = list ? api_node_size(list) : m->n_frames;
-    int       *frame  = api_take(e, n * sizeof *frame);
-    dyn_frame *frames = api_take(e, n * sizeof *frames);
-    bool      *seen   = api_take(e, m->n_frames);
+    int       *frame  = api_take(e->pool, n * sizeof *frame);
+    dyn_frame *frames = api_take(e->pool, n * sizeof *frames);
+    bool      *seen   = api_take(e->pool, m->n_frames);
     if (!frame || !frames || !seen) return false;
     memset(seen, 0, m->n_frames);
     for (size_t i = 0; i < n; i++) {

@@ -21,7 +21,7 @@ static bool read_gains(api_evaluation *e, const api_node *given, const char *key
     api_place       at    = api_place_key(up, key);
     size_t          nv    = e->model->nv;
     *alone                = api_node_is(value, API_NUMBER);
-    *gains                = api_take(e, (nv > 0 ? nv : 1) * sizeof **gains);
+    *gains                = api_take(e->pool, (nv > 0 ? nv : 1) * sizeof **gains);
     if (!*gains || !(*alone ? api_read_number(e, value, &at, *gains) : api_read_numbers(e, value, &at, nv, *gains)))
         return false;
     for (size_t i = 0; i < (*alone ? 1 : nv); i++) {
@@ -80,7 +80,7 @@ bool api_drive_read(api_evaluation *e, const api_node *value, double duration, a
 static bool load_gains(api_evaluation *e, double **gains, bool alone)
 {
     size_t  nv     = e->model->nv;
-    double *loaded = api_take(e, nv * sizeof *loaded);
+    double *loaded = api_take(e->pool, nv * sizeof *loaded);
     for (size_t i = 0; loaded && i < nv; i++)
         loaded[e->order ? (size_t)e->order[i] : i] = (*gains)[alone ? 0 : i];
     *gains = loaded;

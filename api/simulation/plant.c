@@ -12,7 +12,7 @@
 
 static double *take(api_evaluation *e, const api_plant *p, size_t entries, bool *room)
 {
-    double *lanes = api_take(e, entries * p->W * sizeof *lanes);
+    double *lanes = api_take(e->pool, entries * p->W * sizeof *lanes);
     *room         = *room && lanes;
     if (lanes) memset(lanes, 0, entries * p->W * sizeof *lanes);
     return lanes;
@@ -56,7 +56,7 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     if (!api_stick_open(e, p)) return false;
     p->entries = nq + nv + api_controller_states(s->drive.controller, e->model->dyn) + api_stick_count(p) + API_WORKS;
     if (e->model->loops && !open_loops(e, p, &room)) return false;
-    if (!e->model->loops) p->workspace = api_take(e, p->kernels->workspace_size(e->scene.model));
+    if (!e->model->loops) p->workspace = api_take(e->pool, p->kernels->workspace_size(e->scene.model));
     if (e->scene.n_wrenches > 0) p->wrenches = take(e, p, 9 * e->scene.n_wrenches, &room);
     p->y        = take(e, p, p->entries, &room);
     p->at       = take(e, p, p->entries, &room);

@@ -45,8 +45,8 @@ static api_held place_of(const api_held *held)
 
 static bool take_places(api_evaluation *e, api_plant_contact *c, const api_contact *contact)
 {
-    c->places = (api_contact){.n = contact->n, .held = api_take(e, contact->n * sizeof *c->places.held)};
-    c->frames = api_take(e, contact->n * sizeof *c->frames);
+    c->places = (api_contact){.n = contact->n, .held = api_take(e->pool, contact->n * sizeof *c->places.held)};
+    c->frames = api_take(e->pool, contact->n * sizeof *c->frames);
     for (size_t i = 0; c->places.held && c->frames && i < contact->n; i++) {
         c->places.held[i] = place_of(&contact->held[i]);
         c->places.k += c->places.held[i].n;
@@ -57,7 +57,7 @@ static bool take_places(api_evaluation *e, api_plant_contact *c, const api_conta
 
 static double *take(api_evaluation *e, const api_plant *p, size_t entries, bool *room)
 {
-    double *lanes = api_take(e, entries * p->W * sizeof *lanes);
+    double *lanes = api_take(e->pool, entries * p->W * sizeof *lanes);
     *room         = *room && lanes;
     if (lanes) memset(lanes, 0, entries * p->W * sizeof *lanes);
     return lanes;
@@ -67,7 +67,7 @@ api_plant_contact *api_plant_contact_open(api_evaluation *e, const api_plant *p,
 {
     size_t             nq = e->model->nq, nv = e->model->nv;
     bool               room = true;
-    api_plant_contact *c    = api_take(e, sizeof *c);
+    api_plant_contact *c    = api_take(e->pool, sizeof *c);
     if (!c || !take_places(e, c, contact)) return NULL;
     double *velocity = take(e, p, api_contact_room(nv, contact), &room);
     double *position = take(e, p, api_contact_room(nv, &c->places), &room);

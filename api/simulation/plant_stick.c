@@ -35,7 +35,7 @@ static void add(api_stick *s, const dyn_body *b)
 
 static double *take(api_evaluation *e, const api_plant *p, bool *room)
 {
-    double *lanes = api_take(e, e->model->nv * p->W * sizeof *lanes);
+    double *lanes = api_take(e->pool, e->model->nv * p->W * sizeof *lanes);
     *room         = *room && lanes;
     return lanes;
 }
@@ -45,11 +45,11 @@ bool api_stick_open(api_evaluation *e, api_plant *p)
     const dyn_model *m  = e->scene.model;
     size_t           nv = e->model->nv;
     if (p->s->tolerance == 0 || e->model->loops || p->s->contact || !(e->scene.terms & DYN_FRICTION)) return true;
-    api_stick *s = api_take(e, sizeof *s);
+    api_stick *s = api_take(e->pool, sizeof *s);
     if (!s) return false;
-    *s         = (api_stick){.joint = api_take(e, nv * sizeof *s->joint)};
-    s->roots   = api_take(e, nv * sizeof *s->roots);
-    s->driven  = api_take(e, nv * sizeof *s->driven);
+    *s         = (api_stick){.joint = api_take(e->pool, nv * sizeof *s->joint)};
+    s->roots   = api_take(e->pool, nv * sizeof *s->roots);
+    s->driven  = api_take(e->pool, nv * sizeof *s->driven);
     bool room  = s->joint && s->roots && s->driven;
     s->efforts = take(e, p, &room);
     s->balance = take(e, p, &room);

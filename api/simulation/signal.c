@@ -18,7 +18,7 @@ static bool take_knots(api_evaluation *e, api_spline *s, size_t degree, size_t n
 {
     s->degree = degree;
     s->n      = n;
-    s->knots  = api_take(e, (n + degree + 1) * sizeof *s->knots);
+    s->knots  = api_take(e->pool, (n + degree + 1) * sizeof *s->knots);
     return s->knots != NULL;
 }
 
@@ -66,7 +66,7 @@ static const double *read_times(api_evaluation *e, const api_node *fields, const
 {
     const api_node *list = api_node_get(fields, "times");
     api_place       at   = api_place_key(up, "times");
-    double         *t = api_take(e, (n + 1) * sizeof *t), spans = how == HOLD ? (double)n : (double)(n - 1);
+    double         *t = api_take(e->pool, (n + 1) * sizeof *t), spans = how == HOLD ? (double)n : (double)(n - 1);
     for (size_t i = 0; t && !list && i <= n; i++)
         t[i] = (double)i / spans * duration;
     if (!t || !list) return t;
@@ -198,9 +198,11 @@ static void solve(const api_spline *s, const tridiagonal *m, size_t nv, const do
 static bool interpolate(api_evaluation *e, api_signal *s)
 {
     size_t      nv = e->model->nv, n = s->spline.n, given = s->points[0].batch ? e->rows : 1;
-    tridiagonal m = {api_take(e, n * sizeof(double)), api_take(e, n * sizeof(double)), api_take(e, n * sizeof(double)),
-                     api_take(e, n * sizeof(double)), api_take(e, n * sizeof(lapack_int))};
-    double     *control = api_take(e, given * n * nv * sizeof *control), *column = api_take(e, n * sizeof *column);
+    tridiagonal m       = {api_take(e->pool, n * sizeof(double)), api_take(e->pool, n * sizeof(double)),
+                           api_take(e->pool, n * sizeof(double)), api_take(e->pool, n * sizeof(double)),
+                           api_take(e->pool, n * sizeof(lapack_int))};
+    double     *control = api_take(e->pool, given * n * nv * sizeof *control),
+           *column      = api_take(e->pool, n * sizeof *column);
     if (!m.low || !m.middle || !m.high || !m.high2 || !m.pivot || !control || !column) return false;
     if (!factor(&s->spline, &m))
         return api_fail(e->problem, API_BAD_VALUE, "/input", "the times of sampled values are too close to each other");

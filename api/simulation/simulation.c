@@ -82,9 +82,9 @@ static bool cut(api_evaluation *e, api_simulation *s)
     double close = 8 * DBL_EPSILON * s->duration;
     size_t n = s->drive.given ? api_signal_breaks(&s->drive.signal, last, NULL) : 0, most = n + s->sampling.n + 1,
            k       = 0;
-    double *breaks = api_take(e, most * sizeof *breaks);
-    s->cuts        = api_take(e, most * sizeof *s->cuts);
-    s->kink        = api_take(e, most * sizeof *s->kink);
+    double *breaks = api_take(e->pool, most * sizeof *breaks);
+    s->cuts        = api_take(e->pool, most * sizeof *s->cuts);
+    s->kink        = api_take(e->pool, most * sizeof *s->kink);
     if (!breaks || !s->cuts || !s->kink) return false;
     if (n > 0) api_signal_breaks(&s->drive.signal, last, breaks);
     s->cuts[0] = 0;
@@ -126,7 +126,7 @@ static bool read_contact(api_evaluation *e, const api_node *fields, api_simulati
 
 api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
 {
-    api_simulation *s = api_take(e, sizeof *s);
+    api_simulation *s = api_take(e->pool, sizeof *s);
     if (!s) return NULL;
     *s = (api_simulation){.duration = 0};
     if (!read_duration(e, fields, s) || !read_method(e, fields, s) ||

@@ -113,11 +113,11 @@ static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
 bool api_simulation_run(api_evaluation *e, const api_simulation *s)
 {
     size_t width = side_by_side(e, s), parts = (e->rows + width - 1) / width, seats = api_seats(e, parts);
-    run    r = {.e = e, .s = s, .plants = api_take(e, seats * sizeof *r.plants)};
+    run    r = {.e = e, .s = s, .plants = api_take(e->pool, seats * sizeof *r.plants)};
     if (!r.plants) return false;
     for (size_t i = 0; i < seats; i++)
         if (!api_plant_open(e, s, &r.plants[i]) ||
-            (s->tolerance > 0 && !api_account(e, api_adaptive_bytes(&r.plants[i]))))
+            (s->tolerance > 0 && !api_account(e->pool, api_adaptive_bytes(&r.plants[i]))))
             return false;
     return api_do_parts(e, seats, parts, simulate, &r);
 }

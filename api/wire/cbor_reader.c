@@ -15,9 +15,10 @@ typedef struct level {
 } level;
 
 typedef struct reader {
-    api_cbor_cursor cursor;
-    api_builder     build;
-    level          *levels; /* [nesting], as many in use as are open in `build` */
+    const api_reading *how;
+    api_cbor_cursor    cursor;
+    api_builder        build;
+    level             *levels; /* [nesting], as many in use as are open in `build` */
 } reader;
 
 static bool next(reader *r, api_cbor_item *item)
@@ -63,7 +64,7 @@ static bool whole_text(reader *r, api_cbor_item *text)
         if (part.kind != API_CBOR_BREAK)
             return api_cbor_fail(&r->cursor, part.offset, "%s among the parts of a text string",
                                  api_cbor_kind_text(part.kind));
-        if (!whole && !(whole = api_take(r->build.e, bytes + 1))) return false;
+        if (!whole && !(whole = api_take(r->build.pool, bytes + 1))) return false;
     }
     text->bytes  = (const unsigned char *)whole;
     text->length = bytes;
@@ -96,15 +97,15 @@ static bool read_number(reader *r, const api_cbor_item *item)
     return api_build_number(&r->build, item->number);
 }
 
-/* A batch of states is looked at on its way into lanes (state.c). */
-static bool is_batch_of_states(const reader *r, const api_node *array)
+/* Rows of the root that are looked at on their way to where they are used. */
+static bool is_for_later(const reader *r, const api_node *array)
 {
     const api_open_value *top = r->build.open;
     if (r->build.depth != 1 || !top->object || array->rank != 2) return false;
-    int f = 0;
-    while (f < API_STATE_FIELDS && strcmp(api_field_names[f], top->key) != 0)
-        f++;
-    return f < API_STATE_FIELDS;
+    size_t i = 0;
+    while (i < r->how->n_later && strcmp(r->how->later[i], top->key) != 0)
+        i++;
+    return i < r->how->n_later;
 }
 
 /* False with 422 at the first number that is not finite. */
@@ -137,7 +138,7 @@ static bool read_typed(reader *r, uint64_t tag, api_node *array)
     array->kind    = API_ARRAY;
     array->packing = floats ? API_FLOATS : API_DOUBLES;
     array->numbers = content.bytes;
-    array->unseen  = is_batch_of_states(r, array);
+    array->unseen  = is_for_later(r, array);
     return (array->unseen || look_at(r, array, numbers)) && api_build_packed(&r->build, array);
 }
 
@@ -180,8 +181,7 @@ static bool read_extents(reader *r, api_node *array)
 static bool open(reader *r, const api_cbor_item *item)
 {
     if (!api_build_full(&r->build)) return api_build_open(&r->build, item->kind == API_CBOR_MAP);
-    api_fail(r->cursor.problem, API_TOO_DEEP, NULL, "arrays and maps are nested deeper than %u",
-             r->build.e->call->api->limits.nesting);
+    api_fail(r->cursor.problem, API_TOO_DEEP, NULL, "arrays and maps are nested deeper than %u", r->how->nesting);
     r->cursor.problem->offset = (long long)item->offset;
     return false;
 }
@@ -301,14 +301,15 @@ static bool fail_first(reader *r)
     return false;
 }
 
-bool api_read_cbor(api_evaluation *e, const char *body, size_t length, api_node *root)
+bool api_read_cbor(const api_reading *how, const char *body, size_t length, api_node *root)
 {
-    reader r = {.cursor = {.body = (const unsigned char *)body, .length = length, .problem = e->problem}};
+    reader r = {.how    = how,
+                .cursor = {.body = (const unsigned char *)body, .length = length, .problem = how->pool->problem}};
     if (length > UINT32_MAX)
-        return api_fail(e->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the most is %u", length,
+        return api_fail(how->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the most is %u", length,
                         UINT32_MAX);
-    r.levels = api_take(e, e->call->api->limits.nesting * sizeof *r.levels);
-    if (!r.levels || !api_build_start(&r.build, e, 0)) return false;
+    r.levels = api_take(how->pool, how->nesting * sizeof *r.levels);
+    if (!r.levels || !api_build_start(&r.build, how->pool, how->nesting, 0)) return false;
     if (!read_all(&r)) return fail_first(&r);
     *root = r.build.root;
     return true;

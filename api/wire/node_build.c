@@ -12,7 +12,7 @@ static void *take(api_builder *b, size_t bytes)
     bytes = (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
     if (bytes > (size_t)(b->room_end - b->room)) {
         size_t block = bytes > MOST_ROOM / 8 ? bytes : MOST_ROOM / 8;
-        char  *more  = api_take(b->e, block);
+        char  *more  = api_take(b->pool, block);
         if (!more || block == bytes) return more; /* what is left of the old block stays in use */
         b->room     = more;
         b->room_end = more + block;
@@ -31,12 +31,11 @@ static char *copy_text(api_builder *b, const char *text, size_t length)
     return copy;
 }
 
-bool api_build_start(api_builder *b, api_evaluation *e, size_t numbers)
+bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t numbers)
 {
-    size_t nesting = e->call->api->limits.nesting, open = nesting * sizeof *b->open;
-    size_t stack = FIRST_NODES * sizeof *b->stack;
-    *b           = (api_builder){.e = e, .capacity = FIRST_NODES};
-    char *memory = api_take(e, open + stack + FIRST_ROOM);
+    size_t open = nesting * sizeof *b->open, stack = FIRST_NODES * sizeof *b->stack;
+    *b           = (api_builder){.pool = pool, .nesting = nesting, .capacity = FIRST_NODES};
+    char *memory = api_take(pool, open + stack + FIRST_ROOM);
     if (!memory) return false;
     b->open     = (api_open_value *)(void *)memory;
     b->stack    = (api_node *)(void *)(memory + open);
@@ -56,7 +55,7 @@ bool api_build_more_numbers(api_builder *b, size_t count)
     size_t kept     = b->n_numbers - from;
     size_t capacity = kept + (count > kept ? count : kept);
     if (capacity < b->numbers_capacity) capacity = b->numbers_capacity;
-    double *numbers = api_take(b->e, capacity * sizeof *numbers);
+    double *numbers = api_take(b->pool, capacity * sizeof *numbers);
     if (!numbers) return false;
     if (kept > 0) memcpy(numbers, b->numbers + from, kept * sizeof *numbers);
     for (; d < b->depth; d++)
@@ -69,7 +68,7 @@ bool api_build_more_numbers(api_builder *b, size_t count)
 
 static bool grow_stack(api_builder *b)
 {
-    api_node *stack = api_take(b->e, 2 * b->capacity * sizeof *stack);
+    api_node *stack = api_take(b->pool, 2 * b->capacity * sizeof *stack);
     if (!stack) return false;
     memcpy(stack, b->stack, b->used * sizeof *stack);
     b->stack = stack;
@@ -208,8 +207,8 @@ static bool check_keys(const api_builder *b, const api_node *object)
 {
     const api_node *member = api_node_repeated(object);
     if (!member) return true;
-    api_fail(b->e->problem, API_DUPLICATE_KEY, NULL, "the key \"%.64s\" stands twice in one object", member->key);
-    b->e->problem->offset = member->key_offset;
+    api_fail(b->pool->problem, API_DUPLICATE_KEY, NULL, "the key \"%.64s\" stands twice in one object", member->key);
+    b->pool->problem->offset = member->key_offset;
     return false;
 }
 

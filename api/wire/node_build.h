@@ -3,11 +3,12 @@
  *     api_build_start  ->  api_build_open, api_build_key, values ..., api_build_close  ->  api_build_root
  *
  * Numbers of an array are gathered in one block, rows of the same shape one behind the other, and no node is made for
- * them until something else turns up among them. Every function returns false with e->problem when memory is short;
- * what was built until then goes with the request. */
+ * them until something else turns up among them. Every function returns false with the problem of the pool when memory
+ * is short; what was built until then goes with the request. */
 #pragma once
-#include "api/evaluation/evaluation.h"
+#include "api/memory/pool.h"
 #include "node.h"
+#include "pointer.h"
 
 /* An array or object that is not closed yet. */
 typedef struct api_open_value {
@@ -23,9 +24,9 @@ typedef struct api_open_value {
 } api_open_value;
 
 typedef struct api_builder {
-    api_evaluation *e;
+    api_pool       *pool;
     api_open_value *open; /* [nesting] */
-    size_t          depth;
+    size_t          depth, nesting;
     api_node       *stack; /* values that are closed, of what is not */
     size_t          used, capacity;
     double         *numbers;
@@ -35,12 +36,12 @@ typedef struct api_builder {
 } api_builder;
 
 /* `numbers`: about how many there will be in arrays, or fewer; their first block has room for them. */
-bool api_build_start(api_builder *b, api_evaluation *e, size_t numbers);
+bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t numbers);
 
 /* Whether one more array or object would be nested too deeply; then api_build_open must not be called. */
 static inline bool api_build_full(const api_builder *b)
 {
-    return b->depth == b->e->call->api->limits.nesting;
+    return b->depth == b->nesting;
 }
 bool api_build_open(api_builder *b, bool object);
 /* False with 400 when the object has a key twice. */

@@ -40,15 +40,15 @@ static bool build(api_builder *b, const json_t *value)
     return api_build_constant(b, API_NULL);
 }
 
-bool api_read_json(api_evaluation *e, const char *text, size_t length, api_node *root)
+bool api_read_json(const api_reading *r, const char *text, size_t length, api_node *root)
 {
     api_builder b;
     size_t      weight = api_json_weight(text, length);
-    if (!api_claim(e->call, weight, e->problem)) return false;
-    json_t *tree = api_json_parse(text, length, e->call->api->limits.nesting, e->problem);
-    bool    done = tree && api_build_start(&b, e, length / 16) && build(&b, tree);
+    if (!api_budget_claim(r->pool->budget, weight, r->pool->problem)) return false;
+    json_t *tree = api_json_parse(text, length, r->nesting, r->pool->problem);
+    bool    done = tree && api_build_start(&b, r->pool, r->nesting, length / 16) && build(&b, tree);
     if (done) *root = b.root;
     json_decref(tree);
-    api_unclaim(e->call, weight);
+    api_budget_release(r->pool->budget, weight);
     return done;
 }

@@ -139,11 +139,12 @@ static bool read_ends(reader *r)
     return true;
 }
 
-api_taken api_read_text(api_evaluation *e, const char *text, size_t length, api_node *root)
+api_taken api_read_text(const api_reading *how, const char *text, size_t length, api_node *root)
 {
     enum { BYTES_A_NUMBER = 16 }; /* of full-length numbers, rather fewer than they have */
     reader r    = {.at = text, .end = text + length};
-    bool   open = false, good = length <= UINT32_MAX && api_build_start(&r.build, e, length / BYTES_A_NUMBER);
+    bool   open = false;
+    bool   good = length <= UINT32_MAX && api_build_start(&r.build, how->pool, how->nesting, length / BYTES_A_NUMBER);
     do
         good = good && read_value(&r, &open) && (open || read_ends(&r));
     while (good && r.build.depth > 0);
@@ -152,7 +153,7 @@ api_taken api_read_text(api_evaluation *e, const char *text, size_t length, api_
         *root = r.build.root;
         return API_TAKEN;
     }
-    if (e->problem->code == API_MEMORY_FULL) return API_REFUSED;
-    api_problem_clear(e->problem); /* a key that stands twice: jansson says where */
+    if (how->pool->problem->code == API_MEMORY_FULL) return API_REFUSED;
+    api_problem_clear(how->pool->problem); /* a key that stands twice: jansson says where */
     return API_NOT_TAKEN;
 }

@@ -1,57 +1,55 @@
 /* nodes.c - see nodes.h. */
 #include "nodes.h"
-#include "api/call.h"
+#include "api/memory/buffer.h"
 #include "door.h"
 #include <stdlib.h>
 #include <string.h>
 
-static api_call      *call;
-static api_worker     worker;
-static api_evaluation evaluation;
-static api_problem    problem;
-static api_node       root;
-static char          *body;
+static api_scratch scratch;
+static api_budget  budget;
+static api_problem problem;
+static api_pool    pool = {&budget, &scratch, &problem, 0, 0};
+static api_node    root;
+static char       *body;
 
-/* Gives back what the last reading took; the worker's memory stays. */
+/* Gives back what the last reading took; scratch memory stays. */
 static void end(void)
 {
     free(body);
     body = NULL;
-    api_scratch_reset(&worker.scratch);
-    if (call) api_end(call);
-    call = NULL;
+    api_scratch_reset(&scratch);
+    api_pool_end(&pool);
+    assert_int_equal(budget.used, 0);
 }
 
 int nodes_teardown(void **state)
 {
     end();
-    api_scratch_free(&worker.scratch);
-    return door_teardown(state);
+    api_scratch_free(&scratch);
+    return 0;
 }
 
 static void start(const void *bytes, size_t length)
 {
-    api_request head = {.method = "POST", .target = "/v1/models/arm/bias", .has_body = true};
     end();
-    call = api_begin(door_api(), &head);
     body = malloc(length ? length : 1);
-    assert_true(call && body);
+    assert_non_null(body);
     if (length > 0) memcpy(body, bytes, length);
-    worker.api             = door_api();
-    static api_input input = {.worker = &worker};
-    evaluation             = (api_evaluation){.call = call, .input = &input, .problem = &problem};
+    budget.limit = door_limits.memory;
     api_problem_clear(&problem);
 }
 
 const api_node *nodes_read(nodes_reader reader, const void *bytes, size_t length)
 {
+    static const char *const later[] = {"q", "qd"};
+    const api_reading        how     = {&pool, door_limits.nesting, later, 2};
     start(bytes, length);
     switch (reader) {
-    case NODES_TEXT: return api_read_text(&evaluation, body, length, &root) == API_TAKEN ? &root : NULL;
-    case NODES_JSON: return api_read_json(&evaluation, body, length, &root) ? &root : NULL;
+    case NODES_TEXT: return api_read_text(&how, body, length, &root) == API_TAKEN ? &root : NULL;
+    case NODES_JSON: return api_read_json(&how, body, length, &root) ? &root : NULL;
     case NODES_CBOR: break;
     }
-    return api_read_cbor(&evaluation, body, length, &root) ? &root : NULL;
+    return api_read_cbor(&how, body, length, &root) ? &root : NULL;
 }
 
 const api_problem *nodes_problem(void)
@@ -61,7 +59,7 @@ const api_problem *nodes_problem(void)
 
 size_t nodes_taken(void)
 {
-    return evaluation.used;
+    return pool.used;
 }
 
 /* --- as text ---------------------------------------------------------------------------------------------------- */

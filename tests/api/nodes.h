@@ -1,4 +1,4 @@
-/* nodes.h - bytes through a reader of requests, and the nodes as text. Needs an open door. */
+/* nodes.h - bytes through a reader of requests, and the nodes as text. */
 #pragma once
 #include "api/wire/node_read.h"
 
@@ -9,7 +9,7 @@ typedef enum nodes_reader { NODES_TEXT, NODES_JSON, NODES_CBOR } nodes_reader;
 const api_node    *nodes_read(nodes_reader reader, const void *bytes, size_t length);
 const api_problem *nodes_problem(void);
 size_t             nodes_taken(void);            /* bytes that the last reading took */
-int                nodes_teardown(void **state); /* of a group of tests that door_setup set up */
+int                nodes_teardown(void **state); /* of a group of tests */
 
 /* The tree as text: packed arrays begin with # and their rank, numbers are hexadecimal, keys stand as they came.
  * Valid until the next but one. */

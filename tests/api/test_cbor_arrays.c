@@ -67,5 +67,5 @@ int main(void)
         cmocka_unit_test(typed_arrays),
         cmocka_unit_test(typed_arrays_refused),
     };
-    return cmocka_run_group_tests(tests, door_setup, nodes_teardown);
+    return cmocka_run_group_tests(tests, NULL, nodes_teardown);
 }

@@ -282,5 +282,5 @@ int main(void)
         cmocka_unit_test(a_tag_may_be_repeated_without_a_stack),
         cmocka_unit_test(cuts_and_changes),
     };
-    return cmocka_run_group_tests(tests, door_setup, nodes_teardown);
+    return cmocka_run_group_tests(tests, NULL, nodes_teardown);
 }

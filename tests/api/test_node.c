@@ -230,5 +230,5 @@ int main(void)
         cmocka_unit_test(growing),
         cmocka_unit_test(infinite_numbers),
     };
-    return cmocka_run_group_tests(tests, door_setup, nodes_teardown);
+    return cmocka_run_group_tests(tests, NULL, nodes_teardown);
 }

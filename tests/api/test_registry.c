@@ -125,14 +125,18 @@ static void lists_are_sorted(void **state)
 
 static void budgets(void **state)
 {
-    api_budget budget = {.limit = 100};
-    assert_true(api_budget_claim(&budget, 60));
-    assert_false(api_budget_claim(&budget, 41));
-    assert_false(api_budget_claim(&budget, SIZE_MAX));
-    assert_true(api_budget_claim(&budget, 40));
-    assert_false(api_budget_claim(&budget, 1));
+    api_budget  budget = {.limit = 100};
+    api_problem problem;
+    api_problem_clear(&problem);
+    assert_true(api_budget_claim(&budget, 60, &problem));
+    assert_int_equal(problem.code, API_NO_PROBLEM);
+    assert_false(api_budget_claim(&budget, 41, &problem));
+    assert_int_equal(problem.code, API_MEMORY_FULL);
+    assert_false(api_budget_claim(&budget, SIZE_MAX, &problem));
+    assert_true(api_budget_claim(&budget, 40, &problem));
+    assert_false(api_budget_claim(&budget, 1, &problem));
     api_budget_release(&budget, 100);
-    assert_true(api_budget_claim(&budget, 100));
+    assert_true(api_budget_claim(&budget, 100, &problem));
 }
 
 static void scratch_memory(void **state)

@@ -225,5 +225,5 @@ int main(void)
         cmocka_unit_test(random_numbers),
         cmocka_unit_test(memory),
     };
-    return cmocka_run_group_tests(tests, door_setup, nodes_teardown);
+    return cmocka_run_group_tests(tests, NULL, nodes_teardown);
 }

@@ -1,7 +1,6 @@
 /* fuzz_reader.c - arbitrary bytes through the readers of requests. What the one-pass reader of JSON takes, jansson
  * takes for the same nodes; what the reader of CBOR takes and is looked at holds finite numbers and whole texts. The
  * first byte chooses. */
-#include "api/call.h"
 #include "api/wire/node_read.h"
 #include "drive.h"
 #include <math.h>
@@ -43,42 +42,44 @@ static void expect_same(const api_node *a, const api_node *b)
     }
 }
 
-static void read_json(api_evaluation *e, const char *text, size_t length)
+enum { MEMORY = 1 << 28, NESTING = 32 };
+
+static void read_json(const api_reading *how, const char *text, size_t length)
 {
     api_node plain, tree;
-    if (api_read_text(e, text, length, &plain) != API_TAKEN) return;
-    drive_expect(api_read_json(e, text, length, &tree), "jansson takes it, too");
+    if (api_read_text(how, text, length, &plain) != API_TAKEN) return;
+    drive_expect(api_read_json(how, text, length, &tree), "jansson takes it, too");
     expect_same(&plain, &tree);
 }
 
-static void read_cbor(api_evaluation *e, const char *body, size_t length)
+static void read_cbor(const api_reading *how, const char *body, size_t length)
 {
     api_node root;
-    bool     read = api_read_cbor(e, body, length, &root);
-    if (read && (!api_node_is(&root, API_OBJECT) || api_look_at(e->problem, root.items, api_node_size(&root))))
+    bool     read = api_read_cbor(how, body, length, &root);
+    if (read && (!api_node_is(&root, API_OBJECT) || api_look_at(how->pool->problem, root.items, api_node_size(&root))))
         expect_same(&root, &root);
     else
-        drive_expect(e->problem->code != API_NO_PROBLEM, "what is refused has a reason");
+        drive_expect(how->pool->problem->code != API_NO_PROBLEM, "what is refused has a reason");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static drive *d;
-    if (!d) d = drive_open();
+    static const char *const later[] = {"q"};
+    static api_scratch       scratch;
     if (size == 0) return 0;
-    api_request    head    = {.method = "GET", .target = "/v1"};
-    api_input      input   = {.worker = d->worker};
-    api_problem    problem = {.row = -1, .offset = -1};
-    api_evaluation e       = {.call = api_begin(d->door, &head), .input = &input, .problem = &problem};
-    char          *bytes   = malloc(size); /* exactly as many as there are */
-    drive_expect(bytes && e.call, "memory");
+    api_budget  budget  = {.limit = MEMORY};
+    api_problem problem = {.row = -1, .offset = -1};
+    api_pool    pool    = {&budget, &scratch, &problem, 0, 0};
+    api_reading how     = {&pool, NESTING, later, sizeof later / sizeof *later};
+    char       *bytes   = malloc(size); /* exactly as many as there are */
+    drive_expect(bytes, "memory");
     memcpy(bytes, data + 1, size - 1);
-    (data[0] % 2 ? read_cbor : read_json)(&e, bytes, size - 1);
-    api_unclaim(e.call, e.claimed);
-    api_scratch_reset(&d->worker->scratch);
+    (data[0] % 2 ? read_cbor : read_json)(&how, bytes, size - 1);
+    api_pool_end(&pool);
+    drive_expect(atomic_load(&budget.used) == 0, "all memory is given back");
+    api_scratch_reset(&scratch);
     free(bytes);
-    api_end(e.call);
     return 0;
 }

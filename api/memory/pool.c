@@ -1,0 +1,40 @@
+/* pool.c - see pool.h. */
+#include "pool.h"
+#include <string.h>
+
+/* Claimed at once, so that small pieces do not each go to the budget that all threads share. */
+enum { CLAIM = 64 * 1024 };
+
+bool api_account(api_pool *pool, size_t bytes)
+{
+    size_t left = pool->claimed - pool->used;
+    if (bytes > left) {
+        size_t more = bytes - left > CLAIM ? bytes - left : CLAIM;
+        if (!api_budget_claim(pool->budget, more, pool->problem)) return false;
+        pool->claimed += more;
+    }
+    pool->used += bytes;
+    return true;
+}
+
+void *api_take(api_pool *pool, size_t bytes)
+{
+    if (!api_account(pool, bytes)) return NULL;
+    void *memory = api_scratch_take(pool->scratch, bytes);
+    if (!memory) api_fail(pool->problem, API_MEMORY_FULL, NULL, "no memory for %zu bytes", bytes);
+    return memory;
+}
+
+double *api_take_zeroed(api_pool *pool, size_t count, bool *room)
+{
+    double *numbers = api_take(pool, count * sizeof *numbers);
+    *room           = *room && numbers;
+    if (numbers) memset(numbers, 0, count * sizeof *numbers);
+    return numbers;
+}
+
+void api_pool_end(api_pool *pool)
+{
+    api_budget_release(pool->budget, pool->claimed);
+    pool->claimed = pool->used = 0;
+}
