@@ -1,8 +1,8 @@
 /* answer.c - what an answer is made of: how long it can get, and all of it but the numbers of its arrays (gaps.h). */
-#include "api/loops/closing.h"
+#include "closing.h"
 #include "gaps.h"
 #include "operation.h"
-#include "api/loops/platform.h"
+#include "platform.h"
 #include <string.h>
 
 /* An answer on its way out, or measured: then of `states` states, and there are no lanes yet. */

@@ -1,8 +1,8 @@
 /* evaluation.c - the way of one request for dynamics: see evaluation.h. */
 #include "evaluation.h"
-#include "batch.h"
-#include "api/loops/closing.h"
 #include "api/wire/node_read.h"
+#include "batch.h"
+#include "closing.h"
 #include "operation.h"
 #include "parts.h"
 #include "window.h"

@@ -1,6 +1,6 @@
 /* fields.c - the fields of a request: which there may be, which there must be, and the small ones. */
 #include "fields.h"
-#include "api/loops/closing.h"
+#include "closing.h"
 #include "operation.h"
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* operation.c - what outputs are made of, and a request for an operation from its bytes to its reply. */
 #include "operation.h"
 #include "api/model/base_parameters.h"
-#include "api/loops/closing.h"
 #include "api/wire/node_read.h"
+#include "closing.h"
 #include <string.h>
 
 size_t api_extent(const api_model *model, const api_asked *asked, int extent)

@@ -26,7 +26,7 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
     const dyn_kernels *tree = e->call->api->kernels;
     dyn_kernels        over = api_closed_kernels(tree);
     api_walk           walk;
-    if (!api_walk_open(e, tree, &walk)) return NULL;
+    if (!api_walk_open(e->pool, e->model, tree, e->input->watch, &walk)) return NULL;
     api_base_closing closing = {walk.closed, close_loops, tree_rates, &walk};
     api_base        *base    = api_base_find(e->model, &over, &closing, with);
     if (api_watch_check(e->input->watch, e->problem) && (!walk.lost || api_walk_fail(&walk, e->problem))) return base;

@@ -1,17 +1,16 @@
 /* closed.c - see closed.h: the workspace of closed kernels, and what is wrong with a state. */
 #include "closed_state.h"
-#include "platform.h"
 #include <math.h>
 
 typedef struct taking {
-    api_evaluation *e;
-    size_t          W;
-    bool            room;
+    api_pool *pool;
+    size_t    W;
+    bool      room;
 } taking;
 
 static double *take(taking *t, size_t entries)
 {
-    return api_take_zeroed(t->e->pool, entries * t->W, &t->room);
+    return api_take_zeroed(t->pool, entries * t->W, &t->room);
 }
 
 static void take_state(api_closed *c, taking *t)
@@ -46,20 +45,20 @@ static void take_wrenches(api_closed *c, taking *t, size_t given)
     size_t n        = given + 2 * c->loops->n;
     c->wrenches     = take(t, 9 * n);
     c->wrench_rates = take(t, 6 * n);
-    c->sites        = api_take(t->e->pool, n * sizeof *c->sites);
+    c->sites        = api_take(t->pool, n * sizeof *c->sites);
     t->room         = t->room && c->sites;
 }
 
 /* Of one state, and no lanes. */
 static void take_dense(api_closed *c, taking *t)
 {
-    taking one  = {t->e, 1, true};
+    taking one  = {t->pool, 1, true};
     c->dense    = take(&one, c->nv * (c->nv + 1));
     c->solution = take(&one, c->nv);
     t->room     = t->room && one.room;
 }
 
-static bool take_closure(api_evaluation *e, api_closed *c)
+static bool take_closure(api_pool *pool, api_closed *c, const api_watch *watch)
 {
     const api_loops *l = c->loops;
     c->closure         = (api_closure){.model     = c->model,
@@ -73,8 +72,8 @@ static bool take_closure(api_evaluation *e, api_closed *c)
                                        .unknowns  = l->n_passive,
                                        .pair      = l->pair,
                                        .unknown   = l->passive_v,
-                                       .watch     = e->input->watch};
-    if (!api_closure_open(e, &c->closure)) return false;
+                                       .watch     = watch};
+    if (!api_closure_open(pool, &c->closure)) return false;
     c->q      = c->closure.q;
     c->y      = c->closure.y;
     c->R      = c->closure.R;
@@ -84,30 +83,20 @@ static bool take_closure(api_evaluation *e, api_closed *c)
     return true;
 }
 
-static bool take_reach(api_evaluation *e, api_closed *c, taking *t)
+api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch,
+                            size_t n_wrenches, size_t extra)
 {
-    const api_platform *platform = e->platform;
-    if (!platform) return true;
-    if (!api_closed_reach_open(e, c, &platform->frame, platform->rows)) return false;
-    c->reach_rows[0] = take(t, c->reach.rows);
-    c->reach_rows[1] = take(t, c->reach.rows * c->nvt);
-    c->wanted        = api_take(e->pool, c->reach.rows * sizeof *c->wanted);
-    return c->wanted != NULL;
-}
-
-api_closed *api_closed_open(api_evaluation *e, const dyn_kernels *tree, size_t n_wrenches, size_t extra)
-{
-    const api_loops *l = e->model->loops;
-    taking           t = {e, (size_t)tree->lanes, true};
-    api_closed      *c = api_take(e->pool, sizeof *c);
+    const api_loops *l = model->loops;
+    taking           t = {pool, (size_t)tree->lanes, true};
+    api_closed      *c = api_take(pool, sizeof *c);
     if (!c) return NULL;
-    *c           = (api_closed){.model = e->model, .loops = l, .tree = tree, .W = t.W};
-    c->nv        = e->model->nv;
+    *c           = (api_closed){.model = model, .loops = l, .tree = tree, .W = t.W};
+    c->nv        = model->nv;
     c->nvt       = l->nv;
     c->np        = l->n_passive;
     c->nr        = l->rows;
-    c->workspace = api_take(e->pool, tree->workspace_size(e->scene.model));
-    if (!c->workspace || !take_closure(e, c) || !take_reach(e, c, &t)) return NULL;
+    c->workspace = api_take(pool, tree->workspace_size(model->dyn));
+    if (!c->workspace || !take_closure(pool, c, watch)) return NULL;
     take_state(c, &t);
     take_rates(c, &t);
     take_wrenches(c, &t, n_wrenches);

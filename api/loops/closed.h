@@ -19,8 +19,10 @@
  * kernels with q, whose value they do not look at again, and one block. Every state is solved by itself: the same bits
  * in any company. */
 #pragma once
-#include "api/evaluation/evaluation.h"
+#include "api/memory/pool.h"
 #include "api/model/loops.h"
+#include "api/model/model.h"
+#include "api/watch.h"
 
 typedef enum api_closed_status {
     API_CLOSED,
@@ -34,9 +36,12 @@ typedef struct api_closed api_closed;
 /* The table over another of the tree. */
 dyn_kernels api_closed_kernels(const dyn_kernels *tree);
 
-/* A workspace in memory of the request, for scenes of so many wrenches; `extra`: entries a state that results of the
- * tree take, more than matrices of its coordinates. NULL with a problem. */
-api_closed *api_closed_open(api_evaluation *e, const dyn_kernels *tree, size_t n_wrenches, size_t extra);
+/* A workspace, for scenes of so many wrenches; `extra`: entries a state that results of the tree take, more than
+ * matrices of its coordinates. `watch` (may be NULL) is looked at between steps of Newton's method. NULL with the
+ * pool's problem.
+ */
+api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch,
+                            size_t n_wrenches, size_t extra);
 
 /* Closes a block of states, q in lanes, from passive coordinates `guess` on (lanes; NULL: the model's home). Only
  * `live` lanes are looked at, all others must repeat the last of them. False when one is not API_CLOSED. */
@@ -56,8 +61,8 @@ typedef struct api_reached {
  * has none. */
 bool api_closed_reach(api_closed *c, const dyn_scene *scene, const api_placing *to, const double *guess,
                       const api_reached *found, size_t live);
-/* Memory for that. */
-bool api_closed_reach_open(api_evaluation *e, api_closed *c, const dyn_frame *frame, size_t rows);
+/* Memory for that, of a frame whose origin (rows = 3) or pose (6) is given. False with the pool's problem. */
+bool api_closed_reach_open(api_pool *pool, api_closed *c, const dyn_frame *frame, size_t rows);
 
 api_closed_status api_closed_status_of(const api_closed *c, size_t lane);
 /* What is wrong with a state, which stands at `row` of a batch; -1: of none. */
@@ -66,5 +71,6 @@ bool api_closed_fail(const api_closed *c, size_t lane, const char *pointer, long
 /* Lanes of the tree's coordinates. */
 const double *api_closed_q(const api_closed *c);
 const double *api_closed_qd(const api_closed *c); /* when a kernel was asked last */
-/* Lanes of what `full` shows (closing.h), of the rates and forces that inverse dynamics was asked for last. */
+/* Lanes of the tree's q, qd and qdd, of G, of the loops' wrenches and of what is open, of the rates and forces that
+ * inverse dynamics was asked for last. */
 void api_closed_full(api_closed *c, const double *parts[6]);

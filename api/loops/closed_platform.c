@@ -11,11 +11,11 @@
 
 #define TOGETHER 1e-6 /* rows that contradict each other do so by more than this part of the motion */
 
-bool api_closed_reach_open(api_evaluation *e, api_closed *c, const dyn_frame *frame, size_t rows)
+bool api_closed_reach_open(api_pool *pool, api_closed *c, const dyn_frame *frame, size_t rows)
 {
     const api_loops *l    = c->loops;
-    dyn_frame_pair  *pair = api_take(e->pool, (l->n + 1) * sizeof *pair);
-    int             *all  = api_take(e->pool, l->nv * sizeof *all);
+    dyn_frame_pair  *pair = api_take(pool, (l->n + 1) * sizeof *pair);
+    int             *all  = api_take(pool, l->nv * sizeof *all);
     if (!pair || !all) return false;
     memcpy(pair, l->pair, l->n * sizeof *pair);
     pair[l->n] = (dyn_frame_pair){{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, *frame};
@@ -28,7 +28,11 @@ bool api_closed_reach_open(api_evaluation *e, api_closed *c, const dyn_frame *fr
     c->reach.pair     = pair;
     c->reach.unknown  = all;
     c->reach.placed   = rows;
-    return api_closure_open(e, &c->reach);
+    bool room         = api_closure_open(pool, &c->reach);
+    c->reach_rows[0]  = api_take_zeroed(pool, c->reach.rows * c->W, &room);
+    c->reach_rows[1]  = api_take_zeroed(pool, c->reach.rows * c->nvt * c->W, &room);
+    c->wanted         = api_take_zeroed(pool, c->reach.rows, &room);
+    return room;
 }
 
 /* Both at home, but for a guess of passive ones. */

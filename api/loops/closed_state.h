@@ -2,7 +2,7 @@
 #pragma once
 #include "closed.h"
 #include "closure.h"
-#include "api/evaluation/lane_matrix.h"
+#include "lane_matrix.h"
 
 enum { API_CLOSED_SQUARES = 3, API_CLOSED_WIDES = 8, API_CLOSED_VECTORS = 8 };
 
@@ -60,7 +60,7 @@ void api_closed_force_rates(api_closed *c, const double *left, const double *Jd)
 /* --- closed.c ---------------------------------------------------------------------------------------------------- */
 
 /* Whether somebody still waits. Where nobody does, what takes long stops halfway: whoever called says so
- * (evaluation.c). */
+ * (evaluation/closing.c). */
 bool api_closed_awaited(const api_closed *c);
 
 /* --- closed_wrenches.c ------------------------------------------------------------------------------------------- */

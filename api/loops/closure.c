@@ -34,25 +34,25 @@ static void set_units(api_closure *c)
                 c->unit[k] = m->body[i].joint == DYN_PRISMATIC ? c->loops->length : 1;
 }
 
-bool api_closure_open(api_evaluation *e, api_closure *c)
+bool api_closure_open(api_pool *pool, api_closure *c)
 {
     size_t W = c->W, nq = c->loops->nq, n = c->n_pairs;
     bool   room = true;
-    c->q        = api_take_zeroed(e->pool, nq * W, &room);
-    c->base     = api_take_zeroed(e->pool, nq * W, &room);
-    c->step     = api_take_zeroed(e->pool, c->nv * W, &room);
-    c->open     = api_take_zeroed(e->pool, W, &room);
-    c->y        = api_take_zeroed(e->pool, 3 * n * W, &room);
-    c->R        = api_take_zeroed(e->pool, 9 * n * W, &room);
-    c->motion   = api_take_zeroed(e->pool, 6 * n * c->nv * W, &room);
-    c->raw      = api_take_zeroed(e->pool, 6 * n * c->nv * W, &room);
-    c->J        = api_take_zeroed(e->pool, c->rows * c->nv * W, &room);
-    c->A        = api_take_zeroed(e->pool, c->rows * c->unknowns, &room);
-    c->B        = api_take_zeroed(e->pool, api_closure_stride(c) * c->rows, &room);
-    c->work     = api_take_zeroed(e->pool, work_size(c), &room);
-    c->norm     = api_take_zeroed(e->pool, c->unknowns, &room);
-    c->unit     = api_take_zeroed(e->pool, c->unknowns, &room);
-    c->pivot    = api_take(e->pool, c->unknowns * sizeof *c->pivot);
+    c->q        = api_take_zeroed(pool, nq * W, &room);
+    c->base     = api_take_zeroed(pool, nq * W, &room);
+    c->step     = api_take_zeroed(pool, c->nv * W, &room);
+    c->open     = api_take_zeroed(pool, W, &room);
+    c->y        = api_take_zeroed(pool, 3 * n * W, &room);
+    c->R        = api_take_zeroed(pool, 9 * n * W, &room);
+    c->motion   = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
+    c->raw      = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
+    c->J        = api_take_zeroed(pool, c->rows * c->nv * W, &room);
+    c->A        = api_take_zeroed(pool, c->rows * c->unknowns, &room);
+    c->B        = api_take_zeroed(pool, api_closure_stride(c) * c->rows, &room);
+    c->work     = api_take_zeroed(pool, work_size(c), &room);
+    c->norm     = api_take_zeroed(pool, c->unknowns, &room);
+    c->unit     = api_take_zeroed(pool, c->unknowns, &room);
+    c->pivot    = api_take(pool, c->unknowns * sizeof *c->pivot);
     if (!room || !c->pivot) return false;
     set_units(c);
     return true;

@@ -6,8 +6,10 @@
  * they are closed it goes on as long as that makes them much better: to rounding. Columns of J_u are scaled to length
  * one, so that units of coordinates do not matter to its rank. */
 #pragma once
-#include "api/evaluation/evaluation.h"
+#include "api/memory/pool.h"
 #include "api/model/loops.h"
+#include "api/model/model.h"
+#include "api/watch.h"
 
 enum { API_PLACED_ROWS = 6 };
 
@@ -39,8 +41,8 @@ typedef struct api_closure {
     double  widest_open[DYN_MAX_LANES];                 /* by so much */
 } api_closure;
 
-/* Takes its memory from the request's; what stands above q is set. False with a problem. */
-bool api_closure_open(api_evaluation *e, api_closure *c);
+/* Takes its memory; what stands above q is set. False with the pool's problem. */
+bool api_closure_open(api_pool *pool, api_closure *c);
 
 /* Makes lanes of `entries` what the last live one is. */
 void api_closure_repeat(const api_closure *c, size_t entries, double *lanes);

@@ -11,31 +11,31 @@ enum { TRIES = 16 };
 #define STEEP      20 /* times the largest entry of G at the start: nearer to singular positions figures lose digits */
 
 /* All coordinates of the tree are unknown, and the step of least norm is the nearest. */
-static bool open_whole(api_evaluation *e, api_walk *w)
+static bool open_whole(api_pool *pool, api_walk *w)
 {
     const api_loops *l   = w->loops;
-    int             *all = api_take(e->pool, l->nv * sizeof *all);
+    int             *all = api_take(pool, l->nv * sizeof *all);
     if (!all) return false;
     for (size_t v = 0; v < l->nv; v++)
         all[v] = (int)v;
     w->whole          = w->closed->closure;
     w->whole.unknowns = l->nv;
     w->whole.unknown  = all;
-    return api_closure_open(e, &w->whole);
+    return api_closure_open(pool, &w->whole);
 }
 
-bool api_walk_open(api_evaluation *e, const dyn_kernels *tree, api_walk *w)
+bool api_walk_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch, api_walk *w)
 {
-    const api_loops *l          = e->model->loops;
-    size_t           parameters = 10 * e->model->n_bodies + 3 * e->model->n_movers;
+    const api_loops *l          = model->loops;
+    size_t           parameters = 10 * model->n_bodies + 3 * model->n_movers;
     bool             room       = true;
-    *w                          = (api_walk){.model = e->model, .loops = l, .W = (size_t)tree->lanes};
-    w->start                    = api_take_zeroed(e->pool, e->model->nq, &room);
-    w->at                       = api_take_zeroed(e->pool, e->model->nq * w->W, &room);
-    w->next                     = api_take_zeroed(e->pool, e->model->nq * w->W, &room);
-    w->passive                  = api_take_zeroed(e->pool, l->n_passive_q * w->W, &room);
-    w->closed                   = api_closed_open(e, tree, 0, l->nv * parameters);
-    return room && w->closed && open_whole(e, w);
+    *w                          = (api_walk){.model = model, .loops = l, .W = (size_t)tree->lanes};
+    w->start                    = api_take_zeroed(pool, model->nq, &room);
+    w->at                       = api_take_zeroed(pool, model->nq * w->W, &room);
+    w->next                     = api_take_zeroed(pool, model->nq * w->W, &room);
+    w->passive                  = api_take_zeroed(pool, l->n_passive_q * w->W, &room);
+    w->closed                   = api_closed_open(pool, model, tree, watch, 0, l->nv * parameters);
+    return room && w->closed && open_whole(pool, w);
 }
 
 static double steepest(const api_closed *c, size_t lane)

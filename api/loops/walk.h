@@ -16,8 +16,9 @@ typedef struct api_walk {
     bool             lost;                                     /* there is no beginning */
 } api_walk;
 
-/* Takes its memory from the request's. False with a problem. */
-bool api_walk_open(api_evaluation *e, const dyn_kernels *tree, api_walk *walk);
+/* Takes its memory; `watch` as for api_closed_open. False with the pool's problem. */
+bool api_walk_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch,
+                   api_walk *walk);
 
 /* Walks along q (lanes of the model's coordinates: how far to go, but quaternions: where to), each lane by itself, as
  * far as the loops close and stay clear of singular positions. q becomes where it stands, and a kernel may be asked

@@ -7,9 +7,9 @@
  *
  * the latter at the same fraction of the motion, where x_r goes with T^-r. For tau_dot partial derivatives are those
  * that dynamics.h gives for dyn_sensitivity_rate. */
-#include "api/loops/closing.h"
-#include "motion.h"
+#include "api/evaluation/closing.h"
 #include "api/evaluation/operation.h"
+#include "motion.h"
 #include <string.h>
 
 enum {

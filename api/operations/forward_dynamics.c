@@ -1,6 +1,6 @@
 /* forward_dynamics.c - qdd from tau, and with frames that are held what holds them (contact.h); the wrenches in the
  * joints by inverse dynamics of that motion. */
-#include "api/loops/closing.h"
+#include "api/evaluation/closing.h"
 #include "contact.h"
 #include <string.h>
 

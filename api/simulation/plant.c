@@ -32,7 +32,7 @@ static void take_drive(api_evaluation *e, api_plant *p, bool *room)
 /* The kernels become those of the model, over the tree's. */
 static bool open_loops(api_evaluation *e, api_plant *p, bool *room)
 {
-    p->closed = api_closed_open(e, p->kernels, e->scene.n_wrenches, 0);
+    p->closed = api_closed_open(e->pool, e->model, p->kernels, e->input->watch, e->scene.n_wrenches, 0);
     if (!p->closed) return false;
     p->table     = api_closed_kernels(p->kernels);
     p->kernels   = &p->table;

@@ -1,6 +1,6 @@
 /* simulation.c - reading a request for simulations: see simulation.h. */
 #include "simulation.h"
-#include "api/loops/closing.h"
+#include "api/evaluation/closing.h"
 #include "integrate.h"
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_loops.c - closed loops before anything is computed: their documents, what they leave open, how coordinates move,
  * and the matrices of lanes. */
 #include "api/model/coordinates.h"
-#include "api/evaluation/lane_matrix.h"
+#include "api/loops/lane_matrix.h"
 #include "api/model/loops.h"
 #include "dynamics/dynamics.h"
 #include "models.h"

@@ -2,7 +2,7 @@
  * they would those of a tree; `guess`, from where loops are closed; the output `full`, all there is to know of a state.
  */
 #pragma once
-#include "api/evaluation/evaluation.h"
+#include "evaluation.h"
 #include "api/model/loops.h"
 
 /* Whether an operation, and an output of it, are for such a model, or for one without loops. False with a problem of

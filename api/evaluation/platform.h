@@ -7,8 +7,8 @@
  * the frame may turn as it will, and rates are the origin's 3. The answer begins with the q, qd and qdd that were
  * found. */
 #pragma once
-#include "closed.h"
-#include "api/evaluation/evaluation.h"
+#include "api/loops/closed.h"
+#include "evaluation.h"
 
 typedef enum api_platform_part {
     API_PLATFORM_POSITION,

@@ -1,5 +1,5 @@
 /* closing_guess.c - from where loops are closed: "guess" of a request, or the passive joints' home (closing.h). */
-#include "api/evaluation/batch.h"
+#include "batch.h"
 #include "closing.h"
 #include "api/model/coordinates.h"
 #include "platform.h"

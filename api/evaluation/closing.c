@@ -1,10 +1,10 @@
 /* closing.c - see closing.h. */
 #include "closing.h"
-#include "closed.h"
+#include "api/loops/closed.h"
 #include "api/model/coordinates.h"
-#include "api/evaluation/fields.h"
-#include "api/evaluation/operation.h"
-#include "api/evaluation/parts.h"
+#include "fields.h"
+#include "operation.h"
+#include "parts.h"
 #include "platform.h"
 #include <string.h>
 
@@ -73,6 +73,13 @@ static size_t extra_of(const api_evaluation *e, const api_asked *asked)
     return sum;
 }
 
+static api_closed *open_workspace(api_evaluation *e, const dyn_kernels *tree, size_t n_wrenches, size_t extra)
+{
+    api_closed *c = api_closed_open(e->pool, e->model, tree, e->input->watch, n_wrenches, extra);
+    if (c && e->platform && !api_closed_reach_open(e->pool, c, &e->platform->frame, e->platform->rows)) return NULL;
+    return c;
+}
+
 void *api_closing_open(api_evaluation *e)
 {
     size_t extra = 0, held = 0;
@@ -81,7 +88,7 @@ void *api_closing_open(api_evaluation *e)
         if (more > extra) extra = more;
         if (e->asked[i].n_held > held) held = e->asked[i].n_held;
     }
-    return api_closed_open(e, e->target, e->scene.n_wrenches + held, extra);
+    return open_workspace(e, e->target, e->scene.n_wrenches + held, extra);
 }
 
 /* False with the problem of a state whose loops are not closed. */
@@ -169,7 +176,7 @@ bool api_closing_follow(api_evaluation *e)
     following f     = {e, api_take(e->pool, seats * sizeof *f.seat)};
     if (!f.seat || !api_closing_take_guess(e)) return false;
     for (size_t i = 0; i < seats; i++) {
-        f.seat[i].closed = api_closed_open(e, e->call->api->alone, e->scene.n_wrenches, 0);
+        f.seat[i].closed = open_workspace(e, e->call->api->alone, e->scene.n_wrenches, 0);
         f.seat[i].q      = api_take(e->pool, e->model->nq * sizeof *f.seat[i].q);
         f.seat[i].guess  = api_take(e->pool, e->model->loops->n_passive_q * sizeof *f.seat[i].guess);
         if (!f.seat[i].closed || !f.seat[i].q || !f.seat[i].guess) return false;

@@ -1,7 +1,7 @@
 /* platform.c - see platform.h. */
 #include "platform.h"
-#include "api/evaluation/batch.h"
-#include "api/evaluation/operation.h"
+#include "batch.h"
+#include "operation.h"
 
 static const char *const parts[API_PLATFORM_PARTS] = {"position", "orientation", "velocity", "acceleration"};
 
