@@ -57,7 +57,7 @@ void srv_connection_shut(srv_connections *all, srv_connection *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
-static uint64_t deadline(const srv_connections *all, const srv_connection *c)
+uint64_t srv_connection_deadline(const srv_connections *all, const srv_connection *c)
 {
     uint64_t allowed = all->allowed[c->phase];
     return allowed == SRV_NEVER ? SRV_NEVER : c->since + allowed;
@@ -67,7 +67,7 @@ uint64_t srv_connections_next(const srv_connections *all)
 {
     uint64_t next = SRV_NEVER;
     for (srv_phase phase = 0; phase < SRV_PHASES; phase++) {
-        uint64_t end = all->first[phase] ? deadline(all, all->first[phase]) : SRV_NEVER;
+        uint64_t end = all->first[phase] ? srv_connection_deadline(all, all->first[phase]) : SRV_NEVER;
         if (end < next) next = end;
     }
     return next;
@@ -84,7 +84,7 @@ void srv_connections_expire(srv_connections *all, uint64_t now)
 {
     for (srv_phase phase = 0; phase < SRV_CLOSING; phase++) {
         srv_connection *c;
-        while ((c = all->first[phase]) && deadline(all, c) <= now) {
+        while ((c = all->first[phase]) && srv_connection_deadline(all, c) <= now) {
             if ((phase == SRV_IDLE || phase == SRV_ARRIVED) && has_input(c))
                 srv_connection_enter(all, c, SRV_READING);
             else

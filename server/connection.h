@@ -57,6 +57,7 @@ void srv_connection_end(srv_connections *all, srv_connection *connection);
 
 void srv_connection_shut(srv_connections *all, srv_connection *connection);
 
+uint64_t srv_connection_deadline(const srv_connections *all, const srv_connection *connection); /* or SRV_NEVER */
 uint64_t srv_connections_next(const srv_connections *all); /* the earliest deadline, or SRV_NEVER */
 void     srv_connections_expire(srv_connections *all, uint64_t now);
 

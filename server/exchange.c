@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* A body that nobody wants is read to its end up to DROP_MOST, so that the connection can stay open. Memory for a body
  * is claimed as it comes, twice what is there: a head alone must not hold the budget. */
@@ -96,6 +97,15 @@ static enum MHD_Result answer_early(srv_exchange *x)
     return answer(x);
 }
 
+/* In the middle of a body, where libmicrohttpd cannot answer, and the end may never come. The connection is to end. */
+static void answer_abruptly(srv_exchange *x)
+{
+    x->stage               = ANSWERED;
+    x->connection->lingers = true;
+    free_body(x);
+    srv_answer_abruptly(x->connection->fd, x->job.call);
+}
+
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -126,6 +136,19 @@ static void refuse_body(srv_exchange *x)
                x->loop->server->config->max_body);
 }
 
+/* The loop is to look for requests whose time is over then, if not before. */
+static void look_at(srv_loop *loop, uint64_t time)
+{
+    if (time < loop->work_end) loop->work_end = time;
+}
+
+/* Of a request whose body is to come: its own deadline, or that for all requests to arrive. */
+static uint64_t reading_end(const srv_exchange *x)
+{
+    uint64_t arrival = srv_connection_deadline(&x->loop->connections, x->connection);
+    return x->job.watch.deadline < arrival ? x->job.watch.deadline : arrival;
+}
+
 /* Answering before the body has come closes the connection. So only what cannot be served any other way is answered
  * at once: broken framing, a body too large to be let in, or one the client still holds back (100-continue). */
 static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
@@ -144,6 +167,7 @@ static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
     x->stage       = wanted && grow(x, smaller(x->announced, FIRST_CLAIM)) ? TAKING : DROPPING;
     bool held_back = head->expects_continue && head->request.has_body;
     if (x->stage == DROPPING && (head->length > DROP_MOST || held_back)) return answer_early(x);
+    if (head->request.has_body) look_at(x->loop, reading_end(x));
     return MHD_YES;
 }
 
@@ -176,13 +200,10 @@ static bool take(srv_exchange *x, const char *data, size_t length)
 enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length)
 {
     x->received += length;
+    if (x->stage == ANSWERED) return MHD_NO; /* its time was over before this came */
     bool goes_on = x->stage == TAKING ? take(x, data, length) : x->received <= DROP_MOST;
     if (goes_on) return MHD_YES;
-    /* libmicrohttpd cannot answer in the middle of a body, and the end may never come */
-    x->stage               = ANSWERED;
-    x->connection->lingers = true;
-    free_body(x);
-    srv_answer_abruptly(x->connection->fd, x->job.call);
+    answer_abruptly(x);
     return MHD_NO;
 }
 
@@ -199,7 +220,7 @@ static enum MHD_Result suspend(srv_exchange *x)
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
     MHD_suspend_connection(x->mhd);
     if (x->connection->ended) atomic_store(&x->job.watch.cancelled, true); /* the notice came before */
-    if (x->job.watch.deadline < x->loop->work_end) x->loop->work_end = x->job.watch.deadline;
+    look_at(x->loop, x->job.watch.deadline);
     srv_pool_push(x->pool, &x->job);
     return MHD_YES;
 }
@@ -232,6 +253,7 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x)
     case TAKING: return evaluate(x);
     case DROPPING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);
     case FINISHED: return atomic_load(&x->job.watch.cancelled) ? MHD_NO : answer(x); /* nobody reads it: close */
+    case ANSWERED: return MHD_NO;                                                    /* too late */
     default: return MHD_YES;
     }
 }
@@ -251,9 +273,40 @@ void srv_exchange_cancel(srv_exchange *x)
     uv_async_send(&x->loop->wake); /* libmicrohttpd must run to notice */
 }
 
-uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
+/* What was refused already keeps its reason. Our side is closed; libmicrohttpd notices when more comes, or the phase is
+ * over. */
+static void refuse_late_body(srv_exchange *x, uint64_t now)
+{
+    bool refused = x->stage == DROPPING && api_reply_of(x->job.call)->status >= 400;
+    if (!refused && now >= x->job.watch.deadline)
+        api_refuse(x->job.call, API_DEADLINE_PASSED, "The time for this request passed before its body had come.");
+    else if (!refused)
+        api_refuse(x->job.call, API_REQUEST_TIMEOUT, "The request's body has not come within %g s.",
+                   x->loop->server->config->read_deadline);
+    answer_abruptly(x);
+    shutdown(x->connection->fd, SHUT_WR);
+    srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
+}
+
+static uint64_t expire_reading(srv_loop *loop, uint64_t now)
 {
     uint64_t next = SRV_NEVER;
+    for (srv_connection *c = loop->connections.first[SRV_READING], *after; c; c = after) {
+        srv_exchange *x = c->exchange;
+        after           = c->next;
+        if (!x || (x->stage != TAKING && x->stage != DROPPING)) continue;
+        uint64_t end = reading_end(x);
+        if (end <= now)
+            refuse_late_body(x, now);
+        else if (end < next)
+            next = end;
+    }
+    return next;
+}
+
+uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
+{
+    uint64_t next = expire_reading(loop, now);
     for (srv_connection *c = loop->connections.first[SRV_WORKING]; c; c = c->next) {
         srv_exchange *x        = c->exchange;
         uint64_t      deadline = x->job.watch.deadline;

@@ -23,6 +23,6 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x);
 void srv_exchange_resume(srv_job *job);    /* the worker has finished it */
 void srv_exchange_cancel(srv_exchange *x); /* suspended, and nobody waits for the answer */
 
-/* Requests whose time is over while they wait for a worker are refused. (Those a worker is at look themselves.)
- * Returns the earliest deadline to come. */
+/* Requests whose time is over while their body is to come, or while they wait for a worker, are refused. (Those a
+ * worker is at look themselves.) Returns the earliest deadline to come. */
 uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now);

@@ -51,9 +51,9 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 
 static void expire(srv_loop *loop, uint64_t now)
 {
+    if (now >= loop->work_end) loop->work_end = srv_exchanges_expire(loop, now); /* first: these get an answer */
     srv_connections_expire(&loop->connections, now);
     srv_linger_expire(&loop->linger, now);
-    if (now >= loop->work_end) loop->work_end = srv_exchanges_expire(loop, now);
 }
 
 static uint64_t next_deadline(const srv_loop *loop, uint64_t now)

@@ -33,7 +33,7 @@ typedef struct srv_loop {
     srv_acceptor       acceptor;
     bool               draining, abandoned;
     uint64_t           drain_end, armed;
-    uint64_t           work_end; /* no suspended request has an earlier deadline */
+    uint64_t           work_end; /* no request that waits for its body or a worker has an earlier deadline */
     uv_loop_t          uv;
     uv_poll_t          ready; /* libmicrohttpd's epoll descriptor */
     uv_timer_t         timer;

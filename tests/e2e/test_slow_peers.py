@@ -7,7 +7,7 @@ import time
 import tap
 from harness import SANITIZED
 from samples import branched
-from wire import BODY, WireCase, post
+from wire import ASK, BODY, WireCase, post
 
 
 class SlowPeers(WireCase):
@@ -42,8 +42,40 @@ class SlowPeers(WireCase):
         received, took = self.drip(b" " * 400)
         self.assertIsNotNone(received, "a body that takes 40 s was waited for")
         self.assertLess(took, 1 + self.SLACK)
-        if received:
-            self.assertIn(b" 408 ", received.split(b"\r\n")[0])
+        self.assertIn(b" 408 ", received.split(b"\r\n")[0])
+
+    def refused_without_body(self, status, code, sooner, *headers, path=ASK, length=400):
+        """A head with no body behind it is answered, the connection closed, and what still comes then read away."""
+        start = time.monotonic()
+        self.raw.send(post(b"", *headers, path=path, length=length))
+        answer = self.raw.answer()
+        self.assertLess(time.monotonic() - start, sooner + self.SLACK)
+        self.assertEqual(self.assertProblem(answer, status)["code"], code)
+        self.assertEqual(answer.headers["Connection"], "close")
+        self.raw.send(b" " * 100)
+        self.assertTrue(self.raw.closed(2 + self.SLACK))
+
+    def test_withheld_body(self):
+        self.refused_without_body(408, "request-timeout", 1)
+
+    def test_withheld_chunk(self):
+        self.refused_without_body(408, "request-timeout", 1, "Transfer-Encoding: chunked", length=False)
+
+    def test_request_timeout_counts_while_the_body_is_withheld(self):
+        """It counts from the end of the headers: the client has long given up when the read deadline comes."""
+        self.refused_without_body(504, "deadline-passed", 0.2, "Request-Timeout: 0.2")
+
+    def test_withheld_body_of_what_is_refused_already(self):
+        self.refused_without_body(404, "no-such-model", 0.2, "Request-Timeout: 0.2",
+                                  path="/v1/models/none/inverse-dynamics")
+
+    def test_a_body_that_goes_on_after_the_refusal(self):
+        self.raw.send(post(b"", "Request-Timeout: 0.2", length=400_000))
+        received, took = self.drip(b" " * 400_000)
+        self.assertIn(b" 504 ", (received or b"").split(b"\r\n")[0])
+        for _ in range(30):
+            self.raw.send(b" " * 10_000)
+        self.assertTrue(self.raw.closed(2 + self.SLACK))
 
     def test_idle_connections_are_closed(self):
         self.alive(self.raw)
