@@ -92,7 +92,7 @@ API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c api/*/*.c)) \
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/document/urdf*.c)) $(BUILD)/api/document/xml.o: private DEFINES := $(shell pkg-config --cflags libxml-2.0)
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/urdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
 
 $(BUILD)/api/%.o: api/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -11,7 +11,7 @@
 #include "route.h"
 #include "watch.h"
 #include "api/memory/scratch.h"
-#include "api/document/urdf.h"
+#include "api/urdf/urdf.h"
 
 struct api_operation;
 

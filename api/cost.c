@@ -180,7 +180,7 @@ static double state_cost(const api_call *call, const api_input *input, const api
     bool             chosen  = api_mentions(input, api_field_names[API_OUTPUTS]);
     api_asked        asked   = {.operation  = operation,
                                 .n_frames   = m->n_frames,
-                                .n_axes     = API_TASK_AXES,
+                                .n_axes     = API_FRAME_AXES,
                                 .support    = 4,
                                 .n_contacts = API_FEET,
                                 .n_held     = API_FEET};

@@ -1,5 +1,5 @@
 /* document.h - a model document (API §6) after reading: checked, its figures turned into the core's terms, its
- * canonical twin beside it. Internal to api/document*.c and model.c; lives only while a model is made. Everything in
+ * canonical twin beside it. Lives only while a model is made. Everything in
  * it belongs to the reader's arena but `canonical`, which the owner of the document releases. */
 #pragma once
 #include "document_entry.h"

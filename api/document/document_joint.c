@@ -1,6 +1,5 @@
 /* document_joint.c - "joint" of a link: type, origin, axis, limits; what it shares with another. */
 #include "dynamics/dynamics.h"
-#include "api/model/coordinates.h"
 #include "document.h"
 #include <math.h>
 #include <string.h>

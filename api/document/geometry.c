@@ -106,3 +106,15 @@ double api_length(const double v[3])
     double x = v[0] / scale, y = v[1] / scale, z = v[2] / scale;
     return scale * sqrt(x * x + y * y + z * z);
 }
+
+bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm)
+{
+    double *x = quaternion, *y = x + stride, *z = y + stride, *w = z + stride;
+    *norm = sqrt(*x * *x + *y * *y + *z * *z + *w * *w);
+    if (!(fabs(*norm - 1) <= API_QUATERNION_TOLERANCE)) return false;
+    *x /= *norm;
+    *y /= *norm;
+    *z /= *norm;
+    *w /= *norm;
+    return true;
+}

@@ -1,5 +1,5 @@
-/* geometry.h - vectors of three, and poses from the forms in which documents give them. X_ab is the pose of frame b in
- * frame a; figures are used as they are: nothing is snapped to a nearby zero or right angle. */
+/* geometry.h - vectors of three, rotations, and poses from the forms in which documents give them. X_ab is the pose of
+ * frame b in frame a; figures are used as they are: nothing is snapped to a nearby zero or right angle. */
 #pragma once
 #include "dynamics/model.h"
 
@@ -16,6 +16,12 @@ dyn_pose api_pose_inverse(const dyn_pose *X_ab);                       /* X_ba *
 double api_rotation_error(const double R[3][3]);
 /* The rotation next to R, which must be within 1e-3 of one. */
 void api_rotation_mend(double R[3][3]);
+
+#define API_QUATERNION_TOLERANCE 1e-6 /* of its length */
+
+/* A quaternion x y z w, entries `stride` apart, that is of unit length within the tolerance becomes so to rounding;
+ * *norm is what it was. False: it is not, and stays. */
+bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm);
 
 /* Length of a vector; neither overflows nor underflows on the way. */
 double api_length(const double v[3]);

@@ -2,11 +2,11 @@
 #include "frame_fields.h"
 #include <string.h>
 
-static const char *const axis_names[API_TASK_AXES] = {"x", "y", "z", "rx", "ry", "rz"};
+static const char *const axis_names[API_FRAME_AXES] = {"x", "y", "z", "rx", "ry", "rz"};
 
 static int axis_named(const char *name)
 {
-    for (int axis = 0; axis < API_TASK_AXES; axis++)
+    for (int axis = 0; axis < API_FRAME_AXES; axis++)
         if (strcmp(axis_names[axis], name) == 0) return axis;
     return -1;
 }
@@ -24,11 +24,11 @@ static bool read_axis(const api_evaluation *e, const api_node *value, const api_
     return true;
 }
 
-bool api_read_axes(const api_evaluation *e, const api_node *list, const api_place *at, int axis[API_TASK_AXES],
+bool api_read_axes(const api_evaluation *e, const api_node *list, const api_place *at, int axis[API_FRAME_AXES],
                    size_t *n)
 {
     *n = 0;
-    for (int i = 0; !list && i < API_TASK_AXES; i++)
+    for (int i = 0; !list && i < API_FRAME_AXES; i++)
         axis[(*n)++] = i;
     if (!list) return true;
     if (!api_node_is(list, API_ARRAY) || api_node_size(list) == 0)

@@ -1,7 +1,8 @@
 /* state.c - q, qd, qdd, qddd, tau and the order of their entries. */
+#include "api/document/geometry.h"
 #include "api/model/coordinates.h"
-#include "api/operations/free_coordinates.h"
 #include "api/model/loops.h"
+#include "free_coordinates.h"
 #include <math.h>
 #include <string.h>
 

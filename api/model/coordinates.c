@@ -4,18 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm)
-{
-    double *x = quaternion, *y = x + stride, *z = y + stride, *w = z + stride;
-    *norm = sqrt(*x * *x + *y * *y + *z * *z + *w * *w);
-    if (!(fabs(*norm - 1) <= API_QUATERNION_TOLERANCE)) return false;
-    *x /= *norm;
-    *y /= *norm;
-    *z /= *norm;
-    *w /= *norm;
-    return true;
-}
-
 /* The quaternion r turns by w: r <- r (w/|w| sin |w|/2, cos |w|/2). */
 static void turn(double *r, size_t stride, const double w[3])
 {

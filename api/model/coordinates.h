@@ -3,11 +3,6 @@
 #pragma once
 #include "dynamics/model.h"
 
-#define API_QUATERNION_TOLERANCE 1e-6 /* of its length */
-
-/* A quaternion x y z w that is of unit length within the tolerance becomes so to rounding; *norm is what it was. */
-bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm);
-
 /* Where the quaternion of a body's joint begins among the joint's coordinates; -1: it has none. */
 static inline int api_quaternion_of(const dyn_body *body)
 {

@@ -1,4 +1,4 @@
-/* model.c - see model.h. A document is read (document.c), its tree handed to the core, and the names around the
+/* model.c - see model.h. A document is read (document.h), its tree handed to the core, and the names around the
  * core's numbers are copied into the model's own arena. */
 #include "base_parameters.h"
 #include "model.h"

@@ -1,6 +1,6 @@
 /* model.h - a model as clients know it: names around the core's numbers.
  *
- * Made from a document (document.c, later urdf.c), then immutable and shared by reference counting:
+ * Made from a document (document.h), then immutable and shared by reference counting:
  * api_model_share adds a reference, api_model_release takes one back and frees the model with the last. */
 #pragma once
 #include "dynamics/dynamics.h"

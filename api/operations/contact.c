@@ -179,13 +179,13 @@ void api_contact_wrenches(const api_contact_block *b, const double *along, size_
     const api_task *t    = &b->task;
     const api_held *held = b->contact->held;
     size_t          W = b->W, a = 0;
-    for (size_t i = 0; i < b->contact->n * API_TASK_AXES; i++)
+    for (size_t i = 0; i < b->contact->n * API_FRAME_AXES; i++)
         wrenches[i * W + lane] = 0;
     for (size_t i = 0; i < b->contact->n; i++)
         for (size_t j = 0; j < held[i].n; j++, a++) {
             double sum = 0;
             for (size_t c = 0; c < t->k; c++)
                 sum -= t->Lambda[a + t->k * c] * along[c];
-            wrenches[(i * API_TASK_AXES + (size_t)held[i].axis[j]) * W + lane] = sum;
+            wrenches[(i * API_FRAME_AXES + (size_t)held[i].axis[j]) * W + lane] = sum;
         }
 }

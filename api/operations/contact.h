@@ -15,6 +15,7 @@
 #pragma once
 #include "api/evaluation/fields.h"
 #include "api/evaluation/operation.h"
+#include "task_inertia.h"
 
 enum { API_MOST_HELD = 32 };
 
@@ -22,7 +23,7 @@ typedef struct api_held {
     dyn_frame frame;
     bool      frame_axes;
     size_t    n; /* axes */
-    int       axis[API_TASK_AXES];
+    int       axis[API_FRAME_AXES];
 } api_held;
 
 typedef struct api_contact {

@@ -46,7 +46,7 @@ static size_t spare(const api_model *model, const api_asked *asked)
     size_t             entries = 1 + (asked->result[QDD] ? 0 : model->nv);
     const api_contact *contact = asked->contact;
     if (!contact) return entries;
-    return entries + API_TASK_AXES * contact->n + SITE_VALUES * (asked->n_wrenches + contact->n) +
+    return entries + API_FRAME_AXES * contact->n + SITE_VALUES * (asked->n_wrenches + contact->n) +
            api_contact_room(model->nv, contact);
 }
 
@@ -92,15 +92,15 @@ static void gather_wrenches(const api_evaluation *e, const api_asked *asked, con
     if (wrenches) memcpy(to, wrenches, given * sizeof *to);
     for (size_t i = 0; i < asked->contact->n; i++) {
         double *site = to + given + i * SITE_VALUES * W;
-        memcpy(site, contacts + i * API_TASK_AXES * W, API_TASK_AXES * W * sizeof *site);
-        memset(site + API_TASK_AXES * W, 0, 3 * W * sizeof *site);
+        memcpy(site, contacts + i * API_FRAME_AXES * W, API_FRAME_AXES * W * sizeof *site);
+        memset(site + API_FRAME_AXES * W, 0, 3 * W * sizeof *site);
     }
 }
 
 /* API_NO_PROBLEM when it could be done. */
 static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
 {
-    double along[API_MOST_HELD * API_TASK_AXES];
+    double along[API_MOST_HELD * API_FRAME_AXES];
     if (!api_contact_solve(b, lane)) return API_RESULT_NOT_FINITE;
     if (!api_contact_agrees(b, qd, lane, ROUNDING)) return API_CONTRADICTORY_CONTACTS;
     for (size_t a = 0; a < b->task.k; a++)
@@ -119,7 +119,7 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
     double            *contacts = api_result_block(e, asked, CONTACT_WRENCHES, block), *wrenches;
     if (!contacts) {
         contacts = next;
-        next += API_TASK_AXES * contact->n * W;
+        next += API_FRAME_AXES * contact->n * W;
     }
     wrenches = next;
     next += SITE_VALUES * (e->scene.n_wrenches + contact->n) * W;
@@ -130,7 +130,7 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
                                  .q         = api_state_block(e, API_Q, block),
                                  .qd        = api_state_block(e, API_QD, block)};
     api_contact_fill(&b, &states);
-    memset(contacts, 0, API_TASK_AXES * contact->n * W * sizeof *contacts);
+    memset(contacts, 0, API_FRAME_AXES * contact->n * W * sizeof *contacts);
     for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
         api_code code = hold_state(&b, states.qd, lane, contacts, qdd);
         if (code != API_NO_PROBLEM) return api_contact_fail(e, code, block * W + lane);

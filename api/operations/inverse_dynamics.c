@@ -1,7 +1,7 @@
 /* inverse_dynamics.c - tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the joints. With
  * free coordinates, forward dynamics finds the qdd of these first, the others being driven. */
 #include "api/evaluation/closing.h"
-#include "free_coordinates.h"
+#include "api/evaluation/free_coordinates.h"
 #include "api/evaluation/operation.h"
 #include <string.h>
 

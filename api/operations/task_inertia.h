@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { API_TASK_AXES = 6 }; /* directions of one frame */
-
 /* Matrices are in columns, as LAPACK has them. The arrays are the caller's, api_task_room numbers together. */
 typedef struct api_task {
     size_t  nv, k;

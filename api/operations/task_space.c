@@ -7,6 +7,7 @@
  * state has the same bits alone and in a batch. */
 #include "api/evaluation/frame_fields.h"
 #include "api/evaluation/operation.h"
+#include "task_inertia.h"
 #include <string.h>
 
 enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CONDITION };

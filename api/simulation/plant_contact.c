@@ -73,7 +73,7 @@ api_plant_contact *api_plant_contact_open(api_evaluation *e, const api_plant *p,
     double *position = take(e, p, api_contact_room(nv, &c->places), &room);
     c->began         = take(e, p, 7 * contact->n, &room);
     c->now           = take(e, p, 7 * contact->n, &room);
-    c->wrenches      = take(e, p, API_TASK_AXES * contact->n, &room);
+    c->wrenches      = take(e, p, API_FRAME_AXES * contact->n, &room);
     c->q             = take(e, p, nq, &room);
     c->qd            = take(e, p, nv, &room);
     c->step          = take(e, p, nv, &room);
@@ -137,7 +137,7 @@ void api_plant_contact_rate(api_plant *p, double t, const double *qd, double *qd
     api_contact_block *b = &c->velocity;
     fill(p, b, p->q, qd);
     for (size_t l = 0; l < live(p); l++) {
-        double along[API_MOST_HELD * API_TASK_AXES];
+        double along[API_MOST_HELD * API_FRAME_AXES];
         if (!api_contact_solve(b, l)) continue; /* its figures show it */
         if (!api_contact_agrees(b, qd, l, UNSETTLED)) tell(p, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
         for (size_t a = 0; a < b->task.k; a++)
@@ -147,7 +147,7 @@ void api_plant_contact_rate(api_plant *p, double t, const double *qd, double *qd
         api_contact_correct(b, along, l, qdd);
     }
     repeat(p, live(p), b->nv, qdd);
-    repeat(p, live(p), API_TASK_AXES * c->places.n, c->wrenches);
+    repeat(p, live(p), API_FRAME_AXES * c->places.n, c->wrenches);
 }
 
 /* --- between steps ---------------------------------------------------------------------------------------------- */
@@ -169,7 +169,7 @@ static void find_gaps(const api_plant *p, size_t l, double *gaps)
     const api_plant_contact *c = p->contact;
     size_t                   W = p->W, n = c->places.n, row = 0;
     for (size_t i = 0; i < n; i++) {
-        double gap[API_TASK_AXES];
+        double gap[API_FRAME_AXES];
         for (size_t k = 0; k < 3; k++)
             gap[k] = c->now[(3 * i + k) * W + l] - c->began[(3 * i + k) * W + l];
         size_t turn = (3 * n + 4 * i) * W + l;
@@ -198,7 +198,7 @@ static void put_back_positions(api_plant *p, size_t lanes)
         fill(p, b, c->q, NULL);
         memset(c->step, 0, b->nv * p->W * sizeof *c->step);
         for (size_t l = 0; l < lanes; l++) {
-            double gaps[API_MOST_HELD * API_TASK_AXES];
+            double gaps[API_MOST_HELD * API_FRAME_AXES];
             if (!api_contact_solve(b, l)) continue;
             find_gaps(p, l, gaps);
             api_contact_correct(b, gaps, l, c->step);
@@ -214,7 +214,7 @@ static void put_back_velocities(api_plant *p, size_t lanes)
     api_contact_block *b = &c->velocity;
     fill(p, b, c->q, NULL);
     for (size_t l = 0; l < lanes; l++) {
-        double along[API_MOST_HELD * API_TASK_AXES] = {0};
+        double along[API_MOST_HELD * API_FRAME_AXES] = {0};
         if (!api_contact_solve(b, l)) continue;
         api_contact_along(b, c->qd, l, along);
         api_contact_correct(b, along, l, c->qd);
@@ -248,9 +248,9 @@ void api_plant_contact_settle(api_plant *p, double *y, size_t stride, size_t lan
 /* Of one simulation: whether what is held rests, but for rounding. */
 static bool rests(const api_plant *p, size_t l)
 {
-    const api_contact_block *b                                    = &p->contact->velocity;
-    const double            *qd                                   = p->y + p->e->model->nq * p->W;
-    double                   along[API_MOST_HELD * API_TASK_AXES] = {0};
+    const api_contact_block *b                                     = &p->contact->velocity;
+    const double            *qd                                    = p->y + p->e->model->nq * p->W;
+    double                   along[API_MOST_HELD * API_FRAME_AXES] = {0};
     api_contact_along(b, qd, l, along);
     for (size_t a = 0; a < b->task.k; a++) {
         double size = 0;

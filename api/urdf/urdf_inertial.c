@@ -1,6 +1,6 @@
 /* urdf_inertial.c - `inertial` of a link: mass, centre of mass, and the tensor in its own axes. */
-#include "geometry.h"
-#include "inertia.h"
+#include "api/document/geometry.h"
+#include "api/document/inertia.h"
 #include "urdf_reader.h"
 
 /* In the order xx xy xz yy yz zz. */

@@ -1,5 +1,5 @@
 /* urdf_joint.c - a joint's figures: origin, axis, limit, dynamics, mimic. */
-#include "geometry.h"
+#include "api/document/geometry.h"
 #include "urdf_reader.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* xml.h - libxml2, with the product's rules around it: a text is well-formed UTF-8 and one element tree. No document
  * type declaration, hence no entities but the five that XML has; nothing is ever loaded from elsewhere; depth is
- * bounded. Only api/xml*.c and api/urdf*.c know libxml2. */
+ * bounded. Nothing outside of this room knows libxml2. */
 #pragma once
 #include "api/problem.h"
 #include <libxml/tree.h>

@@ -1,7 +1,7 @@
 /* free_coordinates.h - "free": coordinates that move as forces make them, while the motion of all others is given: the
  * base of a robot that stands on nothing, joints without a motor. */
 #pragma once
-#include "api/evaluation/batch.h"
+#include "batch.h"
 
 /* Reads "free", an array of velocity names or "base", into asked->driven; without it that stays NULL. */
 bool api_read_free(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up);

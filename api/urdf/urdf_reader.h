@@ -1,6 +1,6 @@
 /* urdf_reader.h - reading the elements of a URDF file, and what urdf*.c share. Lives while a file is read. */
 #pragma once
-#include "document_entry.h"
+#include "api/document/document_entry.h"
 #include "urdf.h"
 #include "xml.h"
 
