@@ -1,6 +1,7 @@
 /* integrate_adaptive.c - steps that keep a tolerance, with ARKODE: see integrate.h. */
 #include "integrate.h"
 #include "plant_stick.h"
+#include "stick_changes.h"
 #include <arkode/arkode_arkstep.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
@@ -240,7 +241,7 @@ static bool go_on(api_adaptive *a, double t, double to)
 static bool change(api_adaptive *a, double t, double to)
 {
     api_plant *p = a->plant;
-    if (++a->changes > MOST_CHANGES || ARKStepGetRootInfo(a->arkode, api_stick_roots(p)) != ARK_SUCCESS) return false;
+    if (++a->changes > MOST_CHANGES || ARKStepGetRootInfo(a->arkode, p->stick->roots) != ARK_SUCCESS) return false;
     api_stick_change(p, t);
     return go_on(a, t, to);
 }

@@ -188,7 +188,6 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
     if (p->contact) api_plant_contact_begin(p);
     api_plant_settle(p, 0, p->y, W, W);
     start_control(p);
-    if (p->stick) api_stick_begin(p);
 }
 
 /* --- work ------------------------------------------------------------------------------------------------------- */

@@ -53,7 +53,7 @@ typedef struct api_plant {
 /* Memory of the request's; false with a problem. */
 bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *plant);
 
-/* Begins `rows` simulations from row `first` on. */
+/* Begins `rows` simulations from row `first` on; what sticks is not decided yet (stick_changes.h). */
 void api_plant_start(api_plant *p, size_t first, size_t rows);
 
 /* y' at time t. Leaves the torques, and a controller's errors, in the plant, and faults where it is none. */

@@ -3,22 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* One coordinate. */
-typedef struct stick {
-    size_t v;
-    double with, against; /* N m or N: friction against motion to the positive side, and to the negative */
-    int    side;          /* 1, -1: slides; 0: sticks */
-} stick;
-
-struct api_stick {
-    size_t  n;
-    stick  *joint;   /* [n] */
-    int    *roots;   /* [n] */
-    bool   *driven;  /* [nv]: which stick */
-    double *efforts; /* lanes: nv */
-    double *balance; /* lanes: nv */
-};
-
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
 /* Adds the friction of a body to its coordinate's. */
@@ -27,7 +11,7 @@ static void add(api_stick *s, const dyn_body *b)
     size_t k = 0;
     while (k < s->n && s->joint[k].v != (size_t)b->v)
         k++;
-    if (k == s->n) s->joint[s->n++] = (stick){.v = (size_t)b->v};
+    if (k == s->n) s->joint[s->n++] = (api_stick_joint){.v = (size_t)b->v};
     double along = fabs(b->ratio) * b->friction.positive, back = fabs(b->ratio) * b->friction.negative;
     s->joint[k].with += b->ratio > 0 ? along : back;
     s->joint[k].against += b->ratio > 0 ? back : along;
@@ -66,7 +50,7 @@ bool api_stick_open(api_evaluation *e, api_plant *p)
 /* --- forces ----------------------------------------------------------------------------------------------------- */
 
 /* The kernels' friction has the sign of q', and none at rest. */
-static double given(const stick *j, double rate)
+static double given(const api_stick_joint *j, double rate)
 {
     return rate > 0 ? j->with : rate < 0 ? -j->against : 0;
 }
@@ -76,8 +60,8 @@ void api_stick_take_sides(const api_plant *p, const double *qd, double *friction
     const api_stick *s = p->stick;
     size_t           W = p->W;
     for (size_t k = 0; k < s->n; k++) {
-        const stick *j      = &s->joint[k];
-        double       wanted = j->side > 0 ? j->with : j->side < 0 ? -j->against : 0;
+        const api_stick_joint *j      = &s->joint[k];
+        double                 wanted = j->side > 0 ? j->with : j->side < 0 ? -j->against : 0;
         for (size_t l = 0; l < W; l++)
             friction[j->v * W + l] += wanted - given(j, qd[j->v * W + l]);
     }
@@ -94,7 +78,7 @@ const double *api_stick_efforts(const api_plant *p, const double *qd)
     return s->efforts;
 }
 
-static bool any_sticks(const api_stick *s)
+bool api_stick_any(const api_stick *s)
 {
     for (size_t k = 0; k < s->n; k++)
         if (s->joint[k].side == 0) return true;
@@ -107,12 +91,12 @@ void api_stick_rate(api_plant *p, const double *qd, const double *qdd, double *l
     size_t               W  = p->W;
     dyn_inverse_dynamics io = {.q = p->q, .qd = qd, .qdd = qdd, .wrenches = p->wrenches, .tau = s->balance};
     memset(load, 0, s->n * W * sizeof *load);
-    if (!any_sticks(s)) return;
+    if (!api_stick_any(s)) return;
     p->kernels->inverse_dynamics(&p->e->scene, p->workspace, &io, 1);
     for (size_t i = 0; i < p->e->model->nv * W; i++)
         s->balance[i] = p->tau[i] - s->balance[i];
     for (size_t k = 0; k < s->n; k++) {
-        const stick *j = &s->joint[k];
+        const api_stick_joint *j = &s->joint[k];
         for (size_t l = 0; l < W && j->side == 0; l++) {
             double *needed = &s->balance[j->v * W + l];
             *needed += given(j, qd[j->v * W + l]); /* where a Jacobian is found, q' is not quite 0 */
@@ -121,98 +105,7 @@ void api_stick_rate(api_plant *p, const double *qd, const double *qdd, double *l
     }
 }
 
-/* What friction has to give to those that stick, into the balance. */
-static void weigh(api_plant *p, double t, const double *y)
-{
-    api_plant_rate(p, t, y, p->slope[0]);
-}
-
-static double needed(const api_plant *p, const stick *j)
-{
-    return p->stick->balance[j->v * p->W];
-}
-
-/* How far friction is from its limit; less than 0: it is beyond. */
-static double left(const api_plant *p, const stick *j)
-{
-    return fmin(j->with - needed(p, j), j->against + needed(p, j));
-}
-
-/* --- changes ---------------------------------------------------------------------------------------------------- */
-
-static void set(api_plant *p, stick *j, int side)
-{
-    j->side                = side;
-    p->stick->driven[j->v] = side == 0;
-}
-
-static void let_go(api_plant *p, stick *j)
-{
-    set(p, j, needed(p, j) > 0 ? 1 : -1);
-}
-
-void api_stick_review(api_plant *p, double t)
-{
-    api_stick *s = p->stick;
-    for (size_t turn = 0; turn < s->n; turn++) {
-        stick *worst = NULL;
-        weigh(p, t, p->y);
-        for (size_t k = 0; k < s->n; k++) {
-            stick *j = &s->joint[k];
-            if (j->side == 0 && left(p, j) < 0 && (!worst || left(p, j) < left(p, worst))) worst = j;
-        }
-        if (!worst) return;
-        let_go(p, worst);
-    }
-}
-
-void api_stick_begin(api_plant *p)
-{
-    const double *qd = p->y + p->e->model->nq * p->W;
-    for (size_t k = 0; k < p->stick->n; k++) {
-        stick *j    = &p->stick->joint[k];
-        double rate = qd[j->v * p->W];
-        set(p, j, rate > 0 ? 1 : rate < 0 ? -1 : 0);
-    }
-    api_stick_review(p, 0);
-}
-
 size_t api_stick_count(const api_plant *p)
 {
     return p->stick ? p->stick->n : 0;
-}
-
-int *api_stick_roots(const api_plant *p)
-{
-    return p->stick->roots;
-}
-
-void api_stick_margins(api_plant *p, double t, const double *y, double *margins)
-{
-    const api_stick *s = p->stick;
-    if (any_sticks(s)) weigh(p, t, y);
-    for (size_t k = 0; k < s->n; k++) {
-        const stick *j = &s->joint[k];
-        margins[k]     = j->side == 0 ? left(p, j) : y[(p->e->model->nq + j->v) * p->W];
-    }
-}
-
-/* Who slid comes to rest; who stuck is let go, whatever rounding says of its limit. */
-void api_stick_change(api_plant *p, double t)
-{
-    api_stick *s  = p->stick;
-    size_t     nq = p->e->model->nq;
-    weigh(p, t, p->y);
-    for (size_t k = 0; k < s->n; k++) {
-        stick *j = &s->joint[k];
-        if (s->roots[k] == 0) continue;
-        if (j->side == 0) {
-            let_go(p, j);
-            continue;
-        }
-        set(p, j, 0);
-        for (size_t l = 0; l < p->W; l++)
-            p->y[(nq + j->v) * p->W + l] = 0;
-    }
-    api_stick_review(p, t);
 }

@@ -7,9 +7,26 @@
  *     needed = tau - inverse dynamics(q, q', q'')   in   [-against, with],
  *
  * until it would have to give more; then it slides to the side that it is pushed to. ARKODE finds both instants. What
- * sticks is decided one by one: of those that friction cannot hold, the one it is furthest from holding is let go. */
+ * sticks is decided one by one: of those that friction cannot hold, the one it is furthest from holding is let go
+ * (stick_changes.h). Here is what friction does while it is decided. */
 #pragma once
 #include "plant.h"
+
+/* One coordinate. */
+typedef struct api_stick_joint {
+    size_t v;
+    double with, against; /* N m or N: friction against motion to the positive side, and to the negative */
+    int    side;          /* 1, -1: slides; 0: sticks */
+} api_stick_joint;
+
+struct api_stick {
+    size_t           n;
+    api_stick_joint *joint;   /* [n] */
+    int             *roots;   /* [n] the integrator's: whose margin has become zero */
+    bool            *driven;  /* [nv]: which stick */
+    double          *efforts; /* lanes: nv */
+    double          *balance; /* lanes: nv: what friction has to give to those that stick */
+};
 
 /* Whether a joint's friction is sharp, so that it can stick. */
 static inline bool api_stick_can(const dyn_body *b)
@@ -20,10 +37,6 @@ static inline bool api_stick_can(const dyn_body *b)
 /* Memory of the request's, into p->stick, which stays NULL when no joint can stick. False with a problem. */
 bool api_stick_open(api_evaluation *e, api_plant *p);
 
-/* Which of them stick where the plant stands, at p->y, when it begins; and when what acts may have jumped. */
-void api_stick_begin(api_plant *p);
-void api_stick_review(api_plant *p, double t);
-
 /* The kernels' friction, in lanes, becomes that of the sides; p->tau, changed so that with the kernels' the same comes
  * out. */
 void          api_stick_take_sides(const api_plant *p, const double *qd, double *friction);
@@ -33,10 +46,5 @@ const double *api_stick_efforts(const api_plant *p, const double *qd);
  * so that steps are short enough to see it come to the limit, though nothing moves. */
 void api_stick_rate(api_plant *p, const double *qd, const double *qdd, double *load);
 
-/* How many can stick; what they are from changing, at y in lanes: each changes where its number becomes zero. */
-size_t api_stick_count(const api_plant *p);
-void   api_stick_margins(api_plant *p, double t, const double *y, double *margins);
-
-/* Where some have, at p->y, which has their q' zero afterwards. */
-int *api_stick_roots(const api_plant *p);
-void api_stick_change(api_plant *p, double t);
+size_t api_stick_count(const api_plant *p);   /* that can stick */
+bool   api_stick_any(const api_stick *stick); /* sticks now */

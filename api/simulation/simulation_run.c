@@ -1,8 +1,9 @@
 /* simulation_run.c - all simulations of a request: see simulation.h. */
+#include "api/evaluation/parts.h"
 #include "api/model/coordinates.h"
 #include "integrate.h"
-#include "api/evaluation/parts.h"
 #include "plant_contact.h"
+#include "stick_changes.h"
 
 typedef struct run {
     const api_evaluation *e;
@@ -103,6 +104,7 @@ static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
     api_adaptive *adaptive = NULL;
     size_t        width = side_by_side(r->e, r->s), first = part * width, left = r->e->rows - first;
     api_plant_start(p, first, left < width ? left : width);
+    if (p->stick) api_stick_begin(p);
     if (p->fault[0].kind != API_SOUND) return api_plant_sound(p, problem);
     if (r->s->tolerance > 0 && !(adaptive = api_adaptive_open(p, problem))) return false;
     bool done = integrate(p, adaptive, problem);
