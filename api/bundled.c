@@ -1,6 +1,5 @@
 /* bundled.c - loading a folder of model documents at start. */
 #include "call.h"
-#include "api/wire/json.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -31,9 +30,7 @@ static api_model *read_model(const api *a, const char *path, const char *name, a
     size_t length = 0;
     char  *text   = read_file(path, a->limits.body, &length, problem);
     if (!text) return NULL;
-    json_t    *document = api_json_parse(text, length, a->limits.nesting, problem);
-    api_model *model    = document ? api_model_from_document(document, name, a->limits.links, problem) : NULL;
-    json_decref(document);
+    api_model *model = api_model_from_text(text, length, name, a->limits.nesting, a->limits.links, problem);
     free(text);
     return model;
 }

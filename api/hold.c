@@ -1,28 +1,19 @@
 /* hold.c - a robot from a file, for whoever has a file and no connection: what kind it is shows from its first byte. */
 #include "call.h"
-#include "api/wire/json.h"
 #include <string.h>
-
-static api_model *read_document(const api *a, const char *name, const char *text, size_t length, const char *query,
-                                api_problem *problem)
-{
-    if (query && *query) {
-        api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "a document says itself what its base and mimics are");
-        return NULL;
-    }
-    json_t    *document = api_json_parse(text, length, a->limits.nesting, problem);
-    api_model *model    = document ? api_model_from_document(document, name, a->limits.links, problem) : NULL;
-    json_decref(document);
-    return model;
-}
 
 static api_model *read_model(const api *a, const char *name, const char *text, size_t length, const char *query,
                              api_problem *problem)
 {
-    api_urdf_options options;
-    if (!api_urdf_likely(text, length)) return read_document(a, name, text, length, query, problem);
+    const api_limits *limits = &a->limits;
+    api_urdf_options  options;
+    if (!api_urdf_likely(text, length)) {
+        if (!query || !*query) return api_model_from_text(text, length, name, limits->nesting, limits->links, problem);
+        api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "a document says itself what its base and mimics are");
+        return NULL;
+    }
     if (!api_urdf_options_read(query, &options, problem)) return NULL;
-    return api_model_from_urdf(text, length, name, &options, a->limits.nesting, a->limits.links, problem);
+    return api_model_from_urdf(text, length, name, &options, limits->nesting, limits->links, problem);
 }
 
 static const char *text_of(const json_t *entry, const char *member)

@@ -231,30 +231,17 @@ bool api_get_document(api_call *call, const api_input *input, api_problem *probl
     return api_reply_emitted(call, 200, &e, problem);
 }
 
-static api_model *read_document(const api_call *call, const api_input *input, api_problem *problem)
-{
-    const api_limits *limits   = &call->api->limits;
-    json_t           *document = api_json_parse(input->body, input->length, limits->nesting, problem);
-    api_model        *model    = NULL;
-    if (document) model = api_model_from_document(document, call->route.capture[0], limits->links, problem);
-    json_decref(document);
-    return model;
-}
-
-static api_model *read_urdf(const api_call *call, const api_input *input, api_problem *problem)
-{
-    const api_limits *limits = &call->api->limits;
-    return api_model_from_urdf(input->body, input->length, call->route.capture[0], &call->urdf, limits->nesting,
-                               limits->links, problem);
-}
-
-/* Reads and checks the document; the memory of its tree is claimed only while it is there. */
+/* Reads and checks what was put; the memory of its tree is claimed only while it is there. */
 static api_model *read_model(api_call *call, const api_input *input, api_problem *problem)
 {
-    size_t tree =
-        call->is_urdf ? api_urdf_weight(input->body, input->length) : api_json_weight(input->body, input->length);
+    const api_limits *limits = &call->api->limits;
+    const char       *text = input->body, *name = call->route.capture[0];
+    size_t            length = input->length;
+    size_t            tree   = call->is_urdf ? api_urdf_weight(text, length) : api_json_weight(text, length);
     if (!api_claim(call, tree, problem)) return NULL;
-    api_model *model = call->is_urdf ? read_urdf(call, input, problem) : read_document(call, input, problem);
+    api_model *model =
+        call->is_urdf ? api_model_from_urdf(text, length, name, &call->urdf, limits->nesting, limits->links, problem)
+                      : api_model_from_text(text, length, name, limits->nesting, limits->links, problem);
     api_unclaim(call, tree);
     return model;
 }

@@ -139,6 +139,19 @@ static int read_quality(span s)
     return quality <= 1000 ? quality : -1;
 }
 
+/* The parameters of a list's item, to its end: its q, 1 if it has none; -1 when it is no item. */
+static int take_quality(cursor *c)
+{
+    span name, value;
+    int  quality = 1000;
+    while (take_parameter(c, &name, &value))
+        if (span_is(name, "q")) quality = read_quality(value);
+    skip_blank(c);
+    bool ends = *c->p == ',' || *c->p == '\0';
+    c->p += strcspn(c->p, ",");
+    return ends ? quality : -1;
+}
+
 /* The most specific range that covers a type decides: exact before type/ * before * / *. */
 typedef struct preference {
     int specificity, quality;
@@ -153,14 +166,9 @@ static void prefer(preference *have, int specificity, int quality)
 /* One media range with its parameters; parameters other than q do not narrow our types, which have none. */
 static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
 {
-    span type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0}, name, value;
-    int  quality = 1000;
-    while (take_parameter(c, &name, &value))
-        if (span_is(name, "q")) quality = read_quality(value);
-    skip_blank(c);
-    bool ends = *c->p == ',' || *c->p == '\0';
-    c->p += strcspn(c->p, ",");
-    if (!ends || quality < 0) return; /* not a media range: as if it were not there */
+    span type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0};
+    int  quality = take_quality(c);
+    if (quality < 0) return; /* not a media range: as if it were not there */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
         if (media_named(type, subtype) == (api_media)m)
             prefer(&have[m], 3, quality);
@@ -196,14 +204,9 @@ api_media api_media_by_accept(const char *accept, api_media own)
 /* One "coding;q=..." or "*;q=...". */
 static void read_coding(cursor *c, preference have[API_CODING_COUNT])
 {
-    span coding  = take_token(c), name, value;
-    int  quality = 1000;
-    while (take_parameter(c, &name, &value))
-        if (span_is(name, "q")) quality = read_quality(value);
-    skip_blank(c);
-    bool ends = *c->p == ',' || *c->p == '\0';
-    c->p += strcspn(c->p, ",");
-    if (!ends || quality < 0) return;
+    span coding  = take_token(c);
+    int  quality = take_quality(c);
+    if (quality < 0) return;
     for (int i = 0; i < API_CODING_COUNT; i++) {
         if (span_is(coding, codings[i]) || (i == API_CODING_GZIP && span_is(coding, "x-gzip")))
             prefer(&have[i], 2, quality);

@@ -115,27 +115,12 @@ bool api_entry_report(const api_entry *entry, const char *key, const char *sever
 
 /* --- objects and lists ----------------------------------------------------------------------------------------- */
 
-static const char *kind_of(const json_t *value)
-{
-    switch (json_typeof(value)) {
-    case JSON_OBJECT: return "an object";
-    case JSON_ARRAY: return "an array";
-    case JSON_STRING: return "a string";
-    case JSON_INTEGER:
-    case JSON_REAL: return "a number";
-    case JSON_TRUE:
-    case JSON_FALSE: return "a truth value";
-    case JSON_NULL: return "null";
-    }
-    return "something else";
-}
-
 static bool check_fields(const api_entry *entry, const char *const *fields)
 {
     const char *key;
     json_t     *value;
     if (!json_is_object(entry->in))
-        return api_entry_fail(entry, NULL, API_WRONG_TYPE, "expected an object, given %s", kind_of(entry->in));
+        return api_entry_fail(entry, NULL, API_WRONG_TYPE, "expected an object, given %s", api_json_kind(entry->in));
     json_object_foreach ((json_t *)(uintptr_t)entry->in, key, value) { /* the macro's prototypes lack const */
         size_t i = 0;
         while (fields[i] && strcmp(fields[i], key) != 0)
@@ -208,7 +193,8 @@ bool api_entry_list(const api_entry *entry, const char *key, int need, size_t *c
     if (!find(entry, key, need, &list)) return false;
     if (!list) return true;
     if (!json_is_array(list))
-        return api_entry_fail(entry, key, API_WRONG_TYPE, "expected an array of objects, given %s", kind_of(list));
+        return api_entry_fail(entry, key, API_WRONG_TYPE, "expected an array of objects, given %s",
+                              api_json_kind(list));
     *count = json_array_size(list);
     if (*count == 0 && need != API_REQUIRED) return true;
     return api_entry_keep(entry, key, json_array());
@@ -228,7 +214,7 @@ static json_t *read_nest(const api_entry *entry, const char *key, const json_t *
 {
     if (done == rank) {
         if (!json_is_number(in)) {
-            fail_at(entry, key, rank, indices, API_WRONG_TYPE, "expected a number, given %s", kind_of(in));
+            fail_at(entry, key, rank, indices, API_WRONG_TYPE, "expected a number, given %s", api_json_kind(in));
             return NULL;
         }
         *(*v)++ = json_number_value(in);
@@ -236,7 +222,7 @@ static json_t *read_nest(const api_entry *entry, const char *key, const json_t *
     }
     if (!json_is_array(in)) {
         fail_at(entry, key, done, indices, API_WRONG_TYPE, "expected an array of %zu %s, given %s", shape[done],
-                done + 1 == rank ? "numbers" : "arrays", kind_of(in));
+                done + 1 == rank ? "numbers" : "arrays", api_json_kind(in));
         return NULL;
     }
     if (json_array_size(in) != shape[done]) {
@@ -297,7 +283,7 @@ bool api_entry_flag(const api_entry *entry, const char *key, bool *flag)
     const json_t *in = json_object_get(entry->in, key);
     if (!in) return true;
     if (!json_is_boolean(in))
-        return api_entry_fail(entry, key, API_WRONG_TYPE, "expected true or false, given %s", kind_of(in));
+        return api_entry_fail(entry, key, API_WRONG_TYPE, "expected true or false, given %s", api_json_kind(in));
     bool absent = *flag;
     *flag       = json_is_true(in);
     return *flag == absent || api_entry_keep(entry, key, json_boolean(*flag));
@@ -309,7 +295,7 @@ bool api_entry_text(const api_entry *entry, const char *key, int need, const cha
     if (!find(entry, key, need, &in)) return false;
     if (!in) return true;
     if (!json_is_string(in))
-        return api_entry_fail(entry, key, API_WRONG_TYPE, "expected a string, given %s", kind_of(in));
+        return api_entry_fail(entry, key, API_WRONG_TYPE, "expected a string, given %s", api_json_kind(in));
     if (json_string_length(in) > TEXT_MAX_BYTES)
         return api_entry_fail(entry, key, API_MODEL_TOO_LARGE, "a text has at most %d bytes, given %zu", TEXT_MAX_BYTES,
                               json_string_length(in));

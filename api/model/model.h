@@ -68,6 +68,10 @@ typedef struct api_model {
  * and reported. NULL and a problem with a pointer into the document. One reference, the caller's. */
 api_model *api_model_from_document(const json_t *document, const char *name, size_t max_links, api_problem *problem);
 
+/* The same from its text, JSON of at most that nesting; syntax errors have an offset. */
+api_model *api_model_from_text(const char *text, size_t length, const char *name, unsigned nesting, size_t max_links,
+                               api_problem *problem);
+
 api_model *api_model_share(api_model *model);
 void       api_model_release(api_model *model); /* NULL is fine */
 

@@ -26,7 +26,7 @@ typedef struct api_urdf_options {
 /* Reads "base=floating&mimic=coupled" (NULL: nothing); a problem for anything else. */
 bool api_urdf_options_read(const char *query, api_urdf_options *options, api_problem *problem);
 
-/* As api_model_from_document. Syntax errors have an offset; other problems name the line and the link or joint. */
+/* As api_model_from_text; other problems than those of syntax name the line and the link or joint. */
 api_model *api_model_from_urdf(const char *text, size_t length, const char *name, const api_urdf_options *options,
                                unsigned nesting, size_t max_links, api_problem *problem);
 

@@ -52,7 +52,7 @@ static void wrong_types_and_shapes(void **state)
         {WITH_AXIS(",'limits':{'velocity':[1]}"), "wrong-type", "/links/0/joint/limits/velocity", "expected a number"},
         {WITH_AXIS(",'friction':{'coulomb':[1,2]}"), "wrong-type", "/links/0/joint/friction/coulomb", "given an array"},
         {WITH_AXIS(",'friction':{'coulomb':{'positive':true}}"), "wrong-type",
-         "/links/0/joint/friction/coulomb/positive", "a truth value"},
+         "/links/0/joint/friction/coulomb/positive", "given true"},
         {WITH_AXIS(",'origin':{'matrix':[1,0,0,0]}"), "wrong-type", "/links/0/joint/origin/matrix/0",
          "array of 4 numbers"},
         {WITH_AXIS(",'origin':{'matrix':[[1,0,0,0]]}"), "wrong-shape", "/links/0/joint/origin/matrix", "given 1"},
