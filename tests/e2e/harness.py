@@ -22,7 +22,7 @@ from arrays import flatten, shape
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.path.abspath(os.environ.get("TORQUED_BIN", os.path.join(ROOT, "build", "torqued")))
-SANITIZED = "TORQUED_BIN" in os.environ
+SANITIZED = "TORQUED_BIN" in os.environ      # a build of its own, then, and slower
 MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()    # found beside build/ by itself
 PATIENCE = 60 if SANITIZED else 20      # s, for whatever should take well under a second
 # What a server stores here need not outlive it: in memory, where there is such a folder, a sync costs nothing.

@@ -27,7 +27,8 @@ class Offline(unittest.TestCase):
 
     def run_command(self, *arguments, given="", status=0):
         done = subprocess.run([BINARY, *arguments], input=given, capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "XDG_STATE_HOME": self.folder})
+                              env={**os.environ, "XDG_STATE_HOME": self.folder,
+                                   "TORQUED_MODELS": os.path.join(ROOT, "models")})
         self.assertEqual(done.returncode, status, done)
         return done.stdout if status == 0 or arguments[0] == "check" else done.stderr
 
