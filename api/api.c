@@ -131,8 +131,9 @@ api_call *api_begin(api *a, const api_request *request)
     api_problem problem;
     api_problem_clear(&problem);
     memset(call, 0, offsetof(api_call, text));
-    call->api     = a;
-    call->timeout = a->limits.timeout;
+    call->api          = a;
+    call->share.budget = &a->budget;
+    call->timeout      = a->limits.timeout;
     set_request_id(call, request->request_id);
     bool go_on = api_head_check(call, request, &problem);
     if (go_on && call->method != API_GET)
@@ -170,14 +171,14 @@ bool api_reserve(api_call *call, size_t bytes)
 {
     api_problem problem;
     api_problem_clear(&problem);
-    if (api_claim(call, bytes, &problem)) return true;
+    if (api_claim(&call->share, bytes, &problem)) return true;
     api_reply_problem(call, &problem);
     return false;
 }
 
 void api_release(api_call *call, size_t bytes)
 {
-    api_unclaim(call, bytes);
+    api_unclaim(&call->share, bytes);
 }
 
 void api_refuse(api_call *call, api_code code, const char *format, ...)
@@ -231,7 +232,7 @@ const char *api_call_route(const api_call *call)
 void api_end(api_call *call)
 {
     if (!call) return;
-    api_budget_release(&call->api->budget, call->reserved);
+    api_unclaim(&call->share, call->share.bytes);
     api_model_release(call->model);
     free(call->if_match);
     free(call->if_none_match);

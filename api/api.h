@@ -118,7 +118,7 @@ bool   api_wants_body(const api_call *call);
 bool   api_wants_run(const api_call *call);
 double api_timeout(const api_call *call); /* s from the end of the headers, within the limit */
 
-/* Claims memory of the common budget for this call; false: nothing claimed, and the reply stands (503).
+/* Claims memory of the common budget for this call; false: nothing claimed, and the reply stands (503, 413).
  * Given back by api_release, what is left by api_end. */
 bool api_reserve(api_call *call, size_t bytes);
 void api_release(api_call *call, size_t bytes);

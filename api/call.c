@@ -1,4 +1,4 @@
-/* call.c - a call's reply and its share of the memory budget. */
+/* call.c - a call's reply. */
 #include "call.h"
 #include "compress.h"
 #include "api/wire/emit.h"
@@ -89,13 +89,15 @@ bool api_reply_code(api_call *call, const api_watch *watch, api_problem *problem
     api_coding coding = api_reply_coding(call);
     size_t     length = call->reply.length;
     if (coding == API_CODING_NONE) return true;
-    size_t bound = api_compress_bound(coding, length), memory = api_compress_memory(coding, length);
-    if (!api_claim(call, bound + memory, problem)) return false;
+    size_t      bound = api_compress_bound(coding, length), memory = api_compress_memory(coding, length);
+    api_problem short_of;
+    api_problem_clear(&short_of);
+    if (!api_claim(&call->share, bound + memory, &short_of)) return true; /* nobody insists on it */
     api_buffer_init(&coded, bound);
     bool done = api_compress(coding, call->reply.body, length, watch, &coded, problem);
     if (done) done = api_reply_body(call, call->reply.status, call->reply.content_type, &coded, problem);
     api_buffer_free(&coded);
-    api_unclaim(call, memory);
+    api_unclaim(&call->share, memory);
     if (!done) return false;
     api_reply_header(call, "Content-Encoding", api_coding_name(coding));
     if (call->method != API_GET) api_reply_header(call, "Vary", "Accept, Accept-Encoding");
@@ -115,17 +117,4 @@ void api_reply_problem(api_call *call, const api_problem *problem)
     if (!api_reply_body(call, status, "application/problem+json", &body, &memory)) api_reply_empty(call, status);
     call->wants_body = call->wants_coding = false;
     if (status == 503) api_reply_header(call, "Retry-After", "1");
-}
-
-bool api_claim(api_call *call, size_t bytes, api_problem *problem)
-{
-    if (!api_budget_claim(&call->api->budget, bytes, problem)) return false;
-    call->reserved += bytes;
-    return true;
-}
-
-void api_unclaim(api_call *call, size_t bytes)
-{
-    api_budget_release(&call->api->budget, bytes);
-    call->reserved -= bytes;
 }

@@ -58,7 +58,7 @@ struct api_call {
     char                       *if_match, *if_none_match; /* the call's own copies */
     api_media                   content, media;           /* of the request's body and of the answer */
     double                      timeout;                  /* s */
-    size_t                      reserved;                 /* bytes of the common budget */
+    api_share                   share;                    /* of the budget for memory, until the call ends */
     double                      estimated;                /* s, uncorrected; 0: api_cost was not asked */
     int64_t                     helped;                   /* ns of work by a crew, beyond the time it took */
     bool                        wants_body;
@@ -92,16 +92,13 @@ void api_reply_empty(api_call *call, unsigned status);
 bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_problem *problem);
 
 /* The coding to put the reply in: the client's, of JSON that is long enough and has no entity tag, which would have to
- * be another for every coding. And doing it; a problem when memory is short or the watch says so. */
+ * be another for every coding. And doing it; a problem when the watch says so. It stays as it is where the budget has
+ * no room. */
 api_coding api_reply_coding(const api_call *call);
 bool       api_reply_code(api_call *call, const api_watch *watch, api_problem *problem);
 
 /* The body of RFC 9457, with Retry-After where it belongs. */
 void api_reply_problem(api_call *call, const api_problem *problem) __attribute__((cold));
-
-/* Claims from the common budget until the call ends, or until given back; a problem (503) when it does not fit. */
-bool api_claim(api_call *call, size_t bytes, api_problem *problem);
-void api_unclaim(api_call *call, size_t bytes);
 
 /* The handlers that the table of resources names, by file. */
 api_handler api_get_service;                                                 /* service.c */

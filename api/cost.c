@@ -62,7 +62,8 @@ static void measure_read(api_media media, const api_buffer *b, api_rates *rates)
     api_problem problem = {0};
     api_scratch scratch = {0};
     api_budget  budget  = {.limit = SIZE_MAX};
-    api_pool    pool    = {&budget, &scratch, &problem, 0, 0};
+    api_share   share   = {&budget, 0};
+    api_pool    pool    = {&share, &scratch, &problem, 0, 0};
     api_reading how     = {.pool = &pool, .nesting = 4};
     api_node    root;
     double      numbers[NUMBERS], start = now();

@@ -208,11 +208,11 @@ static bool emit_document(api_call *call, api_emit *e, api_problem *problem)
         return true;
     }
     size_t tree = api_json_weight(m->document, m->document_length);
-    if (!api_claim(call, tree, problem)) return false;
+    if (!api_claim(&call->share, tree, problem)) return false;
     json_t *document = api_json_parse(m->document, m->document_length, API_EMIT_DEPTH, problem);
     if (document) api_json_emit(e, document);
     json_decref(document);
-    api_unclaim(call, tree);
+    api_unclaim(&call->share, tree);
     return document != NULL;
 }
 
@@ -238,11 +238,11 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
     const char       *text = input->body, *name = call->route.capture[0];
     size_t            length = input->length;
     size_t            tree   = call->is_urdf ? api_urdf_weight(text, length) : api_json_weight(text, length);
-    if (!api_claim(call, tree, problem)) return NULL;
+    if (!api_claim(&call->share, tree, problem)) return NULL;
     api_model *model =
         call->is_urdf ? api_model_from_urdf(text, length, name, &call->urdf, limits->nesting, limits->links, problem)
                       : api_model_from_text(text, length, name, limits->nesting, limits->links, problem);
-    api_unclaim(call, tree);
+    api_unclaim(&call->share, tree);
     return model;
 }
 

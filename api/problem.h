@@ -48,6 +48,9 @@
       "The answer would be longer than limits.answer in GET /v1; it was not computed. `detail` says how many rows fit.") \
     X(TOO_MANY_STEPS, "too-many-steps", 413, "Too many steps", \
       "The simulation would need more steps than one may have. Take longer steps, or simulate a shorter time.") \
+    X(TOO_MUCH_MEMORY, "too-much-memory", 413, "Needs too much memory", \
+      "The request, as it is read, and its answer need more bytes than limits.memory in GET /v1, even with no other in flight. " \
+      "Split the batch.") \
     X(MODEL_TOO_LARGE, "model-too-large", 413, "Model too large", \
       "The model has more links or degrees of freedom than the limits in GET /v1.") \
     X(URI_TOO_LONG, "uri-too-long", 414, "URI too long", \

@@ -37,8 +37,9 @@ static const setting settings[] = {
     {"store", "DIR", TEXT, AT(store), 0, 0, NULL, NULL,
      "folder that keeps the models of clients ($STATE_DIRECTORY, else $XDG_STATE_HOME/torqued, else "
      "~/.local/state/torqued)"},
-    {"max-body", "BYTES", BYTES, AT(max_body), 1024, TB, "256M", NULL, "largest body of a request"},
-    {"max-answer", "BYTES", BYTES, AT(max_answer), 1024, TB, "256M", NULL, "largest body of an answer"},
+    {"max-body", "BYTES", BYTES, AT(max_body), 1024, TB, "256M", NULL, "largest body of a request, at most the memory"},
+    {"max-answer", "BYTES", BYTES, AT(max_answer), 1024, TB, "256M", NULL,
+     "largest body of an answer, at most the memory"},
     {"memory", "BYTES", BYTES, AT(memory), MB, TB, "2G", NULL,
      "for bodies, decoded requests and answers in flight, all together"},
     {"max-rows", "N", COUNT, AT(max_rows), 1, 1e9, "131072", NULL, "most states in one request"},
@@ -219,6 +220,13 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *at,
     return set_or_explain(config, s, name, argv[(*at)++], error, error_size);
 }
 
+/* What all may hold together one cannot exceed: it is refused as too large, not asked to come again. */
+static void clip_sizes(srv_config *config)
+{
+    if (config->max_body > config->memory) config->max_body = config->memory;
+    if (config->max_answer > config->memory) config->max_answer = config->memory;
+}
+
 /* What the table cannot say. */
 static bool check_addresses(const srv_config *config, char *error, size_t error_size)
 {
@@ -250,6 +258,7 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
         if (action != SRV_SERVE) return action;
         if (!read_flag(config, argc, argv, &at, error, error_size)) return SRV_MISUSE;
     }
+    clip_sizes(config);
     return check_addresses(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
 }
 

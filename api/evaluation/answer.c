@@ -244,7 +244,7 @@ bool api_answer_bound(api_evaluation *e, size_t *bytes)
 
 bool api_answer_open(api_evaluation *e, size_t bytes, bool apart)
 {
-    if (!api_claim(e->call, bytes, e->problem)) return false; /* stays claimed until the call ends */
+    if (!api_claim(&e->call->share, bytes, e->problem)) return false; /* stays claimed until the call ends */
     api_buffer_init(&e->body, bytes);
     if (!api_buffer_room(&e->body, bytes))
         return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for an answer of up to %zu bytes", bytes);

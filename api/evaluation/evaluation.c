@@ -241,7 +241,7 @@ static bool reply(api_evaluation *e, size_t bound)
     char *fitted = realloc(call->reply.body, call->reply.length + 1);
     if (!fitted) return true;
     call->reply.body = fitted;
-    api_unclaim(call, bound - call->reply.length);
+    api_unclaim(&call->share, bound - call->reply.length);
     return true;
 }
 

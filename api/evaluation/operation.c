@@ -69,7 +69,7 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
 
 bool api_post_operation(api_call *call, const api_input *input, api_problem *problem)
 {
-    api_pool       pool = {&call->api->budget, &input->worker->scratch, problem, 0, 0};
+    api_pool       pool = {&call->share, &input->worker->scratch, problem, 0, 0};
     api_evaluation e    = {
            .call     = call,
            .input    = input,

@@ -10,7 +10,7 @@ bool api_account(api_pool *pool, size_t bytes)
     size_t left = pool->claimed - pool->used;
     if (bytes > left) {
         size_t more = bytes - left > CLAIM ? bytes - left : CLAIM;
-        if (!api_budget_claim(pool->budget, more, pool->problem)) return false;
+        if (!api_claim(pool->share, more, pool->problem)) return false;
         pool->claimed += more;
     }
     pool->used += bytes;
@@ -35,6 +35,6 @@ double *api_take_zeroed(api_pool *pool, size_t count, bool *room)
 
 void api_pool_end(api_pool *pool)
 {
-    api_budget_release(pool->budget, pool->claimed);
+    api_unclaim(pool->share, pool->claimed);
     pool->claimed = pool->used = 0;
 }

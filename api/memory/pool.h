@@ -1,16 +1,16 @@
-/* pool.h - the memory of one request: pieces of its worker's scratch memory, claimed from the budget of all requests,
+/* pool.h - the memory of one request: pieces of its worker's scratch memory, claimed from the budget,
  * until the request ends. One thread at a time. */
 #pragma once
 #include "api/problem.h"
 #include "budget.h"
 #include "scratch.h"
 
-/* Begins as {.budget, .scratch, .problem}; whoever declared it ends it. */
+/* Begins as {.share, .scratch, .problem}; whoever declared it ends it. */
 typedef struct api_pool {
-    api_budget  *budget;
+    api_share   *share;
     api_scratch *scratch;
     api_problem *problem; /* told why something does not fit */
-    size_t       claimed; /* bytes of the budget, */
+    size_t       claimed; /* bytes of the share, */
     size_t       used;    /* of which so many are in use */
 } api_pool;
 

@@ -44,11 +44,11 @@ bool api_read_json(const api_reading *r, const char *text, size_t length, api_no
 {
     api_builder b;
     size_t      weight = api_json_weight(text, length);
-    if (!api_budget_claim(r->pool->budget, weight, r->pool->problem)) return false;
+    if (!api_claim(r->pool->share, weight, r->pool->problem)) return false;
     json_t *tree = api_json_parse(text, length, r->nesting, r->pool->problem);
     bool    done = tree && api_build_start(&b, r->pool, r->nesting, length / 16) && build(&b, tree);
     if (done) *root = b.root;
     json_decref(tree);
-    api_budget_release(r->pool->budget, weight);
+    api_unclaim(r->pool->share, weight);
     return done;
 }

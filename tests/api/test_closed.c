@@ -122,7 +122,7 @@ static void memory_is_budgeted(void **state)
     open_door(&small, NULL);
     char *text = question("stewart", 0, 0);
     post("stewart/evaluate", text);
-    assert_problem(503, "memory-full", NULL, -1);
+    assert_problem(413, "too-much-memory", NULL, -1);
     free(text);
 }
 

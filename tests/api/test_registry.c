@@ -123,20 +123,29 @@ static void lists_are_sorted(void **state)
     door_close();
 }
 
+/* What would not fit a budget that nobody else uses is another problem than what does not fit now. */
 static void budgets(void **state)
 {
     api_budget  budget = {.limit = 100};
+    api_share   one = {&budget, 0}, other = {&budget, 0};
     api_problem problem;
     api_problem_clear(&problem);
-    assert_true(api_budget_claim(&budget, 60, &problem));
+    assert_true(api_claim(&one, 60, &problem));
     assert_int_equal(problem.code, API_NO_PROBLEM);
-    assert_false(api_budget_claim(&budget, 41, &problem));
+    assert_false(api_claim(&other, 41, &problem));
     assert_int_equal(problem.code, API_MEMORY_FULL);
-    assert_false(api_budget_claim(&budget, SIZE_MAX, &problem));
-    assert_true(api_budget_claim(&budget, 40, &problem));
-    assert_false(api_budget_claim(&budget, 1, &problem));
-    api_budget_release(&budget, 100);
-    assert_true(api_budget_claim(&budget, 100, &problem));
+    api_problem_clear(&problem);
+    assert_false(api_claim(&one, 41, &problem));
+    assert_int_equal(problem.code, API_TOO_MUCH_MEMORY);
+    api_problem_clear(&problem);
+    assert_false(api_claim(&other, SIZE_MAX, &problem));
+    assert_int_equal(problem.code, API_TOO_MUCH_MEMORY);
+    assert_true(api_claim(&other, 40, &problem));
+    assert_false(api_claim(&other, 1, &problem));
+    api_unclaim(&one, 60);
+    api_unclaim(&other, 40);
+    assert_int_equal(budget.used, 0);
+    assert_true(api_claim(&one, 100, &problem));
 }
 
 static void scratch_memory(void **state)

@@ -81,5 +81,60 @@ class Limits(ErrorCase):
             self.assertIn(figure, limits)
 
 
+class Memory(ErrorCase):
+    """One request that needs more than all may hold together: to come again, as 503 has it, would not help."""
+    arguments = ("--memory", "1M")
+    ASK = "/v1/models/slider/inverse-dynamics"
+
+    def refused_for_good(self, answer, code):
+        self.assertEqual(self.assertProblem(answer, 413)["code"], code)
+        self.assertIsNone(answer.headers["Retry-After"])
+
+    def test_limits_are_within(self):
+        limits = self.client.get("/v1").json()["limits"]
+        self.assertEqual([limits[name] for name in ("memory", "body", "answer")], [1 << 20] * 3)
+
+    def test_body_announced(self):
+        raw = self.server.socket()
+        raw.send(f"POST {self.ASK} HTTP/1.1\r\nHost: x\r\nContent-Length: {2 << 20}\r\n\r\n")
+        self.refused_for_good(raw.answer(), "body-too-large")
+        raw.close()
+
+    def test_body_in_chunks(self):
+        raw = self.server.socket()
+        raw.send(f"POST {self.ASK} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        try:
+            for _ in range(140):
+                raw.send(b"2000\r\n" + b" " * 8192 + b"\r\n")
+        except ConnectionError:
+            pass
+        self.refused_for_good(raw.answer(), "body-too-large")
+        raw.close()
+
+    def test_decoded(self):
+        """A body of 0.8 MB is let in, and what is made of it is not; neither is its answer."""
+        self.refused_for_good(self.client.post(self.ASK, {"q": [[0]] * 131_000}), "too-much-memory")
+        self.refused_for_good(self.client.post(self.ASK, {"q": [[0.123]] * 90_000}), "too-much-memory")
+
+    def test_answer(self):
+        answer = self.client.post("/v1/models/arm/mass-matrix", {"q": [[0.1] * 4] * 5000})
+        self.refused_for_good(answer, "answer-too-large")
+        self.assertRegex(answer.json()["detail"], r"[0-9]+ rows fit")
+
+    def test_model(self):
+        self.refused_for_good(self.client.put("/v1/models/x", {"links": [[0]] * 150_000}), "too-much-memory")
+
+    def test_compressed_answer(self):
+        """Asked for, but nobody insists on it: where there is no room to compress, the answer is as it is."""
+        request = {"q": [[0.1] * 4] * 1800, "outputs": ["mass_matrix"]}
+        plain = self.client.post("/v1/models/arm/mass-matrix", request)
+        self.assertEqual(plain.status, 200, plain)
+        self.assertGreater(len(plain.body), 300_000)
+        for coding in ("gzip", "zstd"):
+            answer = self.client.post("/v1/models/arm/mass-matrix", request, Accept_Encoding=coding)
+            self.assertEqual((answer.status, answer.headers["Content-Encoding"]), (200, None))
+            self.assertEqual(answer.body, plain.body)
+
+
 if __name__ == "__main__":
     tap.main()

@@ -71,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) return 0;
     api_budget  budget  = {.limit = MEMORY};
     api_problem problem = {.row = -1, .offset = -1};
-    api_pool    pool    = {&budget, &scratch, &problem, 0, 0};
+    api_share   share   = {&budget, 0};
+    api_pool    pool    = {&share, &scratch, &problem, 0, 0};
     api_reading how     = {&pool, NESTING, later, sizeof later / sizeof *later};
     char       *bytes   = malloc(size); /* exactly as many as there are */
     drive_expect(bytes, "memory");

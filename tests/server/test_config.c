@@ -75,6 +75,9 @@ static void test_every_kind_of_value(void **state)
     assert_int_equal(read_args("--max-answer=64K", "--drain", "0.25", NULL), SRV_SERVE);
     assert_int_equal(config.max_answer, 65536);
     assert_true(config.drain == 0.25);
+    assert_int_equal(read_args("--memory", "4M", "--max-answer", "1G"), SRV_SERVE);
+    assert_int_equal(config.max_body, 4 << 20); /* no more than all may hold together */
+    assert_int_equal(config.max_answer, 4 << 20);
     assert_int_equal(read_args("--log-format", "json", "--log-level=debug", NULL), SRV_SERVE);
     assert_int_equal(config.log_format, SRV_LOG_JSON);
     assert_int_equal(config.log_level, SRV_DEBUG);
@@ -144,7 +147,7 @@ static void count_setting(void *arg, const char *name, const char *value)
 {
     (*(int *)arg)++;
     if (strcmp(name, "max-body") == 0) assert_string_equal(value, "3M");
-    if (strcmp(name, "memory") == 0) assert_string_equal(value, "1048577");
+    if (strcmp(name, "memory") == 0) assert_string_equal(value, "8388609");
     if (strcmp(name, "drain") == 0) assert_string_equal(value, "0.25");
     if (strcmp(name, "log-level") == 0) assert_string_equal(value, "info");
     if (strcmp(name, "target") == 0) assert_string_equal(value, "");
@@ -153,7 +156,7 @@ static void count_setting(void *arg, const char *name, const char *value)
 static void test_values_in_force_are_printed_as_they_are_given(void **state)
 {
     int settings = 0, rows = 0;
-    assert_int_equal(read_args("--max-body=3M", "--memory=1048577", "--drain=0.250", NULL), SRV_SERVE);
+    assert_int_equal(read_args("--max-body=3M", "--memory=8388609", "--drain=0.250", NULL), SRV_SERVE);
     srv_config_each(&config, count_setting, &settings);
 
     char  *table = NULL;
