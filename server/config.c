@@ -207,7 +207,8 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *at,
     size_t         length = strcspn(flag, "=");
     const setting *s      = strncmp(flag, "--", 2) == 0 ? find_setting(flag + 2, length - 2) : NULL;
     if (!s) {
-        snprintf(error, error_size, "\"%.80s\" is no setting of torqued; torqued --help lists them", flag);
+        snprintf(error, error_size, "\"%.80s\" is no %ssetting of torqued; torqued --help lists them", flag,
+                 *flag == '-' ? "" : "command and no ");
         return false;
     }
     char name[64];

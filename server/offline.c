@@ -16,7 +16,7 @@ enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
 /* --- arguments and files --------------------------------------------------------------------------------------- */
 
 /* --base X and --mimic X, as many as come first, become the query of a PUT. Returns the first argument behind them, or
- * argc + 1 when one has no value. What the values may be is for the api to say. */
+ * argc + 1 when one has no value or there is another option. What the values may be is for the api to say. */
 static int read_urdf_options(int argc, char *argv[], char *query, size_t size)
 {
     int at = 1;
@@ -26,7 +26,7 @@ static int read_urdf_options(int argc, char *argv[], char *query, size_t size)
         size_t length = strlen(query);
         snprintf(query + length, size - length, "%s%s=%.30s", length > 0 ? "&" : "", argv[at] + 2, argv[at + 1]);
     }
-    return at;
+    return at < argc && strncmp(argv[at], "--", 2) == 0 ? argc + 1 : at;
 }
 
 /* A model's name from a file's: without folders and ending, other characters replaced. */
@@ -161,7 +161,8 @@ int srv_eval(int argc, char *argv[])
     char        name[NAME_MAX_BYTES + 1], target[200];
     size_t      length;
     if (at + 1 >= argc)
-        return srv_complain(2, "eval needs a model and an operation: torqued eval MODEL|FILE OPERATION < request.json");
+        return srv_complain(2, "eval needs a model and an operation: torqued eval [--base B] [--mimic M] MODEL|FILE "
+                               "OPERATION < request.json");
     const char *which = argv[at], *operation = argv[at + 1];
     if ((status = srv_session_open(&s, argc - at - 1, argv + at + 1)) != 0) return status; /* settings behind them */
     char *body = srv_stream_read(stdin, FILE_MAX, &length);

@@ -87,6 +87,15 @@ class Offline(unittest.TestCase):
         self.assertEqual(json.loads(self.run_command("eval", self.urdf, "dance", given="{}", status=1))["status"], 404)
         self.assertEqual(json.loads(self.run_command("eval", "nobody", "bias", given="{}", status=1))["status"], 404)
 
+    def test_misuse(self):
+        for command in ("check", "convert", "eval", "export", "import"):
+            self.assertIn(f"torqued {command} ", self.run_command(command, "--help"))
+        for command in ("check", "convert", "eval"):
+            for option in ("--bsae", "--base=floating", "--base"):
+                done = subprocess.run([BINARY, command, option], capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+                self.assertIn(f"torqued {command} [--base B] [--mimic M] ", done.stderr)
+
 
 if __name__ == "__main__":
     tap.main()
