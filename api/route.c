@@ -1,6 +1,7 @@
 /* route.c - see route.h. */
 #define _GNU_SOURCE /* strchrnul */
 #include "route.h"
+#include "api/wire/escape.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,20 +13,11 @@ typedef struct path {
     char   segment[MAX_SEGMENTS][API_SEGMENT_MAX];
 } path;
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 /* The byte of an escape; 0 for a bad one, %00 and %2f, which is no part of a segment either. */
 static char decode_escape(const char *from)
 {
-    int high = hex_digit(from[1]), low = high < 0 ? -1 : hex_digit(from[2]);
-    int byte = low < 0 ? 0 : high * 16 + low;
-    return (char)(byte == '/' ? 0 : byte);
+    int byte = api_escape_read(from);
+    return (char)(byte < 0 || byte == '/' ? 0 : byte);
 }
 
 static const bool is_special[256] = {['\0'] = true, ['/'] = true, ['?'] = true, ['%'] = true};

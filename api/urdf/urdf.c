@@ -1,5 +1,6 @@
 /* urdf.c - see urdf.h: the links and joints of a file as a tree, written as a model document. */
 #include "urdf_reader.h"
+#include "api/wire/escape.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -276,23 +277,37 @@ bool api_urdf_likely(const char *text, size_t length)
 
 /* --- options --------------------------------------------------------------------------------------------------- */
 
-static bool is(const char *text, size_t length, const char *word)
+enum {
+    OPTION_MAX = 64 /* bytes of a parameter's name or value; of a longer one the beginning, which is unknown too */
+};
+
+/* Decodes [from, end); false when an escape is bad, or a NUL. */
+static bool decode(const char *from, const char *end, char to[OPTION_MAX])
 {
-    return strlen(word) == length && memcmp(text, word, length) == 0;
+    size_t n = 0;
+    while (from < end && n + 1 < OPTION_MAX) {
+        bool escaped = *from == '%';
+        int  byte    = escaped ? api_escape_read(from) : *from;
+        if (escaped && byte <= 0) return false;
+        to[n++] = (char)byte;
+        from += escaped ? 3 : 1;
+    }
+    to[n] = '\0';
+    return true;
 }
 
-static bool set_base(const char *value, size_t length, api_urdf_options *options)
+static bool set_base(const char *value, api_urdf_options *options)
 {
-    options->floating = is(value, length, "floating");
-    return options->floating || is(value, length, "fixed");
+    options->floating = strcmp(value, "floating") == 0;
+    return options->floating || strcmp(value, "fixed") == 0;
 }
 
-static bool set_mimic(const char *value, size_t length, api_urdf_options *options)
+static bool set_mimic(const char *value, api_urdf_options *options)
 {
     static const char *const values[] = {"independent", "coupled", "refuse"};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         options->mimic = (api_urdf_mimic)i;
-        if (is(value, length, values[i])) return true;
+        if (strcmp(value, values[i]) == 0) return true;
     }
     return false;
 }
@@ -301,25 +316,24 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
 {
     bool has_base = false, has_mimic = false;
     *options = (api_urdf_options){0};
-    for (const char *at = query ? query : ""; *at;) {
-        size_t      length = strcspn(at, "&"), key = strcspn(at, "=&");
-        const char *value    = at + key + (key < length);
-        size_t      n        = length - (size_t)(value - at);
-        bool        is_base  = is(at, key, "base") && !has_base;
-        bool        is_mimic = is(at, key, "mimic") && !has_mimic;
+    for (const char *at = query ? query : "", *end; *at; at = end + (*end == '&')) {
+        char        name[OPTION_MAX], value[OPTION_MAX];
+        const char *equals = at + strcspn(at, "=&");
+        end                = at + strcspn(at, "&");
+        if (!decode(at, equals, name) || !decode(equals + (equals < end), end, value))
+            return api_fail(problem, API_BAD_VALUE, NULL, "\"%.*s\" has a bad escape: %% and two hexadecimal digits",
+                            end - at < OPTION_MAX ? (int)(end - at) : OPTION_MAX, at);
+        bool is_base = strcmp(name, "base") == 0 && !has_base, is_mimic = strcmp(name, "mimic") == 0 && !has_mimic;
         if (!is_base && !is_mimic)
             return api_fail(problem, API_UNKNOWN_PARAMETER, NULL,
-                            "\"%.*s\": a URDF file takes the query parameters base and mimic, each once",
-                            (int)(key < 64 ? key : 64), at);
-        if (is_base && !set_base(value, n, options))
-            return api_fail(problem, API_BAD_VALUE, NULL, "base is fixed or floating, given \"%.*s\"",
-                            (int)(n < 64 ? n : 64), value);
-        if (is_mimic && !set_mimic(value, n, options))
-            return api_fail(problem, API_BAD_VALUE, NULL, "mimic is independent, coupled or refuse, given \"%.*s\"",
-                            (int)(n < 64 ? n : 64), value);
+                            "\"%s\": a URDF file takes the query parameters base and mimic, each once", name);
+        if (is_base && !set_base(value, options))
+            return api_fail(problem, API_BAD_VALUE, NULL, "base is fixed or floating, given \"%s\"", value);
+        if (is_mimic && !set_mimic(value, options))
+            return api_fail(problem, API_BAD_VALUE, NULL, "mimic is independent, coupled or refuse, given \"%s\"",
+                            value);
         has_base |= is_base;
         has_mimic |= is_mimic;
-        at += length + (at[length] == '&');
     }
     return true;
 }

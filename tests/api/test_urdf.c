@@ -286,7 +286,11 @@ static void options(void **state)
                                       "x=1",
                                       "=",
                                       "base=fixed&&mimic=refuse",
-                                      "basemimic=coupled"};
+                                      "basemimic=coupled",
+                                      "base=%6",
+                                      "base=%6&b",
+                                      "base=fixed%00",
+                                      "%zz=fixed"};
     api_urdf_options         o;
     api_problem              problem;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -299,6 +303,8 @@ static void options(void **state)
     assert_true(!o.floating && o.mimic == API_MIMIC_INDEPENDENT);
     assert_true(api_urdf_options_read("mimic=refuse&base=floating", &o, &problem));
     assert_true(o.floating && o.mimic == API_MIMIC_REFUSE);
+    assert_true(api_urdf_options_read("mimi%63=%63oupled&b%61se=%66%6Coa%74ing", &o, &problem));
+    assert_true(o.floating && o.mimic == API_MIMIC_COUPLED);
 }
 
 static void kinds_of_files(void **state)

@@ -107,6 +107,9 @@ class Refused(UrdfCase):
     def test_parameters(self):
         for query in ("?base=free", "?mimic=no", "?Base=fixed", "?base", "?mimic=coupled&mimic=coupled", "?x=1", "?&"):
             self.assertProblem(self.put_urdf("refused", robot(*ARM), query), 422)
+        for query in ("?base=%6", "?base=%zzixed", "?base=fixed%00", "?ba%2", "?base=fi+xed", "?b%61ze=fixed",
+                      "?base=%ff"):
+            self.assertProblem(self.put_urdf("refused", robot(*ARM), query), 422)
         self.assertProblem(self.client.put("/v1/models/refused?base=fixed", {"links": []}), 422)
         self.assertProblem(self.client.get("/v1/models/puma560?base=fixed"), 422)
         mimic = robot(*ARM, link("c", INERTIAL), joint("k", "b", "c", '<mimic joint="j"/>'))
