@@ -41,7 +41,8 @@ api *api_open(const api_config *config, char *error, size_t error_size);
 void api_close(api *api);
 
 /* Loads DIR's *.json as bundled models under their file names. `told` is called once per file with what
- * happened (ok, or the problem's text), so that the caller can log it. False if the folder cannot be read. */
+ * happened (ok, or the problem's text), so that the caller can log it. False if the folder cannot be read: errno says
+ * why. */
 bool api_load_models(api *api, const char *dir, void (*told)(void *arg, const char *file, const char *problem),
                      void *arg);
 

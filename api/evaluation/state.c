@@ -1,7 +1,6 @@
 /* state.c - q, qd, qdd, qddd, tau and the order of their entries. */
 #include "api/document/geometry.h"
 #include "api/model/coordinates.h"
-#include "api/model/loops.h"
 #include "free_coordinates.h"
 #include <math.h>
 #include <string.h>
@@ -60,7 +59,7 @@ static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_
                         const api_place *row)
 {
     if (fabs(body->ratio * q + body->offset) <= DYN_MAX_ANGLE) return true;
-    int       place = api_place_of(e->model, body);
+    int       place = api_first_position(e->model, body);
     api_place at    = api_vector_entry(v, row, (size_t)place);
     return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad", v->names[place], q,
                        DYN_MAX_ANGLE);
@@ -89,7 +88,7 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
     if (!row && m->n_quaternions == 0) return true;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *body  = &m->body[i];
-        int             place = api_place_of(e->model, body);
+        int             place = api_first_position(e->model, body);
         if (place < 0) continue;
         double *own = q + (size_t)place * stride;
         if (row && dyn_body_has_angle(body) && !check_angle(e, v, body, *own, row)) return false;

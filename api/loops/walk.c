@@ -62,7 +62,7 @@ static void choose_next(api_walk *w, size_t lane, const double *way, double part
         w->next[i * w->W + lane] = w->start[i] + part * way[i * w->W + lane];
     for (size_t b = 0; b < w->model->dyn->n_bodies; b++) {
         const dyn_body *body       = &w->model->dyn->body[b];
-        int             quaternion = api_quaternion_of(body), place = api_place_of(w->model, body);
+        int             quaternion = api_quaternion_of(body), place = api_first_position(w->model, body);
         if (quaternion < 0 || place < 0) continue;
         double norm = 0, *x = w->next + (size_t)(place + quaternion) * w->W + lane;
         for (size_t i = 0; i < 4; i++) {

@@ -2,7 +2,6 @@
  * column: what is left of one beside those before it is its diagonal entry in R. */
 #include "base_parameters.h"
 #include "coordinates.h"
-#include "loops.h"
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -100,7 +99,7 @@ static void sample_state(const api_model *m, uint64_t *seed, double *q, double *
         q[i * W] = uniform(seed, 1);
     for (size_t b = 0; b < m->dyn->n_bodies; b++) {
         const dyn_body *body  = &m->dyn->body[b];
-        int             place = api_place_of(m, body), quaternion = api_quaternion_of(body);
+        int             place = api_first_position(m, body), quaternion = api_quaternion_of(body);
         if (place < 0) continue;
         double *at = q + (size_t)place * W;
         if (body->joint == DYN_REVOLUTE && !body->mimic && !m->loops) *at = uniform(seed, 3);

@@ -40,15 +40,6 @@ typedef struct api_loops {
     const double *home;                  /* [nq] of the tree's: where loops are begun to be closed */
 } api_loops;
 
-/* When the tree of the model stands, with all its names: makes the model's coordinates those that are actuated. NULL
- * loops and true without loops in the document. False with a problem. */
-struct api_model;
-bool api_loops_build(struct api_model *model, const api_document *document, api_reader *reader);
-
-/* Where the coordinates of a body begin in the model's own; -1: they are passive. */
-int api_place_of(const struct api_model *model, const dyn_body *body);
-int api_place_of_rate(const struct api_model *model, const dyn_body *body);
-
 /* How far a frame of pose y, R is from a position and a unit quaternion: the way, and the turn in world axes. */
 void api_place_residual(const double position[3], const double orientation[4], const double y[3], const double R[9],
                         double residual[6]);

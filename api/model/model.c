@@ -4,6 +4,7 @@
 #include "model.h"
 #include "api/document/document.h"
 #include "loops.h"
+#include "loops_build.h"
 #include <math.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
@@ -249,7 +250,7 @@ static bool list_angles(api_model *model)
     model->angles        = api_arena_take(&model->arena, dyn->n_bodies, sizeof *model->angles);
     for (size_t i = 0; model->angles && i < dyn->n_bodies; i++) {
         const dyn_body *body  = &dyn->body[i];
-        int             place = api_place_of(model, body);
+        int             place = api_first_position(model, body);
         if (place >= 0 && dyn_body_has_angle(body))
             model->angles[model->n_angles++] = (dyn_bound){
                 .entry = (size_t)place, .ratio = body->ratio, .offset = body->offset, .most = DYN_MAX_ANGLE};
@@ -356,4 +357,14 @@ int api_model_frame(const api_model *model, const char *name, size_t length)
     for (size_t i = 0; i < model->n_frames; i++)
         if (strlen(model->frames[i].name) == length && memcmp(model->frames[i].name, name, length) == 0) return (int)i;
     return -1;
+}
+
+int api_first_position(const api_model *model, const dyn_body *body)
+{
+    return model->loops ? model->loops->place_q[body->q] : body->q;
+}
+
+int api_first_velocity(const api_model *model, const dyn_body *body)
+{
+    return model->loops ? model->loops->place_v[body->v] : body->v;
 }

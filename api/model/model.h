@@ -77,3 +77,7 @@ void       api_model_release(api_model *model); /* NULL is fine */
 
 /* Index in `frames` of a link or frame, or -1. Hash lookup is not needed: a model has at most some hundred. */
 int api_model_frame(const api_model *model, const char *name, size_t length);
+
+/* Where the coordinates of a body, and their rates, begin among the model's nq and nv; -1: loops give them. */
+int api_first_position(const api_model *model, const dyn_body *body);
+int api_first_velocity(const api_model *model, const dyn_body *body);

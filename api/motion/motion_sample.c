@@ -1,5 +1,4 @@
 /* motion_sample.c - from control points to the states at all samples: see motion.h. */
-#include "api/model/loops.h"
 #include "motion.h"
 #include <math.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
     const double    *q     = lane_of(e, e->state[API_Q], e->model->nv, state);
     for (size_t i = 0; i < model->n_bodies; i++) {
         const dyn_body *body  = &model->body[i];
-        int             place = api_place_of(e->model, body);
+        int             place = api_first_position(e->model, body);
         double          at    = place < 0 ? 0 : q[(size_t)place * e->lanes];
         if (place < 0 || body->joint != DYN_REVOLUTE || body->round ||
             fabs(body->ratio * at + body->offset) <= DYN_MAX_ANGLE)

@@ -77,7 +77,7 @@ void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lane
 {
     const dyn_model *m = p->e->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int place = api_place_of(p->e->model, &m->body[i]), at = api_quaternion_of(&m->body[i]);
+        int place = api_first_position(p->e->model, &m->body[i]), at = api_quaternion_of(&m->body[i]);
         if (place < 0 || at < 0) continue;
         double *r = y + (size_t)(place + at) * stride;
         for (size_t l = 0; l < lanes; l++) {
@@ -94,9 +94,9 @@ static void positions_rate(const api_plant *p, const double *qd, double *rate)
     const dyn_model *m = p->e->model->dyn;
     size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int place = api_place_of(p->e->model, &m->body[i]);
+        int place = api_first_position(p->e->model, &m->body[i]);
         if (place < 0) continue;
-        size_t q = (size_t)place * W, v = (size_t)api_place_of_rate(p->e->model, &m->body[i]) * W;
+        size_t q = (size_t)place * W, v = (size_t)api_first_velocity(p->e->model, &m->body[i]) * W;
         api_coordinates_rate(&m->body[i], p->q + q, qd + v, W, rate + q);
     }
 }
@@ -287,7 +287,7 @@ static bool within(api_plant *p, const double *y, double t, size_t l)
     size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *body  = &m->body[i];
-        int             place = api_place_of(p->e->model, body);
+        int             place = api_first_position(p->e->model, body);
         double          s     = place < 0 ? 0 : body->ratio * y[(size_t)place * W + l] + body->offset;
         if (body->joint == DYN_REVOLUTE && !body->round && isfinite(s) && fabs(s) > DYN_MAX_ANGLE)
             note(p, l, API_FAULT_ANGLE, t, (size_t)place);

@@ -33,8 +33,8 @@ static void coordinates_are_of_actuated_joints(void **state)
     assert_string_equal(l->passive_names[1], "of_right");
     assert_string_equal(l->velocity_names[1], "of_rod");
     assert_true(l->home[1] == -0.5 && l->home[2] == 0);
-    assert_int_equal(api_place_of(model, &model->dyn->body[0]), 0);
-    assert_int_equal(api_place_of(model, &model->dyn->body[1]), -1);
+    assert_int_equal(api_first_position(model, &model->dyn->body[0]), 0);
+    assert_int_equal(api_first_position(model, &model->dyn->body[1]), -1);
     assert_int_equal(l->rows, 5);
     assert_true(l->loop[0].u[2] == 1);
     assert_true(l->length == 2);

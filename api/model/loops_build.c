@@ -1,0 +1,233 @@
+/* loops_build.c - see loops_build.h. */
+#include "loops_build.h"
+#include "loops.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- loops ------------------------------------------------------------------------------------------------------ */
+
+static bool fail_frame(api_reader *reader, size_t loop, char which, const char *name)
+{
+    char pointer[64];
+    snprintf(pointer, sizeof pointer, "/loops/%zu/frame_%c", loop, which);
+    return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no frame or link \"%.*s\" in this model",
+                    api_text_shown(name), name);
+}
+
+static bool find_frames(const api_model *model, const api_document_loop *in, size_t k, dyn_frame_pair *pair,
+                        api_loop *loop, api_reader *reader)
+{
+    char pointer[64];
+    int  a = api_model_frame(model, in->frame_a, strlen(in->frame_a));
+    int  b = api_model_frame(model, in->frame_b, strlen(in->frame_b));
+    if (a < 0) return fail_frame(reader, k, 'a', in->frame_a);
+    if (b < 0) return fail_frame(reader, k, 'b', in->frame_b);
+    *pair         = (dyn_frame_pair){model->frames[a].frame, model->frames[b].frame};
+    loop->frame_a = model->frames[a].name;
+    loop->frame_b = model->frames[b].name;
+    snprintf(pointer, sizeof pointer, "/loops/%zu", k);
+    return pair->a.body != pair->b.body ||
+           api_fail(reader->problem, API_BAD_MODEL, pointer,
+                    "the loop \"%.*s\" closes nothing: its frames are on one body", api_text_shown(in->name), in->name);
+}
+
+static bool put_loops(api_model *model, const api_document *document, api_loops *loops, api_reader *reader)
+{
+    api_loop       *loop = api_arena_take(&model->arena, loops->n, sizeof *loop);
+    dyn_frame_pair *pair = api_arena_take(&model->arena, loops->n, sizeof *pair);
+    if (!loop || !pair) {
+        api_reader_no_memory(reader);
+        return false;
+    }
+    loops->loop = loop;
+    loops->pair = pair;
+    for (size_t k = 0; k < loops->n; k++) {
+        const api_document_loop *in = &document->loops[k];
+        loop[k]                     = (api_loop){.type = in->type, .kind = in->kind, .pitch = in->pitch};
+        loop[k].name                = api_arena_text(&model->arena, in->name);
+        if (!loop[k].name) return api_reader_no_memory(reader);
+        memcpy(loop[k].u, in->axis, sizeof loop[k].u);
+        if (!find_frames(model, in, k, &pair[k], &loop[k], reader)) return false;
+    }
+    return true;
+}
+
+/* The greatest distance in the tree and to the frames, in which closure is measured. */
+static void measure(const api_model *model, api_loops *loops)
+{
+    for (size_t i = 0; i < model->dyn->n_bodies; i++)
+        loops->length = fmax(loops->length, api_length(model->dyn->body[i].p_pc));
+    for (size_t k = 0; k < loops->n; k++)
+        loops->length =
+            fmax(loops->length, fmax(api_length(loops->pair[k].a.X_bf.p), api_length(loops->pair[k].b.X_bf.p)));
+    if (!(loops->length > 0)) loops->length = 1;
+}
+
+static void put_rows(api_loops *loops)
+{
+    for (size_t k = 0; k < loops->n; k++) {
+        api_loop_rows(&loops->loop[k], loops->length);
+        loops->loop[k].first = loops->rows;
+        loops->rows += loops->loop[k].rows;
+    }
+}
+
+/* --- coordinates ------------------------------------------------------------------------------------------------ */
+
+/* A body's own coordinates; of a mimic there are none. */
+static size_t positions_of(const dyn_body *b)
+{
+    return b->mimic ? 0 : (size_t)dyn_joint_nq(b->joint);
+}
+static size_t velocities_of(const dyn_body *b)
+{
+    return b->mimic ? 0 : (size_t)dyn_joint_nv(b->joint);
+}
+
+static const api_document_link *link_of(const api_document *document, const dyn_body *b)
+{
+    return b->link == DYN_WORLD ? NULL : &document->links[document->order[b->link]];
+}
+
+typedef struct sorting {
+    int   *active, *passive, *place; /* place may be NULL */
+    size_t n_active, n_passive;
+} sorting;
+
+static bool sort_open(sorting *s, api_arena *arena, size_t n)
+{
+    *s         = (sorting){.active = api_arena_take(arena, n, sizeof *s->active)};
+    s->passive = api_arena_take(arena, n, sizeof *s->passive);
+    s->place   = api_arena_take(arena, n, sizeof *s->place);
+    return s->active && s->passive && s->place;
+}
+
+static void sort_in(sorting *s, int first, size_t count, bool passive)
+{
+    for (int i = first; i < first + (int)count; i++) {
+        s->place[i] = passive ? -1 : (int)s->n_active;
+        if (passive)
+            s->passive[s->n_passive++] = i;
+        else
+            s->active[s->n_active++] = i;
+    }
+}
+
+static const char **choose(api_arena *arena, const char **names, const int *which, size_t n)
+{
+    const char **chosen = api_arena_take(arena, n, sizeof *chosen);
+    for (size_t i = 0; chosen && i < n; i++)
+        chosen[i] = names[which[i]];
+    return chosen;
+}
+
+/* Where Newton's method begins: the joints' home, else zero and no rotation. */
+static bool put_home(api_model *model, const api_document *document, api_loops *loops)
+{
+    double *home  = api_arena_take(&model->arena, loops->nq, sizeof *home);
+    size_t  first = 0;
+    for (size_t i = 0; home && i < model->dyn->n_bodies; i++) {
+        const dyn_body          *b    = &model->dyn->body[i];
+        const api_document_link *link = link_of(document, b);
+        size_t                   n    = positions_of(b);
+        if (i > 0 && b->link != model->dyn->body[i - 1].link) first = (size_t)b->q; /* joints may be several bodies */
+        if (n > 1) home[(size_t)b->q + n - 1] = 1;
+        if (n > 0 && link && link->has_home) memcpy(home + b->q, link->home + ((size_t)b->q - first), n * sizeof *home);
+    }
+    loops->home = home;
+    return home != NULL;
+}
+
+static bool sort_coordinates(api_model *model, const api_document *document, api_loops *loops)
+{
+    api_arena *arena = &model->arena;
+    sorting    q, v;
+    if (!sort_open(&q, arena, loops->nq) || !sort_open(&v, arena, loops->nv)) return false;
+    for (size_t i = 0; i < model->dyn->n_bodies; i++) {
+        const dyn_body          *b       = &model->dyn->body[i];
+        const api_document_link *link    = link_of(document, b);
+        bool                     passive = link && !link->actuated;
+        sort_in(&q, b->q, positions_of(b), passive);
+        sort_in(&v, b->v, velocities_of(b), passive);
+    }
+    loops->active_q = q.active, loops->passive_q = q.passive, loops->place_q = q.place;
+    loops->active_v = v.active, loops->passive_v = v.passive, loops->place_v = v.place;
+    loops->n_passive_q = q.n_passive, loops->n_passive = v.n_passive;
+    loops->position_names = model->position_names;
+    loops->velocity_names = model->velocity_names;
+    model->nq             = q.n_active;
+    model->nv             = v.n_active;
+    model->position_names = choose(arena, loops->position_names, q.active, model->nq);
+    model->velocity_names = choose(arena, loops->velocity_names, v.active, model->nv);
+    loops->passive_names  = choose(arena, loops->position_names, q.passive, q.n_passive);
+    return model->position_names && model->velocity_names && loops->passive_names;
+}
+
+/* --- who moves -------------------------------------------------------------------------------------------------- */
+
+/* Turns over the marks of a body and of those that carry it. */
+static void turn_over(const dyn_model *m, int body, bool *mark)
+{
+    for (int i = body; i != DYN_WORLD; i = m->body[i].parent)
+        mark[i] = !mark[i];
+}
+
+/* Marks coordinates that move the frames of some loop against each other: of bodies that carry one of the two. */
+static void mark_moving(const dyn_model *m, const api_loops *loops, bool *carries, bool *moves)
+{
+    for (size_t k = 0; k < loops->n; k++) {
+        memset(carries, 0, m->n_bodies * sizeof *carries);
+        turn_over(m, loops->pair[k].a.body, carries);
+        turn_over(m, loops->pair[k].b.body, carries);
+        for (size_t i = 0; i < m->n_bodies; i++)
+            if (carries[i]) memset(moves + m->body[i].v, true, (size_t)dyn_joint_nv(m->body[i].joint) * sizeof *moves);
+    }
+}
+
+/* What no loop moves, wherever the joints stand, is for somebody else to say. */
+static bool check_passive(const api_model *model, const api_document *document, const api_loops *loops,
+                          api_reader *reader)
+{
+    const dyn_model *m       = model->dyn;
+    bool            *carries = api_arena_take(reader->arena, m->n_bodies, sizeof *carries);
+    bool            *moves   = api_arena_take(reader->arena, loops->nv, sizeof *moves);
+    char             pointer[64];
+    if (!carries || !moves) return api_reader_no_memory(reader);
+    mark_moving(m, loops, carries, moves);
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (velocities_of(b) == 0 || loops->place_v[b->v] >= 0 || moves[b->v]) continue;
+        snprintf(pointer, sizeof pointer, "/links/%d/joint/actuated", document->order[b->link]);
+        return api_fail(reader->problem, API_BAD_MODEL, pointer,
+                        "no loop goes through \"%s\", so nothing says how it moves: let it be actuated",
+                        loops->velocity_names[b->v]);
+    }
+    return true;
+}
+
+static bool check(const api_model *model, const api_loops *loops, api_reader *reader)
+{
+    if (loops->n_passive == 0)
+        return api_fail(reader->problem, API_BAD_MODEL, "/loops",
+                        "all joints are actuated: those that move as the loops make them are \"actuated\": false");
+    if (model->nv == 0)
+        return api_fail(reader->problem, API_BAD_MODEL, "/loops",
+                        "no joint is actuated: nothing says how the loops move");
+    return true;
+}
+
+bool api_loops_build(api_model *model, const api_document *document, api_reader *reader)
+{
+    if (document->n_loops == 0) return true;
+    api_loops *loops = api_arena_take(&model->arena, 1, sizeof *loops);
+    if (!loops) return api_reader_no_memory(reader);
+    *loops = (api_loops){.n = document->n_loops, .nq = model->nq, .nv = model->nv};
+    if (!put_loops(model, document, loops, reader)) return false;
+    measure(model, loops);
+    put_rows(loops);
+    if (!put_home(model, document, loops) || !sort_coordinates(model, document, loops))
+        return api_reader_no_memory(reader);
+    model->loops = loops;
+    return check(model, loops, reader) && check_passive(model, document, loops, reader);
+}
