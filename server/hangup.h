@@ -6,5 +6,6 @@ typedef struct srv_hangup srv_hangup;
 
 /* Calls `gone(arg)` once when the peer closes or half-closes. NULL, and no notice: no memory. */
 srv_hangup *srv_hangup_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg);
-void        srv_hangup_stop(
-           srv_hangup *watch); /* before the socket is closed; NULL is fine; frees it, also from within `gone` */
+
+/* Before the socket is closed: stops and frees it, also from within `gone`. NULL is fine. */
+void srv_hangup_stop(srv_hangup *watch);

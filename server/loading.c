@@ -1,5 +1,7 @@
 /* loading.c - see loading.h. */
 #include "loading.h"
+#include <errno.h>
+#include <string.h>
 
 typedef struct teller {
     srv_log *log;
@@ -25,7 +27,8 @@ static bool load_bundled(const srv_config *config, srv_log *log, api *service, s
     bool ok         = api_load_models(service, loaded->models, tell, &told);
     loaded->bundled = told.loaded;
     if (!ok)
-        snprintf(error, size, "cannot read the models' folder %.200s; name another with --models DIR", loaded->models);
+        snprintf(error, size, "cannot read the models' folder %.200s: %s; name another with --models DIR",
+                 loaded->models, strerror(errno));
     return ok;
 }
 
