@@ -132,19 +132,13 @@ typedef struct following {
     } * seat;
 } following;
 
-/* Where entry 0 of a state stands, entries being W apart. */
-static double *state_of(const api_evaluation *e, double *lanes, size_t entries, size_t state)
-{
-    return lanes + state / e->lanes * entries * e->lanes + state % e->lanes;
-}
-
 /* The last state fills its block. */
 static void put_guess(const api_evaluation *e, size_t state, const double *guess)
 {
     size_t n = e->model->loops->n_passive_q, end = state + 1 == api_states(e) ? e->blocks * e->lanes : state + 1;
     for (; state < end; state++)
         for (size_t i = 0; i < n; i++)
-            state_of(e, e->guess, n, state)[i * e->lanes] = guess[i];
+            api_state_lane(e, e->guess, n, state)[i * e->lanes] = guess[i];
 }
 
 /* Where a loop does not close the samples go on from the last that did: who evaluates them says what is wrong. */
@@ -157,10 +151,10 @@ static bool follow(void *arg, size_t place, size_t row, api_problem *problem)
     api_closed           *c     = f->seat[place].closed;
     double               *guess = f->seat[place].guess, *q = f->seat[place].q;
     for (size_t i = 0; i < l->n_passive_q; i++)
-        guess[i] = state_of(e, e->guess, l->n_passive_q, row * e->samples)[i * e->lanes];
+        guess[i] = api_state_lane(e, e->guess, l->n_passive_q, row * e->samples)[i * e->lanes];
     for (size_t state = row * e->samples; state < (row + 1) * e->samples; state++) {
         for (size_t i = 0; i < e->model->nq; i++)
-            q[i] = state_of(e, e->state[API_Q], e->model->nq, state)[i * e->lanes];
+            q[i] = api_state_lane(e, e->state[API_Q], e->model->nq, state)[i * e->lanes];
         bool closed = api_closed_solve(c, &e->scene, q, guess, 1);
         for (size_t i = 0; closed && i < l->n_passive_q; i++)
             guess[i] = api_closed_q(c)[l->passive_q[i]];

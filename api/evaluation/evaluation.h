@@ -165,6 +165,11 @@ static inline double *api_block(const api_evaluation *e, double *lanes, size_t e
 {
     return lanes ? api_behind(e, lanes, entries, block - e->first) : NULL;
 }
+/* Entry 0 of a state in lanes of all states, none of which is a window's: the next entry is e->lanes further. */
+static inline double *api_state_lane(const api_evaluation *e, double *lanes, size_t entries, size_t state)
+{
+    return api_block(e, lanes, entries, state / e->lanes) + state % e->lanes;
+}
 static inline const double *api_state_block(const api_evaluation *e, api_field field, size_t block)
 {
     return api_block(e, e->state[field], field == API_Q ? e->model->nq : e->model->nv, block);

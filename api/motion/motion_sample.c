@@ -3,12 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Where a state's lanes begin, its entries being W apart. */
-static double *lane_of(const api_evaluation *e, double *lanes, size_t entries, size_t state)
-{
-    return lanes + state / e->lanes * entries * e->lanes + state % e->lanes;
-}
-
 /* --- states ----------------------------------------------------------------------------------------------------- */
 
 /* The basis at one fraction of the duration. */
@@ -30,13 +24,13 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
                       const functions *f, const double *points)
 {
     size_t  W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1;
-    double *basis = lane_of(e, m->basis, API_SPLINE_ORDERS * support, state), scale = 1, b[API_SPLINE_SUPPORT];
-    *lane_of(e, m->time, 1, state)  = m->times ? m->times[n] : (double)n / (double)(m->samples - 1) * duration;
-    *lane_of(e, m->rate, 1, state)  = 1 / duration;
-    *lane_of(e, m->first, 1, state) = (double)f->first;
+    double *basis = api_state_lane(e, m->basis, API_SPLINE_ORDERS * support, state), scale = 1, b[API_SPLINE_SUPPORT];
+    *api_state_lane(e, m->time, 1, state)  = m->times ? m->times[n] : (double)n / (double)(m->samples - 1) * duration;
+    *api_state_lane(e, m->rate, 1, state)  = 1 / duration;
+    *api_state_lane(e, m->first, 1, state) = (double)f->first;
     points += f->first * nv;
     for (size_t r = 0; r < API_SPLINE_ORDERS; r++, scale /= duration) {
-        double *q = lane_of(e, e->state[API_Q + r], nv, state);
+        double *q = api_state_lane(e, e->state[API_Q + r], nv, state);
         for (size_t k = 0; k < support; k++)
             basis[(r * support + k) * W] = b[k] = f->at[r][k] * scale;
         for (size_t j = 0; j < nv; j++) {
@@ -52,7 +46,7 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
 static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
 {
     const dyn_model *model = e->model->dyn;
-    const double    *q     = lane_of(e, e->state[API_Q], e->model->nv, state);
+    const double    *q     = api_state_lane(e, e->state[API_Q], e->model->nv, state);
     for (size_t i = 0; i < model->n_bodies; i++) {
         const dyn_body *body  = &model->body[i];
         int             place = api_first_position(e->model, body);

@@ -161,12 +161,11 @@ static void start_control(api_plant *p)
 /* --- beginning -------------------------------------------------------------------------------------------------- */
 
 /* Entries of a state's lanes into lane l. */
-static void gather(const api_plant *p, const double *lanes, size_t entries, size_t state, size_t l, double *to)
+static void gather(const api_plant *p, double *lanes, size_t entries, size_t state, size_t l, double *to)
 {
-    size_t        W    = p->e->lanes;
-    const double *from = lanes + state / W * entries * W + state % W;
+    const double *from = api_state_lane(p->e, lanes, entries, state);
     for (size_t i = 0; i < entries; i++)
-        to[i * p->W + l] = from[i * W];
+        to[i * p->W + l] = from[i * p->e->lanes];
 }
 
 void api_plant_start(api_plant *p, size_t first, size_t rows)

@@ -25,7 +25,7 @@ static void scatter(const api_plant *p, const double *from, size_t entries, size
     const api_evaluation *e = p->e;
     size_t                W = e->lanes, end = state + 1 == api_states(e) ? e->blocks * W : state + 1;
     for (; lanes && state < end; state++) {
-        double *to = lanes + state / W * entries * W + state % W;
+        double *to = api_state_lane(e, lanes, entries, state);
         for (size_t i = 0; i < entries; i++)
             to[i * W] = from[i * p->W + l];
     }
