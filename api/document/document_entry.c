@@ -1,6 +1,7 @@
 /* document_entry.c - see document_entry.h. */
 #include "document_entry.h"
 #include "api/wire/pointer.h"
+#include "api/wire/number.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,7 +276,7 @@ bool api_entry_not_negative(const api_entry *entry, const char *key, int need, d
 {
     if (!api_entry_number(entry, key, need, v)) return false;
     if (*v >= 0) return true;
-    return api_entry_fail(entry, key, API_BAD_VALUE, "\"%s\" must not be negative, given %.17g", key, *v);
+    return api_entry_fail(entry, key, API_BAD_VALUE, "\"%s\" must not be negative, given %s", key, API_NUMBER_TEXT(*v));
 }
 
 bool api_entry_flag(const api_entry *entry, const char *key, bool *flag)

@@ -1,6 +1,7 @@
 /* document_joint.c - "joint" of a link: type, origin, axis, limits; what it shares with another. */
 #include "dynamics/dynamics.h"
 #include "document.h"
+#include "api/wire/number.h"
 #include <math.h>
 #include <string.h>
 
@@ -58,8 +59,8 @@ static bool read_position_limits(const api_entry *limits, api_document_link *lin
     if (!api_entry_has(limits, "position")) return true;
     if (!api_entry_vector(limits, "position", API_REQUIRED, range, 2)) return false;
     if (range[0] > range[1])
-        return api_entry_fail(limits, "position", API_BAD_VALUE, "the lower limit %.17g is above the upper limit %.17g",
-                              range[0], range[1]);
+        return api_entry_fail(limits, "position", API_BAD_VALUE, "the lower limit %s is above the upper limit %s",
+                              API_NUMBER_TEXT(range[0]), API_NUMBER_TEXT(range[1]));
     if (strcmp(link->type, "continuous") == 0)
         return api_entry_report(limits, "position", "info", "dropped", "a continuous joint has no limits of position");
     link->has_position_limits = true;
@@ -117,8 +118,8 @@ static bool check_home_angle(const api_entry *joint, const api_document_link *li
     double         angle = kind == DYN_PLANAR ? link->home[2] : link->home[0];
     bool           turns = kind == DYN_REVOLUTE || kind == DYN_HELICAL || kind == DYN_PLANAR;
     if (!turns || fabs(angle) <= DYN_MAX_ANGLE) return true;
-    return api_entry_fail(joint, "home", API_ANGLE_TOO_LARGE, "an angle of %.9g; angles are limited to %g rad", angle,
-                          DYN_MAX_ANGLE);
+    return api_entry_fail(joint, "home", API_ANGLE_TOO_LARGE, "an angle of %s; angles are limited to %g rad",
+                          API_NUMBER_TEXT(angle), DYN_MAX_ANGLE);
 }
 
 /* Where the joint is taken to be before loops are closed. */

@@ -2,6 +2,7 @@
 #include "batch.h"
 #include "closing.h"
 #include "api/model/coordinates.h"
+#include "api/wire/number.h"
 #include "platform.h"
 #include <math.h>
 #include <string.h>
@@ -35,8 +36,8 @@ static bool check_range(const api_evaluation *e, const api_vector *v, const doub
         if (good) continue;
         if (!row) return false;
         api_place at = api_vector_entry(v, row, k);
-        return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.9g given for %.64s; a guess is limited to %g",
-                           values[k * stride], v->names[k], DYN_MAX_ANGLE);
+        return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%s given for %.64s; a guess is limited to %g",
+                           API_NUMBER_TEXT(values[k * stride]), v->names[k], DYN_MAX_ANGLE);
     }
     return true;
 }

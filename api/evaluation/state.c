@@ -2,6 +2,7 @@
 #include "api/document/geometry.h"
 #include "api/model/coordinates.h"
 #include "free_coordinates.h"
+#include "api/wire/number.h"
 #include <math.h>
 #include <string.h>
 
@@ -61,8 +62,8 @@ static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_
     if (fabs(body->ratio * q + body->offset) <= DYN_MAX_ANGLE) return true;
     int       place = api_first_position(e->model, body);
     api_place at    = api_vector_entry(v, row, (size_t)place);
-    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %.17g; angles are limited to %g rad", v->names[place], q,
-                       DYN_MAX_ANGLE);
+    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %s; angles are limited to %g rad", v->names[place],
+                       API_NUMBER_TEXT(q), DYN_MAX_ANGLE);
 }
 
 bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t first, double *quaternion, size_t stride,

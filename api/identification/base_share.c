@@ -1,6 +1,7 @@
 /* base_share.c - see base_share.h. */
 #include "base_share.h"
 #include "api/loops/walk.h"
+#include "api/wire/number.h"
 
 static bool fail_size(const api_evaluation *e)
 {
@@ -70,5 +71,6 @@ bool api_base_check_gravity(const api_evaluation *e)
     const double *g = e->scene.gravity, *own = e->model->dyn->gravity;
     return (g[0] == own[0] && g[1] == own[1] && g[2] == own[2]) ||
            api_fail(e->problem, API_BAD_VALUE, "/gravity",
-                    "base parameters are for the model's own gravity, [%.10g,%.10g,%.10g]", own[0], own[1], own[2]);
+                    "base parameters are for the model's own gravity, [%s,%s,%s]", API_NUMBER_TEXT(own[0]),
+                    API_NUMBER_TEXT(own[1]), API_NUMBER_TEXT(own[2]));
 }

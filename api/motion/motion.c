@@ -3,6 +3,7 @@
 #include "api/evaluation/batch.h"
 #include "sampling.h"
 #include "spline_fields.h"
+#include "api/wire/number.h"
 #include <math.h>
 
 /* --- time ------------------------------------------------------------------------------------------------------- */
@@ -10,10 +11,11 @@
 static bool check_duration(const api_evaluation *e, double duration, const api_place *at)
 {
     if (!(duration > 0))
-        return api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a time in s greater than 0 expected", duration);
+        return api_fail_at(e, at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
+                           API_NUMBER_TEXT(duration));
     return isfinite(1 / (duration * duration * duration)) ||
-           api_fail_at(e, at, API_BAD_VALUE,
-                       "%.17g s given: so short a motion has derivatives too large to compute with", duration);
+           api_fail_at(e, at, API_BAD_VALUE, "%s s given: so short a motion has derivatives too large to compute with",
+                       API_NUMBER_TEXT(duration));
 }
 
 /* One, or one for each motion; returns how many, 0 with a problem. */

@@ -1,5 +1,6 @@
 /* motion_sample.c - from control points to the states at all samples: see motion.h. */
 #include "motion.h"
+#include "api/wire/number.h"
 #include <math.h>
 #include <string.h>
 
@@ -56,8 +57,8 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
             continue;
         api_place points = api_place_key(NULL, "control_points"), row = api_place_index(&points, state / m->samples);
         api_fail_at(e, m->points.batch ? &row : &points, API_ANGLE_TOO_LARGE,
-                    "%.64s is %.17g at sample %zu; angles are limited to %g rad", e->model->position_names[place], at,
-                    state % m->samples, DYN_MAX_ANGLE);
+                    "%.64s is %s at sample %zu; angles are limited to %g rad", e->model->position_names[place],
+                    API_NUMBER_TEXT(at), state % m->samples, DYN_MAX_ANGLE);
         if (e->batched) e->problem->row = (long long)(state / m->samples);
         return false;
     }

@@ -1,12 +1,13 @@
 /* sampling.c - see sampling.h. */
 #include "sampling.h"
+#include "api/wire/number.h"
 #include <math.h>
 
 static bool check_count(const api_evaluation *e, double n, const api_place *at)
 {
     size_t limit = e->call->api->limits.rows;
     return n <= (double)limit ||
-           api_fail_at(e, at, API_TOO_MANY_ROWS, "%.17g samples asked for, the limit is %zu", n, limit);
+           api_fail_at(e, at, API_TOO_MANY_ROWS, "%s samples asked for, the limit is %zu", API_NUMBER_TEXT(n), limit);
 }
 
 static bool read_times(api_evaluation *e, const api_node *list, const api_place *at, double least, api_sampling *s)
@@ -20,8 +21,8 @@ static bool read_times(api_evaluation *e, const api_node *list, const api_place 
     for (size_t n = 0; times && n < s->n; n++) {
         api_place entry_at = api_place_index(at, n);
         if (!(times[n] >= 0 && times[n] <= least))
-            return api_fail_at(e, &entry_at, API_BAD_VALUE,
-                               "%.17g s given, a time from 0 to the duration, %.17g s, expected", times[n], least);
+            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%s s given, a time from 0 to the duration, %s s, expected",
+                               API_NUMBER_TEXT(times[n]), API_NUMBER_TEXT(least));
     }
     return times != NULL;
 }
@@ -39,7 +40,8 @@ bool api_sampling_read(api_evaluation *e, const api_node *fields, double least, 
         return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs samples, their number, or times, where they are", of);
     if (!api_read_number(e, samples, &at, &n)) return false;
     if (!(n >= 2 && n == floor(n)))
-        return api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, a whole number of at least 2 expected", n);
+        return api_fail_at(e, &at, API_BAD_VALUE, "%s given, a whole number of at least 2 expected",
+                           API_NUMBER_TEXT(n));
     if (!check_count(e, n, &at)) return false;
     s->n = (size_t)n;
     return true;

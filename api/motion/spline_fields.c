@@ -1,5 +1,6 @@
 /* spline_fields.c - see spline_fields.h. */
 #include "spline_fields.h"
+#include "api/wire/number.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -9,8 +10,8 @@ static bool read_degree(const api_evaluation *e, const api_node *fields, const a
     api_place at     = api_place_key(up, "degree");
     if (!api_read_number(e, api_node_get(fields, "degree"), &at, &degree)) return false;
     if (!(degree >= 1 && degree <= API_SPLINE_DEGREE && degree == floor(degree)))
-        return api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, a whole number from 1 to %d expected", degree,
-                           API_SPLINE_DEGREE);
+        return api_fail_at(e, &at, API_BAD_VALUE, "%s given, a whole number from 1 to %d expected",
+                           API_NUMBER_TEXT(degree), API_SPLINE_DEGREE);
     s->degree = (size_t)degree;
     return true;
 }
@@ -32,16 +33,15 @@ static bool fail_knots(const api_evaluation *e, const api_spline *s, const api_p
     const double *t  = s->knots;
     api_place     at = api_place_index(up, i);
     if (what == API_KNOTS_FALL)
-        return api_fail_at(e, &at, API_BAD_VALUE, "%.17g given after %.17g: knots never fall; sort them", t[i],
-                           t[i - 1]);
+        return api_fail_at(e, &at, API_BAD_VALUE, "%s given after %s: knots never fall; sort them",
+                           API_NUMBER_TEXT(t[i]), API_NUMBER_TEXT(t[i - 1]));
     if (what == API_KNOTS_REPEATED)
         return api_fail_at(e, &at, API_BAD_VALUE,
-                           "%.17g given once more: at degree %zu at most %zu knots coincide, at the ends %zu", t[i],
-                           s->degree, s->degree, s->degree + 1);
-    return api_fail_at(
-        e, up, API_BAD_VALUE,
-        "the motion goes from knot %zu, %.17g, to knot %zu, %.17g: a finite range greater than 0 expected", s->degree,
-        t[s->degree], s->n, t[s->n]);
+                           "%s given once more: at degree %zu at most %zu knots coincide, at the ends %zu",
+                           API_NUMBER_TEXT(t[i]), s->degree, s->degree, s->degree + 1);
+    return api_fail_at(e, up, API_BAD_VALUE,
+                       "the motion goes from knot %zu, %s, to knot %zu, %s: a finite range greater than 0 expected",
+                       s->degree, API_NUMBER_TEXT(t[s->degree]), s->n, API_NUMBER_TEXT(t[s->n]));
 }
 
 static bool read_knots(api_evaluation *e, const api_node *fields, const api_place *up, api_spline *s)

@@ -7,6 +7,7 @@
  *
  * is lost, never less than nothing: one e for all directions at once makes it so. */
 #include "contact.h"
+#include "api/wire/number.h"
 #include <string.h>
 
 enum { QD_AFTER, CONTACT_IMPULSES, ENERGY_LOSS };
@@ -23,8 +24,8 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
     if (!restitution) return true;
     if (!api_read_number(e, restitution, &at, &asked->restitution)) return false;
     return (asked->restitution >= 0 && asked->restitution <= 1) ||
-           api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, a number from 0 (it sticks) to 1 expected",
-                       asked->restitution);
+           api_fail_at(e, &at, API_BAD_VALUE, "%s given, a number from 0 (it sticks) to 1 expected",
+                       API_NUMBER_TEXT(asked->restitution));
 }
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */

@@ -8,6 +8,7 @@
 #include "api/evaluation/frame_fields.h"
 #include "api/evaluation/operation.h"
 #include "task_inertia.h"
+#include "api/wire/number.h"
 #include <string.h>
 
 enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CONDITION };
@@ -22,8 +23,8 @@ static bool read_damping(const api_evaluation *e, api_asked *asked, const api_no
     if (!api_node_is(value, API_NUMBER))
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
     asked->damping = api_node_number(value);
-    return asked->damping >= 0 ||
-           api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a number not less than 0 expected", asked->damping);
+    return asked->damping >= 0 || api_fail_at(e, at, API_BAD_VALUE, "%s given, a number not less than 0 expected",
+                                              API_NUMBER_TEXT(asked->damping));
 }
 
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)

@@ -1,5 +1,6 @@
 /* drive.c - see drive.h. */
 #include "drive.h"
+#include "api/wire/number.h"
 #include <string.h>
 
 static const char *const torque_fields[] = {"tau", NULL};
@@ -27,8 +28,8 @@ static bool read_gains(api_evaluation *e, const api_node *given, const char *key
     for (size_t i = 0; i < (*alone ? 1 : nv); i++) {
         api_place entry_at = *alone ? at : api_place_index(&at, i);
         if (!((*gains)[i] >= 0) || (divides && (*gains)[i] == 0))
-            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%.17g given, a gain %s 0 expected", (*gains)[i],
-                               divides ? "greater than" : "of at least");
+            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%s given, a gain %s 0 expected",
+                               API_NUMBER_TEXT((*gains)[i]), divides ? "greater than" : "of at least");
     }
     return true;
 }
@@ -40,7 +41,8 @@ static bool read_filter(const api_evaluation *e, const api_node *given, const ap
     d->filter             = FILTER;
     if (!value) return true;
     if (!api_read_number(e, value, &at, &d->filter)) return false;
-    return d->filter > 0 || api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, rad/s greater than 0 expected", d->filter);
+    return d->filter > 0 ||
+           api_fail_at(e, &at, API_BAD_VALUE, "%s given, rad/s greater than 0 expected", API_NUMBER_TEXT(d->filter));
 }
 
 static bool read_controlled(api_evaluation *e, const api_node *given, const api_place *up, double duration,

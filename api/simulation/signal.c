@@ -2,6 +2,7 @@
 #include "signal.h"
 #include "api/evaluation/batch.h"
 #include "api/motion/spline_fields.h"
+#include "api/wire/number.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -51,13 +52,14 @@ static bool check_times(const api_evaluation *e, const double *t, size_t n, cons
     for (size_t i = 0; i < n; i++) {
         api_place entry_at = api_place_index(at, i);
         if (i == 0 ? t[i] != 0 : !(t[i] > t[i - 1]))
-            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%.17g s given: times begin with 0 and rise", t[i]);
+            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%s s given: times begin with 0 and rise",
+                               API_NUMBER_TEXT(t[i]));
     }
     if (t[n - 1] >= least) return true;
     api_place last_at = api_place_index(at, n - 1);
     return api_fail_at(e, &last_at, API_BAD_VALUE,
-                       "the last time is %.17g s: values between which is interpolated reach to the duration, %.17g s",
-                       t[n - 1], least);
+                       "the last time is %s s: values between which is interpolated reach to the duration, %s s",
+                       API_NUMBER_TEXT(t[n - 1]), API_NUMBER_TEXT(least));
 }
 
 /* When the n values are there; held ones have one time more, when the last one ends. */

@@ -2,6 +2,7 @@
 #include "simulation.h"
 #include "api/evaluation/closing.h"
 #include "integrate.h"
+#include "api/wire/number.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -13,22 +14,23 @@ static bool read_duration(const api_evaluation *e, const api_node *fields, api_s
     api_place at = api_place_key(NULL, "duration");
     if (!api_read_number(e, api_node_get(fields, "duration"), &at, &s->duration)) return false;
     return (s->duration > 0 && isfinite(1 / s->duration)) ||
-           api_fail_at(e, &at, API_BAD_VALUE, "%.17g given, a time in s greater than 0 expected", s->duration);
+           api_fail_at(e, &at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
+                       API_NUMBER_TEXT(s->duration));
 }
 
 static bool read_step(const api_evaluation *e, const api_node *value, const api_place *at, api_simulation *s)
 {
     if (!api_read_number(e, value, at, &s->step)) return false;
     return s->step > 0 ||
-           api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a time in s greater than 0 expected", s->step);
+           api_fail_at(e, at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected", API_NUMBER_TEXT(s->step));
 }
 
 static bool read_tolerance(const api_evaluation *e, const api_node *value, const api_place *at, api_simulation *s)
 {
     if (!api_read_number(e, value, at, &s->tolerance)) return false;
     return (s->tolerance >= least_tolerance && s->tolerance <= most_tolerance) ||
-           api_fail_at(e, at, API_BAD_VALUE, "%.17g given, a relative error from %g to %g expected", s->tolerance,
-                       least_tolerance, most_tolerance);
+           api_fail_at(e, at, API_BAD_VALUE, "%s given, a relative error from %g to %g expected",
+                       API_NUMBER_TEXT(s->tolerance), least_tolerance, most_tolerance);
 }
 
 /* Fixed steps, or an error to keep. */
@@ -60,8 +62,8 @@ static bool check_order(const api_evaluation *e, const api_sampling *sampling)
     for (size_t n = 1; sampling->times && n < sampling->n; n++) {
         api_place entry_at = api_place_index(&at, n);
         if (sampling->times[n] < sampling->times[n - 1])
-            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%.17g s given after %.17g s: sort the times",
-                               sampling->times[n], sampling->times[n - 1]);
+            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%s s given after %s s: sort the times",
+                               API_NUMBER_TEXT(sampling->times[n]), API_NUMBER_TEXT(sampling->times[n - 1]));
     }
     return true;
 }
@@ -105,11 +107,10 @@ static bool check_steps(const api_evaluation *e, const api_simulation *s)
     api_place at    = api_place_key(NULL, "step");
     for (size_t i = 1; s->tolerance == 0 && i < s->n_cuts; i++)
         steps += api_fixed_steps(s, s->cuts[i] - s->cuts[i - 1]);
-    return steps <= API_MOST_STEPS ||
-           api_fail_at(e, &at, API_TOO_MANY_STEPS,
-                       "%.17g steps of %.17g s are needed, the limit is %d: a longer step, or "
-                       "a shorter duration",
-                       steps, s->step, API_MOST_STEPS);
+    return steps <= API_MOST_STEPS || api_fail_at(e, &at, API_TOO_MANY_STEPS,
+                                                  "%s steps of %s s are needed, the limit is %d: a longer step, or "
+                                                  "a shorter duration",
+                                                  API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MOST_STEPS);
 }
 
 /* --- what is held ----------------------------------------------------------------------------------------------- */

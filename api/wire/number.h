@@ -15,6 +15,10 @@ size_t api_number_write(double value, char text[API_NUMBER_ROOM]);
  * API_NUMBER_ROOM bytes behind where a text of API_NUMBER_MAX bytes each and the commas would end. */
 size_t api_numbers_write(const double *values, size_t count, char *text);
 
+/* The same as a string, for a message: it lasts as long as the block around. What is not finite is "inf" or "nan". */
+#define API_NUMBER_TEXT(value) api_number_text(value, (char[API_NUMBER_ROOM]){0})
+const char *api_number_text(double value, char text[API_NUMBER_ROOM]);
+
 /* Reads a JSON number (RFC 8259 grammar, checked here) at the start of text[0..length). Returns the bytes used,
  * 0 if there is none. `*value` is infinite when the number overflows; underflow rounds. */
 size_t api_number_read(const char *text, size_t length, double *value);

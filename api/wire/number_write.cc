@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <dragonbox/dragonbox.h>
 
@@ -216,4 +217,13 @@ extern "C" size_t api_numbers_write(const double *values, size_t count, char *te
 extern "C" size_t api_number_write(double value, char text[API_NUMBER_ROOM])
 {
     return api_numbers_write(&value, 1, text);
+}
+
+extern "C" const char *api_number_text(double value, char text[API_NUMBER_ROOM])
+{
+    if (__builtin_isfinite(value))
+        text[api_number_write(value, text)] = '\0';
+    else
+        snprintf(text, API_NUMBER_ROOM, "%g", value);
+    return text;
 }

@@ -151,6 +151,15 @@ static void every_length_at_every_point(void **state)
 }
 
 /* As one by one, whatever stands beside what, and no byte beyond the room. */
+static void texts_of_messages(void **state)
+{
+    assert_string_equal(API_NUMBER_TEXT(0.1), "0.1");
+    assert_string_equal(API_NUMBER_TEXT(-0.0), "-0");
+    assert_string_equal(API_NUMBER_TEXT(-1.7976931348623157e308), "-1.7976931348623157e+308");
+    assert_string_equal(API_NUMBER_TEXT(-INFINITY), "-inf");
+    assert_string_equal(API_NUMBER_TEXT(NAN), "nan");
+}
+
 static void lists_are_written_as_one_by_one(void **state)
 {
     static const double usual[] = {0, -0.0, 7, 0.5, -1e300, 0.1, 123456789, 5e-324, 0.00012, -3.25, 1e21, 1e20};
@@ -343,6 +352,7 @@ int main(void)
         cmocka_unit_test(random_bits_come_back),
         cmocka_unit_test(digits_are_the_fewest),
         cmocka_unit_test(every_length_at_every_point),
+        cmocka_unit_test(texts_of_messages),
         cmocka_unit_test(lists_are_written_as_one_by_one),
         cmocka_unit_test(grammar),
         cmocka_unit_test(ends_of_the_range),

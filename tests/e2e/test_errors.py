@@ -15,6 +15,13 @@ def tearDownModule():
 class Requests(ErrorCase):
     Q = [0.1, 0.2, 0.3, 0.4]
 
+    def test_numbers_in_details_are_the_shortest(self):
+        """As in answers: what was given comes back as it was written, and not in 17 digits."""
+        for damping in ("-0.1", "-1e-7", "-123456789.1"):
+            self.bad(f'{{"q":[0.1,0.2,0.3,0.4],"frame":"tool","damping":{damping}}}', "/damping", operation="task-space",
+                     says=f"{damping} given")
+        self.bad({"q": [0.1, 100000.1, 0.3, 0.4]}, "/q/1", says="is 100000.1;")
+
     def bad(self, request, pointer=None, row=None, operation="inverse-dynamics", model="arm", **more):
         return self.refused(f"/v1/models/{model}/{operation}", request, pointer=pointer, row=row, **more)
 
