@@ -1,7 +1,7 @@
 /* evaluation.h - one request for dynamics on its way through: read into lanes, evaluated, written.
  *
- *     decode (fields.c, state.c, wrenches.c, payload.c)  ->  lanes  ->  kernels (one file per operation)  ->
- *     lanes  ->  answer.c
+ *     decode (asked.c, fields.c, state.c, wrenches.c, payload.c)  ->  lanes  ->  kernels (one file per operation)
+ *     ->  lanes  ->  answer.c
  *
  * States that have nothing to do with each other go this way a window at a time (window.h), so that lanes stay in
  * cache.
@@ -192,7 +192,7 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
 
 /* --- decoding: each reads its fields, e->given, and fails e->problem ------------------------------------------ */
 
-bool api_decode_asked(api_evaluation *e, const api_node *request); /* fields.c: operations, options, names */
+bool api_decode_asked(api_evaluation *e, const api_node *request); /* asked.c */
 bool api_decode_surroundings(api_evaluation *e);                   /* fields.c: gravity and friction */
 bool api_decode_payload(api_evaluation *e);                        /* payload.c */
 bool api_decode_joints(api_evaluation *e);                         /* state.c */

@@ -1,7 +1,5 @@
-/* fields.c - the fields of a request: which there may be, which there must be, and the small ones. */
+/* fields.c - the fields of a request: their names, small values, and what surrounds the robot. */
 #include "fields.h"
-#include "closing.h"
-#include "operation.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +44,6 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_RESTITUTION]    = "restitution",
 };
 
-#define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
-
 /* --- small values ----------------------------------------------------------------------------------------------- */
 
 bool api_fail_at(const api_evaluation *e, const api_place *at, api_code code, const char *format, ...)
@@ -66,6 +62,22 @@ bool api_read_number(const api_evaluation *e, const api_node *value, const api_p
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
     *number = api_node_number(value);
     return true;
+}
+
+bool api_read_flag(const api_evaluation *e, const api_node *value, const api_place *at, bool *flag)
+{
+    if (!value) return true;
+    *flag = api_node_is(value, API_TRUE);
+    return *flag || api_node_is(value, API_FALSE) ||
+           api_fail_at(e, at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(value));
+}
+
+bool api_check_list(const api_evaluation *e, const api_node *value, const api_place *at, const char *of)
+{
+    bool list = api_node_is(value, API_ARRAY);
+    return (list && api_node_size(value) > 0) ||
+           api_fail_at(e, at, list ? API_WRONG_SHAPE : API_WRONG_TYPE, "%s given, an array of at least one %s expected",
+                       list ? "an empty array" : api_node_kind_text(value), of);
 }
 
 bool api_read_numbers(const api_evaluation *e, const api_node *value, const api_place *at, size_t n, double *numbers)
@@ -90,15 +102,14 @@ double *api_take_numbers(api_evaluation *e, const api_node *value, const api_pla
     return numbers && api_read_numbers(e, value, at, n, numbers) ? numbers : NULL;
 }
 
-static void join(api_buffer *b, const char *text)
+void api_list_name(api_buffer *b, const char *text)
 {
     if (b->length > 0) api_buffer_text(b, ", ");
     api_buffer_text(b, text);
 }
 
-/* Fails with the names that would have been right; a list too long for a message is left out. */
-static bool fail_unknown(const api_evaluation *e, const api_place *at, api_code code, const char *given, const char *of,
-                         api_buffer *known)
+bool api_fail_unknown(const api_evaluation *e, const api_place *at, api_code code, const char *given, const char *of,
+                      api_buffer *known)
 {
     char *list = api_buffer_take(known);
     api_fail_at(e, at, code, "\"%.64s\" is not known to %s%s%s", given, of, list && *list ? "; there are: " : "",
@@ -122,8 +133,8 @@ bool api_check_keys(const api_evaluation *e, const api_node *object, const api_p
         api_place  key_at = api_place_key(at, key);
         api_buffer_init(&known, 300);
         for (i = 0; names[i]; i++)
-            join(&known, names[i]);
-        return fail_unknown(e, &key_at, API_UNKNOWN_FIELD, key, of, &known);
+            api_list_name(&known, names[i]);
+        return api_fail_unknown(e, &key_at, API_UNKNOWN_FIELD, key, of, &known);
     }
     return true;
 }
@@ -157,177 +168,6 @@ int api_read_coordinate(const api_evaluation *e, const api_node *value, const ap
     return -1;
 }
 
-/* --- which operations, with which outputs ----------------------------------------------------------------------- */
-
-/* The mask of fields as names, and one more if not NULL, ending with NULL. */
-static void list_fields(api_set mask, const char *more, const char *names[API_FIELD_COUNT + 2])
-{
-    size_t n = 0;
-    for (int f = 0; f < API_FIELD_COUNT; f++)
-        if (mask & API_BIT(f)) names[n++] = api_field_names[f];
-    names[n]     = more;
-    names[n + 1] = NULL;
-}
-
-/* The field of that name among those of the mask; API_FIELD_COUNT: none. */
-static int field_named(api_set mask, const char *name)
-{
-    while (mask) {
-        int f = __builtin_ctzll(mask);
-        if (*api_field_names[f] == *name && strcmp(api_field_names[f], name) == 0) return f;
-        mask &= mask - 1;
-    }
-    return API_FIELD_COUNT;
-}
-
-/* The request's fields, which are those of the mask and what `more` names, into e->given. */
-static bool find_fields(api_evaluation *e, const api_node *request, api_set mask, const char *more, const char *of)
-{
-    const char *names[API_FIELD_COUNT + 2];
-    bool        known = api_node_is(request, API_OBJECT);
-    size_t      n     = known ? api_node_size(request) : 0;
-    for (size_t member = 0; member < n; member++) {
-        const char *key = api_node_key(request, member);
-        int         f   = field_named(mask, key);
-        if (f < API_FIELD_COUNT) {
-            e->given[f] = api_node_value(request, member);
-            e->there |= API_BIT(f);
-        } else {
-            known = known && more && strcmp(key, more) == 0;
-        }
-    }
-    if (known) return true;
-    list_fields(mask, more, names);
-    return api_check_keys(e, request, NULL, names, of); /* says what is wrong */
-}
-
-static bool read_output(api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
-{
-    const api_operation *operation = asked->operation;
-    const char          *name      = api_read_string(e, value, at);
-    if (!name) return false;
-    api_buffer known;
-    api_buffer_init(&known, 300);
-    for (size_t i = 0; api_has_output(operation, i); i++) {
-        if (strcmp(operation->outputs[i].name, name) != 0) {
-            join(&known, operation->outputs[i].name);
-            continue;
-        }
-        api_buffer_free(&known);
-        if (asked->outputs & API_BIT(i))
-            return api_fail_at(e, at, API_DUPLICATE_NAME, "the output %s is listed twice", name);
-        asked->outputs |= API_BIT(i);
-        return api_closing_takes_output(e, operation, i, at);
-    }
-    return fail_unknown(e, at, API_UNKNOWN_NAME, name, operation->name, &known);
-}
-
-static bool read_outputs(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up)
-{
-    const api_node *list = api_node_get(options, "outputs");
-    api_place       at   = api_place_key(up, "outputs");
-    for (size_t i = 0; !list && api_has_output(asked->operation, i); i++)
-        if (asked->operation->outputs[i].by_default) asked->outputs |= API_BIT(i);
-    if (!list) return true;
-    if (!api_node_is(list, API_ARRAY) || api_node_size(list) == 0)
-        return api_fail_at(e, &at, api_node_is(list, API_ARRAY) ? API_WRONG_SHAPE : API_WRONG_TYPE,
-                           "%s given, an array of at least one output's name expected",
-                           api_node_is(list, API_ARRAY) ? "an empty array" : api_node_kind_text(list));
-    for (size_t i = 0; i < api_node_size(list); i++) {
-        api_node  entry;
-        api_place entry_at = api_place_index(&at, i);
-        if (!api_node_item(list, i, &entry) || !read_output(e, asked, &entry, &entry_at)) return false;
-    }
-    return true;
-}
-
-static bool read_options(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at)
-{
-    return api_closing_takes(e, asked->operation, at) && read_outputs(e, asked, options, at) &&
-           (!asked->operation->options || asked->operation->options(e, asked, options, at));
-}
-
-/* A platform, where it is taken, stands for the state. */
-static bool check_needs(const api_evaluation *e)
-{
-    const api_set state = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD);
-    api_set       there = e->there | (e->given[API_PLATFORM] ? state : 0);
-    for (size_t i = 0; i < e->n_asked; i++) {
-        const api_operation *operation = e->asked[i].operation;
-        api_set              missing   = operation->needs & ~there;
-        if (!missing) continue;
-        const char *name = api_field_names[__builtin_ctzll(missing)];
-        api_place   at   = api_place_key(NULL, name);
-        return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
-    }
-    return true;
-}
-
-/* One entry of "operations" of an evaluate request. */
-static bool read_operation(api_evaluation *e, const char *name, const api_node *options, const api_place *operations)
-{
-    const char          *fields[API_FIELD_COUNT + 2];
-    api_asked           *asked     = &e->asked[e->n_asked];
-    const api_operation *operation = api_operation_named(name);
-    api_place            at        = api_place_key(operations, name);
-    if (!operation) {
-        api_buffer known;
-        api_buffer_init(&known, 300);
-        for (size_t i = 0; api_operations[i]; i++)
-            join(&known, api_operations[i]->name);
-        return fail_unknown(e, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
-    }
-    if (operation->alone)
-        return api_fail_at(e, &at, API_BAD_VALUE, "%s has rows of its own and is not combined: POST to its own path",
-                           operation->name);
-    list_fields(operation->takes & ~SHARED, NULL, fields);
-    *asked = (api_asked){.operation = operation};
-    e->n_asked++;
-    return api_check_keys(e, options, &at, fields, operation->name) && read_options(e, asked, options, &at);
-}
-
-static bool read_operations(api_evaluation *e, const api_node *request)
-{
-    api_place       at         = api_place_key(NULL, "operations");
-    const api_node *operations = api_node_get(request, "operations");
-    if (!operations)
-        return api_fail_at(e, &at, API_MISSING_FIELD, "evaluate needs operations, an object of operations");
-    if (!api_node_is(operations, API_OBJECT) || api_node_size(operations) == 0)
-        return api_fail_at(e, &at, api_node_is(operations, API_OBJECT) ? API_WRONG_SHAPE : API_WRONG_TYPE,
-                           "%s given, an object with at least one operation expected",
-                           api_node_is(operations, API_OBJECT) ? "an empty object" : api_node_kind_text(operations));
-    e->asked = api_take(e->pool, api_node_size(operations) * sizeof *e->asked);
-    if (!e->asked) return false;
-    for (size_t i = 0; i < api_node_size(operations); i++)
-        if (!read_operation(e, api_node_key(operations, i), api_node_value(operations, i), &at)) return false;
-    return true;
-}
-
-/* The fields that an evaluate request may hold: what any of its operations takes. */
-static bool decode_combined(api_evaluation *e, const api_node *request)
-{
-    api_set mask = 0;
-    if (!api_node_is(request, API_OBJECT))
-        return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(request));
-    if (!read_operations(e, request)) return false;
-    for (size_t i = 0; i < e->n_asked; i++)
-        mask |= (e->asked[i].operation->needs | e->asked[i].operation->takes) & SHARED;
-    return find_fields(e, request, mask, "operations", "evaluate with these operations") && check_needs(e);
-}
-
-bool api_decode_asked(api_evaluation *e, const api_node *request)
-{
-    const api_operation *operation = e->call->operation;
-    if (!operation) return decode_combined(e, request);
-
-    e->asked = api_take(e->pool, sizeof *e->asked);
-    if (!e->asked) return false;
-    *e->asked  = (api_asked){.operation = operation};
-    e->n_asked = 1;
-    return find_fields(e, request, operation->needs | operation->takes, NULL, operation->name) && check_needs(e) &&
-           read_options(e, e->asked, request, NULL);
-}
-
 /* --- surroundings ----------------------------------------------------------------------------------------------- */
 
 bool api_decode_surroundings(api_evaluation *e)
@@ -337,9 +177,9 @@ bool api_decode_surroundings(api_evaluation *e)
     memcpy(e->scene.gravity, e->model->dyn->gravity, sizeof e->scene.gravity);
     if (gravity && !api_read_numbers(e, gravity, &at, 3, e->scene.gravity)) return false;
 
-    at = api_place_key(NULL, "friction");
-    if (friction && !api_node_is(friction, API_TRUE) && !api_node_is(friction, API_FALSE))
-        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(friction));
-    e->scene.terms = api_node_is(friction, API_FALSE) ? DYN_ALL_TERMS & ~DYN_FRICTION : DYN_ALL_TERMS;
+    at        = api_place_key(NULL, "friction");
+    bool rubs = true;
+    if (!api_read_flag(e, friction, &at, &rubs)) return false;
+    e->scene.terms = rubs ? DYN_ALL_TERMS : DYN_ALL_TERMS & ~DYN_FRICTION;
     return true;
 }

@@ -9,6 +9,12 @@ bool api_fail_at(const api_evaluation *e, const api_place *at, api_code code, co
 /* False unless `value` is a number. */
 bool api_read_number(const api_evaluation *e, const api_node *value, const api_place *at, double *number);
 
+/* True or false; *flag stays as it is when `value` is NULL. False with a problem for anything else. */
+bool api_read_flag(const api_evaluation *e, const api_node *value, const api_place *at, bool *flag);
+
+/* False unless `value` is an array, and not empty; `of` says of what, for the message. */
+bool api_check_list(const api_evaluation *e, const api_node *value, const api_place *at, const char *of);
+
 /* False unless `value` is an array of exactly n finite numbers. */
 bool api_read_numbers(const api_evaluation *e, const api_node *value, const api_place *at, size_t n, double *numbers);
 
@@ -18,6 +24,12 @@ double *api_take_numbers(api_evaluation *e, const api_node *value, const api_pla
 /* False unless every key of the object is one of `names` (ends with NULL). `of` says of what, for the message. */
 bool api_check_keys(const api_evaluation *e, const api_node *object, const api_place *at, const char *const *names,
                     const char *of);
+
+/* Fails with the names that would have been right, which api_list_name has put into `known` and which is freed; a list
+ * too long for a message is left out. */
+bool api_fail_unknown(const api_evaluation *e, const api_place *at, api_code code, const char *given, const char *of,
+                      api_buffer *known) __attribute__((cold));
+void api_list_name(api_buffer *known, const char *name);
 
 /* The text of a string value; NULL with a problem when it is none. */
 const char *api_read_string(const api_evaluation *e, const api_node *value, const api_place *at);

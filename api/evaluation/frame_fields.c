@@ -31,10 +31,7 @@ bool api_read_axes(const api_evaluation *e, const api_node *list, const api_plac
     for (int i = 0; !list && i < API_FRAME_AXES; i++)
         axis[(*n)++] = i;
     if (!list) return true;
-    if (!api_node_is(list, API_ARRAY) || api_node_size(list) == 0)
-        return api_fail_at(e, at, api_node_is(list, API_ARRAY) ? API_WRONG_SHAPE : API_WRONG_TYPE,
-                           "%s given, an array of at least one of x, y, z, rx, ry, rz expected",
-                           api_node_is(list, API_ARRAY) ? "an empty array" : api_node_kind_text(list));
+    if (!api_check_list(e, list, at, "of x, y, z, rx, ry, rz")) return false;
     for (size_t i = 0; i < api_node_size(list); i++) {
         api_node  name;
         api_place entry = api_place_index(at, i);

@@ -10,11 +10,7 @@ static bool read_number(const api_evaluation *e, const api_node *object, const c
 {
     const api_node *value = api_node_get(object, key);
     api_place       at    = api_place_key(up, key);
-    if (!value) return true;
-    if (!api_node_is(value, API_NUMBER))
-        return api_fail_at(e, &at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
-    *number = api_node_number(value);
-    return true;
+    return !value || api_read_number(e, value, &at, number);
 }
 
 static bool read_tensor(const api_evaluation *e, const api_node *payload, const api_place *up, double about_com[6])

@@ -23,11 +23,9 @@ struct api_identification {
 
 static bool read_flag(const api_evaluation *e, api_field field, bool *set)
 {
-    const api_node *value = e->given[field];
-    api_place       at    = api_place_key(NULL, api_field_names[field]);
-    *set                  = api_node_is(value, API_TRUE);
-    return !value || *set || api_node_is(value, API_FALSE) ||
-           api_fail_at(e, &at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(value));
+    api_place at = api_place_key(NULL, api_field_names[field]);
+    *set         = false;
+    return api_read_flag(e, e->given[field], &at, set);
 }
 
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)

@@ -65,11 +65,8 @@ static bool read_samples(api_evaluation *e, const api_node *fields, api_motion *
 
 static bool read_dense(const api_evaluation *e, const api_node *fields, api_motion *m)
 {
-    const api_node *dense = api_node_get(fields, "dense");
-    api_place       at    = api_place_key(NULL, "dense");
-    m->dense              = api_node_is(dense, API_TRUE);
-    return !dense || m->dense || api_node_is(dense, API_FALSE) ||
-           api_fail_at(e, &at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(dense));
+    api_place at = api_place_key(NULL, "dense");
+    return api_read_flag(e, api_node_get(fields, "dense"), &at, &m->dense);
 }
 
 api_motion *api_motion_read(api_evaluation *e, const api_node *fields)

@@ -45,9 +45,7 @@ static bool read_method(const api_evaluation *e, const api_node *fields, api_sim
     if (!step && !tolerance)
         return api_fail_at(e, &step_at, API_MISSING_FIELD,
                            "a simulation needs a step of fixed length, or a tolerance that its steps keep");
-    s->stiff = api_node_is(stiff, API_TRUE);
-    if (stiff && !s->stiff && !api_node_is(stiff, API_FALSE))
-        return api_fail_at(e, &stiff_at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(stiff));
+    if (!api_read_flag(e, stiff, &stiff_at, &s->stiff)) return false;
     if (step && s->stiff)
         return api_fail_at(e, &stiff_at, API_BAD_VALUE, "stiff goes with a tolerance, not with a step");
     return step ? read_step(e, step, &step_at, s) : read_tolerance(e, tolerance, &tolerance_at, s);
