@@ -142,24 +142,22 @@ LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_at at, sym3 S, dyn
 }
 
 /* Rz H Rz^T, and that turned by Rx(-90 deg) if it is to be `minus`, which costs nothing then. Of the block of x and y,
- * the multiples of 1 and of [z] stay, and the rest, symmetric without trace, turns by twice the angle. `flat`: the last
- * row is zero. */
+ * trace and skew part stay. `flat`: the last row is zero. */
 LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
 {
-    lane cc = add_mul(-0.5, c, c), ss = s * c; /* half of cos 2s, sin 2s */
-    lane u = H.m[0][0] - H.m[1][1], v = H.m[0][1] + H.m[1][0], x = sub_mul(cc * u, ss, v);
-    lane t = 0.5 * (H.m[0][0] + H.m[1][1]), a = 0.5 * (H.m[0][1] - H.m[1][0]),
-         xz   = sub_mul(c * H.m[0][2], s, H.m[1][2]);
+    lane t1 = sub_mul(c * H.m[0][0], s, H.m[1][0]), t2 = sub_mul(c * H.m[0][1], s, H.m[1][1]);
+    lane skew = H.m[0][1] - H.m[1][0], xx = sub_mul(c * t1, s, t2), yy = (H.m[0][0] + H.m[1][1]) - xx;
+    lane xz   = sub_mul(c * H.m[0][2], s, H.m[1][2]);
     vec3 last = flat ? vec3_zero() : (vec3){sub_mul(c * H.m[2][0], s, H.m[2][1]), H.m[2][1], H.m[2][2]};
     if (minus) {
-        lane y = neg_sub_mul(cc * v, ss, u);
+        lane xy = neg_sub_mul(c * t2, s, t1); /* with the sign changed */
         if (!flat) last.y = neg_sub_mul(c * H.m[2][1], s, H.m[2][0]);
         return (mat3){
-            {{t + x, xz, y - a}, {last.x, last.z, last.y}, {y + a, neg_sub_mul(c * H.m[1][2], s, H.m[0][2]), t - x}}};
+            {{xx, xz, xy}, {last.x, last.z, last.y}, {xy + skew, neg_sub_mul(c * H.m[1][2], s, H.m[0][2]), yy}}};
     }
-    lane y = add_mul(cc * v, ss, u);
+    lane xy = add_mul(c * t2, s, t1);
     if (!flat) last.y = add_mul(c * H.m[2][1], s, H.m[2][0]);
-    return (mat3){{{t + x, y + a, xz}, {y - a, t - x, add_mul(c * H.m[1][2], s, H.m[0][2])}, {last.x, last.y, last.z}}};
+    return (mat3){{{xx, xy, xz}, {xy - skew, yy, add_mul(c * H.m[1][2], s, H.m[0][2])}, {last.x, last.y, last.z}}};
 }
 
 /* The constant turn, Rz(gamma) Rx(alpha). */

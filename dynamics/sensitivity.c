@@ -10,23 +10,10 @@
  *     and with b, seen from i (which turns with b), by the same without S x* f:   d tau_a / db = S_a . (...)
  *
  * The second is computed with rows t = I S_a, r = 2B^T S_a and k = K^T S_a. F and the rows go from body to body towards
- * the base; where they are, a joint's S is e_z, and the derivative of a joint wrench is F as the wrench is shown. */
-#include "sensitivity_entries.h"
-
-typedef struct workspace {
-    joint_at      *at;
-    spatial_state *body;
-    external       ext;
-    held_wrenches *held; /* [n_bodies] */
-} workspace;
-
-static workspace place(arena *a, const dyn_model *m)
-{
-    return (workspace){.at   = joints_take(a, m),
-                       .body = arena_take(a, m->n_bodies, sizeof(spatial_state)),
-                       .ext  = external_place(a, m),
-                       .held = arena_take(a, m->n_bodies, sizeof(held_wrenches))};
-}
+ * the base; where they are, a joint's S is e_z, and the derivative of a joint wrench is F as the wrench is shown.
+ * Composites are of grouped bodies (model.h), whose efforts are the same and whose masses are mostly zero; of a joint
+ * that turns on the ground nothing is needed but what turns about its axis. */
+#include "sensitivity_wrenches.h"
 
 size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
 {
@@ -35,43 +22,7 @@ size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
     return a.used;
 }
 
-static void clear(lane *M, size_t n)
-{
-    for (size_t e = 0; M && e < n; e++)
-        M[e] = lane_of(0);
-}
-
-LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
-{
-    return (size_t)m->body[i].v + k;
-}
-
 /* --- dtau ------------------------------------------------------------------------------------------------------- */
-
-LANE_APART change hop_freely(const joint_pose *at, change c)
-{
-    wrench *const all[3] = {&c.q, &c.qd, &c.t};
-    for (int i = 0; i < 3; i++) {
-        all[i]->f = mat3_mul(&at->R, all[i]->f);
-        all[i]->n = cross_add(mat3_mul(&at->R, all[i]->n), at->p, all[i]->f);
-    }
-    c.r = mat3_mul(&at->R, c.r);
-    c.k = mat3_mul(&at->R, c.k);
-    return c;
-}
-
-LANE_INLINE void hop_form(const dyn_body *b, joint_at at, change *c, bool held, dyn_joint_kind joint, dyn_turn turn)
-{
-    if (dyn_joint_turns_freely(joint)) {
-        *c = hop_freely(joint_posed(at), *c);
-        return;
-    }
-    wrench_to_parent_form(b, at, &c->q, joint, turn);
-    wrench_to_parent_form(b, at, &c->qd, joint, turn);
-    wrench_to_parent_form(b, at, &c->t, joint, turn);
-    c->r = to_parent(b, at, c->r, joint, turn);
-    if (held) c->k = to_parent(b, at, c->k, joint, turn);
-}
 
 /* Of  R = k (q - theta - rest) + d (qd - theta_d)  in q's row, -R in theta's. */
 static void coupling_terms(const dyn_scene *scene, const results *out)
@@ -115,53 +66,6 @@ static void put_gravity(const attitude *att, const wrench *t, lane *row)
         row[k] -= dot(att->row[k], t->f);
 }
 
-/* --- joint wrenches --------------------------------------------------------------------------------------------- */
-
-/* A change of the force on body i's subtree, as the joint wrench shows it. */
-static void wrench_entry(const dyn_model *m, size_t i, joint_at at, wrench F, lane *out, size_t v)
-{
-    const dyn_body *b  = &m->body[i];
-    size_t          nv = (size_t)m->nv, first = 6 * (size_t)b->row;
-    lane            x[6];
-    F = wrench_at_joint(b, at, F);
-    store3(x, F.f);
-    store3(x + 3, F.n);
-    for (size_t r = 0; r < 6; r++)
-        out[(first + r) * nv + v] += x[r];
-}
-
-static void wrench_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t v,
-                           const change *c)
-{
-    if (m->body[i].row < 0) return;
-    if (out->dwrench_q) wrench_entry(m, i, ws->at[i], c->q, out->dwrench_q, v);
-    if (out->dwrench_qd) wrench_entry(m, i, ws->at[i], c->qd, out->dwrench_qd, v);
-    if (out->dwrench_qdd) wrench_entry(m, i, ws->at[i], c->t, out->dwrench_qdd, v);
-}
-
-/* Body i's wrench changes with every dof between it and the base, its own included, as seen from i; with those beyond
- * it as the whole does, which `pairs` shows on their way. */
-static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const results *out, size_t i,
-                                const held_wrenches *held)
-{
-    const dyn_body      *b    = &m->body[i];
-    const spatial_state *B    = &ws->body[i];
-    sight                seen = sight_own();
-    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
-        for (size_t k = 0; k < dofs_of(&m->body[p]); k++) {
-            dof    d = dof_seen(&seen, dof_of(&m->body[p], &ws->body[p], k));
-            change c = change_of(b->subtree_mass, B, held, &d);
-            c.q      = wrench_sub(c.q, twist_cross_wrench(d.S, B->f));
-            if (p == (int)i && b->near_end && b->joint == DYN_PRISMATIC) { /* s z x f moves with s */
-                vec3 f = times(b->ratio, B->f.f);
-                c.q.n  = add(c.q.n, (vec3){-f.y, f.x, lane_of(0)});
-            }
-            wrench_entries(m, ws, out, i, coordinate(m, (size_t)p, k), &c);
-        }
-        sight_from_parent(&m->body[p], ws->at[p], &seen);
-    }
-}
-
 /* --- external wrenches ------------------------------------------------------------------------------------------ */
 
 /* tau_a falls by the power of a unit wrench: -(S at the point) in the wrench's axes. */
@@ -193,72 +97,111 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
 
 /* --- the kernel ---------------------------------------------------------------------------------------------- */
 
-/* From a dof's own body to the base: entries with every dof on the way. The change stays in registers; what is rarely
- * asked for gets a copy. */
-LANE_INLINE void to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va, change c,
-                         bool held, bool joint_wrenches)
+/* What a hop to a joint on the ground that turns plainly leaves: n.z of the change, and what its row needs. */
+LANE_INLINE void hop_to_first_form(const dyn_body *b, joint_at at, const change *c, change *to, dyn_joint_kind joint,
+                                   dyn_turn turn)
 {
-    const size_t nv      = (size_t)m->nv;
-    const bool   coupled = m->coupled;
-    for (const dyn_body *b = &m->body[i]; b->parent != DYN_WORLD;) {
-        BODY_FORMS(b, hop_form, b, ws->at[i], &c, held)
-        i = (size_t)b->parent;
-        b = &m->body[i];
-        if (joint_wrenches) {
-            const change here = c;
-            wrench_entries(m, ws, out, i, va, &here);
+    change x = *c;
+    hop_form(b, at, &x, false, joint, turn);
+    hop_offsets(b, &x);
+    to->q.n.z  = x.q.n.z;
+    to->qd.n.z = x.qd.n.z;
+    to->t.n.z  = x.t.n.z;
+    to->t.f.x  = x.t.f.x;
+    to->t.f.y  = x.t.f.y;
+    to->r.z    = x.r.z;
+}
+
+/* From a dof's own body to the base: entries with every dof on the way. */
+LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
+                              const change *of, const bool held)
+{
+    const size_t    nv      = (size_t)m->nv;
+    const bool      coupled = m->coupled;
+    const dyn_body *b       = &m->body[i];
+    change          c;
+    change_copy(&c, of);
+    while (b->above != DYN_ABOVE_WORLD) {
+        const size_t    p     = (size_t)b->parent;
+        const joint_at *at    = &ws->at[i];
+        const dyn_above above = b->above;
+        entries         e;
+        if (!held && above == DYN_ABOVE_FIRST) {
+            change first;
+            BODY_FORMS(b, hop_to_first_form, b, *at, &c, &first)
+            e = (entries){.q = first.q.n.z, .qd = first.qd.n.z, .t = first.t.n.z};
+            first_row(&ws->body[p], &first, &e.row_q, &e.row_qd);
+            put_entries(out, nv, coupled, va, (size_t)m->body[p].v, &e);
+            return;
         }
-        if (dyn_joint_turns_freely(b->joint)) {
+        BODY_FORMS(b, hop_form, b, *at, &c, held)
+        hop_offsets(b, &c);
+        i = p;
+        b = &m->body[i];
+        if (!held && above == DYN_ABOVE_TURNS) {
+            e = (entries){.q = c.q.n.z, .qd = c.qd.n.z, .t = c.t.n.z};
+            turning_row(&ws->body[i], &c, &e.row_q, &e.row_qd);
+        } else if (dyn_joint_turns_freely(b->joint)) {
             const change here = c;
             put_free_row(m, out, va, b, &ws->body[i], &here);
             put_free_column(m, out, va, b, &here);
             continue;
+        } else {
+            const change here = c;
+            e                 = joint_entries(b, &ws->body[i], &here);
         }
-        const size_t row = va * nv + (size_t)b->v, column = (size_t)b->v * nv + va;
-        lane         q, qd, t;
-        along(b, &c, &q, &qd, &t);
-        put_joint_row(out, row, coupled, b, &ws->body[i], &c, held);
-        put_at(out->dq + column, q, coupled);
-        put_at(out->dqd + column, qd, coupled);
-        put_at(out->dqdd + row, t, coupled);
-        put_at(out->dqdd + column, t, coupled);
+        put_entries(out, nv, coupled, va, (size_t)b->v, &e);
     }
 }
 
-/* Of a joint of one coordinate that is no plain turn. Apart: else what both ways read would be loaded before they part.
- */
-LANE_APART change change_along(const dyn_body *b, const spatial_state *B, const held_wrenches *held)
+LANE_APART void to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
+                        const change *c)
 {
-    const dof d = dof_of(b, B, 0);
-    return change_of(b->subtree_mass, B, held, &d);
+    to_base_form(m, ws, out, i, va, c, false);
+}
+LANE_APART void to_base_held(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
+                             const change *c)
+{
+    to_base_form(m, ws, out, i, va, c, true);
 }
 
-static void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const held_wrenches *held,
-                      bool joint_wrenches)
+/* Entries of a joint of one coordinate with itself. */
+LANE_INLINE void put_own(const results *out, size_t nv, bool coupled, const dyn_body *b, const entries *e)
 {
-    const dyn_body *b = &m->body[i];
-    size_t          v = (size_t)b->v;
-    change          c;
-    if (b->joint == DYN_REVOLUTE && !b->geared)
-        c = change_about_z(b->subtree_mass, &ws->body[i], held);
+    const size_t own = (size_t)b->v * (nv + 1);
+    put_at(out->dq + own, e->row_q, coupled);
+    put_at(out->dqd + own, e->row_qd, coupled);
+    put_at(out->dqdd + own, e->t, coupled);
+}
+
+/* A dof's entries with itself and all before it. */
+LANE_INLINE void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const change *c,
+                           bool held)
+{
+    const dyn_body      *b = &m->body[i];
+    const spatial_state *B = &ws->body[i];
+    entries              e;
+    if (turns_plainly(b) && b->parent != DYN_WORLD && !held) {
+        e = (entries){.t = c->t.n.z};
+        turning_row(B, c, &e.row_q, &e.row_qd);
+    } else {
+        e = joint_entries(b, B, c);
+    }
+    put_own(out, (size_t)m->nv, m->coupled, b, &e);
+    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->v);
+    if (held)
+        to_base_held(m, ws, out, i, (size_t)b->v, c);
     else
-        c = change_along(b, &ws->body[i], held);
-    lane         q, qd, t;
-    const size_t own = v * (size_t)m->nv + v;
-    along(b, &c, &q, &qd, &t);
-    put_joint_row(out, own, m->coupled, b, &ws->body[i], &c, held);
-    put_at(out->dqdd + own, t, m->coupled);
-    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
-    to_base(m, ws, out, i, v, c, held, joint_wrenches);
+        to_base(m, ws, out, i, (size_t)b->v, c);
 }
 
-static void free_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const held_wrenches *held,
-                      bool joint_wrenches)
+LANE_APART void free_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *S,
+                          const held_wrenches *held)
 {
     const dyn_body *b = &m->body[i];
     for (size_t k = 0; k < dofs_of(b); k++) {
         dof    d = dof_of(b, &ws->body[i], k);
-        change c = change_of(b->subtree_mass, &ws->body[i], held, &d);
+        change c = change_of(b->grouped_mass, S, held, &d);
         size_t v = coordinate(m, i, k);
         lane   t[6];
         spread(c.t, t);
@@ -266,24 +209,111 @@ static void free_dofs(const dyn_model *m, const workspace *ws, const results *ou
         for (int n = joint_first_axis(b), j = b->v; n < 6; n++, j++)
             put(m, out->dqdd, v, (size_t)j, t[n]);
         if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
-        to_base(m, ws, out, i, v, c, held, joint_wrenches);
+        if (held)
+            to_base_held(m, ws, out, i, v, &c);
+        else
+            to_base(m, ws, out, i, v, &c);
     }
 }
 
-static void pairs(const dyn_scene *scene, const workspace *ws, const results *out, bool holds, bool joint_wrenches)
+/* Of a joint of one coordinate that is no plain turn. */
+LANE_APART void sliding_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *S,
+                            const held_wrenches *held)
+{
+    const dof    d = dof_of(&m->body[i], &ws->body[i], 0);
+    const change c = change_of(m->body[i].grouped_mass, S, held, &d);
+    joint_dof(m, ws, out, i, &c, held);
+}
+
+/* On the ground, a joint that turns plainly needs no more of its composite than h.x, h.y, E.xx + E.yy and
+ * C.xx + C.yy, of which the body's own is zero. */
+LANE_INLINE void first_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *on)
+{
+    const dyn_body    *b  = &m->body[i];
+    const dyn_moments *of = &b->grouped;
+    const lane         x = on->c.h.x + of->h[0], y = on->c.h.y + of->h[1], z = on->C.m[0][0] + on->C.m[1][1];
+    change             c;
+    c.t.f     = (vec3){-y, x, lane_of(0)};
+    c.r.z     = z + z;
+    entries e = {.t = (on->c.E.xx + on->c.E.yy) + (of->E[0] + of->E[3])};
+    first_row(&ws->body[i], &c, &e.row_q, &e.row_qd);
+    put_own(out, (size_t)m->nv, m->coupled, b, &e);
+    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * b->v);
+}
+
+LANE_INLINE void first_moving_form(const dyn_body *b, joint_at at, const moving *S, moving *to, dyn_joint_kind joint,
+                                   dyn_turn turn)
+{
+    moving x = *S;
+    moving_form(b, at, &x, b->grouped_mass, joint, turn);
+    to->c.h.x     = x.c.h.x;
+    to->c.h.y     = x.c.h.y;
+    to->c.E.xx    = x.c.E.xx;
+    to->c.E.yy    = x.c.E.yy;
+    to->C.m[0][0] = x.C.m[0][0];
+    to->C.m[1][1] = x.C.m[1][1];
+}
+
+/* A composite to its parent. */
+LANE_INLINE void hand_on(const dyn_model *m, const workspace *ws, size_t i, const moving *S, bool held)
+{
+    const dyn_body *b    = &m->body[i];
+    const bool      next = b->parent == (int)i - 1;
+    moving         *to   = next ? ws->handed : &ws->forked[b->parent];
+    if (next && !held && b->above == DYN_ABOVE_FIRST && !b[-1].forks) {
+        BODY_FORMS(b, first_moving_form, b, ws->at[i], S, to)
+        return;
+    }
+    moving x = *S;
+    BODY_FORMS(b, moving_form, b, ws->at[i], &x, b->grouped_mass)
+    if (next || b->first) {
+        *to = x;
+    } else {
+        const moving here = x;
+        moving_gather(to, &here);
+    }
+}
+
+/* What hangs on body i, all bodies after it being done. */
+LANE_INLINE const moving *hanging(const dyn_model *m, const workspace *ws, size_t i)
+{
+    const dyn_body *b = &m->body[i];
+    if (b->leaf) return ws->handed + 1;
+    const bool next = i + 1 < m->n_bodies && b[1].parent == (int)i;
+    if (b->forks && next) moving_gather(ws->handed, &ws->forked[i]);
+    return next ? ws->handed : &ws->forked[i];
+}
+
+static void pairs(const dyn_scene *scene, const workspace *ws, const results *out, bool loads, bool holds)
 {
     const dyn_model *m = scene->model;
-    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
+    for (size_t i = m->n_bodies; i-- > 0;) {
         const dyn_body      *b    = &m->body[i];
+        const spatial_state *B    = &ws->body[i];
         const held_wrenches *held = holds ? &ws->held[i] : NULL;
-        if (dyn_joint_turns_freely(b->joint))
-            free_dofs(m, ws, out, (size_t)i, held, joint_wrenches);
+        const moving        *on   = hanging(m, ws, i);
+        moving               S;
+        if (turns_plainly(b) && b->parent == DYN_WORLD && !holds) {
+            first_dof(m, ws, out, i, on);
+            continue;
+        }
+        if (b->joint == DYN_REVOLUTE)
+            S = moving_add_body(on, &b->grouped, B->v, B->a, true);
         else
-            joint_dof(m, ws, out, (size_t)i, held, joint_wrenches);
-        if (joint_wrenches && b->row >= 0) wrench_of_ancestors(m, ws, out, (size_t)i, held);
-        if (b->parent == DYN_WORLD) continue;
-        spatial_to_parent(b, ws->at[i], &ws->body[i], &ws->body[b->parent]);
-        if (holds) held_to_parent(b, ws->at[i], held, &ws->held[b->parent]);
+            S = moving_add_body(on, &b->grouped, B->v, B->a, false);
+        if (loads) S.f = wrench_sub(S.f, ws->ext.on[i]);
+        if (b->parent != DYN_WORLD) hand_on(m, ws, i, &S, holds);
+        if (turns_plainly(b)) {
+            const change c = change_about_z(b->grouped_mass, &S, B, held);
+            joint_dof(m, ws, out, i, &c, holds);
+        } else {
+            const moving here = S;
+            if (dyn_joint_turns_freely(b->joint))
+                free_dofs(m, ws, out, i, &here, held);
+            else
+                sliding_dof(m, ws, out, i, &here, held);
+        }
+        if (holds && b->parent != DYN_WORLD) held_to_parent(b, ws->at[i], held, &ws->held[b->parent]);
     }
 }
 
@@ -311,6 +341,7 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
     workspace        ws             = place(&a, m);
     bool             holds          = io->wrenches && scene_holds(scene);
     bool             joint_wrenches = io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd;
+    ws.handed[1]                    = moving_none();
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
                    *qdd    = block_in(io->qdd, block, nv);
@@ -324,12 +355,16 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
         spatial_states(scene, ws.at, qd, qdd, ws.body);
         if (values) {
             externals_gather(scene, ws.at, values, &ws.ext);
-            spatial_loads(scene, &ws.ext, values, ws.body, holds ? ws.held : NULL);
+            if (holds) held_place(scene, &ws.ext, values, ws.held);
             if (io->dtau_dwrench) by_wrench(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
         } else if (io->dtau_dgravity) {
             attitudes(m, ws.at, ws.ext.attitude);
         }
-        pairs(scene, &ws, &out, holds, joint_wrenches);
+        pairs(scene, &ws, &out, values, holds);
+        if (joint_wrenches) {
+            if (holds) held_place(scene, &ws.ext, values, ws.held);
+            wrench_changes(m, &ws, &out, values, holds);
+        }
         passive_terms(scene, qd, &out);
         coupling_terms(scene, &out);
     }

@@ -2,7 +2,7 @@
  * way to the base, where its change is: rows d tau_a / db by t, r and k, columns d tau_b / da by F (see sensitivity.c).
  */
 #pragma once
-#include "spatial_body.h"
+#include "change.h"
 
 /* One block of results. */
 typedef struct results {
@@ -22,42 +22,62 @@ LANE_INLINE void put(const dyn_model *m, lane *M, size_t row, size_t column, lan
     put_at(&M[row * (size_t)m->nv + column], x, m->coupled);
 }
 
-/* S . F of a change's three at a joint */
-LANE_INLINE void along(const dyn_body *b, const change *c, lane *q, lane *qd, lane *t)
+/* d tau_a / db for a joint that turns plainly, on a body that moves itself, where c is. */
+LANE_INLINE void turning_row(const spatial_state *B, const change *c, lane *q, lane *qd)
 {
-    const bool slides = b->joint == DYN_PRISMATIC;
-    *q                = slides ? c->q.f.z : c->q.n.z;
-    *qd               = slides ? c->qd.f.z : c->qd.n.z;
-    *t                = slides ? c->t.f.z : c->t.n.z;
-    if (!b->geared) return;
-    *q *= b->ratio;
-    *qd *= b->ratio;
-    *t *= b->ratio;
+    const vec3 w = B->v.w, u = B->v.v, f = c->t.f, n = c->t.n;
+    lane       along = sub_mul(sub_mul(add_mul(u.y * f.x, w.y, n.x), u.x, f.y), w.x, n.y); /* psi' . t */
+    *q               = dot(B->Q.v, f) + sub_mul(add_mul(dot(B->Q.w, n), w.y, c->r.x), w.x, c->r.y);
+    *qd              = add_mul(c->r.z, 2.0, along);
 }
-
-/* d tau_a / db for the joint of the body where c is, to place `at` of the matrices. */
-LANE_INLINE void put_joint_row(const results *out, size_t at, bool coupled, const dyn_body *b, const spatial_state *B,
-                               const change *c, bool held)
+/* The same on the ground, where psi' is zero, and psi'' that of gravity. */
+LANE_INLINE void first_row(const spatial_state *B, const change *c, lane *q, lane *qd)
+{
+    *q  = add_mul(B->Q.v.x * c->t.f.x, B->Q.v.y, c->t.f.y);
+    *qd = c->r.z;
+}
+/* The same for any joint of one coordinate. */
+LANE_INLINE void joint_row(const dyn_body *b, const spatial_state *B, const change *c, lane *q, lane *qd)
 {
     const wrench *t = &c->t;
-    lane          q, qd = lane_of(0);
-    if (b->parent == DYN_WORLD) { /* psi' is zero, psi'' that of gravity */
-        q = add_mul(B->Q.v.x * t->f.x, B->Q.v.y, t->f.y);
-    } else {
-        q  = dot(B->Q.v, t->f);
-        qd = add_mul(B->P.v.x * t->f.x, B->P.v.y, t->f.y);
+    const twist   P = psi_dot(b, B);
+    *q = dot(B->Q.v, t->f), *qd = lane_of(0);
+    if (b->parent != DYN_WORLD) {
+        *qd = add_mul(P.v.x * t->f.x, P.v.y, t->f.y);
         if (b->joint == DYN_REVOLUTE) {
-            q += add_mul(add_mul(dot(B->Q.w, t->n), B->P.w.x, c->r.x), B->P.w.y, c->r.y);
-            qd = add_mul(add_mul(qd, B->P.w.x, t->n.x), B->P.w.y, t->n.y);
+            *q += add_mul(add_mul(dot(B->Q.w, t->n), P.w.x, c->r.x), P.w.y, c->r.y);
+            *qd = add_mul(add_mul(*qd, P.w.x, t->n.x), P.w.y, t->n.y);
         }
-        qd += qd;
+        *qd += *qd;
     }
-    if (b->joint == DYN_REVOLUTE) {
-        qd += coordinate_effort(b, c->r.z);
-        if (held) q += coordinate_effort(b, c->k.z);
-    }
-    put_at(out->dq + at, q, coupled);
-    put_at(out->dqd + at, qd, coupled);
+    if (b->joint == DYN_REVOLUTE) *qd += coordinate_effort(b, c->r.z);
+}
+
+/* One dof's entries with a joint of one coordinate: rows q, qd, and columns S . F. */
+typedef struct entries {
+    lane row_q, row_qd, q, qd, t;
+} entries;
+
+LANE_INLINE entries joint_entries(const dyn_body *b, const spatial_state *B, const change *c)
+{
+    const bool slides = b->joint == DYN_PRISMATIC;
+    entries    e      = {.q  = coordinate_effort(b, slides ? c->q.f.z : c->q.n.z),
+                         .qd = coordinate_effort(b, slides ? c->qd.f.z : c->qd.n.z),
+                         .t  = coordinate_effort(b, slides ? c->t.f.z : c->t.n.z)};
+    joint_row(b, B, c, &e.row_q, &e.row_qd);
+    if (!slides) e.row_q += coordinate_effort(b, c->k.z);
+    return e;
+}
+
+LANE_INLINE void put_entries(const results *out, size_t nv, bool coupled, size_t a, size_t b, const entries *e)
+{
+    const size_t row = a * nv + b, column = b * nv + a;
+    put_at(out->dq + row, e->row_q, coupled);
+    put_at(out->dqd + row, e->row_qd, coupled);
+    put_at(out->dqdd + row, e->t, coupled);
+    put_at(out->dq + column, e->q, coupled);
+    put_at(out->dqd + column, e->qd, coupled);
+    put_at(out->dqdd + column, e->t, coupled);
 }
 
 LANE_INLINE void spread(wrench w, lane x[6])
