@@ -3,15 +3,15 @@
 #include "api.h"
 #include "api/memory/budget.h"
 #include "api/memory/buffer.h"
-#include "correction.h"
-#include "cost.h"
-#include "api/wire/emit.h"
-#include "negotiate.h"
+#include "api/memory/scratch.h"
 #include "api/model/registry.h"
+#include "api/urdf/urdf.h"
+#include "api/wire/emit.h"
+#include "correction.h"
+#include "negotiate.h"
+#include "rates.h"
 #include "route.h"
 #include "watch.h"
-#include "api/memory/scratch.h"
-#include "api/urdf/urdf.h"
 
 struct api_operation;
 

@@ -1,22 +1,9 @@
-/* cost.h - what a request may cost, before it is read: the server runs light requests at once and queues the rest. */
+/* cost.h - what a request may cost, before it is read (api_cost of api.h): the server runs light requests at once and
+ * queues the rest. */
 #pragma once
-#include "dynamics/dynamics.h"
-#include "negotiate.h"
 #include <stdint.h>
 
 struct api_call;
-
-/* Seconds, measured once when the api is opened. */
-typedef struct api_rates {
-    double parse;                  /* per byte of a document parsed */
-    double read[API_MEDIA_COUNT];  /* per byte of a request read */
-    double write[API_MEDIA_COUNT]; /* per number written */
-    double code[API_CODING_COUNT]; /* per byte compressed */
-    double body;                   /* per state and body of inverse dynamics, the unit of an operation's weight */
-} api_rates;
-
-/* Takes some milliseconds. Without memory, cautious guesses stand. */
-api_rates api_rates_measure(const dyn_kernels *kernels);
 
 /* A call that was estimated has been run since `began`: the next estimates of its kind know. What others helped with
  * counts as its own. */
