@@ -29,7 +29,7 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
     api_walk           walk;
     if (!api_walk_open(e->pool, e->model, tree, e->input->watch, &walk)) return NULL;
     api_base_closing closing = {walk.closed, close_loops, tree_rates, &walk};
-    api_base        *base    = api_base_find(e->model, &over, &closing, with);
+    api_base        *base    = api_base_find(e->model, &over, &closing, with, e->input->watch, e->problem);
     if (api_watch_check(e->input->watch, e->problem) && (!walk.lost || api_walk_fail(&walk, e->problem))) return base;
     api_base_free(base); /* of walks that were given up */
     return NULL;
@@ -38,8 +38,9 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
 static api_base *find(api_evaluation *e, unsigned with)
 {
     if (!api_account(e->pool, api_base_bytes(e->model, with))) return NULL;
-    api_base *base =
-        e->model->loops ? find_closed(e, with) : api_base_find(e->model, e->call->api->kernels, NULL, with);
+    api_base *base = e->model->loops
+                         ? find_closed(e, with)
+                         : api_base_find(e->model, e->call->api->kernels, NULL, with, e->input->watch, e->problem);
     if (!base) /* whatever was said before stays */
         api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the base parameters");
     return base;

@@ -96,6 +96,11 @@ bool api_estimate_add(api_estimate *t, const api_measured *state)
     return true;
 }
 
+static bool go_on(const api_estimate *t)
+{
+    return api_watch_check(t->watch, t->problem);
+}
+
 /* --- solving ---------------------------------------------------------------------------------------------------- */
 
 /* The triangles of all coordinates, each divided by its deviation, factored into one. Spread over all columns they
@@ -111,7 +116,8 @@ static bool join(const api_estimate *t)
         for (size_t k = 0; k < m; k++)
             for (size_t i = 0; i <= k; i++)
                 t->sheet[(k < c->n ? c->parameter[k] : t->n) * m + i] = c->R[k * m + i] / c->deviation;
-        if (!api_triangle_join(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m, t->scratch)) return false;
+        if (!go_on(t) || !api_triangle_join(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m, t->scratch))
+            return false;
     }
     return true;
 }
@@ -148,13 +154,15 @@ static double leverage(const api_estimate *t, const api_coordinate *c)
 }
 
 /* Where as many rows as were settled are left, and none else, nothing can be said about noise: zero. */
-static void measure_noise(const api_estimate *t)
+static bool measure_noise(const api_estimate *t)
 {
     for (size_t v = 0; v < t->model->nv; v++) {
+        if (!go_on(t)) return false;
         const api_coordinate *c    = &t->at[v];
         double                free = (double)c->used - leverage(t, c);
         t->noise[v]                = free > 0.5 ? sqrt(left(t, c) / free) : 0;
     }
+    return true;
 }
 
 static void sum_up(api_estimate *t)
@@ -197,27 +205,27 @@ static void weigh(const api_estimate *t)
         t->at[v].deviation = fmax(t->noise[v], fmax(ROUNDING * mean_torque(t), RANGE * worst));
 }
 
-static api_solved solve(const api_evaluation *e, api_estimate *t)
+static api_solved solve(api_estimate *t)
 {
-    if (!api_watch_check(e->input->watch, e->problem) || !join(t)) return API_UNSOLVED;
+    if (!join(t)) return API_UNSOLVED;
     return api_triangle_solve(t->R, &t->unknowns, t->scratch);
 }
 
-api_solved api_estimate_solve(const api_evaluation *e, api_estimate *t)
+api_solved api_estimate_solve(api_estimate *t)
 {
     memset(t->unknowns.unseen, 0, t->n);
     if (t->used <= t->n) return API_DEFICIENT;
     if (!isfinite(t->square)) return API_UNSOLVED;
     for (size_t v = 0; v < t->model->nv; v++)
-        if (!factor(t, &t->at[v])) return API_UNSOLVED;
-    api_solved solved = solve(e, t);
+        if (!go_on(t) || !factor(t, &t->at[v])) return API_UNSOLVED;
+    api_solved solved = solve(t);
     for (int round = 0; round < ROUNDS && solved == API_SOLVED && tells_noise(t); round++) {
-        measure_noise(t);
+        if (!measure_noise(t)) return API_UNSOLVED;
         weigh(t);
-        solved = solve(e, t);
+        solved = solve(t);
     }
     if (solved != API_SOLVED) return solved;
-    measure_noise(t);
+    if (!measure_noise(t)) return API_UNSOLVED;
     sum_up(t);
     return API_SOLVED;
 }

@@ -15,8 +15,8 @@ typedef struct api_coordinate api_coordinate;
 typedef struct api_estimate {
     const api_model *model;
     const api_base  *base;
-    const api_input *input; /* with the request's watch and problem, looked at between rounds */
-    api_problem     *problem;
+    const api_watch *watch;    /* looked at for every coordinate of a round; may be NULL */
+    api_problem     *problem;  /* told when nobody waits */
     bool             weighted; /* by the request */
     size_t           n;        /* base parameters */
     size_t           used;     /* rows with a weight */
@@ -43,7 +43,7 @@ bool api_estimate_add(api_estimate *t, const api_measured *state);
 
 /* After the last state. API_DEFICIENT: too few rows, or `unknowns.unseen` says what they do not tell. API_UNSOLVED:
  * with a problem when the deadline has passed, else figures too large. */
-api_solved api_estimate_solve(const api_evaluation *e, api_estimate *t);
+api_solved api_estimate_solve(api_estimate *t);
 
 /* The s with which R's rows are to be believed: never more exactly than numbers allow. */
 double api_estimate_believed(const api_estimate *t);

@@ -69,7 +69,11 @@ static bool prepare(api_evaluation *e, api_asked *asked)
                            "%zu base parameters are looked for, and %zu states with %zu torques each are not more than "
                            "that: give at least %zu states, several times as many where torques are noisy",
                            n, e->rows, m->nv, n / (m->nv > 0 ? m->nv : 1) + 1);
-    id->estimate = (api_estimate){.model = m, .base = asked->base, .weighted = e->state[API_WEIGHTS] != NULL};
+    id->estimate = (api_estimate){.model    = m,
+                                  .base     = asked->base,
+                                  .watch    = e->input->watch,
+                                  .problem  = e->problem,
+                                  .weighted = e->state[API_WEIGHTS] != NULL};
     if (!list_own(e, id) || !api_estimate_open(e, &id->estimate)) return false;
     if (!(asked->outputs & API_BIT(PARAMETERS))) return true;
     size_t scratch = api_consistent_scratch(m, asked->base, id->with) * sizeof(double);
@@ -185,7 +189,7 @@ static bool finish(const api_evaluation *e, const api_asked *asked)
     struct api_identification *id   = asked->identification;
     api_estimate              *t    = &id->estimate;
     double                    *beta = t->unknowns.x, sum = 0;
-    switch (api_estimate_solve(e, t)) {
+    switch (api_estimate_solve(t)) {
     case API_SOLVED: break;
     case API_DEFICIENT: return fail_deficient(e, asked);
     case API_UNSOLVED:

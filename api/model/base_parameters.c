@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PANEL = 64 };           /* columns factored between two looks at the watch */
 enum { STATES_PER_BODY = 24 }; /* the last body's columns have entries in one row of a state only */
 
 /* Of a column of unit length, what may be left by rounding; and of the longest column, what is no column. */
@@ -303,12 +304,29 @@ void api_base_emit(api_emit *to, const api_model *m, const api_base *base, size_
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
-static bool factor(samples *s, api_base *base)
+/* The columns from `first` on, of which those before are factored: the next n, whose reflections turn all behind. */
+static bool factor_panel(samples *s, size_t first, size_t n)
+{
+    lapack_int ld = (lapack_int)s->rows, rows = (lapack_int)(s->rows - first), columns = (lapack_int)n;
+    lapack_int behind = (lapack_int)(s->columns - first - n);
+    double    *panel = s->Y + first * s->rows + first, *others = panel + n * s->rows;
+    return LAPACKE_dgeqrf(LAPACK_COL_MAJOR, rows, columns, panel, ld, s->tau + first) == 0 &&
+           (behind == 0 || LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', rows, behind, columns, panel, ld, s->tau + first,
+                                          others, ld) == 0);
+}
+
+static bool factor(samples *s, const api_watch *watch, api_problem *problem)
 {
     normalise(s);
-    if (s->columns > 0 && LAPACKE_dgeqrf(LAPACK_COL_MAJOR, (lapack_int)s->rows, (lapack_int)s->columns, s->Y,
-                                         (lapack_int)s->rows, s->tau) != 0)
-        return false;
+    for (size_t first = 0; first < s->columns; first += PANEL) {
+        size_t left = s->columns - first;
+        if (!api_watch_check(watch, problem) || !factor_panel(s, first, left < PANEL ? left : PANEL)) return false;
+    }
+    return api_watch_check(watch, problem);
+}
+
+static bool read_factors(const samples *s, api_base *base)
+{
     base->n    = choose(s, base->parameter);
     double *K  = solve(s, base->parameter, base->n);
     bool    ok = K && group(s, K, base);
@@ -316,7 +334,8 @@ static bool factor(samples *s, api_base *base)
     return ok;
 }
 
-api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const api_base_closing *closing, unsigned with)
+api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const api_base_closing *closing, unsigned with,
+                        const api_watch *watch, api_problem *problem)
 {
     samples   s    = {.states = api_base_states(m), .columns = count_columns(m, with)};
     api_base *base = calloc(1, sizeof *base);
@@ -328,7 +347,7 @@ api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const ap
     if (base) base->parameter = calloc(s.columns + 1, sizeof *base->parameter);
     bool found = base && base->parameter && s.parameter && s.Y && s.length && s.tau;
     if (found) list_columns(m, with, s.parameter);
-    found = found && sample(m, kernels, closing, &s) && factor(&s, base);
+    found = found && sample(m, kernels, closing, &s) && factor(&s, watch, problem) && read_factors(&s, base);
     free(s.parameter);
     free(s.Y);
     free(s.length);

@@ -9,6 +9,7 @@
  *
  * The beta_k are the base parameters. A column that is always zero belongs to a parameter without effect. */
 #pragma once
+#include "api/watch.h"
 #include "api/wire/emit.h"
 #include "parameters.h"
 
@@ -42,9 +43,10 @@ typedef struct api_base_closing {
 } api_base_closing;
 
 /* At the model's own gravity; the same for every target. At most API_BASE_MAX_BODIES bodies. `closing` is NULL without
- * loops. NULL: no memory, or loops that were not closed. The caller frees. */
+ * loops. NULL: no memory, loops that were not closed, or, with a problem, nobody waits (`watch` may be NULL). The
+ * caller frees. */
 api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, const api_base_closing *closing,
-                        unsigned with);
+                        unsigned with, const api_watch *watch, api_problem *problem);
 void      api_base_free(api_base *base); /* NULL is fine */
 
 /* What api_base_find takes, about: bytes while it works, and seconds, but for closing the loops of so many states. */

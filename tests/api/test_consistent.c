@@ -80,7 +80,7 @@ static void nothing_fits_better(void **state)
 {
     enum { WITH = API_BASE_ROTORS | API_BASE_FRICTION };
     api_model *m    = model_of(ROBOT("fixed"));
-    api_base  *base = api_base_find(m, dyn_kernels_find("scalar"), NULL, WITH);
+    api_base  *base = api_base_find(m, dyn_kernels_find("scalar"), NULL, WITH, NULL, NULL);
     size_t     n = api_parameter_count(m), nb = base->n;
     double    *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
            *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(api_consistent_scratch(m, base, WITH));

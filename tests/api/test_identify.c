@@ -32,7 +32,7 @@ static void memory_is_counted(void **state)
         tight.memory = (least + most) / 2;
         door_open(&tight);
         unsigned status = post("arm/identify", body)->status;
-        if (status != 200) assert_problem(503, "memory-full", NULL, -1);
+        if (status != 200) assert_problem(413, "too-much-memory", NULL, -1);
         *(status == 200 ? &most : &least) = tight.memory;
         door_close();
     }

@@ -136,7 +136,7 @@ static void check_base(const char *document, unsigned with)
 {
     api_model *m    = model_of(document);
     motion     at   = motion_open(m);
-    api_base  *base = api_base_find(m, at.kernels, NULL, with);
+    api_base  *base = api_base_find(m, at.kernels, NULL, with, NULL, NULL);
     size_t     n    = api_parameter_count(m);
     double    *pi = numbers(n), *whole = numbers(m->nv), *grouped = numbers(m->nv);
     uint64_t   seed = 5;
@@ -181,7 +181,7 @@ static void base_parameters_make_the_torques(void **state)
 static void joints_on_one_coordinate(void **state)
 {
     api_model *m     = model_of(ROBOT("fixed"));
-    api_base  *base  = api_base_find(m, dyn_kernels_find("scalar"), NULL, API_BASE_FRICTION);
+    api_base  *base  = api_base_find(m, dyn_kernels_find("scalar"), NULL, API_BASE_FRICTION, NULL, NULL);
     size_t     found = 0;
     assert_non_null(base);
     for (size_t k = 0; k < base->n; k++) {

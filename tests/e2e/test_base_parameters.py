@@ -115,6 +115,13 @@ class BaseParameters(ServerCase):
             thread.join()
         self.assertEqual(answers, answers[:1] * 6)
 
+    def test_the_deadline_holds_while_they_are_found(self):
+        """Once for a model, and for a large one that takes long."""
+        request = {"q": [0] * 55, "outputs": ["base_parameters"]}
+        answer = self.client.post("/v1/models/gait55/regressor", request, Request_Timeout="0.01")
+        self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
+        self.assertEqual(self.client.post("/v1/models/gait55/regressor", request).status, 200)
+
 
 if __name__ == "__main__":
     tap.main()
