@@ -4,6 +4,7 @@ The server is build/torqued, or the binary TORQUED_BIN names (a sanitizer build,
 system chooses, logs into a temporary folder and must end cleanly on SIGTERM: a test class whose server crashed,
 leaked or left a sanitizer's report fails.
 """
+import contextlib
 import http.client
 import json
 import math
@@ -277,6 +278,31 @@ def in_threads(count, work):
     for thread in threads:
         thread.join()
     return results
+
+
+@contextlib.contextmanager
+def meanwhile(works):
+    """While the block runs each work is called again and again in a thread of its own; what one raises is raised."""
+    over, raised = threading.Event(), []
+
+    def run(work):
+        try:
+            while not over.is_set():
+                work()
+        except Exception as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    if raised:
+        raise raised[0]
 
 
 class ServerCase(unittest.TestCase):

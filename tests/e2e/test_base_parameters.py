@@ -1,11 +1,11 @@
 """Base parameters: the same torques from the fewest columns, and groupings that are known."""
+import json
 import math
 import random
-import threading
 
 import tap
 from arrays import dot, matvec, transpose
-from harness import ServerCase
+from harness import ServerCase, in_threads
 from samples import body, branched, chain, states
 
 
@@ -102,17 +102,14 @@ class BaseParameters(ServerCase):
     def test_asked_for_at_once(self):
         """Several clients may be the first."""
         self.put_model("new", chain(12))
-        answers = []
 
-        def ask():
+        def ask(_):
             client = self.server.client()
-            answers.append(client.post("/v1/models/new/regressor", {"q": [0] * 12, "outputs": ["base_parameters"]}).body)
-            client.close()
-        threads = [threading.Thread(target=ask) for _ in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+            self.addCleanup(client.close)
+            return client.post("/v1/models/new/regressor", {"q": [0] * 12, "outputs": ["base_parameters"]}).text
+
+        answers = in_threads(6, ask)
+        self.assertEqual(list(json.loads(answers[0])), ["base_parameters"])
         self.assertEqual(answers, answers[:1] * 6)
 
     def test_the_deadline_holds_while_they_are_found(self):

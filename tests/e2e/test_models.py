@@ -1,9 +1,8 @@
 """Models as resources: put, get, list, replace, delete, revisions and preconditions, and the service around them."""
 import json
-import threading
 
 import tap
-from harness import ServerCase
+from harness import ServerCase, in_threads, meanwhile
 from samples import THREE_LINK, body, branched, chain, pendulum, slider
 
 
@@ -136,26 +135,23 @@ class Resources(ServerCase):
         for mass in (1, 2):
             revision = self.put_model("turning", slider(mass))["revision"]
             tau[revision] = [mass * 3] * 200
-        wrong, stop = [], threading.Event()
+        seen = set()
 
-        def ask():
+        def asker():
             client = self.server.client()
-            while not stop.is_set():
-                answer = client.post("/v1/models/turning/inverse-dynamics", {"q": [[0]] * 200, "qdd": [3]})
-                revision = answer.headers.get("Model-Revision", "").strip('"')
-                if answer.status != 200 or [row[0] for row in answer.json()["tau"]] != tau.get(revision):
-                    wrong.append(answer)
-            client.close()
+            self.addCleanup(client.close)
 
-        threads = [threading.Thread(target=ask) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for i in range(200):
-            self.put_model("turning", slider(1 + i % 2))
-        stop.set()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(wrong, [])
+            def ask():
+                answer = client.post("/v1/models/turning/inverse-dynamics", {"q": [[0]] * 200, "qdd": [3]})
+                revision = answer.headers.get("Model-Revision")
+                self.assertEqual([row[0] for row in self.ok(answer)["tau"]], tau[revision])
+                seen.add(revision)
+            return ask
+
+        with meanwhile([asker() for _ in range(4)]):
+            for i in range(200):
+                self.put_model("turning", slider(1 + i % 2))
+        self.assertEqual(seen, set(tau))
 
 
 class Preconditions(ServerCase):
@@ -214,19 +210,13 @@ class Preconditions(ServerCase):
 
     def test_one_of_many_creators_wins(self):
         self.client.delete("/v1/models/m")
-        statuses = []
 
-        def create():
+        def create(_):
             client = self.server.client()
-            statuses.append(client.put("/v1/models/m", pendulum(), If_None_Match="*").status)
-            client.close()
+            self.addCleanup(client.close)
+            return client.put("/v1/models/m", pendulum(), If_None_Match="*").status
 
-        threads = [threading.Thread(target=create) for _ in range(16)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(sorted(statuses), [201] + [412] * 15)
+        self.assertEqual(sorted(in_threads(16, create)), [201] + [412] * 15)
 
 
 class Methods(ServerCase):

@@ -8,7 +8,7 @@ import threading
 import time
 
 import tap
-from harness import SANITIZED, ServerCase
+from harness import SANITIZED, ServerCase, in_threads, meanwhile
 from samples import chain, pendulum, slider
 from stores import StoreCase
 
@@ -119,11 +119,7 @@ class Killed(StoreCase):
             for i in range(index, 400, 4):
                 clients[index].put(f"/v1/models/m{i}", chain(6 + i % 25))
 
-        threads = [threading.Thread(target=fill, args=(i,)) for i in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        self.assertEqual(in_threads(4, fill), [None] * 4)
         names = self.names()
         self.assertGreaterEqual(len(names), 400)
         self.server.process.kill()
@@ -142,35 +138,28 @@ class Replaced(ServerCase):
     def test_replacing_under_load(self):
         """Every answer is from one revision or the other, named in Model-Revision; memory stays flat."""
         tau = {self.put_model("turning", slider(mass))["revision"]: mass * 3.0 for mass in (1, 2)}
-        wrong, answers, stop = [], {}, threading.Event()
+        answers = dict.fromkeys(tau, 0)
 
-        def ask(rows):
+        def asker(rows):
             client = self.server.client()
-            while not stop.is_set():
+            self.addCleanup(client.close)
+
+            def ask():
                 answer = client.post("/v1/models/turning/inverse-dynamics", {"q": [[0]] * rows, "qdd": [3]})
                 revision = answer.headers.get("Model-Revision")
-                if answer.status != 200 or answer.json()["tau"] != [[tau.get(revision)]] * rows:
-                    wrong.append(answer)
-                answers[revision] = answers.get(revision, 0) + 1
-            client.close()
+                self.assertEqual(self.ok(answer)["tau"], [[tau[revision]]] * rows)
+                answers[revision] += 1
+            return ask
 
-        threads = [threading.Thread(target=ask, args=(rows,)) for rows in (1, 1, 300, 3000)]
-        for thread in threads:
-            thread.start()
-        try:
+        with meanwhile([asker(rows) for rows in (1, 1, 300, 3000)]):
             for i in range(REPLACEMENTS):
                 self.put_model("turning", slider(1 + i % 2))
                 if i == REPLACEMENTS // 5:
                     before = self.resident()
             after = self.resident()
-        finally:
-            stop.set()
-            for thread in threads:
-                thread.join()
         print(f"# {REPLACEMENTS} replacements, answers by revision {sorted(answers.values())}, "
               f"resident {before:.1f} MB after a fifth of them, {after:.1f} MB at the end")
-        self.assertEqual(wrong, [])
-        self.assertEqual(set(answers), set(tau))
+        self.assertTrue(all(answers.values()), answers)
         if not SANITIZED:
             self.assertLess(after, before + 8)
 
