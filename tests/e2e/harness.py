@@ -1,25 +1,22 @@
-"""What every end to end test needs: a torqued of its own, a keep-alive client, raw sockets, assertions on numbers.
+"""What every end to end test needs: a torqued of its own, clients of it (peers.py), assertions on numbers.
 
 The server is build/torqued, or the binary TORQUED_BIN names (a sanitizer build, say). It listens on a port the
 system chooses, logs into a temporary folder and must end cleanly on SIGTERM: a test class whose server crashed,
 leaked or left a sanitizer's report fails.
 """
-import contextlib
-import http.client
 import json
 import math
 import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
-import threading
 import time
 import unittest
 
 from arrays import flatten, shape
+from peers import Client, RawSocket
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.path.abspath(os.environ.get("TORQUED_BIN", os.path.join(ROOT, "build", "torqued")))
@@ -129,180 +126,6 @@ class Server:
             return None if status == 0 else f"exit status {status} after SIGTERM:\n{log[-4000:]}"
         finally:
             self.kill()
-
-
-class Answer:
-    def __init__(self, status, headers, body):
-        self.status, self.headers, self.body = status, headers, body
-
-    @property
-    def text(self):
-        return self.body.decode("utf-8")
-
-    def json(self):
-        return json.loads(self.body)
-
-    def texts(self):
-        """The answer with every number as the text that was sent."""
-        return json.loads(self.body, parse_float=str, parse_int=str)
-
-    def __repr__(self):
-        return f"{self.status} {self.body[:600]!r}"
-
-
-class Client:
-    """A keep-alive connection; opens a new one when the server has closed the last."""
-
-    def __init__(self, port, timeout=PATIENCE):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
-
-    def request(self, method, path, body=None, headers=None):
-        """`body`: bytes or text as they are, anything else as JSON. Sends no Content-Type unless told or JSON."""
-        headers = dict(headers or {})
-        if body is not None and not isinstance(body, (bytes, str)):
-            body = json.dumps(body)
-            headers.setdefault("Content-Type", "application/json")
-        if isinstance(body, str):
-            body = body.encode("utf-8")
-        for attempt in (0, 1):
-            fresh = self.connection.sock is None
-            try:
-                self.connection.request(method, path, body, headers)
-                response = self.connection.getresponse()
-                return Answer(response.status, response.headers, response.read())
-            except (ConnectionError, http.client.BadStatusLine):
-                self.connection.close()
-                if fresh or attempt:
-                    raise
-
-    def get(self, path, **headers):
-        return self.request("GET", path, headers=_header_names(headers))
-
-    def put(self, path, body, **headers):
-        return self.request("PUT", path, body, _header_names(headers))
-
-    def post(self, path, body, **headers):
-        return self.request("POST", path, body, _header_names(headers))
-
-    def delete(self, path, **headers):
-        return self.request("DELETE", path, headers=_header_names(headers))
-
-    def close(self):
-        self.connection.close()
-
-
-def _header_names(keywords):
-    return {name.replace("_", "-"): value for name, value in keywords.items()}
-
-
-class RawSocket:
-    """Bytes out, HTTP answers in: for what a well-behaved client library would not send."""
-
-    def __init__(self, port, timeout=PATIENCE):
-        self.sock = socket.create_connection(("127.0.0.1", port), timeout)
-        self.buffer = b""
-
-    def send(self, data):
-        self.sock.sendall(data.encode("latin-1") if isinstance(data, str) else data)
-
-    def half_close(self):
-        self.sock.shutdown(socket.SHUT_WR)
-
-    def close(self):
-        self.sock.close()
-
-    def _more(self):
-        data = self.sock.recv(65536)
-        if not data:
-            raise ConnectionError("closed by the server")
-        self.buffer += data
-
-    def answer(self, head=False):
-        """The next answer on the connection. ConnectionError when the server closes first."""
-        while b"\r\n\r\n" not in self.buffer:
-            self._more()
-        top, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
-        line, *fields = top.decode("latin-1").split("\r\n")
-        headers = http.client.HTTPMessage()
-        for field in fields:
-            name, value = field.split(":", 1)
-            headers[name] = value.strip()
-        status = int(line.split()[1])
-        if head or status < 200 or status in (204, 304):
-            return Answer(status, headers, b"")
-        return Answer(status, headers, self._body(headers))
-
-    def _body(self, headers):
-        if "Content-Length" not in headers:
-            return self.rest()
-        length = int(headers["Content-Length"])
-        while len(self.buffer) < length:
-            self._more()
-        body, self.buffer = self.buffer[:length], self.buffer[length:]
-        return body
-
-    def rest(self):
-        """Everything until the server closes."""
-        try:
-            while True:
-                self._more()
-        except ConnectionError:
-            body, self.buffer = self.buffer, b""
-            return body
-
-    def closed(self, seconds):
-        """Whether the server closes within that time; whatever it sends before is dropped."""
-        self.sock.settimeout(seconds)
-        try:
-            self.rest()
-            return True
-        except TimeoutError:
-            return False
-
-
-def in_threads(count, work):
-    """work(index) in that many threads at once; what each returned or raised."""
-    results = [None] * count
-    barrier = threading.Barrier(count)
-
-    def run(index):
-        try:
-            barrier.wait()
-            results[index] = work(index)
-        except Exception as error:
-            results[index] = error
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
-@contextlib.contextmanager
-def meanwhile(works):
-    """While the block runs each work is called again and again in a thread of its own; what one raises is raised."""
-    over, raised = threading.Event(), []
-
-    def run(work):
-        try:
-            while not over.is_set():
-                work()
-        except Exception as error:
-            raised.append(error)
-
-    threads = [threading.Thread(target=run, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
-    if raised:
-        raise raised[0]
 
 
 class ServerCase(unittest.TestCase):

@@ -5,8 +5,9 @@ import random
 
 import tap
 from arrays import dot, matvec, transpose
-from harness import ServerCase, in_threads
+from harness import ServerCase
 from samples import body, branched, chain, states
+from threads import in_threads
 
 
 def rank(rows):

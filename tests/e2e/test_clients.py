@@ -11,8 +11,9 @@ import urllib.error
 import urllib.request
 
 import tap
-from harness import PATIENCE, ServerCase, in_threads
+from harness import PATIENCE, ServerCase
 from samples import ASK, PUMA, QN, branched
+from threads import in_threads
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 PUBLISHED = "32.49524275, 60.86698848, 17.74359491, 1.454519026, 1.299110411, 0.7137808875"

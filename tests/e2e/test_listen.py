@@ -9,8 +9,9 @@ import time
 import unittest
 
 import tap
-from harness import BINARY, MODELS, PATIENCE, Server, in_threads
+from harness import BINARY, MODELS, PATIENCE, Server
 from samples import ASK, PUMA
+from threads import in_threads
 
 
 class Local(http.client.HTTPConnection):

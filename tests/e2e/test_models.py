@@ -2,8 +2,9 @@
 import json
 
 import tap
-from harness import ServerCase, in_threads, meanwhile
+from harness import ServerCase
 from samples import THREE_LINK, body, branched, chain, pendulum, slider
+from threads import in_threads, meanwhile
 
 
 class Resources(ServerCase):

@@ -4,8 +4,9 @@ import socket
 import time
 
 import tap
-from harness import PATIENCE, ServerCase, in_threads
+from harness import PATIENCE, ServerCase
 from samples import ASK, HEAVY, PUMA, QN, chain, slider
+from threads import in_threads
 
 
 class Overload(ServerCase):

@@ -16,7 +16,8 @@ import unittest
 import cbor2
 import tap
 from deploy import PATH, need, read, run
-from harness import PATIENCE, Client, Server
+from harness import PATIENCE, Server
+from peers import Client
 from samples import ASK, PUMA, slider
 
 # What nginx.conf is included by. The workers are the user who runs the tests: its folders are its own.
@@ -32,7 +33,7 @@ http {{
 
 class TlsClient(Client):
     def __init__(self, port, context):
-        super().__init__(port)
+        super().__init__(port, PATIENCE)
         self.connection = http.client.HTTPSConnection("localhost", port, timeout=PATIENCE, context=context)
 
 

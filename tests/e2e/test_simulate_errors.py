@@ -3,7 +3,7 @@ import json
 import time
 
 import tap
-from harness import PATIENCE, RawSocket
+from harness import PATIENCE
 from simulated import ROD, Simulated
 
 
@@ -104,7 +104,7 @@ class HangUp(Simulated):
     def test_who_hangs_up_is_not_simulated_for(self):
         """A minute's work on the only worker, abandoned: what comes after it does not wait."""
         body = json.dumps({"q": [0.5], "samples": 2, "duration": 900, "step": 1e-4, "input": {"tau": [0]}})
-        sock = RawSocket(self.server.port)
+        sock = self.server.socket()
         sock.send(f"POST /v1/models/pendulum/simulate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                   f"Content-Length: {len(body)}\r\n\r\n{body}")
         time.sleep(0.3)

@@ -8,9 +8,10 @@ import threading
 import time
 
 import tap
-from harness import SANITIZED, ServerCase, in_threads, meanwhile
+from harness import SANITIZED, ServerCase
 from samples import chain, pendulum, slider
 from stores import StoreCase
+from threads import in_threads, meanwhile
 
 KILLS = 1000 if "SOAK_SECONDS" in os.environ else 40 if SANITIZED else 200
 REPLACEMENTS = 200 if SANITIZED else 1000

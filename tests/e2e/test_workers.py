@@ -6,8 +6,9 @@ import time
 import unittest
 
 import tap
-from harness import Server, in_threads
+from harness import Server
 from samples import HEAVY, branched, chain, everything, states
+from threads import in_threads
 
 ROWS = 4000
 
