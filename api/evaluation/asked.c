@@ -86,6 +86,18 @@ static bool read_outputs(api_evaluation *e, api_asked *asked, const api_node *op
     return true;
 }
 
+bool api_fail_output(const api_evaluation *e, const api_asked *asked, size_t output, const api_node *given,
+                     const api_place *up, const char *text)
+{
+    const api_node *list = api_node_get(given, "outputs");
+    api_place       at   = api_place_key(up, "outputs");
+    size_t          i    = 0;
+    for (api_node name; api_node_item(list, i, &name); i++)
+        if (strcmp(api_node_string(&name, NULL), asked->operation->outputs[output].name) == 0) break;
+    api_place entry = api_place_index(&at, i);
+    return api_fail_at(e, &entry, API_BAD_VALUE, "%s", text);
+}
+
 static bool read_options(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at)
 {
     return api_closing_takes(e, asked->operation, at) && read_outputs(e, asked, options, at) &&

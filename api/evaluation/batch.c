@@ -3,6 +3,7 @@
 #include "parts.h"
 #include "window.h"
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 static bool is_batch(const api_node *value)
@@ -11,6 +12,19 @@ static bool is_batch(const api_node *value)
     size_t   extent[API_PACKED_RANK], rank = api_node_packed(value, extent);
     if (rank == 1) return false; /* numbers */
     return api_node_item(value, 0, &first) && first.kind == API_ARRAY;
+}
+
+bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t row, const char *format, ...)
+{
+    va_list         args;
+    const api_node *given = field < 0 ? NULL : e->given[field];
+    api_place       at = api_place_key(NULL, given ? api_field_names[field] : ""), entry = api_place_index(&at, row);
+    api_pointer     pointer = api_place_pointer(given && is_batch(given) ? &entry : &at);
+    va_start(args, format);
+    api_failv(e->problem, code, given ? api_pointer_text(&pointer) : NULL, format, args);
+    va_end(args);
+    if (e->batched) e->problem->row = (long long)row;
+    return false;
 }
 
 bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place *at)

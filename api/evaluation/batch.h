@@ -44,5 +44,10 @@ bool api_batch_read_blocks(api_evaluation *e, size_t begin, size_t end);
 /* Whether everything that was kept is as it should be; false with the problem of the first that is not. */
 bool api_batch_check(api_evaluation *e);
 
+/* Fails e->problem for state `row`, at its entry of `field`, or the field itself where that is one for all states; an
+ * api_field that is not given, or < 0, is not pointed at. */
+bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t row, const char *format, ...)
+    __attribute__((cold, format(printf, 5, 6)));
+
 /* Pointer to the number that is entry `k` in the model's order, in the row or object at `row`. */
 api_place api_vector_entry(const api_vector *vector, const api_place *row, size_t k);

@@ -2,7 +2,7 @@
 #include "closing.h"
 #include "api/loops/closed.h"
 #include "api/model/coordinates.h"
-#include "fields.h"
+#include "batch.h"
 #include "operation.h"
 #include "parts.h"
 #include "platform.h"
@@ -94,16 +94,15 @@ void *api_closing_open(api_evaluation *e)
 /* False with the problem of a state whose loops are not closed. */
 static bool check_state(const api_evaluation *e, const api_closed *c, size_t block, size_t lane)
 {
-    size_t      state = block * e->lanes + lane, samples = e->samples > 0 ? e->samples : 1;
-    const char *pointer = e->platform ? "/platform" : e->asked->motion ? "/control_points" : "/q";
+    size_t      state = block * e->lanes + lane;
     api_problem found;
     api_problem_clear(&found);
     if (api_closed_fail(c, lane, NULL, -1, &found)) return true;
-    if (e->samples > 0)
-        api_fail(e->problem, found.code, pointer, "at sample %zu %s", state % samples, found.detail);
-    else
-        api_fail(e->problem, found.code, pointer, "%s", found.detail);
-    if (e->batched) e->problem->row = (long long)(state / samples);
+    if (e->samples == 0)
+        return api_fail_state(e, found.code, e->platform ? API_PLATFORM : API_Q, state, "%s", found.detail);
+    api_fail(e->problem, found.code, e->asked->motion ? "/control_points" : "/q", "at sample %zu %s",
+             state % e->samples, found.detail);
+    if (e->batched) e->problem->row = (long long)(state / e->samples);
     return false;
 }
 

@@ -80,11 +80,10 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
     if (rows > e->rows - first) rows = e->rows - first;
     for (size_t i = 0; i < rows; i++) {
         if (singular[i] < 0) continue;
-        api_fail(e->problem, API_SINGULAR_MASS_MATRIX, "/q",
-                 "the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
-                 api_joint_of(e->model, (int)singular[i]));
-        if (e->batched) e->problem->row = (long long)(first + i);
-        return false;
+        return api_fail_state(
+            e, API_SINGULAR_MASS_MATRIX, API_Q, first + i,
+            "the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
+            api_joint_of(e->model, (int)singular[i]));
     }
     return true;
 }

@@ -80,6 +80,10 @@ static inline bool api_has_output(const api_operation *operation, size_t output)
 
 /* Numbers of one state in an extent or in a whole output. */
 size_t api_extent(const api_model *model, const api_asked *asked, int extent);
+/* Fails e->problem with API_BAD_VALUE where `given`, the options at `up`, name that output. */
+bool api_fail_output(const api_evaluation *e, const api_asked *asked, size_t output, const api_node *given,
+                     const api_place *up, const char *text) __attribute__((cold));
+
 size_t api_output_entries(const api_model *model, const api_asked *asked, size_t output);
 
 /* Block `block` of output `output`; NULL: not asked for. */

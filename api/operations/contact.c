@@ -1,5 +1,6 @@
 /* contact.c - see contact.h. */
 #include "contact.h"
+#include "api/evaluation/batch.h"
 #include "api/evaluation/frame_fields.h"
 #include <math.h>
 #include <string.h>
@@ -109,12 +110,8 @@ void api_contact_fill(const api_contact_block *b, const api_contact_states *stat
 
 bool api_contact_fail(const api_evaluation *e, api_code code, size_t row)
 {
-    if (code == API_CONTRADICTORY_CONTACTS)
-        api_fail(e->problem, code, "/qd", API_CONTRADICTORY_TEXT);
-    else
-        api_fail(e->problem, code, NULL, "the figures of this state are too large");
-    if (e->batched) e->problem->row = (long long)row;
-    return false;
+    if (code == API_CONTRADICTORY_CONTACTS) return api_fail_state(e, code, API_QD, row, API_CONTRADICTORY_TEXT);
+    return api_fail_state(e, code, -1, row, "the figures of this state are too large");
 }
 
 bool api_contact_solve(api_contact_block *b, size_t lane)

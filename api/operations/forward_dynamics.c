@@ -12,13 +12,13 @@ enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, SITE_VALUES = 9 };
 
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
-    api_place at = api_place_key(up, "outputs");
     if (!api_contact_read(e, given, up, &asked->contact)) return false;
     asked->n_held     = asked->contact ? asked->contact->n : 0;
     asked->one_by_one = asked->contact != NULL;
     if (asked->contact && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(CONTACT_WRENCHES);
     return asked->contact || !(asked->outputs & API_BIT(CONTACT_WRENCHES)) ||
-           api_fail_at(e, &at, API_BAD_VALUE, "contact_wrenches are found where frames are held: name them in held");
+           api_fail_output(e, asked, CONTACT_WRENCHES, given, up,
+                           "contact_wrenches are found where frames are held: name them in held");
 }
 
 /* Where wrenches act: those of the request, then the contacts'. */

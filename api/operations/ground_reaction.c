@@ -8,6 +8,7 @@
  *     their derivatives, J_k        sensitivity with these, held:  H = dtau/dx,  dtau/dW_k = -J_k^T
  *
  * and in the end  dtau = H + sum dtau/dW_k dW_k. */
+#include "api/evaluation/batch.h"
 #include "ground_request.h"
 #include "api/evaluation/operation.h"
 #include <string.h>
@@ -71,19 +72,18 @@ static void place(const api_evaluation *e, const api_asked *asked, size_t block,
 
 static bool fail(const api_evaluation *e, api_ground_status status, size_t row)
 {
+    if (row >= e->rows) row = e->rows - 1;
     if (status == API_GROUND_BASE_SINGULAR)
-        api_fail(e->problem, API_NO_FREE_BASE, "/q",
-                 "at this state the axes of the first six joints do not let the base move in all directions");
-    else if (status == API_GROUND_NO_POINT)
-        api_fail(e->problem, API_NO_ZERO_MOMENT_POINT, NULL,
-                 "the ground would have to bear no force along the plane's normal, or to pull");
-    else if (status == API_GROUND_NO_SHARES)
-        api_fail(e->problem, API_BAD_VALUE, "/feet",
-                 "both feet are at the zero-moment point: nothing tells how they share");
-    else
-        api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "the figures of this state are too large");
-    if (e->batched) e->problem->row = (long long)(row < e->rows ? row : e->rows - 1);
-    return false;
+        return api_fail_state(
+            e, API_NO_FREE_BASE, API_Q, row,
+            "at this state the axes of the first six joints do not let the base move in all directions");
+    if (status == API_GROUND_NO_POINT)
+        return api_fail_state(e, API_NO_ZERO_MOMENT_POINT, -1, row,
+                              "the ground would have to bear no force along the plane's normal, or to pull");
+    if (status == API_GROUND_NO_SHARES)
+        return api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
+                              "both feet are at the zero-moment point: nothing tells how they share");
+    return api_fail_state(e, API_RESULT_NOT_FINITE, -1, row, "the figures of this state are too large");
 }
 
 static void gather(const api_evaluation *e, const block_lanes *b, size_t lane, api_ground_state *s)

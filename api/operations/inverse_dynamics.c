@@ -11,15 +11,15 @@ enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
 
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
-    api_place at = api_place_key(up, "outputs");
     if (!api_read_free(e, asked, given, up)) return false;
     bool free_base = api_base_is_free(e, asked);
     if (asked->driven && !api_node_get(given, "outputs"))
         asked->outputs |= API_BIT(QDD) | (free_base ? API_BIT(BASE_ACCELERATION) : 0);
     if (asked->outputs & API_BIT(QDD) && !asked->driven)
-        return api_fail_at(e, &at, API_BAD_VALUE, "qdd is found where coordinates are free: name them in free");
+        return api_fail_output(e, asked, QDD, given, up, "qdd is found where coordinates are free: name them in free");
     if (asked->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
-        return api_fail_at(e, &at, API_BAD_VALUE, "base_acceleration is found where the base is free");
+        return api_fail_output(e, asked, BASE_ACCELERATION, given, up,
+                               "base_acceleration is found where the base is free");
     return true;
 }
 

@@ -5,6 +5,7 @@
  *
  * h being the bias. Kernels compute M, J, Jdot and h in lanes; task_inertia.c the rest, one state at a time, so that a
  * state has the same bits alone and in a batch. */
+#include "api/evaluation/batch.h"
 #include "api/evaluation/frame_fields.h"
 #include "api/evaluation/operation.h"
 #include "task_inertia.h"
@@ -165,13 +166,11 @@ static void write_inertia(const api_evaluation *e, const api_asked *asked, const
 static bool fail(const api_evaluation *e, const api_task *t, api_task_status status, size_t row)
 {
     if (status == API_TASK_SINGULAR)
-        api_fail(e->problem, API_SINGULAR_JACOBIAN, "/q",
-                 "the Jacobian of these %zu axes has the rank %zu at this state: choose fewer axes, or give damping",
-                 t->k, api_task_rank(t));
-    else
-        api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "the figures of this state are too large");
-    if (e->batched) e->problem->row = (long long)row;
-    return false;
+        return api_fail_state(
+            e, API_SINGULAR_JACOBIAN, API_Q, row,
+            "the Jacobian of these %zu axes has the rank %zu at this state: choose fewer axes, or give damping", t->k,
+            api_task_rank(t));
+    return api_fail_state(e, API_RESULT_NOT_FINITE, -1, row, "the figures of this state are too large");
 }
 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)

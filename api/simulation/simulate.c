@@ -23,19 +23,17 @@ enum {
 
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *at)
 {
-    (void)at; /* the request itself: a simulation stands alone */
-    api_place outputs_at = api_place_key(NULL, "outputs");
-    asked->simulation    = api_simulation_read(e, given);
+    asked->simulation = api_simulation_read(e, given);
     if (!asked->simulation) return false;
     asked->contact = asked->simulation->contact;
     asked->n_held  = asked->contact ? asked->contact->n : 0;
     if (asked->contact && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(CONTACT_WRENCHES);
     if (!asked->contact && asked->outputs & API_BIT(CONTACT_WRENCHES))
-        return api_fail_at(e, &outputs_at, API_BAD_VALUE,
-                           "contact_wrenches are found where frames are held: name them in held");
+        return api_fail_output(e, asked, CONTACT_WRENCHES, given, at,
+                               "contact_wrenches are found where frames are held: name them in held");
     return !(asked->outputs & ERRORS) || asked->simulation->drive.controller ||
-           api_fail_at(e, &outputs_at, API_BAD_VALUE,
-                       "errors asked for, but there is no controller with a reference to have them");
+           api_fail_output(e, asked, asked->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR, given,
+                           at, "errors asked for, but there is no controller with a reference to have them");
 }
 
 /* The states at the samples are the answer, too. */

@@ -79,7 +79,7 @@ class Requests(ContactCase):
             bad([{"frame": "tool", "axes": ["x", "u"]}], "/held/0/axes/1", "unknown-name", "rx")
             bad([{"frame": "tool", "axes": ["x", "y", "x"]}], "/held/0/axes/2", "duplicate-name")
             bad([{"frame": "tool", "reference": "link"}], "/held/0/reference", "bad-value", "world")
-        self.refused({"outputs": ["contact_wrenches"]}, "/outputs", "bad-value", says="held")
+        self.refused({"outputs": ["qdd", "contact_wrenches"]}, "/outputs/1", "bad-value", says="held")
         self.refused({"restitution": 0.5}, "/restitution", "unknown-field")
         self.refused({}, "/held", "missing-field", "impact")
         for value in (-0.1, 1.1):

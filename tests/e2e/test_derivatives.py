@@ -294,7 +294,7 @@ class Requests(ServerCase):
                 del link["inertial"]
         self.put_model("massless", massless)
         problem = self.assertProblem(self.client.post("/v1/models/massless/forward-sensitivity", {
-            "q": [[0.1] * 4] * 3, "tau": [0] * 4}), 422, "/q", 0)
+            "q": [[0.1] * 4] * 3, "tau": [0] * 4}), 422, "/q/0", 0)
         self.assertEqual(problem["code"], "singular-mass-matrix")
         self.assertIn("hip", problem["detail"])
 

@@ -175,9 +175,9 @@ class Requests(ErrorCase):
         self.bad({"q": q, "tau": [1, 0, 0, 2], "free": ["hip"]}, "/tau/0", says=("shoulder", "not free"))
         self.bad({"q": q, "tau": [[0, 0, 0, 2], [0, 1, 0, 2]], "free": ["hip"]}, "/tau/1/1", 1, says="elbow")
         self.bad({"q": flying, "qdd": [0, 0, 1] + [0] * 7, "free": "base"}, "/qdd/2", model="free", says="base.vz")
-        self.bad({"q": q, "outputs": ["qdd"]}, "/outputs", says="free")
-        self.bad({"q": q, "free": ["hip"], "outputs": ["base_acceleration"]}, "/outputs", says="base")
-        self.bad({"q": flying, "free": ["hip"], "outputs": ["base_acceleration"]}, "/outputs", model="free")
+        self.bad({"q": q, "outputs": ["tau", "qdd"]}, "/outputs/1", says="free")
+        self.bad({"q": q, "free": ["hip"], "outputs": ["base_acceleration"]}, "/outputs/0", says="base")
+        self.bad({"q": flying, "free": ["hip"], "outputs": ["base_acceleration"]}, "/outputs/0", model="free")
         self.bad({"q": q, "free": ["hip"]}, "/free", operation="forward-dynamics")
         self.bad({"q": q, "tau": q, "operations": {"inverse-dynamics": {}}}, "/tau", operation="evaluate")
         self.bad({"q": q, "operations": {"inverse-dynamics": {"free": ["knee"]}}}, "/operations/inverse-dynamics/free/0",
@@ -197,7 +197,7 @@ class Requests(ErrorCase):
 
     def test_loops(self):
         """Out of reach; with all bars on one line; what is for trees."""
-        self.bad({"q": [[0.98] * 6, [0.1] * 6]}, "/q", model="stewart", row=1, says="open")
+        self.bad({"q": [[0.98] * 6, [0.1] * 6]}, "/q/1", model="stewart", row=1, says="open")
         bar = lambda name, parent, actuated, x: {"name": name, "parent": parent, "joint": {
             "name": name, "type": "revolute", "axis": [0, 0, 1], "actuated": actuated, "origin": {"xyz": [x, 0, 0]}}}
         self.put_model("flat", {"links": [bar("left", "base", True, 0), bar("rod", "left", False, 1), bar("right", "base", False, 2)],

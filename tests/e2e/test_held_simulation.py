@@ -136,7 +136,7 @@ class HeldSimulation(ServerCase):
             refused(None, "contradictory-contacts", row=1, qd=[[0] * 6, [0, 0, 1, 0, 0, 0], [0] * 6], **how)
         refused("/held", "wrong-shape", held=[])
         refused("/held/0/axes/0", "unknown-name", held=[{"frame": "rod", "axes": ["w"]}])
-        refused("/outputs", "bad-value", held=None, outputs=["contact_wrenches"])
+        refused("/outputs/0", "bad-value", held=None, outputs=["contact_wrenches"])
         refused("/held", "not-for-loops", "four_bar", q=[0.5], held=[{"frame": "coupler_point", "axes": ["x"]}])
         # Two points of a body that turns about neither: nothing lets both rest.
         pinned = [{"frame": "rod", "axes": ["x"]}, {"frame": "foot", "axes": ["x"]}]

@@ -81,7 +81,7 @@ class TaskSpace(ServerCase):
         self.assertEqual(problem["code"], "singular-jacobian")
         for word in ("rank 1", "fewer axes", "damping"):
             self.assertIn(word, problem["detail"])
-        self.assertProblem(post(q=[[0.3, 1], [0.3, 0]], axes=["x", "y"]), 422, "/q", 1)
+        self.assertProblem(post(q=[[0.3, 1], [0.3, 0]], axes=["x", "y"]), 422, "/q/1", 1)
         self.assertProblem(post(q=[0.3, 1]), 422, "/q")
         M = self.ask("two_link", "mass-matrix", {"q": [0, 0], "outputs": ["inverse"]})["inverse"]
         J = self.ask("two_link", "kinematics", {"q": [0, 0], "frame": "link2", "outputs": ["jacobian"]})["jacobian"]
