@@ -1,5 +1,6 @@
 /* published.c - see published.h */
 #include "published.h"
+#include "pose.h"
 #include <math.h>
 #include <string.h>
 
@@ -11,48 +12,21 @@
         }                                                                                                              \
     }
 
-static dyn_pose compose(const dyn_pose *a, const dyn_pose *b)
-{
-    dyn_pose c = {.R = {{0}}};
-    for (int i = 0; i < 3; i++) {
-        c.p[i] = a->p[i];
-        for (int j = 0; j < 3; j++) {
-            c.p[i] += a->R[i][j] * b->p[j];
-            for (int k = 0; k < 3; k++)
-                c.R[i][j] += a->R[i][k] * b->R[k][j];
-        }
-    }
-    return c;
-}
-
-static dyn_pose inverse(const dyn_pose *a)
-{
-    dyn_pose c;
-    for (int i = 0; i < 3; i++) {
-        c.p[i] = 0;
-        for (int j = 0; j < 3; j++) {
-            c.R[i][j] = a->R[j][i];
-            c.p[i] -= a->R[j][i] * a->p[j];
-        }
-    }
-    return c;
-}
-
 /* A joint about the screw axis S = [w; v], v = -w x r, of the base frame at home, between links whose frames are then
  * at `parent` and `child`: the joint's frame is the base frame moved to r = w x v / |w|^2. It turns by |w| q. */
 static void screw_joint(dyn_link *l, const double S[6], const dyn_pose *parent, const dyn_pose *child)
 {
     const double *w = S, *v = S + 3;
     double        square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
-    dyn_pose      joint = {.R = IDENTITY}, from_parent = inverse(parent);
+    dyn_pose      joint = {.R = IDENTITY}, from_parent = pose_inverse(parent);
     for (int i = 0; i < 3; i++) {
         joint.p[i] = (w[(i + 1) % 3] * v[(i + 2) % 3] - w[(i + 2) % 3] * v[(i + 1) % 3]) / square;
         l->axis[i] = w[i] / sqrt(square);
     }
-    dyn_pose from_joint = inverse(&joint);
+    dyn_pose from_joint = pose_inverse(&joint);
     l->joint            = DYN_REVOLUTE;
-    l->before           = compose(&from_parent, &joint);
-    l->after            = compose(&from_joint, child);
+    l->before           = pose_compose(&from_parent, &joint);
+    l->after            = pose_compose(&from_joint, child);
     l->ratio            = sqrt(square);
 }
 
@@ -72,7 +46,7 @@ void published_three_link(published *robot)
     memset(robot, 0, sizeof *robot);
     for (int i = 0; i < 3; i++) {
         dyn_link *l     = &robot->link[i];
-        dyn_pose  child = compose(&home, &M[i]);
+        dyn_pose  child = pose_compose(&home, &M[i]);
         screw_joint(l, S[i], &home, &child);
         home       = child;
         l->parent  = i - 1;

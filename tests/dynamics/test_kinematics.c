@@ -1,5 +1,6 @@
 /* test_kinematics.c - poses, Jacobians and motions of random frames, on every target. */
 #include "check.h"
+#include "pose.h"
 #include "rows.h"
 #include "trial.h"
 #include <math.h>
@@ -22,20 +23,6 @@ typedef struct frames {
     dyn_frame frame[FRAMES];
 } frames;
 
-static dyn_pose compose(const dyn_pose *a, const dyn_pose *b)
-{
-    dyn_pose c = {.R = {{0}}};
-    for (int i = 0; i < 3; i++) {
-        c.p[i] = a->p[i];
-        for (int j = 0; j < 3; j++) {
-            c.p[i] += a->R[i][j] * b->p[j];
-            for (int k = 0; k < 3; k++)
-                c.R[i][j] += a->R[i][k] * b->R[k][j];
-        }
-    }
-    return c;
-}
-
 /* Frame 0 on the last link, the others anywhere, the base link included. */
 static frames place_frames(const trial *t)
 {
@@ -46,7 +33,7 @@ static frames place_frames(const trial *t)
         f.link[i]                   = i == 0 ? (int)n - 1 : (int)random_below(&source, n + 1) - 1;
         const dyn_link_place *place = f.link[i] < 0 ? &t->model->base : &t->model->link[f.link[i]];
         random_pose(&source, &f.X_lf[i]);
-        f.frame[i] = (dyn_frame){place->body, compose(&place->X_bl, &f.X_lf[i])};
+        f.frame[i] = (dyn_frame){place->body, pose_compose(&place->X_bl, &f.X_lf[i])};
     }
     return f;
 }
