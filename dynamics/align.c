@@ -1,4 +1,4 @@
-/* align.c - body frames about their joints' axes.
+/* align.c - body frames about and along their joints' axes.
  *
  * A revolute body's frame may stand anywhere about its z. Turned by the gamma of a body that hangs on it,
  *     F' = F Rz(theta):  R_pc' = Rz(gamma_p) Rx(alpha_p) Rz(s + theta), theta = gamma;  x_F' = Rz(theta)^T x_F,
@@ -8,7 +8,10 @@
  *
  * Quarter turns of theta exchange cosine and sine of s (trig.h); the rest, a body's `twist`, is added to the angle. All
  * constants are turned by the cosine and sine of theta as it is stored, not by those that gamma was found from, so that
- * along a chain of 512 joints no more is lost than without. */
+ * along a chain of 512 joints no more is lost than without.
+ *
+ * Its origin may stand anywhere on its z: moved by d z, what hangs there at p_pc has p_pc - d z, so that one axis fewer
+ * is on the way. The body's own p_pc gains d R_pc e_z, and with alpha and three axes of its own that costs nothing. */
 #include "canonical.h"
 #include "pose.h"
 #include <math.h>
@@ -128,6 +131,69 @@ static void turn_over(const dyn_model *m, dyn_body *body, dyn_link_place *link, 
     turn_frame(m, body, link, i, quarter_turns(2));
 }
 
+static bool moves_along(const dyn_body *b)
+{
+    return b->joint == DYN_REVOLUTE && !b->near_end && !b->slides;
+}
+
+static int axes_of(const double p[3])
+{
+    return (p[0] != 0) + (p[1] != 0) + (p[2] != 0);
+}
+
+/* p + d z, z being the joint's axis as p is given */
+static void along_axis(const dyn_body *b, double d, double p[3])
+{
+    p[0] += d * (b->sg * b->sa);
+    p[1] -= d * (b->cg * b->sa);
+    p[2] += d * b->ca;
+}
+
+/* How many axes fewer there are on the ways to what hangs on the body, and to itself, if its origin moves by d z. */
+static int axes_saved(const dyn_model *m, const dyn_body *body, int i, double d)
+{
+    const dyn_body *b     = &body[i];
+    int             saved = 0;
+    for (int k = i + 1; k < (int)m->n_bodies; k++)
+        if (body[k].parent == i && !dyn_joint_turns_freely(body[k].joint))
+            saved += (body[k].p_pc[2] != 0) - (body[k].p_pc[2] != d);
+    if (b->parent == DYN_WORLD) return saved;
+    double p[3];
+    memcpy(p, b->p_pc, sizeof p);
+    along_axis(b, d, p);
+    return saved + axes_of(b->p_pc) - axes_of(p);
+}
+
+/* The frame's origin moves by d z, and what depends on it:
+ *     h' = h - m d z,  E' = E - d (h z^T + z h^T) + m d^2 z z^T. */
+static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, double d)
+{
+    dyn_body *b = &body[i];
+    b->E[2] -= d * b->h[0];
+    b->E[4] -= d * b->h[1];
+    b->E[5] -= d * (2 * b->h[2] - b->mass * d);
+    b->h[2] -= b->mass * d;
+    b->X_bl.p[2] -= d;
+    along_axis(b, d, b->p_pc);
+    for (size_t l = 0; l < m->n_links; l++)
+        if (link[l].body == i) link[l].X_bl.p[2] -= d;
+    for (size_t k = (size_t)i + 1; k < m->n_bodies; k++)
+        if (body[k].parent == i)
+            *(dyn_joint_turns_freely(body[k].joint) ? &body[k].before.p[2] : &body[k].p_pc[2]) -= d;
+}
+
+/* To where the first body that does not lie there hangs on it. */
+static void move_origin(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
+{
+    if (!moves_along(&body[i])) return;
+    for (int k = i + 1; k < (int)m->n_bodies; k++) {
+        const double d = body[k].p_pc[2];
+        if (body[k].parent != i || dyn_joint_turns_freely(body[k].joint) || d == 0) continue;
+        if (axes_saved(m, body, i, d) > 0) move_frame(m, body, link, i, d);
+        return;
+    }
+}
+
 void dyn_canonical_align(const dyn_model *m, dyn_body *body, dyn_link_place *link)
 {
     for (int i = 0; i < (int)m->n_bodies; i++) {
@@ -140,4 +206,6 @@ void dyn_canonical_align(const dyn_model *m, dyn_body *body, dyn_link_place *lin
         b->quarters = t.quarters;
         if (t.twist != 0 || t.quarters != 0) turn_frame(m, body, link, i, t);
     }
+    for (int i = (int)m->n_bodies - 1; i >= 0; i--)
+        move_origin(m, body, link, i);
 }

@@ -13,5 +13,6 @@ void dyn_canonical_joint(dyn_body *body, const dyn_link *link, const dyn_pose *X
 /* The turn's kind by its cosines and sines, which become exact where the kind is special. */
 void dyn_canonical_kind(dyn_body *body);
 
-/* Turns body frames about their joints' axes so that children need less of gamma; see align.c. */
+/* Turns body frames about their joints' axes so that children need less of gamma, and moves them along these so that
+ * children need fewer offsets; see align.c. */
 void dyn_canonical_align(const dyn_model *model, dyn_body *body, dyn_link_place *link);

@@ -108,6 +108,38 @@ static void test_gamma_goes_into_the_joint_before(void **state)
     assert_in_range(kept, 0, 30);
 }
 
+/* On an axis the origin stands where what hangs there is on the way to fewer axes; the tip stays where it is. */
+static void test_origins_move_along_their_axes(void **state)
+{
+    dyn_pose tilted = turn_x(0.6, 0.8), beside = turn_x(1, 0);
+    tilted.p[0] = 0.1, tilted.p[1] = 0.2, tilted.p[2] = 0.3;
+    beside.p[0] = 0.4, beside.p[2] = 0.5;
+    const dyn_pose before[3][3] = {{beside, tilted, tilted}, /* what the origins leave stays with three axes */
+                                   {beside, beside, turn_x(0, -1)},
+                                   {beside, turn_x(0, -1), beside}}; /* nothing is gained by moving the second */
+    for (uint64_t i = 0; i < 3; i++) {
+        dyn_link link[3];
+        for (int k = 0; k < 3; k++)
+            link[k] = small_link(k - 1, before[i][k]);
+        dyn_description d     = {.n_links = 3, .links = link};
+        dyn_model      *model = small_build(&d);
+        dyn_scene       scene = {.model = model};
+        dyn_frame       tip   = {model->link[2].body, model->link[2].X_bl};
+        const double    q[3]  = {0.3, -1.2, 2};
+        double          got[3], expected[3], unused[4];
+        reference      *r = reference_at(&d, (reference_state){.q = q});
+        reference_frame(r, 2, &small_identity, false,
+                        (reference_frame_motion){.position = expected, .orientation = unused});
+        rows_kinematics(dyn_kernels_at(0), &scene, 1,
+                        (dyn_kinematics){.q = q, .n_frames = 1, .frames = &tip, .positions = got});
+        check_close("tip", i, 3, got, expected, 1e-15);
+        assert_true(model->body[1].p_pc[2] == 0);
+        assert_true(model->body[2].p_pc[2] == (i == 2 ? 0.5 : 0));
+        reference_free(r);
+        dyn_model_free(model);
+    }
+}
+
 /* --- the tree ---------------------------------------------------------------------------------------------- */
 
 static void test_fixed_joints_are_merged(void **state)
@@ -225,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_figures_of_a_general_turn_are_kept),
         cmocka_unit_test(test_nearly_special_turns_keep_the_tip),
         cmocka_unit_test(test_gamma_goes_into_the_joint_before),
+        cmocka_unit_test(test_origins_move_along_their_axes),
         cmocka_unit_test(test_fixed_joints_are_merged),
         cmocka_unit_test(test_subtree_moment),
         cmocka_unit_test(test_floating_base_is_the_first_body),
