@@ -10,23 +10,16 @@
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-static double *take(api_evaluation *e, const api_plant *p, size_t entries, bool *room)
-{
-    double *lanes = api_take(e->pool, entries * p->W * sizeof *lanes);
-    *room         = *room && lanes;
-    if (lanes) memset(lanes, 0, entries * p->W * sizeof *lanes);
-    return lanes;
-}
-
 static void take_drive(api_evaluation *e, api_plant *p, bool *room)
 {
     const api_drive *d  = &p->s->drive;
     size_t           nv = e->model->nv;
     for (int r = 0; d->controller && r < API_SIGNAL_ORDERS; r++)
-        p->reference[r] = take(e, p, nv, room);
+        p->reference[r] = api_take_zeroed(e->pool, nv * p->W, room);
     for (int i = 0; d->controller && i < 2; i++)
-        p->error[i] = take(e, p, nv, room);
-    if (d->controller) p->control = take(e, p, api_controller_room(d->controller, e->model->dyn), room);
+        p->error[i] = api_take_zeroed(e->pool, nv * p->W, room);
+    if (d->controller)
+        p->control = api_take_zeroed(e->pool, api_controller_room(d->controller, e->model->dyn) * p->W, room);
 }
 
 /* The kernels become those of the model, over the tree's. */
@@ -37,8 +30,8 @@ static bool open_loops(api_evaluation *e, api_plant *p, bool *room)
     p->table     = api_closed_kernels(p->kernels);
     p->kernels   = &p->table;
     p->workspace = p->closed;
-    p->passive   = take(e, p, e->model->loops->n_passive_q, room);
-    p->settled   = take(e, p, e->model->nq, room);
+    p->passive   = api_take_zeroed(e->pool, e->model->loops->n_passive_q * p->W, room);
+    p->settled   = api_take_zeroed(e->pool, e->model->nq * p->W, room);
     return true;
 }
 
@@ -57,15 +50,15 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     p->entries = nq + nv + api_controller_states(s->drive.controller, e->model->dyn) + api_stick_count(p) + API_WORKS;
     if (e->model->loops && !open_loops(e, p, &room)) return false;
     if (!e->model->loops) p->workspace = api_take(e->pool, p->kernels->workspace_size(e->scene.model));
-    if (e->scene.n_wrenches > 0) p->wrenches = take(e, p, 9 * e->scene.n_wrenches, &room);
-    p->y        = take(e, p, p->entries, &room);
-    p->at       = take(e, p, p->entries, &room);
-    p->q        = take(e, p, nq, &room);
-    p->tau      = take(e, p, nv, &room);
-    p->effort   = take(e, p, nv, &room);
-    p->singular = take(e, p, 1, &room);
+    if (e->scene.n_wrenches > 0) p->wrenches = api_take_zeroed(e->pool, 9 * e->scene.n_wrenches * p->W, &room);
+    p->y        = api_take_zeroed(e->pool, p->entries * p->W, &room);
+    p->at       = api_take_zeroed(e->pool, p->entries * p->W, &room);
+    p->q        = api_take_zeroed(e->pool, nq * p->W, &room);
+    p->tau      = api_take_zeroed(e->pool, nv * p->W, &room);
+    p->effort   = api_take_zeroed(e->pool, nv * p->W, &room);
+    p->singular = api_take_zeroed(e->pool, p->W, &room);
     for (int i = 0; i < 4; i++)
-        p->slope[i] = take(e, p, p->entries, &room);
+        p->slope[i] = api_take_zeroed(e->pool, p->entries * p->W, &room);
     take_drive(e, p, &room);
     if (s->contact) p->contact = api_plant_contact_open(e, p, s->contact);
     return room && p->workspace && (p->contact || !s->contact);

@@ -55,28 +55,20 @@ static bool take_places(api_evaluation *e, api_plant_contact *c, const api_conta
     return c->places.held && c->frames;
 }
 
-static double *take(api_evaluation *e, const api_plant *p, size_t entries, bool *room)
-{
-    double *lanes = api_take(e->pool, entries * p->W * sizeof *lanes);
-    *room         = *room && lanes;
-    if (lanes) memset(lanes, 0, entries * p->W * sizeof *lanes);
-    return lanes;
-}
-
 api_plant_contact *api_plant_contact_open(api_evaluation *e, const api_plant *p, const api_contact *contact)
 {
     size_t             nq = e->model->nq, nv = e->model->nv;
     bool               room = true;
     api_plant_contact *c    = api_take(e->pool, sizeof *c);
     if (!c || !take_places(e, c, contact)) return NULL;
-    double *velocity = take(e, p, api_contact_room(nv, contact), &room);
-    double *position = take(e, p, api_contact_room(nv, &c->places), &room);
-    c->began         = take(e, p, 7 * contact->n, &room);
-    c->now           = take(e, p, 7 * contact->n, &room);
-    c->wrenches      = take(e, p, API_FRAME_AXES * contact->n, &room);
-    c->q             = take(e, p, nq, &room);
-    c->qd            = take(e, p, nv, &room);
-    c->step          = take(e, p, nv, &room);
+    double *velocity = api_take_zeroed(e->pool, api_contact_room(nv, contact) * p->W, &room);
+    double *position = api_take_zeroed(e->pool, api_contact_room(nv, &c->places) * p->W, &room);
+    c->began         = api_take_zeroed(e->pool, 7 * contact->n * p->W, &room);
+    c->now           = api_take_zeroed(e->pool, 7 * contact->n * p->W, &room);
+    c->wrenches      = api_take_zeroed(e->pool, API_FRAME_AXES * contact->n * p->W, &room);
+    c->q             = api_take_zeroed(e->pool, nq * p->W, &room);
+    c->qd            = api_take_zeroed(e->pool, nv * p->W, &room);
+    c->step          = api_take_zeroed(e->pool, nv * p->W, &room);
     if (!room) return NULL;
     c->velocity = api_contact_place(contact, nv, p->W, velocity);
     c->position = api_contact_place(&c->places, nv, p->W, position);

@@ -17,13 +17,6 @@ static void add(api_stick *s, const dyn_body *b)
     s->joint[k].against += b->ratio > 0 ? back : along;
 }
 
-static double *take(api_evaluation *e, const api_plant *p, bool *room)
-{
-    double *lanes = api_take(e->pool, e->model->nv * p->W * sizeof *lanes);
-    *room         = *room && lanes;
-    return lanes;
-}
-
 bool api_stick_open(api_evaluation *e, api_plant *p)
 {
     const dyn_model *m  = e->scene.model;
@@ -35,8 +28,8 @@ bool api_stick_open(api_evaluation *e, api_plant *p)
     s->roots   = api_take(e->pool, nv * sizeof *s->roots);
     s->driven  = api_take(e->pool, nv * sizeof *s->driven);
     bool room  = s->joint && s->roots && s->driven;
-    s->efforts = take(e, p, &room);
-    s->balance = take(e, p, &room);
+    s->efforts = api_take_zeroed(e->pool, nv * p->W, &room);
+    s->balance = api_take_zeroed(e->pool, nv * p->W, &room);
     if (!room) return false;
     memset(s->driven, false, nv);
     for (size_t i = 0; i < m->n_bodies; i++)
