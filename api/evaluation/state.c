@@ -55,15 +55,14 @@ bool api_measure_state(api_evaluation *e)
     return true;
 }
 
-/* Of the joint, s = ratio q + offset. */
-static bool check_angle(const api_evaluation *e, const api_vector *v, const dyn_body *body, double q,
-                        const api_place *row)
+static bool check_angles(const api_evaluation *e, const api_vector *v, const double *q, size_t stride,
+                         const api_place *row)
 {
-    if (fabs(body->ratio * q + body->offset) <= DYN_MAX_ANGLE) return true;
-    int       place = api_first_position(e->model, body);
-    api_place at    = api_vector_entry(v, row, (size_t)place);
-    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %s; angles are limited to %g rad", v->names[place],
-                       API_NUMBER_TEXT(q), DYN_MAX_ANGLE);
+    const dyn_bound *beyond = api_angle_beyond(e->model, q, stride);
+    if (!beyond) return true;
+    api_place at = api_vector_entry(v, row, beyond->entry);
+    return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %s; angles are limited to %g rad",
+                       v->names[beyond->entry], API_NUMBER_TEXT(q[beyond->entry * stride]), beyond->most);
 }
 
 bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t first, double *quaternion, size_t stride,
@@ -86,14 +85,14 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
                             const api_place *row)
 {
     const dyn_model *m = e->model->dyn;
-    if (!row && m->n_quaternions == 0) return true;
+    if (row && !check_angles(e, v, q, stride, row)) return false;
+    if (m->n_quaternions == 0) return true;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *body  = &m->body[i];
         int             place = api_first_position(e->model, body);
         if (place < 0) continue;
-        double *own = q + (size_t)place * stride;
-        if (row && dyn_body_has_angle(body) && !check_angle(e, v, body, *own, row)) return false;
-        int quaternion = api_quaternion_of(body);
+        double *own        = q + (size_t)place * stride;
+        int     quaternion = api_quaternion_of(body);
         if (quaternion >= 0 && !api_check_quaternion(e, v, (size_t)(place + quaternion),
                                                      own + (size_t)quaternion * stride, stride, lanes, row))
             return false;

@@ -243,7 +243,18 @@ static bool name_motors(api_model *model, const api_document *document)
     return true;
 }
 
-/* The positions of joints that turn, s = ratio q + offset. */
+/* Whether the body is what an elastic joint's motor coordinate moves, and that joint turns: it is an angle too, though
+ * no kernel reads it. */
+static bool has_motor_angle(const dyn_model *dyn, const dyn_body *body)
+{
+    if (!body->round || body->mimic) return false;
+    for (size_t c = 0; c < dyn->n_couplings; c++)
+        for (size_t i = 0; dyn->coupling[c].theta == body->q && i < dyn->n_bodies; i++)
+            if (dyn->body[i].q == dyn->coupling[c].q && dyn_body_has_angle(&dyn->body[i])) return true;
+    return false;
+}
+
+/* The positions of joints that turn, s = ratio q + offset, and of their motors. */
 static bool list_angles(api_model *model)
 {
     const dyn_model *dyn = model->dyn;
@@ -251,11 +262,21 @@ static bool list_angles(api_model *model)
     for (size_t i = 0; model->angles && i < dyn->n_bodies; i++) {
         const dyn_body *body  = &dyn->body[i];
         int             place = api_first_position(model, body);
-        if (place >= 0 && dyn_body_has_angle(body))
-            model->angles[model->n_angles++] = (dyn_bound){
-                .entry = (size_t)place, .ratio = body->ratio, .offset = body->offset, .most = DYN_MAX_ANGLE};
+        bool            motor = has_motor_angle(dyn, body);
+        if (place < 0 || (!motor && !dyn_body_has_angle(body))) continue;
+        model->angles[model->n_angles++] = (dyn_bound){.entry  = (size_t)place,
+                                                       .ratio  = motor ? 1 : body->ratio,
+                                                       .offset = motor ? 0 : body->offset,
+                                                       .most   = DYN_MAX_ANGLE};
     }
     return model->angles != NULL;
+}
+
+const dyn_bound *api_angle_beyond(const api_model *model, const double *q, size_t stride)
+{
+    for (const dyn_bound *a = model->angles; a < model->angles + model->n_angles; a++)
+        if (!(fabs(a->ratio * q[a->entry * stride] + a->offset) <= a->most)) return a;
+    return NULL;
 }
 
 /* --- document and revision ------------------------------------------------------------------------------------- */

@@ -79,5 +79,8 @@ void       api_model_release(api_model *model); /* NULL is fine */
 int api_model_frame(const api_model *model, const char *name, size_t length);
 
 /* Where the coordinates of a body, and their rates, begin among the model's nq and nv; -1: loops give them. */
+/* The first angle of a state that is beyond its bound, or no number; NULL: none. Entries of q are `stride` apart. */
+const dyn_bound *api_angle_beyond(const api_model *model, const double *q, size_t stride);
+
 int api_first_position(const api_model *model, const dyn_body *body);
 int api_first_velocity(const api_model *model, const dyn_body *body);

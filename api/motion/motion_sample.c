@@ -46,23 +46,15 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
 /* Angles to which the kernels' sine and cosine are accurate. */
 static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
 {
-    const dyn_model *model = e->model->dyn;
-    const double    *q     = api_state_lane(e, e->state[API_Q], e->model->nv, state);
-    for (size_t i = 0; i < model->n_bodies; i++) {
-        const dyn_body *body  = &model->body[i];
-        int             place = api_first_position(e->model, body);
-        double          at    = place < 0 ? 0 : q[(size_t)place * e->lanes];
-        if (place < 0 || body->joint != DYN_REVOLUTE || body->round ||
-            fabs(body->ratio * at + body->offset) <= DYN_MAX_ANGLE)
-            continue;
-        api_place points = api_place_key(NULL, "control_points"), row = api_place_index(&points, state / m->samples);
-        api_fail_at(e, m->points.batch ? &row : &points, API_ANGLE_TOO_LARGE,
-                    "%.64s is %s at sample %zu; angles are limited to %g rad", e->model->position_names[place],
-                    API_NUMBER_TEXT(at), state % m->samples, DYN_MAX_ANGLE);
-        if (e->batched) e->problem->row = (long long)(state / m->samples);
-        return false;
-    }
-    return true;
+    const double    *q      = api_state_lane(e, e->state[API_Q], e->model->nv, state);
+    const dyn_bound *beyond = api_angle_beyond(e->model, q, e->lanes);
+    if (!beyond) return true;
+    api_place points = api_place_key(NULL, "control_points"), row = api_place_index(&points, state / m->samples);
+    api_fail_at(e, m->points.batch ? &row : &points, API_ANGLE_TOO_LARGE,
+                "%.64s is %s at sample %zu; angles are limited to %g rad", e->model->position_names[beyond->entry],
+                API_NUMBER_TEXT(q[beyond->entry * e->lanes]), state % m->samples, beyond->most);
+    if (e->batched) e->problem->row = (long long)(state / m->samples);
+    return false;
 }
 
 /* Sample by sample, since all motions share the basis unless times are given for durations that differ. */

@@ -275,15 +275,9 @@ void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t l
 /* Whether a simulation's positions and velocities are such as can be computed with; else it is noted what is not. */
 static bool within(api_plant *p, const double *y, double t, size_t l)
 {
-    const dyn_model *m = p->e->model->dyn;
-    size_t           W = p->W;
-    for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body *body  = &m->body[i];
-        int             place = api_first_position(p->e->model, body);
-        double          s     = place < 0 ? 0 : body->ratio * y[(size_t)place * W + l] + body->offset;
-        if (body->joint == DYN_REVOLUTE && !body->round && isfinite(s) && fabs(s) > DYN_MAX_ANGLE)
-            note(p, l, API_FAULT_ANGLE, t, (size_t)place);
-    }
+    size_t           W      = p->W;
+    const dyn_bound *beyond = api_angle_beyond(p->e->model, y + l, W);
+    if (beyond && isfinite(y[beyond->entry * W + l])) note(p, l, API_FAULT_ANGLE, t, beyond->entry);
     for (size_t i = 0; i < p->entries; i++)
         if (!(fabs(y[i * W + l]) < FAR)) note(p, l, API_FAULT_INFINITE, t, i);
     return p->fault[l].kind == API_SOUND;

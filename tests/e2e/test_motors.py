@@ -107,6 +107,22 @@ class Motors(ServerCase):
         rigid = M + S + S.T + B
         self.assertClose(self.ask("rigid_two", "mass-matrix", {"q": [0.3, q]})["mass_matrix"], rigid.tolist(), 1e-14)
 
+    def test_motor_angles_have_the_limit_of_angles(self):
+        """Those of joints that turn: at_b slides, and so does its motor coordinate."""
+        limit = self.client.get("/v1").json()["limits"]["angle"]
+        q = [0.1] * 11
+        for name, value, good in (("at_c.motor", -limit, True), ("at_c.motor", 1.01 * limit, False), ("at_f.motor", -1e300, False),
+                                  ("at_b.motor", 1e9, True)):
+            place = NAMES.index(name)
+            request = {"q": [q, q[:place] + [value] + q[place + 1:]]}
+            answer = self.client.post("/v1/models/mixed/inverse-dynamics", request)
+            if good:
+                self.assertEqual(answer.status, 200, (name, answer))
+                continue
+            problem = self.assertProblem(answer, 422, f"/q/1/{place}", 1)
+            self.assertEqual(problem["code"], "angle-too-large")
+            self.assertIn(name, problem["detail"])
+
     def test_elastic_efforts(self):
         """At rest without gravity nothing is left but R = k (q - theta - rest)."""
         q = {"at_one": 0.3, "at_two": -0.2, "at_one.motor": 0.25, "at_two.motor": 0.1}

@@ -60,7 +60,7 @@ class Refusals(Simulated):
         self.refused("wrong-shape", "/q", q=[[1], [2]], input={"tau": [[1], [2], [3]]})
         self.refused("not-supported", "/input/controller", model="body", q=[0, 0, 0, 0, 0, 0, 1],
                      input={"controller": "pd_gravity", "kp": 1, "kd": 1, "reference": [0] * 6})
-        self.refused("bad-value", "/outputs", outputs=["position_error"])
+        self.refused("bad-value", "/outputs/0", outputs=["position_error"])
 
     def test_what_only_shows_under_way(self):
         """Gains too high for the step: the first such row is named, whatever stands beside it."""
