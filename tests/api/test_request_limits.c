@@ -97,6 +97,34 @@ static void memory(void **state)
     reopen(door_limits);
 }
 
+/* Room is claimed for numbers of full length; an answer of short ones holds no more than its bytes until it is sent. */
+static void answers_hold_what_they_are(void **state)
+{
+    enum { ROWS = 5000, REST = 32 * 1024 };
+    api_limits        limits = door_limits;
+    const api_request head   = {
+          .method = "POST", .target = "/v1/models/slider/bias", .content_type = "application/json", .has_body = true};
+    char *text = malloc(4 * ROWS + 100), *p = text + sprintf(text, "{\"q\":[");
+    limits.memory = 1 << 20;
+    reopen(limits);
+    for (int i = 0; i < ROWS; i++)
+        p += sprintf(p, "%s[0]", i > 0 ? "," : "");
+    strcpy(p, "]}");
+    api_worker *worker = api_worker_open(door_api());
+    api_call   *call = api_begin(door_api(), &head), *other = api_begin(door_api(), &head);
+    assert_true(worker && call && other);
+    api_run(call, worker, text, strlen(text), NULL);
+    assert_int_equal(api_reply_of(call)->status, 200);
+    assert_in_range(api_reply_of(call)->length, 4 * ROWS, 5 * ROWS);
+    assert_true(api_reserve(other, limits.memory - api_reply_of(call)->length - REST));
+    assert_false(api_reserve(other, REST + 1));
+    api_end(other);
+    api_end(call);
+    api_worker_close(worker);
+    free(text);
+    reopen(door_limits);
+}
+
 static void bodies_and_syntax(void **state)
 {
     api_limits limits = door_limits;
@@ -137,8 +165,13 @@ static void watches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows),   cmocka_unit_test(answers),           cmocka_unit_test(models),
-        cmocka_unit_test(memory), cmocka_unit_test(bodies_and_syntax), cmocka_unit_test(watches),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(answers),
+        cmocka_unit_test(models),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(answers_hold_what_they_are),
+        cmocka_unit_test(bodies_and_syntax),
+        cmocka_unit_test(watches),
     };
     return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }
