@@ -1,5 +1,5 @@
-/* test_worker.c - the pool: its bound in time, order, withdrawal, deadlines. `done` runs on the worker's thread, so
- * that a job whose `done` waits keeps the worker busy for as long as a test needs. */
+/* test_worker.c - the pool: its bound in time, order, withdrawal, deadlines, and who helps whom. `done` runs on the
+ * worker's thread, so that a job whose `done` waits keeps the worker busy for as long as a test needs. */
 #include "server/worker.h"
 #include "server/clock.h"
 #include "server/cores.h"
@@ -7,15 +7,17 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 typedef struct task {
-    srv_job job; /* first */
-    sem_t   begun, go;
-    bool    waits;
-    int     place; /* in the order of finishing, from 1 */
+    srv_job  job; /* first */
+    sem_t    begun, go;
+    bool     waits;
+    int      place; /* in the order of finishing, from 1 */
+    uint64_t end;   /* ns */
 } task;
 
 static atomic_int finished;
@@ -26,6 +28,7 @@ static void done(srv_job *job)
     task *t = (task *)job;
     sem_post(&t->begun);
     if (t->waits) sem_wait(&t->go);
+    t->end   = srv_now();
     t->place = atomic_fetch_add(&finished, 1) + 1;
 }
 
@@ -59,7 +62,7 @@ static int open_service(void **state)
                          .limits  = {.body    = 1 << 20,
                                      .answer  = 1 << 20,
                                      .memory  = 1 << 24,
-                                     .rows    = 100,
+                                     .rows    = 1000,
                                      .nesting = 16,
                                      .models  = 4,
                                      .links   = 16,
@@ -152,6 +155,46 @@ static void test_deadline_before_the_work(void **state)
     free_task(t);
 }
 
+/* Of two workers one does many simulations and the other helps, until a short job comes: that does not wait for the end
+ * of them all. */
+static void test_helpers_leave_for_a_job(void **state)
+{
+    enum { ROWS = 400 };
+    static const char pendulum[] =
+        "{\"links\":[{\"name\":\"rod\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":\"revolute\","
+        "\"axis\":[0,1,0]},\"inertial\":{\"mass\":1,\"com\":[0,0,-1],\"inertia\":{\"xx\":1,\"yy\":1,\"zz\":1}}}]}";
+    const api_request request = {.method       = "POST",
+                                 .target       = "/v1/models/pendulum/simulate",
+                                 .content_type = "application/json",
+                                 .has_body     = true};
+    char              body[4 * ROWS + 100], *p = body + sprintf(body, "{\"q\":[");
+    double            wait;
+    api_problem       problem;
+    task             *many = make_task(1, false), *one = make_task(1, false);
+    api_problem_clear(&problem);
+    assert_true(api_hold(service, "pendulum", pendulum, strlen(pendulum), NULL, NULL, NULL, &problem));
+    for (int i = 0; i < ROWS; i++)
+        p += sprintf(p, "%s[1]", i > 0 ? "," : "");
+    sprintf(p, "],\"duration\":16,\"step\":0.001,\"samples\":2,\"outputs\":[\"q\"]}");
+    api_end(many->job.call);
+    many->job.call   = api_begin(service, &request);
+    many->job.body   = body;
+    many->job.length = strlen(body);
+    srv_pool *pool   = srv_pool_open(service, 2, 100);
+    assert_true(srv_pool_admit(pool, &many->job, &wait) && srv_pool_admit(pool, &one->job, &wait));
+    srv_pool_push(pool, &many->job);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* both are at it */
+    uint64_t pushed = srv_now();
+    srv_pool_push(pool, &one->job);
+    srv_pool_close(pool);
+    assert_int_equal(api_reply_of(many->job.call)->status, 200);
+    assert_true(many->end - pushed > 20000000); /* ns: else it says nothing */
+    assert_true(one->end - pushed < (many->end - pushed) / 2);
+    free_task(many);
+    free_task(one);
+    atomic_store(&finished, 0);
+}
+
 static void test_quotas(void **state)
 {
     assert_true(srv_parse_cpu_max("150000 100000\n") == 1.5);
@@ -167,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_bound_in_time),
         cmocka_unit_test(test_order_and_withdrawal),
         cmocka_unit_test(test_deadline_before_the_work),
+        cmocka_unit_test(test_helpers_leave_for_a_job),
         cmocka_unit_test(test_quotas),
     };
     return cmocka_run_group_tests(tests, open_service, close_service);
