@@ -82,17 +82,17 @@ class OneWorker(ServerCase):
         raw.send(f"POST /v1/models/long/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n" + body)
         return raw
 
-    def spent(self):
-        """Milliseconds that each evaluation took, by the server's log."""
-        return [event["ms"] for event in self.server.events() if event.get("target") == "/v1/models/long/evaluate"]
+    def evaluated(self):
+        """The lines of the server's log for evaluations."""
+        return [event for event in self.server.events() if event.get("target") == "/v1/models/long/evaluate"]
 
-    def next_spent(self, count):
-        """Of the first evaluation after so many of them."""
+    def next_evaluated(self, count):
+        """The first after so many of them."""
         give_up = time.monotonic() + PATIENCE
-        while len(self.spent()) <= count:
+        while len(self.evaluated()) <= count:
             self.assertLess(time.monotonic(), give_up)
             time.sleep(0.01)
-        return self.spent()[count]
+        return self.evaluated()[count]
 
     def test_waiting_requests_are_dropped(self):
         """Twenty heavy requests that wait for the worker, abandoned by closing or half-closing, and one that is not."""
@@ -113,15 +113,18 @@ class OneWorker(ServerCase):
         long = json.dumps(rows)
         self.client.get("/v1", Request_Id="before-the-long-ones")
         self.server.await_log("before-the-long-ones")
-        count = len(self.spent())
+        count = len(self.evaluated())
         self.timed(long)
-        full = 1e-3 * self.next_spent(count)
+        whole = self.next_evaluated(count)
+        full = 1e-3 * whole["ms"]
         raw = self.send(long)
         time.sleep(0.4 * full)
         raw.close()
-        ended = 1e-3 * self.next_spent(count + 1)
+        cut_short = self.next_evaluated(count + 1)
+        ended = 1e-3 * cut_short["ms"]
         print(f"# a request of {full:.2f} s, abandoned after {0.4 * full:.2f} s, ended after {ended:.2f} s")
         self.assertLess(ended, 0.75 * full)
+        self.assertEqual((whole.get("ended"), cut_short.get("ended")), (None, "early"))
 
     def test_a_deadline_passes_while_waiting(self):
         """Answered when the time is over, though the worker is busy for much longer."""
