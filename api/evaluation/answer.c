@@ -1,5 +1,5 @@
 /* answer.c - what an answer is made of: how long it can get, and all of it but the numbers of its arrays (gaps.h). */
-#include "closing.h"
+#include "full.h"
 #include "gaps.h"
 #include "operation.h"
 #include "platform.h"

@@ -1,6 +1,5 @@
 /* closing.h - requests for models with loops (loops.h): their kernels are those of closed.h, which operations call as
- * they would those of a tree; `guess`, from where loops are closed; the output `full`, all there is to know of a state.
- */
+ * they would those of a tree; and `guess`, from where loops are closed. */
 #pragma once
 #include "evaluation.h"
 #include "api/model/loops.h"
@@ -33,17 +32,3 @@ void *api_closing_open(api_evaluation *e);
 
 /* Closes the loops of a block of states; false with a problem of the first that cannot be. */
 bool api_closing_block(const api_evaluation *e, size_t block);
-
-/* `full` as an object of arrays, whose lanes stand one array after the other. */
-enum { API_FULL_PARTS = 6 };
-typedef struct api_full_part {
-    const char *name;
-    size_t      entries, rank, extent[2];
-    bool        turned; /* its last axis is of the model's coordinates */
-} api_full_part;
-void   api_full_parts(const api_model *model, api_full_part parts[API_FULL_PARTS]);
-size_t api_full_entries(const api_model *model);
-
-/* Of the motion with these accelerations, under the wrenches and efforts of inverse dynamics. */
-void api_closing_put_full(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
-                          double *lanes, size_t block);

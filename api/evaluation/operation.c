@@ -2,7 +2,7 @@
 #include "operation.h"
 #include "api/model/base_parameters.h"
 #include "api/wire/node_read.h"
-#include "closing.h"
+#include "full.h"
 #include <string.h>
 
 size_t api_extent(const api_model *model, const api_asked *asked, int extent)

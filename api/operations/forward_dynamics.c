@@ -1,6 +1,6 @@
 /* forward_dynamics.c - qdd from tau, and with frames that are held what holds them (contact.h); the wrenches in the
  * joints by inverse dynamics of that motion. */
-#include "api/evaluation/closing.h"
+#include "api/evaluation/full.h"
 #include "contact.h"
 #include <string.h>
 
@@ -78,7 +78,7 @@ static void find_joint_wrenches(const api_evaluation *e, const api_asked *asked,
         .joint_wrenches = to,
     };
     if (to) e->kernels->inverse_dynamics(scene, e->workspace, &io, blocks);
-    if (full) api_closing_put_full(e, scene, &io, full, block);
+    if (full) api_full_put(e, scene, &io, full, block);
 }
 
 /* --- held ------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* inverse_dynamics.c - tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the joints. With
  * free coordinates, forward dynamics finds the qdd of these first, the others being driven. */
-#include "api/evaluation/closing.h"
+#include "api/evaluation/full.h"
 #include "api/evaluation/free_coordinates.h"
 #include "api/evaluation/operation.h"
 #include <string.h>
@@ -92,7 +92,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     };
     if (asked->driven && !(io.qdd = find_qdd(e, asked, block, blocks))) return false;
     if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
-    if (asked->result[FULL]) api_closing_put_full(e, &e->scene, &io, asked->result[FULL], block);
+    if (asked->result[FULL]) api_full_put(e, &e->scene, &io, asked->result[FULL], block);
     if (!io.tau && !io.joint_wrenches) return true;
     e->kernels->inverse_dynamics(&e->scene, e->workspace, &io, blocks);
     if (asked->driven && io.tau) restore_given(e, asked, block, blocks, io.tau);
