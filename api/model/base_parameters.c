@@ -179,21 +179,25 @@ static bool sample(const api_model *m, const dyn_kernels *kernels, const api_bas
 
 /* --- factoring -------------------------------------------------------------------------------------------------- */
 
-static void normalise(samples *s)
+/* False: a column is too long to compute with. */
+static bool normalise(samples *s)
 {
     double longest = 0;
+    bool   finite  = true;
     for (size_t j = 0; j < s->columns; j++) {
         double square = 0;
         for (size_t i = 0; i < s->rows; i++)
             square += s->Y[j * s->rows + i] * s->Y[j * s->rows + i];
         s->length[j] = sqrt(square);
         longest      = fmax(longest, s->length[j]);
+        finite &= isfinite(s->length[j]) != 0;
     }
     for (size_t j = 0; j < s->columns; j++) {
         if (s->length[j] < ZERO * longest) s->length[j] = 0;
         for (size_t i = 0; i < s->rows; i++)
             s->Y[j * s->rows + i] = s->length[j] > 0 ? s->Y[j * s->rows + i] / s->length[j] : 0;
     }
+    return finite;
 }
 
 /* Which columns are kept: those of which enough is left in R. */
@@ -317,7 +321,9 @@ static bool factor_panel(samples *s, size_t first, size_t n)
 
 static bool factor(samples *s, const api_watch *watch, api_problem *problem)
 {
-    normalise(s);
+    if (!normalise(s))
+        return api_fail(problem, API_RESULT_NOT_FINITE, NULL,
+                        "lengths of the model are too large to find base parameters with");
     for (size_t first = 0; first < s->columns; first += PANEL) {
         size_t left = s->columns - first;
         if (!api_watch_check(watch, problem) || !factor_panel(s, first, left < PANEL ? left : PANEL)) return false;

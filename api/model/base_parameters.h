@@ -43,7 +43,8 @@ typedef struct api_base_closing {
 } api_base_closing;
 
 /* At the model's own gravity; the same for every target. At most API_BASE_MAX_BODIES bodies. `closing` is NULL without
- * loops. NULL: no memory, loops that were not closed, or, with a problem, nobody waits (`watch` may be NULL). The
+ * loops. NULL: no memory, loops that were not closed, or, with a problem, nobody waits (`watch` may be NULL)
+ * or figures overflow. The
  * caller frees. */
 api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, const api_base_closing *closing,
                         unsigned with, const api_watch *watch, api_problem *problem);

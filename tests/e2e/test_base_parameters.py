@@ -100,6 +100,14 @@ class BaseParameters(ServerCase):
         answer = self.client.post("/v1/models/long/regressor", {"q": [0] * 101, "outputs": ["base_parameters"]})
         self.assertIn("100", self.assertProblem(answer, 422)["detail"])
 
+    def test_too_large_a_robot(self):
+        """Its regressor is finite where it stands, and overflows when squared: no lack of memory."""
+        huge = chain(3)
+        huge["links"][1]["joint"]["origin"] = {"xyz": [1e100, 0, 0]}
+        self.put_model("huge", huge)
+        answer = self.client.post("/v1/models/huge/regressor", {"q": [0] * 3, "outputs": ["base_parameters"]})
+        self.assertEqual(self.assertProblem(answer, 422)["code"], "result-not-finite")
+
     def test_asked_for_at_once(self):
         """Several clients may be the first."""
         self.put_model("new", chain(12))
