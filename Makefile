@@ -76,9 +76,10 @@ $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
 endef
 $(foreach t,$(TARGETS) complex,$(eval $(call lane_rule,$(t))))
 
-# gcc loads what several ways of forward dynamics read before they part, more than there are registers for: without that
-# it takes 0.90 (8 lanes) to 0.98 (4, 1) of its time. Other texts gain nothing. clang knows no such flag.
-$(TARGETS:%=$(BUILD)/dynamics/%/forward_dynamics.o): private LANE_FLAGS += \
+# gcc loads what several ways of these texts read before they part, more than there are registers for: without that forward
+# dynamics takes 0.90 (8 lanes) to 0.98 (4, 1) of its time, an arm's inverse dynamics and mass matrix 0.91 to 0.99. Others
+# gain nothing, or lose. clang knows no such flag.
+$(foreach x,forward_dynamics inverse_dynamics mass_matrix,$(TARGETS:%=$(BUILD)/dynamics/%/$(x).o)): private LANE_FLAGS += \
 	$(if $(findstring Free Software,$(shell $(CC) --version)),-fno-code-hoisting)
 
 $(BUILD)/dynamics/dispatch.o: private DEFINES := $(TARGETS:%=-DHAVE_TARGET_%)

@@ -46,17 +46,21 @@ LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
     return (sym3){a.xx, sub_mul(c * a.xy, s, a.xz), add_mul(c * a.xz, s, a.xy),
                   yy,   add_mul(c * t2, s, t1),     (a.yy + a.zz) - yy};
 }
-/* R_pc E R_pc^T */
-LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_joint_kind joint, dyn_turn turn)
+/* Rz(gamma) Rx(alpha) E (Rz(gamma) Rx(alpha))^T */
+LANE_INLINE sym3 sym3_turn_up(const dyn_body *b, sym3 a, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) return sym3_rotate(&joint_posed(at)->R, a);
-    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, at.c, at.s);
-    if (joint == DYN_REVOLUTE) a = sym3_turn_z(a, at.c, at.s);
     if (turn == DYN_TURN_NONE) return a;
     if (turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
     if (turn == DYN_TURN_X_MINUS) return (sym3){a.xx, a.xz, -a.xy, a.zz, -a.yz, a.yy};
     a = sym3_turn_x(a, b->ca, b->sa);
     return turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(b->cg), lane_of(b->sg));
+}
+/* R_pc E R_pc^T */
+LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (dyn_joint_turns_freely(joint)) return sym3_rotate(&joint_posed(at)->R, a);
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, at.c, at.s);
+    return sym3_turn_up(b, joint == DYN_REVOLUTE ? sym3_turn_z(a, at.c, at.s) : a, turn);
 }
 
 /* The origin moves by r: first moment h becomes g = h + m r, and E += r h^T + g r^T; what is zero in r costs nothing.
@@ -95,6 +99,15 @@ LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
     c->h    = g;
 }
 
+/* Wrench that gives the composite, at rest, unit acceleration along its joint: for the axis z through the origin
+ * n = I z, f = z x h; along z, f = m z, n = h x z. */
+LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
+{
+    lane zero = lane_of(0);
+    if (b->joint == DYN_PRISMATIC) return (wrench){{zero, zero, lane_of(b->grouped_mass)}, {c->h.y, -c->h.x, zero}};
+    return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
+}
+
 /* To the parent; `mass` is that of what it is made of: of grouped or of true bodies. */
 LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, double mass, dyn_joint_kind joint,
                                 dyn_turn turn)
@@ -107,6 +120,32 @@ LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, do
         composite_shift(c, b->p_pc, b->offsets, mass);
 }
 
+/* The same for the composite and F = composite_along_joint: behind the joint's own turn, whose axis is F's, F stands in
+ * the composite as before it. */
+LANE_INLINE void composite_column_form(const dyn_body *b, joint_at at, composite *c, wrench *F, double mass,
+                                       dyn_joint_kind joint, dyn_turn turn)
+{
+    if (joint != DYN_REVOLUTE) {
+        wrench_to_parent_form(b, at, F, joint, turn);
+        composite_form(b, at, c, mass, joint, turn);
+        return;
+    }
+    if (turn == DYN_TURN_X_MINUS) {
+        c->E = sym3_turn_z_minus(c->E, at.c, at.s);
+        c->h = to_parent(b, at, c->h, joint, turn);
+        *F   = (wrench){{c->h.z, lane_of(0), -c->h.x}, {-c->E.xy, F->n.z, -c->E.yz}};
+    } else {
+        c->E = sym3_turn_z(c->E, at.c, at.s);
+        c->h = turn_z(c->h, at.c, at.s);
+        *F   = (wrench){{-c->h.y, c->h.x, lane_of(0)}, {-c->E.xz, -c->E.yz, F->n.z}};
+        c->E = sym3_turn_up(b, c->E, turn);
+        c->h = turn_up(b, c->h, turn);
+        *F   = (wrench){turn_up(b, F->f, turn), turn_up(b, F->n, turn)};
+    }
+    F->n = offset_cross_add(F->n, b->p_pc, b->offsets, F->f);
+    composite_shift(c, b->p_pc, b->offsets, mass);
+}
+
 LANE_INLINE composite composite_add(composite a, composite b)
 {
     return (composite){sym3_add(a.E, b.E), add(a.h, b.h)};
@@ -114,30 +153,21 @@ LANE_INLINE composite composite_add(composite a, composite b)
 
 /* The composite of body i, all bodies after it being done. `handed` is what body i + 1 hands its parent if that is body
  * i; what others hand a body is summed in `forked` [n_bodies], which the first of them begins. */
-LANE_INLINE composite composite_next(const dyn_model *m, const joint_at *at, composite *forked, composite *handed,
-                                     size_t i, const bool branched)
+LANE_INLINE composite composite_gather(const dyn_model *m, const composite *forked, const composite *handed, size_t i,
+                                       const bool branched)
 {
     const dyn_body *b   = &m->body[i];
     composite       own = {sym3_of(b->grouped.E), vec3_of(b->grouped.h)};
-    if (i + 1 < m->n_bodies && (!branched || b[1].parent == (int)i)) own = composite_add(own, *handed);
+    if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i)) own = composite_add(own, *handed);
     if (branched && b->forks) own = composite_add(own, forked[i]);
-    if (branched ? b->parent == DYN_WORLD : i == 0) return own;
-    *handed = own;
-    BODY_FORMS(b, composite_form, b, at[i], handed, b->grouped_mass)
-    if (branched && b->parent != (int)i - 1) {
-        composite *to = &forked[b->parent];
-        *to           = b->first ? *handed : composite_add(*to, *handed);
-    }
     return own;
 }
-
-/* Wrench that gives the composite, at rest, unit acceleration along its joint: for the axis z through the origin
- * n = I z, f = z x h; along z, f = m z, n = h x z. */
-LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
+/* What body i hands its parent, if another body stands between them. */
+LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const composite *handed, size_t i)
 {
-    lane zero = lane_of(0);
-    if (b->joint == DYN_PRISMATIC) return (wrench){{zero, zero, lane_of(b->grouped_mass)}, {c->h.y, -c->h.x, zero}};
-    return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
+    if (b->parent == (int)i - 1) return;
+    composite *to = &forked[b->parent];
+    *to           = b->first ? *handed : composite_add(*to, *handed);
 }
 
 /* Column `k` of its inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first, for axes of joints that turn freely: along

@@ -118,9 +118,14 @@ static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *co
         com_jacobian[e] = lane_of(0);
     for (int e = 0; matrix && e < 6 * m->nv; e++)
         matrix[e] = lane_of(0);
-    composite handed;
-    for (size_t i = m->n_bodies; i-- > 0;)
-        ws->of[i] = composite_next(m, ws->at, ws->of, &handed, i, m->branched);
+    composite handed = {0};
+    for (size_t i = m->n_bodies; i-- > 0;) {
+        const dyn_body *b = &m->body[i];
+        ws->of[i] = handed = composite_gather(m, ws->of, &handed, i, m->branched);
+        if (b->parent == DYN_WORLD) continue;
+        BODY_FORMS(b, composite_form, b, ws->at[i], &handed, b->grouped_mass)
+        composite_fork(b, ws->of, &handed, i);
+    }
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (!dyn_joint_turns_freely(b->joint)) {

@@ -48,31 +48,25 @@ LANE_INLINE const joint_pose *joint_posed(joint_at at)
     default: F(__VA_ARGS__, DYN_FLOATING, DYN_TURN_ZX); break;                                                         \
     }
 
-/* Whether the text for serial models (model.h) is worth its length: one lane is bound by the number of instructions. */
-LANE_INLINE bool is_serial(const dyn_model *m)
-{
-    return LANES == 1 && m->serial;
-}
-
-/* Tells the compiler what it need not look at, body by body, in that text; `serial`, a constant of the inlined
- * text: the model is such. */
-LANE_INLINE void body_known(const dyn_body *b, size_t i, const bool serial)
-{
+/* In the text for serial models (model.h) the compiler is told, body by body, what it need not look at; `serial`, a
+ * constant of the inlined text, says whether it is that. Here what a way through the joint asks for, */
 #define KNOWN(fact)                                                                                                    \
     if (serial && !(fact)) __builtin_unreachable();
+LANE_INLINE void joint_known(const dyn_body *b, const bool serial){
+    KNOWN(b->joint == DYN_REVOLUTE) KNOWN(b->form >= 0) KNOWN(b->form <= (int)DYN_TURN_ZX)} /* and all of it. */
+LANE_INLINE void body_known(const dyn_body *b, size_t i, const bool serial)
+{
+    joint_known(b, serial);
     KNOWN(b->parent == (int)i - 1)
     KNOWN(b->q == (int)i)
     KNOWN(b->v == (int)i)
-    KNOWN(b->joint == DYN_REVOLUTE)
-    KNOWN(b->form >= 0)
-    KNOWN(b->form <= (int)DYN_TURN_ZX)
     KNOWN(b->bare)
     KNOWN(!b->geared)
     KNOWN(!b->forks)
     KNOWN(!b->mimic)
     KNOWN(!b->slides)
-#undef KNOWN
 }
+#undef KNOWN
 
 /* Pivots are what is left of an inertia when everything further out moves freely. Where nothing is left, rounding still
  * leaves something, of either sign: up to 4000 eps of the inertia it was taken from, rarely more (where another pivot
@@ -175,9 +169,9 @@ LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, co
 static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
 {
     joint_pose *pose = (joint_pose *)(void *)(at + m->n_bodies);
-    if (is_serial(m) && m->twisted)
+    if (m->serial && m->twisted)
         joints_turn(m, q, at, true, true);
-    else if (is_serial(m))
+    else if (m->serial)
         joints_turn(m, q, at, false, true);
     else if (m->twisted)
         joints_turn(m, q, at, true, false);

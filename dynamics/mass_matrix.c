@@ -31,88 +31,129 @@ size_t LANE_NAME(mass_matrix_size)(const dyn_model *m)
 
 /* What a model's tree asks of the matrix; a constant of the inlined text. */
 typedef enum layout {
-    CHAIN, /* every body hangs on the one before it: every entry is written once */
-    TREE,  /* coordinates of different branches have nothing to do with each other: their entries are not written */
-    SHARED /* mimics: several pairs of joints meet in one entry, and one of one coordinate counts twice on its diagonal
-            */
+    SERIAL, /* an arm (model.h): every entry is written once, and nothing is asked of a body but its turn and offsets */
+    TREE,   /* coordinates of different branches have nothing to do with each other: their entries are not written */
+    SHARED  /* mimics: several pairs of joints meet in one entry, and one of one coordinate counts twice on its
+             * diagonal */
 } layout;
 
-/* What two joints have to do with each other, at their coordinates. */
-LANE_INLINE void put_pair(lane *M, size_t nv, size_t i, size_t j, lane x, const layout of)
+/* What two joints have to do with each other: M_ij and M_ji. */
+LANE_INLINE void put_pair(lane *ij, lane *ji, lane x, const layout of)
 {
-    M[i * nv + j] = of == SHARED ? M[i * nv + j] + x : x;
-    M[j * nv + i] = of == SHARED ? M[j * nv + i] + x : x;
+    *ij = of == SHARED ? *ij + x : x;
+    *ji = of == SHARED ? *ji + x : x;
 }
 
 /* n.z after the way to a parent that turns about the ground's axis: all that such a joint needs. */
-LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wrench *w, lane *moment,
+LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wrench *F, lane *moment,
                                       dyn_joint_kind joint, dyn_turn turn)
 {
-    wrench at_parent = *w;
+    wrench at_parent = *F;
     wrench_to_parent_form(b, at, &at_parent, joint, turn);
     *moment = at_parent.n.z;
 }
-
-/* S^T F of a joint of any kind: its coordinates' entries of column v. */
-LANE_INLINE void entries(const dyn_body *b, lane *M, size_t nv, size_t v, wrench F, const layout of)
+/* The same of a column where it begins; of the composite, that joint's own column needs E.xx + E.yy. */
+LANE_INLINE void column_to_first_form(const dyn_body *b, joint_at at, composite *c, const wrench *F, double mass,
+                                      lane *moment, dyn_joint_kind joint, dyn_turn turn)
 {
-    const lane along[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
-    size_t     j        = (size_t)b->v;
-    if (!dyn_joint_turns_freely(b->joint)) {
-        put_pair(M, nv, j, v, coordinate_effort(b, b->joint == DYN_PRISMATIC ? F.f.z : F.n.z), of);
-        return;
-    }
-    for (int k = joint_first_axis(b); k < 6; k++, j++)
-        put_pair(M, nv, j, v, along[k], of);
+    wrench at_parent = *F;
+    composite_column_form(b, at, c, &at_parent, mass, joint, turn);
+    *moment = at_parent.n.z;
+    *c      = (composite){.E.xx = c->E.xx, .E.yy = c->E.yy};
 }
 
-/* M_ij = S_j^T F for coordinate v of joint i and every joint j on the way to the base. */
-LANE_INLINE void column_to_base(const dyn_model *m, const workspace *ws, int i, size_t v, wrench F, lane *M,
-                                const layout of)
+/* A body on a column's way to the base, not yet there, and where the column has the first entries of its parent. */
+typedef struct station {
+    const dyn_body *b;
+    const joint_at *at;
+    lane           *in_row, *in_column;
+} station;
+
+LANE_INLINE station station_of(const dyn_model *m, const workspace *ws, size_t i, size_t v, lane *M, const layout of)
 {
     const dyn_body *b  = &m->body[i];
-    const joint_at *at = &ws->at[i];
-    const size_t    nv = (size_t)m->nv;
-    size_t          j  = (size_t)b->v;
-    lane            first;
-    while (b->above != DYN_ABOVE_WORLD) {
-        const dyn_body *p = of == CHAIN ? b - 1 : &m->body[b->parent];
-        if (b->above == DYN_ABOVE_ANY) {
-            BODY_FORMS(b, wrench_to_parent_form, b, *at, &F)
-            entries(p, M, nv, v, F, of);
-            j = (size_t)p->v;
-        } else {
-            j = of == CHAIN ? j - 1 : (size_t)p->v;
-            if (b->above == DYN_ABOVE_FIRST) {
-                BODY_FORMS(b, moment_to_first_form, b, *at, &F, &first)
-                put_pair(M, nv, j, v, first, of);
-                return;
-            }
-            BODY_FORMS(b, wrench_to_parent_form, b, *at, &F)
-            put_pair(M, nv, j, v, F.n.z, of);
-        }
-        at = of == CHAIN ? at - 1 : &ws->at[b->parent];
-        b  = p;
+    const size_t    nv = (size_t)m->nv, j = of == SERIAL ? i - 1 : (size_t)m->body[b->parent].v;
+    return (station){b, &ws->at[i], M + j * nv + v, M + v * nv + j};
+}
+/* To the parent; false: that is on the ground. A serial model's way is left before. */
+LANE_INLINE bool station_next(const dyn_model *m, const workspace *ws, station *s, size_t v, lane *M, const layout of)
+{
+    if (of == SERIAL) {
+        *s = (station){s->b - 1, s->at - 1, s->in_row - m->nv, s->in_column - 1};
+        return true;
     }
+    const size_t i = (size_t)s->b->parent;
+    if (m->body[i].above == DYN_ABOVE_WORLD) return false;
+    *s = station_of(m, ws, i, v, M, of);
+    return true;
+}
+LANE_INLINE bool station_is_last(const dyn_model *m, station s, const layout of)
+{
+    return of == SERIAL ? s.b == &m->body[1] : s.b->above == DYN_ABOVE_FIRST;
 }
 
-/* M_ii = S_i^T F + rotor, and the rest of the column. */
-LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, int i, wrench F, lane *M, const layout of)
+/* S^T F of the parent of the station's body. */
+LANE_INLINE void meet(const dyn_model *m, station s, wrench F, const layout of)
+{
+    if (of == SERIAL || s.b->above == DYN_ABOVE_TURNS) {
+        put_pair(s.in_row, s.in_column, F.n.z, of);
+        return;
+    }
+    const dyn_body *p        = &m->body[s.b->parent];
+    const lane      along[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
+    if (!dyn_joint_turns_freely(p->joint))
+        put_pair(s.in_row, s.in_column, coordinate_effort(p, p->joint == DYN_PRISMATIC ? F.f.z : F.n.z), of);
+    else
+        for (int k = joint_first_axis(p); k < 6; k++, s.in_row += m->nv, s.in_column++)
+            put_pair(s.in_row, s.in_column, along[k], of);
+}
+
+/* M_jv = S_j^T F for coordinate v, F what the station's body needs, and every joint j on the way to the base. */
+LANE_INLINE void column_to_base(const dyn_model *m, const workspace *ws, station s, size_t v, wrench F, lane *M,
+                                const layout of)
+{
+    do {
+        joint_known(s.b, of == SERIAL);
+        if (station_is_last(m, s, of)) {
+            lane moment;
+            BODY_FORMS(s.b, moment_to_first_form, s.b, *s.at, &F, &moment)
+            put_pair(s.in_row, s.in_column, moment, of);
+            return;
+        }
+        BODY_FORMS(s.b, wrench_to_parent_form, s.b, *s.at, &F)
+        meet(m, s, F, of);
+    } while (station_next(m, ws, &s, v, M, of));
+}
+
+/* M_ii = S_i^T F + rotor, the rest of the column, and the composite `c` to the parent. */
+LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i, composite *c, lane *M, const layout of)
 {
     const dyn_body *b = &m->body[i];
-    size_t          v = (size_t)b->v, nv = (size_t)m->nv;
-    lane            own = b->joint == DYN_PRISMATIC ? F.f.z : F.n.z;
+    const size_t    v = of == SERIAL ? i : (size_t)b->v, nv = (size_t)m->nv;
+    const double    mass = of == SERIAL ? 0 : b->grouped_mass; /* bodies that turn give theirs away */
+    wrench          F    = composite_along_joint(b, c);
+    lane            own  = b->joint == DYN_PRISMATIC ? F.f.z : F.n.z;
     if (!b->bare) {
         own += b->rotor_inertia;
-        if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
         own = b->geared ? b->ratio * own * b->ratio : own;
     }
     M[v * nv + v] = of == SHARED ? M[v * nv + v] + own : own;
-    column_to_base(m, ws, i, v, F, M, of);
+    if (of == SERIAL ? i == 0 : b->parent == DYN_WORLD) return;
+    station s = station_of(m, ws, i, v, M, of);
+    if (station_is_last(m, s, of)) {
+        lane moment;
+        BODY_FORMS(b, column_to_first_form, b, *s.at, c, &F, mass, &moment)
+        put_pair(s.in_row, s.in_column, coordinate_effort(b, moment), of);
+        return;
+    }
+    BODY_FORMS(b, composite_column_form, b, *s.at, c, &F, mass)
+    if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
+    meet(m, s, F, of);
+    if (station_next(m, ws, &s, v, M, of)) column_to_base(m, ws, s, v, F, M, of);
 }
 
 /* The columns of a joint that turns freely, whose first axis is a constant of the inlined text. */
-LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, int i, const composite *c, lane *M,
+LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, size_t i, const composite *c, lane *M,
                                    const layout of, const int first)
 {
     const dyn_body *b  = &m->body[i];
@@ -124,45 +165,50 @@ LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, int 
         for (int l = first; l < 6; l++)
             M[(v + (size_t)(l - first)) * nv + v + (size_t)(k - first)] = along[l];
     }
-    if (b->parent == DYN_WORLD && v == 0) return;
-    for (int k = first; k < 6; k++)
-        column_to_base(m, ws, i, v + (size_t)(k - first), F[k], M, of);
+    if (b->parent == DYN_WORLD) return;
+    for (int k = first; k < 6; k++, v++)
+        column_to_base(m, ws, station_of(m, ws, i, v, M, of), v, F[k], M, of);
 }
 
-LANE_APART void free_columns(const dyn_model *m, const workspace *ws, int i, const composite *c, lane *M,
-                             const layout of)
+LANE_APART void free_columns(const dyn_model *m, const workspace *ws, size_t i, composite *c, lane *M, const layout of)
 {
-    if (m->body[i].joint == DYN_FLOATING)
+    const dyn_body *b = &m->body[i];
+    if (b->joint == DYN_FLOATING)
         free_columns_form(m, ws, i, c, M, of, 0);
     else
         free_columns_form(m, ws, i, c, M, of, 3);
+    if (b->parent != DYN_WORLD) composite_form(b, ws->at[i], c, b->grouped_mass, DYN_FLOATING, DYN_TURN_ZX);
 }
 
 /* A column as soon as its composite is there: its chain of hops then overlaps with the next composite. */
 LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, const layout of)
 {
-    composite handed;
+    composite handed = {0};
     for (size_t i = m->n_bodies; i-- > 0;) {
         const dyn_body *b = &m->body[i];
-        composite       c = composite_next(m, ws->at, ws->forked, &handed, i, of != CHAIN);
+        body_known(b, i, of == SERIAL);
+        composite c = composite_gather(m, ws->forked, &handed, i, of != SERIAL);
         if (dyn_joint_turns_freely(b->joint)) {
-            const composite whole = c; /* a copy: the other stays in registers */
-            free_columns(m, ws, (int)i, &whole, M, of);
+            composite whole = c; /* a copy: the other stays in registers */
+            free_columns(m, ws, i, &whole, M, of);
+            handed = whole;
         } else {
-            joint_column(m, ws, (int)i, composite_along_joint(b, &c), M, of);
+            joint_column(m, ws, i, &c, M, of);
+            handed = c;
         }
+        if (of != SERIAL && b->parent != DYN_WORLD) composite_fork(b, ws->forked, &handed, i);
     }
 }
 
 static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M, bool zeros_stand)
 {
     if (m->coupled || (m->branched && !zeros_stand)) memset(M, 0, (size_t)m->nv * (size_t)m->nv * sizeof *M);
-    if (m->coupled)
+    if (m->serial)
+        matrix_form(m, ws, M, SERIAL);
+    else if (m->coupled)
         matrix_form(m, ws, M, SHARED);
-    else if (m->branched)
-        matrix_form(m, ws, M, TREE);
     else
-        matrix_form(m, ws, M, CHAIN);
+        matrix_form(m, ws, M, TREE);
 }
 
 void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass_matrix *io, size_t blocks)

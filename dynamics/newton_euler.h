@@ -166,7 +166,7 @@ LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws,
     joints_place(scene->model, io->q, ws->at);
     if (io->wrenches || io->joint_wrenches || io->joint_wrench_rates) {
         with_loads(scene, ws, io, rates);
-    } else if (is_serial(scene->model)) {
+    } else if (scene->model->serial) {
         outward(scene, ws, io, rates, false, true);
         inward(scene, ws, io, rates, false, true);
     } else {
