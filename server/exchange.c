@@ -273,14 +273,14 @@ void srv_exchange_cancel(srv_exchange *x)
     uv_async_send(&x->loop->wake); /* libmicrohttpd must run to notice */
 }
 
-/* What was refused already keeps its reason. Our side is closed; libmicrohttpd notices when more comes, or the phase is
- * over. */
+/* What was refused already keeps its reason, and what is unchanged stays so. Our side is closed; libmicrohttpd notices
+ * when more comes, or the phase is over. */
 static void refuse_late_body(srv_exchange *x, uint64_t now)
 {
-    bool refused = x->stage == DROPPING && api_reply_of(x->job.call)->status >= 400;
-    if (!refused && now >= x->job.watch.deadline)
+    bool stands = x->stage == DROPPING && api_reply_of(x->job.call)->status >= 300;
+    if (!stands && now >= x->job.watch.deadline)
         api_refuse(x->job.call, API_DEADLINE_PASSED, "The time for this request passed before its body had come.");
-    else if (!refused)
+    else if (!stands)
         api_refuse(x->job.call, API_REQUEST_TIMEOUT, "The request's body has not come within %g s.",
                    x->loop->server->config->read_deadline);
     answer_abruptly(x);

@@ -69,6 +69,19 @@ class SlowPeers(WireCase):
         self.refused_without_body(404, "no-such-model", 0.2, "Request-Timeout: 0.2",
                                   path="/v1/models/none/inverse-dynamics")
 
+    def test_withheld_body_that_nobody_wants(self):
+        """Of requests that take none: 304 needs no body of its own, and a HEAD's answer has none."""
+        for method, header, status in (("GET", "If-None-Match: *", 304), ("GET", "Accept: */*", 504), ("HEAD", "Accept: */*", 504)):
+            raw = self.server.socket()
+            raw.send(f"{method} /v1/models/slider HTTP/1.1\r\nHost: x\r\n{header}\r\nRequest-Timeout: 0.2\r\n"
+                     "Content-Length: 9\r\n\r\n")
+            answer = raw.answer(head=method == "HEAD")
+            self.assertEqual((answer.status, answer.headers["Connection"]), (status, "close"))
+            if status == 504 and method == "GET":
+                self.assertProblem(answer, 504)
+            self.assertEqual(raw.rest(), b"")
+            raw.close()
+
     def test_a_body_that_goes_on_after_the_refusal(self):
         self.raw.send(post(b"", "Request-Timeout: 0.2", length=400_000))
         received, took = self.drip(b" " * 400_000)
