@@ -41,17 +41,6 @@ dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc)
     return X;
 }
 
-dyn_pose api_pose_inverse(const dyn_pose *X_ab)
-{
-    dyn_pose X;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            X.R[i][j] = X_ab->R[j][i];
-        X.p[i] = -(X.R[i][0] * X_ab->p[0] + X.R[i][1] * X_ab->p[1] + X.R[i][2] * X_ab->p[2]);
-    }
-    return X;
-}
-
 dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3])
 {
     dyn_pose roll = api_pose_turn(API_X, rpy[0]), pitch = api_pose_turn(API_Y, rpy[1]);

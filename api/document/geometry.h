@@ -10,7 +10,6 @@ dyn_pose api_pose_shift(double x, double y, double z);                 /* m, pur
 dyn_pose api_pose_turn(api_axis axis, double angle);                   /* rad, pure rotation about a coordinate axis */
 dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3]);       /* R = Rz(y) Ry(p) Rx(r), p = xyz */
 dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc); /* X_ac */
-dyn_pose api_pose_inverse(const dyn_pose *X_ab);                       /* X_ba */
 
 /* How far R is from a rotation: the largest entry of |R^T R - 1|; infinite for a reflection or NaN. */
 double api_rotation_error(const double R[3][3]);

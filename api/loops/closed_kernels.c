@@ -22,7 +22,8 @@ static void congruent(api_closed *c, const double *X, double *to)
     api_closed_mirror(c->W, c->nv, to);
 }
 
-void api_closed_mass_matrix(api_closed *c, const dyn_scene *scene, double *M)
+/* M = G^T M_tree G, nv x nv; square[0] is M_tree afterwards. */
+static void find_mass_matrix(api_closed *c, const dyn_scene *scene, double *M)
 {
     dyn_mass_matrix io = {.q = c->q, .mass_matrix = c->square[0]};
     c->tree->mass_matrix(scene, c->workspace, &io, 1);
@@ -68,7 +69,7 @@ void api_closed_inertia(const dyn_scene *scene, void *ws, const dyn_mass_matrix 
 {
     (void)blocks; /* one */
     api_closed *c = ws;
-    api_closed_mass_matrix(c, scene, io->mass_matrix);
+    find_mass_matrix(c, scene, io->mass_matrix);
     for (size_t lane = 0; io->inverse && lane < c->closure.live; lane++)
         if (api_closed_factor(c, io->mass_matrix, lane, &io->singular[lane]))
             api_closed_put_inverse(c, lane, io->inverse);
@@ -125,7 +126,7 @@ void api_closed_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_for
     api_closed_accelerations(c, scene, io->qd, NULL);
     api_closed_tree_torques(c, scene, io->wrenches);
     api_closed_project(c, 1, c->tau, h);
-    api_closed_mass_matrix(c, scene, M);
+    find_mass_matrix(c, scene, M);
     for (size_t lane = 0; lane < c->closure.live; lane++) {
         double *solved = c->solution;
         for (size_t i = 0; i < c->nv; i++)

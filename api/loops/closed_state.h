@@ -75,8 +75,6 @@ void api_closed_pushed_rates(api_closed *c, size_t given, const double *rates, c
 
 /* --- closed_kernels.c -------------------------------------------------------------------------------------------- */
 
-/* M = G^T M_tree G, nv x nv; square[0] is M_tree afterwards. */
-void api_closed_mass_matrix(api_closed *c, const dyn_scene *scene, double *M);
 /* The lower triangle of one lane of M becomes its Cholesky factor in c->dense. False: singular, at `where` a body. */
 bool api_closed_factor(api_closed *c, const double *M, size_t lane, double *where);
 /* The half below the diagonal of n x n becomes that above it. */

@@ -66,7 +66,8 @@ static double placed_factor(const api_closure *c, size_t row)
     return row < 3 ? 1 / c->loops->length : 1;
 }
 
-void api_closure_rows(const api_closure *c, const double *raw, double *rows)
+/* Rows of what is open from a Jacobian of all pairs, as the closure kernel has it. */
+static void find_rows(const api_closure *c, const double *raw, double *rows)
 {
     size_t n = c->nv * c->W;
     memset(rows, 0, c->rows * n * sizeof *rows);
@@ -86,7 +87,7 @@ void api_closure_rate(const api_closure *c, const dyn_scene *scene, const double
 {
     dyn_closure io = {.q = c->q, .qd = qd, .n_pairs = c->n_pairs, .pairs = c->pair, .jacobian_dot = c->raw};
     c->tree->closure(scene, c->workspace, &io, 1);
-    api_closure_rows(c, c->raw, rows);
+    find_rows(c, c->raw, rows);
 }
 
 void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const double *qd, const double *qdd,
@@ -95,7 +96,7 @@ void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const
     dyn_closure io = {
         .q = c->q, .qd = qd, .qdd = qdd, .n_pairs = c->n_pairs, .pairs = c->pair, .jacobian_ddot = c->raw};
     c->tree->closure(scene, c->workspace, &io, 1);
-    api_closure_rows(c, c->raw, rows);
+    find_rows(c, c->raw, rows);
 }
 
 static void find_kinematics(api_closure *c, const dyn_scene *scene)
@@ -107,7 +108,7 @@ static void find_kinematics(api_closure *c, const dyn_scene *scene)
                       .rotations = c->R,
                       .jacobian  = c->motion};
     c->tree->closure(scene, c->workspace, &io, 1);
-    api_closure_rows(c, c->motion, c->J);
+    find_rows(c, c->motion, c->J);
 }
 
 static void get(const api_closure *c, const double *lanes, size_t n, size_t lane, double *to)

@@ -56,8 +56,6 @@ bool api_closure_closed(const api_closure *c, size_t lane);
 bool   api_closure_solve(api_closure *c, size_t lane, size_t columns);
 size_t api_closure_stride(const api_closure *c);
 
-/* Rows of what is open from a Jacobian of all pairs, as the closure kernel has it. */
-void api_closure_rows(const api_closure *c, const double *raw, double *rows);
 /* Rows of dJ/dt at velocities of the tree; of d2J/dt2 with accelerations. */
 void api_closure_rate(const api_closure *c, const dyn_scene *scene, const double *qd, double *rows);
 void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const double *qd, const double *qdd,
