@@ -1,6 +1,6 @@
 /* node_build.h - putting a request's nodes together, for its readers: value after value as they come.
  *
- *     api_build_start  ->  api_build_open, api_build_key, values ..., api_build_close  ->  api_build_root
+ *     api_build_start  ->  api_build_open, api_build_key, values ..., api_build_close  ->  b->root
  *
  * Numbers of an array are gathered in one block, rows of the same shape one behind the other, and no node is made for
  * them until something else turns up among them. Every function returns false with the problem of the pool when memory
@@ -32,7 +32,7 @@ typedef struct api_builder {
     double         *numbers;
     size_t          n_numbers, numbers_capacity;
     char           *room, *room_end; /* small pieces of memory are cut from here */
-    api_node        root;
+    api_node        root;            /* the finished tree, when everything is closed */
 } api_builder;
 
 /* `numbers`: about how many there will be in arrays, or fewer; their first block has room for them. */
@@ -80,12 +80,6 @@ static inline void api_build_count(api_builder *b, size_t numbers)
 {
     b->n_numbers += numbers;
     b->open[b->depth - 1].count += numbers;
-}
-
-/* The finished tree, when everything is closed. */
-static inline const api_node *api_build_root(const api_builder *b)
-{
-    return &b->root;
 }
 
 /* Where the next value would stand, for messages. */
