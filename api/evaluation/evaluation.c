@@ -93,8 +93,10 @@ static bool evaluate_blocks(const api_evaluation *e, size_t begin, size_t end)
     for (size_t i = 0; i < e->n_asked; i++) {
         const api_operation *operation = e->asked[i].operation;
         size_t               step      = step_of(&e->asked[i], end - begin);
-        for (size_t block = begin; block < end; block += step)
+        for (size_t block = begin; block < end; block += step) {
+            if (block > begin && !api_watch_check(e->input->watch, e->problem)) return false; /* one by one */
             if (!operation->evaluate(e, &e->asked[i], block, step)) return false;
+        }
     }
     return true;
 }
@@ -154,14 +156,19 @@ static bool evaluate_held(api_evaluation *e, size_t bound)
            api_answer_open(e, bound, seats > 1) && api_do_parts(e, seats, chunks, fill_chunk, e);
 }
 
+enum { LOOK = 8192 /* numbers between two looks at the watch within a chunk: those of large models take long */ };
+
 /* Read, evaluated and written window by window. */
 static bool pass_chunk(void *arg, size_t place, size_t part, api_problem *problem)
 {
     api_evaluation *e     = (api_evaluation *)arg + place;
     size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
     e->problem = problem;
-    for (e->first = begin; e->first < end; e->first += e->window) {
+    e->first   = begin;
+    for (size_t since = 0; e->first < end; e->first += e->window) {
         size_t last = e->first + e->window < end ? e->first + e->window : end;
+        if (since >= LOOK && !api_watch_check(e->input->watch, problem)) return false;
+        since = (since < LOOK ? since : 0) + (last - e->first) * e->lanes * e->entries;
         if (!api_batch_read_blocks(e, e->first, last) || !evaluate_blocks(e, e->first, last) ||
             !api_answer_fill(e, part, e->first, last, problem))
             return false;

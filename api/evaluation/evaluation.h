@@ -114,7 +114,7 @@ typedef struct api_evaluation {
     size_t             rows;
     size_t             samples; /* states of every row, one more dimension of the answer; 0: a row is a state */
     size_t             blocks;  /* of all states */
-    size_t             chunk;   /* blocks between two looks at the watch */
+    size_t             chunk;   /* blocks between two looks at the watch, at most */
     size_t             window;  /* blocks that lanes hold, */
     size_t             first;   /* which begin with this one */
     bool               stands;  /* a window of results is there: zeros of every state need no writing */

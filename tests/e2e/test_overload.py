@@ -61,6 +61,17 @@ class Overload(ServerCase):
         self.assertProblem(answer, 504)
         self.ok(self.client.post("/v1/models/slider/inverse-dynamics", {"q": [0]}))
 
+    def test_a_deadline_passes_within_a_chunk(self):
+        """Few states that take long each: in operations that solve state by state, and by the numbers there are."""
+        self.client.put("/v1/models/longer", chain(250))
+        rows = {"q": [[0.1] * 250] * 96}
+        for operation, more in (("task-space", {"frame": "l249", "axes": ["x"]}),
+                                ("impact", {"qd": [0] * 250, "held": [{"frame": "l249"}]}),
+                                ("regressor", {"q": [[0.1] * 250] * 16})):
+            with self.subTest(operation=operation):
+                answer = self.client.post(f"/v1/models/longer/{operation}", {**rows, **more}, Request_Timeout="0.01")
+                self.assertProblem(answer, 504)
+
 
 class OneWorker(ServerCase):
     """And a queue that takes everything: what is abandoned, or too late, would be in the way if it were done."""
