@@ -160,21 +160,40 @@ LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
     return (mat3){{{xx, xy, xz}, {xy - skew, yy, add_mul(c * H.m[1][2], s, H.m[0][2])}, {last.x, last.y, last.z}}};
 }
 
+/* Rx H Rx^T, likewise. */
+LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
+{
+    lane t1 = c * H.m[1][1], t2 = c * H.m[1][2], skew = H.m[1][2], sum = H.m[1][1];
+    vec3 x = {H.m[0][0], sub_mul(c * H.m[0][1], s, H.m[0][2]), add_mul(c * H.m[0][2], s, H.m[0][1])};
+    lane y = c * H.m[1][0], z = s * H.m[1][0];
+    if (!flat) {
+        t1   = sub_mul(t1, s, H.m[2][1]);
+        t2   = sub_mul(t2, s, H.m[2][2]);
+        skew = skew - H.m[2][1];
+        sum  = sum + H.m[2][2];
+        y    = sub_mul(y, s, H.m[2][0]);
+        z    = add_mul(z, c, H.m[2][0]);
+    }
+    lane yy = sub_mul(c * t1, s, t2), yz = add_mul(c * t2, s, t1);
+    return (mat3){{{x.x, x.y, x.z}, {y, yy, yz}, {z, yz - skew, sum - yy}}};
+}
+
 /* The constant turn, Rz(gamma) Rx(alpha). */
 LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn turn)
 {
-    bool tilts = turn == DYN_TURN_X || turn == DYN_TURN_ZX;
+    if (turn == DYN_TURN_X || turn == DYN_TURN_ZX) {
+        H = mat3_tilt(H, b->ca, b->sa, flat);
+        return turn == DYN_TURN_X ? H : mat3_spin(H, lane_of(b->cg), lane_of(b->sg), false, false);
+    }
     for (int j = 0; j < 3; j++) { /* columns */
-        vec3 x    = mat3_column(&H, j);
-        x         = flat && tilts ? (vec3){x.x, b->ca * x.y, b->sa * x.y} : turn_up(b, x, tilts ? DYN_TURN_X : turn);
+        vec3 x    = turn_up(b, mat3_column(&H, j), turn);
         H.m[0][j] = x.x;
         H.m[1][j] = x.y;
         H.m[2][j] = x.z;
     }
     for (int i = 0; i < 3; i++)
-        store3(H.m[i], turn_up(b, load3(H.m[i]), tilts ? DYN_TURN_X : turn));
-    if (turn != DYN_TURN_ZX) return H;
-    return mat3_spin(H, lane_of(b->cg), lane_of(b->sg), false, false);
+        store3(H.m[i], turn_up(b, load3(H.m[i]), turn));
+    return H;
 }
 
 /* R_pc H R_pc^T of a joint of one coordinate */

@@ -58,7 +58,7 @@ LANE_INLINE change change_of(double mass, const moving *S, const held_wrenches *
 
 /* The same for the axis of a joint that turns plainly, without the zeros of S and psi': with u, w of v,
  *     psi' = (u.y, -u.x, 0; w.y, -w.x, 0),   F_qd / 2 = B S + I psi',   F_q = z x* f + I psi'' + 2 B psi'. */
-LANE_INLINE change change_about_z(double mass, const moving *S, const spatial_state *B, const held_wrenches *held)
+LANE_INLINE change change_about_z(double mass, const moving *S, const spatial_state *B)
 {
     const vec3  h = S->c.h, l = S->l, u = B->v.v, w = B->v.w, Q = B->Q.v, R = B->Q.w;
     const sym3 *E     = &S->c.E;
@@ -90,10 +90,6 @@ LANE_INLINE change change_about_z(double mass, const moving *S, const spatial_st
         c.q.f    = add_scaled(c.q.f, Q, lane_of(mass));
     }
     c.qd = wrench_add(c.qd, c.qd);
-    if (!held) return c;
-    const dof d = {.S = {vec3_zero(), {lane_of(0), lane_of(0), lane_of(1)}}};
-    c.q         = wrench_add(c.q, held_mul(held, d.S.w));
-    c.k         = held_mul_transposed(held, d.S);
     return c;
 }
 

@@ -66,18 +66,33 @@ LANE_INLINE lane lane_fused(lane a, lane b, lane c)
 {
     return (lane)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 }
+LANE_INLINE lane lane_fused_less(lane a, lane b, lane c)
+{
+    return (lane)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
 #else
 LANE_INLINE lane lane_fused(lane a, lane b, lane c)
 {
     return (lane)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+LANE_INLINE lane lane_fused_less(lane a, lane b, lane c)
+{
+    return (lane)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+#endif
+/* c - a b. Where it is an operation of its own, a compiler that sees -b would compute it for all who want it. */
+#if defined      DYN_COMPLEX || LANES < 4
+LANE_INLINE lane lane_fused_less(lane a, lane b, lane c)
+{
+    return lane_fused(a, -b, c);
 }
 #endif
 
 /* c + a b, c - a b and -c - a b with one rounding; each a lane or a constant of the model. */
 #define LANE(x)              _Generic((x), lane : lane_same, default : lane_of)(x)
 #define add_mul(c, a, b)     lane_fused(LANE(a), LANE(b), LANE(c))
-#define sub_mul(c, a, b)     lane_fused(LANE(a), -LANE(b), LANE(c))
-#define neg_sub_mul(c, a, b) lane_fused(LANE(a), -LANE(b), -LANE(c))
+#define sub_mul(c, a, b)     lane_fused_less(LANE(a), LANE(b), LANE(c))
+#define neg_sub_mul(c, a, b) lane_fused_less(LANE(a), LANE(b), -LANE(c))
 
 #ifdef DYN_COMPLEX
 LANE_INLINE lane_mask lane_less(lane a, lane b)

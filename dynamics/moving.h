@@ -74,46 +74,74 @@ LANE_INLINE moving moving_add_body(const moving *on, const dyn_moments *of, twis
 
 /* --- to the parent ------------------------------------------------------------------------------------------- */
 
-/* A moment of points, int F r^T: about an origin moved by -r it grows by F r^T, F turned already. */
-LANE_INLINE void moment_shift(const dyn_body *b, joint_at at, mat3 *C, vec3 F, dyn_joint_kind joint)
+/* To axes of the parent, about the same origin. */
+LANE_INLINE void moving_turn(const dyn_body *b, joint_at at, moving *S, dyn_joint_kind joint, dyn_turn turn)
 {
-    const lane f[3] = {F.x, F.y, F.z};
-    if (joint != DYN_REVOLUTE) {
-        vec3 r = origin_in_parent(b, at, joint);
-        for (int i = 0; i < 3; i++)
-            store3(C->m[i], add_scaled(load3(C->m[i]), r, f[i]));
-        return;
-    }
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; (b->offsets & 1U << k) && i < 3; i++)
-            C->m[i][k] = add_mul(C->m[i][k], b->p_pc[k], f[i]);
+    S->c.E = sym3_to_parent(b, at, S->c.E, joint, turn);
+    S->c.h = to_parent(b, at, S->c.h, joint, turn);
+    S->l   = to_parent(b, at, S->l, joint, turn);
+    S->C   = dyn_joint_turns_freely(joint) ? mat3_rotate(&joint_posed(at)->R, &S->C)
+                                           : mat3_to_parent(b, at, S->C, false, joint, turn);
+    S->f.f = to_parent(b, at, S->f.f, joint, turn);
+    S->f.n = to_parent(b, at, S->f.n, joint, turn);
 }
 
-LANE_APART moving moving_freely(const dyn_body *b, joint_at at, const moving *of, double mass)
+/* About an origin moved by -r along axis k, a constant, of the axes in use: with r of r e_k, h' = h + m r,
+ *     E' = E + r h^T + h' r^T,  C' = C + l r^T,  n' = n + r x f. */
+LANE_INLINE void moving_shift(moving *S, const int k, lane r, double mass)
 {
-    moving S = *of;
-    composite_form(b, at, &S.c, mass, DYN_FLOATING, DYN_TURN_ZX);
-    wrench_to_parent_form(b, at, &S.f, DYN_FLOATING, DYN_TURN_ZX);
-    S.l = mat3_mul(&joint_posed(at)->R, S.l);
-    S.C = mat3_rotate(&joint_posed(at)->R, &of->C);
-    moment_shift(b, at, &S.C, S.l, DYN_FLOATING);
-    return S;
+    const int   i = (k + 1) % 3, j = (k + 2) % 3;
+    lane        h[3] = {S->c.h.x, S->c.h.y, S->c.h.z}, n[3] = {S->f.n.x, S->f.n.y, S->f.n.z};
+    const lane  l[3] = {S->l.x, S->l.y, S->l.z}, f[3] = {S->f.f.x, S->f.f.y, S->f.f.z}, own = h[k];
+    lane *const kk = sym3_at(&S->c.E, k, k), *const ki = sym3_at(&S->c.E, k, i), *const kj = sym3_at(&S->c.E, k, j);
+    if (mass != 0) h[k] = add_mul(own, mass, r);
+    *kk  = add_mul(*kk, r, own + h[k]);
+    *ki  = add_mul(*ki, r, h[i]);
+    *kj  = add_mul(*kj, r, h[j]);
+    n[i] = sub_mul(n[i], r, f[j]);
+    n[j] = add_mul(n[j], r, f[i]);
+    for (int a = 0; a < 3; a++)
+        S->C.m[a][k] = add_mul(S->C.m[a][k], r, l[a]);
+    S->c.h = load3(h);
+    S->f.n = load3(n);
 }
 
-/* `mass`: of what it is made of, grouped or true bodies. */
+LANE_APART void moving_freely(const dyn_body *b, joint_at at, const moving *of, double mass, moving *to)
+{
+    const vec3 p = joint_posed(at)->p;
+    moving     S = *of;
+    moving_turn(b, at, &S, DYN_FLOATING, DYN_TURN_ZX);
+    moving_shift(&S, 0, p.x, mass);
+    moving_shift(&S, 1, p.y, mass);
+    moving_shift(&S, 2, p.z, mass);
+    *to = S;
+}
+
+/* A joint of one coordinate; `mass`: of what it is made of, grouped or true bodies. */
 LANE_INLINE void moving_form(const dyn_body *b, joint_at at, moving *S, double mass, dyn_joint_kind joint,
                              dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) {
-        const moving here = *S; /* a copy: what others have stays in registers */
-        *S                = moving_freely(b, at, &here, mass);
-        return;
+    if (dyn_joint_turns_freely(joint)) return; /* moving_freely */
+    if (joint == DYN_PRISMATIC) moving_shift(S, 2, at.c, mass);
+    moving_turn(b, at, S, joint, turn);
+}
+LANE_INLINE void moving_offsets(const dyn_body *b, moving *S, double mass)
+{
+    if (b->offsets & DYN_ALONG_X) moving_shift(S, 0, lane_of(b->p_pc[0]), mass);
+    if (b->offsets & DYN_ALONG_Y) moving_shift(S, 1, lane_of(b->p_pc[1]), mass);
+    if (b->offsets & DYN_ALONG_Z) moving_shift(S, 2, lane_of(b->p_pc[2]), mass);
+}
+
+/* Any joint. */
+LANE_INLINE moving moving_to_parent(const dyn_body *b, joint_at at, moving S, double mass)
+{
+    if (dyn_joint_turns_freely(b->joint)) {
+        moving_freely(b, at, &S, mass, &S);
+        return S;
     }
-    composite_form(b, at, &S->c, mass, joint, turn);
-    wrench_to_parent_form(b, at, &S->f, joint, turn);
-    S->l = to_parent(b, at, S->l, joint, turn);
-    S->C = mat3_to_parent(b, at, S->C, false, joint, turn);
-    moment_shift(b, at, &S->C, S->l, joint);
+    BODY_FORMS(b, moving_form, b, at, &S, mass)
+    moving_offsets(b, &S, mass);
+    return S;
 }
 
 LANE_APART void moving_gather(moving *sum, const moving *S)
@@ -127,13 +155,21 @@ LANE_APART void moving_gather(moving *sum, const moving *S)
 
 /* --- wrenches held in world axes, as in spatial_world.h ------------------------------------------------------- */
 
+/* F r^T, F turned already */
+LANE_INLINE void held_shift(mat3 *X, vec3 F, vec3 r)
+{
+    store3(X->m[0], add_scaled(load3(X->m[0]), r, F.x));
+    store3(X->m[1], add_scaled(load3(X->m[1]), r, F.y));
+    store3(X->m[2], add_scaled(load3(X->m[2]), r, F.z));
+}
+
 LANE_INLINE void held_form(const dyn_body *b, joint_at at, held_wrenches *k, dyn_joint_kind joint, dyn_turn turn)
 {
     k->F = to_parent(b, at, k->F, joint, turn);
     k->T = to_parent(b, at, k->T, joint, turn);
     k->X = dyn_joint_turns_freely(joint) ? mat3_rotate(&joint_posed(at)->R, &k->X)
                                          : mat3_to_parent(b, at, k->X, false, joint, turn);
-    moment_shift(b, at, &k->X, k->F, joint);
+    held_shift(&k->X, k->F, origin_in_parent(b, at, joint));
 }
 
 static inline void held_to_parent(const dyn_body *b, joint_at at, const held_wrenches *k, held_wrenches *parent)

@@ -195,8 +195,8 @@ LANE_INLINE void joint_dof(const dyn_model *m, const workspace *ws, const result
         to_base(m, ws, out, i, (size_t)b->v, c);
 }
 
-LANE_APART void free_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *S,
-                          const held_wrenches *held)
+static void free_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *S,
+                      const held_wrenches *held)
 {
     const dyn_body *b = &m->body[i];
     for (size_t k = 0; k < dofs_of(b); k++) {
@@ -216,15 +216,6 @@ LANE_APART void free_dofs(const dyn_model *m, const workspace *ws, const results
     }
 }
 
-/* Of a joint of one coordinate that is no plain turn. */
-LANE_APART void sliding_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *S,
-                            const held_wrenches *held)
-{
-    const dof    d = dof_of(&m->body[i], &ws->body[i], 0);
-    const change c = change_of(m->body[i].grouped_mass, S, held, &d);
-    joint_dof(m, ws, out, i, &c, held);
-}
-
 /* On the ground, a joint that turns plainly needs no more of its composite than h.x, h.y, E.xx + E.yy and
  * C.xx + C.yy, of which the body's own is zero. */
 LANE_INLINE void first_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *on)
@@ -241,36 +232,29 @@ LANE_INLINE void first_dof(const dyn_model *m, const workspace *ws, const result
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * b->v);
 }
 
-LANE_INLINE void first_moving_form(const dyn_body *b, joint_at at, const moving *S, moving *to, dyn_joint_kind joint,
-                                   dyn_turn turn)
+/* A composite to a parent of which no more is needed. */
+LANE_INLINE void hand_to_first(const dyn_body *b, joint_at at, moving S, moving *to)
 {
-    moving x = *S;
-    moving_form(b, at, &x, b->grouped_mass, joint, turn);
-    to->c.h.x     = x.c.h.x;
-    to->c.h.y     = x.c.h.y;
-    to->c.E.xx    = x.c.E.xx;
-    to->c.E.yy    = x.c.E.yy;
-    to->C.m[0][0] = x.C.m[0][0];
-    to->C.m[1][1] = x.C.m[1][1];
+    BODY_FORMS(b, moving_form, b, at, &S, b->grouped_mass)
+    moving_offsets(b, &S, b->grouped_mass);
+    to->c.h.x     = S.c.h.x;
+    to->c.h.y     = S.c.h.y;
+    to->c.E.xx    = S.c.E.xx;
+    to->c.E.yy    = S.c.E.yy;
+    to->C.m[0][0] = S.C.m[0][0];
+    to->C.m[1][1] = S.C.m[1][1];
 }
 
-/* A composite to its parent. */
-LANE_INLINE void hand_on(const dyn_model *m, const workspace *ws, size_t i, const moving *S, bool held)
+/* A composite, in the parent's frame, to the parent. */
+LANE_INLINE void hand_on(const dyn_body *b, size_t i, const workspace *ws, moving S)
 {
-    const dyn_body *b    = &m->body[i];
-    const bool      next = b->parent == (int)i - 1;
-    moving         *to   = next ? ws->handed : &ws->forked[b->parent];
-    if (next && !held && b->above == DYN_ABOVE_FIRST && !b[-1].forks) {
-        BODY_FORMS(b, first_moving_form, b, ws->at[i], S, to)
-        return;
-    }
-    moving x = *S;
-    BODY_FORMS(b, moving_form, b, ws->at[i], &x, b->grouped_mass)
-    if (next || b->first) {
-        *to = x;
+    if (b->parent == (int)i - 1) {
+        *ws->handed = S;
+    } else if (b->first) {
+        ws->forked[b->parent] = S;
     } else {
-        const moving here = x;
-        moving_gather(to, &here);
+        const moving here = S;
+        moving_gather(&ws->forked[b->parent], &here);
     }
 }
 
@@ -284,36 +268,55 @@ LANE_INLINE const moving *hanging(const dyn_model *m, const workspace *ws, size_
     return next ? ws->handed : &ws->forked[i];
 }
 
-static void pairs(const dyn_scene *scene, const workspace *ws, const results *out, bool loads, bool holds)
+/* A joint that turns plainly on a body that moves. */
+LANE_INLINE void turning_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *on,
+                             bool loads)
 {
-    const dyn_model *m = scene->model;
+    const dyn_body      *b = &m->body[i];
+    const spatial_state *B = &ws->body[i];
+    moving               S = moving_add_body(on, &b->grouped, B->v, B->a, true);
+    if (loads) S.f = wrench_sub(S.f, ws->ext.on[i]);
+    if (b->above == DYN_ABOVE_FIRST && b->parent == (int)i - 1 && !b[-1].forks) {
+        hand_to_first(b, ws->at[i], S, ws->handed);
+    } else {
+        moving x = S;
+        BODY_FORMS(b, moving_form, b, ws->at[i], &x, b->grouped_mass)
+        moving_offsets(b, &x, b->grouped_mass);
+        hand_on(b, i, ws, x);
+    }
+    const change c = change_about_z(b->grouped_mass, &S, B);
+    joint_dof(m, ws, out, i, &c, false);
+}
+
+/* Any joint; `held` NULL when nothing is. */
+LANE_APART void any_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *on,
+                         bool loads, const held_wrenches *held)
+{
+    const dyn_body *b = &m->body[i];
+    moving          S = moving_add_body(on, &b->grouped, ws->body[i].v, ws->body[i].a, false);
+    if (loads) S.f = wrench_sub(S.f, ws->ext.on[i]);
+    if (b->parent != DYN_WORLD) hand_on(b, i, ws, moving_to_parent(b, ws->at[i], S, b->grouped_mass));
+    if (dyn_joint_turns_freely(b->joint)) {
+        free_dofs(m, ws, out, i, &S, held);
+    } else {
+        const dof    d = dof_of(b, &ws->body[i], 0);
+        const change c = change_of(b->grouped_mass, &S, held, &d);
+        joint_dof(m, ws, out, i, &c, held);
+    }
+    if (held && b->parent != DYN_WORLD) held_to_parent(b, ws->at[i], held, &ws->held[b->parent]);
+}
+
+static void pairs(const dyn_model *m, const workspace *ws, const results *out, bool loads, bool holds)
+{
     for (size_t i = m->n_bodies; i-- > 0;) {
-        const dyn_body      *b    = &m->body[i];
-        const spatial_state *B    = &ws->body[i];
-        const held_wrenches *held = holds ? &ws->held[i] : NULL;
-        const moving        *on   = hanging(m, ws, i);
-        moving               S;
-        if (turns_plainly(b) && b->parent == DYN_WORLD && !holds) {
+        const dyn_body *b  = &m->body[i];
+        const moving   *on = hanging(m, ws, i);
+        if (holds || !turns_plainly(b))
+            any_dofs(m, ws, out, i, on, loads, holds ? &ws->held[i] : NULL);
+        else if (b->parent == DYN_WORLD)
             first_dof(m, ws, out, i, on);
-            continue;
-        }
-        if (b->joint == DYN_REVOLUTE)
-            S = moving_add_body(on, &b->grouped, B->v, B->a, true);
         else
-            S = moving_add_body(on, &b->grouped, B->v, B->a, false);
-        if (loads) S.f = wrench_sub(S.f, ws->ext.on[i]);
-        if (b->parent != DYN_WORLD) hand_on(m, ws, i, &S, holds);
-        if (turns_plainly(b)) {
-            const change c = change_about_z(b->grouped_mass, &S, B, held);
-            joint_dof(m, ws, out, i, &c, holds);
-        } else {
-            const moving here = S;
-            if (dyn_joint_turns_freely(b->joint))
-                free_dofs(m, ws, out, i, &here, held);
-            else
-                sliding_dof(m, ws, out, i, &here, held);
-        }
-        if (holds && b->parent != DYN_WORLD) held_to_parent(b, ws->at[i], held, &ws->held[b->parent]);
+            turning_dof(m, ws, out, i, on, loads);
     }
 }
 
@@ -360,7 +363,7 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
         } else if (io->dtau_dgravity) {
             attitudes(m, ws.at, ws.ext.attitude);
         }
-        pairs(scene, &ws, &out, values, holds);
+        pairs(m, &ws, &out, values, holds);
         if (joint_wrenches) {
             if (holds) held_place(scene, &ws.ext, values, ws.held);
             wrench_changes(m, &ws, &out, values, holds);

@@ -117,7 +117,7 @@ static void wrench_changes(const dyn_model *m, const workspace *ws, const result
         }
         if (b->row >= 0) wrench_of_ancestors(m, ws, out, i, &S, held);
         if (b->parent == DYN_WORLD) continue;
-        BODY_FORMS(b, moving_form, b, ws->at[i], &S, b->subtree_mass)
+        S = moving_to_parent(b, ws->at[i], S, b->subtree_mass);
         if (b->first)
             ws->forked[b->parent] = S;
         else

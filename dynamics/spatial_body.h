@@ -127,8 +127,11 @@ static inline void spatial_states(const dyn_scene *scene, const joint_at *at, co
         if (b->parent == DYN_WORLD && turns_plainly(b)) {
             first_motion(b, at[i], joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
         } else {
-            v = twist_at(v, b->p_pc, b->offsets);
-            a = twist_at(a, b->p_pc, b->offsets);
+            for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
+                if (!(b->offsets & axis)) continue;
+                v = twist_at(v, b->p_pc, axis);
+                a = twist_at(a, b->p_pc, axis);
+            }
             BODY_FORMS(b, twists_to_child_form, b, at[i], &v, &a)
             if (dyn_joint_turns_freely(b->joint))
                 free_joint_motion(b, qd, qdd, &v, &a, &B->P, &B->Q);
