@@ -14,6 +14,7 @@ typedef enum srv_phase {
     SRV_READING, /* from the request line to the last byte of the body */
     SRV_WORKING, /* its request waits for a worker or is worked on: the request's own deadline holds */
     SRV_WRITING, /* from the answer to its last byte taken */
+    SRV_REFUSED, /* answered before its body has come, until the client goes on or closes */
     SRV_IDLE,    /* between requests */
     SRV_ENDED,   /* the client has closed its side, and waits for no answer any more */
     SRV_CLOSING, /* shut down, until libmicrohttpd has noticed */

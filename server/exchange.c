@@ -285,7 +285,7 @@ static void refuse_late_body(srv_exchange *x, uint64_t now)
                    x->loop->server->config->read_deadline);
     answer_abruptly(x);
     shutdown(x->connection->fd, SHUT_WR);
-    srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
+    srv_connection_enter(&x->loop->connections, x->connection, SRV_REFUSED);
 }
 
 static uint64_t expire_reading(srv_loop *loop, uint64_t now)

@@ -4,10 +4,11 @@
 #include "exchange.h"
 #include "http.h"
 
-enum { TURN_MOST = 16 };                          /* runs of libmicrohttpd before others get their turn */
-static const uint64_t quiet_grace    = 250000000; /* ns: at the end, for a request already on its way */
-static const uint64_t drain_interval = 50000000;  /* ns */
-static const uint64_t room_interval  = 10000000;  /* ns: another loop may have closed a connection */
+enum { TURN_MOST = 16 };                           /* runs of libmicrohttpd before others get their turn */
+static const uint64_t refused_grace  = 5000000000; /* ns: to take the answer */
+static const uint64_t quiet_grace    = 250000000;  /* ns: at the end, for a request already on its way */
+static const uint64_t drain_interval = 50000000;   /* ns */
+static const uint64_t room_interval  = 10000000;   /* ns: another loop may have closed a connection */
 
 static void on_timer(uv_timer_t *timer);
 static void on_busy(uv_idle_t *idle);
@@ -152,6 +153,7 @@ static void set_allowed(srv_loop *loop)
     allowed[SRV_ARRIVED] = allowed[SRV_READING] = srv_ns(config->read_deadline);
     allowed[SRV_WRITING]                        = srv_ns(config->write_deadline);
     allowed[SRV_IDLE]                           = srv_ns(config->idle_timeout);
+    allowed[SRV_REFUSED]                        = refused_grace;
     allowed[SRV_ENDED]                          = 0; /* libmicrohttpd has had its turn */
     allowed[SRV_WORKING] = allowed[SRV_CLOSING] = SRV_NEVER;
 }

@@ -69,9 +69,21 @@ class SlowPeers(WireCase):
         self.refused_without_body(404, "no-such-model", 0.2, "Request-Timeout: 0.2",
                                   path="/v1/models/none/inverse-dynamics")
 
+    def test_a_herd_that_withholds_bodies(self):
+        """Nor do they keep their places by never closing."""
+        herd = [self.server.socket() for _ in range(50)]
+        for sock in herd:
+            sock.send(post(b"", length=400))
+        start = time.monotonic()
+        self.alive()
+        self.assertLess(time.monotonic() - start, 1 + 5 + self.SLACK)
+        for sock in herd:
+            sock.close()
+
     def test_withheld_body_that_nobody_wants(self):
         """Of requests that take none: 304 needs no body of its own, and a HEAD's answer has none."""
-        for method, header, status in (("GET", "If-None-Match: *", 304), ("GET", "Accept: */*", 504), ("HEAD", "Accept: */*", 504)):
+        for method, header, status in (("GET", "If-None-Match: *", 304), ("GET", "Accept: */*", 504),
+                                       ("HEAD", "Accept: */*", 504)):
             raw = self.server.socket()
             raw.send(f"{method} /v1/models/slider HTTP/1.1\r\nHost: x\r\n{header}\r\nRequest-Timeout: 0.2\r\n"
                      "Content-Length: 9\r\n\r\n")
