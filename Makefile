@@ -42,8 +42,11 @@ $(BUILD)/flags: FORCE
 # --- dynamics: libdynamics.a ---------------------------------------------------------------------------------
 # The lane texts, compiled once per target: the same bits on every target need exactly these flags
 # (dynamics/NOTATION.md says why).
-LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno -fno-trapping-math \
+LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno -fno-trapping-math $(NO_HOISTING) \
               -Wno-psabi -Wstrict-prototypes $(COMMON) $(CFLAGS)
+# gcc takes what the forms of joints compute or load alike out of their switch, more than there are registers for: with 8
+# lanes forward dynamics takes 0.90 of its time without that, sensitivity and torque derivative 0.94. clang knows no such flag.
+NO_HOISTING := $(if $(findstring Free Software,$(shell $(CC) --version)),-fno-code-hoisting)
 LANE_TEXTS := inverse_dynamics forward_dynamics forward_coupled mass_matrix bias kinematics energy torque_derivative sensitivity \
               sensitivity_rate forward_sensitivity coriolis regressor closure transpose target
 ifeq ($(shell uname -m),x86_64)
@@ -75,12 +78,6 @@ $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
 	$$(Q)$(CC) $$(LANE_FLAGS) $(LANES_$(1)) -DTARGET=$(1) -c $$< -o $$@
 endef
 $(foreach t,$(TARGETS) complex,$(eval $(call lane_rule,$(t))))
-
-# gcc loads what several ways of these texts read before they part, more than there are registers for: without that forward
-# dynamics takes 0.90 (8 lanes) to 0.98 (4, 1) of its time, an arm's inverse dynamics and mass matrix 0.91 to 0.99. Others
-# gain nothing, or lose. clang knows no such flag.
-$(foreach x,forward_dynamics inverse_dynamics mass_matrix,$(TARGETS:%=$(BUILD)/dynamics/%/$(x).o)): private LANE_FLAGS += \
-	$(if $(findstring Free Software,$(shell $(CC) --version)),-fno-code-hoisting)
 
 $(BUILD)/dynamics/dispatch.o: private DEFINES := $(TARGETS:%=-DHAVE_TARGET_%)
 

@@ -86,21 +86,23 @@ LANE_INLINE vec3 at_child(const dyn_body *b, joint_at at, vec3 a, const turning 
 
 /* Motion of a child from its parent's, k becoming the child's:
  *   a = R^T (a_p + U_p p) + [prismatic] (sdd z + 2 w x sd z),  w = R^T w_p + [revolute] sd z,
- *   wd = R^T wd_p + [revolute] (sdd z + (R^T w_p) x sd z) */
+ *   wd = R^T wd_p + [revolute] (sdd z + (R^T w_p) x sd z)
+ * `there`, a constant of the inlined text: a_p + U_p p has been done already, and U is left for later. */
 LANE_INLINE void outward_form(const dyn_body *b, joint_at at, lane sd, lane sdd, lane sddd, motion *k, motion_rate *d,
-                              bool rates, dyn_joint_kind joint, dyn_turn turn)
+                              bool rates, bool there, dyn_joint_kind joint, dyn_turn turn)
 {
     if (rates) {
-        vec3 ad = at_child(b, at, d->ad, &d->Ud, joint);
+        if (!there) d->ad = at_child(b, at, d->ad, &d->Ud, joint);
         if (joint == DYN_PRISMATIC) { /* p' = sd z */
             double z[3];
             axis_in_parent(b, z);
-            ad = turning_add(ad, &k->U, scale(vec3_of(z), sd));
+            d->ad = turning_add(d->ad, &k->U, scale(vec3_of(z), sd));
         }
-        d->ad  = to_child(b, at, ad, joint, turn);
+        d->ad  = to_child(b, at, d->ad, joint, turn);
         d->wdd = to_child(b, at, d->wdd, joint, turn);
     }
-    k->a  = to_child(b, at, at_child(b, at, k->a, &k->U, joint), joint, turn);
+    if (!there) k->a = at_child(b, at, k->a, &k->U, joint);
+    k->a  = to_child(b, at, k->a, joint, turn);
     k->w  = to_child(b, at, k->w, joint, turn);
     k->wd = to_child(b, at, k->wd, joint, turn);
     if (joint == DYN_PRISMATIC) {
@@ -125,6 +127,7 @@ LANE_INLINE void outward_form(const dyn_body *b, joint_at at, lane sd, lane sdd,
         }
         k->w.z += sd;
     }
+    if (there) return;
     k->U = angular(k->w, k->wd);
     if (rates) d->Ud = angular_rate(k->w, k->wd, d->wdd);
 }
@@ -227,14 +230,17 @@ LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, bool first
     return inertial(&b->grouped, a, U, false);
 }
 
-/* Along an unbranched chain the parent's motion stays in registers. `loads`: with external wrenches or joint wrenches,
- * a constant of the inlined text as `rates` is. */
+/* Along an unbranched chain the parent's motion stays in registers. With its rates it is too much for them: a serial
+ * model's U and U' are used up in turn, and a is the next body's origin's (`there`) before that body comes. `loads`:
+ * with external wrenches or joint wrenches, a constant of the inlined text as `rates` is. */
 LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads,
                          const bool serial)
 {
     const dyn_model  *m     = scene->model;
+    const bool        there = serial && rates;
     const motion      world = world_motion(scene->gravity);
     const motion_rate still = world_rate();
+    const dyn_body   *last  = &m->body[m->n_bodies - 1];
     motion            k     = world;
     motion_rate       d     = still;
     for (int i = 0; i < (int)m->n_bodies; i++) {
@@ -256,17 +262,21 @@ LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, cons
             if (first) {
                 first_motion(b, ws->at[i], scene->gravity, sd, sdd, sddd, &k, &d, rates);
             } else {
-                BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, &k, &d, rates)
+                BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, &k, &d, rates, there)
             }
         }
+        if (there && !first) k.U = angular(k.w, k.wd);
         if (b->forks) ws->motion[i] = k;
         ws->on[i] = needs(b, k.a, &k.U, first, loads);
         if (loads && io->joint_wrenches) ws->given[i] = inertial_axis(b->given, k.a, &k.U);
         if (loads && io->wrenches) ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
         if (!rates) continue;
+        if (there && b != last) k.a = turning_add_offset(k.a, &k.U, b[1].p_pc, b[1].offsets);
+        if (there && !first) d.Ud = angular_rate(k.w, k.wd, d.wdd);
         if (b->forks) ws->motion_rate[i] = d;
         ws->on_rate[i] = needs(b, d.ad, &d.Ud, first, loads);
         if (loads && io->joint_wrench_rates) ws->given_rate[i] = inertial_axis(b->given, d.ad, &d.Ud);
         if (loads && io->wrenches) ws->w[i] = k.w;
+        if (there && b != last) d.ad = turning_add_offset(d.ad, &d.Ud, b[1].p_pc, b[1].offsets);
     }
 }
