@@ -157,8 +157,8 @@ typedef struct dyn_moments {
     double E[6]; /* kg m^2, second moment int r r^T dm: xx xy xz yy yz zz */
 } dyn_moments;
 
-/* A moving rigid body. Its body frame: origin on the moved joint frame's origin, z along the joint axis; about z, and of
- * revolute joints along z, as suits the first body that hangs on it (align.c). Where a joint turns freely: the moved
+/* A moving rigid body. Its body frame: origin on the moved joint frame's origin, z along the joint axis; about z, and
+ * of revolute joints along z, as suits the first body that hangs on it (align.c). Where a joint turns freely: the moved
  * joint frame. */
 typedef struct dyn_body {
     int            parent; /* earlier body, or DYN_WORLD */
