@@ -123,20 +123,22 @@ LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *
     P->p = b->first ? *p : wrench_add(P->p, *p);
 }
 
-/* Along an unbranched chain I and p stay in registers. */
+/* Along an unbranched chain I and p stay in registers. `serial`, a constant of the inlined text as below: an arm
+ * (model.h), nothing driven. */
 LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
-                               const bool *driven, lane *singular)
+                               const bool *driven, lane *singular, const bool serial)
 {
     const dyn_model *m    = scene->model;
     bool             next = false;
-    articulated      I;
-    wrench           p;
+    articulated      I    = {0};
+    wrench           p    = {0};
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
         link_state     *B = &ws->body[i];
+        body_known(b, (size_t)i, serial);
         gather(b, B, &ws->euler.on[i], next, &I, &p);
         next            = b->parent == i - 1;
-        const release r = b->bare && !driven ? LETS_GO : release_of(b, driven);
+        const release r = serial || (b->bare && !driven) ? LETS_GO : release_of(b, driven);
         if (r == LETS_GO) {
             let_go(b, i, b->bare ? tau[b->v] : effort_left(scene, b, io, tau), &I, &p, B, singular);
         } else if (r != LOCKED) {
@@ -208,15 +210,16 @@ LANE_INLINE void free_acceleration(const dyn_body *b, joint_at at, const release
 }
 
 /* Along an unbranched chain the parent's alpha stays in registers. */
-static void outward_accelerations(const dyn_model *m, const workspace *ws, const bool *driven, const lane *given,
-                                  lane *qdd)
+LANE_INLINE void outward_accelerations(const dyn_model *m, const workspace *ws, const bool *driven, const lane *given,
+                                       lane *qdd, const bool serial)
 {
     vec3 w = vec3_zero(), v = vec3_zero();
     for (int i = 0; i < (int)m->n_bodies; i++) {
         const dyn_body *b      = &m->body[i];
         link_state     *B      = &ws->body[i];
-        const bool      plain  = b->bare && !driven;
+        const bool      plain  = serial || (b->bare && !driven);
         const bool      locked = !plain && (is_driven(driven, b->v) || follows(b));
+        body_known(b, (size_t)i, serial);
         if (b->parent == DYN_WORLD) { /* alpha_p = 0 */
             w = v = vec3_zero();
         } else if (b->parent != i - 1) {
@@ -264,22 +267,30 @@ LANE_APART void outward_with_loads(const dyn_scene *scene, const euler_workspace
     outward(scene, ws, io, false, true, false);
 }
 
+LANE_INLINE void articulated_body_form(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
+                                       const bool *driven, lane *qdd, lane *singular, const bool serial)
+{
+    if (io->wrenches)
+        outward_with_loads(scene, &ws->euler, io);
+    else
+        outward(scene, &ws->euler, io, false, false, serial);
+    inward_bodies(scene, ws, io, tau, driven, singular, serial);
+    outward_accelerations(scene->model, ws, driven, io->qdd, qdd, serial);
+}
+
 static void articulated_body(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
 {
-    const dyn_model *m   = scene->model;
-    lane            *qdd = block_out(io->qdd, 0, 0), singular = lane_of(-1);
-    euler_io         rest = {.q        = block_in(io->q, 0, 0),
-                             .qd       = euler_given(&ws->euler, block_in(io->qd, 0, 0)),
-                             .qdd      = euler_given(&ws->euler, block_in(io->given, 0, 0)),
-                             .wrenches = block_in(io->wrenches, 0, 0)};
-    const lane      *tau = left_to_bodies(scene, ws, rest.q, rest.qd, euler_given(&ws->euler, block_in(io->tau, 0, 0)));
-    joints_place(m, rest.q, ws->euler.at);
-    if (rest.wrenches)
-        outward_with_loads(scene, &ws->euler, &rest);
+    lane       *qdd = block_out(io->qdd, 0, 0), singular = lane_of(-1);
+    euler_io    rest = {.q        = block_in(io->q, 0, 0),
+                        .qd       = euler_given(&ws->euler, block_in(io->qd, 0, 0)),
+                        .qdd      = euler_given(&ws->euler, block_in(io->given, 0, 0)),
+                        .wrenches = block_in(io->wrenches, 0, 0)};
+    const lane *tau  = left_to_bodies(scene, ws, rest.q, rest.qd, euler_given(&ws->euler, block_in(io->tau, 0, 0)));
+    joints_place(scene->model, rest.q, ws->euler.at);
+    if (scene->model->serial && !io->driven)
+        articulated_body_form(scene, ws, &rest, tau, NULL, qdd, &singular, true);
     else
-        outward(scene, &ws->euler, &rest, false, false, false);
-    inward_bodies(scene, ws, &rest, tau, io->driven, &singular);
-    outward_accelerations(m, ws, io->driven, rest.qdd, qdd);
+        articulated_body_form(scene, ws, &rest, tau, io->driven, qdd, &singular, false);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }
 
