@@ -112,26 +112,28 @@ LANE_INLINE void hop_to_first_form(const dyn_body *b, joint_at at, const change 
     to->r.z    = x.r.z;
 }
 
-/* From a dof's own body to the base: entries with every dof on the way. */
+/* From a dof's own body to the base: entries with every dof on the way. `serial`, a constant of the inlined text as
+ * `held` is: an arm (model.h). */
 LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
-                              const change *of, const bool held)
+                              const change *of, const bool held, const bool serial)
 {
     const size_t    nv      = (size_t)m->nv;
-    const bool      coupled = m->coupled;
+    const bool      coupled = !serial && m->coupled;
     const dyn_body *b       = &m->body[i];
     change          c;
     change_copy(&c, of);
-    while (b->above != DYN_ABOVE_WORLD) {
-        const size_t    p     = (size_t)b->parent;
+    while (serial || b->above != DYN_ABOVE_WORLD) {
+        const size_t    p     = serial ? i - 1 : (size_t)b->parent;
         const joint_at *at    = &ws->at[i];
-        const dyn_above above = b->above;
+        const dyn_above above = !serial ? b->above : i == 1 ? DYN_ABOVE_FIRST : DYN_ABOVE_TURNS;
         entries         e;
+        joint_known(b, serial);
         if (!held && above == DYN_ABOVE_FIRST) {
             change first;
             BODY_FORMS(b, hop_to_first_form, b, *at, &c, &first)
             e = (entries){.q = first.q.n.z, .qd = first.qd.n.z, .t = first.t.n.z};
             first_row(&ws->body[p], &first, &e.row_q, &e.row_qd);
-            put_entries(out, nv, coupled, va, (size_t)m->body[p].v, &e);
+            put_entries(out, nv, coupled, va, serial ? p : (size_t)m->body[p].v, &e);
             return;
         }
         BODY_FORMS(b, hop_form, b, *at, &c, held)
@@ -150,19 +152,24 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
             const change here = c;
             e                 = joint_entries(b, &ws->body[i], &here);
         }
-        put_entries(out, nv, coupled, va, (size_t)b->v, &e);
+        put_entries(out, nv, coupled, va, serial ? i : (size_t)b->v, &e);
     }
 }
 
 LANE_APART void to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
                         const change *c)
 {
-    to_base_form(m, ws, out, i, va, c, false);
+    to_base_form(m, ws, out, i, va, c, false, false);
 }
 LANE_APART void to_base_held(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
                              const change *c)
 {
-    to_base_form(m, ws, out, i, va, c, true);
+    to_base_form(m, ws, out, i, va, c, true, false);
+}
+LANE_APART void to_base_serial(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
+                               const change *c)
+{
+    to_base_form(m, ws, out, i, va, c, false, true);
 }
 
 /* Entries of a joint of one coordinate with itself. */
@@ -176,7 +183,7 @@ LANE_INLINE void put_own(const results *out, size_t nv, bool coupled, const dyn_
 
 /* A dof's entries with itself and all before it. */
 LANE_INLINE void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const change *c,
-                           bool held)
+                           bool held, const bool serial)
 {
     const dyn_body      *b = &m->body[i];
     const spatial_state *B = &ws->body[i];
@@ -187,9 +194,11 @@ LANE_INLINE void joint_dof(const dyn_model *m, const workspace *ws, const result
     } else {
         e = joint_entries(b, B, c);
     }
-    put_own(out, (size_t)m->nv, m->coupled, b, &e);
+    put_own(out, (size_t)m->nv, !serial && m->coupled, b, &e);
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->v);
-    if (held)
+    if (serial)
+        to_base_serial(m, ws, out, i, i, c);
+    else if (held)
         to_base_held(m, ws, out, i, (size_t)b->v, c);
     else
         to_base(m, ws, out, i, (size_t)b->v, c);
@@ -270,13 +279,14 @@ LANE_INLINE const moving *hanging(const dyn_model *m, const workspace *ws, size_
 
 /* A joint that turns plainly on a body that moves. */
 LANE_INLINE void turning_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *on,
-                             bool loads)
+                             bool loads, const bool serial)
 {
     const dyn_body      *b = &m->body[i];
     const spatial_state *B = &ws->body[i];
-    moving               S = moving_add_body(on, &b->grouped, B->v, B->a, true);
+    body_known(b, i, serial);
+    moving S = moving_add_body(on, &b->grouped, B->v, B->a, true);
     if (loads) S.f = wrench_sub(S.f, ws->ext.on[i]);
-    if (b->above == DYN_ABOVE_FIRST && b->parent == (int)i - 1 && !b[-1].forks) {
+    if (serial ? i == 1 : b->above == DYN_ABOVE_FIRST && b->parent == (int)i - 1 && !b[-1].forks) {
         hand_to_first(b, ws->at[i], S, ws->handed);
     } else {
         moving x = S;
@@ -285,7 +295,7 @@ LANE_INLINE void turning_dof(const dyn_model *m, const workspace *ws, const resu
         hand_on(b, i, ws, x);
     }
     const change c = change_about_z(b->grouped_mass, &S, B);
-    joint_dof(m, ws, out, i, &c, false);
+    joint_dof(m, ws, out, i, &c, false, serial);
 }
 
 /* Any joint; `held` NULL when nothing is. */
@@ -301,7 +311,7 @@ LANE_APART void any_dofs(const dyn_model *m, const workspace *ws, const results 
     } else {
         const dof    d = dof_of(b, &ws->body[i], 0);
         const change c = change_of(b->grouped_mass, &S, held, &d);
-        joint_dof(m, ws, out, i, &c, held);
+        joint_dof(m, ws, out, i, &c, held, false);
     }
     if (held && b->parent != DYN_WORLD) held_to_parent(b, ws->at[i], held, &ws->held[b->parent]);
 }
@@ -316,8 +326,16 @@ static void pairs(const dyn_model *m, const workspace *ws, const results *out, b
         else if (b->parent == DYN_WORLD)
             first_dof(m, ws, out, i, on);
         else
-            turning_dof(m, ws, out, i, on, loads);
+            turning_dof(m, ws, out, i, on, loads, false);
     }
+}
+
+/* The same of an arm on which nothing is held. */
+static void serial_pairs(const dyn_model *m, const workspace *ws, const results *out, bool loads)
+{
+    for (size_t i = m->n_bodies; i-- > 1;)
+        turning_dof(m, ws, out, i, ws->handed + (i + 1 == m->n_bodies), loads, true);
+    first_dof(m, ws, out, 0, ws->handed + (m->n_bodies == 1));
 }
 
 /* Of the matrices by q, qd, qdd: with mimics pairs of joints add up in one entry, and elastic joints add to what is
@@ -363,7 +381,10 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
         } else if (io->dtau_dgravity) {
             attitudes(m, ws.at, ws.ext.attitude);
         }
-        pairs(m, &ws, &out, values, holds);
+        if (m->serial && !holds)
+            serial_pairs(m, &ws, &out, values);
+        else
+            pairs(m, &ws, &out, values, holds);
         if (joint_wrenches) {
             if (holds) held_place(scene, &ws.ext, values, ws.held);
             wrench_changes(m, &ws, &out, values, holds);
