@@ -152,7 +152,8 @@ LANE_INLINE composite composite_add(composite a, composite b)
 }
 
 /* The composite of body i, all bodies after it being done. `handed` is what body i + 1 hands its parent if that is body
- * i; what others hand a body is summed in `forked` [n_bodies], which the first of them begins. */
+ * i, zeros before the last body; what others hand a body is summed in `forked` [n_bodies], which the first of them
+ * begins. */
 LANE_INLINE composite composite_gather(const dyn_model *m, const composite *forked, const composite *handed, size_t i,
                                        const bool branched)
 {
