@@ -226,7 +226,7 @@ static void finish(dyn_model *m, dyn_body *body)
 {
     m->mass     = 0;
     m->branched = false;
-    m->serial   = true;
+    m->serial   = m->n_bodies > 0;
     for (size_t i = 0; i < m->n_bodies; i++) {
         body[i].subtree_mass   = body[i].mass;
         body[i].subtree_moment = fmax(0, body[i].E[0] + body[i].E[3] + body[i].E[5]);
