@@ -6,12 +6,23 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool is_batch(const api_node *value)
+bool api_is_batch(const api_node *value, size_t depth)
 {
-    api_node first;
-    size_t   extent[API_PACKED_RANK], rank = api_node_packed(value, extent);
-    if (rank == 1) return false; /* numbers */
-    return api_node_item(value, 0, &first) && first.kind == API_ARRAY;
+    api_node at = *value, first;
+    for (; depth > 0; depth--, at = first)
+        if (!api_node_item(&at, 0, &first)) return false;
+    return api_node_is(&at, API_ARRAY);
+}
+
+/* --- one state of many ------------------------------------------------------------------------------------------- */
+
+static bool fail_row(const api_evaluation *e, api_code code, const api_place *at, size_t row, const char *format,
+                     va_list args)
+{
+    api_pointer pointer = api_place_pointer(at);
+    api_failv(e->problem, code, at ? api_pointer_text(&pointer) : NULL, format, args);
+    if (e->batched) e->problem->row = (long long)row;
+    return false;
 }
 
 bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t row, const char *format, ...)
@@ -19,17 +30,28 @@ bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t ro
     va_list         args;
     const api_node *given = field < 0 ? NULL : e->given[field];
     api_place       at = api_place_key(NULL, given ? api_field_names[field] : ""), entry = api_place_index(&at, row);
-    api_pointer     pointer = api_place_pointer(given && is_batch(given) ? &entry : &at);
+    bool            batch = given && api_is_batch(given, field == API_CONTROL_POINTS ? 2 : 1);
     va_start(args, format);
-    api_failv(e->problem, code, given ? api_pointer_text(&pointer) : NULL, format, args);
+    fail_row(e, code, batch ? &entry : given ? &at : NULL, row, format, args);
     va_end(args);
-    if (e->batched) e->problem->row = (long long)row;
     return false;
 }
 
+bool api_fail_entry(const api_evaluation *e, api_code code, const api_place *batch, size_t row, const char *format, ...)
+{
+    va_list   args;
+    api_place entry = api_place_index(batch, row);
+    va_start(args, format);
+    fail_row(e, code, &entry, row, format, args);
+    va_end(args);
+    return false;
+}
+
+/* --- one row ----------------------------------------------------------------------------------------------------- */
+
 bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place *at)
 {
-    return !is_batch(value) || api_batch_rows(e, api_node_size(value), at);
+    return !api_is_batch(value, 1) || api_batch_rows(e, api_node_size(value), at);
 }
 
 bool api_batch_rows(api_evaluation *e, size_t rows, const api_place *at)
@@ -88,7 +110,7 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const api_nod
         size_t    k        = i < v->n && v->order ? (size_t)v->order[i] : i;
         bool      named    = v->names && i < v->n;
         api_place entry_at = api_place_index(at, i);
-        if (api_node_item(row, i, &entry) && entry.kind != API_NUMBER)
+        if (api_node_item(row, i, &entry) && !api_node_is(&entry, API_NUMBER))
             return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given%s%.64s, a number expected",
                                api_node_kind_text(&entry), named ? " for " : "", named ? v->names[k] : "");
         if (i < v->n) values[k] = api_node_number(&entry);
@@ -258,7 +280,8 @@ static bool read_all(api_evaluation *e, const api_vector *v)
 bool api_batch_read(api_evaluation *e, const api_vector *v)
 {
     size_t extent[API_PACKED_RANK];
-    bool   batch = is_batch(v->value), packed = batch && api_node_packed(v->value, extent) == 2 && extent[1] == v->n;
+    bool   batch = api_is_batch(v->value, 1),
+         packed  = batch && api_node_packed(v->value, extent) == 2 && extent[1] == v->n;
     if (packed && !e->held) return read_all(e, v);
     if (packed) {
         e->batches[e->n_batches++] = *v;

@@ -27,6 +27,9 @@ typedef struct api_vector {
 bool api_check_quaternion(const api_evaluation *e, const api_vector *vector, size_t first, double *quaternion,
                           size_t stride, size_t lanes, const api_place *row);
 
+/* Whether a field is a batch of rows that are `depth` levels of arrays each: 1, vectors. */
+bool api_is_batch(const api_node *value, size_t depth);
+
 /* Notes whether the field is a batch, and of how many rows; false with a problem when the rows differ from those of
  * another field. */
 bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place *at);
@@ -44,10 +47,14 @@ bool api_batch_read_blocks(api_evaluation *e, size_t begin, size_t end);
 /* Whether everything that was kept is as it should be; false with the problem of the first that is not. */
 bool api_batch_check(api_evaluation *e);
 
-/* Fails e->problem for state `row`, at its entry of `field`, or the field itself where that is one for all states; an
- * api_field that is not given, or < 0, is not pointed at. */
+/* Fails e->problem for row `row` of the request, at its entry of `field`, or the field itself where that is one for all
+ * rows; an api_field that is not given, or < 0, is not pointed at. */
 bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t row, const char *format, ...)
     __attribute__((cold, format(printf, 5, 6)));
 
 /* Pointer to the number that is entry `k` in the model's order, in the row or object at `row`. */
 api_place api_vector_entry(const api_vector *vector, const api_place *row, size_t k);
+
+/* The same at its entry of the batch that stands at `batch`. */
+bool api_fail_entry(const api_evaluation *e, api_code code, const api_place *batch, size_t row, const char *format, ...)
+    __attribute__((cold, format(printf, 5, 6)));

@@ -97,12 +97,10 @@ static bool check_state(const api_evaluation *e, const api_closed *c, size_t blo
     api_problem found;
     api_problem_clear(&found);
     if (api_closed_fail(c, lane, NULL, -1, &found)) return true;
-    if (e->samples == 0)
-        return api_fail_state(e, found.code, e->platform ? API_PLATFORM : API_Q, state, "%s", found.detail);
-    api_fail(e->problem, found.code, e->asked->motion ? "/control_points" : "/q", "at sample %zu %s",
-             state % e->samples, found.detail);
-    if (e->batched) e->problem->row = (long long)(state / e->samples);
-    return false;
+    if (e->platform) return api_platform_fail(e, found.code, state, found.detail);
+    if (e->samples == 0) return api_fail_state(e, found.code, API_Q, state, "%s", found.detail);
+    return api_fail_state(e, found.code, e->asked->motion ? API_CONTROL_POINTS : API_Q, state / e->samples,
+                          "at sample %zu %s", state % e->samples, found.detail);
 }
 
 bool api_closing_block(const api_evaluation *e, size_t block)

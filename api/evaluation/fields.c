@@ -89,7 +89,7 @@ bool api_read_numbers(const api_evaluation *e, const api_node *value, const api_
     for (size_t i = 0; i < given; i++) {
         api_node  entry;
         api_place entry_at = api_place_index(at, i);
-        if (api_node_item(value, i, &entry) && entry.kind != API_NUMBER)
+        if (api_node_item(value, i, &entry) && !api_node_is(&entry, API_NUMBER))
             return api_fail_at(e, &entry_at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(&entry));
         if (i < n) numbers[i] = api_node_number(&entry);
     }

@@ -1,5 +1,6 @@
 /* free_coordinates.c - see free_coordinates.h. */
 #include "free_coordinates.h"
+#include "api/wire/number.h"
 #include <string.h>
 
 enum { BASE_COORDINATES = 6 };
@@ -59,33 +60,30 @@ static const bool *driven_of(const api_evaluation *e)
     return NULL;
 }
 
-/* The first entry that is not 0, of the driven coordinates or of the others; v->n: there is none. */
-static size_t first_given(const api_evaluation *e, const api_vector *v, const double *values, size_t stride,
-                          size_t lanes, bool of_driven)
+/* Entry k of a vector that is 0 where it is found: of qdd that of a free coordinate, of tau that of a driven one. */
+static bool check(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
+                  const api_place *row, bool driven, const char *text)
 {
-    const bool *driven = driven_of(e);
-    for (size_t k = 0; driven && k < v->n; k++)
-        for (size_t lane = 0; lane < lanes && driven[k] == of_driven; lane++)
-            if (values[k * stride + lane] != 0) return k;
-    return v->n;
+    const bool *of = driven_of(e);
+    for (size_t k = 0; of && k < v->n; k++)
+        for (size_t lane = 0; lane < lanes && of[k] == driven; lane++) {
+            if (values[k * stride + lane] == 0) continue;
+            if (!row) return false;
+            api_place at = api_vector_entry(v, row, k);
+            return api_fail_at(e, &at, API_BAD_VALUE, "%.64s is %s is found, and %s given instead of 0", v->names[k],
+                               text, API_NUMBER_TEXT(values[k * stride + lane]));
+        }
+    return true;
 }
 
 bool api_check_free_qdd(const api_evaluation *e, const api_vector *v, double *qdd, size_t stride, size_t lanes,
                         const api_place *row)
 {
-    size_t k = first_given(e, v, qdd, stride, lanes, false);
-    if (k == v->n || !row) return k == v->n;
-    api_place at = api_vector_entry(v, row, k);
-    return api_fail_at(e, &at, API_BAD_VALUE, "%.64s is free: its acceleration is found, and %.9g given instead of 0",
-                       v->names[k], qdd[k * stride]);
+    return check(e, v, qdd, stride, lanes, row, false, "free: its acceleration");
 }
 
 bool api_check_free_tau(const api_evaluation *e, const api_vector *v, double *tau, size_t stride, size_t lanes,
                         const api_place *row)
 {
-    size_t k = first_given(e, v, tau, stride, lanes, true);
-    if (k == v->n || !row) return k == v->n;
-    api_place at = api_vector_entry(v, row, k);
-    return api_fail_at(e, &at, API_BAD_VALUE, "%.64s is not free: its effort is found, and %.9g given instead of 0",
-                       v->names[k], tau[k * stride]);
+    return check(e, v, tau, stride, lanes, row, true, "not free: its effort");
 }

@@ -119,6 +119,17 @@ bool api_platform_gives(const api_evaluation *e, api_field field)
     return field == API_Q || (field == API_QD && moves) || (field == API_QDD && accelerates);
 }
 
+bool api_platform_fail(const api_evaluation *e, api_code code, size_t row, const char *text)
+{
+    api_place at = api_place_key(NULL, "platform");
+    for (size_t i = 0; i < API_PLATFORM_PARTS; i++) {
+        api_place       part_at = api_place_key(&at, parts[i]);
+        const api_node *part    = api_node_get(e->given[API_PLATFORM], parts[i]);
+        if (part && api_is_batch(part, 1)) return api_fail_entry(e, code, &part_at, row, "%s", text);
+    }
+    return api_fail_state(e, code, API_PLATFORM, row, "%s", text);
+}
+
 /* --- a block ----------------------------------------------------------------------------------------------------- */
 
 bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block, size_t live)

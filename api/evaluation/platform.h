@@ -35,5 +35,9 @@ bool api_platform_decode(api_evaluation *e);
 /* Whether the answer begins with this field of the state. */
 bool api_platform_gives(const api_evaluation *e, api_field field);
 
+/* Fails e->problem for a row whose platform cannot be where it is said to be: at that entry of the first part that is a
+ * batch. */
+bool api_platform_fail(const api_evaluation *e, api_code code, size_t row, const char *text) __attribute__((cold));
+
 /* The state of a block, into its lanes. False when there is none: the workspace knows why. */
 bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block, size_t live);

@@ -47,20 +47,11 @@ static bool check_points(const api_evaluation *e, const api_node *points, const 
     return true;
 }
 
-/* Whether there is an array under the first entry, `depth` levels down. */
-static bool nested(const api_node *value, size_t depth)
-{
-    api_node at = *value, first;
-    for (; depth > 0; depth--, at = first)
-        if (!api_node_item(&at, 0, &first)) return false;
-    return api_node_is(&at, API_ARRAY);
-}
-
 bool api_points_measure(api_evaluation *e, const api_node *value, const api_place *at, const api_points_form *form,
                         api_points *p)
 {
     *p       = (api_points){.value = value, .alone = form->least == 0};
-    p->batch = nested(value, p->alone ? 1 : 2);
+    p->batch = api_is_batch(value, p->alone ? 1 : 2);
     if (!p->batch) return check_points(e, value, at, form, &p->n);
     if (!api_batch_rows(e, api_node_size(value), at)) return false;
     for (size_t b = 0; b < api_node_size(value); b++) {

@@ -111,7 +111,7 @@ static bool check_weights(const api_evaluation *e, const api_vector *v, double *
         if (good) continue;
         if (!row) return false;
         api_place at = api_vector_entry(v, row, k);
-        return api_fail_at(e, &at, API_BAD_VALUE, "the weight %.9g is negative", weights[k * stride]);
+        return api_fail_at(e, &at, API_BAD_VALUE, "the weight %s is negative", API_NUMBER_TEXT(weights[k * stride]));
     }
     return true;
 }

@@ -3,9 +3,9 @@
 #include "base_share.h"
 #include "consistent.h"
 #include "estimate.h"
-#include "api/evaluation/fields.h"
-#include "api/loops/closed.h"
+#include "api/evaluation/batch.h"
 #include "api/evaluation/operation.h"
+#include "api/loops/closed.h"
 #include <math.h>
 #include <string.h>
 
@@ -95,10 +95,8 @@ static bool add_states(const api_evaluation *e, const api_asked *asked, size_t b
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < e->rows; lane++) {
         at->regressed.lane = lane;
         if (api_estimate_add(&asked->identification->estimate, at)) continue;
-        api_fail(e->problem, API_RESULT_NOT_FINITE, NULL,
-                 "the figures of this state, or of some before it, are too large to compute with");
-        if (e->batched) e->problem->row = (long long)(block * e->lanes + lane);
-        return false;
+        return api_fail_state(e, API_RESULT_NOT_FINITE, -1, block * e->lanes + lane,
+                              "the figures of this state, or of some before it, are too large to compute with");
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /* motion_sample.c - from control points to the states at all samples: see motion.h. */
 #include "motion.h"
+#include "api/evaluation/batch.h"
 #include "api/wire/number.h"
 #include <math.h>
 #include <string.h>
@@ -49,12 +50,10 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
     const double    *q      = api_state_lane(e, e->state[API_Q], e->model->nv, state);
     const dyn_bound *beyond = api_angle_beyond(e->model, q, e->lanes);
     if (!beyond) return true;
-    api_place points = api_place_key(NULL, "control_points"), row = api_place_index(&points, state / m->samples);
-    api_fail_at(e, m->points.batch ? &row : &points, API_ANGLE_TOO_LARGE,
-                "%.64s is %s at sample %zu; angles are limited to %g rad", e->model->position_names[beyond->entry],
-                API_NUMBER_TEXT(q[beyond->entry * e->lanes]), state % m->samples, beyond->most);
-    if (e->batched) e->problem->row = (long long)(state / m->samples);
-    return false;
+    return api_fail_state(e, API_ANGLE_TOO_LARGE, API_CONTROL_POINTS, state / m->samples,
+                          "%.64s is %s at sample %zu; angles are limited to %g rad",
+                          e->model->position_names[beyond->entry], API_NUMBER_TEXT(q[beyond->entry * e->lanes]),
+                          state % m->samples, beyond->most);
 }
 
 /* Sample by sample, since all motions share the basis unless times are given for durations that differ. */

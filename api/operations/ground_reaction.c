@@ -214,10 +214,8 @@ static bool check_smooth(const api_evaluation *e, const api_asked *asked, size_t
         for (size_t k = 0; k < asked->n_contacts; k++) {
             size_t row = block * e->lanes + lane;
             if (row >= e->rows || b->state[lane].distance[k] > 0) continue;
-            api_fail(e->problem, API_BAD_VALUE, "/feet",
-                     "foot %zu is at the zero-moment point, where its share has no derivatives", k);
-            if (e->batched) e->problem->row = (long long)row;
-            return false;
+            return api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
+                                  "foot %zu is at the zero-moment point, where its share has no derivatives", k);
         }
     return true;
 }

@@ -171,7 +171,8 @@ class Requests(ErrorCase):
         self.bad({"q": flying, "free": ["base"]}, "/free/0", model="free", says="base")
         self.bad({"q": q, "free": ["hip", "elbow", "hip"]}, "/free/2", says="twice")
         self.bad({"q": q, "qdd": [1, 2, 0, 4], "free": ["grasp", "hip"]}, "/qdd/3", says=("hip", "free", "4"))
-        self.bad({"q": q, "qdd": [[0] * 4, [0, 0, 5, 0]], "free": ["grasp"]}, "/qdd/1/2", 1, says="grasp")
+        self.bad({"q": q, "qdd": [[0] * 4, [0, 0, 0.1, 0]], "free": ["grasp"]}, "/qdd/1/2", 1,
+                 says=("grasp", "0.1 given"))
         self.bad({"q": q, "tau": [1, 0, 0, 2], "free": ["hip"]}, "/tau/0", says=("shoulder", "not free"))
         self.bad({"q": q, "tau": [[0, 0, 0, 2], [0, 1, 0, 2]], "free": ["hip"]}, "/tau/1/1", 1, says="elbow")
         self.bad({"q": flying, "qdd": [0, 0, 1] + [0] * 7, "free": "base"}, "/qdd/2", model="free", says="base.vz")

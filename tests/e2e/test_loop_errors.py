@@ -171,6 +171,24 @@ class Requests(Closed):
         self.put_model("short", document)
         self.refused(self.post("short", "inverse-dynamics", q=[math.pi, 0]), "loop-open")
 
+    def test_the_entry_of_a_row_that_does_not_close(self):
+        """Of the field that says where it is, or the field itself where it says so for all rows."""
+        ask = lambda **given: self.post("five_bar", "inverse-dynamics", **given)
+        near, far = [0.1, 0.4, 0], [9, 0.4, 0]
+        self.refused(ask(q=[2.2, 1.1], qd=[[0, 0]] * 2, platform=None), "wrong-type", "/platform")
+        place = lambda position, **more: {"platform": {"frame": "tip", "position": position, **more}}
+        self.refused(ask(**place([near, near, far])), "loop-open", "/platform/position/2", row=2)
+        self.refused(ask(**place(far, velocity=[[0, 0, 0]] * 2)), "loop-open", "/platform/velocity/0", row=0)
+        self.refused(ask(**place(far), wrenches=[{"link": "right_rod", "force": [[0, 0, 0]] * 2}]), "loop-open",
+                     "/platform", row=0)
+        self.refused(ask(**place(far)), "loop-open", "/platform")
+        motion = {"degree": 3, "duration": 1, "samples": 3}
+        points = [[[0.98] * 6] * 4, [[0.98] * 6] * 3 + [[0.1] * 6]]
+        self.refused(self.post("stewart", "trajectory", **motion, control_points=points), "loop-open", "/control_points/1",
+                     row=1)
+        self.refused(self.post("stewart", "trajectory", degree=3, duration=[1, 2], samples=3, control_points=points[1]),
+                     "loop-open", "/control_points", row=0)
+
     def test_more_motors_than_freedoms(self):
         document = copy.deepcopy(self.documents["four_bar"])
         document["links"][1]["joint"]["actuated"] = True
