@@ -5,11 +5,6 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed numbers are copied as they stand in the body");
 
-api_kind api_node_kind(const api_node *node)
-{
-    return (api_kind)node->kind;
-}
-
 const char *api_node_kind_text(const api_node *node)
 {
     static const char *const texts[] = {

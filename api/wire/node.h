@@ -35,13 +35,12 @@ typedef struct api_node {
     };
 } api_node;
 
-/* Packed numbers are API_ARRAY to everybody who asks. */
-api_kind api_node_kind(const api_node *node);
 /* "a number", "an object" ...: the kind, for messages. NULL is "nothing". */
 const char *api_node_kind_text(const api_node *node);
 /* Items of an array, members of an object, else 0; also for NULL. */
 size_t api_node_size(const api_node *node);
 
+/* Packed numbers are API_ARRAY to everybody who asks. */
 static inline bool api_node_is(const api_node *node, api_kind kind)
 {
     return node && node->kind == kind;

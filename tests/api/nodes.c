@@ -102,17 +102,17 @@ static void print_object(api_buffer *b, const api_node *object)
 static void print(api_buffer *b, const api_node *node)
 {
     size_t length;
-    switch (api_node_kind(node)) {
-    case API_NULL: api_buffer_text(b, "null"); break;
-    case API_FALSE: api_buffer_text(b, "false"); break;
-    case API_TRUE: api_buffer_text(b, "true"); break;
-    case API_NUMBER: api_buffer_format(b, "%a", api_node_number(node)); break;
-    case API_STRING:
+    if (api_node_is(node, API_NUMBER)) {
+        api_buffer_format(b, "%a", api_node_number(node));
+    } else if (api_node_is(node, API_STRING)) {
         api_buffer_format(b, "\"%s\"", api_node_string(node, &length));
         assert_int_equal(length, strlen(api_node_string(node, NULL)));
-        break;
-    case API_ARRAY: print_array(b, node, false); break;
-    case API_OBJECT: print_object(b, node); break;
+    } else if (api_node_is(node, API_ARRAY)) {
+        print_array(b, node, false);
+    } else if (api_node_is(node, API_OBJECT)) {
+        print_object(b, node);
+    } else {
+        api_buffer_text(b, api_node_kind_text(node));
     }
 }
 
