@@ -23,7 +23,7 @@ HARDEN   := -fPIE
 SANFLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP $(DEFINES)
-C_FLAGS   = -O2 -std=gnu11 -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(CFLAGS)
+C_FLAGS   = -O2 -std=gnu11 -ffp-contract=off -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(CFLAGS)
 CXX_FLAGS = -O2 -std=c++17 -fno-exceptions -fno-rtti $(COMMON) $(CXXFLAGS)
 
 .DEFAULT_GOAL := all

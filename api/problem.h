@@ -83,7 +83,7 @@
     X(RESULT_NOT_FINITE, "result-not-finite", 422, "Result not finite", \
       "The figures are so large that an entry of the answer overflowed. Nothing infinite is written.") \
     X(ANGLE_TOO_LARGE, "angle-too-large", 422, "Angle too large", \
-      "A joint angle is beyond limits.angle in GET /v1, up to which sine and cosine are accurate. Wrap it.") \
+      "An angle is beyond limits.angle in GET /v1, up to which sine and cosine are accurate. Wrap it.") \
     X(BAD_QUATERNION, "bad-quaternion", 422, "Not a unit quaternion", \
       "The norm of a quaternion [x,y,z,w] differs from 1 by more than 1e-6. Normalise it.") \
     X(BAD_ROTATION, "bad-rotation", 422, "Not a rotation", \

@@ -12,6 +12,7 @@
  *
  * Its origin may stand anywhere on its z: moved by d z, what hangs there at p_pc has p_pc - d z, so that one axis fewer
  * is on the way. The body's own p_pc gains d R_pc e_z, and with alpha and three axes of its own that costs nothing. */
+#include "accurate.h"
 #include "canonical.h"
 #include "pose.h"
 #include <math.h>
@@ -20,15 +21,15 @@
 /* theta = twist + quarters pi/2, its cosine and sine: with more digits than a child's, of which the difference is to be
  * nothing. */
 typedef struct about_z {
-    double      twist;
-    unsigned    quarters;
-    long double c, s;
+    double     twist;
+    unsigned   quarters;
+    dyn_digits c, s;
 } about_z;
 
 static about_z quarter_turns(unsigned n)
 {
     static const double c[4] = {1, 0, -1, 0};
-    return (about_z){.quarters = n, .c = c[n], .s = c[(n + 3) % 4]};
+    return (about_z){.quarters = n, .c = {c[n], 0}, .s = {c[(n + 3) % 4], 0}};
 }
 
 static bool near(double x, double y)
@@ -44,9 +45,20 @@ static about_z chosen(const dyn_model *m, const dyn_body *body, int i)
         const dyn_body *c = &body[k];
         if (c->parent != i || c->turn != DYN_TURN_ZX || dyn_joint_turns_freely(c->joint)) continue;
         if (near(c->cg, 0) && near(fabs(c->sg), 1)) return quarter_turns(c->sg > 0 ? 1 : 3);
-        if (gamma == 0 && !near(c->cg, -1)) gamma = atan2(c->sg, c->cg); /* a half turn costs nothing: turn_over */
+        if (gamma == 0 && !near(c->cg, -1)) gamma = dyn_angle(c->sg, c->cg); /* a half turn costs nothing: turn_over */
     }
-    return gamma == 0 ? quarter_turns(0) : (about_z){.twist = gamma, .c = cosl(gamma), .s = sinl(gamma)};
+    about_z t = quarter_turns(0);
+    t.twist   = gamma;
+    dyn_cosine_sine(gamma, &t.c, &t.s);
+    return t;
+}
+
+/* Cosine and sine of gamma - theta. */
+static void turn_back(about_z t, double *cg, double *sg)
+{
+    const double c = *cg, s = *sg;
+    *cg = dyn_digits_dot(t.c, c, t.s, s);
+    *sg = dyn_digits_dot(t.c, s, t.s, -c);
 }
 
 /* Whether, the body being turned so, more of those on it are turned by Rx(90 deg) than by Rx(-90 deg). */
@@ -55,7 +67,8 @@ static bool mostly_plus(const dyn_model *m, const dyn_body *body, int i, about_z
     int more = 0;
     for (int k = i + 1; k < (int)m->n_bodies; k++) {
         const dyn_body *b  = &body[k];
-        const double    cg = (double)(t.c * b->cg + t.s * b->sg), sg = (double)(t.c * b->sg - t.s * b->cg);
+        double          cg = b->cg, sg = b->sg;
+        turn_back(t, &cg, &sg);
         if (b->parent != i || dyn_joint_turns_freely(b->joint) || !near(b->ca, 0) || !near(sg, 0)) continue;
         more += (b->sa > 0) == (cg > 0) ? 1 : -1;
     }
@@ -64,7 +77,8 @@ static bool mostly_plus(const dyn_model *m, const dyn_body *body, int i, about_z
 
 static about_z half_turn_more(about_z t)
 {
-    return (about_z){.twist = t.twist, .quarters = (t.quarters + 2) % 4, .c = -t.c, .s = -t.s};
+    return (about_z){
+        .twist = t.twist, .quarters = (t.quarters + 2) % 4, .c = {-t.c.high, -t.c.low}, .s = {-t.s.high, -t.s.low}};
 }
 
 static void turn_vector(const double Rt[3][3], double v[3])
@@ -83,7 +97,7 @@ static void turn_pose(const double Rt[3][3], dyn_pose *X)
 /* E' = Rz^T E Rz */
 static void turn_moments(about_z t, double E[6])
 {
-    const double c = (double)t.c, s = (double)t.s, xx = E[0], xy = E[1], xz = E[2], yy = E[3], yz = E[4];
+    const double c = t.c.high, s = t.s.high, xx = E[0], xy = E[1], xz = E[2], yy = E[3], yz = E[4];
     E[0] = c * c * xx + 2 * c * s * xy + s * s * yy;
     E[1] = c * s * (yy - xx) + (c * c - s * s) * xy;
     E[2] = c * xz + s * yz;
@@ -99,17 +113,15 @@ static void turn_child(about_z t, const double Rt[3][3], dyn_body *b)
         b->turn = DYN_TURN_ZX;
         return;
     }
-    const double cg = b->cg, sg = b->sg;
     turn_vector(Rt, b->p_pc);
-    b->cg = (double)(t.c * cg + t.s * sg);
-    b->sg = (double)(t.c * sg - t.s * cg);
+    turn_back(t, &b->cg, &b->sg);
     dyn_canonical_kind(b);
 }
 
 /* F' = F Rz(theta), and what depends on it. */
 static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, about_z t)
 {
-    const double c = (double)t.c, s = (double)t.s, Rt[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
+    const double c = t.c.high, s = t.s.high, Rt[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
     dyn_body    *b = &body[i];
     turn_vector(Rt, b->h);
     turn_moments(t, b->E);

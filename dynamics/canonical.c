@@ -4,6 +4,7 @@
  * Rz(gamma) Rx(alpha) Rz(theta), the "zxz" Euler angles. Since theta turns about the joint axis itself, it goes into
  * the body frame; Rz(gamma) Rx(alpha) Rz(s) remains. */
 #include "canonical.h"
+#include "accurate.h"
 #include "pose.h"
 #include <math.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static bool near_to(double x, double kind)
  * cg >= 0, which makes gamma vanish for every turn about +-x. */
 static void turn_of(dyn_body *b, const double R[3][3])
 {
-    double sa = hypot(R[0][2], R[1][2]), norm = hypot(sa, R[2][2]);
+    double sa = dyn_length(R[0][2], R[1][2]), norm = dyn_length(sa, R[2][2]);
     b->cg = 1;
     b->sg = 0;
     if (sa > KIND_TOLERANCE) {
@@ -108,7 +109,7 @@ static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
     double x[3] = {R[0][0], R[1][0], R[2][0]}, y[3] = {R[0][1], R[1][1], R[2][1]}; /* columns */
     double cx = b->cg * x[0] + b->sg * x[1], sx = b->ca * (b->cg * x[1] - b->sg * x[0]) + b->sa * x[2];
     double sy = b->cg * y[0] + b->sg * y[1], cy = b->ca * (b->cg * y[1] - b->sg * y[0]) + b->sa * y[2];
-    double c = 0.5 * (cx + cy), s = 0.5 * (sx - sy), norm = hypot(c, s);
+    double c = 0.5 * (cx + cy), s = 0.5 * (sx - sy), norm = dyn_length(c, s);
     c /= norm;
     s /= norm;
     memcpy(Rz, (double[3][3]){{c, -s, 0}, {s, c, 0}, {0, 0, 1}}, sizeof(double[3][3]));

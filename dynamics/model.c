@@ -1,5 +1,6 @@
 /* model.c - from a description to the canonical tree (model.h): merging of fixed joints, what is known only of the
  * whole. What a description must be is description.c, how a joint and an inertia become a body's canonical.c. */
+#include "accurate.h"
 #include "canonical.h"
 #include "description.h"
 #include "expand.h"
@@ -152,7 +153,7 @@ static void number_dofs(dyn_model *m, dyn_body *body)
 static double moment_at_parent(const dyn_body *b)
 {
     const double *p        = b->joint == DYN_SPHERICAL ? b->before.p : b->p_pc;
-    double        distance = hypot(hypot(p[0], p[1]), p[2]);
+    double        distance = dyn_length(dyn_length(p[0], p[1]), p[2]);
     double        reach    = sqrt(b->subtree_moment) + sqrt(b->subtree_mass) * distance;
     return reach * reach;
 }

@@ -85,8 +85,7 @@ static bool read_frame(const api_entry *root, size_t index, api_document_frame *
     if (!api_entry_item(&entry, root, "frames", index, fields) ||
         !api_entry_name(&entry, "name", API_REQUIRED, &frame->name) ||
         !api_entry_name(&entry, "link", API_REQUIRED, &frame->on) ||
-        !api_entry_vector(&entry, "xyz", API_OPTIONAL, xyz, 3) ||
-        !api_entry_vector(&entry, "rpy", API_OPTIONAL, rpy, 3))
+        !api_entry_vector(&entry, "xyz", API_OPTIONAL, xyz, 3) || !api_entry_rpy(&entry, rpy))
         return false;
     frame->X_lf = api_pose_rpy(xyz, rpy);
     return true;

@@ -2,6 +2,8 @@
 #include "document_entry.h"
 #include "api/wire/pointer.h"
 #include "api/wire/number.h"
+#include "dynamics/dynamics.h"
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,6 +279,27 @@ bool api_entry_not_negative(const api_entry *entry, const char *key, int need, d
     if (!api_entry_number(entry, key, need, v)) return false;
     if (*v >= 0) return true;
     return api_entry_fail(entry, key, API_BAD_VALUE, "\"%s\" must not be negative, given %s", key, API_NUMBER_TEXT(*v));
+}
+
+bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index, double angle)
+{
+    api_entry place = api_entry_place(entry, key, index);
+    return fabs(angle) <= DYN_MAX_ANGLE ||
+           api_entry_fail(&place, NULL, API_ANGLE_TOO_LARGE, "an angle of %s; angles are limited to %g rad",
+                          API_NUMBER_TEXT(angle), DYN_MAX_ANGLE);
+}
+
+bool api_entry_angle(const api_entry *entry, const char *key, double *angle)
+{
+    return api_entry_number(entry, key, API_OPTIONAL, angle) && api_entry_check_angle(entry, key, API_NO_INDEX, *angle);
+}
+
+bool api_entry_rpy(const api_entry *entry, double rpy[3])
+{
+    if (!api_entry_vector(entry, "rpy", API_OPTIONAL, rpy, 3)) return false;
+    for (size_t i = 0; i < 3; i++)
+        if (!api_entry_check_angle(entry, "rpy", i, rpy[i])) return false;
+    return true;
 }
 
 bool api_entry_flag(const api_entry *entry, const char *key, bool *flag)

@@ -51,6 +51,11 @@ bool api_entry_number(const api_entry *entry, const char *key, int need, double 
 bool api_entry_vector(const api_entry *entry, const char *key, int need, double *v, size_t n);
 bool api_entry_not_negative(const api_entry *entry, const char *key, int need, double *v); /* a number >= 0 */
 
+/* Angles in rad, optional, and no larger than those of states. */
+bool api_entry_angle(const api_entry *entry, const char *key, double *angle);
+bool api_entry_rpy(const api_entry *entry, double rpy[3]); /* at "rpy" */
+bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index, double angle);
+
 bool api_entry_flag(const api_entry *entry, const char *key, bool *flag);
 /* Any text of at most 64 KiB; a copy in the reader's arena. */
 bool api_entry_text(const api_entry *entry, const char *key, int need, const char **text);

@@ -78,8 +78,7 @@ static bool read_solid(const api_entry *inertial, dyn_inertia *inertia)
     double    size[3] = {0}, mass = 0, xyz[3] = {0}, rpy[3] = {0};
     if (!find_solid(inertial, &solid) || !read_size(inertial, solid, size) ||
         !read_solid_mass(inertial, api_solid_volume(solid, size), &mass) ||
-        !api_entry_vector(inertial, "xyz", API_OPTIONAL, xyz, 3) ||
-        !api_entry_vector(inertial, "rpy", API_OPTIONAL, rpy, 3))
+        !api_entry_vector(inertial, "xyz", API_OPTIONAL, xyz, 3) || !api_entry_rpy(inertial, rpy))
         return false;
     dyn_pose X = api_pose_rpy(xyz, rpy);
     *inertia   = api_solid_inertia(solid, size, mass, &X);

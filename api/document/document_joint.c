@@ -1,8 +1,6 @@
 /* document_joint.c - "joint" of a link: type, origin, axis, limits; what it shares with another. */
-#include "dynamics/dynamics.h"
 #include "document.h"
 #include "api/wire/number.h"
-#include <math.h>
 #include <string.h>
 
 typedef struct joint_type {
@@ -117,9 +115,7 @@ static bool check_home_angle(const api_entry *joint, const api_document_link *li
     dyn_joint_kind kind  = link->dyn.joint;
     double         angle = kind == DYN_PLANAR ? link->home[2] : link->home[0];
     bool           turns = kind == DYN_REVOLUTE || kind == DYN_HELICAL || kind == DYN_PLANAR;
-    if (!turns || fabs(angle) <= DYN_MAX_ANGLE) return true;
-    return api_entry_fail(joint, "home", API_ANGLE_TOO_LARGE, "an angle of %s; angles are limited to %g rad",
-                          API_NUMBER_TEXT(angle), DYN_MAX_ANGLE);
+    return !turns || api_entry_check_angle(joint, "home", kind == DYN_PLANAR ? 2 : API_NO_INDEX, angle);
 }
 
 /* Where the joint is taken to be before loops are closed. */

@@ -12,9 +12,9 @@ static bool read_dh(const api_entry *origin, dyn_link *link)
     static const char *const fields[] = {"theta", "d", "a", "alpha", NULL};
     double                   theta = 0, d = 0, a = 0, alpha = 0;
     api_entry                dh;
-    if (!api_entry_open(&dh, origin, "dh", fields) || !api_entry_number(&dh, "theta", API_OPTIONAL, &theta) ||
+    if (!api_entry_open(&dh, origin, "dh", fields) || !api_entry_angle(&dh, "theta", &theta) ||
         !api_entry_number(&dh, "d", API_OPTIONAL, &d) || !api_entry_number(&dh, "a", API_OPTIONAL, &a) ||
-        !api_entry_number(&dh, "alpha", API_OPTIONAL, &alpha))
+        !api_entry_angle(&dh, "alpha", &alpha))
         return false;
     api_entry_close(&dh, true);
 
@@ -32,8 +32,11 @@ static bool read_modified_dh(const api_entry *origin, dyn_link *link)
     double                   v[6]     = {0};
     api_entry                dh;
     if (!api_entry_open(&dh, origin, "modified_dh", fields)) return false;
-    for (int i = 0; i < 6; i++)
-        if (!api_entry_number(&dh, fields[i], API_OPTIONAL, &v[i])) return false;
+    for (int i = 0; i < 6; i++) {
+        bool turns = i % 2 == 0;
+        if (!(turns ? api_entry_angle(&dh, fields[i], &v[i]) : api_entry_number(&dh, fields[i], API_OPTIONAL, &v[i])))
+            return false;
+    }
     api_entry_close(&dh, true);
 
     dyn_pose part[] = {api_pose_turn(API_Z, v[0]), api_pose_shift(0, 0, v[1]), api_pose_turn(API_X, v[2]),
@@ -81,9 +84,7 @@ static bool read_matrix(const api_entry *origin, dyn_link *link)
 static bool read_xyz_rpy(const api_entry *origin, dyn_link *link)
 {
     double xyz[3] = {0}, rpy[3] = {0};
-    if (!api_entry_vector(origin, "xyz", API_OPTIONAL, xyz, 3) ||
-        !api_entry_vector(origin, "rpy", API_OPTIONAL, rpy, 3))
-        return false;
+    if (!api_entry_vector(origin, "xyz", API_OPTIONAL, xyz, 3) || !api_entry_rpy(origin, rpy)) return false;
     link->before = api_pose_rpy(xyz, rpy);
     return true;
 }

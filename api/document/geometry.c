@@ -1,5 +1,6 @@
 /* geometry.c - see geometry.h. */
 #include "geometry.h"
+#include "dynamics/accurate.h"
 #include <math.h>
 #include <string.h>
 
@@ -19,13 +20,14 @@ dyn_pose api_pose_shift(double x, double y, double z)
 
 dyn_pose api_pose_turn(api_axis axis, double angle)
 {
-    dyn_pose X = api_pose_identity();
-    int      i = ((int)axis + 1) % 3, j = ((int)axis + 2) % 3;
-    double   c = cos(angle), s = sin(angle);
-    X.R[i][i] = c;
-    X.R[i][j] = -s;
-    X.R[j][i] = s;
-    X.R[j][j] = c;
+    dyn_pose   X = api_pose_identity();
+    int        i = ((int)axis + 1) % 3, j = ((int)axis + 2) % 3;
+    dyn_digits c, s;
+    dyn_cosine_sine(angle, &c, &s);
+    X.R[i][i] = c.high;
+    X.R[i][j] = -s.high;
+    X.R[j][i] = s.high;
+    X.R[j][j] = c.high;
     return X;
 }
 

@@ -1,6 +1,7 @@
 /* urdf_reader.c - see urdf_reader.h. */
 #include "urdf_reader.h"
 #include "api/wire/number.h"
+#include "dynamics/dynamics.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,8 +135,15 @@ bool api_urdf_origin(api_urdf *urdf, const xmlNode *element, double xyz[3], doub
     const xmlNode *origin = api_urdf_child(element, "origin");
     for (int i = 0; i < 3; i++)
         xyz[i] = rpy[i] = 0;
-    return !origin || (api_urdf_numbers(urdf, origin, "xyz", API_OPTIONAL, xyz, 3) &&
-                       api_urdf_numbers(urdf, origin, "rpy", API_OPTIONAL, rpy, 3));
+    if (origin && !(api_urdf_numbers(urdf, origin, "xyz", API_OPTIONAL, xyz, 3) &&
+                    api_urdf_numbers(urdf, origin, "rpy", API_OPTIONAL, rpy, 3)))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (fabs(rpy[i]) > DYN_MAX_ANGLE)
+            return api_urdf_fail(urdf, origin, API_ANGLE_TOO_LARGE,
+                                 "rpy of <origin>: an angle of %s; angles are limited to %g rad",
+                                 API_NUMBER_TEXT(rpy[i]), DYN_MAX_ANGLE);
+    return true;
 }
 
 /* --- the document ---------------------------------------------------------------------------------------------- */

@@ -344,6 +344,27 @@ static void motors_and_elastic_joints(void **state)
     CHECK(cases);
 }
 
+/* Up to where sine and cosine are accurate, as of states. */
+static void angles_too_large(void **state)
+{
+    static const refusal cases[] = {
+        {WITH_AXIS(",'origin':{'rpy':[0,1e5,-100000.1]}"), "angle-too-large", "/links/0/joint/origin/rpy/2",
+         "-100000.1; angles are limited to 100000 rad"},
+        {WITH_JOINT(",'origin':{'dh':{'theta':1e300}}"), "angle-too-large", "/links/0/joint/origin/dh/theta", "1e+300"},
+        {WITH_JOINT(",'origin':{'dh':{'alpha':2e5,'d':2e5}}"), "angle-too-large", "/links/0/joint/origin/dh/alpha", ""},
+        {WITH_JOINT(",'origin':{'modified_dh':{'b':2e5,'gamma':2e5}}"), "angle-too-large",
+         "/links/0/joint/origin/modified_dh/gamma", "200000"},
+        {WITH_JOINT(",'origin':{'modified_dh':{'d':2e5,'alpha':2e5}}"), "angle-too-large",
+         "/links/0/joint/origin/modified_dh/alpha", "200000"},
+        {WITH_JOINT(",'origin':{'modified_dh':{'r':2e5,'theta':2e5}}"), "angle-too-large",
+         "/links/0/joint/origin/modified_dh/theta", "200000"},
+        {WITH_TOP(",'frames':[{'name':'f','link':'a','rpy':[2e5,0,0]}]"), "angle-too-large", "/frames/0/rpy/0", ""},
+        {INERTIAL("'solid':'sphere','size':[1],'mass':1,'rpy':[0,2e5,0]"), "angle-too-large", "/links/0/inertial/rpy/1",
+         ""},
+    };
+    CHECK(cases);
+}
+
 /* Figures that overflow only when the core puts them together. */
 static void figures_that_overflow_together(void **state)
 {
@@ -367,6 +388,7 @@ int main(void)
         cmocka_unit_test(inertias_that_no_body_has), cmocka_unit_test(names_and_trees),
         cmocka_unit_test(helical_and_planar_joints), cmocka_unit_test(joints_that_turn_freely),
         cmocka_unit_test(motors_and_elastic_joints), cmocka_unit_test(figures_that_overflow_together),
+        cmocka_unit_test(angles_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

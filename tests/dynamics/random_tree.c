@@ -1,5 +1,6 @@
 /* random_tree.c - see random_tree.h */
 #include "random_tree.h"
+#include "dynamics/accurate.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -67,10 +68,12 @@ void random_rotation(random_source *source, double R[3][3])
         R[i / 3][i % 3] = i % 4 == 0;
     size_t turns = random_below(source, 4);
     for (size_t i = 0; i < turns; i++) {
-        int    k     = (int)random_below(source, 3);
-        size_t n     = random_below(source, 4);
-        double angle = quarters ? (double)n * M_PI_2 : random_between(source, -3.2, 3.2);
-        turn(R, k, quarters && exact ? cosine[n] : cos(angle), quarters && exact ? sine[n] : sin(angle));
+        int        k     = (int)random_below(source, 3);
+        size_t     n     = random_below(source, 4);
+        double     angle = quarters ? (double)n * M_PI_2 : random_between(source, -3.2, 3.2);
+        dyn_digits c, s;
+        dyn_cosine_sine(angle, &c, &s);
+        turn(R, k, quarters && exact ? cosine[n] : c.high, quarters && exact ? sine[n] : s.high);
     }
 }
 

@@ -1,7 +1,8 @@
 """The kernels on processors that this machine is not: a plain x86-64 without AVX, and 64-bit ARM, both under qemu.
 
 What is not compiled for a target of its own must do with the baseline; on ARM the targets are `scalar` and `neon`, and
-the tests there say whether they give the same bits as each other and the numbers of the reference."""
+the tests there say whether they give the same bits as each other and the numbers of the reference. Models are the same
+to the last bit on all of them."""
 import glob
 import os
 import platform
@@ -13,7 +14,7 @@ import sys
 BUILD = os.environ.get("BUILD", "build")
 SANITIZED = os.path.basename(BUILD) in ("asan", "tsan")
 ARM_COMPILER, ARM, PLAIN = "aarch64-linux-gnu-gcc", "qemu-aarch64", "qemu-x86_64"
-TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry"]
+TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry", "test_accurate"]
 # what the tests share, but for what is of complex numbers
 SHARED = sorted(set(glob.glob("tests/dynamics/*.c")) - set(glob.glob("tests/dynamics/test_*.c")) -
                 {"tests/dynamics/complex_step.c"})
@@ -35,6 +36,12 @@ def run(*command):
     if done.returncode:
         print("".join(f"# {line}\n" for line in (done.stdout + done.stderr).splitlines()[-20:]), end="")
     return done.returncode == 0
+
+
+def models(*command):
+    """The number that test_accurate says of the models that it makes."""
+    said = subprocess.run(command, capture_output=True, text=True)
+    return re.findall("# models: ([0-9a-f]{16})", said.stdout + said.stderr)
 
 
 def baseline_objects():
@@ -61,7 +68,7 @@ def plain_processor():
     if SANITIZED:
         raise Skip("the sanitizers do not run under qemu")
     return all(run(PLAIN, "-cpu", "core2duo", f"{BUILD}/tests/dynamics/{test}")
-               for test in ("test_dispatch", "test_inverse_dynamics", "test_trigonometry"))
+               for test in ("test_dispatch", "test_inverse_dynamics", "test_trigonometry", "test_accurate"))
 
 
 def arm():
@@ -77,17 +84,29 @@ def arm():
     good = True
     for test in TESTS:
         sources = [f"tests/dynamics/{test}.c", *SHARED]
-        subprocess.run([ARM_COMPILER, "-O2", "-std=gnu11", "-static", "-DSAME_BITS_ROBOTS=4", "-I.", "-Itests/dynamics/emulated", *sources,
+        subprocess.run([ARM_COMPILER, "-O2", "-std=gnu11", "-ffp-contract=off", "-static", "-DSAME_BITS_ROBOTS=4", "-I.", "-Itests/dynamics/emulated", *sources,
                         library, "-lm", "-lpthread", "-o", f"{folder}/{test}"], check=True)
         good &= run(ARM, f"{folder}/{test}")
     return good
+
+
+def same_models():
+    """Here, without fused operations, on ARM: one robot is one model."""
+    need(PLAIN, ARM_COMPILER, ARM)
+    if SANITIZED:
+        raise Skip("the sanitizers do not run under qemu")
+    test = "tests/dynamics/test_accurate"
+    said = [models(f"{BUILD}/{test}"), models(PLAIN, "-cpu", "core2duo", f"{BUILD}/{test}"),
+            models(ARM, f"{BUILD}/neon/test_accurate")]
+    print(f"# {said}")
+    return len(said[0]) == 1 and said[0] == said[1] == said[2]
 
 
 def main():
     if platform.machine() != "x86_64":
         print("1..0 # SKIP this machine is the other processor")
         return
-    checks = [baseline_objects, plain_processor, arm]
+    checks = [baseline_objects, plain_processor, arm, same_models]
     print(f"1..{len(checks)}", flush=True)
     failed = False
     for number, check in enumerate(checks, 1):

@@ -75,6 +75,10 @@ class Refused(UrdfCase):
             self.refuse(robot(link("a"), link("b"), joint("j", "a", "b", f'<axis xyz="{text}"/>')), 422, "wrong-shape",
                         "expected 3 numbers")
         self.refuse(robot(link("a"), link("b"), joint("j", "a", "b", '<axis xyz="1e999 0 0"/>')), 422, "non-finite")
+        turned = '<origin rpy="0 -1e9 0"/>'
+        self.refuse(robot(link("a"), link("b"), joint("j", "a", "b", turned)), 422, "angle-too-large", 'joint "j"', "-1000000000", "100000")
+        self.refuse(robot(link("a", INERTIAL.replace('<origin xyz="0 0 .1"/>', turned)), link("b"), joint("j", "a", "b")), 422,
+                    "angle-too-large", 'link "a"')
         self.refuse(robot(link("a"), link("b"), joint("j", "a", "b", '<axis xyz="0 0 0"/>')), 422, "bad-value",
                     "direction", 'joint "j"')
         self.refuse(robot(link("a"), link("b"), joint("j", "a", "b", '<axis/>')), 422, "missing-field", '"xyz"')
