@@ -2,7 +2,8 @@
  *
  * A request whose length two parties understand differently is a way to smuggle a second one past the first. So:
  * one Content-Length or one Transfer-Encoding, not both; the only coding is chunked, and not in HTTP/1.0; header
- * names are tokens (RFC 9110 §5.1); no folded lines (libmicrohttpd glues a continuation to the *name*). */
+ * names are tokens (RFC 9110 §5.1); no folded lines (libmicrohttpd glues a continuation to the *name*); one Host, which
+ * HTTP/1.0 may leave out (RFC 9112 §3.2); no blanks in the target (§3). */
 #include "head.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,8 @@ bool srv_head_read(srv_head *head, struct MHD_Connection *mhd, const char *metho
     *head     = (srv_head){.request = {.method = method, .target = target}};
     reading r = {.head = head};
     MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, read_field, &r);
+    if (r.hosts == 0 && strcmp(version, "HTTP/1.0") != 0) complain(head, "There is no header", "Host");
+    if (strpbrk(target, " \t")) complain(head, "There are blanks in the target", target);
     if (r.codings && r.lengths) complain(head, "Transfer-Encoding together with", "Content-Length");
     if (r.codings && strcmp(version, "HTTP/1.0") == 0) complain(head, "Transfer-Encoding in", version);
     head->request.has_body = head->chunked || head->length > 0;

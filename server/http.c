@@ -116,14 +116,15 @@ static void on_message(void *cls, const char *format, va_list list)
 
 struct MHD_Daemon *srv_http_start(srv_loop *loop)
 {
-    /* the logger stands first, so that a complaint about the other options is heard; strictness 1: Host is required
-     * and a target has no spaces; no timeout: the deadlines of connection.h are absolute; no limit of connections that
-     * would be met: that of accept.h counts those of all loops */
+    /* the logger stands first, so that a complaint about the other options is heard; strictness 0: head.c
+     * says itself, once and in the form of all problems, that Host is missing or a target has spaces; no timeout: the
+     * deadlines of connection.h are absolute; no limit of connections that would be met: that of accept.h counts those
+     * of all loops */
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
                             NULL, NULL, on_request, loop, MHD_OPTION_EXTERNAL_LOGGER, on_message, loop,
                             MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_URI_LOG_CALLBACK, on_target,
                             loop, MHD_OPTION_NOTIFY_COMPLETED, on_completed, loop, MHD_OPTION_UNESCAPE_CALLBACK,
-                            keep_escapes, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT, UINT_MAX,
+                            keep_escapes, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_CONNECTION_LIMIT, UINT_MAX,
                             MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_room,
                             MHD_OPTION_END);
 }

@@ -190,6 +190,23 @@ class Malformed(WireCase):
                        "Transfer-Encoding:\r\n chunked"):
             self.refused_on_the_wire(post(BODY, header, length=False), 400)
 
+    def test_no_host(self):
+        """Only HTTP/1.0 has none."""
+        self.raw.send(b"GET /livez HTTP/1.1\r\nRequest-Id: lost\r\n\r\n")
+        answer = self.raw.answer()
+        self.assertProblem(answer, 400)
+        self.assertEqual((answer.json()["code"], answer.headers["Request-Id"]), ("bad-request", "lost"))
+        self.assertIn("Host", answer.json()["detail"])
+        self.assertEqual(self.raw.rest(), b"")
+        old = self.server.socket()
+        old.send(b"GET /livez HTTP/1.0\r\n\r\n")
+        self.assertEqual(old.answer().status, 200)
+        old.close()
+
+    def test_blanks_in_the_target(self):
+        for target in ("/v1/models/a b", "/livez /livez", "/livez\t"):
+            self.refused_on_the_wire(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), 400)
+
     def test_request_lines(self):
         for line in (b"GARBAGE", b"GET", b"GET /livez", b"GET /livez HTTP/9.9", b"\x00\x01\x02",
                      b"GET  /livez  HTTP/1.1 x", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
