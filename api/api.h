@@ -104,9 +104,10 @@ typedef struct api_reply {
     const char *content_type; /* NULL when there is no body (204, 304) */
     api_header  header[8];    /* Request-Id, Allow, Location, ETag, Model-Revision, Retry-After ... */
     size_t      n_headers;
-    char       *body;   /* owned by the call; api_take_body hands it over */
-    size_t      length; /* for HEAD and 304: of the body that GET would send */
-    bool        head;   /* send no body */
+    char       *body;    /* owned by the call; api_take_body hands it over */
+    size_t      length;  /* for HEAD and 304: of the body that GET would send */
+    bool        head;    /* send no body */
+    const char *problem; /* the code of what is wrong; NULL: nothing */
 } api_reply;
 
 /* Decides everything that the head decides: path, method, negotiation, timeout, preconditions. Never NULL

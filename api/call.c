@@ -31,6 +31,7 @@ void api_reply_empty(api_call *call, unsigned status)
     call->reply.content_type = NULL;
     call->reply.body         = NULL;
     call->reply.length       = 0;
+    call->reply.problem      = NULL;
 }
 
 bool api_reply_body(api_call *call, unsigned status, const char *content_type, api_buffer *body, api_problem *problem)
@@ -115,6 +116,7 @@ void api_reply_problem(api_call *call, const api_problem *problem)
     emit_problem(&e, problem);
     api_problem_clear(&memory);
     if (!api_reply_body(call, status, "application/problem+json", &body, &memory)) api_reply_empty(call, status);
+    call->reply.problem = api_problem_kind_of(problem->code)->code;
     call->wants_body = call->wants_coding = false;
     if (status == 503) api_reply_header(call, "Retry-After", "1");
 }

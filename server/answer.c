@@ -105,6 +105,7 @@ void srv_answer_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *
     if (access->call) {
         const api_reply *reply = api_reply_of(access->call);
         srv_log_count(&line, "out", access->answered && !reply->head ? reply->length : 0);
+        srv_log_text(&line, "problem", access->answered ? reply->problem : NULL);
         srv_log_text(&line, "route", api_call_route(access->call));
         srv_log_text(&line, "id", header_of(reply, "Request-Id"));
     }

@@ -1,4 +1,5 @@
 /* config.c - see config.h. */
+#define _GNU_SOURCE /* environ */
 #include "config.h"
 #include "listen.h"
 #include <math.h>
@@ -6,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef enum kind { TEXT, COUNT, BYTES, SECONDS, MICROSECONDS, CHOICE, OCTAL } kind;
 
@@ -20,6 +22,7 @@ typedef struct setting {
     const char *help;
 } setting;
 
+#define PREFIX    "TORQUED_" /* of variables */
 #define AT(field) offsetof(srv_config, field)
 #define MB        1048576.0
 #define TB        1099511627776.0
@@ -83,7 +86,7 @@ static const void *field_of(const srv_config *config, const setting *s)
 
 static void variable_name(const setting *s, char *name, size_t size)
 {
-    snprintf(name, size, "TORQUED_%s", s->name);
+    snprintf(name, size, PREFIX "%s", s->name);
     for (char *c = name; *c; c++)
         *c = *c == '-' ? '_' : *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
 }
@@ -339,6 +342,27 @@ void srv_config_each(const srv_config *config, void (*tell)(void *arg, const cha
         char text[1024];
         print_value(config, s, text, sizeof text);
         tell(arg, s->name, text);
+    }
+}
+
+static bool is_variable(const char *name, size_t length)
+{
+    for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
+        char variable[64];
+        variable_name(s, variable, sizeof variable);
+        if (strlen(variable) == length && memcmp(variable, name, length) == 0) return true;
+    }
+    return false;
+}
+
+void srv_config_unknown(void (*tell)(void *arg, const char *name), void *arg)
+{
+    for (char *const *entry = environ; *entry; entry++) {
+        char   name[64];
+        size_t length = strcspn(*entry, "=");
+        if (strncmp(*entry, PREFIX, strlen(PREFIX)) != 0 || is_variable(*entry, length)) continue;
+        snprintf(name, sizeof name, "%.*s", (int)length, *entry);
+        tell(arg, name);
     }
 }
 

@@ -39,6 +39,9 @@ void srv_config_table(FILE *out); /* Markdown */
 /* Walks the settings in force, for the log. */
 void srv_config_each(const srv_config *config, void (*tell)(void *arg, const char *name, const char *value), void *arg);
 
+/* Names the variables that look like settings' and are none. */
+void srv_config_unknown(void (*tell)(void *arg, const char *name), void *arg);
+
 /* What of it is the api's. */
 api_config srv_config_api(const srv_config *config);
 

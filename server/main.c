@@ -35,6 +35,12 @@ static void log_setting(void *arg, const char *name, const char *value)
     srv_log_text(arg, name, value);
 }
 
+static void log_unknown(void *arg, const char *name)
+{
+    srv_log_message(arg, SRV_WARNING, "unknown-variable", "%s is no setting of torqued; torqued --help lists them",
+                    name);
+}
+
 static void log_start(service *s)
 {
     srv_line line;
@@ -42,6 +48,7 @@ static void log_start(service *s)
     srv_log_text(&line, "version", TORQUED_VERSION);
     srv_config_each(&s->config, log_setting, &line);
     srv_log_end(&line);
+    srv_config_unknown(log_unknown, &s->log);
 }
 
 /* Every connection is a descriptor; the usual soft limit of 1024 is raised as far as the hard one lets us. */

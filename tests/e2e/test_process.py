@@ -240,12 +240,36 @@ class Starting(unittest.TestCase):
             self.assertEqual(server.process.wait(PATIENCE), 0)
 
 
+class Variables(unittest.TestCase):
+    def test_one_that_is_no_setting_is_warned_of(self):
+        """Misspelled, it would do nothing, and nobody would know."""
+        server = Server("--max-rows", "7", environment={"TORQUED_MAX_ROW": "5", "TORQUED_": "", "TORQUED_MAX_BODY": "1M"})
+        try:
+            told = [event for event in server.events() if event["event"] == "unknown-variable"]
+            self.assertEqual([event["message"].split()[0] for event in told], ["TORQUED_MAX_ROW", "TORQUED_"])
+            self.assertEqual({event["level"] for event in told}, {"warning"})
+        finally:
+            self.assertIsNone(server.stop())
+
+
 class Log(ServerCase):
     def test_one_json_line_an_event(self):
         self.client.get("/v1/models/puma560", Request_Id="find-me-in-the-log")
         self.server.await_log("find-me-in-the-log")
         for event in self.server.events():
             self.assertIsInstance(event, dict)
+
+    def test_what_was_wrong_with_a_request(self):
+        """The problem's code, for who looks after the fact; of an answer that stands there is none."""
+        ask = "/v1/models/two_link/mass-matrix"
+        self.client.post(ask, {"q": [1e9, 0]}, Request_Id="too-far")
+        self.client.post(ask, {"q": [0, 0]}, Request_Id="good")
+        self.client.get("/v1/models/nobody", Request_Id="nobody")
+        self.server.await_log('"nobody"')
+        lines = {event.get("id"): event for event in self.server.events()}
+        self.assertEqual((lines["too-far"]["status"], lines["too-far"]["problem"]), (422, "angle-too-large"))
+        self.assertEqual((lines["nobody"]["status"], lines["nobody"]["problem"]), (404, "no-such-model"))
+        self.assertNotIn("problem", lines["good"])
 
 
 if __name__ == "__main__":
