@@ -183,9 +183,12 @@ static bool write_document(api_urdf *urdf, json_t *document)
 static bool read(api_urdf *urdf, json_t *document)
 {
     if (!document) return api_reader_no_memory(&urdf->reader);
+    const xmlNs *space = urdf->robot->ns;
+    const char  *named = space && space->prefix ? (const char *)space->prefix : NULL;
     if (!api_urdf_is(urdf->robot, "robot"))
         return api_fail(urdf->reader.problem, API_BAD_MODEL, NULL,
-                        "the outermost element is <%.40s>, URDF's is <robot>", (const char *)urdf->robot->name);
+                        "the outermost element is <%.40s%s%.40s>, URDF's is <robot>", named ? named : "",
+                        named ? ":" : "", (const char *)urdf->robot->name);
     return read_tree(urdf) && write_document(urdf, document) && api_urdf_unused(urdf);
 }
 

@@ -44,6 +44,7 @@ class Refused(UrdfCase):
 
     def test_no_tree(self):
         self.refuse("<sdf/>", 422, "bad-model", "<sdf>")
+        self.refuse("<r:robot xmlns:r='urn:r'/>", 422, "bad-model", "<r:robot>")
         self.refuse(robot(), 422, "bad-model", "no <link>")
         self.refuse(robot(link("alone")), 422, "bad-model", "nothing moves")
         self.refuse(robot(*ARM, "\n", link("stray")), 422, "bad-model", 'line 2, link "stray"', "one root")
