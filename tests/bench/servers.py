@@ -143,16 +143,18 @@ class Server:
             raise ConnectionError("the server has closed the connection")
         return data
 
-    def load(self, content, kind, connections, seconds, requests=None, heavy=None, every=0, may_lose=False, stamps=False):
+    def load(self, content, kind, connections, seconds, requests=None, heavy=None, every=0, may_lose=False, stamps=False,
+             awake=0):
         """One request in flight on each connection. `heavy`: path and body of what is sent once in `every` requests, which
-        counts for nothing in the figures but processor time. Requests are lost only where they may be."""
+        counts for nothing in the figures but processor time. Requests are lost only where they may be. The client looks
+        for answers for `awake` us before it sleeps."""
         path, other_content = heavy or (PATH, b"")
         with tempfile.NamedTemporaryFile() as file, tempfile.NamedTemporaryFile() as other:
             for to, data in ((file, content), (other, other_content)):
                 to.write(data)
                 to.flush()
-            options = ["-t", kind] + (["-n", str(requests)] if requests else []) + (["-a"] if stamps else []) + \
-                (["-m", other.name, "-p", path, "-e", str(every)] if heavy else [])
+            options = ["-t", kind, "-w", str(awake)] + (["-n", str(requests)] if requests else []) + \
+                (["-a"] if stamps else []) + (["-m", other.name, "-p", path, "-e", str(every)] if heavy else [])
             before = self.cpu()
             line = subprocess.run([f"{PROGRAMS}/load", *options, str(self.port), PATH, file.name, str(connections),
                                    str(seconds)], capture_output=True, text=True, check=True).stdout

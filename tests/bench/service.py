@@ -16,16 +16,21 @@ def count(number):
     return f"{number:,}".replace(",", " ")
 
 
-def beside(ours, theirs, content, kind, connections, seconds, rounds, may_lose=False):
-    """Runs that take turns, so that what disturbs one disturbs the other: two lists of Load. One pair is enough where a
-    run lasts several times longer than asked, because each connection gets at least one answer."""
-    pairs, began = [], time.monotonic()
+# us for which the client looks for answers before it sleeps, beside the bare server. Both servers have one busy thread and
+# the client the other core, so it may; if it slept, one of a pair would often pay for waking it and the other not. A
+# server that has work for all cores wants the client's: beside Python's processes and in a mixed load it sleeps.
+AWAKE = 100
+
+
+def take_turns(servers, content, kind, connections, seconds, rounds, **options):
+    """Runs that take turns, so that what disturbs one disturbs the others: a list of Load for each server. One turn is
+    enough where a run lasts several times longer than asked, because each connection gets at least one answer."""
+    turns, began = [], time.monotonic()
     for _ in range(rounds):
-        pairs.append((theirs.load(content, kind, connections, seconds),
-                      ours.load(content, kind, connections, seconds, may_lose=may_lose)))
-        if time.monotonic() - began > 8 * seconds and len(pairs) == 1:
+        turns.append([server.load(content, kind, connections, seconds, **options) for server in servers])
+        if time.monotonic() - began > 4 * len(servers) * seconds and len(turns) == 1:
             break
-    return [ours for _, ours in pairs], [theirs for theirs, _ in pairs]
+    return [list(runs) for runs in zip(*turns)]
 
 
 def middle(runs, field):
@@ -47,7 +52,8 @@ def service(seconds, rounds):
                 size = server.tau(content, kind)[1]
                 with Echo(size) as echo:
                     for connections in (1, 16, 120, 512):
-                        o, e = beside(server, echo, content, kind, connections, seconds, rounds, may_lose=True)
+                        o, e = take_turns((server, echo), content, kind, connections, seconds, rounds, may_lose=True,
+                                          awake=AWAKE)
                         key = states, name, connections
                         figures[key] = {field: ratio(o, e, field) for field in ("rate", "cpu", "p50", "p99")}
                         rows.append(service_row(connections, o, e, figures[key]))
@@ -62,7 +68,7 @@ def service(seconds, rounds):
     return (f"Inverse dynamics of `panda`; the echo server (libmicrohttpd on the same loop code) reads and writes as many "
             f"bytes. Loopback, keep-alive, closed loop, the client on the same machine; default settings, no line of log "
             f"a request; medians of {rounds} interleaved pairs of {seconds:g} s runs; of one where a request on each "
-            f"connection takes several times longer.\n\n" + "\n\n".join(parts)), figures
+            f"connection takes several times longer. The client looks for answers for {AWAKE} µs before it sleeps.\n\n" + "\n\n".join(parts)), figures
 
 
 def service_row(connections, ours, theirs, ratios):
@@ -83,7 +89,7 @@ def batches(seconds, rounds):
                 content = body(states, kind)
                 size = server.tau(content, kind)[1]
                 with Echo(size) as echo:
-                    o, e = beside(server, echo, content, kind, 4, seconds, rounds)
+                    o, e = take_turns((server, echo), content, kind, 4, seconds, rounds, awake=AWAKE)
                 cpu, rate = middle(o, "cpu"), middle(o, "rate")
                 figures[states, name] = {"cpu": cpu, "cpu ratio": ratio(o, e, "cpu"), "rate ratio": ratio(o, e, "rate")}
                 moved = len(content) + size
@@ -108,30 +114,32 @@ def agree(server, peer):
 
 
 def python(seconds, rounds):
-    """Beside the Python service. Figures: how many times its requests per second, and requests per CPU time, by states,
-    encoding and connections."""
+    """Beside the Python service, which has a process for each core; ours as it comes, and with a loop and a worker for
+    each core. Figures: how many times its requests per second (the more of ours), and requests per CPU time of ours as
+    it comes, by states, encoding and connections."""
     missing = Peer.missing()
     if missing:
         return f"Not installed: {', '.join(missing)} (tests/deps bench).", {}
-    figures, rows = {}, []
-    with Torqued() as server, Peer() as peer:
+    figures, rows, cores = {}, [], str(len(os.sched_getaffinity(0)))
+    with Torqued() as server, Torqued("--loops", cores, "--workers", cores) as whole, Peer() as peer:
         apart = agree(server, peer)
         if not apart < 1e-9:
             raise RuntimeError(f"the Python service's torques differ by {apart:.1e}")
-        for states, connections in ((1, 1), (1, 16), (100, 16), (1000, 4), (10000, 4)):
+        for states, connections in ((1, 1), (1, 16), (1, 64), (100, 16), (1000, 4), (1000, 16), (10000, 4)):
             for kind, name in KINDS.items():
-                content = body(states, kind)
-                o, p = beside(server, peer, content, kind, connections, seconds, rounds)
-                figures[states, name, connections] = ratio(o, p, "rate"), 1 / ratio(o, p, "cpu")
-                rows.append([count(states), name, connections, f"{states * middle(o, 'rate'):.4g}",
-                             f"{states * middle(p, 'rate'):.4g}", f"{ratio(o, p, 'rate'):.0f}×",
-                             f"{middle(o, 'cpu'):.1f}", f"{middle(p, 'cpu'):.1f}", f"{1 / ratio(o, p, 'cpu'):.0f}×",
-                             f"{middle(o, 'p50'):.0f}", f"{middle(p, 'p50'):.0f}"])
-    return (f"Inverse dynamics of `panda` by PyKDL behind FastAPI, uvicorn, uvloop and httptools, "
-            f"{len(os.sched_getaffinity(0))} processes; medians of {rounds} interleaved pairs. Its torques differ from "
-            f"ours by {apart:.0e} of the largest.\n\n" +
-            table(["states", "", "connections", "states/s", "Python", "ratio", "CPU µs/request", "Python", "ratio",
-                   "p50 µs", "Python"], rows)), figures
+                o, w, p = take_turns((server, whole, peer), body(states, kind), kind, connections, seconds, rounds)
+                times = ratio(o, p, "rate"), ratio(w, p, "rate")
+                figures[states, name, connections] = max(times), 1 / ratio(o, p, "cpu")
+                rows.append([count(states), name, connections] +
+                            [f"{states * middle(r, 'rate'):.4g}" for r in (p, o, w)] +
+                            [f"{t:.1f}× / {1 / ratio(r, p, 'cpu'):.1f}×" for t, r in zip(times, (o, w))] +
+                            [" / ".join(f"{middle(r, field):.0f}" for r in (p, o, w)) for field in ("cpu", "p50")])
+    return (f"Inverse dynamics of `panda` by PyKDL behind FastAPI, uvicorn, uvloop and httptools, {cores} processes; ours "
+            f"as it comes, and with `--loops {cores} --workers {cores}`; the client, which shares the cores, sleeps between "
+            f"answers; medians of {rounds} runs that take turns. Its torques differ from ours by {apart:.0e} of the "
+            f"largest.\n\n" +
+            table(["states", "", "connections", "Python, states/s", "as it comes", "all cores",
+                   "as it comes, times its states/s / per CPU time", "all cores", "CPU µs/request", "p50 µs"], rows)), figures
 
 
 def takes(server, path, content):

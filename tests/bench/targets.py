@@ -66,9 +66,9 @@ def batch_lines(batch):
 def python_lines(times):
     return [at_least(f"{what}, beside the Python service: {unit} per second / per CPU time", times[key], limit, "×")
             for what, unit, key, limit in (
-                ("one state, JSON", "requests", (1, "JSON", 16), 8),
-                ("1000 states, JSON", "states", (1000, "JSON", 4), 20),
-                ("1000 states, CBOR", "states", (1000, "CBOR", 4), 200)) if key in times]
+                ("one state, JSON", "requests", (1, "JSON", 64), 8),
+                ("1000 states, JSON", "states", (1000, "JSON", 16), 20),
+                ("1000 states, CBOR", "states", (1000, "CBOR", 16), 200)) if key in times]
 
 
 def scaling_lines(exponents):
