@@ -100,7 +100,7 @@ bool api_fail_output(const api_evaluation *e, const api_asked *asked, size_t out
 
 static bool read_options(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at)
 {
-    return api_closing_takes(e, asked->operation, at) && read_outputs(e, asked, options, at) &&
+    return read_outputs(e, asked, options, at) &&
            (!asked->operation->options || asked->operation->options(e, asked, options, at));
 }
 

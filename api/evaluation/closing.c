@@ -22,13 +22,6 @@ bool api_closing_takes_output(const api_evaluation *e, const api_operation *oper
                        e->model->name);
 }
 
-bool api_closing_takes(const api_evaluation *e, const api_operation *operation, const api_place *at)
-{
-    return !e->model->loops || !operation->tree_only ||
-           api_fail_at(e, at, API_NOT_FOR_LOOPS, "%s is not for models with loops, which %s has", operation->name,
-                       e->model->name);
-}
-
 bool api_closing_begin(api_evaluation *e)
 {
     if (!e->model->loops)
@@ -67,6 +60,7 @@ static size_t extra_of(const api_evaluation *e, const api_asked *asked)
     const api_model *m   = e->model;
     size_t           sum = 0;
     if (asked->operation->regresses) return m->loops->nv * (10 * m->n_bodies + 3 * m->n_movers);
+    if (asked->n_contacts > 0) return (asked->n_wrenches + asked->n_contacts) * m->loops->nv * 6; /* dtau_dwrench */
     for (size_t i = 0; api_has_output(asked->operation, i); i++)
         if (asked->outputs & API_BIT(i)) sum += tree_entries(e, asked, i);
     return sum;
@@ -81,13 +75,13 @@ static api_closed *open_workspace(api_evaluation *e, const dyn_kernels *tree, si
 
 void *api_closing_open(api_evaluation *e)
 {
-    size_t extra = 0, held = 0;
+    size_t extra = 0, own = 0;
     for (size_t i = 0; i < e->n_asked; i++) {
-        size_t more = extra_of(e, &e->asked[i]);
+        size_t more = extra_of(e, &e->asked[i]), wrenches = e->asked[i].n_held + e->asked[i].n_contacts;
         if (more > extra) extra = more;
-        if (e->asked[i].n_held > held) held = e->asked[i].n_held;
+        if (wrenches > own) own = wrenches;
     }
-    return open_workspace(e, e->target, e->scene.n_wrenches + held, extra);
+    return open_workspace(e, e->target, e->scene.n_wrenches + own, extra);
 }
 
 /* False with the problem of a state whose loops are not closed. */

@@ -4,9 +4,8 @@
 #include "evaluation.h"
 #include "api/model/loops.h"
 
-/* Whether an operation, and an output of it, are for such a model, or for one without loops. False with a problem of
- * what stands at `at`. */
-bool api_closing_takes(const api_evaluation *e, const struct api_operation *operation, const api_place *at);
+/* Whether an output of an operation is for such a model, or for one without loops. False with a problem of what stands
+ * at `at`. */
 bool api_closing_takes_output(const api_evaluation *e, const struct api_operation *operation, size_t output,
                               const api_place *at);
 

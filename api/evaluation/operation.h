@@ -35,8 +35,7 @@ typedef struct api_operation {
     api_set     needs, takes;             /* fields; `takes` beside what it needs */
     api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
     bool        wrench_rates;             /* takes force_rate and torque_rate of wrenches, too */
-    bool        tree_only;                /* not for models with loops, */
-    api_set     tree_outputs;             /* nor these outputs */
+    api_set     tree_outputs;             /* not for models with loops */
     bool        alone;                    /* stands in no `evaluate`: its rows are not those of others */
     bool        one_by_one;               /* evaluates a block at a time: its scratch lanes are many */
     bool        regresses;                /* asks for regressors, which are no outputs of their own */

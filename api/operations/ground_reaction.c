@@ -262,12 +262,11 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
 }
 
 const api_operation api_ground_reaction = {
-    .name      = "ground-reaction",
-    .tree_only = true,
-    .needs     = API_BIT(API_Q),
+    .name  = "ground-reaction",
+    .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_FEET_FIELD) |
-             API_BIT(API_PLANE),
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) |
+             API_BIT(API_FEET_FIELD) | API_BIT(API_PLANE),
     .outputs       = {[RESULTANT]           = {"resultant", true, {6}},
                       [ZERO_MOMENT]         = {"zero_moment_point", true, {3}},
                       [FOOT_WRENCHES]       = {"foot_wrenches", true, {API_CONTACTS, 6}},

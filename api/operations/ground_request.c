@@ -2,6 +2,7 @@
 #include "ground_request.h"
 #include "api/evaluation/fields.h"
 #include "api/document/geometry.h"
+#include "api/model/loops.h"
 #include <string.h>
 
 static const char *const foot_fields[]  = {"link", "frame", "point", NULL};
@@ -22,6 +23,26 @@ static bool global_joints(const dyn_model *m)
     return sliding == 3;
 }
 
+/* Whether the body hangs on the base, or is it. */
+static bool hangs_on(const dyn_model *m, int body, int base)
+{
+    while (body > base)
+        body = m->body[body].parent;
+    return body == base;
+}
+
+/* What the base bears is the ground's only if nothing else ties the robot to the world. */
+static bool check_loops(const api_evaluation *e, int base)
+{
+    const api_loops *l = e->model->loops;
+    for (size_t k = 0; l && k < l->n; k++)
+        if (!hangs_on(e->model->dyn, l->pair[k].a.body, base) || !hangs_on(e->model->dyn, l->pair[k].b.body, base))
+            return api_fail(e->problem, API_NOT_FOR_LOOPS, NULL,
+                            "the loop \"%.64s\" joins the robot with the world, which bears some of it there, too",
+                            l->loop[k].name);
+    return true;
+}
+
 static bool find_base(const api_evaluation *e, api_ground *ground)
 {
     const dyn_model *m    = e->model->dyn;
@@ -33,15 +54,7 @@ static bool find_base(const api_evaluation *e, api_ground *ground)
             "other, before all others",
             e->model->name);
     ground->base = (dyn_frame){.body = body, .X_bf = m->body[body].X_bl};
-    return true;
-}
-
-/* Whether the body hangs on the base, or is it. */
-static bool hangs_on(const dyn_model *m, int body, int base)
-{
-    while (body > base)
-        body = m->body[body].parent;
-    return body == base;
+    return check_loops(e, body);
 }
 
 /* --- feet and plane --------------------------------------------------------------------------------------------- */

@@ -206,7 +206,8 @@ class Requests(ErrorCase):
                                 "loops": [{"name": "pin", "frame_a": "a", "frame_b": "b", "type": "spherical"}]})
         self.bad({"q": [0]}, "/q", model="flat", operation="mass-matrix", says="passive")
         self.bad({"q": [0], "outputs": ["base_parameters"]}, model="flat", operation="regressor", says="loops")
-        self.bad({"q": [1]}, model="four_bar", operation="ground-reaction", says="loops")
+        self.bad({"degree": 3, "duration": 1, "samples": 2, "control_points": [[1]] * 5, "outputs": ["dtau_dot_dduration"]},
+                 "/outputs/0", model="four_bar", operation="trajectory", says="loops")
 
     def test_ground(self):
         """An arm on a pedestal asks nothing of the ground that six coordinates could bear; a body that falls asks nothing."""

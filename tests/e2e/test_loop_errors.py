@@ -230,11 +230,6 @@ class Requests(Closed):
         self.refused(self.post("driven_rocker", "mass-matrix", q=[dead - 0.01], guess=guess), "loop-open")
         self.ask("driven_rocker", "mass-matrix", {"q": [dead + 0.01], "guess": {**guess, "crank_joint": alpha + 0.3}})
 
-    def test_what_has_no_meaning(self):
-        """One clear refusal each."""
-        request = {"feet": [{"frame": "crank_end"}]}
-        self.refused(self.post("four_bar", "ground-reaction", q=[1], **request), "not-for-loops")
-
 
 if __name__ == "__main__":
     tap.main()
