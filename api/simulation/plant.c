@@ -241,8 +241,7 @@ static void note(api_plant *p, size_t lane, api_fault_kind kind, double time, si
     if (p->fault[lane].kind == API_SOUND) p->fault[lane] = (api_fault){.kind = kind, .time = time, .where = where};
 }
 
-/* Closes the loops of all lanes at q; notes where they do not. */
-static bool close_loops(api_plant *p, double t, const double *q)
+bool api_plant_close(api_plant *p, double t, const double *q)
 {
     size_t live   = p->s->stiff ? p->W : p->rows; /* columns of a Jacobian are states of their own */
     bool   closed = !p->closed || api_closed_solve(p->closed, &p->e->scene, q, p->passive, live);
@@ -259,12 +258,12 @@ void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t l
 {
     const api_loops *loops = p->e->model->loops;
     size_t           W     = p->W;
-    if (p->contact) api_plant_contact_settle(p, y, stride, lanes);
+    if (p->contact) api_plant_contact_settle(p, t, y, stride, lanes);
     if (!p->closed) return;
     for (size_t i = 0; i < p->e->model->nq; i++)
         for (size_t l = 0; l < W; l++)
             p->settled[i * W + l] = y[i * stride + (l < lanes ? l : lanes - 1)];
-    close_loops(p, t, p->settled);
+    api_plant_close(p, t, p->settled);
     const double *q = api_closed_q(p->closed);
     for (size_t i = 0; i < loops->n_passive_q; i++)
         for (size_t l = 0; l < W; l++)
@@ -304,7 +303,7 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
     const double         *qd = y + nq * W;
     memcpy(p->q, y, nq * W * sizeof *p->q);
     api_plant_project(p, p->q, W, W);
-    bool closed = close_loops(p, t, p->q);
+    bool closed = api_plant_close(p, t, p->q);
     drive(p, t, qd, rate + nq * W);
     dyn_forward_dynamics io = {
         .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};

@@ -59,6 +59,9 @@ void api_plant_start(api_plant *p, size_t first, size_t rows);
 /* y' at time t. Leaves the torques, and a controller's errors, in the plant, and faults where it is none. */
 void api_plant_rate(api_plant *p, double t, const double *y, double *rate);
 
+/* Closes the loops of all lanes at q, nq of each, and notes at time t where they do not: false. */
+bool api_plant_close(api_plant *p, double t, const double *q);
+
 /* Puts quaternions back on the unit sphere; `stride` between entries, `lanes` states. */
 void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lanes);
 

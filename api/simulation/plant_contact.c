@@ -173,19 +173,22 @@ static void find_gaps(const api_plant *p, size_t l, double *gaps)
 
 static void move(const api_plant *p, size_t l)
 {
-    const dyn_model   *m = p->e->model->dyn;
+    const api_model   *m = p->e->model;
     api_plant_contact *c = p->contact;
-    for (size_t i = 0; i < m->n_bodies; i++)
-        if (!m->body[i].mimic)
-            api_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].q * p->W + l, p->W,
-                                 c->step + (size_t)m->body[i].v * p->W + l, 1);
+    for (size_t i = 0; i < m->dyn->n_bodies; i++) {
+        const dyn_body *body = &m->dyn->body[i];
+        if (body->mimic || api_first_position(m, body) < 0) continue; /* passive ones follow */
+        size_t q = (size_t)api_first_position(m, body), v = (size_t)api_first_velocity(m, body);
+        api_coordinates_move(body, c->q + q * p->W + l, p->W, c->step + v * p->W + l, 1);
+    }
 }
 
-static void put_back_positions(api_plant *p, size_t lanes)
+static void put_back_positions(api_plant *p, double t, size_t lanes)
 {
     api_plant_contact *c = p->contact;
     api_contact_block *b = &c->position;
     for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
+        api_plant_close(p, t, c->q);
         find_places(p, c->q, c->now);
         fill(p, b, c->q, NULL);
         memset(c->step, 0, b->nv * p->W * sizeof *c->step);
@@ -200,10 +203,11 @@ static void put_back_positions(api_plant *p, size_t lanes)
     }
 }
 
-static void put_back_velocities(api_plant *p, size_t lanes)
+static void put_back_velocities(api_plant *p, double t, size_t lanes)
 {
     api_plant_contact *c = p->contact;
     api_contact_block *b = &c->velocity;
+    api_plant_close(p, t, c->q);
     fill(p, b, c->q, NULL);
     for (size_t l = 0; l < lanes; l++) {
         double along[API_MOST_HELD * API_FRAME_AXES] = {0};
@@ -213,7 +217,7 @@ static void put_back_velocities(api_plant *p, size_t lanes)
     }
 }
 
-void api_plant_contact_settle(api_plant *p, double *y, size_t stride, size_t lanes)
+void api_plant_contact_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes)
 {
     api_plant_contact *c  = p->contact;
     size_t             nq = p->e->model->nq, nv = p->e->model->nv, W = p->W;
@@ -225,8 +229,8 @@ void api_plant_contact_settle(api_plant *p, double *y, size_t stride, size_t lan
             c->qd[i * W + l] = y[(nq + i) * stride + from];
     }
     size_t different = lanes < p->rows ? lanes : p->rows;
-    put_back_positions(p, different);
-    put_back_velocities(p, different);
+    put_back_positions(p, t, different);
+    put_back_velocities(p, t, different);
     repeat(p, different, nq, c->q);
     repeat(p, different, nv, c->qd);
     for (size_t l = 0; l < lanes; l++) {
@@ -255,6 +259,7 @@ static bool rests(const api_plant *p, size_t l)
 
 void api_plant_contact_begin(api_plant *p)
 {
+    api_plant_close(p, 0, p->y);
     fill(p, &p->contact->velocity, p->y, NULL);
     for (size_t l = 0; l < p->rows; l++)
         if (!rests(p, l))

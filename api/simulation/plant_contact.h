@@ -17,8 +17,8 @@ void api_plant_contact_begin(api_plant *p);
 /* qdd of the robot that nothing holds, at p->q, becomes that of the one that is held. */
 void api_plant_contact_rate(api_plant *p, double t, const double *qd, double *qdd);
 
-/* After a step: y, with `stride` between entries, of so many lanes. */
-void api_plant_contact_settle(api_plant *p, double *y, size_t stride, size_t lanes);
+/* After a step that ends at t: y, with `stride` between entries, of so many lanes. */
+void api_plant_contact_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes);
 
 /* What holds the frames: 6 of each, in lanes. */
 const double *api_plant_contact_wrenches(const api_plant_contact *contact);

@@ -111,16 +111,6 @@ static bool check_steps(const api_evaluation *e, const api_simulation *s)
                                                   API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MOST_STEPS);
 }
 
-/* --- what is held ----------------------------------------------------------------------------------------------- */
-
-static bool read_contact(api_evaluation *e, const api_node *fields, api_simulation *s)
-{
-    api_place at = api_place_key(NULL, "held");
-    if (api_node_get(fields, "held") && e->model->loops)
-        return api_fail_at(e, &at, API_NOT_FOR_LOOPS, "held in a simulation is for robots without loops");
-    return api_contact_read(e, fields, NULL, &s->contact);
-}
-
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
 api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
@@ -130,8 +120,8 @@ api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
     *s = (api_simulation){.duration = 0};
     if (!read_duration(e, fields, s) || !read_method(e, fields, s) ||
         !api_sampling_read(e, fields, s->duration, "a simulation", &s->sampling) || !check_order(e, &s->sampling) ||
-        !api_drive_read(e, api_node_get(fields, "input"), s->duration, &s->drive) || !read_contact(e, fields, s) ||
-        !cut(e, s) || !check_steps(e, s))
+        !api_drive_read(e, api_node_get(fields, "input"), s->duration, &s->drive) ||
+        !api_contact_read(e, fields, NULL, &s->contact) || !cut(e, s) || !check_steps(e, s))
         return NULL;
     e->samples = s->sampling.n;
     return s;
