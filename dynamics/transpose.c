@@ -29,18 +29,23 @@ typedef lane loose __attribute__((aligned(1), may_alias));
             (x)[i + (d)] = __builtin_shufflevector(a, b, EACH_LANE(HIGH, d));                                          \
         }
 
-LANE_INLINE void turn(lane x[LANES])
+LANE_INLINE void turn_halves(lane x[LANES])
 {
-#if LANES > 1
+#if LANES > 2
     EXCHANGE(x, 1)
 #endif
-#if LANES > 2
+#if LANES > 4
     EXCHANGE(x, 2)
 #endif
-#if LANES > 4
-    EXCHANGE(x, 4)
-#endif
     (void)x;
+}
+
+LANE_INLINE void turn(lane x[LANES])
+{
+    turn_halves(x);
+#if LANES > 1
+    EXCHANGE(x, LANES / 2)
+#endif
 }
 
 /* Tiles are whole where there are W columns; the last of them overlaps the one before. With fewer, what stands behind
@@ -57,12 +62,34 @@ LANE_INLINE size_t columns_of(size_t n)
 
 /* --- rows to lanes ----------------------------------------------------------------------------------------------- */
 
-/* The columns of a tile whose rows are `bytes` apart. */
+/* Two halves of rows in a lane. */
+#if LANES == 2
+typedef double half;
+#define JOIN(a, b) ((lane){a, b})
+#elif LANES == 4
+typedef __m128d half;
+#define JOIN(a, b) (lane) _mm256_insertf128_pd(_mm256_castpd128_pd256(a), b, 1)
+#elif LANES == 8
+typedef __m256d half;
+#define JOIN(a, b) (lane) _mm512_insertf64x4(_mm512_castpd256_pd512(a), b, 1)
+#endif
+
+/* The columns of a tile whose rows are `bytes` apart. Halves change corners as they are loaded: a processor has more
+ * units for that than for what crosses lanes in registers. */
 LANE_INLINE void load_tile(const char *rows, size_t bytes, lane x[LANES])
 {
-    for (size_t r = 0; r < LANES; r++)
-        x[r] = *(const loose *)(const void *)(rows + r * bytes);
-    turn(x);
+#if LANES == 1
+    x[0] = *(const loose *)(const void *)rows;
+    (void)bytes;
+#else
+    typedef half loose_half __attribute__((aligned(1), may_alias));
+    for (size_t r = 0; r < LANES / 2; r++) {
+        const loose_half *a = (const void *)(rows + r * bytes), *b = (const void *)(rows + (r + LANES / 2) * bytes);
+        x[r]             = JOIN(a[0], b[0]);
+        x[r + LANES / 2] = JOIN(a[1], b[1]);
+    }
+    turn_halves(x);
+#endif
 }
 
 /* A copy of such a tile, with room behind each row. */
@@ -75,14 +102,25 @@ LANE_APART const char *copy_tile(const char *rows, size_t bytes, lane copy[LANES
     return (const char *)copy;
 }
 
-/* Of sums of 0 x, which is 0 but for an x that is not finite, in these lanes. There are several, so that none waits for
- * another. */
-LANE_INLINE bool all_finite(const lane sum[LANES], size_t lanes)
+/* Sums of 0 x, which are 0 but for an x that is not finite: two, so that the next x need not wait, and no array, which
+ * compilers would keep in memory. */
+typedef struct sums {
+    lane even, odd;
+} sums;
+
+LANE_INLINE void sum_up(sums *s, size_t k, lane x)
 {
-    lane   all = {0};
+    if (k % 2)
+        s->odd += 0 * x;
+    else
+        s->even += 0 * x;
+}
+
+/* All that was looked at, in these lanes. */
+LANE_INLINE bool all_finite(const sums *s, size_t lanes)
+{
+    lane   all = s->even + s->odd;
     double one = 0;
-    for (int k = 0; k < LANES; k++)
-        all += sum[k];
     for (size_t l = 0; l < lanes; l++)
 #if LANES == 1
         one += all;
@@ -97,7 +135,8 @@ bool LANE_NAME(from_rows)(const void *from, const void *end, size_t n, const int
 {
     const char *rows  = from;
     size_t      bytes = n * sizeof(double), columns = columns_of(n);
-    lane        sum[LANES] = {0}, x[LANES], copy[LANES];
+    sums        sum = {lane_of(0), lane_of(0)};
+    lane        x[LANES], copy[LANES];
     for (size_t block = 0; block < blocks; block++, rows += LANES * bytes) {
         lane *lanes = block_out(to, block, entries);
         bool  wide  = n >= LANES || (size_t)((const char *)end - rows) >= (LANES - 1) * bytes + sizeof(lane);
@@ -107,11 +146,11 @@ bool LANE_NAME(from_rows)(const void *from, const void *end, size_t n, const int
             for (size_t k = 0; k < LANES; k++) {
                 if (k >= columns) break;
                 lanes[order ? (size_t)order[first + k] : first + k] = x[k];
-                sum[k] += 0 * x[k];
+                sum_up(&sum, k, x[k]);
             }
         }
     }
-    return all_finite(sum, LANES);
+    return all_finite(&sum, LANES);
 }
 
 /* --- lanes to rows ----------------------------------------------------------------------------------------------- */
@@ -133,8 +172,9 @@ LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_
 static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *order, char *to, size_t rows)
 {
     size_t columns = columns_of(n), narrow = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* last rows of all */
-    size_t here       = rows < LANES ? rows : LANES;
-    lane   sum[LANES] = {0}, x[LANES];
+    size_t here = rows < LANES ? rows : LANES;
+    sums   sum  = {lane_of(0), lane_of(0)};
+    lane   x[LANES];
     for (; rows > 0; rows -= here, lanes += entries, to += LANES * n * sizeof(double)) {
         size_t last = narrow + here > rows ? narrow + here - rows : 0;
         for (size_t first = 0; first < n; first = next_column(first, n)) {
@@ -142,13 +182,13 @@ static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *o
                 x[k] = (lane){0};
                 if (k >= columns) continue;
                 x[k] = lanes[order ? (size_t)order[first + k] : first + k];
-                sum[k] += 0 * x[k];
+                sum_up(&sum, k, x[k]);
             }
             turn(x);
             store_tile(x, n, columns, here, last, to + first * sizeof(double));
         }
     }
-    return all_finite(sum, here);
+    return all_finite(&sum, here);
 }
 
 bool LANE_NAME(to_rows)(const double *from, size_t entries, size_t n, const int *order, void *to, size_t rows)
