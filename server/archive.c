@@ -7,7 +7,6 @@
 #include "files.h"
 #include "session.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,10 +67,8 @@ static bool read_archive(api *service, const char *text, size_t length, char *er
 
 static char *read_input(const char *name, size_t *length, char *error, size_t size)
 {
-    bool  standard = strcmp(name, "-") == 0;
-    char *text =
-        standard ? srv_stream_read(stdin, ARCHIVE_MAX, length) : srv_file_read(AT_FDCWD, name, ARCHIVE_MAX, length);
-    if (!text) snprintf(error, size, "cannot read %.300s: %s", standard ? "standard input" : name, strerror(errno));
+    char *text = srv_input_read(name, ARCHIVE_MAX, length);
+    if (!text) snprintf(error, size, "cannot read %.300s: %s", name, strerror(errno));
     return text;
 }
 

@@ -269,13 +269,14 @@ void srv_config_help(FILE *out)
     fputs("torqued serves robot dynamics over HTTP.\n\n"
           "usage: torqued [--SETTING VALUE]...\n"
           "       torqued export [--SETTING VALUE]... > ARCHIVE   all models, while no server runs\n"
-          "       torqued import ARCHIVE [--SETTING VALUE]...     into the store; - is standard input\n"
+          "       torqued import ARCHIVE [--SETTING VALUE]...     into the store\n"
           "       torqued check [URDF OPTION]... FILE...          what a document or URDF file says, and what is odd\n"
           "       torqued convert [URDF OPTION]... FILE           URDF (or a document) to the canonical document\n"
           "       torqued eval [URDF OPTION]... MODEL|FILE OPERATION [--SETTING VALUE]... < REQUEST > ANSWER\n"
           "                                                       as POST would answer, without a server\n"
           "       torqued --help | --version | --settings-table\n\n"
           "URDF options: --base fixed|floating, --mimic independent|coupled|refuse.\n"
+          "FILE or ARCHIVE may be -, standard input, but for eval, which has the request there.\n"
           "A setting's flag goes before its environment variable, the variable before its default.\n\n",
           out);
     for (const setting *s = settings; s < settings + N_SETTINGS; s++) {

@@ -123,3 +123,14 @@ char *srv_stream_read(FILE *stream, size_t limit, size_t *length)
     free(bytes);
     return NULL;
 }
+
+char *srv_input_read(const char *name, size_t limit, size_t *length)
+{
+    bool  standard = strcmp(name, "-") == 0;
+    FILE *stream   = standard ? stdin : fopen(name, "re");
+    char *bytes    = stream ? srv_stream_read(stream, limit, length) : NULL;
+    int   why      = errno;
+    if (stream && !standard) fclose(stream);
+    errno = why;
+    return bytes;
+}

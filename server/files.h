@@ -19,3 +19,6 @@ char *srv_file_read(int folder, const char *name, size_t limit, size_t *length);
 
 /* What is left of a stream, such as standard input; the same otherwise. */
 char *srv_stream_read(FILE *stream, size_t limit, size_t *length);
+
+/* The same of what a command is given: a file, a pipe, or, called "-", standard input. */
+char *srv_input_read(const char *name, size_t limit, size_t *length);

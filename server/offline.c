@@ -5,7 +5,6 @@
 #include "session.h"
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,7 @@ static bool hold_file(const srv_session *s, const char *file, const char *query,
 {
     size_t      length;
     api_problem problem;
-    char       *text = srv_file_read(AT_FDCWD, file, FILE_MAX, &length);
+    char       *text = srv_input_read(file, FILE_MAX, &length);
     if (!text) {
         fprintf(out, "%s: error: cannot read it: %s\n", file, strerror(errno));
         return false;
@@ -141,7 +140,7 @@ int srv_convert(int argc, char *argv[])
 static bool find_model(srv_session *s, const char *which, const char *query, char name[NAME_MAX_BYTES + 1])
 {
     struct stat about;
-    if (stat(which, &about) == 0 && S_ISREG(about.st_mode)) return hold_file(s, which, query, stderr, NULL, name);
+    if (stat(which, &about) == 0 && !S_ISDIR(about.st_mode)) return hold_file(s, which, query, stderr, NULL, name);
     if (snprintf(name, NAME_MAX_BYTES + 1, "%s", which) > NAME_MAX_BYTES) {
         srv_complain(1, "the model's name is longer than 64 bytes, and there is no such file");
         return false;

@@ -48,6 +48,19 @@ class Offline(unittest.TestCase):
         self.assertIn("error bad-xml", self.run_command("check", cut, status=1))
         self.assertIn("(byte 7)", self.run_command("check", cut, status=1))
 
+    def test_what_other_programs_write(self):
+        """From standard input, and from a pipe with a name, as <(xacro ...) has one."""
+        said = self.run_command("check", self.urdf).replace(self.urdf, "-").replace("two_arms", "model")
+        self.assertEqual(self.run_command("check", "-", given=MIMIC), said)
+        document = json.loads(self.run_command("convert", "-", given=MIMIC))
+        self.assertEqual(document["links"], json.loads(self.run_command("convert", self.urdf))["links"])
+        shell = f"'{BINARY}' check <(cat '{self.urdf}') && echo '{{\"q\":[0,0]}}' | '{BINARY}' eval <(cat '{self.urdf}') mass-matrix"
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(": good\n", done.stdout)
+        self.assertIn("mass_matrix", done.stdout)
+        self.assertIn("Is a directory", self.run_command("check", self.folder, status=1))
+
     def test_misuse(self):
         for arguments in (("check",), ("check", "--base"), ("convert",), ("convert", "a", "b"), ("eval",),
                           ("eval", "puma560"), ("eval", "puma560", "bias", "--no-such-flag")):
