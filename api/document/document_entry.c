@@ -289,16 +289,26 @@ bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index
                           API_NUMBER_TEXT(angle), DYN_MAX_ANGLE);
 }
 
+/* More than a turn, and a little: nobody who means radians writes that. */
+static bool review_angle(const api_entry *entry, const char *key, size_t index, double angle)
+{
+    api_entry place = api_entry_place(entry, key, index);
+    return !(fabs(angle) > 7) ||
+           api_entry_report(&place, NULL, "warning", "suspicious", "%s rad is more than a turn: angles are in radians",
+                            API_NUMBER_TEXT(angle));
+}
+
 bool api_entry_angle(const api_entry *entry, const char *key, double *angle)
 {
-    return api_entry_number(entry, key, API_OPTIONAL, angle) && api_entry_check_angle(entry, key, API_NO_INDEX, *angle);
+    return api_entry_number(entry, key, API_OPTIONAL, angle) &&
+           api_entry_check_angle(entry, key, API_NO_INDEX, *angle) && review_angle(entry, key, API_NO_INDEX, *angle);
 }
 
 bool api_entry_rpy(const api_entry *entry, double rpy[3])
 {
     if (!api_entry_vector(entry, "rpy", API_OPTIONAL, rpy, 3)) return false;
     for (size_t i = 0; i < 3; i++)
-        if (!api_entry_check_angle(entry, "rpy", i, rpy[i])) return false;
+        if (!api_entry_check_angle(entry, "rpy", i, rpy[i]) || !review_angle(entry, "rpy", i, rpy[i])) return false;
     return true;
 }
 

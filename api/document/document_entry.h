@@ -51,7 +51,7 @@ bool api_entry_number(const api_entry *entry, const char *key, int need, double 
 bool api_entry_vector(const api_entry *entry, const char *key, int need, double *v, size_t n);
 bool api_entry_not_negative(const api_entry *entry, const char *key, int need, double *v); /* a number >= 0 */
 
-/* Angles in rad, optional, and no larger than those of states. */
+/* Angles in rad, optional, and no larger than those of states; such as may be degrees are reported. */
 bool api_entry_angle(const api_entry *entry, const char *key, double *angle);
 bool api_entry_rpy(const api_entry *entry, double rpy[3]); /* at "rpy" */
 bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index, double angle);

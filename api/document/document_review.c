@@ -1,5 +1,8 @@
 /* document_review.c - what a finished tree tells its author: what was merged, counts nowhere, or cannot be right. */
 #include "document.h"
+#include "api/wire/number.h"
+#include "geometry.h"
+#include <math.h>
 #include <stdio.h>
 
 static bool has_tensor(const dyn_inertia *inertia)
@@ -139,8 +142,48 @@ static bool report_rotors(const api_document *document, api_reader *reader)
     return true;
 }
 
+/* --- units ------------------------------------------------------------------------------------------------------- */
+
+#define FAR_AWAY   100.0 /* m: farther than any robot reaches, but not in millimetres */
+#define MANY_TURNS 30.0  /* rad: more turns than any joint has, but fewer degrees */
+#define NO_LIMIT   1e4   /* rad: such figures mean that there is none */
+
+static bool is_far(const double p[3])
+{
+    return api_length(p) > FAR_AWAY;
+}
+
+/* Figures in millimetres and degrees are taken as they are, and told. */
+static bool report_units(const api_document *document, api_reader *reader)
+{
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link  = &document->links[i];
+        double                   limit = fmax(fabs(link->lower), fabs(link->upper));
+        char                     where[64];
+        snprintf(where, sizeof where, document->screws ? "/screws/M/%zu" : "/links/%zu/joint", i);
+        if ((is_far(link->dyn.before.p) || is_far(link->dyn.after.p)) &&
+            !api_reader_report(reader, where, "warning", "suspicious",
+                               "joint \"%.*s\" is more than %g m from the link it hangs on: lengths are in metres",
+                               api_text_shown(link->joint), link->joint, FAR_AWAY))
+            return false;
+        snprintf(where, sizeof where, document->screws ? "/screws/G/%zu" : "/links/%zu/inertial", i);
+        if (is_far(link->dyn.inertia.com) &&
+            !api_reader_report(reader, where, "warning", "suspicious",
+                               "the centre of mass of \"%.*s\" is more than %g m away: lengths are in metres",
+                               api_text_shown(link->name), link->name, FAR_AWAY))
+            return false;
+        snprintf(where, sizeof where, "/links/%zu/joint/limits/position", i);
+        if (link->has_position_limits && link->dyn.joint == DYN_REVOLUTE && limit > MANY_TURNS && limit < NO_LIMIT &&
+            !api_reader_report(reader, where, "warning", "suspicious",
+                               "joint \"%.*s\" has a limit of %s rad, many turns: angles are in radians",
+                               api_text_shown(link->joint), link->joint, API_NUMBER_TEXT(limit)))
+            return false;
+    }
+    return true;
+}
+
 bool api_document_review(const api_document *document, api_reader *reader)
 {
     return report_base(document, reader) && report_fixed(document, reader) && report_mimics(document, reader) &&
-           report_singular(document, reader) && report_rotors(document, reader);
+           report_singular(document, reader) && report_rotors(document, reader) && report_units(document, reader);
 }

@@ -270,6 +270,32 @@ static void report(void **state)
     api_model_release(model);
 }
 
+/* clang-format off */
+static const char misread[] =
+    "{'gravity':[0,0,0],'links':["
+    LINK("a", "base", "j", "revolute", ",'inertial':{'mass':1,'com':[0,0,150]}") ","
+    LINK("b", "a", "k", "prismatic", ",'inertial':{'mass':1}") ","
+    "{'name':'c','parent':'b','inertial':{'mass':1,'com':[99,0,0]},'joint':{'name':'l','type':'revolute','axis':[0,0,1],"
+    "'origin':{'xyz':[0,300,0],'rpy':[0,6.9,-90]},'limits':{'position':[-180,0]}}},"
+    "{'name':'d','parent':'c','inertial':{'mass':1},'joint':{'name':'m','type':'revolute',"
+    "'origin':{'dh':{'theta':180,'alpha':-7,'a':99}},'limits':{'position':[-30,30]}}},"
+    "{'name':'e','parent':'d','inertial':{'mass':1},'joint':{'name':'n','type':'revolute','axis':[1,0,0],"
+    "'limits':{'position':[-1e16,1e16]}}}]}";
+/* clang-format on */
+
+/* Degrees and millimetres are figures like others; what nobody means is told. */
+static void units(void **state)
+{
+    api_model *model = model_of(misread);
+    assert_reported(model, "suspicious", "/links/0/inertial");
+    assert_reported(model, "suspicious", "/links/2/joint");
+    assert_reported(model, "suspicious", "/links/2/joint/origin/rpy/2");
+    assert_reported(model, "suspicious", "/links/2/joint/limits/position");
+    assert_reported(model, "suspicious", "/links/3/joint/origin/dh/theta");
+    assert_int_equal(json_array_size(model->report), 5);
+    api_model_release(model);
+}
+
 /* Long names in the report are cut between characters, wherever that falls. */
 static void long_names_in_the_report(void **state)
 {
@@ -344,6 +370,7 @@ int main(void)
         cmocka_unit_test(revisions),
         cmocka_unit_test(revision_is_a_hash_of_the_text),
         cmocka_unit_test(report),
+        cmocka_unit_test(units),
         cmocka_unit_test(long_names_in_the_report),
         cmocka_unit_test(sharing),
         cmocka_unit_test(memory_runs_out),
