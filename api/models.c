@@ -1,26 +1,12 @@
 /* models.c - the models as resources: the list, one model, its document; PUT and DELETE. */
 #include "call.h"
+#include "api/model/about.h"
 #include "api/wire/json.h"
-#include "api/model/loops.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MODEL_MAX = 64 * 1024 * 1024 }; /* bytes of an answer of this file */
-
-static const char *base_of(const api_model *model)
-{
-    return model->dyn->floating ? "floating" : "fixed";
-}
-
-/* What identifies a model, in every answer about one: members of the object that is open. */
-static void emit_identity(api_emit *e, const api_model *m)
-{
-    api_emit_string_member(e, "name", m->name);
-    api_emit_string_member(e, "revision", m->revision);
-    api_emit_integer_member(e, "nq", (long long)m->nq);
-    api_emit_integer_member(e, "nv", (long long)m->nv);
-}
 
 bool api_list_models(api_call *call, const api_input *input, api_problem *problem)
 {
@@ -37,9 +23,7 @@ bool api_list_models(api_call *call, const api_input *input, api_problem *proble
     api_emit_array(&e);
     for (size_t i = 0; i < n; i++) {
         api_emit_object(&e);
-        emit_identity(&e, list[i]);
-        api_emit_integer_member(&e, "bodies", (long long)list[i]->n_bodies);
-        api_emit_string_member(&e, "base", base_of(list[i]));
+        api_about_in_list(&e, list[i]);
         api_emit_end(&e);
         api_model_release(list[i]);
     }
@@ -47,119 +31,6 @@ bool api_list_models(api_call *call, const api_input *input, api_problem *proble
     api_emit_end(&e);
     api_emit_end(&e);
     return api_reply_emitted(call, 200, &e, problem);
-}
-
-/* Every frame that can be named, links included, with the link it is fixed to. */
-static void emit_frames(api_emit *e, const api_model *m)
-{
-    api_emit_key(e, "frames");
-    api_emit_array(e);
-    for (size_t i = 0; i < m->n_frames; i++) {
-        const api_frame_name *frame = &m->frames[i];
-        api_emit_object(e);
-        api_emit_string_member(e, "name", frame->name);
-        api_emit_string_member(e, "link", m->link_names[frame->link + 1]); /* DYN_WORLD is -1; the base link is first */
-        api_emit_end(e);
-    }
-    api_emit_end(e);
-}
-
-static void emit_limits(api_emit *e, const api_joint_name *joint)
-{
-    api_emit_key(e, "limits");
-    api_emit_object(e);
-    if (joint->has_position_limits) {
-        api_emit_key(e, "position");
-        api_emit_numbers(e, (double[]){joint->lower, joint->upper}, 1, (size_t[]){2});
-    }
-    if (joint->has_velocity_limit) api_emit_number_member(e, "velocity", joint->velocity);
-    if (joint->has_effort_limit) api_emit_number_member(e, "effort", joint->effort);
-    api_emit_end(e);
-}
-
-static void emit_mimic(api_emit *e, const api_joint_name *joint)
-{
-    if (!joint->leader) return;
-    api_emit_key(e, "mimic");
-    api_emit_object(e);
-    api_emit_string_member(e, "joint", joint->leader);
-    api_emit_number_member(e, "multiplier", joint->multiplier);
-    api_emit_number_member(e, "offset", joint->offset);
-    api_emit_end(e);
-}
-
-static void emit_elastic(api_emit *e, const api_joint_name *joint)
-{
-    if (!joint->elastic) return;
-    api_emit_key(e, "elastic");
-    api_emit_object(e);
-    api_emit_number_member(e, "stiffness", joint->elasticity.stiffness);
-    api_emit_number_member(e, "damping", joint->elasticity.damping);
-    api_emit_number_member(e, "rest", joint->elasticity.rest);
-    api_emit_end(e);
-}
-
-static void emit_joints(api_emit *e, const api_model *m)
-{
-    api_emit_key(e, "joints");
-    api_emit_array(e);
-    for (size_t i = 0; i < m->n_joints; i++) {
-        const api_joint_name *joint = &m->joints[i];
-        api_emit_object(e);
-        api_emit_string_member(e, "name", joint->name);
-        api_emit_string_member(e, "type", joint->type);
-        api_emit_string_member(e, "parent", joint->parent);
-        api_emit_string_member(e, "link", joint->link);
-        api_emit_key(e, "actuated");
-        api_emit_boolean(e, joint->actuated);
-        emit_limits(e, joint);
-        if (strcmp(joint->type, "helical") == 0) api_emit_number_member(e, "pitch", joint->pitch);
-        emit_elastic(e, joint);
-        emit_mimic(e, joint);
-        api_emit_end(e);
-    }
-    api_emit_end(e);
-}
-
-static void emit_loops(api_emit *e, const api_model *m)
-{
-    const api_loops *l = m->loops;
-    if (!l) return;
-    api_emit_key(e, "loops");
-    api_emit_array(e);
-    for (size_t i = 0; i < l->n; i++) {
-        api_emit_object(e);
-        api_emit_string_member(e, "name", l->loop[i].name);
-        api_emit_string_member(e, "type", l->loop[i].type);
-        api_emit_string_member(e, "frame_a", l->loop[i].frame_a);
-        api_emit_string_member(e, "frame_b", l->loop[i].frame_b);
-        api_emit_end(e);
-    }
-    api_emit_end(e);
-    api_emit_names(e, "passive_names", l->passive_names, l->n_passive_q);
-    api_emit_key(e, "tree");
-    api_emit_object(e);
-    api_emit_names(e, "position_names", l->position_names, l->nq);
-    api_emit_names(e, "velocity_names", l->velocity_names, l->nv);
-    api_emit_end(e);
-}
-
-static void emit_motors(api_emit *e, const api_model *m)
-{
-    api_emit_key(e, "motors");
-    api_emit_array(e);
-    for (size_t i = 0; i < m->n_motors; i++) {
-        const api_motor_name *motor = &m->motors[i];
-        api_emit_object(e);
-        api_emit_string_member(e, "joint", motor->joint);
-        api_emit_string_member(e, "link", motor->link);
-        api_emit_key(e, "axis");
-        api_emit_numbers(e, motor->motor.axis, 1, (size_t[]){3});
-        api_emit_number_member(e, "gear_ratio", motor->motor.gear_ratio);
-        api_emit_number_member(e, "spin_inertia", motor->motor.spin_inertia);
-        api_emit_end(e);
-    }
-    api_emit_end(e);
 }
 
 static void reply_revision(api_call *call, const api_model *model)
@@ -179,21 +50,7 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     api_emit_to(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
-    emit_identity(&e, m);
-    api_emit_string_member(&e, "base", base_of(m));
-    api_emit_names(&e, "position_names", m->position_names, m->nq);
-    api_emit_names(&e, "velocity_names", m->velocity_names, m->nv);
-    api_emit_names(&e, "links", m->link_names, m->n_links);
-    api_emit_names(&e, "bodies", m->body_names, m->n_bodies);
-    emit_frames(&e, m);
-    emit_joints(&e, m);
-    emit_loops(&e, m);
-    emit_motors(&e, m);
-    api_emit_key(&e, "gravity");
-    api_emit_numbers(&e, m->dyn->gravity, 1, (size_t[]){3});
-    api_emit_number_member(&e, "mass", m->dyn->mass);
-    api_emit_key(&e, "report");
-    api_json_emit(&e, m->report);
+    api_about_model(&e, m);
     api_emit_end(&e);
     reply_revision(call, m);
     return api_reply_emitted(call, 200, &e, problem);
@@ -254,9 +111,7 @@ static bool reply_put(api_call *call, const api_model *m, bool created, api_prob
     api_emit_to(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
-    emit_identity(&e, m);
-    api_emit_key(&e, "report");
-    api_json_emit(&e, m->report);
+    api_about_put(&e, m);
     api_emit_end(&e);
     reply_revision(call, m);
     snprintf(location, sizeof location, "/v1/models/%s", m->name);
