@@ -4,7 +4,6 @@
 #include "api/wire/json.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MODEL_MAX = 64 * 1024 * 1024 }; /* bytes of an answer of this file */
 
