@@ -32,6 +32,22 @@ static about_z quarter_turns(unsigned n)
     return (about_z){.quarters = n, .c = {c[n], 0}, .s = {c[(n + 3) % 4], 0}};
 }
 
+static dyn_digits minus(dyn_digits x)
+{
+    return (dyn_digits){-x.high, -x.low};
+}
+
+/* By the angle of this cosine and sine, |twist| <= pi/4. */
+static about_z turned(double c, double s)
+{
+    const unsigned n        = fabs(s) > fabs(c) ? (s > 0 ? 1 : 3) : (c < 0 ? 2 : 0);
+    const double   at[4][2] = {{c, s}, {s, -c}, {-c, -s}, {-s, c}}, twist = dyn_angle(at[n][1], at[n][0]);
+    dyn_digits     cosine, sine;
+    dyn_cosine_sine(twist, &cosine, &sine);
+    const dyn_digits of[4] = {cosine, minus(sine), minus(cosine), sine};
+    return (about_z){.twist = twist, .quarters = n, .c = of[n], .s = of[(n + 3) % 4]};
+}
+
 static bool near(double x, double y)
 {
     return fabs(x - y) <= KIND_TOLERANCE;
@@ -40,17 +56,14 @@ static bool near(double x, double y)
 /* gamma of the first body on it that is turned by a quarter, else of the first that is turned at all; else none. */
 static about_z chosen(const dyn_model *m, const dyn_body *body, int i)
 {
-    double gamma = 0;
+    about_z other = quarter_turns(0);
     for (int k = i + 1; k < (int)m->n_bodies; k++) {
         const dyn_body *c = &body[k];
         if (c->parent != i || c->turn != DYN_TURN_ZX || dyn_joint_turns_freely(c->joint)) continue;
         if (near(c->cg, 0) && near(fabs(c->sg), 1)) return quarter_turns(c->sg > 0 ? 1 : 3);
-        if (gamma == 0 && !near(c->cg, -1)) gamma = dyn_angle(c->sg, c->cg); /* a half turn costs nothing: turn_over */
+        if (other.twist == 0 && !near(c->cg, -1)) other = turned(c->cg, c->sg); /* half a turn is free: turn_over */
     }
-    about_z t = quarter_turns(0);
-    t.twist   = gamma;
-    dyn_cosine_sine(gamma, &t.c, &t.s);
-    return t;
+    return other;
 }
 
 /* Cosine and sine of gamma - theta. */
@@ -77,8 +90,7 @@ static bool mostly_plus(const dyn_model *m, const dyn_body *body, int i, about_z
 
 static about_z half_turn_more(about_z t)
 {
-    return (about_z){
-        .twist = t.twist, .quarters = (t.quarters + 2) % 4, .c = {-t.c.high, -t.c.low}, .s = {-t.s.high, -t.s.low}};
+    return (about_z){.twist = t.twist, .quarters = (t.quarters + 2) % 4, .c = minus(t.c), .s = minus(t.s)};
 }
 
 static void turn_vector(const double Rt[3][3], double v[3])

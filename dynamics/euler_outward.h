@@ -17,7 +17,7 @@ typedef struct motion_rate { /* d/dt of the components of wd, a, U */
 
 typedef struct euler_workspace {
     joint_at    *at;
-    motion      *motion; /* of bodies on which other than the next body hangs */
+    motion      *motion; /* of bodies on which other runs begin */
     wrench      *on;     /* needed on each grouped body: inertial - external, then with what its children need */
     wrench      *given;  /* needed by what it gave its parent */
     external     ext;
@@ -58,10 +58,25 @@ LANE_INLINE const lane *euler_given(const euler_workspace *ws, const lane *x)
     return x ? x : ws->still;
 }
 
-/* joint_rate of an array that is given */
-LANE_INLINE lane euler_rate(const dyn_body *b, const lane *qd)
+/* joint_rate of body i of an array that is given. `plain`, a constant of the inlined text: see run_io. */
+LANE_INLINE lane euler_rate(const dyn_body *b, int i, const lane *qd, const bool plain)
 {
+    if (plain) return qd[i];
     return b->geared ? b->ratio * qd[b->v] : qd[b->v];
+}
+
+/* For the text of plain runs, coordinates moved to where bodies have their numbers. */
+LANE_INLINE euler_io run_io(const euler_io *io, const dyn_body *first, int i, const bool plain)
+{
+    euler_io        of = *io;
+    const ptrdiff_t by = first->v - i;
+    if (!plain || by == 0) return of;
+    of.qd += by;
+    of.qdd += by;
+    if (of.qddd) of.qddd += by;
+    if (of.tau) of.tau += by;
+    if (of.tau_dot) of.tau_dot += by;
+    return of;
 }
 
 /* --- a body's motion and what it needs --------------------------------------------------------------------- */
@@ -230,53 +245,95 @@ LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, bool first
     return inertial(&b->grouped, a, U, false);
 }
 
-/* Along an unbranched chain the parent's motion stays in registers. With its rates it is too much for them: a serial
- * model's U and U' are used up in turn, and a is the next body's origin's (`there`) before that body comes. `loads`:
- * with external wrenches or joint wrenches, a constant of the inlined text as `rates` is. */
-LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads,
-                         const bool serial)
+/* The motion of body i, k and its rates d its parent's before, and what it needs. `loads`: with external wrenches or
+ * joint wrenches, a constant of the inlined text as `rates`, `plain` and `first` are. In a plain run U and U' are used
+ * up in turn, since with the parent's motion and its rates they are too much for the registers, and a is the next
+ * body's origin's (`there`) before that body comes. */
+LANE_INLINE void outward_body(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, int i,
+                              const dyn_body *b, const dyn_body *last, motion *k, motion_rate *d, bool rates,
+                              bool loads, const bool plain, const bool first)
 {
-    const dyn_model  *m     = scene->model;
-    const bool        there = serial && rates;
-    const motion      world = world_motion(scene->gravity);
-    const motion_rate still = world_rate();
-    const dyn_body   *last  = &m->body[m->n_bodies - 1];
-    motion            k     = world;
-    motion_rate       d     = still;
-    for (int i = 0; i < (int)m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        body_known(b, (size_t)i, serial);
-        const bool first = serial ? i == 0 : is_first(b);
-        if (b->parent != i - 1) {
-            k = b->parent == DYN_WORLD ? world : ws->motion[b->parent];
-            if (rates) d = b->parent == DYN_WORLD ? still : ws->motion_rate[b->parent];
-        }
-        if (dyn_joint_turns_freely(b->joint)) {
-            motion      moved = k; /* copies: what others have stays in registers */
-            motion_rate gains = d;
-            free_motion(b, joint_posed(ws->at[i]), io, &moved, &gains, rates);
-            k = moved;
-            d = gains;
+    const bool there = plain && rates;
+    if (dyn_joint_turns_freely(b->joint)) {
+        motion      moved = *k; /* copies: what others have stays in registers */
+        motion_rate gains = *d;
+        free_motion(b, joint_posed(ws->at[i]), io, &moved, &gains, rates);
+        *k = moved;
+        *d = gains;
+    } else {
+        lane sd = euler_rate(b, i, io->qd, plain), sdd = euler_rate(b, i, io->qdd, plain);
+        lane sddd = rates ? euler_rate(b, i, io->qddd, plain) : sd;
+        if (first) {
+            first_motion(b, ws->at[i], scene->gravity, sd, sdd, sddd, k, d, rates);
         } else {
-            lane sd = euler_rate(b, io->qd), sdd = euler_rate(b, io->qdd), sddd = rates ? euler_rate(b, io->qddd) : sd;
-            if (first) {
-                first_motion(b, ws->at[i], scene->gravity, sd, sdd, sddd, &k, &d, rates);
-            } else {
-                BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, &k, &d, rates, there)
-            }
+            BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, k, d, rates, there)
         }
-        if (there && !first) k.U = angular(k.w, k.wd);
-        if (b->forks) ws->motion[i] = k;
-        ws->on[i] = needs(b, k.a, &k.U, first, loads);
-        if (loads && io->joint_wrenches) ws->given[i] = inertial_axis(b->given, k.a, &k.U);
-        if (loads && io->wrenches) ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
-        if (!rates) continue;
-        if (there && b != last) k.a = turning_add_offset(k.a, &k.U, b[1].p_pc, b[1].offsets);
-        if (there && !first) d.Ud = angular_rate(k.w, k.wd, d.wdd);
-        if (b->forks) ws->motion_rate[i] = d;
-        ws->on_rate[i] = needs(b, d.ad, &d.Ud, first, loads);
-        if (loads && io->joint_wrench_rates) ws->given_rate[i] = inertial_axis(b->given, d.ad, &d.Ud);
-        if (loads && io->wrenches) ws->w[i] = k.w;
-        if (there && b != last) d.ad = turning_add_offset(d.ad, &d.Ud, b[1].p_pc, b[1].offsets);
     }
+    if (there && !first) k->U = angular(k->w, k->wd);
+    ws->on[i] = needs(b, k->a, &k->U, first, loads);
+    if (loads && io->joint_wrenches) ws->given[i] = inertial_axis(b->given, k->a, &k->U);
+    if (loads && io->wrenches) ws->on[i] = wrench_sub(ws->on[i], ws->ext.on[i]);
+    if (!rates) return;
+    if (there && b != last) k->a = turning_add_offset(k->a, &k->U, b[1].p_pc, b[1].offsets);
+    if (there && !first) d->Ud = angular_rate(k->w, k->wd, d->wdd);
+    ws->on_rate[i] = needs(b, d->ad, &d->Ud, first, loads);
+    if (loads && io->joint_wrench_rates) ws->given_rate[i] = inertial_axis(b->given, d->ad, &d->Ud);
+    if (loads && io->wrenches) ws->w[i] = k->w;
+    if (there && b != last) d->ad = turning_add_offset(d->ad, &d->Ud, b[1].p_pc, b[1].offsets);
+}
+
+/* Where a run begins that is not a revolute joint's on the ground. */
+LANE_INLINE void set_out(const dyn_scene *scene, const euler_workspace *ws, const dyn_body *b, motion *k,
+                         motion_rate *d, bool rates, const bool plain)
+{
+    if (!plain && b->parent == DYN_WORLD) {
+        *k = world_motion(scene->gravity);
+        if (rates) *d = world_rate();
+        return;
+    }
+    *k = ws->motion[b->parent];
+    if (rates) *d = ws->motion_rate[b->parent];
+    if (!plain || !rates) return;
+    k->a  = turning_add_offset(k->a, &k->U, b->p_pc, b->offsets);
+    d->ad = turning_add_offset(d->ad, &d->Ud, b->p_pc, b->offsets);
+}
+
+/* Along a run the parent's motion stays in registers. `serial`, a constant too: the run is a serial model. */
+LANE_INLINE void outward_run(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, dyn_run run,
+                             bool rates, bool loads, const bool plain, const bool serial)
+{
+    const dyn_body *body = scene->model->body, *last = &body[run.end - 1];
+    int             i = run.first;
+    motion          k;
+    motion_rate     d;
+    body_known(&body[i], plain);
+    next_known(&body[i], (size_t)i, serial);
+    const euler_io of = run_io(io, &body[i], i, plain);
+    if (is_first(&body[i])) {
+        outward_body(scene, ws, &of, i, &body[i], last, &k, &d, rates, loads, plain, true);
+        i++;
+    } else {
+        set_out(scene, ws, &body[i], &k, &d, rates, plain);
+    }
+    for (; i < run.end; i++) {
+        body_known(&body[i], plain);
+        outward_body(scene, ws, &of, i, &body[i], last, &k, &d, rates, loads, plain, false);
+    }
+    if (serial || !last->bears) return;
+    ws->motion[i - 1] = k;
+    if (rates) ws->motion_rate[i - 1] = d;
+}
+
+LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads)
+{
+    const dyn_model *m = scene->model;
+    if (m->serial && !loads) {
+        outward_run(scene, ws, io, (dyn_run){0, (int)m->n_bodies, true}, rates, false, true, true);
+        return;
+    }
+    for (size_t r = 0; r < m->n_runs; r++)
+        if (m->run[r].plain && !loads)
+            outward_run(scene, ws, io, m->run[r], rates, false, true, false);
+        else
+            outward_run(scene, ws, io, m->run[r], rates, loads, false, false);
 }

@@ -135,7 +135,7 @@ LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, cons
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
         link_state     *B = &ws->body[i];
-        body_known(b, (size_t)i, serial);
+        next_known(b, (size_t)i, serial);
         gather(b, B, &ws->euler.on[i], next, &I, &p);
         next            = b->parent == i - 1;
         const release r = serial || (b->bare && !driven) ? LETS_GO : release_of(b, driven);
@@ -219,7 +219,7 @@ LANE_INLINE void outward_accelerations(const dyn_model *m, const workspace *ws, 
         link_state     *B      = &ws->body[i];
         const bool      plain  = serial || (b->bare && !driven);
         const bool      locked = !plain && (is_driven(driven, b->v) || follows(b));
-        body_known(b, (size_t)i, serial);
+        next_known(b, (size_t)i, serial);
         if (b->parent == DYN_WORLD) { /* alpha_p = 0 */
             w = v = vec3_zero();
         } else if (b->parent != i - 1) {
@@ -264,7 +264,7 @@ static const lane *left_to_bodies(const dyn_scene *scene, const workspace *ws, c
 LANE_APART void outward_with_loads(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io)
 {
     externals_gather(scene, ws->at, io->wrenches, &ws->ext);
-    outward(scene, ws, io, false, true, false);
+    outward(scene, ws, io, false, true);
 }
 
 LANE_INLINE void articulated_body_form(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
@@ -273,7 +273,7 @@ LANE_INLINE void articulated_body_form(const dyn_scene *scene, const workspace *
     if (io->wrenches)
         outward_with_loads(scene, &ws->euler, io);
     else
-        outward(scene, &ws->euler, io, false, false, serial);
+        outward(scene, &ws->euler, io, false, false);
     inward_bodies(scene, ws, io, tau, driven, singular, serial);
     outward_accelerations(scene->model, ws, driven, io->qdd, qdd, serial);
 }

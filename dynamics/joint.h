@@ -48,23 +48,28 @@ LANE_INLINE const joint_pose *joint_posed(joint_at at)
     default: F(__VA_ARGS__, DYN_FLOATING, DYN_TURN_ZX); break;                                                         \
     }
 
-/* In the text for serial models (model.h) the compiler is told, body by body, what it need not look at; `serial`, a
+/* In the text for plain runs (model.h) the compiler is told, body by body, what it need not look at; `plain`, a
  * constant of the inlined text, says whether it is that. Here what a way through the joint asks for, */
 #define KNOWN(fact)                                                                                                    \
-    if (serial && !(fact)) __builtin_unreachable();
-LANE_INLINE void joint_known(const dyn_body *b, const bool serial){
+    if (plain && !(fact)) __builtin_unreachable();
+LANE_INLINE void joint_known(const dyn_body *b, const bool plain){
     KNOWN(b->joint == DYN_REVOLUTE) KNOWN(b->form >= 0) KNOWN(b->form <= (int)DYN_TURN_ZX)} /* and all of it. */
-LANE_INLINE void body_known(const dyn_body *b, size_t i, const bool serial)
+LANE_INLINE void body_known(const dyn_body *b, const bool plain)
 {
-    joint_known(b, serial);
+    joint_known(b, plain);
+    KNOWN(b->bare)
+    KNOWN(!b->geared)
+    KNOWN(!b->mimic)
+    KNOWN(!b->slides)
+}
+/* And of a serial model's body i. */
+LANE_INLINE void next_known(const dyn_body *b, size_t i, const bool plain)
+{
+    body_known(b, plain);
     KNOWN(b->parent == (int)i - 1)
     KNOWN(b->q == (int)i)
     KNOWN(b->v == (int)i)
-    KNOWN(b->bare)
-    KNOWN(!b->geared)
     KNOWN(!b->forks)
-    KNOWN(!b->mimic)
-    KNOWN(!b->slides)
 }
 #undef KNOWN
 
@@ -136,12 +141,12 @@ static inline void joint_free_place(const dyn_body *b, const lane *q, joint_pose
 }
 
 /* Cosines and sines of all s + theta; where the last are fewer than go together, some before them go again. `twisted`
- * and `serial`, constants of the inlined text: some body has a twist; body_known. Of one lane, cosine and sine are
+ * and `plain`, constants of the inlined text: some body has a twist; body_known. Of one lane, cosine and sine are
  * stored together, since they are read so; what is no angle goes over them. */
-LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, const bool twisted, const bool serial)
+LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, const bool twisted, const bool plain)
 {
     const size_t n = m->n_bodies, last = n < TRIG_ANGLES ? 0 : n - TRIG_ANGLES;
-    for (size_t next = serial ? 0 : m->floating; next < n; next += TRIG_ANGLES) {
+    for (size_t next = plain ? 0 : m->floating; next < n; next += TRIG_ANGLES) {
         const size_t i = TRIG_ANGLES == 1 || next < last ? next : last;
         lane         x[TRIG_ANGLES], own[2], *cs = TRIG_ANGLES == 1 ? own : (lane *)(void *)&at[i];
         double       d[TRIG_ANGLES];
@@ -150,14 +155,14 @@ LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, co
         for (size_t k = 0; k < TRIG_ANGLES; k++) {
             const size_t    j = TRIG_ANGLES == 1 || i + k < n ? i + k : n - 1;
             const dyn_body *b = &m->body[j];
-            body_known(b, j, serial);
+            body_known(b, plain);
             x[k]        = joint_position(b, q);
             d[k]        = twisted ? b->twist : -0.0; /* added to -0, too, it changes nothing */
             quarters[k] = b->quarters;
         }
         lane_turns(x, d, quarters, cs);
         for (size_t k = 0; k < TRIG_ANGLES && i + k < n; k++)
-            if (!serial && m->body[i + k].joint != DYN_REVOLUTE)
+            if (!plain && m->body[i + k].joint != DYN_REVOLUTE)
                 at[i + k] = (joint_at){.c = x[k], .s = lane_of(0)};
             else if (TRIG_ANGLES == 1)
                 at[i + k] = (joint_at){.c = cs[0], .s = cs[1]};
@@ -169,9 +174,9 @@ LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, co
 static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
 {
     joint_pose *pose = (joint_pose *)(void *)(at + m->n_bodies);
-    if (m->serial && m->twisted)
+    if (m->plain && m->twisted)
         joints_turn(m, q, at, true, true);
-    else if (m->serial)
+    else if (m->plain)
         joints_turn(m, q, at, false, true);
     else if (m->twisted)
         joints_turn(m, q, at, true, false);

@@ -186,7 +186,7 @@ LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, c
     composite handed = {0};
     for (size_t i = m->n_bodies; i-- > 0;) {
         const dyn_body *b = &m->body[i];
-        body_known(b, i, of == SERIAL);
+        next_known(b, i, of == SERIAL);
         composite c = composite_gather(m, ws->forked, &handed, i, of != SERIAL);
         if (dyn_joint_turns_freely(b->joint)) {
             composite whole = c; /* a copy: the other stays in registers */

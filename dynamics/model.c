@@ -15,6 +15,7 @@ typedef struct builder {
     dyn_link_place *link;
     dyn_coupling   *coupling;
     int            *row_body;
+    dyn_run        *run;
 } builder;
 
 /* --- the tree --------------------------------------------------------------------------------------------- */
@@ -215,19 +216,39 @@ static dyn_above above_of(const dyn_body *body, int parent)
     return p->parent == DYN_WORLD ? DYN_ABOVE_FIRST : DYN_ABOVE_TURNS;
 }
 
-/* See dyn_model.serial, and body_known in joint.h. */
-static bool turns_on_the_last(const dyn_body *b, int i)
+/* See dyn_run, and body_known in joint.h. */
+static bool is_plain(const dyn_body *b)
 {
-    return b->parent == i - 1 && b->joint == DYN_REVOLUTE && b->bare && !b->mimic && !b->slides && b->q == i &&
-           b->v == i;
+    return b->joint == DYN_REVOLUTE && b->bare && !b->mimic && !b->slides;
+}
+
+static void find_runs(dyn_model *m, dyn_body *body, dyn_run *run)
+{
+    const int n = (int)m->n_bodies;
+    m->n_runs   = 0;
+    m->plain    = true;
+    for (int i = 0; i < n; i++) {
+        const bool plain = is_plain(&body[i]), goes_on = i > 0 && body[i].parent == i - 1 && !body[i - 1].forks;
+        body[i].bears = false;
+        m->plain &= plain;
+        const bool follows = i > 0 && body[i].q == body[i - 1].q + 1 && body[i].v == body[i - 1].v + 1;
+        if (goes_on && plain == run[m->n_runs - 1].plain && (follows || !plain)) {
+            run[m->n_runs - 1].end = i + 1;
+            continue;
+        }
+        run[m->n_runs++] = (dyn_run){.first = i, .end = i + 1, .plain = plain};
+        if (body[i].parent != DYN_WORLD) body[body[i].parent].bears = true;
+    }
+    m->serial = m->n_runs == 1 && m->plain;
+    for (int i = 0; i < n; i++)
+        m->serial &= body[i].q == i && body[i].v == i;
 }
 
 /* What is summed or known only from the whole tree. */
-static void finish(dyn_model *m, dyn_body *body)
+static void finish(dyn_model *m, dyn_body *body, dyn_run *run)
 {
     m->mass     = 0;
     m->branched = false;
-    m->serial   = m->n_bodies > 0;
     for (size_t i = 0; i < m->n_bodies; i++) {
         body[i].subtree_mass   = body[i].mass;
         body[i].subtree_moment = fmax(0, body[i].E[0] + body[i].E[3] + body[i].E[5]);
@@ -241,7 +262,6 @@ static void finish(dyn_model *m, dyn_body *body)
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         body[i].first = body[i].parent != DYN_WORLD && body[body[i].parent].leaf;
         m->branched |= body[i].parent != i - 1;
-        m->serial &= turns_on_the_last(&body[i], i);
         if (body[i].parent == DYN_WORLD) continue;
         dyn_body *p = &body[body[i].parent];
         p->leaf     = false;
@@ -252,14 +272,15 @@ static void finish(dyn_model *m, dyn_body *body)
         else
             p->subtree_moment += moment_at_parent(&body[i]);
     }
+    find_runs(m, body, run);
     group(m, body);
 }
 
-/* One allocation: the model, its bodies, its places, what is elastic, the bodies of its rows. */
+/* One allocation: the model, its bodies, its places, what is elastic, the bodies of its rows, its runs. */
 static dyn_model *allocate(size_t n_bodies, size_t n_links, size_t n_couplings, builder *to)
 {
-    size_t bytes = sizeof(dyn_model) + n_bodies * (sizeof(dyn_body) + sizeof(int)) + n_links * sizeof(dyn_link_place) +
-                   n_couplings * sizeof(dyn_coupling);
+    size_t bytes = sizeof(dyn_model) + n_bodies * (sizeof(dyn_body) + sizeof(int) + sizeof(dyn_run)) +
+                   n_links * sizeof(dyn_link_place) + n_couplings * sizeof(dyn_coupling);
     dyn_model *m = calloc(1, bytes);
     if (!m) return NULL;
     to->m        = m;
@@ -267,10 +288,12 @@ static dyn_model *allocate(size_t n_bodies, size_t n_links, size_t n_couplings, 
     to->link     = (dyn_link_place *)(to->body + n_bodies);
     to->coupling = (dyn_coupling *)(to->link + n_links);
     to->row_body = (int *)(to->coupling + n_couplings);
+    to->run      = (dyn_run *)(to->row_body + n_bodies);
     m->body      = to->body;
     m->link      = to->link;
     m->coupling  = to->coupling;
     m->row_body  = to->row_body;
+    m->run       = to->run;
     m->bytes     = bytes;
     return m;
 }
@@ -299,7 +322,7 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     follow_leaders(&to, d);
     number_dofs(m, to.body);
     dyn_canonical_align(m, to.body, to.link);
-    finish(m, to.body);
+    finish(m, to.body, to.run);
     *model = m;
     return DYN_OK;
 }
@@ -314,6 +337,7 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
     m->link     = to.link;
     m->coupling = to.coupling;
     m->row_body = to.row_body;
+    m->run      = to.run;
     memcpy(to.body, model->body, model->n_bodies * sizeof *to.body);
     memcpy(to.link, model->link, model->n_links * sizeof *to.link);
     memcpy(to.coupling, model->coupling, model->n_couplings * sizeof *to.coupling);
@@ -327,7 +351,7 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
         const dyn_link_place *place = link == DYN_WORLD ? &m->base : &m->link[link];
         if (place->body != DYN_WORLD) dyn_canonical_inertia(&to.body[place->body], &place->X_bl, &payload[i].inertia);
     }
-    finish(m, to.body);
+    finish(m, to.body, to.run);
     *loaded = m;
     return DYN_OK;
 }

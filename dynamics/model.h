@@ -169,6 +169,7 @@ typedef struct dyn_body {
     unsigned       offsets; /* DYN_ALONG_x where p_pc is not zero */
     bool           leaf;    /* no body hangs on it */
     bool           forks;   /* some body other than the next one hangs on it */
+    bool           bears;   /* a run of bodies begins on it: see dyn_run */
     bool           first;   /* the last-numbered child of its parent: the first a backward pass meets */
     bool           bare; /* one coordinate, its effort that of bodies alone: none of the next three, no rotor, mimics */
     bool           geared;     /* ratio != 1 or offset != 0 */
@@ -221,6 +222,14 @@ static inline bool dyn_body_has_angle(const dyn_body *body)
     return body->joint == DYN_REVOLUTE && !body->round;
 }
 
+/* Bodies of which each hangs on the one before it, and none but the last bears others: what one needs of the body
+ * before stays in registers. `plain`: revolute ones, all bare, none a mimic or on a slide, their coordinates in the
+ * same order; a run is that as a whole or nowhere. */
+typedef struct dyn_run {
+    int  first, end;
+    bool plain;
+} dyn_run;
+
 /* Where a link of the description went. */
 typedef struct dyn_link_place {
     int      body; /* moving body it belongs to, or DYN_WORLD */
@@ -249,16 +258,19 @@ typedef struct dyn_model {
     bool                  twisted;       /* some body has a twist */
     bool                  coupled;       /* some body is a mimic: coordinates move several joints */
     bool                  dense;         /* some mimic is no joint's `rotor` or slide: forward dynamics is not O(n) */
-    bool                  serial; /* an arm: every body turns on the one before it, the first on the world; all bare */
-    double                gravity[3]; /* m/s^2, world axes */
-    double                mass;       /* kg, of all bodies */
-    dyn_link_place        base;       /* the base link */
-    const dyn_body       *body;       /* [n_bodies] */
-    const dyn_link_place *link;       /* [n_links] */
+    bool                  plain;         /* all runs are */
+    bool                  serial;        /* an arm: one plain run, whose coordinates are in the order of bodies */
+    double                gravity[3];    /* m/s^2, world axes */
+    double                mass;          /* kg, of all bodies */
+    dyn_link_place        base;          /* the base link */
+    const dyn_body       *body;          /* [n_bodies] */
+    const dyn_link_place *link;          /* [n_links] */
     size_t                n_couplings;
     const dyn_coupling   *coupling; /* [n_couplings] of elastic joints */
     const int            *row_body; /* [n_rows] the body that a row is of */
-    size_t                bytes;    /* of the allocation */
+    size_t                n_runs;
+    const dyn_run        *run;   /* [n_runs] all bodies, in order */
+    size_t                bytes; /* of the allocation */
 } dyn_model;
 
 typedef enum dyn_status {

@@ -27,35 +27,37 @@ LANE_INLINE void free_effort_out(const dyn_body *b, const wrench *w, lane *tau)
 }
 
 /* tau_s = S^T wrench + rotor sdd + friction + spring */
-LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wrench *w, const euler_io *io)
+LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, int i, const wrench *w, const euler_io *io,
+                            const bool plain)
 {
     lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
     if (b->bare) {
-        io->tau[b->v] = effort;
+        io->tau[plain ? i : b->v] = effort;
         return;
     }
     if (dyn_joint_turns_freely(b->joint)) {
         free_effort_out(b, w, io->tau);
         return;
     }
-    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, io->qdd));
+    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, i, io->qdd, plain));
     if (b->rough || b->sprung) effort += joint_passive(b, scene->terms, io->q, io->qd);
     effort        = coordinate_effort(b, effort);
     io->tau[b->v] = scene->model->coupled ? io->tau[b->v] + effort : effort;
 }
 
-LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, const wrench *rate, const euler_io *io)
+LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, int i, const wrench *rate,
+                                 const euler_io *io, const bool plain)
 {
     lane effort = b->joint == DYN_PRISMATIC ? rate->f.z : rate->n.z;
     if (b->bare) {
-        io->tau_dot[b->v] = effort;
+        io->tau_dot[plain ? i : b->v] = effort;
         return;
     }
     if (dyn_joint_turns_freely(b->joint)) {
         free_effort_out(b, rate, io->tau_dot);
         return;
     }
-    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, io->qddd));
+    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, i, io->qddd, plain));
     if (b->rough || b->sprung) effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
     effort            = coordinate_effort(b, effort);
     io->tau_dot[b->v] = scene->model->coupled ? io->tau_dot[b->v] + effort : effort;
@@ -80,11 +82,12 @@ LANE_APART void free_rate(const dyn_body *b, const lane *qd, const wrench *w, wr
     *rate = (wrench){cross_add(rate->f, y, w->f), cross_add(cross_add(rate->n, y, w->n), u, w->f)};
 }
 
-LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_at at, const lane *qd, wrench *w, wrench *rate, bool rates)
+LANE_INLINE void wrench_to_parent(const dyn_body *b, int i, joint_at at, const lane *qd, wrench *w, wrench *rate,
+                                  bool rates, const bool plain)
 {
     if (rates) {
         const bool free = dyn_joint_turns_freely(b->joint);
-        const lane sd   = free ? lane_of(0) : euler_rate(b, qd);
+        const lane sd   = free ? lane_of(0) : euler_rate(b, i, qd, plain);
         if (free) {
             const wrench whole = *w;
             wrench       gains = *rate;
@@ -110,52 +113,68 @@ LANE_INLINE wrench carried(wrench w, const dyn_body *b, const wrench *given)
 }
 
 LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, int i, const wrench *w,
-                             const wrench *rate, const euler_io *io, bool rates, bool loads)
+                             const wrench *rate, const euler_io *io, bool rates, bool loads, const bool plain)
 {
     const dyn_body *b = &scene->model->body[i];
-    if (io->tau) effort_out(scene, b, w, io);
+    if (io->tau) effort_out(scene, b, i, w, io, plain);
     if (loads && io->joint_wrenches && b->row >= 0)
         joint_wrench_out(b, ws->at[i], carried(*w, b, &ws->given[i]), io->joint_wrenches + 6 * b->row);
     if (!rates) return;
-    if (io->tau_dot) effort_rate_out(scene, b, rate, io);
+    if (io->tau_dot) effort_rate_out(scene, b, i, rate, io, plain);
     if (loads && io->joint_wrench_rates && b->row >= 0) {
         wrench r = carried(*rate, b, &ws->given_rate[i]);
-        if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, euler_rate(b, io->qd));
+        if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, euler_rate(b, i, io->qd, plain));
         joint_wrench_out(b, ws->at[i], r, io->joint_wrench_rates + 6 * b->row);
     }
 }
 
-LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads,
-                        const bool serial)
+LANE_INLINE void inward_run(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, dyn_run run,
+                            bool rates, bool loads, const bool plain, const bool serial)
 {
-    const dyn_model *m    = scene->model;
-    const wrench     none = {vec3_zero(), vec3_zero()};
-    wrench           w = none, rate = none; /* what the child just done needs of this body */
+    const dyn_body *body = scene->model->body;
+    int             i    = run.end - 1;
+    wrench          w = ws->on[i], rate = rates ? ws->on_rate[i] : w; /* what is needed of the body */
+    next_known(&body[run.first], (size_t)run.first, serial);
+    const euler_io of = run_io(io, &body[run.first], run.first, plain);
+    for (;; i--) {
+        const dyn_body *b = &body[i];
+        body_known(b, plain);
+        next_known(b, (size_t)i, serial);
+        results_out(scene, ws, i, &w, &rate, &of, rates, loads, plain);
+        if (i == run.first && b->parent == DYN_WORLD) return;
+        wrench_to_parent(b, i, ws->at[i], of.qd, &w, &rate, rates, plain);
+        if (i == run.first) break;
+        w = wrench_add(w, ws->on[i - 1]);
+        if (rates) rate = wrench_add(rate, ws->on_rate[i - 1]);
+    }
+    i         = body[i].parent;
+    ws->on[i] = wrench_add(ws->on[i], w);
+    if (rates) ws->on_rate[i] = wrench_add(ws->on_rate[i], rate);
+}
+
+LANE_INLINE void inward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads)
+{
+    const dyn_model *m = scene->model;
+    if (m->serial && !loads) {
+        inward_run(scene, ws, io, (dyn_run){0, (int)m->n_bodies, true}, rates, false, true, true);
+        return;
+    }
     clear_shared(m, io->tau);
     clear_shared(m, io->tau_dot);
-    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        const dyn_body *b = &m->body[i];
-        body_known(b, (size_t)i, serial);
-        w = wrench_add(w, ws->on[i]);
-        if (rates) rate = wrench_add(rate, ws->on_rate[i]);
-        results_out(scene, ws, i, &w, &rate, io, rates, loads);
-        if (b->parent != DYN_WORLD) {
-            wrench_to_parent(b, ws->at[i], io->qd, &w, &rate, rates);
-            if (b->parent == i - 1) continue;
-            ws->on[b->parent] = wrench_add(ws->on[b->parent], w);
-            if (rates) ws->on_rate[b->parent] = wrench_add(ws->on_rate[b->parent], rate);
-        }
-        w = rate = none;
-    }
+    for (size_t r = m->n_runs; r-- > 0;)
+        if (m->run[r].plain && !loads)
+            inward_run(scene, ws, io, m->run[r], rates, false, true, false);
+        else
+            inward_run(scene, ws, io, m->run[r], rates, loads, false, false);
 }
 
 LANE_APART void with_loads(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates)
 {
     if (io->wrenches) externals_gather(scene, ws->at, io->wrenches, &ws->ext);
-    outward(scene, ws, io, rates, true, false);
+    outward(scene, ws, io, rates, true);
     if (rates && io->wrenches)
         externals_take_rates(scene, &ws->ext, io->wrenches, io->wrench_rates, ws->w, ws->on_rate);
-    inward(scene, ws, io, rates, true, false);
+    inward(scene, ws, io, rates, true);
 }
 
 LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws, euler_io *io, bool rates)
@@ -166,12 +185,9 @@ LANE_INLINE void newton_euler(const dyn_scene *scene, const euler_workspace *ws,
     joints_place(scene->model, io->q, ws->at);
     if (io->wrenches || io->joint_wrenches || io->joint_wrench_rates) {
         with_loads(scene, ws, io, rates);
-    } else if (scene->model->serial) {
-        outward(scene, ws, io, rates, false, true);
-        inward(scene, ws, io, rates, false, true);
     } else {
-        outward(scene, ws, io, rates, false, false);
-        inward(scene, ws, io, rates, false, false);
+        outward(scene, ws, io, rates, false);
+        inward(scene, ws, io, rates, false);
     }
     if (io->tau) couplings_add(scene, io->q, io->qd, 1, io->tau);
     if (rates && io->tau_dot) couplings_add_rates(scene, io->qd, io->qdd, io->tau_dot);

@@ -283,7 +283,7 @@ LANE_INLINE void turning_dof(const dyn_model *m, const workspace *ws, const resu
 {
     const dyn_body      *b = &m->body[i];
     const spatial_state *B = &ws->body[i];
-    body_known(b, i, serial);
+    next_known(b, i, serial);
     moving S = moving_add_body(on, &b->grouped, B->v, B->a, true);
     if (loads) S.f = wrench_sub(S.f, ws->ext.on[i]);
     if (serial ? i == 1 : b->above == DYN_ABOVE_FIRST && b->parent == (int)i - 1 && !b[-1].forks) {

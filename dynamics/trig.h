@@ -1,9 +1,8 @@
 /* trig.h - sine, cosine and tanh in lanes.
  *
  * Library vector mathematics differs between widths and versions; these few polynomials do not. Sine and cosine:
- * reduction by multiples of pi/2 in three parts (each product with k < 2^20 is exact), then the minimax
- * polynomials of Sun's fdlibm on [-pi/4, pi/4]. Error up to 1.5 ulp for |x| <= 100; absolute error of order
- * 1e-16 to |x| <= 1e6. tanh by exp(2x) - 1. */
+ * reduction by multiples of pi/2 in three parts, then the minimax polynomials of Sun's fdlibm on [-pi/4, pi/4].
+ * Error up to 1.5 ulp for |x| <= 100; absolute error of order 1e-16 to |x| <= 1e6. tanh by exp(2x) - 1. */
 #pragma once
 #include "lane.h"
 
@@ -47,33 +46,52 @@ typedef lane_word trig_word;
 /* c + a b with one rounding, c and b constants or not */
 #define trig_add_mul(c, a, b) trig_fused(a, (b) - (trig){0}, (c) - (trig){0})
 
-/* Of x + d and so many quarter turns, |d| < pi; a sum would lose digits of d to a large x. */
+/* Odd quadrants have the sine for the cosine. */
+LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
+{
+#if LANES == 8
+    const __mmask8 odd  = _mm512_test_epi64_mask((__m512i)k, _mm512_set1_epi64(1));
+    const __m512d  sine = (__m512d)*s;
+    *s                  = (trig)_mm512_mask_blend_pd(odd, sine, (__m512d)*c);
+    *c                  = (trig)_mm512_mask_blend_pd(odd, (__m512d)*c, sine);
+#else
+    const trig_word other = ((trig_word)*s ^ (trig_word)*c) & -(k & 1);
+    *s                    = (trig)((trig_word)*s ^ other);
+    *c                    = (trig)((trig_word)*c ^ other);
+#endif
+}
+
+/* Of x + d and so many quarter turns, |d| <= pi/4; a sum would lose digits of d to a large x. */
 LANE_INLINE void trig_sincos(trig x, trig d, trig_word quarters, trig *s, trig *c)
 {
-    /* x + d = k pi/2 + r */
+    /* x + d = k pi/2 + r; from |x| = 1 on, x less k times the first part is a multiple of 2^-52 less than 2: exact */
     trig      kr = trig_add_mul(LANE_ROUNDER, x + d, 0.63661977236758134308);
     trig_word k  = (trig_word)kr + quarters;
     trig      kd = kr - LANE_ROUNDER;
-    trig      r  = trig_add_mul(x, kd, -1.57079632673412561417e+00) + d;
-    r            = trig_add_mul(r, kd, -6.07710050630396597660e-11);
-    r            = trig_add_mul(r, kd, -2.02226624879595063154e-21);
+    trig      r  = trig_add_mul(x, kd, -1.57079632679489655800e+00) + d;
+    r            = trig_add_mul(r, kd, -6.12323399573676603587e-17);
+    r            = trig_add_mul(r, kd, 1.49738490485916983294e-33);
 
     /* sin r = r + r^3 P(r^2),  cos r = 1 + r^2 (-1/2 + r^2 Q(r^2)) */
-    trig z = r * r, z2 = z * z;
-    trig P     = trig_add_mul(-2.50507602534068634195e-08, z, 1.58969099521155010221e-10);
-    P          = trig_add_mul(trig_add_mul(-1.98412698298579493134e-04, z, 2.75573137070700676789e-06), z2, P);
-    P          = trig_add_mul(trig_add_mul(-1.66666666666666324348e-01, z, 8.33333333332248946124e-03), z2, P);
-    trig Q     = trig_add_mul(2.08757232129817482790e-09, z, -1.13596475577881948265e-11);
-    Q          = trig_add_mul(trig_add_mul(2.48015872894767294178e-05, z, -2.75573143513906633035e-07), z2, Q);
-    Q          = trig_add_mul(trig_add_mul(4.16666666666666019037e-02, z, -1.38888888888741095749e-03), z2, Q);
-    trig sin_r = trig_add_mul(r, r * z, P);
-    trig cos_r = trig_add_mul(1.0, z, trig_add_mul(-0.5, z, Q)); /* what is rounded inside is at most 1/3 of the end */
+    trig z = r * r;
+    trig P = trig_add_mul(-2.50507602534068634195e-08, z, 1.58969099521155010221e-10);
+    trig Q = trig_add_mul(2.08757232129817482790e-09, z, -1.13596475577881948265e-11);
+    P      = trig_add_mul(2.75573137070700676789e-06, z, P);
+    Q      = trig_add_mul(-2.75573143513906633035e-07, z, Q);
+    P      = trig_add_mul(-1.98412698298579493134e-04, z, P);
+    Q      = trig_add_mul(2.48015872894767294178e-05, z, Q);
+    P      = trig_add_mul(8.33333333332248946124e-03, z, P);
+    Q      = trig_add_mul(-1.38888888888741095749e-03, z, Q);
+    P      = trig_add_mul(-1.66666666666666324348e-01, z, P);
+    Q      = trig_add_mul(4.16666666666666019037e-02, z, Q);
+    *s     = trig_add_mul(r, r * z, P);
+    *c     = trig_add_mul(1.0, z, trig_add_mul(-0.5, z, Q)); /* what is rounded inside is at most 1/3 of the end */
 
-    /* quadrant k mod 4: odd ones exchange the two; bit 1 of k, of k + 1, is the sign */
-    const trig_word sign = (trig_word){0} + (UINT64_C(1) << 63);
-    trig_word       bs = (trig_word)sin_r, bc = (trig_word)cos_r, other = (bs ^ bc) & -(k & 1), ks = k << 62;
-    *s = (trig)((bs ^ other) ^ (ks & sign));
-    *c = (trig)((bc ^ other) ^ ((ks + (UINT64_C(1) << 62)) & sign));
+    trig_exchange(k, s, c);
+    /* the sign is bit 1 of k, of k + 1 */
+    const trig_word sign = (trig_word){0} + (UINT64_C(1) << 63), ks = k << 62, kc = ks + (UINT64_C(1) << 62);
+    *s = (trig)((trig_word)*s ^ (ks & sign));
+    *c = (trig)((trig_word)*c ^ (kc & sign));
 }
 
 /* Cosine and sine of each of TRIG_ANGLES such angles, one behind the other. */
