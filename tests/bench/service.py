@@ -17,9 +17,9 @@ def count(number):
 
 
 # us for which the client looks for answers before it sleeps, beside the bare server. Both servers have one busy thread and
-# the client the other core, so it may; if it slept, one of a pair would often pay for waking it and the other not. A
+# the client a core of its own, so it may; if it slept, one of a pair would often pay for waking it and the other not. A
 # server that has work for all cores wants the client's: beside Python's processes and in a mixed load it sleeps.
-AWAKE = 100
+AWAKE = 100 if len(os.sched_getaffinity(0)) > 1 else 0
 
 
 def take_turns(servers, content, kind, connections, seconds, rounds, **options):
