@@ -59,6 +59,12 @@ const char *api_json_kind(const json_t *value)
     return "null";
 }
 
+/* Editors write one, and nobody sees it. RFC 8259 §8.1: JSON has none. */
+static bool begins_with_mark(const char *text, size_t length)
+{
+    return length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
+}
+
 /* What is well-formed but cannot be held has a pointer; what is not well-formed an offset. */
 static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text)
 {
@@ -99,6 +105,11 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
     if (deep < length) {
         api_fail(problem, API_TOO_DEEP, NULL, "arrays and objects are nested deeper than %u", nesting);
         problem->offset = (long long)deep;
+        return NULL;
+    }
+    if (begins_with_mark(text, length)) {
+        api_fail(problem, API_BAD_JSON, NULL, "the text begins with a byte order mark, U+FEFF, and JSON has none");
+        problem->offset = 0;
         return NULL;
     }
     json_error_t error;

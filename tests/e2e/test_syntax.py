@@ -30,6 +30,14 @@ class Syntax(ErrorCase):
             self.assertProblem(self.client.put("/v1/models/arm", text[:length]), 400)
         self.assertEqual(self.client.get("/v1/models/arm").json()["revision"], revision)
 
+    def test_a_byte_order_mark_is_named(self):
+        """It cannot be seen."""
+        for send in (lambda text: self.client.post(self.PATH, text),
+                     lambda text: self.client.put("/v1/models/arm", text, Content_Type="application/json")):
+            problem = self.assertProblem(send(("\ufeff" + self.VALID).encode()), 400)
+            self.assertEqual((problem["code"], problem["offset"]), ("bad-json", 0))
+            self.assertIn("byte order mark", problem["detail"])
+
     def test_every_byte_replaced(self):
         """No byte put anywhere makes the server fail: it answers, or says what is wrong."""
         text = self.VALID.encode()
