@@ -101,6 +101,7 @@ double dyn_angle(double sine, double cosine)
 double dyn_length(double x, double y)
 {
     int exponent;
+    if (isinf(x) || isinf(y)) return INFINITY;
     frexp(fmax(fabs(x), fabs(y)), &exponent);
     x                 = ldexp(x, -exponent);
     y                 = ldexp(y, -exponent);

@@ -85,6 +85,7 @@ static void test_lengths(void **state)
     }
     assert_true(dyn_length(3e300, -4e300) == 5e300 && dyn_length(3e-320, 4e-320) == 5e-320);
     assert_true(dyn_length(0, 0) == 0 && dyn_length(0, -2) == 2);
+    assert_true(isinf(dyn_length(1.7e308, 1.7e308)) && dyn_length(-INFINITY, 1) == INFINITY);
 }
 
 /* FNV-1a */
