@@ -130,10 +130,9 @@ LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wren
 LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_at at, sym3 S, dyn_turn turn)
 {
     const lane zero = lane_of(0), c = at.c, s = at.s;
-    lane       t1 = sub_mul(c * S.xx, s, S.xy), t2 = sub_mul(c * S.xy, s, S.yy);
-    lane       xx = sub_mul(c * t1, s, t2), yy = (S.xx + S.yy) - xx;
-    if (turn == DYN_TURN_X_MINUS) return (sym3){xx, zero, neg_sub_mul(c * t2, s, t1), zero, zero, yy};
-    lane xy = add_mul(c * t2, s, t1);
+    lane       w = add_mul(c * (S.xy + S.xy), s, S.xx - S.yy), xx = sub_mul(S.xx, s, w), yy = add_mul(S.yy, s, w);
+    if (turn == DYN_TURN_X_MINUS) return (sym3){xx, zero, sub_mul(S.xy, c, w), zero, zero, yy};
+    lane xy = add_mul(-S.xy, c, w);
     if (turn == DYN_TURN_NONE) return (sym3){xx, xy, zero, yy, zero, zero};
     if (turn == DYN_TURN_X_PLUS) return (sym3){xx, zero, xy, zero, zero, yy};
     lane cy = b->ca * yy, sy = b->sa * yy;
@@ -141,41 +140,39 @@ LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_at at, sym3 S, dyn
     return turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(b->cg), lane_of(b->sg));
 }
 
-/* Rz H Rz^T, and that turned by Rx(-90 deg) if it is to be `minus`, which costs nothing then. Of the block of x and y,
- * trace and skew part stay. `flat`: the last row is zero. */
+/* Rz H Rz^T, and that turned by Rx(-90 deg) if it is to be `minus`, which costs nothing then. As composite.h turns
+ * tensors, but for [p r; t q], w = s (p - q) + c (r + t), r' = c w - t, t' = c w - r. `flat`: the last row is zero. */
 LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
 {
-    lane t1 = sub_mul(c * H.m[0][0], s, H.m[1][0]), t2 = sub_mul(c * H.m[0][1], s, H.m[1][1]);
-    lane skew = H.m[0][1] - H.m[1][0], xx = sub_mul(c * t1, s, t2), yy = (H.m[0][0] + H.m[1][1]) - xx;
-    lane xz   = sub_mul(c * H.m[0][2], s, H.m[1][2]);
+    lane w  = add_mul(c * (H.m[0][1] + H.m[1][0]), s, H.m[0][0] - H.m[1][1]);
+    lane xx = sub_mul(H.m[0][0], s, w), yy = add_mul(H.m[1][1], s, w), xz = sub_mul(c * H.m[0][2], s, H.m[1][2]);
     vec3 last = flat ? vec3_zero() : (vec3){sub_mul(c * H.m[2][0], s, H.m[2][1]), H.m[2][1], H.m[2][2]};
     if (minus) {
-        lane xy = neg_sub_mul(c * t2, s, t1); /* with the sign changed */
         if (!flat) last.y = neg_sub_mul(c * H.m[2][1], s, H.m[2][0]);
-        return (mat3){
-            {{xx, xz, xy}, {last.x, last.z, last.y}, {xy + skew, neg_sub_mul(c * H.m[1][2], s, H.m[0][2]), yy}}};
+        return (mat3){{{xx, xz, sub_mul(H.m[1][0], c, w)},
+                       {last.x, last.z, last.y},
+                       {sub_mul(H.m[0][1], c, w), neg_sub_mul(c * H.m[1][2], s, H.m[0][2]), yy}}};
     }
-    lane xy = add_mul(c * t2, s, t1);
     if (!flat) last.y = add_mul(c * H.m[2][1], s, H.m[2][0]);
-    return (mat3){{{xx, xy, xz}, {xy - skew, yy, add_mul(c * H.m[1][2], s, H.m[0][2])}, {last.x, last.y, last.z}}};
+    return (mat3){{{xx, add_mul(-H.m[1][0], c, w), xz},
+                   {add_mul(-H.m[0][1], c, w), yy, add_mul(c * H.m[1][2], s, H.m[0][2])},
+                   {last.x, last.y, last.z}}};
 }
 
 /* Rx H Rx^T, likewise. */
 LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
 {
-    lane t1 = c * H.m[1][1], t2 = c * H.m[1][2], skew = H.m[1][2], sum = H.m[1][1];
-    vec3 x = {H.m[0][0], sub_mul(c * H.m[0][1], s, H.m[0][2]), add_mul(c * H.m[0][2], s, H.m[0][1])};
-    lane y = c * H.m[1][0], z = s * H.m[1][0];
-    if (!flat) {
-        t1   = sub_mul(t1, s, H.m[2][1]);
-        t2   = sub_mul(t2, s, H.m[2][2]);
-        skew = skew - H.m[2][1];
-        sum  = sum + H.m[2][2];
-        y    = sub_mul(y, s, H.m[2][0]);
-        z    = add_mul(z, c, H.m[2][0]);
+    const vec3 x = {H.m[0][0], sub_mul(c * H.m[0][1], s, H.m[0][2]), add_mul(c * H.m[0][2], s, H.m[0][1])};
+    if (flat) {
+        lane w = add_mul(c * H.m[1][2], s, H.m[1][1]);
+        return (mat3){{{x.x, x.y, x.z},
+                       {c * H.m[1][0], sub_mul(H.m[1][1], s, w), c * w},
+                       {s * H.m[1][0], add_mul(-H.m[1][2], c, w), s * w}}};
     }
-    lane yy = sub_mul(c * t1, s, t2), yz = add_mul(c * t2, s, t1);
-    return (mat3){{{x.x, x.y, x.z}, {y, yy, yz}, {z, yz - skew, sum - yy}}};
+    lane w = add_mul(c * (H.m[1][2] + H.m[2][1]), s, H.m[1][1] - H.m[2][2]);
+    return (mat3){{{x.x, x.y, x.z},
+                   {sub_mul(c * H.m[1][0], s, H.m[2][0]), sub_mul(H.m[1][1], s, w), add_mul(-H.m[2][1], c, w)},
+                   {add_mul(s * H.m[1][0], c, H.m[2][0]), add_mul(-H.m[1][2], c, w), add_mul(H.m[2][2], s, w)}}};
 }
 
 /* The constant turn, Rz(gamma) Rx(alpha). */

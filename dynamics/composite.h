@@ -25,26 +25,28 @@ LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
                   sub_mul(sub_mul(zz * w.z, e[2], w.x), e[4], w.y)};
 }
 
-/* Rz E Rz^T */
+/* Tensors turn by R = [c -s; s c] in a plane, where they are [p r; r q], with w = s (p - q) + 2 c r:
+ *     p' = p - s w,   q' = q + s w,   r' = c w - r.
+ * Rz E Rz^T: */
 LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
 {
-    lane t1 = sub_mul(c * a.xx, s, a.xy), t2 = sub_mul(c * a.xy, s, a.yy), xx = sub_mul(c * t1, s, t2);
-    return (sym3){
-        xx, add_mul(c * t2, s, t1), sub_mul(c * a.xz, s, a.yz), (a.xx + a.yy) - xx, add_mul(c * a.yz, s, a.xz), a.zz};
+    lane w = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
+    return (sym3){sub_mul(a.xx, s, w), add_mul(-a.xy, c, w),       sub_mul(c * a.xz, s, a.yz),
+                  add_mul(a.yy, s, w), add_mul(c * a.yz, s, a.xz), a.zz};
 }
 /* Rx(-90 deg) Rz E Rz^T Rx(90 deg): the second turn costs nothing where the first gives the other sign */
 LANE_INLINE sym3 sym3_turn_z_minus(sym3 a, lane c, lane s)
 {
-    lane t1 = sub_mul(c * a.xx, s, a.xy), t2 = sub_mul(c * a.xy, s, a.yy), xx = sub_mul(c * t1, s, t2);
-    return (sym3){xx,   sub_mul(c * a.xz, s, a.yz),     neg_sub_mul(c * t2, s, t1),
-                  a.zz, neg_sub_mul(c * a.yz, s, a.xz), (a.xx + a.yy) - xx};
+    lane w  = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
+    lane xx = sub_mul(a.xx, s, w), yy = add_mul(a.yy, s, w);
+    return (sym3){xx, sub_mul(c * a.xz, s, a.yz), sub_mul(a.xy, c, w), a.zz, neg_sub_mul(c * a.yz, s, a.xz), yy};
 }
 /* Rx E Rx^T */
 LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
 {
-    lane t1 = sub_mul(c * a.yy, s, a.yz), t2 = sub_mul(c * a.yz, s, a.zz), yy = sub_mul(c * t1, s, t2);
-    return (sym3){a.xx, sub_mul(c * a.xy, s, a.xz), add_mul(c * a.xz, s, a.xy),
-                  yy,   add_mul(c * t2, s, t1),     (a.yy + a.zz) - yy};
+    lane w  = add_mul(c * (a.yz + a.yz), s, a.yy - a.zz);
+    lane xy = sub_mul(c * a.xy, s, a.xz), xz = add_mul(c * a.xz, s, a.xy);
+    return (sym3){a.xx, xy, xz, sub_mul(a.yy, s, w), add_mul(-a.yz, c, w), add_mul(a.zz, s, w)};
 }
 /* Rz(gamma) Rx(alpha) E (Rz(gamma) Rx(alpha))^T */
 LANE_INLINE sym3 sym3_turn_up(const dyn_body *b, sym3 a, dyn_turn turn)
@@ -64,21 +66,24 @@ LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_join
 }
 
 /* The origin moves by r: first moment h becomes g = h + m r, and E += r h^T + g r^T; what is zero in r costs nothing.
- */
-LANE_INLINE void composite_shift(composite *c, const double r[3], unsigned along, double mass)
+ * So does that of a wrench: n += r x f. */
+LANE_INLINE void composite_shift(composite *c, wrench *F, const double r[3], unsigned along, double mass)
 {
     vec3 h = c->h, g = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
     if (along & DYN_ALONG_X) {
+        F->n    = offset_cross_add(F->n, r, DYN_ALONG_X, F->f);
         c->E.xx = add_mul(c->E.xx, r[0], h.x + g.x);
         c->E.xy = add_mul(c->E.xy, r[0], h.y);
         c->E.xz = add_mul(c->E.xz, r[0], h.z);
     }
     if (along & DYN_ALONG_Y) {
+        F->n    = offset_cross_add(F->n, r, DYN_ALONG_Y, F->f);
         c->E.yy = add_mul(c->E.yy, r[1], h.y + g.y);
         c->E.xy = add_mul(c->E.xy, r[1], g.x);
         c->E.yz = add_mul(c->E.yz, r[1], h.z);
     }
     if (along & DYN_ALONG_Z) {
+        F->n    = offset_cross_add(F->n, r, DYN_ALONG_Z, F->f);
         c->E.zz = add_mul(c->E.zz, r[2], h.z + g.z);
         c->E.xz = add_mul(c->E.xz, r[2], g.x);
         c->E.yz = add_mul(c->E.yz, r[2], g.y);
@@ -117,33 +122,41 @@ LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, do
     if (joint != DYN_REVOLUTE)
         composite_slide(c, origin_in_parent(b, at, joint), mass);
     else
-        composite_shift(c, b->p_pc, b->offsets, mass);
+        composite_shift(c, &(wrench){0}, b->p_pc, b->offsets, mass); /* no wrench: nothing is computed for it */
 }
 
-/* The same for the composite and F = composite_along_joint: behind the joint's own turn, whose axis is F's, F stands in
- * the composite as before it. */
+/* Rz(gamma) Rx(alpha) (x, y, 0) */
+LANE_INLINE vec3 turn_up_flat(const dyn_body *b, lane x, lane y, dyn_turn turn)
+{
+    if (turn != DYN_TURN_X && turn != DYN_TURN_ZX) return turn_up(b, (vec3){x, y, lane_of(0)}, turn);
+    const vec3 v = {x, b->ca * y, b->sa * y};
+    return turn == DYN_TURN_X ? v : turn_z(v, lane_of(b->cg), lane_of(b->sg));
+}
+
+/* The same for the composite, and F = composite_along_joint comes from it: behind the joint's own turn, whose axis is
+ * F's, F stands in the composite as before it. */
 LANE_INLINE void composite_column_form(const dyn_body *b, joint_at at, composite *c, wrench *F, double mass,
                                        dyn_joint_kind joint, dyn_turn turn)
 {
     if (joint != DYN_REVOLUTE) {
+        *F = composite_along_joint(b, c);
         wrench_to_parent_form(b, at, F, joint, turn);
         composite_form(b, at, c, mass, joint, turn);
         return;
     }
+    const lane about = c->E.xx + c->E.yy; /* the same before and behind it */
     if (turn == DYN_TURN_X_MINUS) {
         c->E = sym3_turn_z_minus(c->E, at.c, at.s);
         c->h = to_parent(b, at, c->h, joint, turn);
-        *F   = (wrench){{c->h.z, lane_of(0), -c->h.x}, {-c->E.xy, F->n.z, -c->E.yz}};
+        *F   = (wrench){{c->h.z, lane_of(0), -c->h.x}, {-c->E.xy, about, -c->E.yz}};
     } else {
         c->E = sym3_turn_z(c->E, at.c, at.s);
         c->h = turn_z(c->h, at.c, at.s);
-        *F   = (wrench){{-c->h.y, c->h.x, lane_of(0)}, {-c->E.xz, -c->E.yz, F->n.z}};
+        *F   = (wrench){turn_up_flat(b, -c->h.y, c->h.x, turn), turn_up(b, (vec3){-c->E.xz, -c->E.yz, about}, turn)};
         c->E = sym3_turn_up(b, c->E, turn);
         c->h = turn_up(b, c->h, turn);
-        *F   = (wrench){turn_up(b, F->f, turn), turn_up(b, F->n, turn)};
     }
-    F->n = offset_cross_add(F->n, b->p_pc, b->offsets, F->f);
-    composite_shift(c, b->p_pc, b->offsets, mass);
+    composite_shift(c, F, b->p_pc, b->offsets, mass);
 }
 
 LANE_INLINE composite composite_add(composite a, composite b)
@@ -157,11 +170,16 @@ LANE_INLINE composite composite_add(composite a, composite b)
 LANE_INLINE composite composite_gather(const dyn_model *m, const composite *forked, const composite *handed, size_t i,
                                        const bool branched)
 {
-    const dyn_body *b   = &m->body[i];
-    composite       own = {sym3_of(b->grouped.E), vec3_of(b->grouped.h)};
-    if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i)) own = composite_add(own, *handed);
-    if (branched && b->forks) own = composite_add(own, forked[i]);
-    return own;
+    const dyn_body *b = &m->body[i];
+    const double   *E = b->grouped.E, *h = b->grouped.h;
+    composite       c;
+    if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i))
+        c = (composite){{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
+                         handed->E.yz + E[4], handed->E.zz + E[5]},
+                        {handed->h.x + h[0], handed->h.y + h[1], handed->h.z + h[2]}};
+    else
+        c = (composite){sym3_of(E), vec3_of(h)};
+    return branched && b->forks ? composite_add(c, forked[i]) : c;
 }
 /* What body i hands its parent, if another body stands between them. */
 LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const composite *handed, size_t i)

@@ -53,10 +53,10 @@ LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wren
     *moment = at_parent.n.z;
 }
 /* The same of a column where it begins; of the composite, that joint's own column needs E.xx + E.yy. */
-LANE_INLINE void column_to_first_form(const dyn_body *b, joint_at at, composite *c, const wrench *F, double mass,
-                                      lane *moment, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void column_to_first_form(const dyn_body *b, joint_at at, composite *c, double mass, lane *moment,
+                                      dyn_joint_kind joint, dyn_turn turn)
 {
-    wrench at_parent = *F;
+    wrench at_parent;
     composite_column_form(b, at, c, &at_parent, mass, joint, turn);
     *moment = at_parent.n.z;
     *c      = (composite){.E.xx = c->E.xx, .E.yy = c->E.yy};
@@ -78,7 +78,7 @@ LANE_INLINE station station_of(const dyn_model *m, const workspace *ws, size_t i
 /* To the parent; false: that is on the ground. A serial model's way is left before. */
 LANE_INLINE bool station_next(const dyn_model *m, const workspace *ws, station *s, size_t v, lane *M, const layout of)
 {
-    if (of == SERIAL) {
+    if (of == SERIAL || s->b->in_line) {
         *s = (station){s->b - 1, s->at - 1, s->in_row - m->nv, s->in_column - 1};
         return true;
     }
@@ -131,8 +131,7 @@ LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i,
     const dyn_body *b = &m->body[i];
     const size_t    v = of == SERIAL ? i : (size_t)b->v, nv = (size_t)m->nv;
     const double    mass = of == SERIAL ? 0 : b->grouped_mass; /* bodies that turn give theirs away */
-    wrench          F    = composite_along_joint(b, c);
-    lane            own  = b->joint == DYN_PRISMATIC ? F.f.z : F.n.z;
+    lane            own  = b->joint == DYN_PRISMATIC ? lane_of(b->grouped_mass) : c->E.xx + c->E.yy;
     if (!b->bare) {
         own += b->rotor_inertia;
         own = b->geared ? b->ratio * own * b->ratio : own;
@@ -142,10 +141,11 @@ LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i,
     station s = station_of(m, ws, i, v, M, of);
     if (station_is_last(m, s, of)) {
         lane moment;
-        BODY_FORMS(b, column_to_first_form, b, *s.at, c, &F, mass, &moment)
+        BODY_FORMS(b, column_to_first_form, b, *s.at, c, mass, &moment)
         put_pair(s.in_row, s.in_column, coordinate_effort(b, moment), of);
         return;
     }
+    wrench F;
     BODY_FORMS(b, composite_column_form, b, *s.at, c, &F, mass)
     if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
     meet(m, s, F, of);

@@ -216,6 +216,13 @@ static dyn_above above_of(const dyn_body *body, int parent)
     return p->parent == DYN_WORLD ? DYN_ABOVE_FIRST : DYN_ABOVE_TURNS;
 }
 
+/* See dyn_body; the parent itself is before its children. */
+static bool in_line(const dyn_body *body, int i)
+{
+    const dyn_body *p = body[i].parent == DYN_WORLD ? NULL : &body[body[i].parent];
+    return p && p == &body[i - 1] && p->parent != DYN_WORLD && p->v == body[p->parent].v + 1;
+}
+
 /* See dyn_run, and body_known in joint.h. */
 static bool is_plain(const dyn_body *b)
 {
@@ -255,7 +262,8 @@ static void finish(dyn_model *m, dyn_body *body, dyn_run *run)
         body[i].leaf           = true;
         body[i].forks          = false;
         note_kinds(m, &body[i]);
-        body[i].above = above_of(body, body[i].parent);
+        body[i].above   = above_of(body, body[i].parent);
+        body[i].in_line = in_line(body, (int)i);
         m->twisted |= body[i].twist != 0;
         m->mass += body[i].mass;
     }

@@ -178,6 +178,7 @@ typedef struct dyn_body {
     bool           near_end;   /* see dyn_link */
     bool           mimic;      /* q and v are those of another body's joint */
     bool           round;      /* a rotor, alike in every position: that is not read, and zero */
+    bool           in_line;    /* hangs on the body before it, whose coordinate follows that of its own parent */
     int            row;        /* among the published bodies, or -1: see dyn_model */
     int            mover;      /* among what has rotor inertia and friction of its own, or -1: see dyn_model */
     bool           several;    /* of a joint with more than one coordinate, where friction and the like have no place */
