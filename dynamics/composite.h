@@ -173,11 +173,15 @@ LANE_INLINE composite composite_gather(const dyn_model *m, const composite *fork
     const dyn_body *b = &m->body[i];
     const double   *E = b->grouped.E, *h = b->grouped.h;
     composite       c;
-    if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i))
+    if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i)) {
         c = (composite){{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
-                         handed->E.yz + E[4], handed->E.zz + E[5]},
-                        {handed->h.x + h[0], handed->h.y + h[1], handed->h.z + h[2]}};
-    else
+                         handed->E.yz + E[4], handed->E.zz},
+                        {handed->h.x + h[0], handed->h.y + h[1], handed->h.z}};
+        if (b->joint != DYN_REVOLUTE) { /* one that turns has given these away */
+            c.E.zz = c.E.zz + E[5];
+            c.h.z  = c.h.z + h[2];
+        }
+    } else
         c = (composite){sym3_of(E), vec3_of(h)};
     return branched && b->forks ? composite_add(c, forked[i]) : c;
 }
