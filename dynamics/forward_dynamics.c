@@ -16,8 +16,8 @@
 typedef struct link_state {
     wrench      G;    /* U / D */
     lane        g;    /* u / D */
-    vec3        w, v; /* alpha, of bodies that fork */
-    wrench      p;    /* of those: what the children have handed on */
+    vec3        w, v; /* alpha, of bodies on which runs begin */
+    wrench      p;    /* of those: what these have handed on */
     articulated I;
 } link_state;
 
@@ -45,18 +45,16 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 
 /* --- inward: articulated inertias ---------------------------------------------------------------------------- */
 
-/* A body's I and p: its own, what the next body has just handed on, if it hangs here, and what others have. */
-LANE_INLINE void gather(const dyn_body *b, const link_state *B, const wrench *own, bool next, articulated *I, wrench *p)
+/* I and p of the last body of a run: its own, and what the runs on it have handed on. */
+LANE_INLINE void gather(const dyn_body *b, const link_state *B, const wrench *own, articulated *I, wrench *p)
 {
-    if (b->leaf) {
-        *I = articulated_rigid(b);
-        *p = *own;
-        return;
-    }
-    if (b->forks) {
-        *I = next ? articulated_add(I, &B->I) : B->I;
-        *p = next ? wrench_add(*p, B->p) : B->p;
-    }
+    *I = b->bears ? articulated_with_rigid(B->I, b) : articulated_rigid(b);
+    *p = b->bears ? wrench_add(B->p, *own) : *own;
+}
+
+/* Of another, to whose own the next has handed on. */
+LANE_INLINE void meet(const dyn_body *b, const wrench *own, articulated *I, wrench *p)
+{
     *I = articulated_with_rigid(*I, b);
     *p = wrench_add(*p, *own);
 }
@@ -123,35 +121,49 @@ LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *
     P->p = b->first ? *p : wrench_add(P->p, *p);
 }
 
-/* Along an unbranched chain I and p stay in registers. `serial`, a constant of the inlined text as below: an arm
- * (model.h), nothing driven. */
-LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
-                               const bool *driven, lane *singular, const bool serial)
+/* Along a run I and p stay in registers. `plain`, a constant of the inlined text as below: a plain run of which nothing
+ * is driven. */
+LANE_INLINE void inward_run(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
+                            const bool *driven, lane *singular, dyn_run run, const bool plain)
 {
-    const dyn_model *m    = scene->model;
-    bool             next = false;
-    articulated      I    = {0};
-    wrench           p    = {0};
-    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        const dyn_body *b = &m->body[i];
+    const dyn_body *body   = scene->model->body;
+    int             i      = run.end - 1;
+    const lane     *effort = tau + (body[run.first].v - run.first);
+    articulated     I;
+    wrench          p;
+    gather(&body[i], &ws->body[i], &ws->euler.on[i], &I, &p);
+    for (;; i--) {
+        const dyn_body *b = &body[i];
         link_state     *B = &ws->body[i];
-        next_known(b, (size_t)i, serial);
-        gather(b, B, &ws->euler.on[i], next, &I, &p);
-        next            = b->parent == i - 1;
-        const release r = serial || (b->bare && !driven) ? LETS_GO : release_of(b, driven);
+        body_known(b, plain);
+        const release r = plain || (b->bare && !driven) ? LETS_GO : release_of(b, driven);
         if (r == LETS_GO) {
-            let_go(b, i, b->bare ? tau[b->v] : effort_left(scene, b, io, tau), &I, &p, B, singular);
+            const lane left = plain ? effort[i] : b->bare ? tau[b->v] : effort_left(scene, b, io, tau);
+            let_go(b, i, left, &I, &p, B, singular);
         } else if (r != LOCKED) {
-            loaded on = r == FREELY
-                            ? release_freely(b, i, tau, driven, (loaded){I, p}, &ws->freely[b->quaternion], singular)
+            const loaded on =
+                r == FREELY ? release_freely(b, i, tau, driven, (loaded){I, p}, &ws->freely[b->quaternion], singular)
                             : let_compound(scene, ws, io, i, tau, (loaded){I, p}, singular);
-            I         = on.I;
-            p         = on.p;
+            I = on.I;
+            p = on.p;
         }
-        if (b->parent == DYN_WORLD) continue;
+        if (i == run.first && b->parent == DYN_WORLD) return;
         articulated_to_parent(b, ws->euler.at[i], &I, &p, r != LETS_GO);
-        if (!next) hand_on(b, &I, &p, &ws->body[b->parent]);
+        if (i == run.first) break;
+        meet(b - 1, &ws->euler.on[i - 1], &I, &p);
     }
+    hand_on(&body[i], &I, &p, &ws->body[body[i].parent]);
+}
+
+LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
+                               const bool *driven, lane *singular)
+{
+    const dyn_model *m = scene->model;
+    for (size_t r = m->n_runs; r-- > 0;)
+        if (m->run[r].plain && !driven)
+            inward_run(scene, ws, io, tau, NULL, singular, m->run[r], true);
+        else
+            inward_run(scene, ws, io, tau, driven, singular, m->run[r], false);
 }
 
 /* --- outward: accelerations ----------------------------------------------------------------------------------- */
@@ -209,41 +221,68 @@ LANE_INLINE void free_acceleration(const dyn_body *b, joint_at at, const release
     *w          = alpha.w;
 }
 
-/* Along an unbranched chain the parent's alpha stays in registers. */
-LANE_INLINE void outward_accelerations(const dyn_model *m, const workspace *ws, const bool *driven, const lane *given,
-                                       lane *qdd, const bool serial)
+typedef struct accelerations { /* of one block, and what they are found with */
+    const dyn_model *m;
+    const workspace *ws;
+    const bool      *driven;
+    const lane      *given;
+    lane            *qdd, *qdd_of_run; /* the latter at the bodies' own numbers */
+} accelerations;
+
+/* qdd of body i and its alpha, w and v, which were its parent's. `ground`, a constant as `plain` is: that is none. */
+LANE_INLINE void accelerate(const accelerations *of, const dyn_body *b, int i, vec3 *w, vec3 *v, const bool ground,
+                            const bool plain)
 {
-    vec3 w = vec3_zero(), v = vec3_zero();
-    for (int i = 0; i < (int)m->n_bodies; i++) {
-        const dyn_body *b      = &m->body[i];
-        link_state     *B      = &ws->body[i];
-        const bool      plain  = serial || (b->bare && !driven);
-        const bool      locked = !plain && (is_driven(driven, b->v) || follows(b));
-        next_known(b, (size_t)i, serial);
-        if (b->parent == DYN_WORLD) { /* alpha_p = 0 */
-            w = v = vec3_zero();
-        } else if (b->parent != i - 1) {
-            w = ws->body[b->parent].w;
-            v = ws->body[b->parent].v;
-        }
-        if (!plain && dyn_joint_turns_freely(b->joint)) {
-            free_acceleration(b, ws->euler.at[i], &ws->freely[b->quaternion], driven, given, &w, &v, qdd);
-        } else {
-            lane sdd = b->parent == DYN_WORLD ? first_acceleration(b, B, locked, &w, &v)
-                                              : acceleration(b, ws->euler.at[i], B, locked, &w, &v);
-            if (b->slides) v.z = add_mul(v.z, slide_ratio(b), sdd);
-            if (plain)
-                qdd[b->v] = sdd;
-            else if (!locked)
-                qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
-            else if (!follows(b))
-                qdd[b->v] = given[b->v];
-        }
-        if (b->forks) {
-            B->w = w;
-            B->v = v;
-        }
+    const workspace  *ws     = of->ws;
+    const link_state *B      = &ws->body[i];
+    const bool        simple = plain || (b->bare && !of->driven);
+    const bool        locked = !simple && (is_driven(of->driven, b->v) || follows(b));
+    body_known(b, plain);
+    if (!simple && dyn_joint_turns_freely(b->joint)) {
+        free_acceleration(b, ws->euler.at[i], &ws->freely[b->quaternion], of->driven, of->given, w, v, of->qdd);
+        return;
     }
+    lane sdd = ground ? first_acceleration(b, B, locked, w, v) : acceleration(b, ws->euler.at[i], B, locked, w, v);
+    if (b->slides) v->z = add_mul(v->z, slide_ratio(b), sdd);
+    if (plain)
+        of->qdd_of_run[i] = sdd;
+    else if (simple)
+        of->qdd[b->v] = sdd;
+    else if (!locked)
+        of->qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
+    else if (!follows(b))
+        of->qdd[b->v] = of->given[b->v];
+}
+
+/* Along a run the parent's alpha stays in registers. */
+LANE_INLINE void outward_accelerations_run(accelerations of, dyn_run run, const bool plain)
+{
+    const dyn_body *body = of.m->body;
+    int             i = run.first, parent = body[i].parent;
+    vec3            w = vec3_zero(), v = vec3_zero();
+    of.qdd_of_run = of.qdd + (body[i].v - i);
+    if (parent == DYN_WORLD) {
+        accelerate(&of, &body[i], i, &w, &v, true, plain);
+        i++;
+    } else {
+        w = of.ws->body[parent].w;
+        v = of.ws->body[parent].v;
+    }
+    for (; i < run.end; i++)
+        accelerate(&of, &body[i], i, &w, &v, false, plain);
+    if (!body[i - 1].bears) return;
+    of.ws->body[i - 1].w = w;
+    of.ws->body[i - 1].v = v;
+}
+
+LANE_INLINE void outward_accelerations(const dyn_model *m, const workspace *ws, const bool *driven, const lane *given,
+                                       lane *qdd)
+{
+    for (size_t r = 0; r < m->n_runs; r++)
+        if (m->run[r].plain && !driven)
+            outward_accelerations_run((accelerations){m, ws, NULL, given, qdd, NULL}, m->run[r], true);
+        else
+            outward_accelerations_run((accelerations){m, ws, driven, given, qdd, NULL}, m->run[r], false);
 }
 
 /* --- the kernel ------------------------------------------------------------------------------------------------ */
@@ -267,17 +306,6 @@ LANE_APART void outward_with_loads(const dyn_scene *scene, const euler_workspace
     outward(scene, ws, io, false, true);
 }
 
-LANE_INLINE void articulated_body_form(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
-                                       const bool *driven, lane *qdd, lane *singular, const bool serial)
-{
-    if (io->wrenches)
-        outward_with_loads(scene, &ws->euler, io);
-    else
-        outward(scene, &ws->euler, io, false, false);
-    inward_bodies(scene, ws, io, tau, driven, singular, serial);
-    outward_accelerations(scene->model, ws, driven, io->qdd, qdd, serial);
-}
-
 static void articulated_body(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
 {
     lane       *qdd = block_out(io->qdd, 0, 0), singular = lane_of(-1);
@@ -287,10 +315,12 @@ static void articulated_body(const dyn_scene *scene, const workspace *ws, const 
                         .wrenches = block_in(io->wrenches, 0, 0)};
     const lane *tau  = left_to_bodies(scene, ws, rest.q, rest.qd, euler_given(&ws->euler, block_in(io->tau, 0, 0)));
     joints_place(scene->model, rest.q, ws->euler.at);
-    if (scene->model->serial && !io->driven)
-        articulated_body_form(scene, ws, &rest, tau, NULL, qdd, &singular, true);
+    if (rest.wrenches)
+        outward_with_loads(scene, &ws->euler, &rest);
     else
-        articulated_body_form(scene, ws, &rest, tau, io->driven, qdd, &singular, false);
+        outward(scene, &ws->euler, &rest, false, false);
+    inward_bodies(scene, ws, &rest, tau, io->driven, &singular);
+    outward_accelerations(scene->model, ws, io->driven, rest.qdd, qdd);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }
 
