@@ -126,17 +126,20 @@ bool api_content_is_xml(const char *content_type)
            (span_is(type, "application") || span_is(type, "text"));
 }
 
-/* qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ], in thousandths; -1 when it is none. */
+/* qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ], in thousandths; -1 when it is none. Clients that are about send
+ * more digits (only three count), or none before the point (".2", as Java's HttpURLConnection does). */
 static int read_quality(span s)
 {
-    if (s.length < 1 || s.length > 5 || (s.at[0] != '0' && s.at[0] != '1')) return -1;
-    if (s.length > 1 && s.at[1] != '.') return -1;
-    int quality = (s.at[0] - '0') * 1000;
-    for (size_t i = 2, unit = 100; i < s.length; i++, unit /= 10) {
+    size_t i       = s.length > 0 && (s.at[0] == '0' || s.at[0] == '1');
+    int    quality = i && s.at[0] == '1' ? 1000 : 0;
+    if (i == s.length) return i ? quality : -1;
+    if (s.at[i] != '.' || s.length < 2) return -1;
+    for (int unit = 100; ++i < s.length; unit /= 10) {
         if (s.at[i] < '0' || s.at[i] > '9') return -1;
-        quality += (s.at[i] - '0') * (int)unit;
+        quality += (s.at[i] - '0') * unit;
+        if (quality > 1000) return -1;
     }
-    return quality <= 1000 ? quality : -1;
+    return quality;
 }
 
 /* The parameters of a list's item, to its end: its q, 1 if it has none; -1 when it is no item. */
