@@ -58,7 +58,7 @@ bool api_contact_read(api_evaluation *e, const api_node *options, const api_plac
 size_t api_contact_room(size_t nv, const api_contact *contact)
 {
     size_t k = contact->k; /* a task would fit into one lane, and has W of them */
-    return k * nv + k + nv * nv + 12 * nv + api_task_room(nv, k);
+    return k * nv + 2 * k + nv * nv + 12 * nv + api_task_room(nv, k);
 }
 
 api_contact_block api_contact_place(const api_contact *contact, size_t nv, size_t W, double *lanes)
@@ -66,7 +66,8 @@ api_contact_block api_contact_place(const api_contact *contact, size_t nv, size_
     size_t            k = contact->k;
     api_contact_block b = {
         .contact = contact, .nv = nv, .W = W, .J = lanes, .task = {.nv = nv, .k = k, .redundant = true}};
-    b.drift       = b.J + k * nv * W;
+    b.reach       = b.J + k * nv * W;
+    b.drift       = b.reach + k * W;
     b.M           = b.drift + k * W;
     b.frame_J     = b.M + nv * nv * W;
     b.frame_J_dot = b.frame_J + 6 * nv * W;
@@ -88,8 +89,10 @@ static void fill_frame(const api_contact_block *b, const api_held *held, const a
     states->kernels->kinematics(states->scene, states->workspace, &io, 1);
     for (size_t i = 0; i < held->n; i++) {
         const double *J_dot = b->frame_J_dot + (size_t)held->axis[i] * nv * W;
-        double       *drift = b->drift + (first + i) * W;
+        double       *drift = b->drift + (first + i) * W, *reach = b->reach + (first + i) * W;
         memcpy(b->J + (first + i) * nv * W, b->frame_J + (size_t)held->axis[i] * nv * W, nv * W * sizeof *b->J);
+        for (size_t l = 0; l < W; l++)
+            reach[l] = api_task_reach(b->frame_J + l, nv, W, (size_t)held->axis[i]);
         memset(drift, 0, W * sizeof *drift);
         for (size_t v = 0; qd && v < nv; v++)
             for (size_t l = 0; l < W; l++)
@@ -121,17 +124,16 @@ bool api_contact_solve(api_contact_block *b, size_t lane)
     for (size_t i = 0; i < nv * nv; i++)
         t->M[i] = b->M[i * W + lane];
     for (size_t a = 0; a < t->k; a++)
-        for (size_t v = 0; v < nv; v++)
-            t->X[v + nv * a] = b->J[(a * nv + v) * W + lane];
+        api_task_direction(t, a, b->J + a * nv * W + lane, W, b->reach[a * W + lane]);
     return api_task_solve(t) == API_TASK_DONE;
 }
 
-/* What velocities can make of an entry of Jdot qd: max |J_av| (sum_v |qd_v|)^2. */
+/* What velocities can make of an entry of Jdot qd: the greatest reach times (sum_v |qd_v|)^2. */
 static double greatest_drift(const api_contact_block *b, const double *qd, size_t lane)
 {
     double most = 0, speed = 0;
-    for (size_t i = 0; i < b->task.k * b->nv; i++)
-        most = fmax(most, fabs(b->J[i * b->W + lane]));
+    for (size_t a = 0; a < b->task.k; a++)
+        most = fmax(most, b->reach[a * b->W + lane]);
     for (size_t v = 0; v < b->nv; v++)
         speed += fabs(qd[v * b->W + lane]);
     return most * speed * speed;

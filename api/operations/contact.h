@@ -44,6 +44,7 @@ typedef struct api_contact_block {
     const api_contact *contact;
     size_t             nv, W;
     double            *J;                     /* k x nv */
+    double            *reach;                 /* k: api_task_reach of each row */
     double            *drift;                 /* k: Jdot qd */
     double            *M;                     /* nv x nv */
     double            *inverse, *singular;    /* nv x nv, 1: may be NULL, see dyn_mass_matrix */
@@ -58,7 +59,7 @@ bool api_contact_read(api_evaluation *e, const api_node *options, const api_plac
 size_t            api_contact_room(size_t nv, const api_contact *contact);
 api_contact_block api_contact_place(const api_contact *contact, size_t nv, size_t W, double *lanes);
 
-/* J, drift, M. */
+/* J, reach, drift, M. */
 void api_contact_fill(const api_contact_block *b, const api_contact_states *states);
 
 /* Lambda and Jbar of one lane, into b->task. False when figures are too large. */

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A singular value below this part of the largest counts as zero: Lambda would have no correct digit. */
+/* A singular value below this part of the largest counts as zero: Lambda would have no correct digit. So does a
+ * direction in which a frame moves by less than this part of what it moves in others. */
 #define NEGLIGIBLE 1e-8
 
 /* dgesvd wants 3 min + max of its dimensions, and at least 5 min. */
@@ -37,6 +38,26 @@ size_t api_task_rank(const api_task *task)
     while (rank < task->k && task->S[rank] > NEGLIGIBLE * task->S[0])
         rank++;
     return rank;
+}
+
+double api_task_reach(const double *J, size_t nv, size_t W, size_t axis)
+{
+    const double *rows  = J + axis / 3 * 3 * nv * W;
+    double        reach = 0;
+    for (size_t i = 0; i < 3 * nv; i++)
+        reach = fmax(reach, fabs(rows[i * W]));
+    return reach;
+}
+
+void api_task_direction(api_task *task, size_t a, const double *row, size_t W, double reach)
+{
+    double *to = task->X + task->nv * a, least = isfinite(reach) ? NEGLIGIBLE * reach : -1;
+    bool    still = true;
+    for (size_t v = 0; v < task->nv; v++) {
+        to[v] = row[v * W];
+        still = still && fabs(to[v]) <= least;
+    }
+    if (still) memset(to, 0, task->nv * sizeof *to);
 }
 
 static bool finite_all(const double *a, size_t n)

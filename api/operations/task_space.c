@@ -186,8 +186,8 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         for (size_t i = 0; i < nv * nv; i++)
             b.task.M[i] = b.M[i * W + lane];
         for (size_t a = 0; a < asked->n_axes; a++)
-            for (size_t v = 0; v < nv; v++)
-                b.task.X[v + nv * a] = b.J[((size_t)asked->axis[a] * nv + v) * W + lane];
+            api_task_direction(&b.task, a, b.J + (size_t)asked->axis[a] * nv * W + lane, W,
+                               api_task_reach(b.J + lane, nv, W, (size_t)asked->axis[a]));
         api_task_status status = api_task_solve(&b.task);
         if (status != API_TASK_DONE) return fail(e, &b.task, status, row);
         write_inertia(e, asked, &b, row);

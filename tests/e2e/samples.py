@@ -22,6 +22,20 @@ def pendulum(mass=2, length=0.5):
          "inertial": {"mass": mass, "com": [0, 0, -length]}}]}
 
 
+def tilted_crank():
+    """Two hinges about one axis, the world's x but for rounding: nothing moves the tip along x, and entries of its
+    Jacobian there are some 1e-17 m."""
+    rpy, origin = [0.3, 0.5, -0.7], {}
+    cr, cp, cy, sr, sp, sy = *(math.cos(a) for a in rpy), *(math.sin(a) for a in rpy)
+    axis = [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr]
+    links = []
+    for name, parent in (("crank", "base"), ("rod", "crank")):
+        origin = {"xyz": [0, 0.4, 0.1], "rpy": rpy} if parent == "base" else {"xyz": [axis[1], -axis[0], 0]}
+        links.append({"name": name, "parent": parent, "inertial": body(1, (axis[1], -axis[0], 0)),
+                      "joint": {"name": name, "type": "revolute", "axis": axis, "origin": origin}})
+    return {"links": links, "frames": [{"name": "tip", "link": "rod", "xyz": [axis[2], 0, -axis[0]]}]}
+
+
 def branched(base="fixed"):
     """Two branches, each kind of joint, a merged link, friction, a rotor, a spring, a frame; base fixed or floating."""
     root = {"type": base, "link": "torso"}

@@ -2,7 +2,7 @@
 import numpy as np
 import tap
 from contacts import UPRIGHT, ContactCase
-from samples import states
+from samples import states, tilted_crank
 
 
 class Impact(ContactCase):
@@ -64,6 +64,17 @@ class Impact(ContactCase):
             self.assertClose(answer["contact_impulses"], [[0, 0, p, 0, 0, 0]], 1e-13)
             self.assertClose(answer["qd_after"], [0, 0, -2 + p / 3, 0, -0.5 * p / (3 / 12), 0], 1e-13)
             self.assertClose(answer["energy_loss"], (1 - e * e) / 2 * 3 / 4 * 4, 1e-13, 1)
+
+    def test_where_nothing_moves_nothing_hits(self):
+        self.client.put("/v1/models/tilted", tilted_crank())
+        for held in ([{"frame": "tip", "axes": ["x"]}], [{"frame": "tip", "axes": ["x", "rz"]}, {"frame": "rod", "axes": ["x"]}]):
+            request = {"q": [0.4, 1.1], "qd": [2, -3], "held": held}
+            answer = self.ask("tilted", "impact", {**request, "outputs": ["qd_after", "contact_impulses", "energy_loss"]})
+            self.assertEqual(answer, {"qd_after": [2, -3], "contact_impulses": [[0] * 6] * len(held), "energy_loss": 0})
+            answer = self.ask("tilted", "forward-dynamics", {**request, "tau": [1, 1]})
+            free = {name: value for name, value in request.items() if name != "held"}
+            self.assertEqual(answer["contact_wrenches"], [[0] * 6] * len(held))
+            self.assertEqual(answer["qdd"], self.ask("tilted", "forward-dynamics", {**free, "tau": [1, 1]})["qdd"])
 
     def test_what_stands_still_stays(self):
         answer = self.ask("humanoid", "impact", {"q": UPRIGHT + [0] * 33, "qd": [0] * 39, "held": self.HITS[3][1]})

@@ -4,7 +4,7 @@ import math
 import tap
 from arrays import add, dot, flatten, matmul, matvec, transpose
 from harness import ServerCase
-from samples import branched, states
+from samples import branched, states, tilted_crank
 
 
 def product(*matrices):
@@ -101,6 +101,19 @@ class TaskSpace(ServerCase):
             (a, b), (c, d) = t["jacobian"]
             inverse = [[d / (a * d - b * c), -b / (a * d - b * c)], [-c / (a * d - b * c), a / (a * d - b * c)]]
             self.assertClose(t["inertia"], product(transpose(inverse), M, inverse), 1e-14 / bend)
+
+    def test_what_rounding_leaves_is_no_direction(self):
+        """Where nothing moves a frame its Jacobian is some 1e-17, not zero, and so would be all of a task's axes."""
+        self.client.put("/v1/models/tilted", tilted_crank())
+        ask = {"q": [0.4, 1.1], "frame": "tip"}
+        row = self.ask("tilted", "task-space", {**ask, "axes": ["x"], "outputs": ["jacobian"]})["jacobian"][0]
+        self.assertTrue(0 < max(abs(x) for x in row) < 1e-15, row)
+        for axes in (["x"], ["x", "ry"], ["ry", "rz"]):
+            problem = self.assertProblem(self.client.post("/v1/models/tilted/task-space", {**ask, "axes": axes}), 422, "/q")
+            self.assertEqual(problem["code"], "singular-jacobian")
+        damped = self.ask("tilted", "task-space", {**ask, "axes": ["x"], "damping": 0.5, "outputs": [
+            "inertia", "jacobian_inverse"]})
+        self.assertEqual(damped, {"inertia": [[4]], "jacobian_inverse": [[0], [0]]})
 
     def test_refusals(self):
         post = lambda **request: self.client.post("/v1/models/arm/task-space", {"q": [0.1] * 4, **request})
