@@ -4,8 +4,10 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum { SEATS_MOST = 64 }; /* bits of help.free */
+enum { YIELDING = 10 };   /* added to the nice value of workers */
 
 typedef struct worker {
     srv_pool   *pool;
@@ -137,10 +139,20 @@ static void do_job(srv_pool *pool, srv_job *job, api_worker *scratch)
     pthread_mutex_lock(&pool->mutex);
 }
 
+/* Workers give way to the loops, which have an answer in microseconds, and to clients on the same machine: between
+ * equals a thread that has had its share waits for the scheduler's next tick, milliseconds, while a worker goes on. A
+ * tenth of a core is left to them where others want all of it. Of one thread on Linux, setpriority(2); where it is
+ * refused, they are as the rest. */
+static void give_way(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + YIELDING);
+}
+
 static void *work(void *argument)
 {
     worker   *self = argument;
     srv_pool *pool = self->pool;
+    give_way();
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
         help *h = pool->first ? NULL : find_help(pool);

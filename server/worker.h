@@ -4,6 +4,9 @@
  * work admitted and not yet done would keep each worker busy for longer than the limit. (Its length is bounded by
  * the number of connections, each of which has one request at a time.)
  *
+ * Workers run at a lower priority than the loops (nice value 10 above the process's), among the threads of one control
+ * group: light requests keep their latency where cores are short.
+ *
  * A job with many states is done by its worker together with those that have nothing else to do: they leave it between
  * two pieces when another job comes.
  *

@@ -1,6 +1,7 @@
 """One large request and several workers: who works on it, and who else is served meanwhile."""
 import glob
 import json
+import os
 import re
 import time
 import unittest
@@ -13,15 +14,20 @@ from threads import in_threads
 ROWS = 4000
 
 
-def processor_time(server, thread):
-    """Seconds of processor time of each of the server's threads of that name, in ticks."""
-    times = []
+def stats(server, thread):
+    """Of the server's threads of that name, what stands behind the name in their `stat`, proc(5)."""
+    found = []
     for path in glob.glob(f"/proc/{server.process.pid}/task/*/stat"):
         with open(path) as stat:
             name, rest = re.fullmatch(r"\d+ \((.*)\) (.*)", stat.read().strip(), re.S).groups()
         if name == thread:
-            times.append(int(rest.split()[11]) + int(rest.split()[12]))
-    return sorted(times)
+            found.append(rest.split())
+    return found
+
+
+def processor_time(server, thread):
+    """Ticks of processor time of each of the server's threads of that name."""
+    return sorted(int(fields[11]) + int(fields[12]) for fields in stats(server, thread))
 
 
 class Crew(unittest.TestCase):
@@ -46,6 +52,11 @@ class Crew(unittest.TestCase):
             self.assertGreater(times[1], 0, "all but the writer have worked")
             self.assertIsNone(server.stop())
         self.assertEqual(len(set(bodies)), 1)
+
+    def test_workers_give_way_to_loops(self):
+        server = self.serve("--workers", "2", "--loops", "2")
+        nice = [{int(fields[16]) for fields in stats(server, thread)} for thread in ("torqued-loop", "torqued-worker")]
+        self.assertEqual(nice, [{os.nice(0)}, {min(os.nice(0) + 10, 19)}])
 
     def test_who_comes_later_is_served_first(self):
         """Helpers leave a long request when another comes, and it is answered before the long one."""
