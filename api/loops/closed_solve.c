@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SINGULAR 1e-6 /* of what an actuated coordinate does to the loops */
+#define SINGULAR 1e-6  /* of what an actuated coordinate does to the loops */
+#define ROUNDING 1e-13 /* of an entry of G */
 
 static void begin(api_closed *c, const double *q, const double *guess)
 {
@@ -33,6 +34,30 @@ static bool find_K(api_closed *c, size_t lane)
     return true;
 }
 
+/* The greatest of n entries, `step` lanes apart. */
+static double greatest(const double *x, size_t n, size_t step)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i * step]));
+    return most;
+}
+
+/* Entries of G = -K J_a that are nothing beside what K and J_a could make are zero: a passive joint that the loops lock
+ * would have a velocity of some 1e-17 rad/s, and with it all of its Coulomb friction. */
+static void clear_rounding(api_closed *c)
+{
+    size_t W = c->W, nv = c->nv;
+    for (size_t k = 0; k < c->np; k++)
+        for (size_t j = 0; j < nv; j++)
+            for (size_t lane = 0; lane < W; lane++) {
+                double *entry = c->G + ((size_t)c->loops->passive_v[k] * nv + j) * W + lane;
+                double  most =
+                    greatest(c->K + k * c->nr * W + lane, c->nr, W) * greatest(c->across + j * W + lane, c->nr, nv * W);
+                if (fabs(*entry) <= ROUNDING * most) *entry = 0;
+            }
+}
+
 static void find_G(api_closed *c)
 {
     size_t W = c->W;
@@ -45,6 +70,7 @@ static void find_G(api_closed *c)
             memcpy(c->across + (i * c->nv + j) * W, c->J + (i * c->nvt + v) * W, W * sizeof *c->J);
     }
     api_closed_follow(c, c->nv, c->across, c->G);
+    clear_rounding(c);
 }
 
 /* Whether the loops let each actuated coordinate move by itself: J G = 0 beside J_a. */
