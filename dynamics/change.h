@@ -138,6 +138,7 @@ LANE_INLINE void hop_form(const dyn_body *b, joint_at at, change *c, bool held, 
 /* About the parent's origin. */
 LANE_INLINE void hop_offsets(const dyn_body *b, change *c)
 {
+#pragma GCC unroll 3
     for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
         if (!(b->offsets & axis)) continue;
         c->q.n  = offset_cross_add(c->q.n, b->p_pc, axis, c->q.f);

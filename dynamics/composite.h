@@ -164,6 +164,20 @@ LANE_INLINE composite composite_add(composite a, composite b)
     return (composite){sym3_add(a.E, b.E), add(a.h, b.h)};
 }
 
+/* The composite of a body on which hangs, as `handed` to it, what is after it. */
+LANE_INLINE composite composite_with(const dyn_body *b, const composite *handed)
+{
+    const double *E = b->grouped.E, *h = b->grouped.h;
+    composite     c = {{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
+                        handed->E.yz + E[4], handed->E.zz},
+                       {handed->h.x + h[0], handed->h.y + h[1], handed->h.z}};
+    if (b->joint != DYN_REVOLUTE) { /* one that turns has given these away */
+        c.E.zz = c.E.zz + E[5];
+        c.h.z  = c.h.z + h[2];
+    }
+    return c;
+}
+
 /* The composite of body i, all bodies after it being done. `handed` is what body i + 1 hands its parent if that is body
  * i, zeros before the last body; what others hand a body is summed in `forked` [n_bodies], which the first of them
  * begins. */
@@ -171,18 +185,11 @@ LANE_INLINE composite composite_gather(const dyn_model *m, const composite *fork
                                        const bool branched)
 {
     const dyn_body *b = &m->body[i];
-    const double   *E = b->grouped.E, *h = b->grouped.h;
     composite       c;
-    if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i)) {
-        c = (composite){{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
-                         handed->E.yz + E[4], handed->E.zz},
-                        {handed->h.x + h[0], handed->h.y + h[1], handed->h.z}};
-        if (b->joint != DYN_REVOLUTE) { /* one that turns has given these away */
-            c.E.zz = c.E.zz + E[5];
-            c.h.z  = c.h.z + h[2];
-        }
-    } else
-        c = (composite){sym3_of(E), vec3_of(h)};
+    if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i))
+        c = composite_with(b, handed);
+    else
+        c = (composite){sym3_of(b->grouped.E), vec3_of(b->grouped.h)};
     return branched && b->forks ? composite_add(c, forked[i]) : c;
 }
 /* What body i hands its parent, if another body stands between them. */

@@ -35,6 +35,13 @@ typedef int64_t  lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))))
 typedef uint64_t lane_word __attribute__((vector_size(LANES * sizeof(uint64_t))));
 #endif
 
+/* Registers that each hold a lane. */
+#if defined __AVX512F__ || defined __aarch64__
+enum { LANE_REGISTERS = 32 };
+#else
+enum { LANE_REGISTERS = 16 };
+#endif
+
 /* x in every lane. x - 0 keeps the sign of -0, 0 + x would not. */
 LANE_INLINE lane lane_of(double x)
 {

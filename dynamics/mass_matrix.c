@@ -44,6 +44,18 @@ LANE_INLINE void put_pair(lane *ij, lane *ji, lane x, const layout of)
     *ji = of == SHARED ? *ji + x : x;
 }
 
+/* Columns go to the base by themselves or, with two bodies of one run, two by two: what a joint on their way asks for
+ * is asked once, and while one waits for its last product the other goes on. That wants registers for both; a single
+ * lane waits so long that it gains without. The second, G, is that of the next body and of the next coordinate; `two`,
+ * a constant of the inlined text: it is there. */
+enum { COLUMNS_PAIR = LANE_REGISTERS == 32 || LANES == 1 };
+
+LANE_INLINE void columns_to_parent_form(const dyn_body *b, joint_at at, wrench *F, wrench *G, const bool two,
+                                        dyn_joint_kind joint, dyn_turn turn)
+{
+    wrench_to_parent_form(b, at, F, joint, turn);
+    if (two) wrench_to_parent_form(b, at, G, joint, turn);
+}
 /* n.z after the way to a parent that turns about the ground's axis: all that such a joint needs. */
 LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wrench *F, lane *moment,
                                       dyn_joint_kind joint, dyn_turn turn)
@@ -52,14 +64,28 @@ LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wren
     wrench_to_parent_form(b, at, &at_parent, joint, turn);
     *moment = at_parent.n.z;
 }
-/* The same of a column where it begins; of the composite, that joint's own column needs E.xx + E.yy. */
-LANE_INLINE void column_to_first_form(const dyn_body *b, joint_at at, composite *c, double mass, lane *moment,
-                                      dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void moments_to_first_form(const dyn_body *b, joint_at at, const wrench *F, const wrench *G, lane *of_F,
+                                       lane *of_G, const bool two, dyn_joint_kind joint, dyn_turn turn)
 {
-    wrench at_parent;
-    composite_column_form(b, at, c, &at_parent, mass, joint, turn);
-    *moment = at_parent.n.z;
-    *c      = (composite){.E.xx = c->E.xx, .E.yy = c->E.yy};
+    moment_to_first_form(b, at, F, of_F, joint, turn);
+    if (two) moment_to_first_form(b, at, G, of_G, joint, turn);
+}
+/* A column F where it begins, with the composite, and the one before it. */
+LANE_INLINE void begin_form(const dyn_body *b, joint_at at, composite *c, wrench *F, wrench *G, double mass,
+                            const bool two, dyn_joint_kind joint, dyn_turn turn)
+{
+    composite_column_form(b, at, c, F, mass, joint, turn);
+    if (two) wrench_to_parent_form(b, at, G, joint, turn);
+}
+/* The same to a joint on the ground; of the composite, that joint's own column needs E.xx + E.yy. */
+LANE_INLINE void begin_to_first_form(const dyn_body *b, joint_at at, composite *c, const wrench *G, double mass,
+                                     lane *of_F, lane *of_G, const bool two, dyn_joint_kind joint, dyn_turn turn)
+{
+    wrench F;
+    composite_column_form(b, at, c, &F, mass, joint, turn);
+    *of_F = F.n.z;
+    *c    = (composite){.E.xx = c->E.xx, .E.yy = c->E.yy};
+    if (two) moment_to_first_form(b, at, G, of_G, joint, turn);
 }
 
 /* A body on a column's way to the base, not yet there, and where the column has the first entries of its parent. */
@@ -108,48 +134,71 @@ LANE_INLINE void meet(const dyn_model *m, station s, wrench F, const layout of)
             put_pair(s.in_row, s.in_column, along[k], of);
 }
 
+/* The same of the next coordinate's column. */
+LANE_INLINE station station_beside(const dyn_model *m, station s)
+{
+    return (station){s.b, s.at, s.in_row + 1, s.in_column + m->nv};
+}
+
 /* M_jv = S_j^T F for coordinate v, F what the station's body needs, and every joint j on the way to the base. */
-LANE_INLINE void column_to_base(const dyn_model *m, const workspace *ws, station s, size_t v, wrench F, lane *M,
-                                const layout of)
+LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, station s, size_t v, wrench F, wrench G,
+                                 lane *M, const layout of, const bool two)
 {
     do {
         joint_known(s.b, of == SERIAL);
+        const station beside = station_beside(m, s);
         if (station_is_last(m, s, of)) {
-            lane moment;
-            BODY_FORMS(s.b, moment_to_first_form, s.b, *s.at, &F, &moment)
-            put_pair(s.in_row, s.in_column, moment, of);
+            lane of_F, of_G;
+            BODY_FORMS(s.b, moments_to_first_form, s.b, *s.at, &F, &G, &of_F, &of_G, two)
+            put_pair(s.in_row, s.in_column, of_F, of);
+            if (two) put_pair(beside.in_row, beside.in_column, of_G, of);
             return;
         }
-        BODY_FORMS(s.b, wrench_to_parent_form, s.b, *s.at, &F)
+        BODY_FORMS(s.b, columns_to_parent_form, s.b, *s.at, &F, &G, two)
         meet(m, s, F, of);
+        if (two) meet(m, beside, G, of);
     } while (station_next(m, ws, &s, v, M, of));
 }
 
-/* M_ii = S_i^T F + rotor, the rest of the column, and the composite `c` to the parent. */
-LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i, composite *c, lane *M, const layout of)
+/* M_ii = S_i^T F + rotor. */
+LANE_INLINE void put_own(const dyn_body *b, const composite *c, size_t e, lane *M, const layout of)
 {
-    const dyn_body *b = &m->body[i];
-    const size_t    v = of == SERIAL ? i : (size_t)b->v, nv = (size_t)m->nv;
-    const double    mass = of == SERIAL ? 0 : b->grouped_mass; /* bodies that turn give theirs away */
-    lane            own  = b->joint == DYN_PRISMATIC ? lane_of(b->grouped_mass) : c->E.xx + c->E.yy;
+    lane own = b->joint == DYN_PRISMATIC ? lane_of(b->grouped_mass) : c->E.xx + c->E.yy;
     if (!b->bare) {
         own += b->rotor_inertia;
         own = b->geared ? b->ratio * own * b->ratio : own;
     }
-    M[v * nv + v] = of == SHARED ? M[v * nv + v] + own : own;
-    if (of == SERIAL ? i == 0 : b->parent == DYN_WORLD) return;
-    station s = station_of(m, ws, i, v, M, of);
-    if (station_is_last(m, s, of)) {
-        lane moment;
-        BODY_FORMS(b, column_to_first_form, b, *s.at, c, mass, &moment)
-        put_pair(s.in_row, s.in_column, coordinate_effort(b, moment), of);
+    M[e] = of == SHARED ? M[e] + own : own;
+}
+
+/* A joint's column and the composite `c` to the parent. With `two`, that of the body behind it, G, goes along; if it
+ * `waits`, it is G for the next, else both go on to the base. */
+LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i, composite *c, wrench *G, lane *M,
+                              const layout of, const bool two, const bool waits)
+{
+    const dyn_body *b = &m->body[i];
+    const size_t    v = of == SERIAL ? i : (size_t)b->v, nv = (size_t)m->nv;
+    const double    mass = of == SERIAL ? 0 : b->grouped_mass; /* bodies that turn give theirs away */
+    put_own(b, c, v * (nv + 1), M, of);
+    if (!waits && (of == SERIAL ? i == 0 : b->parent == DYN_WORLD)) return;
+    station       s      = station_of(m, ws, i, v, M, of);
+    const station beside = station_beside(m, s);
+    if (!waits && station_is_last(m, s, of)) {
+        lane of_F, of_G;
+        BODY_FORMS(b, begin_to_first_form, b, *s.at, c, G, mass, &of_F, &of_G, two)
+        put_pair(s.in_row, s.in_column, coordinate_effort(b, of_F), of);
+        if (two) put_pair(beside.in_row, beside.in_column, of_G, of);
         return;
     }
     wrench F;
-    BODY_FORMS(b, composite_column_form, b, *s.at, c, &F, mass)
+    BODY_FORMS(b, begin_form, b, *s.at, c, &F, G, mass, two)
     if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
     meet(m, s, F, of);
-    if (station_next(m, ws, &s, v, M, of)) column_to_base(m, ws, s, v, F, M, of);
+    if (two) meet(m, beside, *G, of);
+    if (waits)
+        *G = F;
+    else if (station_next(m, ws, &s, v, M, of))
+        columns_to_base(m, ws, s, v, F, *G, M, of, two);
 }
 
 /* The columns of a joint that turns freely, whose first axis is a constant of the inlined text. */
@@ -167,7 +216,7 @@ LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, size
     }
     if (b->parent == DYN_WORLD) return;
     for (int k = first; k < 6; k++, v++)
-        column_to_base(m, ws, station_of(m, ws, i, v, M, of), v, F[k], M, of);
+        columns_to_base(m, ws, station_of(m, ws, i, v, M, of), v, F[k], F[k], M, of, false);
 }
 
 LANE_APART void free_columns(const dyn_model *m, const workspace *ws, size_t i, composite *c, lane *M, const layout of)
@@ -180,23 +229,72 @@ LANE_APART void free_columns(const dyn_model *m, const workspace *ws, size_t i, 
     if (b->parent != DYN_WORLD) composite_form(b, ws->at[i], c, b->grouped_mass, DYN_FLOATING, DYN_TURN_ZX);
 }
 
-/* A column as soon as its composite is there: its chain of hops then overlaps with the next composite. */
-LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, const layout of)
+/* Body i of a plain run, of which the compiler knows all that plain means. */
+LANE_INLINE const dyn_body *plain_body(const dyn_model *m, size_t i, const layout of)
 {
-    composite handed = {0};
-    for (size_t i = m->n_bodies; i-- > 0;) {
+    const dyn_body *b = &m->body[i];
+    body_known(b, true);
+    next_known(b, i, of == SERIAL);
+    return b;
+}
+
+/* Columns of a plain run, from its end on as soon as their composites are there: their chains of hops then overlap with
+ * the next composite. */
+LANE_INLINE composite plain_columns(const dyn_model *m, const workspace *ws, dyn_run run, composite c, lane *M,
+                                    const layout of)
+{
+    const size_t first = (size_t)run.first, last = (size_t)run.end - 1;
+    const size_t grounded = m->body[first].parent == DYN_WORLD ? first + 1 : first; /* what is before has no column */
+    wrench       G;
+    size_t       i = last;
+    for (; COLUMNS_PAIR && i > grounded; i -= 2) {
+        plain_body(m, i, of);
+        joint_column(m, ws, i, &c, &G, M, of, false, true);
+        c = composite_with(plain_body(m, i - 1, of), &c);
+        joint_column(m, ws, i - 1, &c, &G, M, of, true, false);
+        if (i - 1 == first) return c;
+        c = composite_with(plain_body(m, i - 2, of), &c);
+    }
+    for (;; i--) {
+        plain_body(m, i, of);
+        joint_column(m, ws, i, &c, &G, M, of, false, false);
+        if (i == first) return c;
+        c = composite_with(plain_body(m, i - 1, of), &c);
+    }
+}
+
+static composite other_columns(const dyn_model *m, const workspace *ws, dyn_run run, composite c, lane *M,
+                               const layout of)
+{
+    for (size_t i = (size_t)run.end - 1;; i--) {
         const dyn_body *b = &m->body[i];
-        next_known(b, i, of == SERIAL);
-        composite c = composite_gather(m, ws->forked, &handed, i, of != SERIAL);
         if (dyn_joint_turns_freely(b->joint)) {
             composite whole = c; /* a copy: the other stays in registers */
             free_columns(m, ws, i, &whole, M, of);
-            handed = whole;
+            c = whole;
         } else {
-            joint_column(m, ws, i, &c, M, of);
-            handed = c;
+            wrench none;
+            joint_column(m, ws, i, &c, &none, M, of, false, false);
         }
-        if (of != SERIAL && b->parent != DYN_WORLD) composite_fork(b, ws->forked, &handed, i);
+        if ((int)i == run.first) return c;
+        c = composite_with(b - 1, &c);
+    }
+}
+
+LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, const layout of)
+{
+    composite handed = {0};
+    if (of == SERIAL) {
+        const dyn_run run = {0, (int)m->n_bodies, true};
+        plain_columns(m, ws, run, composite_gather(m, ws->forked, &handed, m->n_bodies - 1, false), M, of);
+        return;
+    }
+    for (size_t r = m->n_runs; r-- > 0;) {
+        const dyn_run   run = m->run[r];
+        const dyn_body *b   = &m->body[run.first];
+        const composite c   = composite_gather(m, ws->forked, &handed, (size_t)run.end - 1, true);
+        handed              = run.plain ? plain_columns(m, ws, run, c, M, of) : other_columns(m, ws, run, c, M, of);
+        if (b->parent != DYN_WORLD) composite_fork(b, ws->forked, &handed, (size_t)run.first);
     }
 }
 

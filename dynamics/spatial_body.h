@@ -127,6 +127,7 @@ static inline void spatial_states(const dyn_scene *scene, const joint_at *at, co
         if (b->parent == DYN_WORLD && turns_plainly(b)) {
             first_motion(b, at[i], joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
         } else {
+#pragma GCC unroll 3
             for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
                 if (!(b->offsets & axis)) continue;
                 v = twist_at(v, b->p_pc, axis);
