@@ -31,7 +31,7 @@ SECTIONS = {
     "batches": ("Against batch size", lambda: service.batches(SECONDS, ROUNDS)),
     "workers": ("Against workers", lambda: service.workers(SECONDS, ROUNDS)),
     "python": ("Beside a Python service", lambda: service.python(SECONDS, ROUNDS)),
-    "mixed": ("Mixed load", lambda: service.mixed(2 * SECONDS, ROUNDS)),
+    "mixed": ("Mixed load", lambda: service.mixed(4 * SECONDS, ROUNDS)),
     "robots": ("Larger and other robots", lambda: service.robots(SECONDS)),
     "memory": ("Memory", service.memory),
 }

@@ -202,12 +202,12 @@ class Echo(Server):
 
 
 class Peer(Server):
-    """The Python service, one process for each core."""
+    """The Python service; one process is what uvicorn is as it comes."""
 
-    def __init__(self):
+    def __init__(self, processes):
         port = free_port()
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer", "service.py")
-        super().__init__(["/usr/bin/python3", script, str(port), str(len(os.sched_getaffinity(0)))], port)
+        super().__init__(["/usr/bin/python3", script, str(port), str(processes)], port)
 
     @staticmethod
     def missing():

@@ -113,33 +113,54 @@ def agree(server, peer):
     return max(abs(a - b) for a, b in zip(ours, theirs)) / max(map(abs, ours))
 
 
+# States of a request, and the connections tried.
+BESIDE_PYTHON = (1, (1, 4, 16, 64)), (100, (4, 16)), (1000, (4, 16)), (10000, (4,))
+
+
 def python(seconds, rounds):
-    """Beside the Python service, which has a process for each core; ours as it comes, and with a loop and a worker for
-    each core. Figures: how many times its requests per second (the more of ours), and requests per CPU time of ours as
-    it comes, by states, encoding and connections."""
+    """Beside the Python service: each as it comes, which for uvicorn is one process, and each with all cores. Figures, by
+    states and encoding: how many times its states per second are ours as each comes and with all cores, and how many
+    times our CPU time per request its is as each comes, every server at the number of connections where it is best."""
     missing = Peer.missing()
     if missing:
         return f"Not installed: {', '.join(missing)} (tests/deps bench).", {}
-    figures, rows, cores = {}, [], str(len(os.sched_getaffinity(0)))
-    with Torqued() as server, Torqued("--loops", cores, "--workers", cores) as whole, Peer() as peer:
-        apart = agree(server, peer)
+    figures, every, best, cores = {}, [], [], len(os.sched_getaffinity(0))
+    with Torqued() as ours, Peer(1) as peer, Torqued("--loops", str(cores), "--workers", str(cores)) as whole, \
+            Peer(cores) as peers:
+        apart = agree(ours, peer)
         if not apart < 1e-9:
             raise RuntimeError(f"the Python service's torques differ by {apart:.1e}")
-        for states, connections in ((1, 1), (1, 16), (1, 64), (100, 16), (1000, 4), (1000, 16), (10000, 4)):
+        for states, numbers in BESIDE_PYTHON:
             for kind, name in KINDS.items():
-                o, w, p = take_turns((server, whole, peer), body(states, kind), kind, connections, seconds, rounds)
-                times = ratio(o, p, "rate"), ratio(w, p, "rate")
-                figures[states, name, connections] = max(times), 1 / ratio(o, p, "cpu")
-                rows.append([count(states), name, connections] +
-                            [f"{states * middle(r, 'rate'):.4g}" for r in (p, o, w)] +
-                            [f"{t:.1f}× / {1 / ratio(r, p, 'cpu'):.1f}×" for t, r in zip(times, (o, w))] +
-                            [" / ".join(f"{middle(r, field):.0f}" for r in (p, o, w)) for field in ("cpu", "p50")])
-    return (f"Inverse dynamics of `panda` by PyKDL behind FastAPI, uvicorn, uvloop and httptools, {cores} processes; ours "
-            f"as it comes, and with `--loops {cores} --workers {cores}`; the client, which shares the cores, sleeps between "
-            f"answers; medians of {rounds} runs that take turns. Its torques differ from ours by {apart:.0e} of the "
-            f"largest.\n\n" +
-            table(["states", "", "connections", "Python, states/s", "as it comes", "all cores",
-                   "as it comes, times its states/s / per CPU time", "all cores", "CPU µs/request", "p50 µs"], rows)), figures
+                runs = {c: take_turns((peer, ours, peers, whole), body(states, kind), kind, c, seconds, rounds)
+                        for c in numbers}
+                every += [python_row(states, name, c, of) for c, of in runs.items()]
+                figures[states, name], row = at_their_best(states, runs)
+                best.append([count(states), name, *row])
+    return (f"Inverse dynamics of `panda` by PyKDL behind FastAPI, uvicorn, uvloop and httptools. As each comes: uvicorn is one "
+            f"process, ours one loop and, beside it, workers for the other cores. All cores: {cores} processes of uvicorn with a "
+            f"listening socket each, ours with `--loops {cores} --workers {cores}`. The client, which shares the cores, sleeps "
+            f"between answers; medians of {rounds} runs that take turns. Python's torques differ from ours by {apart:.0e} of "
+            f"the largest.\n\nEvery server at the number of connections, in brackets, where it does most:\n\n" +
+            table(["states", "", "as each comes: Python, states/s", "ours", "times", "all cores: Python, states/s", "ours",
+                   "times", "CPU time per request, as each comes", "all cores"], best) + "\n\nAll of them:\n\n" +
+            table(["states", "", "connections", "Python, states/s", "ours", "Python, all cores", "ours, all cores",
+                   "CPU µs/request, in this order", "p50 µs"], every)), figures
+
+
+def python_row(states, name, connections, runs):
+    return [count(states), name, connections] + [f"{states * middle(r, 'rate'):.4g}" for r in runs] + \
+        [" / ".join(f"{middle(r, field):.0f}" for r in runs) for field in ("cpu", "p50")]
+
+
+def at_their_best(states, runs):
+    """Of runs by connections, of (peer, ours, peers, whole): the ratios, and a row of a table."""
+    where = [max(runs, key=lambda c: middle(runs[c][i], "rate")) for i in range(4)]
+    rate, cpu = ([middle(runs[c][i], field) for i, c in enumerate(where)] for field in ("rate", "cpu"))
+    times = {"as each comes": rate[1] / rate[0], "all cores": rate[3] / rate[2], "CPU": cpu[0] / cpu[1]}
+    texts = [f"{states * r:.4g} ({c})" for r, c in zip(rate, where)]
+    return times, [*texts[:2], f"{times['as each comes']:.1f}×", *texts[2:], f"{times['all cores']:.1f}×",
+                   f"{times['CPU']:.1f}×", f"{cpu[2] / cpu[3]:.1f}×"]
 
 
 def takes(server, path, content):
