@@ -17,6 +17,19 @@ static bool has_no_figures(const api_urdf_joint *joint)
 /* For "%.*s". */
 #define SHOWN(text) api_text_shown(text), (text)
 
+/* Documents have more: those need figures for which URDF has no place. */
+static bool check_type(api_urdf *urdf, const api_urdf_joint *joint)
+{
+    static const char *const known[] = {"revolute", "continuous", "prismatic", "planar", "floating", "fixed"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is_type(joint, known[i])) return true;
+    return api_urdf_fail(
+        urdf, joint->element, API_BAD_VALUE,
+        "\"%.*s\" is no joint type of URDF; there are revolute, continuous, prismatic, planar, floating "
+        "and fixed",
+        SHOWN(joint->type));
+}
+
 static bool read_origin(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
     double xyz[3], rpy[3];
@@ -163,6 +176,7 @@ static bool drop_figures(api_urdf *urdf, const api_urdf_joint *joint, json_t *fi
 
 json_t *api_urdf_joint_fields(api_urdf *urdf, const api_urdf_joint *joint)
 {
+    if (!check_type(urdf, joint)) return NULL;
     json_t *fields = json_object();
     if (fields && api_urdf_keep(urdf, fields, "name", json_string(joint->name)) &&
         api_urdf_keep(urdf, fields, "type", json_string(joint->type)) && read_origin(urdf, joint, fields) &&
