@@ -43,6 +43,20 @@ static double greatest(const double *x, size_t n, size_t step)
     return most;
 }
 
+/* Column j of J_a is zero where it is nothing but rounding. */
+static void clear_still(api_closed *c, size_t j)
+{
+    size_t W = c->W, row = c->nv * W;
+    for (size_t lane = 0; lane < W; lane++) {
+        double *column = c->across + j * W + lane;
+        bool    still  = true;
+        for (size_t i = 0; i < c->nr; i++)
+            still = still && fabs(column[i * row]) <= API_CLOSURE_STILL;
+        for (size_t i = 0; still && i < c->nr; i++)
+            column[i * row] = 0;
+    }
+}
+
 /* Entries of G = -K J_a that are nothing beside what K and J_a could make are zero: a passive joint that the loops lock
  * would have a velocity of some 1e-17 rad/s, and with it all of its Coulomb friction. */
 static void clear_rounding(api_closed *c)
@@ -68,6 +82,7 @@ static void find_G(api_closed *c)
             c->G[(v * c->nv + j) * W + lane] = 1;
         for (size_t i = 0; i < c->nr; i++)
             memcpy(c->across + (i * c->nv + j) * W, c->J + (i * c->nvt + v) * W, W * sizeof *c->J);
+        clear_still(c, j);
     }
     api_closed_follow(c, c->nv, c->across, c->G);
     clear_rounding(c);
@@ -85,7 +100,7 @@ static bool moves(const api_closed *c, size_t lane)
             left = fmax(left, fabs(sum));
             all  = fmax(all, fabs(c->across[(i * c->nv + j) * c->W + lane]));
         }
-        if (left > SINGULAR * all) return false;
+        if (left > fmax(SINGULAR * all, API_CLOSURE_STILL)) return false;
     }
     return true;
 }

@@ -158,7 +158,8 @@ static double look(api_closure *c, size_t lane)
 
 /* --- least squares ----------------------------------------------------------------------------------------------- */
 
-/* J_u into c->A, its columns of length one, c->norm what they were. False: not finite. */
+/* J_u into c->A, its columns of length one, c->norm what they were; but zero those that are what rounding left, of a
+ * joint that turns about the point where a loop closes, say. False: not finite. */
 static bool scale_columns(api_closure *c, size_t lane)
 {
     bool finite = true;
@@ -168,9 +169,10 @@ static bool scale_columns(api_closure *c, size_t lane)
             column[i] = c->J[(i * c->nv + (size_t)c->unknown[k]) * c->W + lane];
             sum += column[i] * column[i];
         }
-        c->norm[k] = sum > 0 ? sqrt(sum) : 1;
+        bool still = sqrt(sum) <= API_CLOSURE_STILL;
+        c->norm[k] = still ? 1 : sqrt(sum);
         for (size_t i = 0; i < c->rows; i++)
-            column[i] /= c->norm[k];
+            column[i] = still ? 0 : column[i] / c->norm[k];
         finite = finite && isfinite(sum);
     }
     return finite;

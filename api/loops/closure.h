@@ -13,6 +13,10 @@
 
 enum { API_PLACED_ROWS = 6 };
 
+/* Of what is open, by rad or m of a coordinate: one that does no more does nothing, and this is what rounding left. (It
+ * turns about the point where a loop closes, say.) */
+#define API_CLOSURE_STILL 1e-9
+
 typedef struct api_closure {
     const api_model      *model;
     const api_loops      *loops;

@@ -214,6 +214,28 @@ class Requests(Closed):
         full = self.full("flat", {"q": [0.5], "guess": [-0.5, 0.5]})
         self.near(full["G"], [[1], [-1], [1]], 1e-12)
 
+    def test_a_joint_about_the_point_where_the_loop_closes(self):
+        """It turns freely. Its column is some 1e-17, of no direction: nothing for the search or the rank to go by, and
+        nothing that would move others."""
+        choose = np.random.default_rng(4)
+        axes, at = choose.normal(size=(4, 3)), choose.uniform(-0.5, 0.5, (4, 3))
+        rpy = choose.uniform(-3, 3, (4, 3))
+        point = 0.3 * axes[3]
+        place = point
+        for i in reversed(range(4)):
+            (cr, cp, cy), (sr, sp, sy) = np.cos(rpy[i]), np.sin(rpy[i])
+            place = at[i] + np.array([[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                                      [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], [-sp, cp * sr, cp * cr]]) @ place
+        for actuated in (0, 3):
+            links = [link(f"l{i}", f"l{i - 1}" if i else "base", "revolute", axes[i].tolist(), {"mass": 1, "com": [0.1, 0.2, 0.3]},
+                          i == actuated, origin={"xyz": at[i].tolist(), "rpy": rpy[i].tolist()}) for i in range(4)]
+            self.put_model("spins", {"links": links, "frames": [{"name": "ball", "link": "l3", "xyz": point.tolist()}, {
+                "name": "socket", "link": "base", "xyz": place.tolist()}], "loops": [loop("socket", "ball", "spherical")]})
+            if actuated == 0:
+                self.refused(self.post("spins", "inverse-dynamics", q=[0], qd=[1]), "loop-singular")
+            else:
+                self.assertEqual(self.full("spins", {"q": [0.7], "qd": [1]})["G"], [[0], [0], [0], [1]])
+
     def test_dead_centre(self):
         """The rocker drives, crank and coupler are stretched (40 + 120 mm, rocker 80, ground 100): the crank may go
         either way. A little beyond the loop is open, a little before it closes."""
