@@ -31,7 +31,7 @@
     X(NO_SUCH_MODEL, "no-such-model", 404, "No such model", \
       "No model of this name is held. GET /v1/models lists them; PUT creates one.") \
     X(NO_SUCH_OPERATION, "no-such-operation", 404, "No such operation", \
-      "The model exists, the operation does not. GET /v1 lists the operations.") \
+      "No operation has this name. GET /v1 lists them.") \
     X(METHOD_NOT_ALLOWED, "method-not-allowed", 405, "Method not allowed", \
       "The path exists but does not take this method. The Allow header lists those it takes.") \
     X(NOT_ACCEPTABLE, "not-acceptable", 406, "Not acceptable", \
@@ -56,7 +56,7 @@
     X(URI_TOO_LONG, "uri-too-long", 414, "URI too long", \
       "The path and query together are too long for any resource here.") \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type", \
-      "The body's Content-Type, charset or Content-Encoding is not understood here. Send application/json in UTF-8 (a model also as application/xml), not compressed.") \
+      "The body's Content-Type, charset or Content-Encoding is not understood here. Send application/json in UTF-8, not compressed; to an operation application/cbor will do, too, and for a model application/xml.") \
     X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \
       "The request's headers are longer than the server takes.") \
     /* what the body says */ \
@@ -79,7 +79,7 @@
     X(UNKNOWN_PARAMETER, "unknown-parameter", 422, "Unknown query parameter", \
       "The query holds a parameter that this resource does not take.") \
     X(NON_FINITE, "non-finite", 422, "Not a finite number", \
-      "A number is too large for a 64-bit float. Nothing infinite is read.") \
+      "A number is infinite, none at all, or too large for a 64-bit float. Only finite ones are read.") \
     X(RESULT_NOT_FINITE, "result-not-finite", 422, "Result not finite", \
       "The figures are so large that an entry of the answer overflowed. Nothing infinite is written.") \
     X(ANGLE_TOO_LARGE, "angle-too-large", 422, "Angle too large", \
@@ -91,7 +91,7 @@
     X(BAD_INERTIA, "bad-inertia", 422, "Refused inertia", \
       "A mass is negative, or an inertia tensor has an eigenvalue below -1e-9 times its largest.") \
     X(BAD_MODEL, "bad-model", 422, "Not a model", \
-      "The links do not form a tree: a parent is missing, or links hang on each other in a circle.") \
+      "The links do not form a tree: a parent is missing, or links hang on each other in a circle. Or nothing moves, or a loop joins what no joint lets move.") \
     X(NOT_SUPPORTED, "not-supported", 422, "Not supported", \
       "The request uses something that this version does not have.") \
     X(SINGULAR_MASS_MATRIX, "singular-mass-matrix", 422, "Singular mass matrix", \
