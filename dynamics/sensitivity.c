@@ -156,20 +156,11 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
     }
 }
 
-LANE_APART void to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
-                        const change *c)
+/* Of joints that do not turn plainly, or with something held. */
+LANE_APART void to_base_any(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
+                            const change *c, bool held)
 {
-    to_base_form(m, ws, out, i, va, c, false, false);
-}
-LANE_APART void to_base_held(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
-                             const change *c)
-{
-    to_base_form(m, ws, out, i, va, c, true, false);
-}
-LANE_APART void to_base_serial(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
-                               const change *c)
-{
-    to_base_form(m, ws, out, i, va, c, false, true);
+    to_base_form(m, ws, out, i, va, c, held, false);
 }
 
 /* Entries of a joint of one coordinate with itself. */
@@ -181,27 +172,26 @@ LANE_INLINE void put_own(const results *out, size_t nv, bool coupled, const dyn_
     put_at(out->dqdd + own, e->t, coupled);
 }
 
-/* A dof's entries with itself and all before it. */
-LANE_INLINE void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const change *c,
-                           bool held, const bool serial)
+/* The entries of a joint that turns plainly on a body that moves, with itself and all before it. */
+LANE_INLINE void turning_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i, const change *c,
+                                 const bool serial)
 {
-    const dyn_body      *b = &m->body[i];
-    const spatial_state *B = &ws->body[i];
-    entries              e;
-    if (turns_plainly(b) && b->parent != DYN_WORLD && !held) {
-        e = (entries){.t = c->t.n.z};
-        turning_row(B, c, &e.row_q, &e.row_qd);
-    } else {
-        e = joint_entries(b, B, c);
-    }
+    const dyn_body *b = &m->body[i];
+    entries         e = {.t = c->t.n.z};
+    turning_row(&ws->body[i], c, &e.row_q, &e.row_qd);
     put_own(out, (size_t)m->nv, !serial && m->coupled, b, &e);
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->v);
-    if (serial)
-        to_base_serial(m, ws, out, i, i, c);
-    else if (held)
-        to_base_held(m, ws, out, i, (size_t)b->v, c);
-    else
-        to_base(m, ws, out, i, (size_t)b->v, c);
+    to_base_form(m, ws, out, i, serial ? i : (size_t)b->v, c, false, serial);
+}
+
+/* The same of any joint of one coordinate. */
+static void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const change *c, bool held)
+{
+    const dyn_body *b = &m->body[i];
+    const entries   e = joint_entries(b, &ws->body[i], c);
+    put_own(out, (size_t)m->nv, m->coupled, b, &e);
+    if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->v);
+    to_base_any(m, ws, out, i, (size_t)b->v, c, held);
 }
 
 static void free_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *S,
@@ -218,10 +208,7 @@ static void free_dofs(const dyn_model *m, const workspace *ws, const results *ou
         for (int n = joint_first_axis(b), j = b->v; n < 6; n++, j++)
             put(m, out->dqdd, v, (size_t)j, t[n]);
         if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
-        if (held)
-            to_base_held(m, ws, out, i, v, &c);
-        else
-            to_base(m, ws, out, i, v, &c);
+        to_base_any(m, ws, out, i, v, &c, held);
     }
 }
 
@@ -295,7 +282,7 @@ LANE_INLINE void turning_dof(const dyn_model *m, const workspace *ws, const resu
         hand_on(b, i, ws, x);
     }
     const change c = change_about_z(b->grouped_mass, &S, B);
-    joint_dof(m, ws, out, i, &c, false, serial);
+    turning_entries(m, ws, out, i, &c, serial);
 }
 
 /* Any joint; `held` NULL when nothing is. */
@@ -311,7 +298,7 @@ LANE_APART void any_dofs(const dyn_model *m, const workspace *ws, const results 
     } else {
         const dof    d = dof_of(b, &ws->body[i], 0);
         const change c = change_of(b->grouped_mass, &S, held, &d);
-        joint_dof(m, ws, out, i, &c, held, false);
+        joint_dof(m, ws, out, i, &c, held);
     }
     if (held && b->parent != DYN_WORLD) held_to_parent(b, ws->at[i], held, &ws->held[b->parent]);
 }
