@@ -58,25 +58,10 @@ LANE_INLINE const lane *euler_given(const euler_workspace *ws, const lane *x)
     return x ? x : ws->still;
 }
 
-/* joint_rate of body i of an array that is given. `plain`, a constant of the inlined text: see run_io. */
-LANE_INLINE lane euler_rate(const dyn_body *b, int i, const lane *qd, const bool plain)
+/* joint_rate, of an array that is given. */
+LANE_INLINE lane euler_rate(const dyn_body *b, const lane *qd)
 {
-    if (plain) return qd[i];
     return b->geared ? b->ratio * qd[b->v] : qd[b->v];
-}
-
-/* For the text of plain runs, coordinates moved to where bodies have their numbers. */
-LANE_INLINE euler_io run_io(const euler_io *io, const dyn_body *first, int i, const bool plain)
-{
-    euler_io        of = *io;
-    const ptrdiff_t by = first->v - i;
-    if (!plain || by == 0) return of;
-    of.qd += by;
-    of.qdd += by;
-    if (of.qddd) of.qddd += by;
-    if (of.tau) of.tau += by;
-    if (of.tau_dot) of.tau_dot += by;
-    return of;
 }
 
 /* --- a body's motion and what it needs --------------------------------------------------------------------- */
@@ -261,8 +246,8 @@ LANE_INLINE void outward_body(const dyn_scene *scene, const euler_workspace *ws,
         *k = moved;
         *d = gains;
     } else {
-        lane sd = euler_rate(b, i, io->qd, plain), sdd = euler_rate(b, i, io->qdd, plain);
-        lane sddd = rates ? euler_rate(b, i, io->qddd, plain) : sd;
+        lane sd = euler_rate(b, io->qd), sdd = euler_rate(b, io->qdd);
+        lane sddd = rates ? euler_rate(b, io->qddd) : sd;
         if (first) {
             first_motion(b, ws->at[i], scene->gravity, sd, sdd, sddd, k, d, rates);
         } else {
@@ -308,16 +293,16 @@ LANE_INLINE void outward_run(const dyn_scene *scene, const euler_workspace *ws, 
     motion_rate     d;
     body_known(&body[i], plain);
     next_known(&body[i], (size_t)i, serial);
-    const euler_io of = run_io(io, &body[i], i, plain);
     if (is_first(&body[i])) {
-        outward_body(scene, ws, &of, i, &body[i], last, &k, &d, rates, loads, plain, true);
+        outward_body(scene, ws, io, i, &body[i], last, &k, &d, rates, loads, plain, true);
         i++;
     } else {
         set_out(scene, ws, &body[i], &k, &d, rates, plain);
     }
     for (; i < run.end; i++) {
         body_known(&body[i], plain);
-        outward_body(scene, ws, &of, i, &body[i], last, &k, &d, rates, loads, plain, false);
+        next_known(&body[i], (size_t)i, serial);
+        outward_body(scene, ws, io, i, &body[i], last, &k, &d, rates, loads, plain, false);
     }
     if (serial || !last->bears) return;
     ws->motion[i - 1] = k;

@@ -126,9 +126,8 @@ LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *
 LANE_INLINE void inward_run(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
                             const bool *driven, lane *singular, dyn_run run, const bool plain)
 {
-    const dyn_body *body   = scene->model->body;
-    int             i      = run.end - 1;
-    const lane     *effort = tau + (body[run.first].v - run.first);
+    const dyn_body *body = scene->model->body;
+    int             i    = run.end - 1;
     articulated     I;
     wrench          p;
     gather(&body[i], &ws->body[i], &ws->euler.on[i], &I, &p);
@@ -138,7 +137,7 @@ LANE_INLINE void inward_run(const dyn_scene *scene, const workspace *ws, const e
         body_known(b, plain);
         const release r = plain || (b->bare && !driven) ? LETS_GO : release_of(b, driven);
         if (r == LETS_GO) {
-            const lane left = plain ? effort[i] : b->bare ? tau[b->v] : effort_left(scene, b, io, tau);
+            const lane left = b->bare ? tau[b->v] : effort_left(scene, b, io, tau);
             let_go(b, i, left, &I, &p, B, singular);
         } else if (r != LOCKED) {
             const loaded on =
@@ -226,7 +225,7 @@ typedef struct accelerations { /* of one block, and what they are found with */
     const workspace *ws;
     const bool      *driven;
     const lane      *given;
-    lane            *qdd, *qdd_of_run; /* the latter at the bodies' own numbers */
+    lane            *qdd;
 } accelerations;
 
 /* qdd of body i and its alpha, w and v, which were its parent's. `ground`, a constant as `plain` is: that is none. */
@@ -244,9 +243,7 @@ LANE_INLINE void accelerate(const accelerations *of, const dyn_body *b, int i, v
     }
     lane sdd = ground ? first_acceleration(b, B, locked, w, v) : acceleration(b, ws->euler.at[i], B, locked, w, v);
     if (b->slides) v->z = add_mul(v->z, slide_ratio(b), sdd);
-    if (plain)
-        of->qdd_of_run[i] = sdd;
-    else if (simple)
+    if (simple)
         of->qdd[b->v] = sdd;
     else if (!locked)
         of->qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
@@ -260,7 +257,6 @@ LANE_INLINE void outward_accelerations_run(accelerations of, dyn_run run, const 
     const dyn_body *body = of.m->body;
     int             i = run.first, parent = body[i].parent;
     vec3            w = vec3_zero(), v = vec3_zero();
-    of.qdd_of_run = of.qdd + (body[i].v - i);
     if (parent == DYN_WORLD) {
         accelerate(&of, &body[i], i, &w, &v, true, plain);
         i++;
@@ -280,9 +276,9 @@ LANE_INLINE void outward_accelerations(const dyn_model *m, const workspace *ws, 
 {
     for (size_t r = 0; r < m->n_runs; r++)
         if (m->run[r].plain && !driven)
-            outward_accelerations_run((accelerations){m, ws, NULL, given, qdd, NULL}, m->run[r], true);
+            outward_accelerations_run((accelerations){m, ws, NULL, given, qdd}, m->run[r], true);
         else
-            outward_accelerations_run((accelerations){m, ws, driven, given, qdd, NULL}, m->run[r], false);
+            outward_accelerations_run((accelerations){m, ws, driven, given, qdd}, m->run[r], false);
 }
 
 /* --- the kernel ------------------------------------------------------------------------------------------------ */

@@ -27,37 +27,35 @@ LANE_INLINE void free_effort_out(const dyn_body *b, const wrench *w, lane *tau)
 }
 
 /* tau_s = S^T wrench + rotor sdd + friction + spring */
-LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, int i, const wrench *w, const euler_io *io,
-                            const bool plain)
+LANE_INLINE void effort_out(const dyn_scene *scene, const dyn_body *b, const wrench *w, const euler_io *io)
 {
     lane effort = b->joint == DYN_PRISMATIC ? w->f.z : w->n.z;
     if (b->bare) {
-        io->tau[plain ? i : b->v] = effort;
+        io->tau[b->v] = effort;
         return;
     }
     if (dyn_joint_turns_freely(b->joint)) {
         free_effort_out(b, w, io->tau);
         return;
     }
-    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, i, io->qdd, plain));
+    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, io->qdd));
     if (b->rough || b->sprung) effort += joint_passive(b, scene->terms, io->q, io->qd);
     effort        = coordinate_effort(b, effort);
     io->tau[b->v] = scene->model->coupled ? io->tau[b->v] + effort : effort;
 }
 
-LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, int i, const wrench *rate,
-                                 const euler_io *io, const bool plain)
+LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, const wrench *rate, const euler_io *io)
 {
     lane effort = b->joint == DYN_PRISMATIC ? rate->f.z : rate->n.z;
     if (b->bare) {
-        io->tau_dot[plain ? i : b->v] = effort;
+        io->tau_dot[b->v] = effort;
         return;
     }
     if (dyn_joint_turns_freely(b->joint)) {
         free_effort_out(b, rate, io->tau_dot);
         return;
     }
-    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, i, io->qddd, plain));
+    if (b->rotor_inertia != 0) effort = add_mul(effort, b->rotor_inertia, euler_rate(b, io->qddd));
     if (b->rough || b->sprung) effort += joint_passive_rate(b, scene->terms, io->qd, io->qdd);
     effort            = coordinate_effort(b, effort);
     io->tau_dot[b->v] = scene->model->coupled ? io->tau_dot[b->v] + effort : effort;
@@ -82,12 +80,11 @@ LANE_APART void free_rate(const dyn_body *b, const lane *qd, const wrench *w, wr
     *rate = (wrench){cross_add(rate->f, y, w->f), cross_add(cross_add(rate->n, y, w->n), u, w->f)};
 }
 
-LANE_INLINE void wrench_to_parent(const dyn_body *b, int i, joint_at at, const lane *qd, wrench *w, wrench *rate,
-                                  bool rates, const bool plain)
+LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_at at, const lane *qd, wrench *w, wrench *rate, bool rates)
 {
     if (rates) {
         const bool free = dyn_joint_turns_freely(b->joint);
-        const lane sd   = free ? lane_of(0) : euler_rate(b, i, qd, plain);
+        const lane sd   = free ? lane_of(0) : euler_rate(b, qd);
         if (free) {
             const wrench whole = *w;
             wrench       gains = *rate;
@@ -113,17 +110,17 @@ LANE_INLINE wrench carried(wrench w, const dyn_body *b, const wrench *given)
 }
 
 LANE_INLINE void results_out(const dyn_scene *scene, const euler_workspace *ws, int i, const wrench *w,
-                             const wrench *rate, const euler_io *io, bool rates, bool loads, const bool plain)
+                             const wrench *rate, const euler_io *io, bool rates, bool loads)
 {
     const dyn_body *b = &scene->model->body[i];
-    if (io->tau) effort_out(scene, b, i, w, io, plain);
+    if (io->tau) effort_out(scene, b, w, io);
     if (loads && io->joint_wrenches && b->row >= 0)
         joint_wrench_out(b, ws->at[i], carried(*w, b, &ws->given[i]), io->joint_wrenches + 6 * b->row);
     if (!rates) return;
-    if (io->tau_dot) effort_rate_out(scene, b, i, rate, io, plain);
+    if (io->tau_dot) effort_rate_out(scene, b, rate, io);
     if (loads && io->joint_wrench_rates && b->row >= 0) {
         wrench r = carried(*rate, b, &ws->given_rate[i]);
-        if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, euler_rate(b, i, io->qd, plain));
+        if (b->near_end && b->joint == DYN_PRISMATIC) r.n = spin(r.n, w->f, euler_rate(b, io->qd));
         joint_wrench_out(b, ws->at[i], r, io->joint_wrench_rates + 6 * b->row);
     }
 }
@@ -135,14 +132,13 @@ LANE_INLINE void inward_run(const dyn_scene *scene, const euler_workspace *ws, c
     int             i    = run.end - 1;
     wrench          w = ws->on[i], rate = rates ? ws->on_rate[i] : w; /* what is needed of the body */
     next_known(&body[run.first], (size_t)run.first, serial);
-    const euler_io of = run_io(io, &body[run.first], run.first, plain);
     for (;; i--) {
         const dyn_body *b = &body[i];
         body_known(b, plain);
         next_known(b, (size_t)i, serial);
-        results_out(scene, ws, i, &w, &rate, &of, rates, loads, plain);
+        results_out(scene, ws, i, &w, &rate, io, rates, loads);
         if (i == run.first && b->parent == DYN_WORLD) return;
-        wrench_to_parent(b, i, ws->at[i], of.qd, &w, &rate, rates, plain);
+        wrench_to_parent(b, ws->at[i], io->qd, &w, &rate, rates);
         if (i == run.first) break;
         w = wrench_add(w, ws->on[i - 1]);
         if (rates) rate = wrench_add(rate, ws->on_rate[i - 1]);
