@@ -65,8 +65,10 @@ LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
     return (wrench){.f = {I->H.m[2][0], I->H.m[2][1], I->H.m[2][2]}, .n = {I->A.xz, I->A.yz, I->A.zz}};
 }
 
-/* Without the row and column along the joint: rho U, exact where the difference would not be. */
-LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, double rotor, dyn_joint_kind joint)
+/* Without the row and column along the joint: rho U, exact where the difference would not be. `plain`, a constant of
+ * the inlined text: these are zero and not read. */
+LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, double rotor, const bool plain,
+                              dyn_joint_kind joint)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
     const bool turns = joint == DYN_REVOLUTE;
@@ -84,7 +86,8 @@ LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, 
         I->Q.xz = sub_mul(I->Q.xz, G->f.x, U->f.z);
         I->Q.yz = sub_mul(I->Q.yz, G->f.y, U->f.z);
         I->Q.zz = sub_mul(I->Q.zz, G->f.z, U->f.z);
-        I->A    = (sym3){I->A.xx, I->A.xy, n.x, I->A.yy, n.y, n.z};
+        if (plain) return;
+        I->A = (sym3){I->A.xx, I->A.xy, n.x, I->A.yy, n.y, n.z};
         store3(I->H.m[2], keep);
     } else {
         I->A.xz      = sub_mul(I->A.xz, G->n.x, U->n.z);
@@ -116,12 +119,13 @@ LANE_INLINE void articulated_take(articulated *I, const wrench *U, const wrench 
 }
 
 /* I - U U^T / D, G = U / D. */
-LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wrench *G, const dyn_body *b)
+LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wrench *G, const dyn_body *b,
+                                     const bool plain)
 {
     if (b->joint == DYN_PRISMATIC)
-        project_form(I, U, G, b->rotor_inertia, DYN_PRISMATIC);
+        project_form(I, U, G, b->rotor_inertia, plain, DYN_PRISMATIC);
     else
-        project_form(I, U, G, b->rotor_inertia, DYN_REVOLUTE);
+        project_form(I, U, G, b->rotor_inertia, plain, DYN_REVOLUTE);
 }
 
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
@@ -240,9 +244,10 @@ LANE_APART loaded articulated_turn_freely(const joint_pose *at, loaded x)
     return x;
 }
 
-/* Of a child, in its axes about its origin, becomes the parent's; `flat` as articulated_project has left it. */
-LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulated *I, wrench *p, bool flat,
-                                       dyn_joint_kind joint, dyn_turn turn)
+/* Of a child, in its axes about its origin, becomes the parent's; `flat` as articulated_project has left it. `on`, a
+ * constant of the inlined text if it is NULL: what is added to p in these axes, of a revolute joint. */
+LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulated *I, wrench *p, const wrench *on,
+                                       bool flat, dyn_joint_kind joint, dyn_turn turn)
 {
     if (dyn_joint_turns_freely(joint)) {
         loaded x = articulated_turn_freely(joint_posed(at), (loaded){*I, *p});
@@ -255,17 +260,18 @@ LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulat
     I->A = flat ? sym3_flat_to_parent(b, at, I->A, turn) : sym3_to_parent(b, at, I->A, joint, turn);
     I->Q = sym3_to_parent(b, at, I->Q, joint, turn);
     I->H = mat3_to_parent(b, at, I->H, flat, joint, turn);
-    p->f = to_parent(b, at, p->f, joint, turn);
-    p->n = to_parent(b, at, p->n, joint, turn);
+    p->f = on ? to_parent_add(b, at, on->f, p->f, turn) : to_parent(b, at, p->f, joint, turn);
+    p->n = on ? to_parent_add(b, at, on->n, p->n, turn) : to_parent(b, at, p->n, joint, turn);
 }
 
-/* `whole`: articulated_project has not been there. */
-LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulated *I, wrench *p, bool whole)
+/* `whole`: articulated_project has not been there, or left rho U. */
+LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulated *I, wrench *p, const wrench *on,
+                                       bool whole)
 {
-    if (whole || b->rotor_inertia != 0) {
-        BODY_FORMS(b, articulated_turn_form, b, at, I, p, false)
+    if (whole) {
+        BODY_FORMS(b, articulated_turn_form, b, at, I, p, on, false)
     } else {
-        BODY_FORMS(b, articulated_turn_form, b, at, I, p, true)
+        BODY_FORMS(b, articulated_turn_form, b, at, I, p, on, true)
     }
     if (b->offsets & DYN_ALONG_X) articulated_shift(I, p, 0, lane_of(b->p_pc[0]));
     if (b->offsets & DYN_ALONG_Y) articulated_shift(I, p, 1, lane_of(b->p_pc[1]));

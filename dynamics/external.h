@@ -71,6 +71,12 @@ LANE_INLINE wrench external_rate(const dyn_wrench_site *site, const attitude *at
     return r;
 }
 
+/* A wrench on the body about what is ahead, see dyn_body. */
+LANE_INLINE wrench external_ahead(const dyn_body *b, wrench on)
+{
+    return (wrench){on.f, cross_const_add(on.n, on.f, b->ahead_at)};
+}
+
 static inline void externals_gather(const dyn_scene *scene, const joint_at *at, const lane *values, const external *ext)
 {
     const dyn_model *m = scene->model;
@@ -85,8 +91,8 @@ static inline void externals_gather(const dyn_scene *scene, const joint_at *at, 
     }
 }
 
-/* Takes the rates of all wrenches from those of the bodies' needs; after externals_gather. `rates` (6 a wrench: of
- * force and torque in their axes) may be NULL; w are the bodies' angular velocities. */
+/* Takes the rates of all wrenches from those of the bodies' needs, about what is ahead; after externals_gather. `rates`
+ * (6 a wrench: of force and torque in their axes) may be NULL; w are the bodies' angular velocities. */
 static inline void externals_take_rates(const dyn_scene *scene, const external *ext, const lane *values,
                                         const lane *rates, const vec3 *w, wrench *on_rate)
 {
@@ -95,6 +101,6 @@ static inline void externals_take_rates(const dyn_scene *scene, const external *
         if (site->body == DYN_WORLD) continue;
         wrench r = external_rate(site, &ext->attitude[site->body], values + 9 * k, rates ? rates + 6 * k : NULL,
                                  w[site->body]);
-        on_rate[site->body] = wrench_sub(on_rate[site->body], r);
+        on_rate[site->body] = wrench_sub(on_rate[site->body], external_ahead(&scene->model->body[site->body], r));
     }
 }

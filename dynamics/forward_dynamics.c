@@ -52,11 +52,18 @@ LANE_INLINE void gather(const dyn_body *b, const link_state *B, const wrench *ow
     *p = b->bears ? wrench_add(B->p, *own) : *own;
 }
 
-/* Of another, to whose own the next has handed on. */
-LANE_INLINE void meet(const dyn_body *b, const wrench *own, articulated *I, wrench *p)
+/* Of the body before b, to whose own b hands on; `led`: that is about b's origin (dyn_body.ahead). */
+LANE_INLINE void meet(const dyn_body *b, joint_at at, const wrench *own, articulated *I, wrench *p, bool whole,
+                      bool led)
 {
-    *I = articulated_with_rigid(*I, b);
-    *p = wrench_add(*p, *own);
+    if (led) {
+        body_known(b, true);
+        articulated_to_parent(b, at, I, p, own, whole);
+    } else {
+        articulated_to_parent(b, at, I, p, NULL, whole);
+        *p = wrench_add(*p, *own);
+    }
+    *I = articulated_with_rigid(*I, b - 1);
 }
 
 /* tau at the joint, less what acts in it. */
@@ -68,24 +75,28 @@ LANE_APART lane effort_left(const dyn_scene *scene, const dyn_body *b, const eul
 }
 
 /* D and what is left of tau, per D: ready for the way outward. */
-LANE_INLINE lane pivot_of(const dyn_body *b, lane effort, const wrench *U, const wrench *p, link_state *B)
+LANE_INLINE lane pivot_of(const dyn_body *b, lane effort, const wrench *U, const wrench *p, link_state *B,
+                          const bool plain)
 {
     bool along = b->joint == DYN_PRISMATIC;
-    lane pivot = (along ? U->f.z : U->n.z) + b->rotor_inertia, d = 1.0 / pivot;
-    B->G = (wrench){scale(U->f, d), scale(U->n, d)};
-    B->g = (effort - (along ? p->f.z : p->n.z)) * d;
+    lane pivot = along ? U->f.z : U->n.z;
+    if (!plain) pivot += b->rotor_inertia;
+    lane d = 1.0 / pivot;
+    B->G   = (wrench){scale(U->f, d), scale(U->n, d)};
+    B->g   = (effort - (along ? p->f.z : p->n.z)) * d;
     return pivot;
 }
 
 /* D noted, and I and p without what the joint lets go. */
-LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, wrench *p, link_state *B, lane *singular)
+LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, wrench *p, link_state *B, lane *singular,
+                        const bool plain)
 {
     wrench U     = articulated_along(I, b->joint);
-    lane   pivot = pivot_of(b, effort, &U, p, B);
+    lane   pivot = pivot_of(b, effort, &U, p, B, plain);
     note_pivot(pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
     if (b->parent == DYN_WORLD) return;
     *p = (wrench){add_scaled(p->f, U.f, B->g), add_scaled(p->n, U.n, B->g)};
-    articulated_project(I, &U, &B->G, b);
+    articulated_project(I, &U, &B->G, b, plain);
 }
 
 /* The same of a compound joint, I and p being `on` it. */
@@ -130,6 +141,7 @@ LANE_INLINE void inward_run(const dyn_scene *scene, const workspace *ws, const e
     int             i    = run.end - 1;
     articulated     I;
     wrench          p;
+    bool            whole;
     gather(&body[i], &ws->body[i], &ws->euler.on[i], &I, &p);
     for (;; i--) {
         const dyn_body *b = &body[i];
@@ -138,7 +150,7 @@ LANE_INLINE void inward_run(const dyn_scene *scene, const workspace *ws, const e
         const release r = plain || (b->bare && !driven) ? LETS_GO : release_of(b, driven);
         if (r == LETS_GO) {
             const lane left = b->bare ? tau[b->v] : effort_left(scene, b, io, tau);
-            let_go(b, i, left, &I, &p, B, singular);
+            let_go(b, i, left, &I, &p, B, singular, plain);
         } else if (r != LOCKED) {
             const loaded on =
                 r == FREELY ? release_freely(b, i, tau, driven, (loaded){I, p}, &ws->freely[b->quaternion], singular)
@@ -146,11 +158,13 @@ LANE_INLINE void inward_run(const dyn_scene *scene, const workspace *ws, const e
             I = on.I;
             p = on.p;
         }
-        if (i == run.first && b->parent == DYN_WORLD) return;
-        articulated_to_parent(b, ws->euler.at[i], &I, &p, r != LETS_GO);
+        whole = !plain && (r != LETS_GO || b->rotor_inertia != 0);
         if (i == run.first) break;
-        meet(b - 1, &ws->euler.on[i - 1], &I, &p);
+        meet(b, ws->euler.at[i], &ws->euler.on[i - 1], &I, &p, whole, plain || run.plain);
     }
+    if (body[i].parent == DYN_WORLD) return;
+    body_known(&body[i], plain);
+    articulated_to_parent(&body[i], ws->euler.at[i], &I, &p, NULL, whole);
     hand_on(&body[i], &I, &p, &ws->body[body[i].parent]);
 }
 

@@ -48,6 +48,16 @@ LANE_INLINE const joint_pose *joint_posed(joint_at at)
     default: F(__VA_ARGS__, DYN_FLOATING, DYN_TURN_ZX); break;                                                         \
     }
 
+/* The same for a revolute joint, F(..., turn). */
+#define TURN_FORMS(body, F, ...)                                                                                       \
+    switch ((body)->form) {                                                                                            \
+    case 0: F(__VA_ARGS__, DYN_TURN_NONE); break;                                                                      \
+    case 1: F(__VA_ARGS__, DYN_TURN_X_PLUS); break;                                                                    \
+    case 2: F(__VA_ARGS__, DYN_TURN_X_MINUS); break;                                                                   \
+    case 3: F(__VA_ARGS__, DYN_TURN_X); break;                                                                         \
+    default: F(__VA_ARGS__, DYN_TURN_ZX); break;                                                                       \
+    }
+
 /* In the text for plain runs (model.h) the compiler is told, body by body, what it need not look at; `plain`, a
  * constant of the inlined text, says whether it is that. Here what a way through the joint asks for, */
 #define KNOWN(fact)                                                                                                    \
@@ -228,6 +238,22 @@ LANE_INLINE vec3 to_parent(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kin
         return (vec3){sub_mul(at.c * v.x, at.s, v.y), v.z, neg_sub_mul(at.c * v.y, at.s, v.x)};
     return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, at.c, at.s) : v, turn);
 }
+/* s + R_pc v_c of a revolute joint */
+LANE_INLINE vec3 to_parent_add(const dyn_body *b, joint_at at, vec3 s, vec3 v, dyn_turn turn)
+{
+    const lane x = add_mul(s.x, at.c, v.x);
+    if (turn == DYN_TURN_NONE)
+        return (vec3){sub_mul(x, at.s, v.y), add_mul(add_mul(s.y, at.c, v.y), at.s, v.x), s.z + v.z};
+    if (turn == DYN_TURN_X_PLUS)
+        return (vec3){sub_mul(x, at.s, v.y), s.y - v.z, add_mul(add_mul(s.z, at.c, v.y), at.s, v.x)};
+    if (turn == DYN_TURN_X_MINUS)
+        return (vec3){sub_mul(x, at.s, v.y), s.y + v.z, sub_mul(sub_mul(s.z, at.c, v.y), at.s, v.x)};
+    const lane y = add_mul(at.c * v.y, at.s, v.x), z = add_mul(add_mul(s.z, b->ca, v.z), b->sa, y);
+    if (turn == DYN_TURN_X) return (vec3){sub_mul(x, at.s, v.y), sub_mul(add_mul(s.y, b->ca, y), b->sa, v.z), z};
+    const lane turned = sub_mul(at.c * v.x, at.s, v.y), across = sub_mul(b->ca * y, b->sa, v.z);
+    return (vec3){sub_mul(add_mul(s.x, b->cg, turned), b->sg, across),
+                  add_mul(add_mul(s.y, b->cg, across), b->sg, turned), z};
+}
 /* v_c = R_pc^T v_p */
 LANE_INLINE vec3 to_child(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
 {
@@ -266,6 +292,14 @@ LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_at at, wrench *w
         w->n = cross_add(w->n, origin_in_parent(b, at, joint), w->f);
     else
         w->n = offset_cross_add(w->n, b->p_pc, b->offsets, w->f);
+}
+
+/* The same of a revolute joint's, `on` added to it, which is about the body's origin but in the parent's axes: so f too
+ * is what the whole has about the parent's. */
+LANE_INLINE void wrench_onto_form(const dyn_body *b, joint_at at, const wrench *on, wrench *w, dyn_turn turn)
+{
+    w->f = to_parent_add(b, at, on->f, w->f, turn);
+    w->n = offset_cross_add(to_parent_add(b, at, on->n, w->n, turn), b->p_pc, b->offsets, w->f);
 }
 
 /* A wrench about the body's origin, body axes, as joint wrenches are given: in the link frame's axes, about its origin;

@@ -196,6 +196,36 @@ static void group(dyn_model *m, dyn_body *body)
     }
 }
 
+/* Of grouped moments about p:  h' = h - m p,  E' = E - (h p^T + p h^T) + m p p^T. */
+static dyn_moments moments_about(const dyn_moments *of, const double p[3])
+{
+    static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    const double    *h        = of->h;
+    dyn_moments      about    = {.mass = of->mass};
+    for (int i = 0; i < 3; i++)
+        about.h[i] = h[i] - of->mass * p[i];
+    for (int e = 0; e < 6; e++) {
+        const int i = at[e][0], j = at[e][1];
+        about.E[e] = of->E[e] - (h[i] * p[j] + p[i] * h[j]) + of->mass * p[i] * p[j];
+    }
+    return about;
+}
+
+/* See dyn_body.ahead; bodies are grouped and runs are found. */
+static void look_ahead(const dyn_model *m, dyn_body *body)
+{
+    for (size_t r = 0; r < m->n_runs; r++) {
+        for (int i = m->run[r].first; i < m->run[r].end; i++) {
+            dyn_body  *b     = &body[i];
+            const bool leads = m->run[r].plain && i + 1 < m->run[r].end;
+            for (int k = 0; k < 3; k++)
+                b->ahead_at[k] = leads ? b[1].p_pc[k] : 0;
+            b->ahead_along = leads ? b[1].offsets : 0;
+            b->ahead       = leads ? moments_about(&b->grouped, b->ahead_at) : b->grouped;
+        }
+    }
+}
+
 /* What algorithms ask of every body, in one look. Where there are mimics, coordinates are shared: no body is bare. */
 static void note_kinds(const dyn_model *m, dyn_body *b)
 {
@@ -282,6 +312,7 @@ static void finish(dyn_model *m, dyn_body *body, dyn_run *run)
     }
     find_runs(m, body, run);
     group(m, body);
+    look_ahead(m, body);
 }
 
 /* One allocation: the model, its bodies, its places, what is elastic, the bodies of its rows, its runs. */

@@ -200,8 +200,12 @@ typedef struct dyn_body {
     /* Mass on a revolute joint's axis moves alike with both bodies that the joint connects, so it may belong to either:
      * the efforts of all joints stay the same (Gautier & Khalil 1990). `grouped` is the body with what its children
      * have so given it, and without what it gives its own parent, or the ground: `given`, the mass, h.z and E.zz of a
-     * revolute body, zero of others. A revolute body keeps h.x, h.y and E but for E.zz. */
-    dyn_moments grouped;
+     * revolute body, zero of others. A revolute body keeps h.x, h.y and E but for E.zz. `ahead` is the same about
+     * another point, ahead_at: in a plain run where the next body hangs, so that what this needs is added before the
+     * wrench is brought to the body's own origin, which are fewer operations; else the body's own origin. */
+    dyn_moments grouped, ahead;
+    double      ahead_at[3]; /* m, body frame */
+    unsigned    ahead_along; /* DYN_ALONG_x where that is not zero */
     double      given[3];
     double      grouped_mass;   /* kg, of grouped bodies: of the body and all that hangs on it */
     double      subtree_mass;   /* kg, of the body and all that hangs on it */

@@ -73,6 +73,15 @@ LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_at at, lane sd, wr
     wrench_to_parent_form(b, at, w, joint, turn);
 }
 
+/* Both of a revolute joint with what is on the parent. */
+LANE_INLINE void rate_onto_form(const dyn_body *b, joint_at at, lane sd, const wrench *on, const wrench *on_rate,
+                                wrench *w, wrench *rate, dyn_turn turn)
+{
+    *rate = (wrench){spin(rate->f, w->f, sd), spin(rate->n, w->n, sd)};
+    wrench_onto_form(b, at, on_rate, rate, turn);
+    wrench_onto_form(b, at, on, w, turn);
+}
+
 /* The same for a joint that turns freely, before the turn: f' + y x f, n' + y x n + u x f. */
 LANE_APART void free_rate(const dyn_body *b, const lane *qd, const wrench *w, wrench *rate)
 {
@@ -94,6 +103,18 @@ LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_at at, const lane *qd
         BODY_FORMS(b, rate_to_parent_form, b, at, sd, w, rate)
     } else {
         BODY_FORMS(b, wrench_to_parent_form, b, at, w)
+    }
+}
+
+/* In a plain run: with what is on the body before, which is about body i's origin. */
+LANE_INLINE void wrench_onto_parent(const dyn_body *b, const euler_workspace *ws, int i, const lane *qd, wrench *w,
+                                    wrench *rate, bool rates)
+{
+    body_known(b, true);
+    if (rates) {
+        TURN_FORMS(b, rate_onto_form, b, ws->at[i], qd[b->v], &ws->on[i - 1], &ws->on_rate[i - 1], w, rate)
+    } else {
+        TURN_FORMS(b, wrench_onto_form, b, ws->at[i], &ws->on[i - 1], w)
     }
 }
 
@@ -129,6 +150,7 @@ LANE_INLINE void inward_run(const dyn_scene *scene, const euler_workspace *ws, c
                             bool rates, bool loads, const bool plain, const bool serial)
 {
     const dyn_body *body = scene->model->body;
+    const bool      led  = plain || (loads && run.plain);
     int             i    = run.end - 1;
     wrench          w = ws->on[i], rate = rates ? ws->on_rate[i] : w; /* what is needed of the body */
     next_known(&body[run.first], (size_t)run.first, serial);
@@ -137,12 +159,18 @@ LANE_INLINE void inward_run(const dyn_scene *scene, const euler_workspace *ws, c
         body_known(b, plain);
         next_known(b, (size_t)i, serial);
         results_out(scene, ws, i, &w, &rate, io, rates, loads);
-        if (i == run.first && b->parent == DYN_WORLD) return;
-        wrench_to_parent(b, ws->at[i], io->qd, &w, &rate, rates);
         if (i == run.first) break;
+        if (led) {
+            wrench_onto_parent(b, ws, i, io->qd, &w, &rate, rates);
+            continue;
+        }
+        wrench_to_parent(b, ws->at[i], io->qd, &w, &rate, rates);
         w = wrench_add(w, ws->on[i - 1]);
         if (rates) rate = wrench_add(rate, ws->on_rate[i - 1]);
     }
+    if (body[i].parent == DYN_WORLD) return;
+    body_known(&body[i], plain);
+    wrench_to_parent(&body[i], ws->at[i], io->qd, &w, &rate, rates);
     i         = body[i].parent;
     ws->on[i] = wrench_add(ws->on[i], w);
     if (rates) ws->on_rate[i] = wrench_add(ws->on_rate[i], rate);

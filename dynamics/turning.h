@@ -66,10 +66,11 @@ LANE_INLINE wrench inertial(const dyn_moments *of, vec3 a, const turning *U, boo
     wrench        w;
     w.f   = (vec3){sub_mul(h[1] * U->xy, h[0], U->xx), sub_mul(h[0] * U->yx, h[1], U->yy),
                    add_mul(h[0] * U->zx, h[1], U->zy)};
-    w.n.x = add_mul(add_mul(E[1] * U->zx, E[3], U->zy), E[4], U->yy - U->zz) + sub_mul(h[1] * a.z, E[2], U->yx);
-    w.n.y = add_mul(sub_mul(E[4] * U->xy, E[1], U->zy), E[2], U->zz - U->xx) - add_mul(h[0] * a.z, E[0], U->zx);
-    w.n.z = add_mul(sub_mul(E[2] * U->yz, E[4], U->xz), E[1], U->xx - U->yy) +
-            sub_mul(add_mul(sub_mul(h[0] * a.y, h[1], a.x), E[0], U->yx), E[3], U->xy);
+    w.n.x = add_mul(sub_mul(add_mul(E[1] * U->zx, E[3], U->zy), E[2], U->yx), E[4], U->yy - U->zz);
+    w.n.y = add_mul(sub_mul(sub_mul(E[4] * U->xy, E[1], U->zy), E[0], U->zx), E[2], U->zz - U->xx);
+    w.n.z = sub_mul(add_mul(sub_mul(E[2] * U->yz, E[4], U->xz), E[0], U->yx), E[3], U->xy);
+    w.n   = (vec3){add_mul(w.n.x, h[1], a.z), sub_mul(w.n.y, h[0], a.z),
+                   sub_mul(add_mul(add_mul(w.n.z, E[1], U->xx - U->yy), h[0], a.y), h[1], a.x)};
     if (revolute) return w;
     w.f =
         (vec3){add_mul(add_mul(w.f.x, of->mass, a.x), h[2], U->xz), add_mul(add_mul(w.f.y, of->mass, a.y), h[2], U->yz),
