@@ -199,7 +199,7 @@ LANE_INLINE void first_form(const dyn_body *b, joint_at at, vec3 *a, dyn_joint_k
 LANE_INLINE turning about_z(lane squared, lane wd)
 {
     lane zero = lane_of(0);
-    return (turning){squared, squared, zero, -wd, wd, zero, zero, zero, zero};
+    return (turning){squared, squared, squared, -squared, -wd, wd, zero, zero, zero, zero};
 }
 
 LANE_INLINE lane moment_about_z(const dyn_moments *of, vec3 a, lane wd)

@@ -159,18 +159,17 @@ LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, co
     for (size_t next = plain ? 0 : m->floating; next < n; next += TRIG_ANGLES) {
         const size_t i = TRIG_ANGLES == 1 || next < last ? next : last;
         lane         x[TRIG_ANGLES], own[2], *cs = TRIG_ANGLES == 1 ? own : (lane *)(void *)&at[i];
-        double       d[TRIG_ANGLES];
-        uint64_t     quarters[TRIG_ANGLES];
+        double       d[TRIG_ANGLES], rounder[TRIG_ANGLES];
 #pragma GCC unroll 4
         for (size_t k = 0; k < TRIG_ANGLES; k++) {
             const size_t    j = TRIG_ANGLES == 1 || i + k < n ? i + k : n - 1;
             const dyn_body *b = &m->body[j];
             body_known(b, plain);
-            x[k]        = joint_position(b, q);
-            d[k]        = twisted ? b->twist : -0.0; /* added to -0, too, it changes nothing */
-            quarters[k] = b->quarters;
+            x[k]       = joint_position(b, q);
+            d[k]       = twisted ? b->twist : -0.0; /* added to -0, too, it changes nothing */
+            rounder[k] = b->rounder;
         }
-        lane_turns(x, d, quarters, cs);
+        lane_turns(x, d, rounder, cs);
         for (size_t k = 0; k < TRIG_ANGLES && i + k < n; k++)
             if (!plain && m->body[i + k].joint != DYN_REVOLUTE)
                 at[i + k] = (joint_at){.c = x[k], .s = lane_of(0)};

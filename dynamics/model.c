@@ -231,6 +231,7 @@ static void note_kinds(const dyn_model *m, dyn_body *b)
 {
     const bool freely = dyn_joint_turns_freely(b->joint);
     b->form           = freely ? DYN_FORM_FREE : 5 * ((int)b->joint - (int)DYN_REVOLUTE) + (int)b->turn;
+    b->rounder        = DYN_ROUNDER + (double)b->quarters;
     b->offsets        = 0;
     for (int k = 0; k < 3; k++)
         if (b->p_pc[k] != 0) b->offsets |= 1U << k;

@@ -141,6 +141,8 @@ typedef enum dyn_turn {
 
 enum { DYN_FORM_FREE = 10 }; /* see dyn_body.form */
 
+#define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: adding it rounds to an integer, kept in the low bits */
+
 /* What moves what a body hangs on, in the terms of a wrench that goes on to it. */
 typedef enum dyn_above {
     DYN_ABOVE_WORLD, /* nothing */
@@ -191,6 +193,7 @@ typedef struct dyn_body {
     double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
     double         twist;          /* rad, the body frame is turned further, about z; of revolute joints only */
     uint64_t       quarters;       /* the same by so many quarter turns, 0 to 3 */
+    double         rounder;        /* DYN_ROUNDER and these */
     double         p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */
     double         ratio, offset;
     double         mass; /* kg */

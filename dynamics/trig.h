@@ -5,22 +5,22 @@
  * Error up to 1.5 ulp for |x| <= 100; absolute error of order 1e-16 to |x| <= 1e6. tanh by exp(2x) - 1. */
 #pragma once
 #include "lane.h"
+#include "model.h"
 
 #ifdef DYN_COMPLEX
 enum { TRIG_ANGLES = 1 };
-LANE_INLINE void lane_turns(const lane *x, const double *d, const uint64_t *quarters, lane *cs)
+LANE_INLINE void lane_turns(const lane *x, const double *d, const double *rounder, lane *cs)
 {
-    const lane sine = csin(*x + *d), cosine = ccos(*x + *d), of[4] = {sine, cosine, -sine, -cosine};
-    cs[0] = of[(*quarters + 1) % 4];
-    cs[1] = of[*quarters % 4];
+    const unsigned quarters = (unsigned)(*rounder - DYN_ROUNDER);
+    const lane     sine = csin(*x + *d), cosine = ccos(*x + *d), of[4] = {sine, cosine, -sine, -cosine};
+    cs[0] = of[(quarters + 1) % 4];
+    cs[1] = of[quarters % 4];
 }
 LANE_INLINE lane lane_tanh(lane x)
 {
     return ctanh(x);
 }
 #else
-
-#define LANE_ROUNDER 6755399441055744.0 /* 1.5 * 2^52: adding it rounds to an integer, kept in the low bits */
 
 /* The bits of a single lane would go through other registers and back: there, several angles go together. */
 #if LANES == 1 && defined __FMA__
@@ -61,13 +61,14 @@ LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
 #endif
 }
 
-/* Of x + d and so many quarter turns, |d| <= pi/4; a sum would lose digits of d to a large x. */
-LANE_INLINE void trig_sincos(trig x, trig d, trig_word quarters, trig *s, trig *c)
+/* Of x + d and so many quarter turns, |d| <= pi/4; a sum would lose digits of d to a large x. `rounder` is DYN_ROUNDER
+ * and the quarter turns. */
+LANE_INLINE void trig_sincos(trig x, trig d, trig rounder, trig *s, trig *c)
 {
     /* x + d = k pi/2 + r; from |x| = 1 on, x less k times the first part is a multiple of 2^-52 less than 2: exact */
-    trig      kr = trig_add_mul(LANE_ROUNDER, x + d, 0.63661977236758134308);
-    trig_word k  = (trig_word)kr + quarters;
-    trig      kd = kr - LANE_ROUNDER;
+    trig      kr = trig_add_mul(rounder, x + d, 0.63661977236758134308);
+    trig_word k  = (trig_word)kr; /* and the quarter turns */
+    trig      kd = kr - rounder;
     trig      r  = trig_add_mul(x, kd, -1.57079632679489655800e+00) + d;
     r            = trig_add_mul(r, kd, -6.12323399573676603587e-17);
     r            = trig_add_mul(r, kd, 1.49738490485916983294e-33);
@@ -95,10 +96,10 @@ LANE_INLINE void trig_sincos(trig x, trig d, trig_word quarters, trig *s, trig *
 }
 
 /* Cosine and sine of each of TRIG_ANGLES such angles, one behind the other. */
-LANE_INLINE void lane_turns(const lane *x, const double *d, const uint64_t *quarters, lane *cs)
+LANE_INLINE void lane_turns(const lane *x, const double *d, const double *rounder, lane *cs)
 {
     trig s, c;
-    trig_sincos(trig_of(trig, x), trig_of(trig, d), trig_of(trig_word, quarters), &s, &c);
+    trig_sincos(trig_of(trig, x), trig_of(trig, d), trig_of(trig, rounder), &s, &c);
 #if LANES == 1
 #pragma GCC unroll 4
     for (int k = 0; k < TRIG_ANGLES; k++)
@@ -111,9 +112,9 @@ LANE_INLINE void lane_turns(const lane *x, const double *d, const uint64_t *quar
 /* e^y - 1 for |y| <= 44: y = k ln 2 + r, e^y - 1 = 2^k (e^r - 1) + (2^k - 1), Taylor's series on |r| <= 0.35 */
 LANE_INLINE lane lane_expm1(lane y)
 {
-    lane      kr  = add_mul(LANE_ROUNDER, 1.44269504088896338700, y);
-    lane_mask k   = lane_bits(kr) - lane_bits(lane_of(LANE_ROUNDER));
-    lane      kd  = kr - LANE_ROUNDER;
+    lane      kr  = add_mul(DYN_ROUNDER, 1.44269504088896338700, y);
+    lane_mask k   = lane_bits(kr) - lane_bits(lane_of(DYN_ROUNDER));
+    lane      kd  = kr - DYN_ROUNDER;
     lane      r   = sub_mul(sub_mul(y, 6.93147180369123816490e-01, kd), 1.90821492927058770002e-10, kd);
     lane      sum = lane_of(1.0 / 6227020800.0); /* 1/13! */
     sum           = add_mul(1.0 / 479001600.0, r, sum);
