@@ -160,6 +160,17 @@ LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, statio
     } while (station_next(m, ws, &s, v, M, of));
 }
 
+/* A column of other than plain runs. */
+LANE_APART void column_to_base(const dyn_model *m, const workspace *ws, const station *s, size_t v, const wrench *F,
+                               lane *M, bool shared)
+{
+    const wrench of = *F;
+    if (shared)
+        columns_to_base(m, ws, *s, v, of, of, M, SHARED, false);
+    else
+        columns_to_base(m, ws, *s, v, of, of, M, TREE, false);
+}
+
 /* M_ii = S_i^T F + rotor. */
 LANE_INLINE void put_own(const dyn_body *b, const composite *c, size_t e, lane *M, const layout of)
 {
@@ -172,9 +183,9 @@ LANE_INLINE void put_own(const dyn_body *b, const composite *c, size_t e, lane *
 }
 
 /* A joint's column and the composite `c` to the parent. With `two`, that of the body behind it, G, goes along; if it
- * `waits`, it is G for the next, else both go on to the base. */
+ * `waits`, it is G for the next, else both go on to the base. `plain`: in a run that is. */
 LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i, composite *c, wrench *G, lane *M,
-                              const layout of, const bool two, const bool waits)
+                              const layout of, const bool plain, const bool two, const bool waits)
 {
     const dyn_body *b = &m->body[i];
     const size_t    v = of == SERIAL ? i : (size_t)b->v, nv = (size_t)m->nv;
@@ -197,8 +208,12 @@ LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i,
     if (two) meet(m, beside, *G, of);
     if (waits)
         *G = F;
-    else if (station_next(m, ws, &s, v, M, of))
-        columns_to_base(m, ws, s, v, F, *G, M, of, two);
+    else if (station_next(m, ws, &s, v, M, of)) {
+        if (plain)
+            columns_to_base(m, ws, s, v, F, *G, M, of, two);
+        else
+            column_to_base(m, ws, &s, v, &F, M, of == SHARED);
+    }
 }
 
 /* The columns of a joint that turns freely, whose first axis is a constant of the inlined text. */
@@ -215,8 +230,10 @@ LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, size
             M[(v + (size_t)(l - first)) * nv + v + (size_t)(k - first)] = along[l];
     }
     if (b->parent == DYN_WORLD) return;
-    for (int k = first; k < 6; k++, v++)
-        columns_to_base(m, ws, station_of(m, ws, i, v, M, of), v, F[k], F[k], M, of, false);
+    for (int k = first; k < 6; k++, v++) {
+        const station s = station_of(m, ws, i, v, M, of);
+        column_to_base(m, ws, &s, v, &F[k], M, of == SHARED);
+    }
 }
 
 LANE_APART void free_columns(const dyn_model *m, const workspace *ws, size_t i, composite *c, lane *M, const layout of)
@@ -249,15 +266,15 @@ LANE_INLINE composite plain_columns(const dyn_model *m, const workspace *ws, dyn
     size_t       i = last;
     for (; COLUMNS_PAIR && i > grounded; i -= 2) {
         plain_body(m, i, of);
-        joint_column(m, ws, i, &c, &G, M, of, false, true);
+        joint_column(m, ws, i, &c, &G, M, of, true, false, true);
         c = composite_with(plain_body(m, i - 1, of), &c);
-        joint_column(m, ws, i - 1, &c, &G, M, of, true, false);
+        joint_column(m, ws, i - 1, &c, &G, M, of, true, true, false);
         if (i - 1 == first) return c;
         c = composite_with(plain_body(m, i - 2, of), &c);
     }
     for (;; i--) {
         plain_body(m, i, of);
-        joint_column(m, ws, i, &c, &G, M, of, false, false);
+        joint_column(m, ws, i, &c, &G, M, of, true, false, false);
         if (i == first) return c;
         c = composite_with(plain_body(m, i - 1, of), &c);
     }
@@ -274,7 +291,7 @@ static composite other_columns(const dyn_model *m, const workspace *ws, dyn_run 
             c = whole;
         } else {
             wrench none;
-            joint_column(m, ws, i, &c, &none, M, of, false, false);
+            joint_column(m, ws, i, &c, &none, M, of, false, false, false);
         }
         if ((int)i == run.first) return c;
         c = composite_with(b - 1, &c);
@@ -293,7 +310,10 @@ LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, c
         const dyn_run   run = m->run[r];
         const dyn_body *b   = &m->body[run.first];
         const composite c   = composite_gather(m, ws->forked, &handed, (size_t)run.end - 1, true);
-        handed              = run.plain ? plain_columns(m, ws, run, c, M, of) : other_columns(m, ws, run, c, M, of);
+        if (of == TREE && run.plain)
+            handed = plain_columns(m, ws, run, c, M, TREE);
+        else
+            handed = other_columns(m, ws, run, c, M, of);
         if (b->parent != DYN_WORLD) composite_fork(b, ws->forked, &handed, (size_t)run.first);
     }
 }
