@@ -2,6 +2,7 @@
  *
  * bias = tau(q, qd, 0), C qd = the same without gravity, friction, springs and wrenches, g = tau(q, 0, 0) with gravity
  * alone: three calls of inverse dynamics (Walker & Orin 1982). Friction is each joint's own. */
+#include "joint_forces.h"
 #include "kernels.h"
 
 size_t LANE_NAME(bias_size)(const dyn_model *m)

@@ -1,4 +1,4 @@
-/* canonical.h - private: parts of dyn_model_build, see canonical.c. */
+/* canonical.h - private: parts of dyn_model_build. */
 #pragma once
 #include "model.h"
 
@@ -16,3 +16,7 @@ void dyn_canonical_kind(dyn_body *body);
 /* Turns body frames about their joints' axes so that children need less of gamma, and moves them along these so that
  * children need fewer offsets; see align.c. */
 void dyn_canonical_align(const dyn_model *model, dyn_body *body, dyn_link_place *link);
+
+/* At last, and again when inertias have changed: what is summed over the tree or known only from the whole of it, such
+ * as subtrees' masses, grouped moments, and the runs, for which `run` has room for as many as there are bodies. */
+void dyn_survey(dyn_model *model, dyn_body *body, dyn_run *run);

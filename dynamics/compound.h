@@ -13,6 +13,7 @@
 #pragma once
 #include "articulated.h"
 #include "euler_outward.h"
+#include "joint_forces.h"
 
 typedef struct compound {
     wrench U;

@@ -1,4 +1,4 @@
-/* joint.h - what a joint does: its transform, its axis, and the forces that live in it alone.
+/* joint.h - what a joint does: its transform and its axis; joint_forces.h has the forces that live in it alone.
  *
  * R_pc = Rz(gamma) Rx(alpha) Rz(s + theta) for a revolute joint at position s, without the last turn for a prismatic
  * one, whose origin moves instead: p_pc + s z. The turn's kind and the joint's are constants of the inlined text
@@ -317,87 +317,4 @@ LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_at at, wrench w)
 LANE_INLINE bool is_first(const dyn_body *b)
 {
     return b->parent == DYN_WORLD && b->joint == DYN_REVOLUTE;
-}
-
-/* --- forces that live in the joint: friction, spring, rotor ------------------------------------------------- */
-
-/* viscous sd + coulomb(sd) */
-LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
-{
-    const dyn_friction *f         = &b->friction;
-    lane                magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
-    lane                sense     = f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd);
-    return add_mul(magnitude * sense, f->viscous, sd);
-}
-/* stiffness (s - rest) + damping sd */
-LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
-{
-    return add_mul(b->spring.damping * sd, b->spring.stiffness, s - b->spring.rest);
-}
-/* Friction and spring of the scene's terms, at the joint. */
-LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
-{
-    lane effort = lane_of(0);
-    if (b->rough && (terms & DYN_FRICTION)) effort += joint_friction(b, joint_rate(b, qd));
-    if (b->sprung && (terms & DYN_SPRINGS)) effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
-    return effort;
-}
-/* d friction / d sd; sign() has derivative zero, tanh(sd / v) has (1 - tanh^2) / v */
-LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
-{
-    const dyn_friction *f = &b->friction;
-    if (!(f->coulomb_velocity > 0)) return lane_of(f->viscous);
-    lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
-    lane t         = lane_tanh(sd / f->coulomb_velocity);
-    return add_mul(f->viscous, magnitude, sub_mul(1.0, t, t) / f->coulomb_velocity);
-}
-/* Its time derivative: of tanh alone, (1 - tanh^2)' = -2 tanh (1 - tanh^2) */
-LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
-{
-    const dyn_friction *f = &b->friction;
-    if (!(f->coulomb_velocity > 0)) return lane_of(0);
-    lane magnitude = lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
-    lane t         = lane_tanh(sd / f->coulomb_velocity);
-    return -2.0 * magnitude * t * (sub_mul(1.0, t, t) / f->coulomb_velocity) * (sdd / f->coulomb_velocity);
-}
-/* Time derivative of joint_passive. */
-LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
-{
-    lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);
-    if (b->rough && (terms & DYN_FRICTION)) rate = add_mul(rate, joint_friction_slope(b, sd), sdd);
-    if (b->sprung && (terms & DYN_SPRINGS)) rate += add_mul(b->spring.damping * sdd, b->spring.stiffness, sd);
-    return rate;
-}
-
-/* --- elastic joints ------------------------------------------------------------------------------------------- */
-
-/* R = stiffness (q - theta - rest) + damping (qd - theta_d) of an elastic joint, and its rate likewise with rest 0 */
-LANE_INLINE lane coupling_effort(const dyn_coupling *c, const lane *q, const lane *qd)
-{
-    lane effort = c->spring.stiffness * (q[c->q] - q[c->theta] - c->spring.rest);
-    return qd ? add_mul(effort, c->spring.damping, qd[c->v] - qd[c->v_theta]) : effort;
-}
-LANE_INLINE lane coupling_effort_rate(const dyn_coupling *c, const lane *qd, const lane *qdd)
-{
-    lane rate = qd ? c->spring.stiffness * (qd[c->v] - qd[c->v_theta]) : lane_of(0);
-    return qdd ? add_mul(rate, c->spring.damping, qdd[c->v] - qdd[c->v_theta]) : rate;
-}
-/* Adds R, times sign, to the efforts of all elastic joints' coordinates. */
-LANE_INLINE void couplings_add(const dyn_scene *scene, const lane *q, const lane *qd, double sign, lane *tau)
-{
-    for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
-        const dyn_coupling *c = &scene->model->coupling[i];
-        lane                R = sign * coupling_effort(c, q, qd);
-        tau[c->v] += R;
-        tau[c->v_theta] -= R;
-    }
-}
-LANE_INLINE void couplings_add_rates(const dyn_scene *scene, const lane *qd, const lane *qdd, lane *tau_dot)
-{
-    for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
-        const dyn_coupling *c = &scene->model->coupling[i];
-        lane                R = coupling_effort_rate(c, qd, qdd);
-        tau_dot[c->v] += R;
-        tau_dot[c->v_theta] -= R;
-    }
 }

@@ -8,6 +8,7 @@
  * x_c = R^T x, has the rate R^T x' - sd z x x_c. Checked against a dense world-frame reference. */
 #pragma once
 #include "euler_outward.h"
+#include "joint_forces.h"
 
 /* --- inward: efforts and joint wrenches --------------------------------------------------------------------- */
 

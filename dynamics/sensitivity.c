@@ -13,6 +13,7 @@
  * the base; where they are, a joint's S is e_z, and the derivative of a joint wrench is F as the wrench is shown.
  * Composites are of grouped bodies (model.h), whose efforts are the same and whose masses are mostly zero; of a joint
  * that turns on the ground nothing is needed but what turns about its axis. */
+#include "joint_forces.h"
 #include "sensitivity_wrenches.h"
 
 size_t LANE_NAME(sensitivity_size)(const dyn_model *m)

@@ -9,6 +9,7 @@
  *     C_r = v_r h^T + v l^T + [wd] E + [w] E_r,      f_r = I_r a + I j + v_r x* k + v x* k_r - external_r
  *
  * and (S_b . F)_r = Sr_b . F + S_b . F_r. Wrenches keep their components in the axes they are given in. */
+#include "joint_forces.h"
 #include "spatial_world.h"
 
 typedef struct body_rate {
