@@ -126,6 +126,7 @@ static void turn_child(about_z t, const double Rt[3][3], dyn_body *b)
         return;
     }
     turn_vector(Rt, b->p_pc);
+    dyn_canonical_offsets(b);
     turn_back(t, &b->cg, &b->sg);
     dyn_canonical_kind(b);
 }
@@ -165,12 +166,13 @@ static int axes_of(const double p[3])
     return (p[0] != 0) + (p[1] != 0) + (p[2] != 0);
 }
 
-/* p + d z, z being the joint's axis as p is given */
-static void along_axis(const dyn_body *b, double d, double p[3])
+/* p_pc + d z, z being the joint's axis as p_pc is given */
+static void along_axis(dyn_body *b, double d)
 {
-    p[0] += d * (b->sg * b->sa);
-    p[1] -= d * (b->cg * b->sa);
-    p[2] += d * b->ca;
+    b->p_pc[0] += d * (b->sg * b->sa);
+    b->p_pc[1] -= d * (b->cg * b->sa);
+    b->p_pc[2] += d * b->ca;
+    dyn_canonical_offsets(b);
 }
 
 /* How many axes fewer there are on the ways to what hangs on the body, and to itself, if its origin moves by d z. */
@@ -182,10 +184,9 @@ static int axes_saved(const dyn_model *m, const dyn_body *body, int i, double d)
         if (body[k].parent == i && !dyn_joint_turns_freely(body[k].joint))
             saved += (body[k].p_pc[2] != 0) - (body[k].p_pc[2] != d);
     if (b->parent == DYN_WORLD) return saved;
-    double p[3];
-    memcpy(p, b->p_pc, sizeof p);
-    along_axis(b, d, p);
-    return saved + axes_of(b->p_pc) - axes_of(p);
+    dyn_body moved = *b;
+    along_axis(&moved, d);
+    return saved + axes_of(b->p_pc) - axes_of(moved.p_pc);
 }
 
 /* The frame's origin moves by d z, and what depends on it:
@@ -198,12 +199,14 @@ static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
     b->E[5] -= d * (2 * b->h[2] - b->mass * d);
     b->h[2] -= b->mass * d;
     b->X_bl.p[2] -= d;
-    along_axis(b, d, b->p_pc);
+    along_axis(b, d);
     for (size_t l = 0; l < m->n_links; l++)
         if (link[l].body == i) link[l].X_bl.p[2] -= d;
-    for (size_t k = (size_t)i + 1; k < m->n_bodies; k++)
-        if (body[k].parent == i)
-            *(dyn_joint_turns_freely(body[k].joint) ? &body[k].before.p[2] : &body[k].p_pc[2]) -= d;
+    for (size_t k = (size_t)i + 1; k < m->n_bodies; k++) {
+        if (body[k].parent != i) continue;
+        *(dyn_joint_turns_freely(body[k].joint) ? &body[k].before.p[2] : &body[k].p_pc[2]) -= d;
+        dyn_canonical_offsets(&body[k]);
+    }
 }
 
 /* To where the first body that does not lie there hangs on it. */

@@ -102,6 +102,13 @@ void dyn_canonical_kind(dyn_body *b)
     }
 }
 
+void dyn_canonical_offsets(dyn_body *b)
+{
+    const double least = KIND_TOLERANCE * dyn_length(dyn_length(b->p_pc[0], b->p_pc[1]), b->p_pc[2]);
+    for (int k = 0; k < 3; k++)
+        if (fabs(b->p_pc[k]) <= least) b->p_pc[k] = 0;
+}
+
 /* Rz(theta) = (Rz(gamma) Rx(alpha))^T R. From this product, not from R's last row: where alpha is tiny, gamma is
  * poorly known, but what theta takes back is then exact. */
 static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
@@ -134,6 +141,7 @@ static void turn_about_axis(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj
     turn_of(b, R);
     theta_of(b, R, Rz);
     memcpy(b->p_pc, X_bj->p, sizeof b->p_pc);
+    dyn_canonical_offsets(b);
     /* link frame in body frame: (A Rz(-theta))^T after = Rz(theta) A^T after */
     dyn_pose X_bj2 = pose_identity();
     double   At[3][3];

@@ -10,6 +10,9 @@ void dyn_canonical_inertia(dyn_body *body, const dyn_pose *X_bF, const dyn_inert
 /* Fills in what the joint says; X_bj: where the joint frame lies in the parent's body frame. */
 void dyn_canonical_joint(dyn_body *body, const dyn_link *link, const dyn_pose *X_bj);
 
+/* An offset along an axis that is less than rounding of the whole, as turned frames leave, becomes none. */
+void dyn_canonical_offsets(dyn_body *body);
+
 /* The turn's kind by its cosines and sines, which become exact where the kind is special. */
 void dyn_canonical_kind(dyn_body *body);
 

@@ -125,7 +125,8 @@ typedef struct dyn_description {
 } dyn_description;
 
 /* Constant rotation of a joint, R_pc(0) = Rz(gamma) Rx(alpha). The special kinds are taken only when the
- * computed matrix equals the kind's to 2e-16: figures are never rounded. */
+ * computed matrix equals the kind's to 2e-16: figures are never rounded. Likewise an offset along one axis of p_pc is
+ * taken for none only when it is less than 2e-16 of its length. */
 typedef enum dyn_turn {
     DYN_TURN_NONE,    /* identity */
     DYN_TURN_X_PLUS,  /* Rx(+90 deg) */

@@ -42,6 +42,33 @@ static void test_special_turns_are_not_rounded_to(void **state)
     assert_int_equal(turn_of(turn_z_then_x(1e-12, 0.3)), DYN_TURN_ZX);
 }
 
+static unsigned offsets_of(dyn_pose before, double x, double y)
+{
+    dyn_link link[2]        = {small_link(DYN_WORLD, before), small_link(0, turn_x(0, 1))};
+    link[1].before.p[0]     = x;
+    link[1].before.p[1]     = y;
+    link[1].before.p[2]     = 0;
+    dyn_description d       = {.n_links = 2, .links = link};
+    dyn_model      *model   = small_build(&d);
+    const unsigned  offsets = model->body[1].offsets;
+    dyn_model_free(model);
+    return offsets;
+}
+
+/* An offset is none where it is rounding of the whole: as a file has it, or as a turn of the parent's frame and back
+ * leaves it. */
+static void test_offsets_are_not_rounded_to_none(void **state)
+{
+    assert_int_equal(offsets_of(small_identity, 0, 0.25), DYN_ALONG_Y);
+    assert_int_equal(offsets_of(small_identity, 4.9e-17, 0.25), DYN_ALONG_Y);
+    assert_int_equal(offsets_of(small_identity, -5.1e-17, 0.25), DYN_ALONG_X | DYN_ALONG_Y);
+    for (int i = 1; i < 100; i++) {
+        const dyn_pose turned = turn_z_then_x(0.01 * i, 0.3 + 0.02 * i);
+        assert_int_equal(offsets_of(turned, 0, 0.25), DYN_ALONG_Y);
+        assert_int_equal(offsets_of(turned, 1e-15, 0.25), DYN_ALONG_X | DYN_ALONG_Y);
+    }
+}
+
 static void test_figures_of_a_general_turn_are_kept(void **state)
 {
     const double angles[] = {1.5708, -1.5707, 1e-3, 3.1416, 2.5};
@@ -255,6 +282,7 @@ int main(void)
     dyn_model_free(NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_special_turns_are_not_rounded_to),
+        cmocka_unit_test(test_offsets_are_not_rounded_to_none),
         cmocka_unit_test(test_figures_of_a_general_turn_are_kept),
         cmocka_unit_test(test_nearly_special_turns_keep_the_tip),
         cmocka_unit_test(test_gamma_goes_into_the_joint_before),
