@@ -10,6 +10,7 @@ import sys
 
 import core
 import service
+from prototypes import prototypes
 from report import FOLDER, machine
 from targets import targets
 
@@ -24,6 +25,7 @@ def runs(number):
 
 SECTIONS = {
     "kernels": ("Kernels", lambda: core.kernels(runs(20))),
+    "prototypes": ("Beside the prototypes", lambda: prototypes(runs(5))),
     "peers": ("Beside other libraries", lambda: core.peers(runs(101))),
     "scaling": ("Against the number of joints", lambda: core.scaling(runs(20))),
     "threads": ("Two threads", lambda: core.threads(runs(21))),

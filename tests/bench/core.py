@@ -7,6 +7,9 @@ import subprocess
 from report import plot, slope, table
 from servers import PROGRAMS
 
+# Those that figures are asked of, by the name that the programs give them.
+KERNELS = ("inverse dynamics", "torque derivative", "mass matrix", "forward dynamics", "sensitivity: dtau by q, qd, qdd")
+
 
 def lines(program, runs):
     out = subprocess.run([f"{PROGRAMS}/{program}", str(runs)], capture_output=True, text=True, check=True).stdout

@@ -6,7 +6,7 @@
 #include "passes.h"
 #include <stdio.h>
 
-enum { MAX_TARGETS = 8, N_ROBOTS = 6 };
+enum { MAX_TARGETS = 8, N_ROBOTS = 7 };
 
 typedef struct figure {
     const kernel_pass *kernel; /* NULL: not of this robot */
@@ -30,9 +30,13 @@ int main(int argc, char **argv)
 {
     static figure   figures[N_ROBOTS][N_KERNELS][MAX_TARGETS];
     static workload work[N_ROBOTS][MAX_TARGETS];
-    robot           robots[N_ROBOTS] = {robot_from_file("models/panda.json"),  robot_general_arm(),
-                                        robot_from_file("models/ur5.json"),    robot_humanoid(),
-                                        robot_from_file("models/solo12.json"), robot_from_file("models/humanoid.json")};
+    robot           robots[N_ROBOTS] = {robot_from_file("models/panda.json"),
+                                        robot_general_arm(),
+                                        robot_from_file("models/ur5.json"),
+                                        robot_humanoid(),
+                                        robot_general_tree(),
+                                        robot_from_file("models/solo12.json"),
+                                        robot_from_file("models/humanoid.json")};
     size_t          targets          = 0;
     size_t          runs             = runs_asked(argc, argv, 20);
     while (targets < MAX_TARGETS && dyn_kernels_at(targets))

@@ -43,6 +43,8 @@ robot robot_from_file(const char *path)
     return r;
 }
 
+static const dyn_inertia kilogram = {.mass = 1, .com = {0.01, 0.02, 0.1}, .about_com = {0.02, 0, 0, 0.02, 0, 0.01}};
+
 /* A revolute link of about a kilogram, its axis turned in the plane of two of its frame's axes. */
 static dyn_link random_link(int parent, int along, uint64_t *seed)
 {
@@ -51,8 +53,29 @@ static dyn_link random_link(int parent, int along, uint64_t *seed)
     l.before = l.after = (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     l.before.p[0] = 0.05 * uniform(seed), l.before.p[2] = 0.2;
     l.axis[along % 3] = cos(turn), l.axis[(along + 1) % 3] = sin(turn);
-    l.inertia =
-        (dyn_inertia){.mass = 1 + uniform(seed), .com = {0.01, 0.02, 0.1}, .about_com = {0.02, 0, 0, 0.02, 0, 0.01}};
+    l.inertia = kilogram;
+    l.inertia.mass += uniform(seed);
+    return l;
+}
+
+/* Link `joint` of a limb as machines have them: its axis parallel to the one before or at right angles, its origin off
+ * along one direction. The first is mounted anyhow, but for one on the ground. */
+static dyn_link limb_link(int parent, int joint, uint64_t *seed)
+{
+    dyn_link l      = {.parent = parent, .joint = DYN_REVOLUTE, .ratio = 1, .axis = {0, 0, 1}, .inertia = kilogram};
+    bool     anyhow = joint == 0 && parent != DYN_WORLD;
+    double   alpha = 3 * (2 * uniform(seed) - 1), gamma = 3 * (2 * uniform(seed) - 1);
+    double   sa = anyhow           ? sin(alpha)
+                  : joint % 3 == 0 ? 0
+                  : joint % 2      ? 1
+                                   : -1,
+           ca   = anyhow ? cos(alpha) : joint % 3 == 0;
+    double sg = anyhow ? sin(gamma) : 0, cg = anyhow ? cos(gamma) : 1;
+    l.after  = (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    l.before = (dyn_pose){.R = {{cg, -sg * ca, sg * sa}, {sg, cg * ca, -cg * sa}, {0, sa, ca}}};
+    for (int k = 0; k < 3; k++)
+        l.before.p[k] = joint == 0 || k == joint % 3 ? 0.15 * (2 * uniform(seed) - 1) : 0;
+    l.inertia.mass += uniform(seed);
     return l;
 }
 
@@ -65,18 +88,31 @@ static robot built(const dyn_link *links, size_t n, int tip, const char *name)
     return r;
 }
 
-robot robot_humanoid(void)
+typedef dyn_link make_link(int parent, int number, uint64_t *seed);
+
+/* Spine, head, arms, legs. `in_all`: links are numbered through the tree, not in their limb. */
+static robot tree(make_link *make, bool in_all, const char *name)
 {
     static const struct {
         int joints, parent;
-    } chains[] = {{3, DYN_WORLD}, {2, 2}, {7, 2}, {7, 2}, {6, DYN_WORLD}, {6, DYN_WORLD}}; /* spine head arms legs */
+    } limbs[] = {{3, DYN_WORLD}, {2, 2}, {7, 2}, {7, 2}, {6, DYN_WORLD}, {6, DYN_WORLD}};
     dyn_link links[31];
     uint64_t seed = 88172645463325252u;
     int      n    = 0;
-    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++)
-        for (int j = 0; j < chains[c].joints; j++, n++)
-            links[n] = random_link(j ? n - 1 : chains[c].parent, n, &seed);
-    return built(links, (size_t)n, 11, "humanoid tree");
+    for (size_t l = 0; l < sizeof limbs / sizeof *limbs; l++)
+        for (int j = 0; j < limbs[l].joints; j++, n++)
+            links[n] = make(j ? n - 1 : limbs[l].parent, in_all ? n : j, &seed);
+    return built(links, (size_t)n, 11, name);
+}
+
+robot robot_humanoid(void)
+{
+    return tree(limb_link, false, "humanoid tree");
+}
+
+robot robot_general_tree(void)
+{
+    return tree(random_link, true, "general tree");
 }
 
 static robot chain(int joints, const char *name)

@@ -15,7 +15,8 @@ typedef struct robot {
 } robot;
 
 robot robot_from_file(const char *path); /* a model document; exits with a message when it cannot */
-robot robot_humanoid(void);              /* 31 revolute joints in a tree, axes in all directions */
+robot robot_humanoid(void);              /* 31 revolute joints in a tree, in their limbs at right angles or parallel */
+robot robot_general_tree(void);          /* the same tree, axes in all directions */
 robot robot_general_arm(void);           /* 7 revolute joints: no angle and no length is special */
 robot robot_chain(int joints);           /* the same, as long as asked */
 void  robot_release(robot *r);

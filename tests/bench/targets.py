@@ -1,8 +1,8 @@
 """What the figures have to show, beside what they show. Times in ns per state are for a 2-core AVX-512 machine; they
 are a tenth above what prototypes of the kernels took on one, but for a state alone."""
+from core import KERNELS
 from report import table
 
-KERNELS = ("inverse dynamics", "torque derivative", "mass matrix", "forward dynamics", "sensitivity: dtau by q, qd, qdd")
 PANDA, GENERAL, TREE = "panda, 7 joints", "general arm, 7 joints", "humanoid tree, 31 joints"
 HUMANOID = "humanoid, floating, 33 joints"
 PROTOTYPES = (
@@ -41,6 +41,13 @@ def kernel_lines(ns):
     lines.append([f"{HUMANOID} beside its base, {max(widths)} lanes, ns: the same", "told",
                   " / ".join(f"{ns[HUMANOID, k, max(widths)]:.0f}" for k in KERNELS), ""])
     return lines
+
+
+def prototype_lines(times):
+    """On any machine: what is asked are the prototypes' times and a tenth."""
+    return [at_most(f"{robot}, {lanes} lane{'s' if lanes > 1 else ''}, per prototype here: the same",
+                    [times[robot, k, lanes] for k in KERNELS], [1.1] * len(KERNELS), "×", 2)
+            for robot, lanes in dict.fromkeys((robot, lanes) for robot, _, lanes in times)]
 
 
 def peer_lines(times):
@@ -91,6 +98,7 @@ def mixed_lines(p99):
 
 LINES = {
     "kernels": kernel_lines,
+    "prototypes": prototype_lines,
     "peers": peer_lines,
     "threads": lambda gain: [at_least("two threads per one: " + " / ".join(gain), list(gain.values()), 1.9, "×")],
     "service": service_lines,
