@@ -3,6 +3,7 @@
 #include "loop.h"
 #include "exchange.h"
 #include "http.h"
+#include <sched.h>
 
 enum { TURN_MOST = 16 };                           /* runs of libmicrohttpd before others get their turn */
 static const uint64_t refused_grace  = 5000000000; /* ns: to take the answer */
@@ -192,16 +193,20 @@ void srv_loop_order(srv_loop *loop, srv_order order)
 
 void srv_loop_post(srv_loop *loop, srv_job *job)
 {
+    atomic_fetch_add(&loop->posting, 1); /* once the job is taken off the list the loop may end */
     pthread_mutex_lock(&loop->mutex);
     job->next  = loop->done;
     loop->done = job;
-    uv_async_send(&loop->wake); /* under the mutex: once taken off the list the loop may end */
     pthread_mutex_unlock(&loop->mutex);
+    uv_async_send(&loop->wake); /* not under the mutex: who wakes would wait for it */
+    atomic_fetch_sub(&loop->posting, 1);
 }
 
 bool srv_loop_joined(srv_loop *loop)
 {
     if (pthread_tryjoin_np(loop->thread, NULL) != 0) return false;
+    while (atomic_load(&loop->posting) > 0) /* a worker is about to leave srv_loop_post */
+        sched_yield();
     srv_linger_close(&loop->linger);
     uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now others might wake the loop */
     uv_run(&loop->uv, UV_RUN_DEFAULT);

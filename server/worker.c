@@ -239,8 +239,8 @@ void srv_pool_push(srv_pool *pool, srv_job *job)
     job->previous                                    = pool->last;
     *(pool->last ? &pool->last->next : &pool->first) = job;
     pool->last                                       = job;
-    pthread_cond_signal(&pool->work);
     pthread_mutex_unlock(&pool->mutex);
+    pthread_cond_signal(&pool->work); /* not under the mutex: who wakes would wait for it */
 }
 
 bool srv_pool_withdraw(srv_pool *pool, srv_job *job)
