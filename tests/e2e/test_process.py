@@ -75,7 +75,7 @@ class Stopping(unittest.TestCase):
         client.close()
         request = (f"POST /v1/models/long/evaluate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(HEAVY)}\r\n\r\n"
                    + HEAVY).encode()
-        sockets = [server.socket(120) for _ in range(12)]
+        sockets = [server.socket(120) for _ in range(40)]
         for raw in sockets:
             raw.send(request)
         sockets[0].sock.recv(1, socket.MSG_PEEK)       # the first is done, the last has not been begun
