@@ -41,7 +41,7 @@ typedef struct srv_loop {
     uv_async_t         wake;
     atomic_int         order;
     pthread_mutex_t    mutex;
-    srv_job           *done; /* finished by workers; under the mutex */
+    srv_job           *done;    /* finished by workers; under the mutex */
     atomic_uint        posting; /* workers that are in srv_loop_post */
     pthread_t          thread;
 } srv_loop;
