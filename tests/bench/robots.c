@@ -58,6 +58,13 @@ static dyn_link random_link(int parent, int along, uint64_t *seed)
     return l;
 }
 
+/* Of the turn from the axis before within a limb: none or a quarter. */
+static double limb_sine(int joint)
+{
+    if (joint % 3 == 0) return 0;
+    return joint % 2 ? 1 : -1;
+}
+
 /* Link `joint` of a limb as machines have them: its axis parallel to the one before or at right angles, its origin off
  * along one direction. The first is mounted anyhow, but for one on the ground. */
 static dyn_link limb_link(int parent, int joint, uint64_t *seed)
@@ -65,12 +72,8 @@ static dyn_link limb_link(int parent, int joint, uint64_t *seed)
     dyn_link l      = {.parent = parent, .joint = DYN_REVOLUTE, .ratio = 1, .axis = {0, 0, 1}, .inertia = kilogram};
     bool     anyhow = joint == 0 && parent != DYN_WORLD;
     double   alpha = 3 * (2 * uniform(seed) - 1), gamma = 3 * (2 * uniform(seed) - 1);
-    double   sa = anyhow           ? sin(alpha)
-                  : joint % 3 == 0 ? 0
-                  : joint % 2      ? 1
-                                   : -1,
-           ca   = anyhow ? cos(alpha) : joint % 3 == 0;
-    double sg = anyhow ? sin(gamma) : 0, cg = anyhow ? cos(gamma) : 1;
+    double   sa = anyhow ? sin(alpha) : limb_sine(joint), ca = anyhow ? cos(alpha) : sa == 0;
+    double   sg = anyhow ? sin(gamma) : 0, cg = anyhow ? cos(gamma) : 1;
     l.after  = (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     l.before = (dyn_pose){.R = {{cg, -sg * ca, sg * sa}, {sg, cg * ca, -cg * sa}, {0, sa, ca}}};
     for (int k = 0; k < 3; k++)
