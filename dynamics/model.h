@@ -125,8 +125,7 @@ typedef struct dyn_description {
 } dyn_description;
 
 /* Constant rotation of a joint, R_pc(0) = Rz(gamma) Rx(alpha). The special kinds are taken only when the
- * computed matrix equals the kind's to 2e-16: figures are never rounded. Likewise an offset along one axis of p_pc is
- * taken for none only when it is less than 2e-16 of its length. */
+ * computed matrix equals the kind's to 2e-16: figures are never rounded. */
 typedef enum dyn_turn {
     DYN_TURN_NONE,    /* identity */
     DYN_TURN_X_PLUS,  /* Rx(+90 deg) */
@@ -135,7 +134,8 @@ typedef enum dyn_turn {
     DYN_TURN_ZX       /* Rz(gamma) Rx(alpha) */
 } dyn_turn;
 
-/* The way to a body's origin is along one or two axes in most robots. */
+/* The way to a body's origin is along one or two axes in most robots: along any by no more than 2e-16 of its length is
+ * not at all. */
 #define DYN_ALONG_X 1U
 #define DYN_ALONG_Y 2U
 #define DYN_ALONG_Z 4U
