@@ -218,6 +218,17 @@ inline const char *read_usual(const char *, double *)
 }
 #endif
 
+// A digit alone with a comma behind, as zeros are often written.
+inline bool is_alone(const char *text)
+{
+    return text[1] == ',' && is_digit(text[0]); // in this order: other numbers take one branch, the same always
+}
+inline const char *read_alone(const char *text, double *value)
+{
+    *value = text[0] - '0';
+    return text + 1;
+}
+
 } // namespace
 
 extern "C" size_t api_number_read(const char *text, size_t length, double *value)
@@ -230,7 +241,8 @@ extern "C" size_t api_numbers_read(const char *text, size_t length, double *valu
     const char *end = text + length, *next = text, *behind = text;
     size_t      n = 0;
     while (n < most) {
-        const char *p = end - next >= usual_room ? read_usual(next, &values[n]) : nullptr;
+        const char *p = nullptr;
+        if (end - next >= usual_room) p = is_alone(next) ? read_alone(next, &values[n]) : read_usual(next, &values[n]);
         if (!p) {
             p = read_number(next, end, &values[n]);
             if (p == next || !std::isfinite(values[n])) break;
