@@ -44,30 +44,30 @@ static bool fail_kind(reader *r, const api_cbor_item *item, const char *expected
     return fail(r, API_WRONG_TYPE, "%s given, %s expected", api_cbor_kind_text(item->kind), expected);
 }
 
-/* --- text ------------------------------------------------------------------------------------------------------- */
+/* --- strings ---------------------------------------------------------------------------------------------------- */
 
-/* All of a text, whose parts are put together when it comes in parts. */
-static bool whole_text(reader *r, api_cbor_item *text)
+/* All of a text or byte string, whose parts are put together when it comes in parts. */
+static bool whole_string(reader *r, api_cbor_item *string)
 {
     api_cbor_item part;
-    if (!text->indefinite) return true;
+    if (!string->indefinite) return true;
     size_t start = r->cursor.at, bytes = 0;
     char  *whole = NULL;
     for (int pass = 0; pass < 2; pass++) { /* measures, then copies */
         r->cursor.at = start;
         bytes        = 0;
-        while (next(r, &part) && part.kind == API_CBOR_TEXT && !part.indefinite) {
+        while (next(r, &part) && part.kind == string->kind && !part.indefinite) {
             if (whole && part.length > 0) memcpy(whole + bytes, part.bytes, part.length);
             bytes += part.length;
         }
         if (r->cursor.problem->code != API_NO_PROBLEM) return false;
         if (part.kind != API_CBOR_BREAK)
-            return api_cbor_fail(&r->cursor, part.offset, "%s among the parts of a text string",
-                                 api_cbor_kind_text(part.kind));
+            return api_cbor_fail(&r->cursor, part.offset, "%s among the parts of %s", api_cbor_kind_text(part.kind),
+                                 api_cbor_kind_text(string->kind));
         if (!whole && !(whole = api_take(r->build.pool, bytes + 1))) return false;
     }
-    text->bytes  = (const unsigned char *)whole;
-    text->length = bytes;
+    string->bytes  = (const unsigned char *)whole;
+    string->length = bytes;
     return true;
 }
 
@@ -77,14 +77,14 @@ static bool read_key(reader *r, api_cbor_item *item)
     if (item->kind != API_CBOR_TEXT)
         return api_cbor_fail(&r->cursor, item->offset, "%s as a key, a text string expected",
                              api_cbor_kind_text(item->kind));
-    if (!whole_text(r, item)) return false;
+    if (!whole_string(r, item)) return false;
     if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "a key holds the character U+0000");
     return api_build_key(&r->build, (const char *)item->bytes, item->length, item->offset);
 }
 
 static bool read_text(reader *r, api_cbor_item *item)
 {
-    if (!whole_text(r, item)) return false;
+    if (!whole_string(r, item)) return false;
     if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "the string holds the character U+0000");
     return api_build_string(&r->build, (const char *)item->bytes, item->length);
 }
@@ -125,7 +125,7 @@ static bool read_typed(reader *r, uint64_t tag, api_node *array)
     size_t        width = floats ? sizeof(float) : sizeof(double), numbers = 1;
     if (!next(r, &content)) return false;
     if (content.kind != API_CBOR_BYTES) return fail_kind(r, &content, "the byte string of a typed array");
-    if (content.indefinite) return fail(r, API_WRONG_TYPE, "a typed array in parts given, one byte string expected");
+    if (!whole_string(r, &content)) return false;
     if (content.length % width != 0)
         return fail(r, API_WRONG_SHAPE, "a typed array of %zu bytes given, a multiple of %zu expected", content.length,
                     width);

@@ -30,6 +30,10 @@ static void typed_arrays(void **state)
     assert_hex_is("d8288282000780", "[]");
     assert_hex_is("82d82882820201820102d82882820201820304", "[[[1],[2]],[[3],[4]]]");
     assert_hex_is("d9d9f7d9d9f781d9d9f701", "[1]");
+    assert_hex_is("d8565f48" ONE "ff", "[1]"); /* in parts, of any length */
+    assert_hex_is("d8565f4300000047000000f03f000046000000000040ff", "[1,2]");
+    assert_hex_is("d8565fff", "[]");
+    assert_hex_is("d82882820201d8565f4048" ONE "48" TWO "ff", "[[1],[2]]");
 }
 
 #define INFINITE "000000000000f0ff"
@@ -39,7 +43,14 @@ static void typed_arrays_refused(void **state)
     assert_hex_refused("d8564700000000000000", API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d85543000000", API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d8568100", API_WRONG_TYPE, "", -1);
-    assert_hex_refused("d8565f48" ONE "ff", API_WRONG_TYPE, "", -1);
+    assert_hex_refused("d8565f47"
+                       "00000000000000"
+                       "ff",
+                       API_WRONG_SHAPE, "", -1);
+    assert_hex_refused("d8565f48" ONE "6131ff", API_BAD_CBOR, NULL, 12);
+    assert_hex_refused("d8565f5f48" ONE "ffff", API_BAD_CBOR, NULL, 3);
+    assert_hex_refused("d8565f48" ONE, API_BAD_CBOR, NULL, 12);
+    assert_hex_refused("a16171d8565f48" ONE "48" INFINITE "ff", API_NON_FINITE, "/q/1", -1);
     assert_hex_refused("d856d85648" ONE, API_WRONG_TYPE, "", -1);
     assert_hex_refused("a16171d85650" ONE INFINITE, API_NON_FINITE, "/q/1", -1);
     assert_hex_refused("a16171d855440000c07f", API_NON_FINITE, "/q/0", -1);
