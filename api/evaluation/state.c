@@ -60,9 +60,11 @@ static bool check_angles(const api_evaluation *e, const api_vector *v, const dou
 {
     const dyn_bound *beyond = api_angle_beyond(e->model, q, stride);
     if (!beyond) return true;
+    char      text[API_ANGLE_TEXT];
     api_place at = api_vector_entry(v, row, beyond->entry);
+    api_angle_write(beyond, q[beyond->entry * stride], text);
     return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%.64s is %s; angles are limited to %g rad",
-                       v->names[beyond->entry], API_NUMBER_TEXT(q[beyond->entry * stride]), beyond->most);
+                       v->names[beyond->entry], text, beyond->most);
 }
 
 bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t first, double *quaternion, size_t stride,

@@ -3,6 +3,7 @@
 #include "base_parameters.h"
 #include "model.h"
 #include "api/document/document.h"
+#include "api/wire/number.h"
 #include "loops.h"
 #include "loops_build.h"
 #include <math.h>
@@ -277,6 +278,14 @@ const dyn_bound *api_angle_beyond(const api_model *model, const double *q, size_
     for (const dyn_bound *a = model->angles; a < model->angles + model->n_angles; a++)
         if (!(fabs(a->ratio * q[a->entry * stride] + a->offset) <= a->most)) return a;
     return NULL;
+}
+
+void api_angle_write(const dyn_bound *beyond, double value, char text[API_ANGLE_TEXT])
+{
+    const double angle = beyond->ratio * value + beyond->offset;
+    const int    n     = snprintf(text, API_ANGLE_TEXT, "%s", API_NUMBER_TEXT(value));
+    if (angle != value && n > 0)
+        snprintf(text + n, (size_t)(API_ANGLE_TEXT - n), ", which turns a joint by %s", API_NUMBER_TEXT(angle));
 }
 
 /* --- document and revision ------------------------------------------------------------------------------------- */

@@ -8,6 +8,8 @@
 #include "api/wire/json.h"
 #include <stdatomic.h>
 
+enum { API_ANGLE_TEXT = 80 }; /* bytes of a message's part about an angle */
+
 typedef struct api_frame_name { /* a link, or a frame of the document */
     const char *name;
     int         link;  /* description's index of the link it is fixed to, DYN_WORLD: base link */
@@ -78,9 +80,11 @@ void       api_model_release(api_model *model); /* NULL is fine */
 /* Index in `frames` of a link or frame, or -1. Hash lookup is not needed: a model has at most some hundred. */
 int api_model_frame(const api_model *model, const char *name, size_t length);
 
-/* Where the coordinates of a body, and their rates, begin among the model's nq and nv; -1: loops give them. */
 /* The first angle of a state that is beyond its bound, or no number; NULL: none. Entries of q are `stride` apart. */
 const dyn_bound *api_angle_beyond(const api_model *model, const double *q, size_t stride);
+/* What is beyond, for a message: the coordinate's value, and the angle if that is another. */
+void api_angle_write(const dyn_bound *beyond, double value, char text[API_ANGLE_TEXT]);
 
+/* Where the coordinates of a body, and their rates, begin among the model's nq and nv; -1: loops give them. */
 int api_first_position(const api_model *model, const dyn_body *body);
 int api_first_velocity(const api_model *model, const dyn_body *body);

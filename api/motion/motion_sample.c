@@ -50,10 +50,11 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
     const double    *q      = api_state_lane(e, e->state[API_Q], e->model->nv, state);
     const dyn_bound *beyond = api_angle_beyond(e->model, q, e->lanes);
     if (!beyond) return true;
+    char text[API_ANGLE_TEXT];
+    api_angle_write(beyond, q[beyond->entry * e->lanes], text);
     return api_fail_state(e, API_ANGLE_TOO_LARGE, API_CONTROL_POINTS, state / m->samples,
-                          "%.64s is %s at sample %zu; angles are limited to %g rad",
-                          e->model->position_names[beyond->entry], API_NUMBER_TEXT(q[beyond->entry * e->lanes]),
-                          state % m->samples, beyond->most);
+                          "at sample %zu %.64s is %s; angles are limited to %g rad", state % m->samples,
+                          e->model->position_names[beyond->entry], text, beyond->most);
 }
 
 /* Sample by sample, since all motions share the basis unless times are given for durations that differ. */

@@ -35,6 +35,14 @@ static void chains_are_composed(void **state)
     double       M;
     mass_matrix(model, &q, &M);
     assert_close(&M, &expected, 1, 1e-14);
+
+    char             text[API_ANGLE_TEXT];
+    const double     far    = 20000; /* turns c by more than there is a sine for */
+    const dyn_bound *beyond = api_angle_beyond(model, &far, 1);
+    assert_null(api_angle_beyond(model, &q, 1));
+    assert_non_null(beyond);
+    api_angle_write(beyond, far, text);
+    assert_string_equal(text, "20000, which turns a joint by 120000.5");
     api_model_release(model);
 }
 

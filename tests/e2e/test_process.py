@@ -117,7 +117,9 @@ class Stopping(unittest.TestCase):
         server.terminate()
         time.sleep(0.05)
         try:
-            self.assertEqual(kept.get("/readyz").status, 503)
+            answer = kept.get("/readyz")
+            self.assertEqual(answer.status, 503)
+            self.assertIn("draining", answer.json()["reasons"][0])
         except OSError:
             pass        # or the idle connection is closed
         self.assertEqual(raw.answer().status, 200)
