@@ -308,6 +308,8 @@ bool api_read_cbor(const api_reading *how, const char *body, size_t length, api_
     if (length > UINT32_MAX)
         return api_fail(how->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the most is %u", length,
                         UINT32_MAX);
+    if (length > 1 && (*body == '{' || *body == '[') && body[1] >= '\t') /* in CBOR, strings of more than 2^59 bytes */
+        return api_cbor_fail(&r.cursor, 0, "the body is no CBOR but looks like JSON (application/json)");
     r.levels = api_take(how->pool, how->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, how->pool, how->nesting, 0)) return false;
     if (!read_all(&r)) return fail_first(&r);

@@ -65,9 +65,30 @@ static bool begins_with_mark(const char *text, size_t length)
     return length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
 }
 
-/* What is well-formed but cannot be held has a pointer; what is not well-formed an offset. */
-static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text)
+/* The encoding that a text's first byte tells of, with its Content-Type; NULL: it may be JSON. */
+static const char *other_encoding(const char *text)
 {
+    unsigned char first = (unsigned char)*text;
+    if (first == '<') return "XML (application/xml)";
+    return (first >= 0xA0 && first < 0xC0) || first == 0xD9 ? "CBOR (application/cbor)" : NULL;
+}
+
+/* As programs write what is not finite: the parser stops behind the word, or behind the sign before it. */
+static bool stops_at_infinite(const char *text, size_t length, size_t at)
+{
+    static const char *const words[] = {"NaN", "nan", "Infinity", "Inf", "inf"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if (at >= n && at <= length && memcmp(text + at - n, words[i], n) == 0) return true;
+        if (at <= length && length - at >= n && memcmp(text + at, words[i], n) == 0) return true;
+    }
+    return false;
+}
+
+/* What is well-formed but cannot be held has a pointer; what is not well-formed an offset. */
+static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text, size_t length)
+{
+    const bool  infinite = stops_at_infinite(text, length, (size_t)error->position);
     api_pointer at;
     switch (json_error_code(error)) {
     case json_error_numeric_overflow:
@@ -85,7 +106,10 @@ static void fail_with_parser(api_problem *problem, const json_error_t *error, co
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the request's JSON");
         return;
     case json_error_duplicate_key: api_fail(problem, API_DUPLICATE_KEY, NULL, "%s", error->text); break;
-    default: api_fail(problem, API_BAD_JSON, NULL, "line %d, column %d: %s", error->line, error->column, error->text);
+    default:
+        at = api_pointer_at(text, (size_t)error->position);
+        api_fail(problem, API_BAD_JSON, infinite ? api_pointer_text(&at) : NULL, "line %d, column %d: %s%s",
+                 error->line, error->column, error->text, infinite ? "; JSON has no number that is not finite" : "");
     }
     problem->offset = error->position;
 }
@@ -112,9 +136,15 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
         problem->offset = 0;
         return NULL;
     }
+    if (other_encoding(text)) {
+        api_fail(problem, API_BAD_JSON, NULL, "the body is no JSON but looks like %s: its Content-Type should say so",
+                 other_encoding(text));
+        problem->offset = 0;
+        return NULL;
+    }
     json_error_t error;
     size_t       flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY;
     json_t      *value = json_loadb(text, length, flags, &error);
-    if (!value) fail_with_parser(problem, &error, text);
+    if (!value) fail_with_parser(problem, &error, text, length);
     return value;
 }

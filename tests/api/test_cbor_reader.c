@@ -103,7 +103,8 @@ static void examples_beyond_json(void **state)
         {"40", API_WRONG_TYPE, -1}, /* byte strings */
         {"4401020304", API_WRONG_TYPE, -1},
         {"5f42010243030405ff", API_WRONG_TYPE, -1},
-        {"a201020304", API_BAD_CBOR, 1}, /* keys that are no text */
+        {"7b2271223a5b305d7d", API_BAD_CBOR, 0}, /* JSON: {"q":[0]} */
+        {"a201020304", API_BAD_CBOR, 1},         /* keys that are no text */
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         assert_hex_refused(examples[i].hex, examples[i].code, examples[i].offset < 0 ? "" : NULL, examples[i].offset);

@@ -81,7 +81,7 @@ static void syntax(void **state)
     refused("[1] 2", API_BAD_JSON, NULL, 5);
     refused("[01]", API_BAD_JSON, NULL, 2);
     refused("\"\\ud800\"", API_BAD_JSON, NULL, 8);
-    refused("[NaN]", API_BAD_JSON, NULL, 4);
+    refused("[NaN]", API_BAD_JSON, "/0", 4);
     refused("{\"a\":1,\"a\":2}", API_DUPLICATE_KEY, NULL, 10);
     refused("{\"a\":1,\"\\u0061\":2}", API_DUPLICATE_KEY, NULL, 15);
 }
@@ -103,6 +103,24 @@ static void overflow_is_pointed_at(void **state)
     refused("{\"w\":[{\"x\":\"]},{\",\"f\":[1e309]}]}", API_NON_FINITE, "/w/0/f/0", -1);
     refused("1e999", API_NON_FINITE, "", -1);
     refused("{\"a\":[1,\"b\\u0000c\"]}", API_BAD_VALUE, "/a/1", -1);
+}
+
+/* What programs write though JSON has no words for it: 400 with an offset, and an entry beside it. */
+static void infinite_words_are_pointed_at(void **state)
+{
+    refused("{\"q\":[0,NaN]}", API_BAD_JSON, "/q/1", 11);
+    refused("{\"q\":[[0,1],[nan,1]]}", API_BAD_JSON, "/q/1/0", 16);
+    refused("{\"q\":[0,-Infinity]}", API_BAD_JSON, "/q/1", 9);
+    refused("{\"q\":{\"a\":Infinity}}", API_BAD_JSON, "/q/a", 18);
+    refused("{\"q\":[0,nil]}", API_BAD_JSON, NULL, 11);
+    refused("Inf", API_BAD_JSON, "", 3);
+}
+
+static void other_encodings_are_named(void **state)
+{
+    refused("<robot name=\"r\"/>", API_BAD_JSON, NULL, 0);
+    refused("\xA1\x61q\x80", API_BAD_JSON, NULL, 0);
+    refused("\xD9\xD9\xF7\xA0", API_BAD_JSON, NULL, 0);
 }
 
 static void rows_of_pointers(void **state)
@@ -136,6 +154,8 @@ int main(void)
         cmocka_unit_test(syntax),
         cmocka_unit_test(nesting),
         cmocka_unit_test(overflow_is_pointed_at),
+        cmocka_unit_test(infinite_words_are_pointed_at),
+        cmocka_unit_test(other_encodings_are_named),
         cmocka_unit_test(rows_of_pointers),
         cmocka_unit_test(long_pointers_are_left_out),
     };
