@@ -2,26 +2,34 @@
 #include "call.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* The whole file; the caller frees. */
+/* The whole of a regular file: nobody writes into a pipe. The caller frees. */
 static char *read_file(const char *path, size_t limit, size_t *length, api_problem *problem)
 {
     struct stat about;
-    FILE       *file  = fopen(path, "rb");
+    int         fd    = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE       *file  = fd < 0 ? NULL : fdopen(fd, "rb");
     char       *bytes = NULL;
-    if (!file || fstat(fileno(file), &about) != 0)
+    if (!file || fstat(fd, &about) != 0)
         api_fail(problem, API_INTERNAL_ERROR, NULL, "cannot open it: %s", strerror(errno));
+    else if (!S_ISREG(about.st_mode))
+        api_fail(problem, API_INTERNAL_ERROR, NULL, "it is no file");
     else if ((size_t)about.st_size > limit)
         api_fail(problem, API_BODY_TOO_LARGE, NULL, "%lld bytes; the limit is %zu", (long long)about.st_size, limit);
     else if (!(bytes = malloc((size_t)about.st_size + 1)))
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory for %lld bytes", (long long)about.st_size);
     else
         *length = fread(bytes, 1, (size_t)about.st_size, file);
-    if (file) fclose(file);
+    if (file)
+        fclose(file);
+    else if (fd >= 0)
+        close(fd);
     return bytes;
 }
 
@@ -65,7 +73,7 @@ bool api_load_models(api *a, const char *dir, void (*told)(void *arg, const char
         char        text[sizeof problem.detail + sizeof problem.pointer + 8];
         api_problem_clear(&problem);
         bool good = load(a, dir, entries[i]->d_name, &problem);
-        snprintf(text, sizeof text, "%s%s%s", problem.detail, problem.has_pointer ? " at " : "", problem.pointer);
+        snprintf(text, sizeof text, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
         if (!good) api_add_reason(a, "%s/%s: %s", dir, entries[i]->d_name, text);
         told(arg, entries[i]->d_name, good ? NULL : text);
         free(entries[i]);

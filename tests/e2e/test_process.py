@@ -204,8 +204,16 @@ class Starting(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "mine.json"), "w") as file:
                 json.dump(slider(4), file)
+            os.mkfifo(os.path.join(folder, "pipe.json"))    # nobody writes into it: nothing waits for that
+            os.mkdir(os.path.join(folder, "room.json"))
+            with open(os.path.join(folder, "still.json"), "w") as file:
+                json.dump({"links": []}, file)
             server = Server("--models", folder)
             client = server.client()
+            reasons = client.get("/readyz").json()["reasons"]
+            self.assertEqual([r.split("/")[-1].split(":")[0] for r in reasons], ["pipe.json", "room.json", "still.json"])
+            for told, text in zip(reasons, ("it is no file", "it is no file", "a fixed base")):
+                self.assertTrue(told.endswith(text), told)
             self.assertEqual([m["name"] for m in client.get("/v1/models").json()["models"]], ["mine"])
             answer = client.post("/v1/models/mine/inverse-dynamics", {"q": [0], "qdd": [1]})
             self.assertEqual(answer.json(), {"tau": [4]})
