@@ -3,7 +3,7 @@
 #include "api/wire/number.h"
 #include <string.h>
 
-static const char *const torque_fields[] = {"tau", NULL};
+static const char *const torque_fields[] = {"tau", "controller", NULL};
 static const char *const needed[]        = {"kp", "kd", "reference", NULL};
 
 #define FILTER 200 /* rad/s, if nothing is said */

@@ -21,8 +21,10 @@ static bool read_duration(const api_evaluation *e, const api_node *fields, api_s
 static bool read_step(const api_evaluation *e, const api_node *value, const api_place *at, api_simulation *s)
 {
     if (!api_read_number(e, value, at, &s->step)) return false;
-    return s->step > 0 ||
-           api_fail_at(e, at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected", API_NUMBER_TEXT(s->step));
+    return (s->step > 0 && s->step <= s->duration) ||
+           api_fail_at(e, at, API_BAD_VALUE,
+                       "%s given, a time in s expected, greater than 0 and at most the duration, %s",
+                       API_NUMBER_TEXT(s->step), API_NUMBER_TEXT(s->duration));
 }
 
 static bool read_tolerance(const api_evaluation *e, const api_node *value, const api_place *at, api_simulation *s)

@@ -1,8 +1,8 @@
 /* simulation.h - motions that follow from the equation of motion: a request for simulations, read, and integrated.
  *
  * Every row is a simulation of N samples; state b N + n is sample n of simulation b. What is integrated is
- * y = [q; q'; controller; work]: what the controller remembers; the work of actuators, of friction and dampers, and of
- * wrenches on the robot, so that
+ * y = [q; q'; controller; sticking; work]: what the controller remembers; friction of joints that stick; the work of
+ * actuators, of friction and dampers, and of wrenches on the robot, so that
  *
  *     kinetic + potential = their sum at time 0 + work_1 + work_2 + work_3.
  *

@@ -50,7 +50,7 @@ static void structure(void **state)
     assert_string_equal(text, "{\"times\":[[0,1],[0,1]],\"q\":[[[0],[0]],[[1],[1]]],\"steps\":[[0,2],[0,2]]}");
     free(text);
     text = evaluated("simulate", "slider",
-                     "{'q':{'rail':3},'duration':1,'step':2,'times':[0],'outputs':['q','qd','tau','steps']}");
+                     "{'q':{'rail':3},'duration':1,'step':1,'times':[0],'outputs':['q','qd','tau','steps']}");
     assert_string_equal(text, "{\"q\":[[3]],\"qd\":[[0]],\"tau\":[[0]],\"steps\":[0]}");
     free(text);
 }
@@ -137,6 +137,9 @@ static void quaternions(void **state)
 
 static void limits(void **state)
 {
+    post("slider/simulate", "{'q':[0],'duration':1,'step':10,'samples':2}"); /* milliseconds? */
+    assert_problem(422, "bad-value", "/step", -1);
+    assert_detail("at most the duration, 1");
     post("slider/simulate", "{'q':[0],'duration':1,'step':1e-8,'samples':2}");
     assert_problem(413, "too-many-steps", "/step", -1);
     assert_detail("the limit is 10000000");
