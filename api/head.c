@@ -19,9 +19,10 @@ static bool find_resource(api_call *call, const api_request *request, api_proble
     api_method_kind kind = api_method_of(request->method, &call->method);
     call->reply.head     = kind == API_KIND_HEAD;
     if (kind == API_KIND_UNKNOWN)
-        return api_fail(problem, API_METHOD_UNKNOWN, NULL, "the method is not one of HTTP's: %.32s", request->method);
+        return api_fail(problem, API_METHOD_UNKNOWN, NULL, "no resource here has the method %.32s", request->method);
     if (!api_route_find(request->target, &call->route))
-        return api_fail(problem, API_NO_SUCH_PATH, NULL, "nothing lives at %.200s", request->target);
+        return api_fail(problem, API_NO_SUCH_PATH, NULL,
+                        "nothing lives at %.200s; GET /openapi.json says what does where", request->target);
     const api_resource *resource = call->route.resource;
     if (resource->exists && !resource->exists(call, NULL, problem)) return false;
 
@@ -134,8 +135,9 @@ static bool check_conditions(api_call *call, const api_request *request, api_pro
     api_preconditions conditions = api_call_conditions(call), if_match_only = {call->if_match, NULL};
     bool              get = call->method == API_GET; /* its If-None-Match decides about 304 */
     if (!api_preconditions_hold(get ? &if_match_only : &conditions, revision))
-        return api_fail(problem, API_PRECONDITION_FAILED, NULL, "the revision here is %s",
-                        revision ? revision : "none: there is no such model");
+        return revision ? api_fail(problem, API_PRECONDITION_FAILED, NULL, "the model here has the entity tag \"%s\"",
+                                   revision)
+                        : api_fail(problem, API_PRECONDITION_FAILED, NULL, "there is no such model");
     if (!get || !api_preconditions_unchanged(&conditions, revision, call->media)) return true;
     call->unchanged = true;
     return true;

@@ -54,11 +54,11 @@
     X(MODEL_TOO_LARGE, "model-too-large", 413, "Model too large", \
       "The model has more links or degrees of freedom than the limits in GET /v1.") \
     X(URI_TOO_LONG, "uri-too-long", 414, "URI too long", \
-      "The path and query together are too long for any resource here.") \
+      "The path and query together are too long for any resource here. (Sent as a bare status, before there is a request.)") \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type", \
       "The body's Content-Type, charset or Content-Encoding is not understood here. Send application/json in UTF-8, not compressed; to an operation application/cbor will do, too, and for a model application/xml.") \
     X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \
-      "The request's headers are longer than the server takes.") \
+      "The request's headers are longer than the server takes. (Sent as a bare status, before there is a request.)") \
     /* what the body says */ \
     X(WRONG_TYPE, "wrong-type", 422, "Wrong type", \
       "A field holds another kind of value than it takes: a string for a number, an object for an array.") \

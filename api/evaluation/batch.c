@@ -118,23 +118,9 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const api_nod
     return given == v->n || fail_count(e, v, at, given);
 }
 
-/* The named form: each name once, in any order, none unknown. */
-static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
+/* A name among those given that is no coordinate's. */
+static bool check_names(const api_evaluation *e, const api_vector *v)
 {
-    if (e->batched)
-        return api_fail_at(e, &v->at, API_WRONG_TYPE,
-                           "an object given, but names instead of order are for one state, and %s is a batch",
-                           e->rows_from);
-    for (size_t k = 0; k < v->n; k++) {
-        const api_node *entry = api_node_get(v->value, v->names[k]);
-        api_place       at    = api_place_key(&v->at, v->names[k]);
-        if (!entry) return api_fail_at(e, &at, API_MISSING_FIELD, "%.64s is missing", v->names[k]);
-        if (!api_node_is(entry, API_NUMBER))
-            return api_fail_at(e, &at, API_WRONG_TYPE, "%s given for %.64s, a number expected",
-                               api_node_kind_text(entry), v->names[k]);
-        values[k] = api_node_number(entry);
-    }
-    if (api_node_size(v->value) == v->n) return true;
     for (size_t member = 0; member < api_node_size(v->value); member++) {
         const char *key = api_node_key(v->value, member);
         size_t      k   = 0;
@@ -145,6 +131,26 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
             return api_fail_at(e, &at, API_UNKNOWN_NAME, "%s has no coordinate \"%.64s\" here", e->model->name, key);
     }
     return true;
+}
+
+/* The named form: each name once, in any order, none unknown. */
+static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
+{
+    if (e->batched)
+        return api_fail_at(e, &v->at, API_WRONG_TYPE,
+                           "an object given, but names instead of order are for one state, and %s is a batch",
+                           e->rows_from);
+    for (size_t k = 0; k < v->n; k++) {
+        const api_node *entry = api_node_get(v->value, v->names[k]);
+        api_place       at    = api_place_key(&v->at, v->names[k]);
+        if (!entry) /* a name that is wrong says more than one that is missing for it */
+            return check_names(e, v) && api_fail_at(e, &at, API_MISSING_FIELD, "%.64s is missing", v->names[k]);
+        if (!api_node_is(entry, API_NUMBER))
+            return api_fail_at(e, &at, API_WRONG_TYPE, "%s given for %.64s, a number expected",
+                               api_node_kind_text(entry), v->names[k]);
+        values[k] = api_node_number(entry);
+    }
+    return api_node_size(v->value) == v->n || check_names(e, v);
 }
 
 /* --- into lanes ------------------------------------------------------------------------------------------------- */

@@ -2,7 +2,9 @@
 #include "operation.h"
 #include "api/model/base_parameters.h"
 #include "api/wire/node_read.h"
+#include "fields.h"
 #include "full.h"
+#include <stdlib.h>
 #include <string.h>
 
 size_t api_extent(const api_model *model, const api_asked *asked, int extent)
@@ -64,7 +66,16 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
     const char *name = call->route.capture[1];
     call->operation  = api_operation_named(name);
     if (call->operation || strcmp(name, "evaluate") == 0) return true;
-    return api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%s\"", name);
+    api_buffer known;
+    api_buffer_init(&known, 300);
+    for (size_t i = 0; api_operations[i]; i++)
+        api_list_name(&known, api_operations[i]->name);
+    api_list_name(&known, "evaluate");
+    char *list = api_buffer_take(&known);
+    api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%.64s\"%s%s", name,
+             list ? "; there are: " : "", list ? list : "");
+    free(list);
+    return false;
 }
 
 bool api_post_operation(api_call *call, const api_input *input, api_problem *problem)

@@ -75,9 +75,10 @@ bool api_check_quaternion(const api_evaluation *e, const api_vector *v, size_t f
         if (api_quaternion_normalise(quaternion + lane, stride, &norm)) continue;
         if (!row) return false;
         api_place at = api_vector_entry(v, row, first);
-        return api_fail_at(e, &at, API_BAD_QUATERNION,
-                           "the quaternion that begins here has the norm %.9g, which differs from 1 by more than %g",
-                           norm, API_QUATERNION_TOLERANCE);
+        return api_fail_at(
+            e, &at, API_BAD_QUATERNION,
+            "the quaternion [x, y, z, w] that begins here has the norm %.9g, which differs from 1 by more than %g",
+            norm, API_QUATERNION_TOLERANCE);
     }
     return true;
 }

@@ -119,6 +119,7 @@ static void missing_and_unknown_fields(void **state)
         {EVAL, "{" Q ",'operations':{'kinematics':{'outputs':['jerk']}}}", "missing-field",
          "/operations/kinematics/frame", -1, ""},
         {ID, "{'q':{'shoulder':1,'elbow':2,'grasp':3}}", "missing-field", "/q/hip", -1, "hip is missing"},
+        {ID, "{'q':{'shoulder':1,'elbow':2,'grasp':3,'hips':4}}", "unknown-name", "/q/hips", -1, "\"hips\""},
         {ID, "{" Q ",'wrenches':[{'force':[1,2,3]}]}", "missing-field", "/wrenches/0/link", -1, "needs its link"},
         {ID, "{" Q ",'payload':{'mass':1}}", "missing-field", "/payload/link", -1, "needs its link"},
         {ID, "{" Q ",'payload':[{'link':'fore'}]}", "missing-field", "/payload/0/mass", -1, "needs its mass"},
