@@ -25,6 +25,7 @@ static bool parse_host(const char *text, srv_address *address)
 {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text) return false;
+    if (*text == '*') return false; /* to the resolver no host at all, so the loopback */
     const char *port   = colon + 1;
     size_t      length = (size_t)(colon - text), digits = strspn(port, "0123456789");
     if (text[0] == '[') {
