@@ -80,12 +80,7 @@ LANE_INLINE vec3 cross_add(vec3 s, vec3 a, vec3 b)
     return (vec3){sub_mul(add_mul(s.x, a.y, b.z), a.z, b.y), sub_mul(add_mul(s.y, a.z, b.x), a.x, b.z),
                   sub_mul(add_mul(s.z, a.x, b.y), a.y, b.x)};
 }
-/* s + r x b and s + a x r, r a constant of the model */
-LANE_INLINE vec3 const_cross_add(vec3 s, const double r[3], vec3 b)
-{
-    return (vec3){sub_mul(add_mul(s.x, r[1], b.z), r[2], b.y), sub_mul(add_mul(s.y, r[2], b.x), r[0], b.z),
-                  sub_mul(add_mul(s.z, r[0], b.y), r[1], b.x)};
-}
+/* s + a x r, r a constant of the model */
 LANE_INLINE vec3 cross_const_add(vec3 s, vec3 a, const double r[3])
 {
     return (vec3){sub_mul(add_mul(s.x, r[2], a.y), r[1], a.z), sub_mul(add_mul(s.y, r[0], a.z), r[2], a.x),
@@ -106,10 +101,6 @@ LANE_INLINE sym3 sym3_add(sym3 a, sym3 b)
 LANE_INLINE vec3 sym3_mul(sym3 s, vec3 v)
 {
     return (vec3){dot3(s.xx, s.xy, s.xz, v), dot3(s.xy, s.yy, s.yz, v), dot3(s.xz, s.yz, s.zz, v)};
-}
-LANE_INLINE vec3 sym3_mul_xy(const sym3 *s, lane x, lane y) /* by (x, y, 0), as below */
-{
-    return (vec3){add_mul(s->xx * x, s->xy, y), add_mul(s->xy * x, s->yy, y), add_mul(s->xz * x, s->yz, y)};
 }
 LANE_INLINE vec3 mat3_column(const mat3 *a, int k)
 {
@@ -165,16 +156,6 @@ LANE_INLINE vec3 mat3_sub_mul_transposed(vec3 s, const mat3 *a, vec3 v)
     s = add_scaled(s, load3(a->m[0]), -v.x);
     s = add_scaled(s, load3(a->m[1]), -v.y);
     return add_scaled(s, load3(a->m[2]), -v.z);
-}
-LANE_INLINE vec3 mat3_mul_xy(const mat3 *a, lane x, lane y)
-{
-    return (vec3){add_mul(a->m[0][0] * x, a->m[0][1], y), add_mul(a->m[1][0] * x, a->m[1][1], y),
-                  add_mul(a->m[2][0] * x, a->m[2][1], y)};
-}
-LANE_INLINE vec3 mat3_mul_transposed_xy(const mat3 *a, lane x, lane y)
-{
-    return (vec3){add_mul(a->m[0][0] * x, a->m[1][0], y), add_mul(a->m[0][1] * x, a->m[1][1], y),
-                  add_mul(a->m[0][2] * x, a->m[1][2], y)};
 }
 /* R v and R^T v, R a constant of the model */
 LANE_INLINE vec3 rotate_const(const double R[3][3], vec3 v)

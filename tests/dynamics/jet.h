@@ -112,13 +112,6 @@ static inline jet3 jet3_add(jet3 a, jet3 b)
     return a;
 }
 
-static inline jet3 jet3_sub(jet3 a, jet3 b)
-{
-    for (int i = 0; i < 3; i++)
-        a.e[i] = jet_sub(a.e[i], b.e[i]);
-    return a;
-}
-
 static inline jet3 jet3_scale(jet s, jet3 a)
 {
     for (int i = 0; i < 3; i++)
