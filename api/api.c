@@ -241,11 +241,9 @@ void api_end(api_call *call)
     free(call);
 }
 
-api_worker *api_worker_open(api *a)
+api_worker *api_worker_open(void)
 {
-    api_worker *worker = calloc(1, sizeof *worker);
-    if (worker) worker->api = a;
-    return worker;
+    return calloc(1, sizeof(api_worker));
 }
 
 void api_worker_join(api_worker *worker, const api_crew *crew)

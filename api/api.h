@@ -1,8 +1,8 @@
 /* api.h - the door: HTTP meaning without sockets. Bytes in, bytes out.
  *
  * A server (or a command line) hands a request's head to api_begin, its body to api_run, sends
- * api_reply_of and calls api_end. Nothing here touches a socket, a clock other than the one handed in, or a
- * thread; everything here may be called from any thread, one call object by one thread at a time.
+ * api_reply_of and calls api_end. Nothing here touches a socket or makes a thread, and the one clock is
+ * CLOCK_MONOTONIC; everything here may be called from any thread, one call object by one thread at a time.
  *
  * Ownership: `api` owns the models and limits and lives until api_close. An `api_call` belongs to the caller
  * until api_end; it holds a reference on the model it names, so replacing or deleting that model does not
@@ -160,6 +160,6 @@ char            *api_take_body(api_call *call);        /* the caller frees it wi
 const char      *api_call_route(const api_call *call); /* for logs: "/v1/models/{model}/{operation}" and alike */
 void             api_end(api_call *call);
 
-api_worker *api_worker_open(api *api);                                 /* NULL: no memory */
+api_worker *api_worker_open(void);                                     /* NULL: no memory */
 void        api_worker_join(api_worker *worker, const api_crew *crew); /* whom it may ask to help; outlives it */
 void        api_worker_close(api_worker *worker);

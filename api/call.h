@@ -36,7 +36,6 @@ struct api {
 };
 
 struct api_worker {
-    api            *api;
     const api_crew *crew; /* NULL: none */
     api_scratch     scratch;
 };

@@ -172,7 +172,7 @@ static bool open_handles(srv_loop *loop)
 bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listeners[], size_t n_listeners, char *error,
                     size_t error_size)
 {
-    *loop = (srv_loop){.server = server, .scratch = api_worker_open(server->api)};
+    *loop = (srv_loop){.server = server, .scratch = api_worker_open()};
     pthread_mutex_init(&loop->mutex, NULL);
     set_allowed(loop);
     if (loop->scratch) loop->mhd = srv_http_start(loop);

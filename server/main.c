@@ -75,8 +75,8 @@ static bool open_shared(service *s, char *error, size_t size)
     s->shared                = (srv_server){.config = c, .log = &s->log, .open = &s->connections};
     s->shared.api            = api_open(&config, error, size);
     if (!s->shared.api) return false;
-    s->shared.pool   = srv_pool_open(s->shared.api, c->workers, c->queue);
-    s->shared.writer = srv_pool_open(s->shared.api, 1, c->queue);
+    s->shared.pool   = srv_pool_open(c->workers, c->queue);
+    s->shared.writer = srv_pool_open(1, c->queue);
     if (s->shared.pool && s->shared.writer) return true;
     snprintf(error, size, "cannot start %zu workers: out of memory or threads", c->workers + 1);
     return false;

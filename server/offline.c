@@ -73,7 +73,7 @@ static bool hold_file(const srv_session *s, const char *file, const char *query,
 static int answer(const srv_session *s, const char *method, const char *target, const char *body, size_t length)
 {
     api_request request = {.method = method, .target = target, .has_body = body != NULL};
-    api_worker *worker  = api_worker_open(s->api);
+    api_worker *worker  = api_worker_open();
     api_call   *call    = api_begin(s->api, &request);
     if (!worker || !call) return srv_complain(1, "out of memory"); /* the process ends with it */
     if (api_wants_body(call) && api_reserve(call, length)) api_run(call, worker, body, length, NULL);
@@ -141,6 +141,10 @@ static bool find_model(srv_session *s, const char *which, const char *query, cha
 {
     struct stat about;
     if (stat(which, &about) == 0 && !S_ISDIR(about.st_mode)) return hold_file(s, which, query, stderr, NULL, name);
+    if (strchr(which, '/')) {
+        srv_complain(1, "there is no such file, and a model's name has no slash");
+        return false;
+    }
     if (snprintf(name, NAME_MAX_BYTES + 1, "%s", which) > NAME_MAX_BYTES) {
         srv_complain(1, "the model's name is longer than 64 bytes, and there is no such file");
         return false;

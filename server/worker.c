@@ -169,10 +169,10 @@ static void *work(void *argument)
     return NULL;
 }
 
-static bool start_worker(srv_pool *pool, api *service)
+static bool start_worker(srv_pool *pool)
 {
     worker *w = &pool->workers[pool->n_workers];
-    *w        = (worker){.pool = pool, .scratch = api_worker_open(service)};
+    *w        = (worker){.pool = pool, .scratch = api_worker_open()};
     if (!w->scratch) return false;
     api_worker_join(w->scratch, &pool->crew);
     if (pthread_create(&w->thread, NULL, work, w) != 0) {
@@ -184,7 +184,7 @@ static bool start_worker(srv_pool *pool, api *service)
     return true;
 }
 
-srv_pool *srv_pool_open(api *service, size_t workers, double limit)
+srv_pool *srv_pool_open(size_t workers, double limit)
 {
     srv_pool *pool = calloc(1, sizeof *pool + workers * sizeof *pool->workers);
     if (!pool) return NULL;
@@ -194,7 +194,7 @@ srv_pool *srv_pool_open(api *service, size_t workers, double limit)
     pool->limit = limit;
     pool->crew  = (api_crew){.run = crew_run, .arg = pool, .size = workers < SEATS_MOST ? workers : SEATS_MOST};
     while (pool->n_workers < workers)
-        if (!start_worker(pool, service)) {
+        if (!start_worker(pool)) {
             srv_pool_close(pool);
             return NULL;
         }

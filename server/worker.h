@@ -29,7 +29,7 @@ typedef struct srv_job {
 typedef struct srv_pool srv_pool;
 
 /* NULL: no memory or no threads. `limit`: seconds of admitted work for each worker. */
-srv_pool *srv_pool_open(api *service, size_t workers, double limit);
+srv_pool *srv_pool_open(size_t workers, double limit);
 void      srv_pool_close(srv_pool *pool); /* when no job is left */
 
 /* Books the job's cost, or refuses it. `wait` is the time until there is room or a worker, estimated. */

@@ -188,8 +188,6 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
                                 .pitch               = link->dyn.pitch,
                                 .elastic             = link->dyn.elastic,
                                 .elasticity          = link->dyn.elasticity,
-                                .q                   = dyn->q,
-                                .v                   = dyn->v,
                                 .body                = body,
     };
     model->body_names[row]         = joint->link;
@@ -330,8 +328,6 @@ static bool assemble(api_model *model, const json_t *in, const char *name, size_
         return no_memory(reader->problem);
     if (!api_loops_build(model, document, reader)) return false;
     if (!list_angles(model) || !print_document(model, document->canonical)) return no_memory(reader->problem);
-    model->bytes = sizeof *model + model->arena.bytes + model->dyn->bytes + model->document_length +
-                   json_array_size(model->report) * 512;
     return true;
 }
 

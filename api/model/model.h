@@ -26,7 +26,7 @@ typedef struct api_joint_name {     /* a moving joint, in coordinate order */
     double      pitch; /* m/rad, of a helical joint */
     bool        elastic;
     dyn_spring  elasticity;
-    int         q, v, body;         /* its last coordinate and body; a mimic's are its leader's */
+    int         body;               /* its last */
     const char *leader;             /* of a mimic: the joint whose coordinate it shares; else NULL */
     double      multiplier, offset; /* of a mimic: its position is multiplier q + offset */
 } api_joint_name;
@@ -61,7 +61,6 @@ typedef struct api_model {
     json_t                 *report; /* [{"severity","code","where","text"}...] */
     char                   *document; /* canonical, JSON, with its name */
     size_t                  document_length;
-    size_t                  bytes;      /* about what it holds, for accounting */
     _Atomic(struct api_base *) base[4]; /* base parameters by what joints add; NULL until asked for, then constant */
     api_arena                  arena;   /* owns every array and name above */
 } api_model;

@@ -68,7 +68,7 @@ void door_open_on(const api_limits *limits, const char *target)
     api_config config = {.version = "test", .target = target, .limits = limits ? *limits : door_limits};
     door              = api_open(&config, error, sizeof error);
     assert_non_null(door);
-    worker = api_worker_open(door);
+    worker = api_worker_open();
     assert_non_null(worker);
     api_set_ready(door);
     put("arm", "{'base':{'type':'fixed','link':'torso'}," LINKS "}");

@@ -281,7 +281,7 @@ static void models_live_as_long_as_requests(void **state)
         "{'gravity':[0,0,0],'links':[{'name':'carriage','parent':'base','joint':{'name':'rail',"
         "'type':'prismatic','axis':[0,0,1]},'inertial':{'mass':2}}]}";
     api_request head   = {.method = "POST", .target = "/v1/models/slider/inverse-dynamics"};
-    api_worker *worker = api_worker_open(door_api());
+    api_worker *worker = api_worker_open();
     api_call   *before = api_begin(door_api(), &head);
     assert_int_equal(ask("PUT", "/v1/models/slider", two_kg)->status, 200);
     api_call *after = api_begin(door_api(), &head);

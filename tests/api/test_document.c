@@ -70,8 +70,6 @@ static void floating_base(void **state)
     assert_names(model->velocity_names, 7, "base.vx base.vy base.vz base.wx base.wy base.wz base.z2");
     assert_names(model->body_names, 2, "trunk hip");
     assert_int_equal(model->n_joints, 1);
-    assert_int_equal(model->joints[0].q, 7);
-    assert_int_equal(model->joints[0].v, 6);
     assert_true(model->dyn->mass == 4);
     api_model_release(model);
     model = model_of("{'base':{'type':'floating','inertial':{'mass':3}},'links':[]}"); /* a body alone */
@@ -323,7 +321,6 @@ static void long_names_in_the_report(void **state)
 static void sharing(void **state)
 {
     api_model *model = model_of(ONE(""));
-    assert_true(model->bytes > sizeof *model);
     assert_ptr_equal(api_model_share(model), model);
     api_model_release(model);
     assert_string_equal(model->velocity_names[0], "j"); /* still there */

@@ -98,7 +98,7 @@ static void make_body(const char *rest, const size_t *bad_q, const size_t *bad_q
 static api_call *run_call(const char *target, const char *accept, const api_crew *crew, const api_watch *watch)
 {
     const api_request head   = {.method = "POST", .target = target, .accept = accept, .has_body = true};
-    api_worker       *worker = api_worker_open(door_api());
+    api_worker       *worker = api_worker_open();
     api_call         *call   = api_begin(door_api(), &head);
     assert_true(worker && call && api_wants_body(call));
     api_worker_join(worker, crew);
@@ -209,7 +209,7 @@ static void test_what_a_crew_did_is_learnt(void **state)
         .method = "POST", .target = "/v1/models/arm/inverse-dynamics", .accept = "application/json", .has_body = true};
     size_t         runs   = 0;
     const api_crew crew   = {run_on_threads, &runs, SEATS};
-    api_worker    *worker = api_worker_open(door_api());
+    api_worker    *worker = api_worker_open();
     double         cost[CALLS + 1];
     make_body("\"outputs\":[\"tau\"]", NULL, NULL);
     assert_non_null(worker);

@@ -34,7 +34,7 @@ static unsigned run(api_worker *worker, const api_request *head, const char *bod
 static void *client(void *arg)
 {
     uintptr_t   me = (uintptr_t)arg, wrong = 0;
-    api_worker *worker = api_worker_open(door_api());
+    api_worker *worker = api_worker_open();
     char        text[300], reply[2000];
     api_request put     = {.method = "PUT", .target = "/v1/models/shared"},
                 list    = {.method = "GET", .target = "/v1/models"};
@@ -74,7 +74,7 @@ static void clients_at_once(void **state)
 static void *creator(void *arg)
 {
     char        text[300], reply[2000];
-    api_worker *worker = api_worker_open(door_api());
+    api_worker *worker = api_worker_open();
     api_request put    = {.method = "PUT", .target = arg, .if_none_match = "*"};
     document(text, sizeof text, 1);
     uintptr_t created = run(worker, &put, text, reply, sizeof reply) == 201;

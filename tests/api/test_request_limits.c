@@ -110,7 +110,7 @@ static void answers_hold_what_they_are(void **state)
     for (int i = 0; i < ROWS; i++)
         p += sprintf(p, "%s[0]", i > 0 ? "," : "");
     strcpy(p, "]}");
-    api_worker *worker = api_worker_open(door_api());
+    api_worker *worker = api_worker_open();
     api_call   *call = api_begin(door_api(), &head), *other = api_begin(door_api(), &head);
     assert_true(worker && call && other);
     api_run(call, worker, text, strlen(text), NULL);

@@ -31,7 +31,7 @@ drive *drive_open(void)
     d->door = api_open(&config, error, sizeof error);
     drive_expect(d->door != NULL, error);
     api_set_ready(d->door);
-    d->worker = api_worker_open(d->door);
+    d->worker = api_worker_open();
     drive_expect(d->worker != NULL, "a worker");
     return d;
 }

@@ -80,7 +80,7 @@ static int close_service(void **state)
 
 static void test_bound_in_time(void **state)
 {
-    srv_pool *pool = srv_pool_open(service, 2, 1.0);
+    srv_pool *pool = srv_pool_open(2, 1.0);
     double    wait;
     assert_non_null(pool);
     task *long_one = make_task(5.0, true), *second = make_task(0.1, true), *third = make_task(0.1, true);
@@ -108,7 +108,7 @@ static void test_bound_in_time(void **state)
 static void test_order_and_withdrawal(void **state)
 {
     enum { N = 8 };
-    srv_pool *pool = srv_pool_open(service, 1, 100);
+    srv_pool *pool = srv_pool_open(1, 100);
     double    wait;
     task     *t[N];
     for (int i = 0; i < N; i++) {
@@ -144,7 +144,7 @@ static void test_order_and_withdrawal(void **state)
 static void test_deadline_before_the_work(void **state)
 {
     const api_request request = {.method = "PUT", .target = "/v1/models/late", .has_body = true};
-    api_worker       *worker  = api_worker_open(service);
+    api_worker       *worker  = api_worker_open();
     task             *t       = make_task(1, false);
     api_end(t->job.call);
     t->job.call           = api_begin(service, &request); /* one that there is something to do for */
@@ -180,7 +180,7 @@ static void test_helpers_leave_for_a_job(void **state)
     many->job.call   = api_begin(service, &request);
     many->job.body   = body;
     many->job.length = strlen(body);
-    srv_pool *pool   = srv_pool_open(service, 2, 100);
+    srv_pool *pool   = srv_pool_open(2, 100);
     assert_true(srv_pool_admit(pool, &many->job, &wait) && srv_pool_admit(pool, &one->job, &wait));
     srv_pool_push(pool, &many->job);
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* both are at it */
