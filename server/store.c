@@ -217,6 +217,17 @@ static void tell_unreadable(const srv_store *store, api *service, const char *fi
     api_add_reason(service, "store: models/%.100s cannot be read and is left alone: %s", file, problem);
 }
 
+/* What is there can be served; who changes a model will be refused. */
+static void tell_read_only(const srv_store *store, api *service, const char *problem)
+{
+    srv_line line;
+    srv_log_begin(&line, store->log, SRV_WARNING, "read-only");
+    srv_log_text(&line, "store", store->folder);
+    srv_log_text(&line, "problem", problem);
+    srv_log_end(&line);
+    api_add_reason(service, "store: no model can be changed: %s", problem);
+}
+
 static bool restore(const srv_store *store, api *service, const char *file)
 {
     char        name[FILE_NAME_SIZE], text[1000];
@@ -264,5 +275,7 @@ bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, c
     }
     bool ok = errno == 0 || fail(store, "read", error, size);
     closedir(folder);
+    restored->read_only = faccessat(store->models, ".", W_OK, AT_EACCESS) != 0;
+    if (restored->read_only) tell_read_only(store, service, strerror(errno));
     return ok;
 }

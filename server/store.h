@@ -16,9 +16,11 @@ typedef struct srv_store srv_store;
 srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t error_size);
 void       srv_store_close(srv_store *store); /* NULL is fine */
 
-/* Hands every record to api_restore. Those that it cannot take are logged, told to /readyz, and counted. */
+/* Hands every record to api_restore. Those that it cannot take are logged, told to /readyz, and counted. That
+ * nothing can be written is told likewise, and no failure. */
 typedef struct srv_restored {
     size_t good, bad;
+    bool   read_only;
 } srv_restored;
 bool srv_store_restore(srv_store *store, api *api, srv_restored *restored, char *error, size_t error_size);
 

@@ -159,7 +159,9 @@ static void test_a_read_only_disk(void **state)
     assert_int_equal(change(store, "m", OLD), API_NO_PROBLEM);
     srv_store_close(store); /* what is open for writing cannot become read-only */
     assert_int_equal(mount("none", store_folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
-    assert_int_equal(start_again().good, 1); /* its models are served */
+    srv_restored found = start_again();
+    assert_int_equal(found.good, 1); /* its models are served */
+    assert_true(found.read_only);
     store = open_store();
     assert_not_opened(store_folder, "in use");
     assert_int_equal(change(store, "m", NEW), API_STORE_FAILED);
