@@ -108,9 +108,13 @@ def draw(path, results):
     pyplot.close(figure)
 
 
+def server_url(text):
+    return (text if "//" in text else "http://" + text).rstrip("/")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", metavar="URL", default="http://127.0.0.1:8088",
+    parser.add_argument("--server", metavar="URL", type=server_url, default="http://127.0.0.1:8088",
                         help="a running torqued (%(default)s)")
     parser.add_argument("--samples", metavar="N", type=int, default=2001, help="of every simulation (%(default)s)")
     parser.add_argument("--output", metavar="FILE", default="mixed_joints.svg",

@@ -70,14 +70,21 @@ def draw(path, times, lengths, forces):
     figure.savefig(path)
 
 
+def server_url(text):
+    return (text if "//" in text else "http://" + text).rstrip("/")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", metavar="URL", default="http://127.0.0.1:8088", help="a running torqued (%(default)s)")
+    parser.add_argument("--server", metavar="URL", type=server_url, default="http://127.0.0.1:8088",
+                        help="a running torqued (%(default)s)")
     parser.add_argument("--seconds", type=float, default=4, help="one motion takes (%(default)s)")
     parser.add_argument("--load", metavar="KG", type=float, default=50,
                         help="a load 0.3 m above the platform's middle (%(default)s)")
     parser.add_argument("--output", metavar="FILE", default="leg_forces.svg", help="the plot, .svg or .png (%(default)s)")
     options = parser.parse_args()
+    if not options.output.endswith((".svg", ".png")):
+        parser.error(f"--output {options.output}: expected a name that ends in .svg or .png")
     times = np.linspace(0, options.seconds, 401)
     request = {"platform": motion(times, options.seconds),
                # `platform`'s own frame is at leg 1's ball joint; the load stands over its middle
