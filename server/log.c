@@ -32,7 +32,7 @@ static bool put_text(srv_line *line, const char *text)
 
 /* JSON's escapes, in text too: no client writes control characters to the operator's terminal. Bytes beyond ASCII may
  * be no UTF-8, and become '?'. */
-static bool put_escaped(srv_line *line, const char *text, bool json)
+static bool put_escaped(srv_line *line, const char *text, bool quoted)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         char   out[8];
@@ -42,7 +42,7 @@ static bool put_escaped(srv_line *line, const char *text, bool json)
             n = (size_t)snprintf(out, sizeof out, "\\u%04x", *c);
         else if (*c >= 0x80)
             out[0] = '?';
-        else if (json && (*c == '"' || *c == '\\'))
+        else if (quoted && (*c == '"' || *c == '\\'))
             n = (size_t)snprintf(out, sizeof out, "\\%c", *c);
         if (!put(line, out, n)) return false;
     }
@@ -109,10 +109,10 @@ static void put_field(srv_line *line, const char *name, const char *value, bool 
     if (!line->log) return;
     bool        json   = line->log->json;
     size_t      before = line->length;
-    const char *quote  = !quoted ? "" : json ? "\"" : strpbrk(value, " \t=") || !*value ? "'" : "";
+    const char *quote  = quoted && (json || !*value || strpbrk(value, " \t=\"\\")) ? "\"" : "";
     bool        fits   = json ? put_text(line, ",\"") && put_text(line, name) && put_text(line, "\":")
                               : put_text(line, " ") && put_text(line, name) && put_text(line, "=");
-    fits               = fits && put_text(line, quote) && put_escaped(line, value, json) && put_text(line, quote);
+    fits               = fits && put_text(line, quote) && put_escaped(line, value, *quote) && put_text(line, quote);
     if (fits) return;
     line->length    = before;
     line->truncated = true;

@@ -62,11 +62,11 @@ static void test_text(void **state)
     open_log(&log, false);
     log_one(&log, SRV_INFO, "two words\x1b[31m");
     const char *rest = strchr(logged(&log), ' ');
-    assert_string_equal(rest, " event text='two words\\u001b[31m' count=18446744073709551615 number=0.001\n");
+    assert_string_equal(rest, " event text=\"two words\\u001b[31m\" count=18446744073709551615 number=0.001\n");
 
     open_log(&log, false);
     log_one(&log, SRV_ERROR, "");
-    assert_string_equal(strchr(logged(&log), ' '), " error event text='' count=18446744073709551615 number=0.001\n");
+    assert_string_equal(strchr(logged(&log), ' '), " error event text=\"\" count=18446744073709551615 number=0.001\n");
 }
 
 static void test_below_the_level(void **state)
