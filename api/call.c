@@ -66,8 +66,7 @@ static void emit_problem(api_emit *e, const api_problem *problem)
     if (problem->has_pointer) api_emit_string_member(e, "pointer", problem->pointer);
     if (problem->row >= 0) api_emit_integer_member(e, "row", problem->row);
     if (problem->offset >= 0) api_emit_integer_member(e, "offset", problem->offset);
-    if (problem->code == API_NOT_READY ||
-        problem->code == API_DRAINING) { /* as GET /readyz has them when all is well */
+    if (problem->code == API_NOT_READY || problem->code == API_DRAINING) { /* as of a server that is */
         api_emit_key(e, "reasons");
         api_emit_array(e);
         api_emit_string(e, problem->detail);

@@ -107,7 +107,7 @@ static void fail_with_parser(api_problem *problem, const json_error_t *error, co
         return;
     case json_error_duplicate_key: api_fail(problem, API_DUPLICATE_KEY, NULL, "%s", error->text); break;
     default:
-        at = api_pointer_at(text, (size_t)error->position);
+        at = infinite ? api_pointer_at(text, (size_t)error->position) : api_pointer_root();
         api_fail(problem, API_BAD_JSON, infinite ? api_pointer_text(&at) : NULL, "line %d, column %d: %s%s",
                  error->line, error->column, error->text, infinite ? "; JSON has no number that is not finite" : "");
     }
