@@ -128,6 +128,8 @@ def main():
         draw(options.output, results)
     except urllib.error.HTTPError as error:
         sys.exit(f"{sys.argv[0]}: {error}: {error.read().decode()}")
+    except urllib.error.URLError as error:
+        sys.exit(f"{sys.argv[0]}: {options.server}: {error.reason}")
     except (OSError, ValueError) as error:
         sys.exit(f"{sys.argv[0]}: {error}")
     print(f"plot in {options.output}")

@@ -94,7 +94,7 @@ def main():
     except urllib.error.HTTPError as error:
         sys.exit(f"{sys.argv[0]}: {json.load(error)['detail']}")
     except OSError as error:
-        sys.exit(f"{sys.argv[0]}: {error}")
+        sys.exit(f"{sys.argv[0]}: {options.server}: {error}")
     lengths, forces = np.array(answer["q"]), np.array(answer["tau"])
     draw(options.output, times, lengths, forces)
     print(f"legs of {lengths.min():.4f} to {lengths.max():.4f} m bear {forces.min():.2f} to {forces.max():.2f} N")
