@@ -130,8 +130,7 @@ static bool read_operation(api_evaluation *e, const char *name, const api_node *
     if (!operation) {
         api_buffer known;
         api_buffer_init(&known, 300);
-        for (size_t i = 0; api_operations[i]; i++)
-            api_list_name(&known, api_operations[i]->name);
+        api_list_operations(&known);
         return api_fail_unknown(e, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
     }
     if (operation->alone)

@@ -60,6 +60,12 @@ double *api_result_or_spare(const api_evaluation *e, const api_asked *asked, siz
     return result;
 }
 
+void api_list_operations(api_buffer *list)
+{
+    for (size_t i = 0; api_operations[i]; i++)
+        api_list_name(list, api_operations[i]->name);
+}
+
 bool api_operation_exists(api_call *call, const api_input *input, api_problem *problem)
 {
     (void)input;
@@ -68,8 +74,7 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
     if (call->operation || strcmp(name, "evaluate") == 0) return true;
     api_buffer known;
     api_buffer_init(&known, 300);
-    for (size_t i = 0; api_operations[i]; i++)
-        api_list_name(&known, api_operations[i]->name);
+    api_list_operations(&known);
     api_list_name(&known, "evaluate");
     char *list = api_buffer_take(&known);
     api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%.64s\"%s%s", name,

@@ -103,8 +103,7 @@ static void examples_beyond_json(void **state)
         {"40", API_WRONG_TYPE, -1}, /* byte strings */
         {"4401020304", API_WRONG_TYPE, -1},
         {"5f42010243030405ff", API_WRONG_TYPE, -1},
-        {"7b2271223a5b305d7d", API_BAD_CBOR, 0}, /* JSON: {"q":[0]} */
-        {"a201020304", API_BAD_CBOR, 1},         /* keys that are no text */
+        {"a201020304", API_BAD_CBOR, 1}, /* keys that are no text */
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         assert_hex_refused(examples[i].hex, examples[i].code, examples[i].offset < 0 ? "" : NULL, examples[i].offset);
@@ -212,6 +211,17 @@ static void texts(void **state)
 
 /* --- limits ----------------------------------------------------------------------------------------------------- */
 
+/* JSON sent as CBOR is named: its first byte begins a string longer than any body. */
+static void json_is_named(void **state)
+{
+    assert_hex_refused("7b2271223a5b305d7d", API_BAD_CBOR, NULL, 0); /* {"q":[0]} */
+    assert_non_null(strstr(nodes_problem()->detail, "looks like JSON"));
+    assert_hex_refused("5b305d", API_BAD_CBOR, NULL, 0); /* [0] */
+    assert_non_null(strstr(nodes_problem()->detail, "looks like JSON"));
+    assert_hex_refused("7b0000000100000000", API_BAD_CBOR, NULL, 0); /* a long string */
+    assert_null(strstr(nodes_problem()->detail, "looks like JSON"));
+}
+
 /* What is announced and not there takes no memory. */
 static void memory(void **state)
 {
@@ -279,6 +289,7 @@ int main(void)
         cmocka_unit_test(examples_beyond_json),
         cmocka_unit_test(malformed),
         cmocka_unit_test(texts),
+        cmocka_unit_test(json_is_named),
         cmocka_unit_test(memory),
         cmocka_unit_test(a_tag_may_be_repeated_without_a_stack),
         cmocka_unit_test(cuts_and_changes),

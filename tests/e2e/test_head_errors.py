@@ -21,9 +21,9 @@ class Heads(ErrorCase):
                      "/v1/models/a%", "/v1/models/slider%00", "/problems/none", "/problems", "/v1/models/..%2fx",
                      "/v1/models/slider/../slider", "//"):
             self.refused(path, None, 404, method="GET")
-        for path in ("/v1/models/none/mass-matrix", "/v1/models/slider/no-such-operation",
-                     "/v1/models/slider/Mass-Matrix"):
-            self.refused(path, "{}", 404)
+        self.refused("/v1/models/none/mass-matrix", "{}", 404)
+        for path in ("/v1/models/slider/no-such-operation", "/v1/models/slider/Mass-Matrix"):
+            self.refused(path, "{}", 404, says=("there are: ", " mass-matrix, ", ", evaluate"))
         self.refused("/v1/models/none", None, 404, method="DELETE")
 
     def test_unknown_method(self):

@@ -158,6 +158,7 @@ static void test_a_read_only_disk(void **state)
     srv_store *store = open_store();
     assert_int_equal(change(store, "m", OLD), API_NO_PROBLEM);
     srv_store_close(store); /* what is open for writing cannot become read-only */
+    assert_false(start_again().read_only);
     assert_int_equal(mount("none", store_folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
     srv_restored found = start_again();
     assert_int_equal(found.good, 1); /* its models are served */
