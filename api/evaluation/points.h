@@ -1,5 +1,5 @@
-/* points.h - tables of a request that have a row of nv numbers, one for each joint, at every point: n x nv, or
- * B x n x nv for a batch. One point that stands alone is nv, or B x nv. */
+/* points.h - read the points of a curve from a request: n points of `width` numbers, n x width, or B x n x width for a
+ * batch. A single point without an axis of points is `width` numbers, or B x width. */
 #pragma once
 #include "fields.h"
 
@@ -8,12 +8,15 @@ typedef struct api_points_form {
     const char *name;  /* of its rows: "control points" */
     size_t      least; /* of them; 0: one that stands alone */
     const char *why;   /* " for degree 3", or "" */
+    size_t      width; /* numbers of a point; 0: nv numbers, one for each joint in the order of the request */
 } api_points_form;
 
 typedef struct api_points {
     const api_node *value;
-    size_t          n;     /* points; of every row of a batch the same */
-    bool            alone; /* one, without an axis of points */
+    size_t          n;      /* points; of every row of a batch the same */
+    size_t          width;  /* numbers of a point */
+    bool            joints; /* one number for each joint */
+    bool            alone;  /* one, without an axis of points */
     bool            batch;
 } api_points;
 
@@ -21,13 +24,12 @@ typedef struct api_points {
 bool api_points_measure(api_evaluation *e, const api_node *value, const api_place *at, const api_points_form *form,
                         api_points *points);
 
-/* After "joints" is read: the numbers, [row][point][joint] in the model's order, of one row if they are no batch. NULL
- * with a problem. */
+/* After "joints" is read: the numbers, [row][point][width], those of joints in the model's order; a single row unless
+ * they are a batch. NULL with a problem. */
 double *api_points_read(api_evaluation *e, const api_points *points);
 
 /* Those of one row of the request. */
-static inline const double *api_points_of(const api_evaluation *e, const api_points *points, const double *numbers,
-                                          size_t row)
+static inline const double *api_points_of(const api_points *points, const double *numbers, size_t row)
 {
-    return numbers + (points->batch ? row * points->n * e->model->nv : 0);
+    return numbers + (points->batch ? row * points->n * points->width : 0);
 }

@@ -82,7 +82,7 @@ api_motion *api_motion_read(api_evaluation *e, const api_node *fields)
         return NULL;
     }
     *m = (api_motion){.samples = 0};
-    if (!api_spline_read(e, fields, NULL, &m->spline, &m->points) || !read_duration(e, fields, m) ||
+    if (!api_spline_read(e, fields, NULL, 0, &m->spline, &m->points) || !read_duration(e, fields, m) ||
         !read_samples(e, fields, m) || !read_dense(e, fields, m))
         return NULL;
     e->samples = m->samples;

@@ -70,7 +70,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
             if (b == 0 || !shared) f = functions_at(m, n, duration);
             size_t state = b * m->samples + n, last = state + 1 == api_states(e) ? room : state + 1;
             for (; state < last; state++) /* the last one fills its block */
-                put_state(e, m, state, n, duration, &f, api_points_of(e, &m->points, points, b));
+                put_state(e, m, state, n, duration, &f, api_points_of(&m->points, points, b));
             if (!check_angles(e, m, b * m->samples + n)) return false;
         }
     }

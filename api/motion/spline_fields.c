@@ -16,11 +16,11 @@ static bool read_degree(const api_evaluation *e, const api_node *fields, const a
     return true;
 }
 
-static bool read_control_points(api_evaluation *e, const api_node *fields, const api_place *up, api_spline *s,
-                                api_points *points)
+static bool read_control_points(api_evaluation *e, const api_node *fields, const api_place *up, size_t width,
+                                api_spline *s, api_points *points)
 {
     char            why[40];
-    api_points_form form = {.name = "control points", .least = s->degree + 1, .why = why};
+    api_points_form form = {.name = "control points", .least = s->degree + 1, .why = why, .width = width};
     api_place       at   = api_place_key(up, "control_points");
     snprintf(why, sizeof why, " for degree %zu", s->degree);
     if (!api_points_measure(e, api_node_get(fields, "control_points"), &at, &form, points)) return false;
@@ -63,8 +63,9 @@ static bool read_knots(api_evaluation *e, const api_node *fields, const api_plac
     return s->knots && (!api_spline_knots_fail(s, &i, &what) || fail_knots(e, s, &at, i, what));
 }
 
-bool api_spline_read(api_evaluation *e, const api_node *fields, const api_place *up, api_spline *s, api_points *points)
+bool api_spline_read(api_evaluation *e, const api_node *fields, const api_place *up, size_t width, api_spline *s,
+                     api_points *points)
 {
-    return read_degree(e, fields, up, s) && read_control_points(e, fields, up, s, points) &&
+    return read_degree(e, fields, up, s) && read_control_points(e, fields, up, width, s, points) &&
            read_knots(e, fields, up, s);
 }

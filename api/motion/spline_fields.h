@@ -3,7 +3,7 @@
 #include "api/evaluation/points.h"
 #include "spline.h"
 
-/* Reads and checks the three; without knots the spline is clamped and even. `up` is the place of `fields`. False with a
- * problem. */
-bool api_spline_read(api_evaluation *e, const api_node *fields, const api_place *up, api_spline *spline,
+/* Reads and checks the three; without knots the spline is clamped and even. `up` is the place of `fields`; `width` is
+ * that of api_points_form. False with a problem. */
+bool api_spline_read(api_evaluation *e, const api_node *fields, const api_place *up, size_t width, api_spline *spline,
                      api_points *points);

@@ -7,7 +7,7 @@
  * Gains are one for each coordinate, or one for all. A controller knows the robot as it is held, with the gravity and
  * the friction of the request; payload and wrenches it does not know: what they do is seen in the tracking errors. */
 #pragma once
-#include "signal.h"
+#include "api/motion/signal.h"
 
 /* What a controller sees, in lanes: W rows side by side. */
 typedef struct api_controlled {

@@ -63,7 +63,7 @@ static bool read_controlled(api_evaluation *e, const api_node *given, const api_
     bool divides = d->controller->divides_by_kd;
     return read_gains(e, given, "kp", up, false, &d->gains[0], &d->gain_alone[0]) &&
            read_gains(e, given, "kd", up, divides, &d->gains[1], &d->gain_alone[1]) && read_filter(e, given, up, d) &&
-           api_signal_read(e, api_node_get(given, "reference"), &reference_at, duration, &d->signal);
+           api_signal_read(e, api_node_get(given, "reference"), &reference_at, 0, duration, &d->signal);
 }
 
 bool api_drive_read(api_evaluation *e, const api_node *value, double duration, api_drive *d)
@@ -75,7 +75,7 @@ bool api_drive_read(api_evaluation *e, const api_node *value, double duration, a
     if (!api_check_keys(e, value, &at, torque_fields, "input without a controller")) return false;
     if (!api_node_get(value, "tau"))
         return api_fail_at(e, &at, API_MISSING_FIELD, "input needs tau, or a controller and what it takes");
-    return api_signal_read(e, api_node_get(value, "tau"), &tau_at, duration, &d->signal);
+    return api_signal_read(e, api_node_get(value, "tau"), &tau_at, 0, duration, &d->signal);
 }
 
 /* Gains of the joints in the model's order. */
@@ -93,5 +93,6 @@ bool api_drive_load(api_evaluation *e, api_drive *d)
 {
     for (int i = 0; d->controller && i < 2; i++)
         if (!load_gains(e, &d->gains[i], d->gain_alone[i])) return false;
-    return !d->given || api_signal_load(e, &d->signal);
+    api_place at = api_place_key(NULL, "input");
+    return !d->given || api_signal_load(e, &at, &d->signal);
 }

@@ -101,7 +101,7 @@ static api_controlled look_at(api_plant *p, double t, const double *qd, double *
 {
     const api_drive *d  = &p->s->drive;
     size_t           nv = p->e->model->nv, W = p->W;
-    api_signal_at(p->e, &d->signal, W, p->row, t, p->inside, API_SIGNAL_ORDERS, p->reference);
+    api_signal_at(&d->signal, W, p->row, (api_moment){t, p->inside}, API_SIGNAL_ORDERS, p->reference);
     for (size_t i = 0; i < nv * W; i++) {
         p->error[0][i] = p->reference[0][i] - p->q[i];
         p->error[1][i] = p->reference[1][i] - qd[i];
@@ -133,7 +133,7 @@ static void drive(api_plant *p, double t, const double *qd, double *rate)
     double *const    tau[API_SIGNAL_ORDERS] = {p->tau};
     if (!d->given) return; /* zero from the beginning */
     if (!d->controller) {
-        api_signal_at(p->e, &d->signal, p->W, p->row, t, p->inside, 1, tau);
+        api_signal_at(&d->signal, p->W, p->row, (api_moment){t, p->inside}, 1, tau);
         return;
     }
     api_controlled c = look_at(p, t, qd, rate);

@@ -1,7 +1,7 @@
 /* signal.c - reading signals: see signal.h. */
 #include "signal.h"
 #include "api/evaluation/batch.h"
-#include "api/motion/spline_fields.h"
+#include "spline_fields.h"
 #include "api/wire/number.h"
 #include <lapacke.h>
 #include <math.h>
@@ -10,8 +10,6 @@
 static const char *const sampled_fields[] = {"values", "times", "interpolation", NULL};
 static const char *const spline_fields[]  = {"degree", "control_points", "knots", NULL};
 static const char *const sine_fields[]    = {"amplitude", "angular_frequency", "offset", "phase", NULL};
-
-static const api_points_form alone = {.name = "values"};
 
 /* --- splines ---------------------------------------------------------------------------------------------------- */
 
@@ -23,11 +21,13 @@ static bool take_knots(api_evaluation *e, api_spline *s, size_t degree, size_t n
     return s->knots != NULL;
 }
 
-static bool read_constant(api_evaluation *e, const api_node *value, const api_place *at, double duration, api_signal *s)
+static bool read_constant(api_evaluation *e, const api_node *value, const api_place *at, size_t width, api_signal *s)
 {
-    if (!api_points_measure(e, value, at, &alone, &s->points[0]) || !take_knots(e, &s->spline, 0, 1)) return false;
+    api_points_form form = {.name = "values", .width = width};
+    if (!api_points_measure(e, value, at, &form, &s->points[0]) || !take_knots(e, &s->spline, 0, 1)) return false;
     s->spline.knots[0] = 0;
-    s->spline.knots[1] = s->range = duration;
+    s->spline.knots[1] = s->range;
+    s->stretches       = true;
     return true;
 }
 
@@ -87,61 +87,66 @@ static void put_knots(const api_spline *s, const double *t, size_t n, interpolat
     }
 }
 
-static bool read_sampled(api_evaluation *e, const api_node *fields, const api_place *up, double duration, api_signal *s)
+static bool read_sampled(api_evaluation *e, const api_node *fields, const api_place *up, size_t width, api_signal *s)
 {
     interpolation   how;
     api_place       at   = api_place_key(up, "values");
-    api_points_form form = {.name = "values", .least = 1, .why = ""};
+    api_points_form form = {.name = "values", .least = 1, .why = "", .width = width};
     if (!read_interpolation(e, fields, up, &how)) return false;
-    if (how != HOLD) form = (api_points_form){.name = "values", .least = 2, .why = " to interpolate between"};
+    if (how != HOLD) {
+        form.least = 2;
+        form.why   = " to interpolate between";
+    }
     if (!api_points_measure(e, api_node_get(fields, "values"), &at, &form, &s->points[0])) return false;
     size_t        n = s->points[0].n, degree = how == HOLD ? 0 : how == LINEAR ? 1 : 3;
-    const double *t = read_times(e, fields, up, duration, how, n);
+    const double *t = read_times(e, fields, up, s->range, how, n);
     if (!t || !take_knots(e, &s->spline, degree, n + (how == CUBIC ? 2 : 0))) return false;
     put_knots(&s->spline, t, n, how);
-    s->is_cubic = how == CUBIC;
-    s->range    = s->spline.knots[s->spline.n] - s->spline.knots[degree];
+    s->is_cubic  = how == CUBIC;
+    s->stretches = !api_node_get(fields, "times");
+    s->range     = s->spline.knots[s->spline.n] - s->spline.knots[degree];
     return true;
 }
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
-static bool read_sine(api_evaluation *e, const api_node *fields, const api_place *up, api_signal *s)
+static bool read_sine(api_evaluation *e, const api_node *fields, const api_place *up, size_t width, api_signal *s)
 {
-    s->is_sine = true;
+    api_points_form form = {.name = "values", .width = width};
+    s->is_sine           = true;
     for (int i = 0; i < API_SINE_PARTS; i++) {
         const api_node *value = api_node_get(fields, sine_fields[i]);
         api_place       at    = api_place_key(up, sine_fields[i]);
         if (!value && i <= API_SINE_FREQUENCY)
             return api_fail_at(e, &at, API_MISSING_FIELD, "a sinusoid needs its %s", sine_fields[i]);
-        if (value && !api_points_measure(e, value, &at, &alone, &s->points[i])) return false;
+        if (value && !api_points_measure(e, value, &at, &form, &s->points[i])) return false;
     }
     return true;
 }
 
-static bool read_spline(api_evaluation *e, const api_node *fields, const api_place *up, double duration, api_signal *s)
+static bool read_spline(api_evaluation *e, const api_node *fields, const api_place *up, size_t width, api_signal *s)
 {
     api_place at = api_place_key(up, "degree");
     if (!api_node_get(fields, "degree")) return api_fail_at(e, &at, API_MISSING_FIELD, "a spline needs its degree");
-    s->range = duration;
-    return api_spline_read(e, fields, up, &s->spline, &s->points[0]);
+    s->stretches = true;
+    return api_spline_read(e, fields, up, width, &s->spline, &s->points[0]);
 }
 
-bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *at, double duration, api_signal *s)
+bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *at, size_t width, double duration,
+                     api_signal *s)
 {
     *s = (api_signal){.range = duration};
-    if (api_node_is(value, API_ARRAY)) return read_constant(e, value, at, duration, s);
+    if (api_node_is(value, API_ARRAY)) return read_constant(e, value, at, width, s);
     if (api_node_get(value, "values"))
-        return api_check_keys(e, value, at, sampled_fields, "sampled values") &&
-               read_sampled(e, value, at, duration, s);
+        return api_check_keys(e, value, at, sampled_fields, "sampled values") && read_sampled(e, value, at, width, s);
     if (api_node_get(value, "control_points"))
-        return api_check_keys(e, value, at, spline_fields, "a spline") && read_spline(e, value, at, duration, s);
+        return api_check_keys(e, value, at, spline_fields, "a spline") && read_spline(e, value, at, width, s);
     if (api_node_get(value, "amplitude"))
-        return api_check_keys(e, value, at, sine_fields, "a sinusoid") && read_sine(e, value, at, s);
+        return api_check_keys(e, value, at, sine_fields, "a sinusoid") && read_sine(e, value, at, width, s);
     return api_fail_at(e, at, api_node_is(value, API_OBJECT) ? API_MISSING_FIELD : API_WRONG_TYPE,
                        "%s given: an array of %zu numbers, or an object with values, control_points or amplitude "
                        "expected",
-                       api_node_kind_text(value), e->model->nv);
+                       api_node_kind_text(value), width > 0 ? width : e->model->nv);
 }
 
 /* --- a cubic spline through values -------------------------------------------------------------------------------- */
@@ -181,44 +186,44 @@ static bool factor(const api_spline *s, const tridiagonal *m)
     return LAPACKE_dgttrf_work((lapack_int)s->n, m->low, m->middle, m->high, m->high2, m->pivot) == 0;
 }
 
-/* n - 2 values of one joint become n control points. */
-static void solve(const api_spline *s, const tridiagonal *m, size_t nv, const double *values, double *column,
+/* Turns the n - 2 values of one column of the points into n control points. */
+static void solve(const api_spline *s, const tridiagonal *m, size_t width, const double *values, double *column,
                   double *to)
 {
     size_t n  = s->n;
     column[0] = values[0];
     column[1] = column[n - 2] = 0;
     for (size_t i = 1; i + 3 < n; i++)
-        column[i + 1] = values[i * nv];
-    column[n - 1] = values[(n - 3) * nv];
+        column[i + 1] = values[i * width];
+    column[n - 1] = values[(n - 3) * width];
     LAPACKE_dgttrs_work(LAPACK_COL_MAJOR, 'N', (lapack_int)n, 1, m->low, m->middle, m->high, m->high2, m->pivot, column,
                         (lapack_int)n);
     for (size_t i = 0; i < n; i++)
-        to[i * nv] = column[i];
+        to[i * width] = column[i];
 }
 
-static bool interpolate(api_evaluation *e, api_signal *s)
+static bool interpolate(api_evaluation *e, const api_place *at, api_signal *s)
 {
-    size_t      nv = e->model->nv, n = s->spline.n, given = s->points[0].batch ? e->rows : 1;
+    size_t      width = s->points[0].width, n = s->spline.n, given = s->points[0].batch ? e->rows : 1;
     tridiagonal m       = {api_take(e->pool, n * sizeof(double)), api_take(e->pool, n * sizeof(double)),
                            api_take(e->pool, n * sizeof(double)), api_take(e->pool, n * sizeof(double)),
                            api_take(e->pool, n * sizeof(lapack_int))};
-    double     *control = api_take(e->pool, given * n * nv * sizeof *control),
+    double     *control = api_take(e->pool, given * n * width * sizeof *control),
            *column      = api_take(e->pool, n * sizeof *column);
     if (!m.low || !m.middle || !m.high || !m.high2 || !m.pivot || !control || !column) return false;
     if (!factor(&s->spline, &m))
-        return api_fail(e->problem, API_BAD_VALUE, "/input", "the times of sampled values are too close to each other");
+        return api_fail_at(e, at, API_BAD_VALUE, "the times of sampled values are too close to each other");
     for (size_t b = 0; b < given; b++)
-        for (size_t j = 0; j < nv; j++)
-            solve(&s->spline, &m, nv, s->numbers[0] + b * (n - 2) * nv + j, column, control + b * n * nv + j);
+        for (size_t j = 0; j < width; j++)
+            solve(&s->spline, &m, width, s->numbers[0] + b * (n - 2) * width + j, column, control + b * n * width + j);
     s->numbers[0]  = control;
     s->points[0].n = n;
     return true;
 }
 
-bool api_signal_load(api_evaluation *e, api_signal *s)
+bool api_signal_load(api_evaluation *e, const api_place *at, api_signal *s)
 {
     for (int i = 0; i < API_SINE_PARTS; i++)
         if (s->points[i].value && !(s->numbers[i] = api_points_read(e, &s->points[i]))) return false;
-    return !s->is_cubic || interpolate(e, s);
+    return !s->is_cubic || interpolate(e, at, s);
 }
