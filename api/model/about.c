@@ -47,7 +47,7 @@ static void emit_frames(api_emit *e, const api_model *m)
         const api_frame_name *frame = &m->frames[i];
         api_emit_object(e);
         api_emit_string_member(e, "name", frame->name);
-        api_emit_string_member(e, "link", m->link_names[frame->link + 1]); /* DYN_WORLD is -1; the base link is first */
+        api_emit_string_member(e, "link", frame->link_name);
         api_emit_end(e);
     }
     api_emit_end(e);

@@ -125,6 +125,7 @@ static bool name_frame(api_model *model, const api_document *document, size_t i,
     const dyn_link_place *place = place_of(model, document, link);
     api_frame_name       *frame = &model->frames[i];
     *frame            = (api_frame_name){.name = api_arena_text(&model->arena, name), .is_link = X_lf == NULL};
+    frame->link_name  = X_lf ? model->link_names[link + 1] : frame->name; /* DYN_WORLD is -1; the base link is first */
     frame->link       = link == DYN_WORLD ? DYN_WORLD : document->links[link].described;
     frame->frame.body = place->body;
     frame->frame.X_bf = X_lf ? api_pose_compose(&place->X_bl, X_lf) : place->X_bl;
@@ -136,12 +137,12 @@ static bool name_frames(api_model *model, const api_document *document)
     bool ok = name_frame(model, document, 0, document->base, DYN_WORLD, NULL);
     for (size_t i = 0; ok && i < document->n_links; i++)
         ok = name_frame(model, document, i + 1, document->links[i].name, (int)i, NULL);
+    for (size_t i = 0; ok && i < model->n_links; i++)
+        model->link_names[i] = model->frames[i].name;
     for (size_t i = 0; ok && i < document->n_frames; i++) {
         const api_document_frame *frame = &document->frames[i];
         ok = name_frame(model, document, model->n_links + i, frame->name, frame->link, &frame->X_lf);
     }
-    for (size_t i = 0; ok && i < model->n_links; i++)
-        model->link_names[i] = model->frames[i].name;
     return ok;
 }
 

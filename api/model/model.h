@@ -12,9 +12,11 @@ enum { API_ANGLE_TEXT = 80 }; /* bytes of a message's part about an angle */
 
 typedef struct api_frame_name { /* a link, or a frame of the document */
     const char *name;
-    int         link;  /* description's index of the link it is fixed to, DYN_WORLD: base link */
-    dyn_frame   frame; /* the body and the pose in it */
-    bool        is_link;
+    const char *link_name; /* of the link it is fixed to */
+    int         link;      /* that link's index in the core's description, DYN_WORLD: base link; links are depth-first
+                            * there, and in document order in link_names */
+    dyn_frame frame;       /* the body and the pose in it */
+    bool      is_link;
 } api_frame_name;
 
 typedef struct api_joint_name {     /* a moving joint, in coordinate order */
