@@ -117,6 +117,20 @@ bool api_contact_fail(const api_evaluation *e, api_code code, size_t row)
     return api_fail_state(e, code, -1, row, "the figures of this state are too large");
 }
 
+/* Driven coordinates move as given: nothing is coupled to them. */
+static void lock_driven(const api_contact_block *b)
+{
+    const api_task *t  = &b->task;
+    size_t          nv = b->nv;
+    for (size_t v = 0; b->driven && v < nv; v++) {
+        if (!b->driven[v]) continue;
+        for (size_t i = 0; i < nv; i++)
+            t->M[v + nv * i] = t->M[i + nv * v] = i == v;
+        for (size_t a = 0; a < t->k; a++)
+            t->X[v + nv * a] = 0;
+    }
+}
+
 bool api_contact_solve(api_contact_block *b, size_t lane)
 {
     api_task *t  = &b->task;
@@ -125,30 +139,43 @@ bool api_contact_solve(api_contact_block *b, size_t lane)
         t->M[i] = b->M[i * W + lane];
     for (size_t a = 0; a < t->k; a++)
         api_task_direction(t, a, b->J + a * nv * W + lane, W, b->reach[a * W + lane]);
+    lock_driven(b);
     return api_task_solve(t) == API_TASK_DONE;
 }
 
-/* What velocities can make of an entry of Jdot qd: the greatest reach times (sum_v |qd_v|)^2. */
-static double greatest_drift(const api_contact_block *b, const double *qd, size_t lane)
+/* What velocities and the accelerations of driven coordinates can make of an entry of the drift: the greatest reach
+ * times (sum_v |qd_v|)^2 + sum_v |qdd_v|. */
+static double greatest_drift(const api_contact_block *b, const double *qd, const double *given, size_t lane)
 {
-    double most = 0, speed = 0;
+    double most = 0, speed = 0, acceleration = 0;
     for (size_t a = 0; a < b->task.k; a++)
         most = fmax(most, b->reach[a * b->W + lane]);
-    for (size_t v = 0; v < b->nv; v++)
+    for (size_t v = 0; qd && v < b->nv; v++)
         speed += fabs(qd[v * b->W + lane]);
-    return most * speed * speed;
+    for (size_t v = 0; given && v < b->nv; v++)
+        acceleration += fabs(given[v * b->W + lane]);
+    return most * (speed * speed + acceleration);
+}
+
+/* Row a of Jdot qd + J qdd, of driven coordinates' qdd. */
+static double drift_along(const api_contact_block *b, const double *given, size_t lane, size_t a)
+{
+    double drift = b->drift[a * b->W + lane];
+    for (size_t v = 0; given && v < b->nv; v++)
+        drift += b->J[(a * b->nv + v) * b->W + lane] * given[v * b->W + lane];
+    return drift;
 }
 
 /* Rows of V^T behind the rank of J are across all that accelerations can do. */
-bool api_contact_agrees(const api_contact_block *b, const double *qd, size_t lane, double part)
+bool api_contact_agrees(const api_contact_block *b, const double *qd, const double *given, size_t lane, double part)
 {
     const api_task *t    = &b->task;
     size_t          rank = api_task_rank(t);
-    double          most = qd && rank < t->k ? part * greatest_drift(b, qd, lane) : 0;
-    for (size_t i = rank; qd && i < t->k; i++) {
+    double          most = rank < t->k ? part * greatest_drift(b, qd, given, lane) : 0;
+    for (size_t i = rank; (qd || given) && i < t->k; i++) {
         double across = 0;
         for (size_t a = 0; a < t->k; a++)
-            across += t->Vt[i + t->k * a] * b->drift[a * b->W + lane];
+            across += t->Vt[i + t->k * a] * drift_along(b, given, lane, a);
         if (!(fabs(across) <= most)) return false;
     }
     return true;
@@ -167,6 +194,7 @@ void api_contact_correct(const api_contact_block *b, const double *along, size_t
     const api_task *t = &b->task;
     for (size_t v = 0; v < t->nv; v++) {
         double sum = 0;
+        if (b->driven && b->driven[v]) continue;
         for (size_t c = 0; c < t->k; c++)
             sum += t->X[v + t->nv * c] * along[c];
         x[v * b->W + lane] -= sum;
@@ -187,4 +215,23 @@ void api_contact_wrenches(const api_contact_block *b, const double *along, size_
                 sum -= t->Lambda[a + t->k * c] * along[c];
             wrenches[(i * API_FRAME_AXES + (size_t)held[i].axis[j]) * W + lane] = sum;
         }
+}
+
+void api_contact_take_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau)
+{
+    const api_held *held = b->contact->held;
+    size_t          W = b->W, a = 0;
+    for (size_t i = 0; i < b->contact->n; i++)
+        for (size_t j = 0; j < held[i].n; j++, a++) {
+            double along = wrenches[(i * API_FRAME_AXES + (size_t)held[i].axis[j]) * W + lane];
+            for (size_t v = 0; v < b->nv; v++)
+                tau[v * W + lane] -= b->J[(a * b->nv + v) * W + lane] * along;
+        }
+}
+
+void api_contact_repeat(const api_contact_block *b, size_t live, size_t entries, double *values)
+{
+    for (size_t i = 0; i < entries; i++)
+        for (size_t l = live; l < b->W; l++)
+            values[i * b->W + l] = values[i * b->W + live - 1];
 }

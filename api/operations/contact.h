@@ -9,7 +9,11 @@
  *     held:      J qdd + Jdot qd = 0:   b = J qdd_0 + Jdot qd,   l = -Lambda b,   qdd = qdd_0 - Jbar b,
  *     hit:       J qd+ = -e J qd:       b = (1 + e) J qd,        p = -Lambda b,   qd+ = qd - Jbar b,
  *
- * qdd_0 being the accelerations of the robot that nothing holds. Contacts may depend on each other (two hands on one
+ * qdd_0 being the accelerations of the robot that nothing holds. Coordinates may be driven: their qdd are given
+ * whatever the contacts do. In Lambda and Jbar rows and columns of M that belong to driven coordinates are then those
+ * of the identity, and the columns of J are zero; b keeps all of J.
+ *
+ * Contacts may depend on each other (two hands on one
  * thing, four feet on the ground): then the inverse is a pseudo-inverse, and of all l that do the least is found, in
  * the sum of squares of N and N m; the motion is the same for all of them. */
 #pragma once
@@ -49,6 +53,7 @@ typedef struct api_contact_block {
     double            *M;                     /* nv x nv */
     double            *inverse, *singular;    /* nv x nv, 1: may be NULL, see dyn_mass_matrix */
     double            *frame_J, *frame_J_dot; /* 6 x nv, of a frame */
+    const bool        *driven;                /* [nv]; NULL: no coordinate is driven */
     api_task           task;                  /* of one state */
 } api_contact_block;
 
@@ -66,8 +71,9 @@ void api_contact_fill(const api_contact_block *b, const api_contact_states *stat
 bool api_contact_solve(api_contact_block *b, size_t lane);
 
 /* Whether accelerations exist with J qdd + drift = 0, where the rows of J depend on each other: what of the drift they
- * cannot undo counts above this part of what velocities can make of it. */
-bool api_contact_agrees(const api_contact_block *b, const double *qd, size_t lane, double part);
+ * cannot undo counts above this part of what velocities can make of it. With driven coordinates, `given` (nv, lanes)
+ * holds their accelerations, which add to the drift; NULL: zeros. */
+bool api_contact_agrees(const api_contact_block *b, const double *qd, const double *given, size_t lane, double part);
 
 /* to[a] += sum_v J_av x_v, of one lane; x may be NULL for zeros. */
 void api_contact_along(const api_contact_block *b, const double *x, size_t lane, double *to);
@@ -75,6 +81,12 @@ void api_contact_along(const api_contact_block *b, const double *x, size_t lane,
 /* x -= Jbar b; and -Lambda b into n wrenches of 6, 0 where nothing is held. */
 void api_contact_correct(const api_contact_block *b, const double *along, size_t lane, double *x);
 void api_contact_wrenches(const api_contact_block *b, const double *along, size_t lane, double *wrenches);
+
+/* tau -= J^T l of one lane, l being these wrenches of n frames. */
+void api_contact_take_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau);
+
+/* Lanes from `live` on of `entries` values become copies of lane live - 1. */
+void api_contact_repeat(const api_contact_block *b, size_t live, size_t entries, double *values);
 
 /* Of an operation: false with the problem of a state that could not be solved, or whose velocities disagree. */
 bool api_contact_fail(const api_evaluation *e, api_code code, size_t row);

@@ -102,7 +102,7 @@ static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, 
 {
     double along[API_MOST_HELD * API_FRAME_AXES];
     if (!api_contact_solve(b, lane)) return API_RESULT_NOT_FINITE;
-    if (!api_contact_agrees(b, qd, lane, ROUNDING)) return API_CONTRADICTORY_CONTACTS;
+    if (!api_contact_agrees(b, qd, NULL, lane, ROUNDING)) return API_CONTRADICTORY_CONTACTS;
     for (size_t a = 0; a < b->task.k; a++)
         along[a] = b->drift[a * b->W + lane];
     api_contact_along(b, qdd, lane, along);

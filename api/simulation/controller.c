@@ -3,14 +3,95 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const fields[] = {"controller", "kp", "kd", "reference", NULL};
+static const char *const fields[] = {"controller", "kp", "kd", "reference", "clip", NULL};
+
+/* --- pd_gravity ------------------------------------------------------------------------------------------------- */
+
+/* The entry of each elastic joint's own coordinate goes to its motor's. */
+static void carry(const api_controlled *c, double *values)
+{
+    size_t W = c->W;
+    for (size_t v = 0; v < c->nv; v++)
+        for (size_t l = 0; c->coordinate[v].motor >= 0 && l < W; l++) {
+            values[(size_t)c->coordinate[v].motor * W + l] += values[v * W + l];
+            values[v * W + l] = 0;
+        }
+}
+
+/* J of the robot with its springs locked, and the identity in place of M: Lambda is (J_p J_p^T)^-1 then. */
+static void fill_static(const api_controlled *c)
+{
+    api_contact_block *b      = c->held;
+    api_contact_states states = {.kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q};
+    api_contact_fill(b, &states);
+    for (size_t a = 0; a < b->task.k; a++)
+        carry(c, b->J + a * c->nv * c->W);
+    for (size_t i = 0; i < c->nv * c->nv; i++)
+        for (size_t l = 0; l < c->W; l++)
+            b->M[i * c->W + l] = i % (c->nv + 1) == 0;
+}
+
+/* g -= J^T l with l = (J_p J_p^T)^-1 J_p g_p */
+static void take_contacts(const api_controlled *c, double *g)
+{
+    api_contact_block *b = c->held;
+    fill_static(c);
+    b->driven = c->resting;
+    for (size_t l = 0; l < c->states; l++) {
+        double along[API_MOST_HELD * API_FRAME_AXES] = {0};
+        if (!api_contact_solve(b, l)) continue; /* figures are too large, and the motion shows it */
+        for (size_t a = 0; a < b->task.k; a++)
+            for (size_t v = 0; v < c->nv; v++)
+                if (!c->resting[v]) along[a] -= b->J[(a * c->nv + v) * c->W + l] * g[v * c->W + l];
+        api_contact_wrenches(b, along, l, c->held_wrenches);
+        api_contact_take_efforts(b, c->held_wrenches, l, g);
+    }
+    api_contact_repeat(b, c->states, c->nv, g);
+}
 
 static void pd_gravity(const api_controlled *c, double *tau)
 {
     dyn_bias io = {.q = c->q, .qd = c->qd, .gravity = c->room};
     c->kernels->bias(c->scene, c->workspace, &io, 1);
+    if (c->actuated) carry(c, c->room);
+    if (c->held) take_contacts(c, c->room);
     for (size_t i = 0; i < c->nv * c->W; i++)
         tau[i] = c->gains[0][i / c->W] * c->error[0][i] + c->gains[1][i / c->W] * c->error[1][i] + c->room[i];
+}
+
+/* --- computed_torque -------------------------------------------------------------------------------------------- */
+
+/* qdd and l of the held robot from qdd of the robot that nothing holds. */
+static void hold(const api_controlled *c, double *qdd)
+{
+    api_contact_block *b      = c->held;
+    api_contact_states states = {
+        .kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q, .qd = c->qd};
+    api_contact_fill(b, &states);
+    b->driven = c->actuated;
+    for (size_t l = 0; l < c->states; l++) {
+        double along[API_MOST_HELD * API_FRAME_AXES];
+        if (!api_contact_solve(b, l)) continue; /* figures are too large, and the motion shows it */
+        for (size_t a = 0; a < b->task.k; a++)
+            along[a] = b->drift[a * c->W + l];
+        api_contact_along(b, qdd, l, along);
+        api_contact_wrenches(b, along, l, c->held_wrenches);
+        api_contact_correct(b, along, l, qdd);
+    }
+    api_contact_repeat(b, c->states, c->nv, qdd);
+}
+
+/* qdd of the actuated coordinates becomes that of all. */
+static void find_passive(const api_controlled *c, double *qdd)
+{
+    double *given = c->room + c->nv * c->W;
+    memcpy(given, qdd, c->nv * c->W * sizeof *given);
+    for (size_t i = 0; i < c->nv * c->W; i++)
+        if (!c->actuated[i / c->W]) given[i] = 0;
+    dyn_forward_dynamics io = {
+        .q = c->q, .qd = c->qd, .driven = c->actuated, .given = given, .qdd = qdd, .singular = c->singular};
+    c->kernels->forward_dynamics(c->scene, c->workspace, &io, 1);
+    if (c->held) hold(c, qdd);
 }
 
 static void computed_torque(const api_controlled *c, double *tau)
@@ -19,8 +100,14 @@ static void computed_torque(const api_controlled *c, double *tau)
     for (size_t i = 0; i < c->nv * c->W; i++)
         c->room[i] =
             c->reference[2][i] + c->gains[1][i / c->W] * c->error[1][i] + c->gains[0][i / c->W] * c->error[0][i];
+    if (c->actuated) find_passive(c, c->room);
     c->kernels->inverse_dynamics(c->scene, c->workspace, &io, 1);
+    for (size_t l = 0; c->held && l < c->states; l++)
+        api_contact_take_efforts(c->held, c->held_wrenches, l, tau);
+    if (c->held) api_contact_repeat(c->held, c->states, c->nv, tau);
 }
+
+/* --- which there are -------------------------------------------------------------------------------------------- */
 
 static const api_controller pd    = {.name = "pd_gravity", .fields = fields, .torques = pd_gravity};
 static const api_controller ideal = {.name = "computed_torque", .fields = fields, .torques = computed_torque};
@@ -43,7 +130,7 @@ const api_controller *api_read_controller(const api_evaluation *e, const api_nod
 
 size_t api_controller_room(const api_controller *controller, const dyn_model *model)
 {
-    return controller->room ? controller->room(model) : (size_t)model->nv;
+    return controller->room ? controller->room(model) : 2 * (size_t)model->nv;
 }
 
 size_t api_controller_states(const api_controller *controller, const dyn_model *model)

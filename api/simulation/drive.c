@@ -1,6 +1,7 @@
 /* drive.c - see drive.h. */
 #include "drive.h"
 #include "api/wire/number.h"
+#include <math.h>
 #include <string.h>
 
 static const char *const torque_fields[] = {"tau", "controller", NULL};
@@ -45,24 +46,90 @@ static bool read_filter(const api_evaluation *e, const api_node *given, const ap
            api_fail_at(e, &at, API_BAD_VALUE, "%s given, rad/s greater than 0 expected", API_NUMBER_TEXT(d->filter));
 }
 
+/* --- coordinates ------------------------------------------------------------------------------------------------ */
+
+/* Effort limits act where the actuator does: of an elastic joint on its motor's coordinate. */
+static bool describe(api_evaluation *e, api_drive *d)
+{
+    const api_model *m = e->model;
+    d->coordinate      = api_take(e->pool, m->nv * sizeof *d->coordinate);
+    d->most            = api_take(e->pool, m->nv * sizeof *d->most);
+    if (!d->coordinate || !d->most) return false;
+    api_coordinates_describe(m, d->coordinate);
+    for (size_t v = 0; v < m->nv; v++) {
+        const api_coordinate *c       = &d->coordinate[v];
+        bool                  limited = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].has_effort_limit;
+        d->most[v]                    = limited ? m->joints[c->joint].effort : INFINITY;
+    }
+    return true;
+}
+
+/* Where a controller acts; both stay NULL when it acts everywhere. */
+static bool find_actuated(api_evaluation *e, api_drive *d, size_t *n)
+{
+    size_t nv       = e->model->nv;
+    bool  *actuated = api_take(e->pool, nv * sizeof *actuated), *resting = api_take(e->pool, nv * sizeof *resting);
+    if (!actuated || !resting) return false;
+    *n = 0;
+    for (size_t v = 0; v < nv; v++) {
+        actuated[v] = d->coordinate[v].actuated;
+        resting[v]  = actuated[v] || d->coordinate[v].motor >= 0;
+        *n += actuated[v];
+    }
+    if (*n == nv) return true;
+    d->actuated = actuated;
+    d->resting  = resting;
+    return true;
+}
+
+static bool refuse(const api_evaluation *e, const api_place *at, const api_coordinate *c, const char *why)
+{
+    return api_fail_at(e, at, API_NOT_SUPPORTED, "%.64s %s", api_coordinate_joint(e->model, c), why);
+}
+
+/* Whether the controller can drive the robot. */
+static bool check_coordinates(const api_evaluation *e, const api_place *at, const api_drive *d, size_t n)
+{
+    const char *name = d->controller->name;
+    for (size_t v = 0; v < e->model->nv; v++) {
+        const api_coordinate *c       = &d->coordinate[v];
+        bool                  passive = c->joint < 0 || !e->model->joints[c->joint].actuated;
+        if (c->actuated && c->position < 0)
+            return refuse(e, at, c,
+                          "is actuated and has a quaternion: controllers are for joints with one coordinate, planar "
+                          "joints, and joints that are not actuated");
+        if (passive && d->controller->fully_actuated)
+            return refuse(e, at, c, "is not actuated: hua is for robots all of whose joints are");
+    }
+    return n > 0 ||
+           api_fail_at(e, at, API_NOT_SUPPORTED, "%.64s has no actuated joint for %s to drive", e->model->name, name);
+}
+
+/* --- controllers ------------------------------------------------------------------------------------------------ */
+
+static bool read_robot(api_evaluation *e, const api_place *at, api_drive *d)
+{
+    size_t n = 0;
+    if (d->controller->states && e->model->loops)
+        return api_fail_at(e, at, API_NOT_FOR_LOOPS, "%s is for robots without loops", d->controller->name);
+    return find_actuated(e, d, &n) && check_coordinates(e, at, d, n);
+}
+
 static bool read_controlled(api_evaluation *e, const api_node *given, const api_place *up, double duration,
                             api_drive *d)
 {
     api_place at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
-    if (e->model->nq != e->model->nv)
-        return api_fail_at(e, &at, API_NOT_SUPPORTED,
-                           "controllers are for models with as many positions as velocities; %s has nq = %zu, nv = %zu",
-                           e->model->name, e->model->nq, e->model->nv);
-    d->controller = api_read_controller(e, api_node_get(given, "controller"), &at);
-    if (!d->controller) return false;
-    if (d->controller->states && e->model->loops)
-        return api_fail_at(e, &at, API_NOT_FOR_LOOPS, "%s is for robots without loops", d->controller->name);
+    api_place clip_at = api_place_key(up, "clip");
+    d->clip           = true;
+    d->controller     = api_read_controller(e, api_node_get(given, "controller"), &at);
+    if (!d->controller || !read_robot(e, &at, d)) return false;
     if (!api_check_keys(e, given, up, d->controller->fields, d->controller->name)) return false;
     for (size_t i = 0; needed[i]; i++)
         if (!need(e, given, needed[i], up)) return false;
     bool divides = d->controller->divides_by_kd;
     return read_gains(e, given, "kp", up, false, &d->gains[0], &d->gain_alone[0]) &&
            read_gains(e, given, "kd", up, divides, &d->gains[1], &d->gain_alone[1]) && read_filter(e, given, up, d) &&
+           api_read_flag(e, api_node_get(given, "clip"), &clip_at, &d->clip) &&
            api_signal_read(e, api_node_get(given, "reference"), &reference_at, 0, duration, &d->signal);
 }
 
@@ -70,6 +137,7 @@ bool api_drive_read(api_evaluation *e, const api_node *value, double duration, a
 {
     api_place at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
     *d = (api_drive){.given = value != NULL};
+    if (!describe(e, d)) return false;
     if (!value) return true;
     if (api_node_get(value, "controller")) return read_controlled(e, value, &at, duration, d);
     if (!api_check_keys(e, value, &at, torque_fields, "input without a controller")) return false;

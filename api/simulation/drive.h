@@ -1,7 +1,9 @@
 /* drive.h - "input" of a simulation: what drives the robot.
  *
  *     {"tau": signal}                                           torques (signal.h)
- *     {"controller", "kp", "kd", "reference": signal, ...}      a controller (controller.h)
+ *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...}      a controller (controller.h)
+ *
+ * The efforts of a controller are clipped at the effort limits of joints unless "clip" is false.
  *
  * Without it nothing does: torques are zero. */
 #pragma once
@@ -14,6 +16,11 @@ typedef struct api_drive {
     double               *gains[2];      /* kp, kd: [nv] */
     bool                  gain_alone[2]; /* one for all joints */
     double                filter;        /* rad/s */
+    bool                  clip;          /* efforts at their limits */
+    api_coordinate       *coordinate;    /* [nv] */
+    const bool           *actuated;      /* [nv] coordinates that a controller drives; NULL: all */
+    const bool           *resting;       /* [nv] see api_controlled; NULL as `actuated` is */
+    double               *most;          /* [nv] N m or N: the effort limits; INFINITY: none */
 } api_drive;
 
 /* Reads and checks; `value` may be NULL. False with a problem. */

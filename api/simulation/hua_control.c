@@ -2,7 +2,7 @@
 #include "controller.h"
 #include "hua.h"
 
-static const char *const fields[] = {"controller", "kp", "kd", "reference", "filter", NULL};
+static const char *const fields[] = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
 
 /* M, C and A, the known bias and Coriolis vector, zeta; and what one state needs, for which one lane would do. */
 static size_t room(const dyn_model *m)
@@ -134,11 +134,12 @@ static void start(const api_controlled *c, double *tau, double *state)
 }
 
 const api_controller api_hua_controller = {
-    .name          = "hua",
-    .fields        = fields,
-    .divides_by_kd = true,
-    .room          = room,
-    .states        = states,
-    .torques       = torques,
-    .start         = start,
+    .name           = "hua",
+    .fields         = fields,
+    .divides_by_kd  = true,
+    .fully_actuated = true,
+    .room           = room,
+    .states         = states,
+    .torques        = torques,
+    .start          = start,
 };

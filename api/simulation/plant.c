@@ -2,6 +2,7 @@
 #include "plant.h"
 #include "api/model/coordinates.h"
 #include "plant_contact.h"
+#include "plant_drive.h"
 #include "plant_stick.h"
 #include <math.h>
 #include <string.h>
@@ -9,18 +10,6 @@
 #define FAR 1e100 /* m, rad, J and per s, of which squares overflow soon: nobody's robot */
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
-
-static void take_drive(api_evaluation *e, api_plant *p, bool *room)
-{
-    const api_drive *d  = &p->s->drive;
-    size_t           nv = e->model->nv;
-    for (int r = 0; d->controller && r < API_SIGNAL_ORDERS; r++)
-        p->reference[r] = api_take_zeroed(e->pool, nv * p->W, room);
-    for (int i = 0; d->controller && i < 2; i++)
-        p->error[i] = api_take_zeroed(e->pool, nv * p->W, room);
-    if (d->controller)
-        p->control = api_take_zeroed(e->pool, api_controller_room(d->controller, e->model->dyn) * p->W, room);
-}
 
 /* The kernels become those of the model, over the tree's. */
 static bool open_loops(api_evaluation *e, api_plant *p, bool *room)
@@ -59,9 +48,8 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     p->singular = api_take_zeroed(e->pool, p->W, &room);
     for (int i = 0; i < 4; i++)
         p->slope[i] = api_take_zeroed(e->pool, p->entries * p->W, &room);
-    take_drive(e, p, &room);
     if (s->contact) p->contact = api_plant_contact_open(e, p, s->contact);
-    return room && p->workspace && (p->contact || !s->contact);
+    return room && api_plant_drive_open(e, p) && p->workspace && (p->contact || !s->contact);
 }
 
 /* --- geometry --------------------------------------------------------------------------------------------------- */
@@ -94,63 +82,6 @@ static void positions_rate(const api_plant *p, const double *qd, double *rate)
     }
 }
 
-/* --- what acts -------------------------------------------------------------------------------------------------- */
-
-/* What a controller sees at time t. Behind q' stands its own state. */
-static api_controlled look_at(api_plant *p, double t, const double *qd, double *rate)
-{
-    const api_drive *d  = &p->s->drive;
-    size_t           nv = p->e->model->nv, W = p->W;
-    api_signal_at(&d->signal, W, p->row, (api_moment){t, p->inside}, API_SIGNAL_ORDERS, p->reference);
-    for (size_t i = 0; i < nv * W; i++) {
-        p->error[0][i] = p->reference[0][i] - p->q[i];
-        p->error[1][i] = p->reference[1][i] - qd[i];
-    }
-    return (api_controlled){
-        .kernels    = p->kernels,
-        .scene      = &p->known,
-        .actual     = &p->e->scene,
-        .wrenches   = p->wrenches,
-        .workspace  = p->workspace,
-        .nv         = nv,
-        .W          = W,
-        .states     = p->s->stiff ? W : p->rows, /* columns of a Jacobian are states of their own */
-        .q          = p->q,
-        .qd         = qd,
-        .gains      = {d->gains[0], d->gains[1]},
-        .reference  = {p->reference[0], p->reference[1], p->reference[2]},
-        .error      = {p->error[0], p->error[1]},
-        .filter     = d->filter,
-        .state      = qd + nv * W,
-        .state_rate = rate + nv * W,
-        .room       = p->control,
-    };
-}
-
-static void drive(api_plant *p, double t, const double *qd, double *rate)
-{
-    const api_drive *d                      = &p->s->drive;
-    double *const    tau[API_SIGNAL_ORDERS] = {p->tau};
-    if (!d->given) return; /* zero from the beginning */
-    if (!d->controller) {
-        api_signal_at(&d->signal, p->W, p->row, (api_moment){t, p->inside}, 1, tau);
-        return;
-    }
-    api_controlled c = look_at(p, t, qd, rate);
-    d->controller->torques(&c, p->tau);
-}
-
-/* The controller's state at the beginning. */
-static void start_control(api_plant *p)
-{
-    const api_controller *controller = p->s->drive.controller;
-    size_t                nq = p->e->model->nq, nv = p->e->model->nv, W = p->W;
-    if (!controller || !controller->start) return;
-    memcpy(p->q, p->y, nq * W * sizeof *p->q);
-    api_controlled c = look_at(p, 0, p->y + nq * W, p->slope[0] + nq * W);
-    controller->start(&c, p->tau, p->y + (nq + nv) * W);
-}
-
 /* --- beginning -------------------------------------------------------------------------------------------------- */
 
 /* Entries of a state's lanes into lane l. */
@@ -179,7 +110,7 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
     }
     if (p->contact) api_plant_contact_begin(p);
     api_plant_settle(p, 0, p->y, W, W);
-    start_control(p);
+    api_plant_drive_start(p);
 }
 
 /* --- work ------------------------------------------------------------------------------------------------------- */
@@ -236,7 +167,7 @@ static void put_powers(api_plant *p, const double *qd, double *to)
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
-static void note(api_plant *p, size_t lane, api_fault_kind kind, double time, size_t where)
+void api_plant_note(api_plant *p, size_t lane, api_fault_kind kind, double time, size_t where)
 {
     if (p->fault[lane].kind == API_SOUND) p->fault[lane] = (api_fault){.kind = kind, .time = time, .where = where};
 }
@@ -247,7 +178,7 @@ bool api_plant_close(api_plant *p, double t, const double *q)
     bool   closed = !p->closed || api_closed_solve(p->closed, &p->e->scene, q, p->passive, live);
     for (size_t l = 0; !closed && l < p->W; l++) {
         if (api_closed_status_of(p->closed, l) == API_CLOSED || p->fault[l].kind != API_SOUND) continue;
-        note(p, l, API_FAULT_TOLD, t, 0);
+        api_plant_note(p, l, API_FAULT_TOLD, t, 0);
         api_problem_clear(&p->fault[l].told);
         api_closed_fail(p->closed, l, NULL, -1, &p->fault[l].told);
     }
@@ -276,16 +207,19 @@ static bool within(api_plant *p, const double *y, double t, size_t l)
 {
     size_t           W      = p->W;
     const dyn_bound *beyond = api_angle_beyond(p->e->model, y + l, W);
-    if (beyond && isfinite(y[beyond->entry * W + l])) note(p, l, API_FAULT_ANGLE, t, beyond->entry);
+    if (beyond && isfinite(y[beyond->entry * W + l])) api_plant_note(p, l, API_FAULT_ANGLE, t, beyond->entry);
     for (size_t i = 0; i < p->entries; i++)
-        if (!(fabs(y[i * W + l]) < FAR)) note(p, l, API_FAULT_INFINITE, t, i);
+        if (!(fabs(y[i * W + l]) < FAR)) api_plant_note(p, l, API_FAULT_INFINITE, t, i);
     return p->fault[l].kind == API_SOUND;
 }
 
-/* Pivots of a state that is out of all bounds are no numbers, and no sign of a singular mass matrix. */
-static void note_singular(api_plant *p, const double *y, double t, size_t l)
+/* Notes where forward dynamics found a singular mass matrix. Pivots of a state that is out of all bounds are no
+ * numbers, and no sign of one. */
+static void note_singular(api_plant *p, const double *y, double t)
 {
-    if (within(p, y, t, l)) note(p, l, API_FAULT_SINGULAR, t, (size_t)p->singular[l]);
+    for (size_t l = 0; l < p->W; l++)
+        if (p->singular[l] >= 0 && within(p, y, t, l))
+            api_plant_note(p, l, API_FAULT_SINGULAR, t, (size_t)p->singular[l]);
 }
 
 /* There is no rate where loops do not close: shorter steps may lead past it. */
@@ -304,14 +238,14 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
     memcpy(p->q, y, nq * W * sizeof *p->q);
     api_plant_project(p, p->q, W, W);
     bool closed = api_plant_close(p, t, p->q);
-    drive(p, t, qd, rate + nq * W);
+    api_plant_drive(p, t, qd, rate + nq * W);
+    if (p->s->drive.controller) note_singular(p, y, t);
     dyn_forward_dynamics io = {
         .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};
     io.driven = p->driven;
     if (p->stick) io.tau = api_stick_efforts(p, qd);
     p->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
-    for (size_t l = 0; l < W; l++)
-        if (p->singular[l] >= 0) note_singular(p, y, t, l);
+    note_singular(p, y, t);
     if (p->contact) api_plant_contact_rate(p, t, qd, rate + nq * W);
     if (p->stick) api_stick_rate(p, qd, rate + nq * W, rate + (p->entries - API_WORKS - api_stick_count(p)) * W);
     positions_rate(p, qd, rate);

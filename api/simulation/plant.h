@@ -47,7 +47,10 @@ typedef struct api_plant {
     double *passive; /* coordinates that closed the loops after the last step: from there on they are found */
     double *y, *q, *tau, *effort, *singular;
     double *reference[API_SIGNAL_ORDERS], *error[2], *control; /* what the controller works with */
-    double *slope[4], *at;                                     /* of the method's stages: y' and y */
+    double *demand;                                            /* nv: efforts before they are clipped */
+    struct api_contact_block *control_contact; /* what it finds the forces on held frames with; NULL: nothing */
+    double                   *control_wrenches;
+    double                   *slope[4], *at; /* of the method's stages: y' and y */
 } api_plant;
 
 /* Memory of the request's; false with a problem. */
@@ -67,6 +70,9 @@ void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lane
 
 /* After a step: where passive coordinates are now; and y where it is held. As for api_plant_project. */
 void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes);
+
+/* Notes what is wrong in a lane at time t, unless something was before. */
+void api_plant_note(api_plant *p, size_t lane, api_fault_kind kind, double t, size_t where);
 
 /* Notes which simulations have left what can be computed. */
 void api_plant_look(api_plant *p, double t);

@@ -88,14 +88,6 @@ static size_t live(const api_plant *p)
     return p->s->stiff ? p->W : p->rows;
 }
 
-/* The last of `lanes` into those behind it. */
-static void repeat(const api_plant *p, size_t lanes, size_t entries, double *values)
-{
-    for (size_t i = 0; i < entries; i++)
-        for (size_t l = lanes; l < p->W; l++)
-            values[i * p->W + l] = values[i * p->W + lanes - 1];
-}
-
 static void fill(const api_plant *p, const api_contact_block *b, const double *q, const double *qd)
 {
     api_contact_states states = {
@@ -131,15 +123,16 @@ void api_plant_contact_rate(api_plant *p, double t, const double *qd, double *qd
     for (size_t l = 0; l < live(p); l++) {
         double along[API_MOST_HELD * API_FRAME_AXES];
         if (!api_contact_solve(b, l)) continue; /* its figures show it */
-        if (!api_contact_agrees(b, qd, l, UNSETTLED)) tell(p, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
+        if (!api_contact_agrees(b, qd, NULL, l, UNSETTLED))
+            tell(p, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
         for (size_t a = 0; a < b->task.k; a++)
             along[a] = b->drift[a * p->W + l];
         api_contact_along(b, qdd, l, along);
         api_contact_wrenches(b, along, l, c->wrenches);
         api_contact_correct(b, along, l, qdd);
     }
-    repeat(p, live(p), b->nv, qdd);
-    repeat(p, live(p), API_FRAME_AXES * c->places.n, c->wrenches);
+    api_contact_repeat(b, live(p), b->nv, qdd);
+    api_contact_repeat(b, live(p), API_FRAME_AXES * c->places.n, c->wrenches);
 }
 
 /* --- between steps ---------------------------------------------------------------------------------------------- */
@@ -199,7 +192,7 @@ static void put_back_positions(api_plant *p, double t, size_t lanes)
             api_contact_correct(b, gaps, l, c->step);
             move(p, l);
         }
-        repeat(p, lanes, p->e->model->nq, c->q);
+        api_contact_repeat(b, lanes, p->e->model->nq, c->q);
     }
 }
 
@@ -231,8 +224,8 @@ void api_plant_contact_settle(api_plant *p, double t, double *y, size_t stride, 
     size_t different = lanes < p->rows ? lanes : p->rows;
     put_back_positions(p, t, different);
     put_back_velocities(p, t, different);
-    repeat(p, different, nq, c->q);
-    repeat(p, different, nv, c->qd);
+    api_contact_repeat(&c->velocity, different, nq, c->q);
+    api_contact_repeat(&c->velocity, different, nv, c->qd);
     for (size_t l = 0; l < lanes; l++) {
         for (size_t i = 0; i < nq; i++)
             y[i * stride + l] = c->q[i * W + l];
