@@ -9,9 +9,13 @@ import yaml
 
 
 class StrictLoader(yaml.SafeLoader):
-    """YAML 1.2 numbers (1e-6 is one; for PyYAML's 1.1 it is a text) and no duplicate keys."""
+    """YAML 1.2 numbers (1e-6 is one; for PyYAML's 1.1 it is a text), no duplicate keys, and no key without a value: a comma
+    in a text without quotes would make one."""
 
     def construct_mapping(self, node, deep=False):
+        for key, value in node.value:
+            if value.tag == "tag:yaml.org,2002:null":
+                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} without a value", key.start_mark)
         keys = [self.construct_object(key, deep=True) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
         for key in keys:
             if keys.count(key) > 1:

@@ -98,9 +98,21 @@ bool api_fail_output(const api_evaluation *e, const api_asked *asked, size_t out
     return api_fail_at(e, &entry, API_BAD_VALUE, "%s", text);
 }
 
+static bool check_needed_options(const api_evaluation *e, const api_operation *operation, const api_node *options,
+                                 const api_place *up)
+{
+    for (api_set left = operation->needs_options; left; left &= left - 1) {
+        const char *name = api_field_names[__builtin_ctzll(left)];
+        api_place   at   = api_place_key(up, name);
+        if (!api_node_get(options, name))
+            return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
+    }
+    return true;
+}
+
 static bool read_options(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at)
 {
-    return read_outputs(e, asked, options, at) &&
+    return check_needed_options(e, asked->operation, options, at) && read_outputs(e, asked, options, at) &&
            (!asked->operation->options || asked->operation->options(e, asked, options, at));
 }
 

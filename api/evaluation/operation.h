@@ -33,6 +33,7 @@ typedef struct api_output {
 typedef struct api_operation {
     const char *name;                     /* as in the URL */
     api_set     needs, takes;             /* fields; `takes` beside what it needs */
+    api_set     needs_options;            /* of `takes`, the options without which there is no answer */
     api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
     bool        wrench_rates;             /* takes force_rate and torque_rate of wrenches, too */
     api_set     tree_outputs;             /* not for models with loops */

@@ -17,10 +17,9 @@ enum { QD_AFTER, CONTACT_IMPULSES, ENERGY_LOSS };
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
     const api_node *restitution = api_node_get(given, "restitution");
-    api_place       held_at = api_place_key(up, "held"), at = api_place_key(up, "restitution");
+    api_place       at          = api_place_key(up, "restitution");
     if (!api_contact_read(e, given, up, &asked->contact)) return false;
-    asked->n_held = asked->contact ? asked->contact->n : 0;
-    if (!asked->contact) return api_fail_at(e, &held_at, API_MISSING_FIELD, "impact needs held, the frames that hit");
+    asked->n_held = asked->contact->n;
     if (!restitution) return true;
     if (!api_read_number(e, restitution, &at, &asked->restitution)) return false;
     return (asked->restitution >= 0 && asked->restitution <= 1) ||
@@ -88,6 +87,7 @@ const api_operation api_impact = {
     .needs = API_BIT(API_Q) | API_BIT(API_QD),
     .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_RESTITUTION),
+    .needs_options = API_BIT(API_HELD_FIELD),
     .outputs       = {[QD_AFTER]         = {"qd_after", true, {API_NV}},
                       [CONTACT_IMPULSES] = {"contact_impulses", true, {API_HELD, 6}},
                       [ENERGY_LOSS]      = {"energy_loss", false, {0}}},

@@ -33,8 +33,7 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
     const api_node *frame    = api_node_get(given, "frame");
     api_place       frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place       damping_at = api_place_key(up, "damping");
-    if (!frame) return api_fail_at(e, &frame_at, API_MISSING_FIELD, "task-space needs frame, the one it is about");
-    int i = api_read_frame(e, frame, &frame_at, false);
+    int             i          = api_read_frame(e, frame, &frame_at, false);
     if (i < 0) return false;
     asked->at = &e->model->frames[i].frame;
     return api_read_axes(e, api_node_get(given, "axes"), &axes_at, asked->axis, &asked->n_axes) &&
@@ -201,6 +200,7 @@ const api_operation api_task_space = {
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_FRAME) | API_BIT(API_AXES) | API_BIT(API_DAMPING),
+    .needs_options = API_BIT(API_FRAME),
     .outputs       = {[INERTIA]          = {"inertia", true, {API_AXES_ASKED, API_AXES_ASKED}},
                       [JACOBIAN]         = {"jacobian", false, {API_AXES_ASKED, API_NV}},
                       [JACOBIAN_DOT_QD]  = {"jacobian_dot_qd", false, {API_AXES_ASKED}},

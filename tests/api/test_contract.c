@@ -112,12 +112,12 @@ static void test_fields(void **state)
             bool needed = o->needs & API_BIT(f), taken = needed || o->takes & API_BIT(f);
             if (!json_object_get(properties, api_field_names[f]) != !taken)
                 fail_msg("%s: %s is %staken", o->name, api_field_names[f], taken ? "" : "not ");
-            needed = needed && !(stands_for(o) & API_BIT(f));
+            needed = (needed && !(stands_for(o) & API_BIT(f))) || o->needs_options & API_BIT(f);
             if (lists(required, api_field_names[f]) != needed)
                 fail_msg("%s: %s is %sneeded", o->name, api_field_names[f], needed ? "" : "not ");
         }
         assert_int_equal(json_object_size(properties), count_bits(o->needs | o->takes));
-        assert_int_equal(json_array_size(required), count_bits(o->needs & ~stands_for(o)));
+        assert_int_equal(json_array_size(required), count_bits((o->needs & ~stands_for(o)) | o->needs_options));
         check_alternatives(o, request);
         assert_true(json_is_false(at(request, "additionalProperties", NULL)));
     }
@@ -181,6 +181,11 @@ static void test_evaluate(void **state)
             own++;
         }
         assert_int_equal(json_object_size(options), own);
+        const json_t *options_needed = json_object_get(json_object_get(operations, o->name), "required");
+        assert_int_equal(json_array_size(options_needed), count_bits(o->needs_options));
+        const json_t *outputs = at(request_of(o->name), "properties", "outputs", NULL);
+        if (!json_equal(at(options, "outputs", NULL), outputs))
+            fail_msg("%s: evaluate describes other outputs", o->name);
         shared |= (o->needs | o->takes) & (API_BIT(API_SHARED_FIELDS) - 1);
         n++;
     }

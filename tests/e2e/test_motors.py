@@ -321,6 +321,34 @@ class Motors(ServerCase):
         moment = np.array(answer["joint_wrenches"])[:, 4, 3:] @ axis
         self.assertClose(moment.tolist(), [tau[6] for tau in answer["tau"]], 1e-11)
 
+    def test_joint_wrenches_are_rates_of_momentum(self):
+        """Through the first joint goes what changes the momentum of all bodies and spinning rotors, less their weight; a
+        rotor on the base has no part in it."""
+        document = json.loads(json.dumps(MIXED))
+        del document["motors"][1]
+        self.put_model("free_of_base", document)
+        gravity, h = np.array([1.0, -2.0, -9.0]), 1e-3
+        state = {key: np.array(value) for key, value in self.states("mixed", 1).items()}
+        q, qd, qdd = (state[key][0] for key in ("q", "qd", "qdd"))
+        t = np.array([-2, -1, 0, 1, 2])[:, None] * h
+        along = {"q": (q + t * qd + t * t / 2 * qdd).tolist(), "qd": (qd + t * qdd).tolist()}
+        seen = self.ask("free_of_base", "energy", {**along, "outputs": ["mass", "com", "momentum"]})
+        poses = self.ask("free_of_base", "kinematics", {"q": along["q"], "frames": ["a"]})["poses"]["a"]
+        arm = np.array(seen["com"]) - poses["position"]
+        p, about_com = np.split(np.array(seen["momentum"]), 2, axis=1)
+        momentum = np.hstack([p, about_com + np.cross(arm, p)])                    # about the joint, which stands still
+        rate = (momentum[0] - 8 * momentum[1] + 8 * momentum[3] - momentum[4]) / (12 * h)
+        weight = seen["mass"][2] * gravity
+        expected = rate - np.concatenate([weight, np.cross(arm[2], weight)])
+        answer = self.ask("free_of_base", "inverse-dynamics", {
+            "q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist(), "gravity": gravity.tolist(), "outputs": ["joint_wrenches"]})
+        x, y, z, w = poses["orientation"][2]
+        R = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                      [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                      [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+        wrench = np.concatenate([R @ part for part in np.split(np.array(answer["joint_wrenches"][0]), 2)])
+        self.assertClose(wrench.tolist(), expected.tolist(), 1e-8)
+
     def test_document_comes_back(self):
         for name in ("hua", "mixed"):
             revision = self.ok(self.client.get(f"/v1/models/{name}"))["revision"]

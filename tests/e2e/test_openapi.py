@@ -5,10 +5,12 @@ import json
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 import tap
 from harness import BINARY, ROOT, ServerCase
+from samples import THREE_LINK
 
 try:
     import jsonschema
@@ -136,6 +138,18 @@ class Contract(ServerCase):
                 with self.subTest(path=path, example=name):
                     self.check_example(path, method, operation, name, example["value"], content["schema"])
 
+    def test_motors_of_screw_models(self):
+        """None may be listed, by schema and server alike."""
+        schema = {"$ref": "#/components/schemas/Document"}
+        document = {**THREE_LINK, "motors": []}
+        self.validate(document, schema, "no motors")
+        self.put_model("screws", document)
+        motor = {"joint": "joint2", "link": "link1", "axis": [0, 0, 1], "gear_ratio": 10, "spin_inertia": 1e-4}
+        with self.assertRaises(AssertionError):
+            self.validate({**THREE_LINK, "motors": [motor]}, schema, "a motor")
+        problem = self.assertProblem(self.client.put("/v1/models/screws", {**THREE_LINK, "motors": [motor]}), 422, "/motors")
+        self.assertEqual(problem["code"], "not-supported")
+
     def test_answers_without_entries(self):
         """No wrenches to derive by, no joints to have parameters, no frames asked for."""
         self.put_model("stone", {"base": {"type": "floating", "inertial": {"mass": 1, "inertia": {"xx": 1, "yy": 1, "zz": 1}}},
@@ -179,6 +193,20 @@ class Contract(ServerCase):
                                              {"Content-Type": JSON})
                 problem = self.assertProblem(answer, status)
                 self.validate(problem, self.answer_schema(path, method, status), path)
+
+
+class Source(unittest.TestCase):
+    def build(self, text):
+        return subprocess.run([sys.executable, os.path.join(ROOT, "api", "openapi.py"), "1"], input=text, capture_output=True,
+                              text=True)
+
+    def test_slips_of_yaml_are_refused(self):
+        good = "info: {title: t}\npaths: {}\n"
+        self.assertEqual(json.loads(self.build(good).stdout), {"info": {"title": "t", "version": "1"}, "paths": {}})
+        for slip, says in (("x: {description: m, world axes}", "world axes"), ("x: {a: 1, a: 2}", "duplicate"), ("x:", "x")):
+            done = self.build(good + slip)
+            self.assertNotEqual(done.returncode, 0, slip)
+            self.assertIn(says, done.stderr)
 
 
 class Readme(unittest.TestCase):
