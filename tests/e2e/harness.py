@@ -25,13 +25,16 @@ MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()    # fo
 PATIENCE = 60 if SANITIZED else 20      # s, for whatever should take well under a second
 # What a server stores here need not outlive it: in memory, where there is such a folder, a sync costs nothing.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+# nohup ignores SIGHUP, and ignored signals stay ignored in the servers started here; handled ones return to the default.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
 REPORTS = re.compile(r"(AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:).*")
 
 
 class Server:
-    """One running torqued. `arguments` follow the harness's own; a repeated flag overrides."""
+    """One running torqued. `arguments` follow the harness's own; a repeated flag overrides. `command` starts the binary."""
 
-    def __init__(self, *arguments, environment=None, wait=True):
+    def __init__(self, *arguments, environment=None, wait=True, command=()):
         if not os.access(BINARY, os.X_OK):
             raise FileNotFoundError(f"there is no {BINARY}; make builds it")
         self.folder = tempfile.mkdtemp(prefix="torqued-e2e-", dir=MEMORY)
@@ -39,7 +42,7 @@ class Server:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_")}
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [BINARY, "--listen", "127.0.0.1:0", "--store", "store", *MODELS, *arguments], cwd=self.folder,
+                [*command, BINARY, "--listen", "127.0.0.1:0", "--store", "store", *MODELS, *arguments], cwd=self.folder,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 env={**inherited, **(environment or {})})
         try:
@@ -184,10 +187,12 @@ class ServerCase(unittest.TestCase):
         self.assertEqual(shape(actual), shape(expected), what)
         a, e = flatten(actual), flatten(expected)
         size = scale if scale is not None else max(map(abs, e), default=0)
-        worst = max((abs(x - y) for x, y in zip(a, e)), default=0)
-        self.assertTrue(worst <= tolerance * size,
-                        f"{what}: off by {worst:.3g}, {worst / size if size else math.inf:.3g} of the largest entry "
-                        f"(allowed {tolerance:g})\nactual   {actual}\nexpected {expected}")
+        errors = [abs(x - y) for x, y in zip(a, e)]
+        if all(error <= tolerance * size for error in errors):     # not max(): it skips a NaN that is not first
+            return
+        worst = math.nan if any(map(math.isnan, errors)) else max(errors)
+        self.fail(f"{what}: off by {worst:.3g}, {worst / size if size else math.inf:.3g} of the largest entry "
+                  f"(allowed {tolerance:g})\nactual   {actual}\nexpected {expected}")
 
     def assertPrinted(self, actual, expected, digits, what=""):
         """Agrees with a published text to the last of its significant digits; dropped zeros count as printed."""

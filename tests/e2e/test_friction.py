@@ -6,11 +6,7 @@ import numpy as np
 import tap
 from harness import ServerCase
 from samples import body
-
-try:
-    from scipy.optimize import brentq
-except ImportError:
-    brentq = None
+from scipy.optimize import brentq
 
 METHODS = {"tolerance": 1e-9}, {"tolerance": 1e-8, "stiff": True}
 INERTIA, FRICTION = 2.0, 3.0
@@ -95,8 +91,6 @@ class Friction(ServerCase):
             self.assertClose(a["qd"], [[0], [0.5], [0]], 1e-8)
 
     def test_a_wheel_under_a_sine(self):
-        if brentq is None:
-            self.skipTest("no SciPy")
         for amplitude, frequency in ((4, 2), (9, 3), (3.2, 1), (30, 5)):
             turns = driven(amplitude, frequency, 8)
             for how in METHODS:

@@ -5,25 +5,17 @@ import re
 import subprocess
 import sys
 import tempfile
-import unittest
 import xml.etree.ElementTree
 
+import numpy as np
 import tap
 from harness import ROOT, ServerCase
-
-try:
-    import matplotlib  # noqa: F401
-    import numpy as np
-    MISSING = None
-except ImportError as error:
-    MISSING = str(error)
 
 PROGRAM = os.path.join(ROOT, "api", "clients", "hua", "mixed_joints.py")
 PUBLISHED = {"free": (0.0026819, 0.003619, 0.052678), "force up": (0.0026903, 0.0061066, 0.052422)}
 FORCES = {"free": 0, "force down": -3, "force up": 3}
 
 
-@unittest.skipIf(MISSING, f"the program needs NumPy and matplotlib: {MISSING}")
 class MixedJoints(ServerCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

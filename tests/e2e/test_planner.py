@@ -6,18 +6,10 @@ import re
 import subprocess
 import sys
 import tempfile
-import unittest
 import xml.etree.ElementTree
 
 import tap
 from harness import ROOT, ServerCase
-
-try:
-    import matplotlib  # noqa: F401
-    import scipy  # noqa: F401
-    MISSING = None
-except ImportError as error:
-    MISSING = str(error)
 
 FOLDER = os.path.join(ROOT, "api", "clients", "planner")
 BANG_BANG = 0.391854538900  # s, the optimum of two_link by shooting: no motion within the limits is faster
@@ -56,7 +48,6 @@ def sampled(motion):
     return at, states
 
 
-@unittest.skipIf(MISSING, f"the programs need SciPy and matplotlib: {MISSING}")
 class Planner(ServerCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

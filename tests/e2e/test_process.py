@@ -24,6 +24,16 @@ class Stopping(unittest.TestCase):
         self.assertIn("stopped", server.log())
         server.kill()
 
+    def test_nohup_keeps_it_running(self):
+        """A server that starts with SIGHUP ignored stays up when the terminal closes, and still obeys SIGTERM."""
+        server = Server(command=("sh", "-c", 'trap "" HUP; exec "$@"', "sh"))
+        server.process.send_signal(signal.SIGHUP)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            server.wait(0.5)
+        self.assertEqual(server.client().get("/livez").status, 200)
+        self.assertNotIn("draining", server.log())
+        self.assertIsNone(server.stop())
+
     def test_sigterm_under_load_loses_no_accepted_request(self):
         """Sixteen clients ask without pause while the server is told to stop. A request is lost when its answer was
         cut short, or when the server's log has its id and the client has no answer."""
