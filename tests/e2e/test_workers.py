@@ -53,6 +53,19 @@ class Crew(unittest.TestCase):
             self.assertIsNone(server.stop())
         self.assertEqual(len(set(bodies)), 1)
 
+    def test_each_worker_does_its_share(self):
+        """Of the processor time of one request, every one of three workers spends a good part."""
+        server = self.serve("--workers", "3", "--queue", "600")
+        server.client().put("/v1/models/long", chain(100))
+        request = {"q": [[0.1] * 100] * 3000, "tau": [0] * 100, "outputs": ["qdd", "dqdd_dwrench"]}
+        answer = server.client(120).post("/v1/models/long/forward-sensitivity", request)
+        self.assertEqual(answer.status, 200, answer)
+        writer, *workers = processor_time(server, "torqued-worker")
+        print(f"# ticks of the writer: {writer}, of the workers: {workers}")
+        self.assertGreater(sum(workers), 20, "the request is long enough to measure")
+        self.assertGreater(min(workers), 0.15 * sum(workers))
+        self.assertIsNone(server.stop())
+
     def test_workers_give_way_to_loops(self):
         server = self.serve("--workers", "2", "--loops", "2")
         nice = [{int(fields[16]) for fields in stats(server, thread)} for thread in ("torqued-loop", "torqued-worker")]
