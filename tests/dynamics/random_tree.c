@@ -168,6 +168,7 @@ static void random_motor(random_source *source, unsigned features, dyn_link *l)
 /* Planar joints are drawn where no massless link is near, which would leave them free without mass. */
 static dyn_joint_kind random_kind(random_source *source, unsigned features, bool planar)
 {
+    if (features & TREE_PLAIN) return DYN_REVOLUTE;
     if (planar && (features & TREE_PLANAR) && random_chance(source, 0.15)) return DYN_PLANAR;
     if ((features & TREE_HELICAL) && random_chance(source, 0.1)) return DYN_HELICAL;
     return random_chance(source, 0.7) ? DYN_REVOLUTE : DYN_PRISMATIC;
@@ -255,7 +256,7 @@ static void drop_mimics(random_tree *tree)
         if (tree->links[i].mimic) tree->links[i].joint = DYN_FIXED, tree->links[i].mimic = false;
 }
 
-/* Of an elastic joint anywhere. */
+/* The motor of an elastic joint sits anywhere, and one in five of a floating robot's on its base. */
 static void place_motors(random_source *source, unsigned features, random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links; i++) {
@@ -265,6 +266,7 @@ static void place_motors(random_source *source, unsigned features, random_tree *
         l->motor.link = far                          ? (int)random_below(source, tree->description.n_links + 1) - 1
                         : random_chance(source, 0.7) ? l->parent
                                                      : (int)i;
+        if (far && tree->description.floating && random_chance(source, 0.2)) l->motor.link = -1;
     }
 }
 

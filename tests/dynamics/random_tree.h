@@ -32,7 +32,8 @@ enum {
     TREE_FREELY   = 1024, /* in two trees of five, spherical and floating joints anywhere, no massless links then */
     TREE_FAR      = 2048, /* motors of rigid joints on any link */
     TREE_ALL      = 4095,
-    TREE_DENSE    = TREE_MIMICS | TREE_FAR /* what makes forward dynamics dense */
+    TREE_PLAIN = 4096, /* alone: revolute joints without forces, and coordinates in their order (dyn_run in model.h) */
+    TREE_DENSE = TREE_MIMICS | TREE_FAR /* what makes forward dynamics dense */
 };
 
 /* Fixed links, massless links, branches, prismatic joints and near ends are always among the links.

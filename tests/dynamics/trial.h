@@ -18,7 +18,8 @@ typedef struct trial {
     int             *wrench_link;               /* [n_wrenches] the link each site is on */
 } trial;
 
-/* How the robot of a seed looks: 1..40 degrees of freedom, floating in one of three, all features. */
+/* The robot of a seed: 1 to 40 degrees of freedom, floating in one of three, all features; two robots of seven have
+ * plain joints only, one of the two as a serial arm on the ground. */
 trial trial_make(uint64_t seed, size_t rows);
 /* One state of a robot without wrenches; floating for even seeds. */
 trial trial_make_plain(uint64_t seed, unsigned features);
