@@ -1,5 +1,6 @@
 /* integrate_adaptive.c - steps that keep a tolerance, with ARKODE: see integrate.h. */
 #include "integrate.h"
+#include "plant_limits.h"
 #include "plant_stick.h"
 #include "stick_changes.h"
 #include <arkode/arkode_arkstep.h>
@@ -84,8 +85,11 @@ static int margins(realtype t, N_Vector y, realtype *to, void *arg)
 
 static int project(realtype t, N_Vector y, void *arg)
 {
-    api_plant_project(arg, N_VGetArrayPointer(y), 1, 1);
-    api_plant_settle(arg, t, N_VGetArrayPointer(y), 1, 1);
+    api_plant *p = arg;
+    api_plant_project(p, N_VGetArrayPointer(y), 1, 1);
+    api_plant_settle(p, t, N_VGetArrayPointer(y), 1, 1);
+    spread(p, N_VGetArrayPointer(y), p->at);
+    api_plant_limits_check(p, t, p->at);
     return 0;
 }
 
@@ -249,6 +253,7 @@ static bool change(api_adaptive *a, double t, double to)
 bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem)
 {
     double t = from;
+    if (anew || from == 0) api_plant_limits_check(a->plant, from, a->plant->y);
     if (anew && a->plant->stick) api_stick_review(a->plant, from);
     if (anew && !go_on(a, from, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);

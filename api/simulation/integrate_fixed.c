@@ -3,6 +3,7 @@
  *     k1 = f(t, y)              k2 = f(t + h/2, y + h/2 k1)
  *     k4 = f(t + h, y + h k3)   k3 = f(t + h/2, y + h/2 k2)      y += h/6 (k1 + 2 k2 + 2 k3 + k4) */
 #include "integrate.h"
+#include "plant_limits.h"
 #include <math.h>
 
 enum { LOOK = 512 /* coordinates to step between two looks at the watch */ };
@@ -23,6 +24,7 @@ static void step(api_plant *p, double t, double h)
 {
     double *const *k = p->slope;
     api_plant_rate(p, t, p->y, k[0]);
+    api_plant_limits_look(p, t, p->y + p->e->model->nq * p->W);
     shift(p, 0.5 * h, k[0]);
     api_plant_rate(p, t + 0.5 * h, p->at, k[1]);
     shift(p, 0.5 * h, k[1]);
@@ -46,5 +48,6 @@ bool api_integrate_fixed(api_plant *p, double a, double b, api_problem *problem)
         step(p, a + (double)i * h, h);
         if (p->fault[0].kind != API_SOUND) return api_plant_sound(p, problem);
     }
+    api_plant_limits_check(p, b, p->y);
     return true;
 }

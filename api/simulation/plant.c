@@ -3,6 +3,7 @@
 #include "api/model/coordinates.h"
 #include "plant_contact.h"
 #include "plant_drive.h"
+#include "plant_limits.h"
 #include "plant_stick.h"
 #include <math.h>
 #include <string.h>
@@ -49,7 +50,8 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     for (int i = 0; i < 4; i++)
         p->slope[i] = api_take_zeroed(e->pool, p->entries * p->W, &room);
     if (s->contact) p->contact = api_plant_contact_open(e, p, s->contact);
-    return room && api_plant_drive_open(e, p) && p->workspace && (p->contact || !s->contact);
+    return room && api_plant_drive_open(e, p) && api_plant_limits_open(e, p) && p->workspace &&
+           (p->contact || !s->contact);
 }
 
 /* --- geometry --------------------------------------------------------------------------------------------------- */
@@ -100,6 +102,7 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
     p->steps  = 0;
     p->inside = p->s->n_cuts > 1 ? 0.5 * (p->s->cuts[0] + p->s->cuts[1]) : 0;
     memset(p->fault, 0, sizeof p->fault);
+    if (p->exceeded) memset(p->exceeded, 0, p->s->limits.n * W * sizeof *p->exceeded);
     memset(p->y, 0, p->entries * W * sizeof *p->y);
     for (size_t l = 0; l < W; l++) {
         size_t row = p->row[l] = first + (l < rows ? l : rows - 1), state = row * e->samples;

@@ -16,7 +16,8 @@ enum {
     POSITION_ERROR,
     VELOCITY_ERROR,
     STEPS,
-    CONTACT_WRENCHES
+    CONTACT_WRENCHES,
+    LIMITS
 };
 
 #define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
@@ -46,16 +47,27 @@ static bool prepare(api_evaluation *e, api_asked *asked)
     return true;
 }
 
+/* Room for what exceeds limits. */
+static bool take_limits(api_evaluation *e, const api_asked *asked)
+{
+    api_joint_limits *limits = &asked->simulation->limits;
+    size_t            n      = e->rows * limits->n;
+    if (!(asked->outputs & API_BIT(LIMITS))) return true;
+    limits->found = api_take(e->pool, (n > 0 ? n : 1) * sizeof *limits->found);
+    return limits->found != NULL;
+}
+
 static bool begin(api_evaluation *e, const api_asked *asked)
 {
     api_simulation *s = asked->simulation;
-    s->time           = asked->result[TIMES];
-    s->q              = e->state[API_Q];
-    s->qd             = e->state[API_QD];
-    s->qdd            = asked->result[QDD];
-    s->tau            = asked->result[TAU];
-    s->steps          = asked->result[STEPS];
-    s->held           = asked->result[CONTACT_WRENCHES];
+    if (!take_limits(e, asked)) return false;
+    s->time  = asked->result[TIMES];
+    s->q     = e->state[API_Q];
+    s->qd    = e->state[API_QD];
+    s->qdd   = asked->result[QDD];
+    s->tau   = asked->result[TAU];
+    s->steps = asked->result[STEPS];
+    s->held  = asked->result[CONTACT_WRENCHES];
     for (int i = 0; i < API_WORKS; i++)
         s->work[i] = asked->result[ACTUATOR_WORK + i];
     for (int i = 0; i < 2; i++)
@@ -74,6 +86,11 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     };
     if (io.kinetic || io.potential) e->kernels->energy(&e->scene, e->workspace, &io, blocks);
     return true;
+}
+
+static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
+{
+    if (output == LIMITS) api_joint_limits_emit(e, &asked->simulation->limits, to);
 }
 
 const api_operation api_simulate = {
@@ -96,7 +113,8 @@ const api_operation api_simulate = {
                       [POSITION_ERROR]   = {"position_error", false, {API_NV}},
                       [VELOCITY_ERROR]   = {"velocity_error", false, {API_NV}},
                       [STEPS]            = {"steps", false, {0}},
-                      [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}}},
+                      [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}},
+                      [LIMITS]           = {"limits", true, {API_STRUCTURED}}},
     .alone         = true,
     .weight        = 8, /* of a sample; steps are counted apart */
     .least_seconds = 2e-3,
@@ -104,4 +122,5 @@ const api_operation api_simulate = {
     .prepare       = prepare,
     .begin         = begin,
     .evaluate      = evaluate,
+    .emit          = emit,
 };

@@ -123,7 +123,8 @@ api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
     if (!read_duration(e, fields, s) || !read_method(e, fields, s) ||
         !api_sampling_read(e, fields, s->duration, "a simulation", &s->sampling) || !check_order(e, &s->sampling) ||
         !api_drive_read(e, api_node_get(fields, "input"), s->duration, &s->drive) ||
-        !api_contact_read(e, fields, NULL, &s->contact) || !cut(e, s) || !check_steps(e, s))
+        !api_joint_limits_list(e, &s->drive, &s->limits) || !api_contact_read(e, fields, NULL, &s->contact) ||
+        !cut(e, s) || !check_steps(e, s))
         return NULL;
     e->samples = s->sampling.n;
     return s;

@@ -13,6 +13,7 @@
 #pragma once
 #include "api/operations/contact.h"
 #include "drive.h"
+#include "joint_limits.h"
 #include "api/motion/sampling.h"
 
 enum { API_WORKS = 3 };
@@ -26,6 +27,7 @@ typedef struct api_simulation {
     api_sampling       sampling;
     api_drive          drive;
     const api_contact *contact; /* frames that are held; NULL: none */
+    api_joint_limits   limits;  /* of joints */
     unsigned           works;   /* bit i: that work is integrated */
     size_t             n_cuts;
     double            *cuts; /* s, from 0 to the last sample, rising */

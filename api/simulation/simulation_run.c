@@ -3,6 +3,7 @@
 #include "api/model/coordinates.h"
 #include "integrate.h"
 #include "plant_contact.h"
+#include "plant_limits.h"
 #include "stick_changes.h"
 
 typedef struct run {
@@ -56,6 +57,7 @@ static void put_sample(api_plant *p, size_t n, double time)
     size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
     double                figures[2 * DYN_MAX_LANES];
     api_plant_rate(p, time, p->y, p->slope[0]);
+    api_plant_limits_look(p, time, p->y + nq * W);
     turn_quaternions(p);
     for (size_t l = 0; l < p->rows; l++) {
         size_t state   = p->row[l] * e->samples + n;
@@ -108,6 +110,7 @@ static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
     if (p->fault[0].kind != API_SOUND) return api_plant_sound(p, problem);
     if (r->s->tolerance > 0 && !(adaptive = api_adaptive_open(p, problem))) return false;
     bool done = integrate(p, adaptive, problem);
+    api_plant_limits_put(p);
     api_adaptive_close(adaptive);
     return done;
 }

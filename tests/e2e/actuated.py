@@ -14,8 +14,8 @@ ACROBOT = {"links": [rod("upper", "base", actuated=False, friction={"viscous": 0
 # One elastic joint among a rigid and a passive one.
 SPRINGY = {"links": [rod("upper", "base", rotor_inertia=0.1, elastic={"stiffness": 400, "damping": 2}), rod("lower", "upper"),
                      rod("tail", "lower", actuated=False, friction={"viscous": 1})]}
-LIMITED = {"links": [rod("upper", "base", limits={"effort": 12, "velocity": 1.5, "position": [-1, 1]}),
-                     rod("lower", "upper", limits={"effort": 3})]}
+LIMITED = {"links": [rod("upper", "base", limits={"effort": 40, "velocity": 1.5, "position": [-1, 1]}),
+                     rod("lower", "upper", limits={"effort": 8})]}
 # A body that flies with an arm of two joints and a ball that nothing drives.
 FLYER = {"base": {"type": "floating", "link": "hull", "inertial": body(4, (0.1, 0, -0.05), 0.3, 0.4, 0.5)},
          "links": [rod("upper", "hull"), rod("lower", "upper", axis=[1, 0, 0]),

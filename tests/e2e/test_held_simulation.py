@@ -118,7 +118,7 @@ class HeldSimulation(ServerCase):
         for how in ({"step": 5e-3}, {"tolerance": 1e-5}, {"tolerance": 1e-4, "stiff": True}):
             request = {"duration": 0.1, "samples": 3, "held": held, **how}
             batch = self.simulate("flying", {**request, "q": rows})
-            self.assertEqual(list(batch), ["times", "q", "qd", "tau", "kinetic", "potential", "contact_wrenches"])
+            self.assertEqual(list(batch), ["times", "q", "qd", "tau", "kinetic", "potential", "contact_wrenches", "limits"])
             for i in (0, 7, 10):
                 self.assertEqual(self.simulate("flying", {**request, "q": rows[i]}),
                                  {name: value[i] for name, value in batch.items()}, str(how))
