@@ -153,7 +153,7 @@ C_FILES = $(shell git ls-files '*.c' '*.h' '*.cc')
 format: ## lay out all C and C++ files after .clang-format
 	clang-format -i $(C_FILES)
 
-lint: ## layer rule, layout, clang-tidy, cppcheck
+lint: ## layer rule, layout, clang-tidy, cppcheck, linters of the OpenAPI contract
 	@tests/deps lint
 	tests/lint
 
