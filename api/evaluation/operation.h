@@ -36,6 +36,7 @@ typedef struct api_operation {
     api_set     needs_options;            /* of `takes`, the options without which there is no answer */
     api_output  outputs[API_MAX_OUTPUTS]; /* ends with a NULL name if shorter */
     bool        wrench_rates;             /* takes force_rate and torque_rate of wrenches, too */
+    bool        wrench_signals;           /* its options read force and torque of wrenches that are signals */
     api_set     tree_outputs;             /* not for models with loops */
     bool        alone;                    /* stands in no `evaluate`: its rows are not those of others */
     bool        one_by_one;               /* evaluates a block at a time: its scratch lanes are many */

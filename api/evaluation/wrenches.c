@@ -8,7 +8,7 @@ static const char *const fields_with_rates[] = {"link",       "force",       "to
                                                 "force_rate", "torque_rate", "frame",  NULL};
 
 /* Three numbers each, as the kernels want them: of the wrench, and of its rate. */
-enum { VALUES = 3, RATES = 2 };
+enum { POINT = 2, VALUES = 3, RATES = 2 };
 static const char *const vectors[] = {"force", "torque", "point", "force_rate", "torque_rate"};
 
 /* Whether any of the operations takes rates. */
@@ -17,6 +17,12 @@ static bool takes_rates(const api_evaluation *e)
     for (size_t i = 0; i < e->n_asked; i++)
         if (e->asked[i].operation->wrench_rates) return true;
     return false;
+}
+
+/* Whether a force or torque changes with time: the options of the operation have read it. */
+static bool is_signal(const api_evaluation *e, const api_node *value, const char *name)
+{
+    return e->asked[0].operation->wrench_signals && api_node_is(value, API_OBJECT) && name != vectors[POINT];
 }
 
 static bool read_axes(const api_evaluation *e, const api_node *wrench, const api_place *up, bool *world_axes)
@@ -46,7 +52,7 @@ static bool read_site(api_evaluation *e, const api_node *wrench, const api_place
     for (int i = 0; i < VALUES + (rates ? RATES : 0); i++) {
         const api_node *value = api_node_get(wrench, vectors[i]);
         at                    = api_place_key(up, vectors[i]);
-        if (value && !api_batch_measure(e, value, &at)) return false;
+        if (value && !is_signal(e, value, vectors[i]) && !api_batch_measure(e, value, &at)) return false;
     }
     return true;
 }
@@ -88,7 +94,7 @@ static bool read_vectors(api_evaluation *e, const api_node *wrench, const api_pl
 {
     for (size_t i = 0; i < n; i++) {
         api_vector v = {.value = api_node_get(wrench, names[i]), .n = 3};
-        if (!v.value) continue;
+        if (!v.value || is_signal(e, v.value, names[i])) continue;
         v.at     = api_place_key(up, names[i]);
         v.lanes  = lanes;
         v.stride = 3 * n * e->scene.n_wrenches;

@@ -48,9 +48,11 @@ static bool read_duration(api_evaluation *e, const api_node *fields, api_motion 
     size_t          n         = read_durations(e, value, &at, &durations);
     m->durations              = durations;
     m->durations_differ       = api_node_is(value, API_ARRAY);
-    m->least                  = n > 0 ? durations[0] : 0;
-    for (size_t b = 1; b < n; b++)
+    m->least = m->most = n > 0 ? durations[0] : 0;
+    for (size_t b = 1; b < n; b++) {
         m->least = fmin(m->least, durations[b]);
+        m->most  = fmax(m->most, durations[b]);
+    }
     return n > 0;
 }
 
@@ -83,7 +85,8 @@ api_motion *api_motion_read(api_evaluation *e, const api_node *fields)
     }
     *m = (api_motion){.samples = 0};
     if (!api_spline_read(e, fields, NULL, 0, &m->spline, &m->points) || !read_duration(e, fields, m) ||
-        !read_samples(e, fields, m) || !read_dense(e, fields, m))
+        !read_samples(e, fields, m) || !read_dense(e, fields, m) ||
+        !api_wrench_signals_read(e, 1, m->most, &m->wrenches))
         return NULL;
     e->samples = m->samples;
     return m;

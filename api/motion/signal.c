@@ -62,18 +62,19 @@ static bool check_times(const api_evaluation *e, const double *t, size_t n, cons
                        API_NUMBER_TEXT(t[n - 1]), API_NUMBER_TEXT(least));
 }
 
-/* When the n values are there; held ones have one time more, when the last one ends. */
-static const double *read_times(api_evaluation *e, const api_node *fields, const api_place *up, double duration,
-                                interpolation how, size_t n)
+/* The times of n values, and for held ones one time more, when the last one ends. Where times are given, that end does
+ * not depend on the duration, since other motions of a request may have other ones. */
+static const double *read_times(api_evaluation *e, const api_node *fields, const api_place *up,
+                                const api_signal_form *form, interpolation how, size_t n)
 {
     const api_node *list = api_node_get(fields, "times");
     api_place       at   = api_place_key(up, "times");
     double         *t = api_take(e->pool, (n + 1) * sizeof *t), spans = how == HOLD ? (double)n : (double)(n - 1);
     for (size_t i = 0; t && !list && i <= n; i++)
-        t[i] = (double)i / spans * duration;
+        t[i] = (double)i / spans * form->duration;
     if (!t || !list) return t;
-    if (!api_read_numbers(e, list, &at, n, t) || !check_times(e, t, n, &at, how == HOLD ? 0 : duration)) return NULL;
-    t[n] = t[n - 1] < duration ? duration : 2 * t[n - 1] + 1;
+    if (!api_read_numbers(e, list, &at, n, t) || !check_times(e, t, n, &at, how == HOLD ? 0 : form->reach)) return NULL;
+    t[n] = 2 * t[n - 1] + 1;
     return t;
 }
 
@@ -87,11 +88,12 @@ static void put_knots(const api_spline *s, const double *t, size_t n, interpolat
     }
 }
 
-static bool read_sampled(api_evaluation *e, const api_node *fields, const api_place *up, size_t width, api_signal *s)
+static bool read_sampled(api_evaluation *e, const api_node *fields, const api_place *up, const api_signal_form *span,
+                         api_signal *s)
 {
     interpolation   how;
     api_place       at   = api_place_key(up, "values");
-    api_points_form form = {.name = "values", .least = 1, .why = "", .width = width};
+    api_points_form form = {.name = "values", .least = 1, .why = "", .width = span->width};
     if (!read_interpolation(e, fields, up, &how)) return false;
     if (how != HOLD) {
         form.least = 2;
@@ -99,7 +101,7 @@ static bool read_sampled(api_evaluation *e, const api_node *fields, const api_pl
     }
     if (!api_points_measure(e, api_node_get(fields, "values"), &at, &form, &s->points[0])) return false;
     size_t        n = s->points[0].n, degree = how == HOLD ? 0 : how == LINEAR ? 1 : 3;
-    const double *t = read_times(e, fields, up, s->range, how, n);
+    const double *t = read_times(e, fields, up, span, how, n);
     if (!t || !take_knots(e, &s->spline, degree, n + (how == CUBIC ? 2 : 0))) return false;
     put_knots(&s->spline, t, n, how);
     s->is_cubic  = how == CUBIC;
@@ -132,13 +134,14 @@ static bool read_spline(api_evaluation *e, const api_node *fields, const api_pla
     return api_spline_read(e, fields, up, width, &s->spline, &s->points[0]);
 }
 
-bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *at, size_t width, double duration,
+bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *at, const api_signal_form *form,
                      api_signal *s)
 {
-    *s = (api_signal){.range = duration};
+    size_t width = form->width;
+    *s           = (api_signal){.range = form->duration};
     if (api_node_is(value, API_ARRAY)) return read_constant(e, value, at, width, s);
     if (api_node_get(value, "values"))
-        return api_check_keys(e, value, at, sampled_fields, "sampled values") && read_sampled(e, value, at, width, s);
+        return api_check_keys(e, value, at, sampled_fields, "sampled values") && read_sampled(e, value, at, form, s);
     if (api_node_get(value, "control_points"))
         return api_check_keys(e, value, at, spline_fields, "a spline") && read_spline(e, value, at, width, s);
     if (api_node_get(value, "amplitude"))

@@ -38,8 +38,14 @@ typedef struct api_moment {
     double t, inside; /* s; no break lies between the two */
 } api_moment;
 
-/* Reads and checks; `width` is that of api_points_form. False with a problem. */
-bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *at, size_t width, double duration,
+typedef struct api_signal_form {
+    size_t width;    /* that of api_points_form */
+    double duration; /* s, over which a signal that stretches extends */
+    double reach;    /* s, that times have to reach where the signal goes on between values */
+} api_signal_form;
+
+/* Reads and checks. False with a problem. */
+bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *at, const api_signal_form *form,
                      api_signal *signal);
 
 /* After "joints" is read: loads the numbers of the signal that was read at `at`. */

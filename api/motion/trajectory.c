@@ -6,10 +6,13 @@
  *     d tau / d c_k = sum_r b_rk d tau / d x_r,      d tau / dT = -1/T sum_r r (d tau / d x_r) x_r
  *
  * the latter at the same fraction of the motion, where x_r goes with T^-r. For tau_dot partial derivatives are those
- * that dynamics.h gives for dyn_sensitivity_rate. */
+ * that dynamics.h gives for dyn_sensitivity_rate.
+ Wrenches that change with time add to derivatives what
+ * pushed.h says. */
 #include "api/evaluation/closing.h"
 #include "api/evaluation/operation.h"
 #include "motion.h"
+#include "pushed.h"
 #include <string.h>
 
 enum {
@@ -72,8 +75,9 @@ typedef struct partials {
 static size_t spare(const api_model *model, const api_asked *asked)
 {
     size_t nv = model->nv, matrices = asked->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES) ? 3 : 0;
+    size_t pushed = asked->motion->wrenches.n > 0 ? api_pushed_entries(model, asked->n_wrenches) : 0;
     if (asked->outputs & OF_TAU_DOT) matrices += 3;
-    return matrices * nv * nv + (asked->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0);
+    return matrices * nv * nv + (asked->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0) + pushed;
 }
 
 /* The next three matrices of the spare lanes; without rows where they are not wanted. */
@@ -241,6 +245,7 @@ static void torques(const api_evaluation *e, const api_asked *asked, size_t bloc
                                      .qdd            = api_state_block(e, API_QDD, block),
                                      .qddd           = api_state_block(e, API_QDDD, block),
                                      .wrenches       = api_wrench_block(e, block),
+                                     .wrench_rates   = api_wrench_rate_block(e, block),
                                      .tau            = api_result_block(e, asked, TAU, block),
                                      .tau_dot        = api_result_block(e, asked, TAU_DOT, block),
                                      .joint_wrenches = api_result_block(e, asked, JOINT_WRENCHES, block)};
@@ -254,19 +259,28 @@ static void torques(const api_evaluation *e, const api_asked *asked, size_t bloc
 
 static void gradients(const api_evaluation *e, const api_asked *asked, size_t block)
 {
-    double  *next     = asked->spare;
-    partials tau      = take(e, e->model->nv, true, &next);
-    partials rate     = take(e, e->model->nv, asked->outputs & OF_TAU_DOT, &next);
-    partials wrenches = take(e, 6 * e->model->n_bodies, asked->outputs & OF_WRENCHES, &next);
+    double    *next     = asked->spare;
+    partials   tau      = take(e, e->model->nv, true, &next);
+    partials   rate     = take(e, e->model->nv, asked->outputs & OF_TAU_DOT, &next);
+    partials   wrenches = take(e, 6 * e->model->n_bodies, asked->outputs & OF_WRENCHES, &next);
+    bool       changes  = asked->motion->wrenches.n > 0;
+    api_pushed pushed   = api_pushed_take(e, block, next);
     sensitivities(e, block, &tau, &wrenches);
     by_points(e, asked, block, &tau, DTAU_DPOINTS);
     by_duration(e, asked, block, &tau, DTAU_DDURATION);
     by_points(e, asked, block, &wrenches, D_JOINT_WRENCHES_DPOINTS);
     by_duration(e, asked, block, &wrenches, D_JOINT_WRENCHES_DDURATION);
-    if (!(asked->outputs & OF_TAU_DOT)) return;
-    of_torque_rate(e, block, &tau, &rate);
-    by_points(e, asked, block, &rate, DTAU_DOT_DPOINTS);
-    by_duration(e, asked, block, &rate, DTAU_DOT_DDURATION);
+    if (asked->outputs & OF_TAU_DOT) {
+        of_torque_rate(e, block, &tau, &rate);
+        if (changes) api_pushed_by_q(&pushed, rate.by[0]);
+        by_points(e, asked, block, &rate, DTAU_DOT_DPOINTS);
+        by_duration(e, asked, block, &rate, DTAU_DOT_DDURATION);
+    }
+    api_pushed_efforts by_duration_of = {.tau     = api_result_block(e, asked, DTAU_DDURATION, block),
+                                         .tau_dot = api_result_block(e, asked, DTAU_DOT_DDURATION, block),
+                                         .joint_wrenches =
+                                             api_result_block(e, asked, D_JOINT_WRENCHES_DDURATION, block)};
+    if (changes) api_pushed_by_duration(&pushed, asked->motion, &by_duration_of);
 }
 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
@@ -284,32 +298,33 @@ const api_operation api_trajectory = {
     .takes = API_BIT(API_KNOTS) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_DENSE) |
              API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
              API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS),
-    .tree_outputs  = OF_TAU_DOT,
-    .outputs       = {[TIMES]                      = {"times", true, {0}},
-                      [Q]                          = {"q", true, {API_NV}},
-                      [QD]                         = {"qd", true, {API_NV}},
-                      [QDD]                        = {"qdd", true, {API_NV}},
-                      [QDDD]                       = {"qddd", true, {API_NV}},
-                      [TAU]                        = {"tau", true, {API_NV}},
-                      [TAU_DOT]                    = {"tau_dot", true, {API_NV}},
-                      [JOINT_WRENCHES]             = {"joint_wrenches", false, {API_BODIES, 6}},
-                      [FIRST_CONTROL_POINT]        = {"first_control_point", false, {0}},
-                      [BASIS]                      = {"basis", false, {API_SPLINE_ORDERS, API_SUPPORT}},
-                      [DTAU_DPOINTS]               = {"dtau_dcontrol_points", false, {API_NV, API_SUPPORT, API_NV}},
-                      [DTAU_DDURATION]             = {"dtau_dduration", false, {API_NV}},
-                      [DTAU_DOT_DPOINTS]           = {"dtau_dot_dcontrol_points", false, {API_NV, API_SUPPORT, API_NV}},
-                      [DTAU_DOT_DDURATION]         = {"dtau_dot_dduration", false, {API_NV}},
-                      [D_JOINT_WRENCHES_DPOINTS]   = {"d_joint_wrenches_dcontrol_points",
-                                                      false,
-                                                      {API_BODIES, 6, API_SUPPORT, API_NV}},
-                      [D_JOINT_WRENCHES_DDURATION] = {"d_joint_wrenches_dduration", false, {API_BODIES, 6}}},
-    .alone         = true,
-    .one_by_one    = true,
-    .weight        = 4,
-    .square_weight = 1,
-    .options       = options,
-    .prepare       = prepare,
-    .spare         = spare,
-    .begin         = begin,
-    .evaluate      = evaluate,
+    .tree_outputs   = OF_TAU_DOT,
+    .outputs        = {[TIMES]                      = {"times", true, {0}},
+                       [Q]                          = {"q", true, {API_NV}},
+                       [QD]                         = {"qd", true, {API_NV}},
+                       [QDD]                        = {"qdd", true, {API_NV}},
+                       [QDDD]                       = {"qddd", true, {API_NV}},
+                       [TAU]                        = {"tau", true, {API_NV}},
+                       [TAU_DOT]                    = {"tau_dot", true, {API_NV}},
+                       [JOINT_WRENCHES]             = {"joint_wrenches", false, {API_BODIES, 6}},
+                       [FIRST_CONTROL_POINT]        = {"first_control_point", false, {0}},
+                       [BASIS]                      = {"basis", false, {API_SPLINE_ORDERS, API_SUPPORT}},
+                       [DTAU_DPOINTS]               = {"dtau_dcontrol_points", false, {API_NV, API_SUPPORT, API_NV}},
+                       [DTAU_DDURATION]             = {"dtau_dduration", false, {API_NV}},
+                       [DTAU_DOT_DPOINTS]           = {"dtau_dot_dcontrol_points", false, {API_NV, API_SUPPORT, API_NV}},
+                       [DTAU_DOT_DDURATION]         = {"dtau_dot_dduration", false, {API_NV}},
+                       [D_JOINT_WRENCHES_DPOINTS]   = {"d_joint_wrenches_dcontrol_points",
+                                                       false,
+                                                       {API_BODIES, 6, API_SUPPORT, API_NV}},
+                       [D_JOINT_WRENCHES_DDURATION] = {"d_joint_wrenches_dduration", false, {API_BODIES, 6}}},
+    .alone          = true,
+    .wrench_signals = true,
+    .one_by_one     = true,
+    .weight         = 4,
+    .square_weight  = 1,
+    .options        = options,
+    .prepare        = prepare,
+    .spare          = spare,
+    .begin          = begin,
+    .evaluate       = evaluate,
 };

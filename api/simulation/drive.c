@@ -126,24 +126,26 @@ static bool read_controlled(api_evaluation *e, const api_node *given, const api_
     if (!api_check_keys(e, given, up, d->controller->fields, d->controller->name)) return false;
     for (size_t i = 0; needed[i]; i++)
         if (!need(e, given, needed[i], up)) return false;
-    bool divides = d->controller->divides_by_kd;
+    api_signal_form form    = {.duration = duration, .reach = duration};
+    bool            divides = d->controller->divides_by_kd;
     return read_gains(e, given, "kp", up, false, &d->gains[0], &d->gain_alone[0]) &&
            read_gains(e, given, "kd", up, divides, &d->gains[1], &d->gain_alone[1]) && read_filter(e, given, up, d) &&
            api_read_flag(e, api_node_get(given, "clip"), &clip_at, &d->clip) &&
-           api_signal_read(e, api_node_get(given, "reference"), &reference_at, 0, duration, &d->signal);
+           api_signal_read(e, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
 }
 
 bool api_drive_read(api_evaluation *e, const api_node *value, double duration, api_drive *d)
 {
-    api_place at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
-    *d = (api_drive){.given = value != NULL};
+    api_place       at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
+    api_signal_form form = {.duration = duration, .reach = duration};
+    *d                   = (api_drive){.given = value != NULL};
     if (!describe(e, d)) return false;
     if (!value) return true;
     if (api_node_get(value, "controller")) return read_controlled(e, value, &at, duration, d);
     if (!api_check_keys(e, value, &at, torque_fields, "input without a controller")) return false;
     if (!api_node_get(value, "tau"))
         return api_fail_at(e, &at, API_MISSING_FIELD, "input needs tau, or a controller and what it takes");
-    return api_signal_read(e, api_node_get(value, "tau"), &tau_at, 0, duration, &d->signal);
+    return api_signal_read(e, api_node_get(value, "tau"), &tau_at, &form, &d->signal);
 }
 
 /* Gains of the joints in the model's order. */

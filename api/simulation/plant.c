@@ -84,6 +84,12 @@ static void positions_rate(const api_plant *p, const double *qd, double *rate)
     }
 }
 
+/* Sets the wrenches that change with time. */
+static void push(api_plant *p, double t)
+{
+    api_wrench_signals_at(&p->s->wrenches, p->W, p->row, (api_moment){t, p->inside}, p->wrenches);
+}
+
 /* --- beginning -------------------------------------------------------------------------------------------------- */
 
 /* Entries of a state's lanes into lane l. */
@@ -113,6 +119,7 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
     }
     if (p->contact) api_plant_contact_begin(p);
     api_plant_settle(p, 0, p->y, W, W);
+    push(p, 0);
     api_plant_drive_start(p);
 }
 
@@ -241,6 +248,7 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
     memcpy(p->q, y, nq * W * sizeof *p->q);
     api_plant_project(p, p->q, W, W);
     bool closed = api_plant_close(p, t, p->q);
+    push(p, t);
     api_plant_drive(p, t, qd, rate + nq * W);
     if (p->s->drive.controller) note_singular(p, y, t);
     dyn_forward_dynamics io = {

@@ -5,6 +5,7 @@
 #include "api/wire/number.h"
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double least_tolerance = 1e-13, most_tolerance = 1e-2;
@@ -77,18 +78,34 @@ static void put_cut(api_simulation *s, double time, bool kink)
     s->kink[s->n_cuts - 1] |= kink;
 }
 
-/* Merges samples and breaks, both rising; a break beside a sample, but for rounding, is there. */
+static int compare_times(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Writes the breaks of all signals before time `last` to `breaks` (NULL: not), each signal's rising; returns how many.
+ */
+static size_t find_breaks(const api_simulation *s, double last, double *breaks)
+{
+    size_t n = s->drive.given ? api_signal_breaks(&s->drive.signal, last, breaks) : 0;
+    for (size_t i = 0; i < s->wrenches.n; i++)
+        n += api_signal_breaks(&s->wrenches.signal[i].signal, last, breaks ? breaks + n : NULL);
+    return n;
+}
+
+/* Merges samples and breaks into cuts; a break that differs from a sample by rounding alone is put there. */
 static bool cut(api_evaluation *e, api_simulation *s)
 {
-    double last  = api_sample_time(&s->sampling, s->sampling.n - 1, s->duration);
-    double close = 8 * DBL_EPSILON * s->duration;
-    size_t n = s->drive.given ? api_signal_breaks(&s->drive.signal, last, NULL) : 0, most = n + s->sampling.n + 1,
-           k       = 0;
+    double  last  = api_sample_time(&s->sampling, s->sampling.n - 1, s->duration);
+    double  close = 8 * DBL_EPSILON * s->duration;
+    size_t  n = find_breaks(s, last, NULL), most = n + s->sampling.n + 1, k = 0;
     double *breaks = api_take(e->pool, most * sizeof *breaks);
     s->cuts        = api_take(e->pool, most * sizeof *s->cuts);
     s->kink        = api_take(e->pool, most * sizeof *s->kink);
     if (!breaks || !s->cuts || !s->kink) return false;
-    if (n > 0) api_signal_breaks(&s->drive.signal, last, breaks);
+    find_breaks(s, last, breaks);
+    qsort(breaks, n, sizeof *breaks, compare_times);
     s->cuts[0] = 0;
     s->kink[0] = false;
     s->n_cuts  = 1;
@@ -123,6 +140,7 @@ api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
     if (!read_duration(e, fields, s) || !read_method(e, fields, s) ||
         !api_sampling_read(e, fields, s->duration, "a simulation", &s->sampling) || !check_order(e, &s->sampling) ||
         !api_drive_read(e, api_node_get(fields, "input"), s->duration, &s->drive) ||
+        !api_wrench_signals_read(e, s->duration, s->duration, &s->wrenches) ||
         !api_joint_limits_list(e, &s->drive, &s->limits) || !api_contact_read(e, fields, NULL, &s->contact) ||
         !cut(e, s) || !check_steps(e, s))
         return NULL;
@@ -138,5 +156,6 @@ bool api_simulation_prepare(api_evaluation *e, api_simulation *s)
         if (!e->state[API_QD]) return false;
         memset(e->state[API_QD], 0, e->blocks * e->lanes * entries * sizeof(double));
     }
-    return (!e->model->loops || api_closing_take_guess(e)) && api_drive_load(e, &s->drive);
+    return (!e->model->loops || api_closing_take_guess(e)) && api_drive_load(e, &s->drive) &&
+           api_wrench_signals_load(e, &s->wrenches);
 }

@@ -15,6 +15,7 @@
 #include "drive.h"
 #include "joint_limits.h"
 #include "api/motion/sampling.h"
+#include "api/motion/wrench_signals.h"
 
 enum { API_WORKS = 3 };
 
@@ -26,9 +27,10 @@ typedef struct api_simulation {
     bool               stiff;               /* an implicit method, where the tolerance is kept */
     api_sampling       sampling;
     api_drive          drive;
-    const api_contact *contact; /* frames that are held; NULL: none */
-    api_joint_limits   limits;  /* of joints */
-    unsigned           works;   /* bit i: that work is integrated */
+    api_wrench_signals wrenches; /* that change with time */
+    const api_contact *contact;  /* frames that are held; NULL: none */
+    api_joint_limits   limits;   /* of joints */
+    unsigned           works;    /* bit i: that work is integrated */
     size_t             n_cuts;
     double            *cuts; /* s, from 0 to the last sample, rising */
     bool              *kink; /* whether the input is not smooth there */

@@ -1,0 +1,59 @@
+/* wrench_signals.c - see wrench_signals.h. */
+#include "wrench_signals.h"
+
+enum { PARTS = 2, VALUES = 9 /* numbers of a wrench in lanes: force, torque, point */ };
+
+static const char *const parts[PARTS] = {"force", "torque"};
+
+/* The signal that is part `part` of wrench `index`; NULL: it is given otherwise, or not at all. */
+static const api_node *find(const api_node *list, size_t index, size_t part, api_node *wrench)
+{
+    if (!api_node_item(list, index, wrench) || !api_node_is(wrench, API_OBJECT)) return NULL;
+    const api_node *value = api_node_get(wrench, parts[part]);
+    return api_node_is(value, API_OBJECT) ? value : NULL;
+}
+
+static bool read(api_evaluation *e, const api_node *value, const api_signal_form *form, api_wrench_signal *s)
+{
+    s->list_at   = api_place_key(NULL, "wrenches");
+    s->wrench_at = api_place_index(&s->list_at, s->wrench);
+    s->at        = api_place_key(&s->wrench_at, parts[s->part]);
+    return api_signal_read(e, value, &s->at, form, &s->signal);
+}
+
+bool api_wrench_signals_read(api_evaluation *e, double duration, double reach, api_wrench_signals *signals)
+{
+    api_signal_form form = {.width = 3, .duration = duration, .reach = reach};
+    const api_node *list = e->given[API_WRENCHES];
+    size_t          n    = list && api_node_is(list, API_ARRAY) ? api_node_size(list) : 0;
+    *signals             = (api_wrench_signals){.n = 0};
+    if (n > 0 && !(signals->signal = api_take(e->pool, PARTS * n * sizeof *signals->signal))) return false;
+    for (size_t i = 0; i < PARTS * n; i++) {
+        api_node           wrench;
+        const api_node    *value = find(list, i / PARTS, i % PARTS, &wrench);
+        api_wrench_signal *s     = &signals->signal[signals->n];
+        if (!value) continue;
+        s->wrench = i / PARTS;
+        s->part   = i % PARTS;
+        if (!read(e, value, &form, s)) return false;
+        signals->n++;
+    }
+    return true;
+}
+
+bool api_wrench_signals_load(api_evaluation *e, api_wrench_signals *signals)
+{
+    for (size_t i = 0; i < signals->n; i++)
+        if (!api_signal_load(e, &signals->signal[i].at, &signals->signal[i].signal)) return false;
+    return true;
+}
+
+void api_wrench_signals_at(const api_wrench_signals *signals, size_t W, const size_t *row, api_moment moment,
+                           double *wrenches)
+{
+    for (size_t i = 0; i < signals->n; i++) {
+        const api_wrench_signal *s                        = &signals->signal[i];
+        double *const            value[API_SIGNAL_ORDERS] = {wrenches + (VALUES * s->wrench + 3 * s->part) * W};
+        api_signal_at(&s->signal, W, row, moment, 1, value);
+    }
+}
