@@ -2,13 +2,12 @@
 and models with loops, and what must be kept or lost."""
 import math
 import random
-import unittest
 
 import numpy as np
 import tap
 from contacts import AXES, UPRIGHT, ContactCase
 from samples import states
-from urdf import FILES, read
+from urdf import NAMES, read
 
 G = 9.81
 
@@ -60,9 +59,8 @@ class Held(ContactCase):
                 self.assertClose(again["qdd"], answer["qdd"], 1e-9, max(1, *map(abs, answer["qdd"])))
                 self.assertClose(again["contact_wrenches"][0], again["contact_wrenches"][-1], 1e-8)
 
-    @unittest.skipUnless(FILES, "no robots beside the checkout")
     def test_robots(self):
-        for name in FILES:
+        for name in NAMES:
             if name in ("double_pendulum", "romeo"):    # without inertia: of everything, of a thumb
                 continue
             answer = self.client.put(f"/v1/models/{name}?base=floating", read(name), Content_Type="application/xml")

@@ -1,13 +1,11 @@
-"""Rates, sensitivities, Coriolis matrix and regressor: published figures, a published experiment, the identities among
-them, and reference tables where they lie beside the checkout."""
+"""Rates, sensitivities, Coriolis matrix and regressor: published figures, a published experiment, and the identities among
+them."""
 import math
-import os
-import unittest
 
 import tap
 from arrays import add, dot, flatten, matmul, matvec, transpose
 from harness import ServerCase
-from oracle import EXACT, FORWARD, ORACLE, ROBOTS, State, document, load
+from oracle import FORWARD
 from samples import QN, branched, chain, states
 
 # The tip of three_link pushes and turns its surroundings with (1,1,1,1,1,1): they do the opposite, at the tip.
@@ -303,60 +301,6 @@ class Requests(ServerCase):
         request = {"q": [[0] * 100] * 20, "qd": [0] * 100, "outputs": ["christoffel"]}
         problem = self.assertProblem(self.client.post("/v1/models/long/coriolis", request), 413)
         self.assertRegex(problem["detail"], r"[1-9][0-9]* rows fit")
-
-
-@unittest.skipUnless(os.path.isdir(ORACLE), "no reference tables beside the checkout")
-class Oracle(ServerCase):
-    def states(self):
-        for name in ROBOTS:
-            table = load(name)
-            for order, reverse in (("forward", False), ("reversed", True)):
-                model = f"{name}-{order}"
-                self.put_model(model, document(table, reverse))
-                served = self.ok(self.client.get(f"/v1/models/{model}"))
-                for values in table["states"]:
-                    yield model, table, State(table, values, served["velocity_names"]), served["bodies"]
-
-    def test_torques(self):
-        for model, _, s, _ in self.states():
-            motion = {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a")}
-            where = f"{model} state {s['id']}"
-            d = self.ask(model, "sensitivity", motion)
-            self.assertClose(d["dtau_dq"], s.square("dtau_dq"), FORWARD, what=f"{where} dtau_dq")
-            self.assertClose(d["dtau_dqd"], s.square("dtau_dv"), FORWARD, what=f"{where} dtau_dv")
-            self.assertClose(d["dtau_dqdd"], s.square("crba"), EXACT, what=f"{where} crba")
-            rate = self.ask(model, "torque-derivative", {**motion, "qddd": s.vector("jerk")})
-            self.assertClose(rate["tau_dot"], s.vector("tau_dot"), FORWARD, what=f"{where} tau_dot")
-            held = {"link": "base" if s["fext_joint"] == "root_joint" else s["fext_joint"] + ".link", "frame": "link",
-                    "force": s["fext_local"][:3], "torque": s["fext_local"][3:]}
-            d = self.ask(model, "sensitivity", {**motion, "wrenches": [held], "outputs": ["dtau_dq"]})
-            self.assertClose(d["dtau_dq"], s.square("dtau_dq_with_fext"), FORWARD, what=f"{where} dtau_dq_with_fext")
-            f = self.ask(model, "forward-sensitivity", {"q": s.q, "qd": s.vector("v"), "tau": s.vector("tau_in"),
-                                                        "wrenches": [held], "outputs": ["dqdd_dq"]})
-            self.assertClose(f["dqdd_dq"], s.square("ddq_dq_with_fext"), FORWARD, what=f"{where} ddq_dq_with_fext")
-
-    def test_accelerations(self):
-        for model, _, s, _ in self.states():
-            f = self.ask(model, "forward-sensitivity", {"q": s.q, "qd": s.vector("v"), "tau": s.vector("tau_in")})
-            for ours, theirs in (("dqdd_dq", "ddq_dq"), ("dqdd_dqd", "ddq_dv"), ("dqdd_dtau", "ddq_dtau")):
-                self.assertClose(f[ours], s.square(theirs), FORWARD, what=f"{model} state {s['id']} {theirs}")
-
-    def test_coriolis_matrix(self):
-        for model, _, s, _ in self.states():
-            C = self.ask(model, "coriolis", {"q": s.q, "qd": s.vector("v")})["coriolis_matrix"]
-            self.assertClose(C, s.square("coriolis_matrix"), FORWARD, what=f"{model} state {s['id']}")
-
-    def test_regressor(self):
-        for model, table, s, bodies in self.states():
-            Y = self.ask(model, "regressor", {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a")})["regressor"]
-            link = lambda joint: bodies.index("base" if joint["nv"] == 6 else joint["name"] + ".link")
-            theirs = s["joint_torque_regressor"]
-            expected = [[0] * len(theirs[0]) for _ in theirs]
-            for joint in table["model"]:
-                to, start = 10 * link(joint), 10 * (joint["index"] - 1)
-                for row, source in enumerate(s.order):
-                    expected[row][to:to + 10] = theirs[source][start:start + 10]
-            self.assertClose(Y, expected, FORWARD, what=f"{model} state {s['id']}")
 
 
 if __name__ == "__main__":

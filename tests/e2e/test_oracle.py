@@ -1,18 +1,19 @@
-"""Dynamics against reference values of an independent rigid-body library, where its tables lie beside the checkout.
+"""Dynamics against reference values of 80 digits (oracle.py).
 
-Each robot is put to the server and asked; answers are compared by joint name. Twice: joints in the tables' order, and
-siblings reversed, so that coordinates are numbered otherwise.
+Each robot is put to the server and asked; answers are compared by joint name. Twice: links in the documents' order, and
+in reverse, so that coordinates are numbered otherwise.
 """
-import os
-import unittest
+import subprocess
+import sys
 
 import tap
 from arrays import add, cross, dot, matvec, rotation, transpose
 from harness import ServerCase
-from oracle import EXACT, FORWARD, ORACLE, ROBOTS, State, document, load
+from oracle import DATA, EXACT, FORWARD, ROBOTS, State, document, load
+
+ENERGY = ["kinetic", "potential", "mass", "com", "com_velocity", "com_jacobian", "momentum", "momentum_matrix"]
 
 
-@unittest.skipUnless(os.path.isdir(ORACLE), "no reference tables beside the checkout")
 class Oracle(ServerCase):
     @classmethod
     def setUpClass(cls):
@@ -20,155 +21,173 @@ class Oracle(ServerCase):
         cls.tables = {name: load(name) for name in ROBOTS}
 
     def states(self):
-        """(model name, table, state) of every robot and state, in both joint orders."""
+        """(model name, state) of every robot and state, in both orders of links."""
         for name, table in self.tables.items():
             for order, reverse in (("forward", False), ("reversed", True)):
                 model = f"{name}-{order}"
                 self.put_model(model, document(table, reverse))
                 names = self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"]
                 for values in table["states"]:
-                    yield model, table, State(table, values, names)
+                    yield model, State(table, values, names)
 
-    def compare(self, what, actual, expected, tolerance=EXACT):
-        self.assertClose(actual, expected, tolerance, what=what)
+    def compare(self, s, operation, answer, names, tolerance=EXACT, of=State.vector):
+        for name in names:
+            self.assertClose(answer[name], of(s, operation, name), tolerance, what=f"{s.name} {operation} {name}")
+
+    def test_tables_are_what_the_program_computes(self):
+        """Those of two robots: each takes seconds."""
+        done = subprocess.run([sys.executable, f"{DATA}/references.py", "--check", "double_pendulum", "ur5"],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_model(self):
-        for model, table, _ in self.states():
+        for model, s in self.states():
             served = self.ok(self.client.get(f"/v1/models/{model}"))
-            self.assertEqual((served["nq"], served["nv"]), (table["nv"] + (table["base"] == "floating"), table["nv"]))
-            self.compare(f"{model} mass", served["mass"], table["total_mass_moving"])
-            self.assertEqual(len(served["bodies"]), table["njoints"])
+            nv = len(s.table["velocity_names"])
+            self.assertEqual((served["nq"], served["nv"]), (nv + s.floating, nv))
+            self.assertEqual(len(served["bodies"]), len(s.table["bodies"]))
+            self.assertClose(served["mass"], s.value("energy", "mass"), EXACT)
 
     def test_inverse_dynamics(self):
-        for model, table, s in self.states():
-            motion = {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a")}
-            where = f"{model} state {s['id']}"
+        for model, s in self.states():
+            motion = s.motion("qd", "qdd")
             answer = self.ask(model, "inverse-dynamics", {**motion, "outputs": ["tau", "joint_wrenches"]})
-            self.compare(f"{where} rnea", answer["tau"], s.vector("rnea"))
-            self.check_joint_wrenches(where, model, table, s, answer)
+            self.compare(s, "inverse-dynamics", answer, ["tau"])
+            self.check_joint_wrenches(model, s, answer)
             for wrench in self.wrenches(model, s):
-                answer = self.ask(model, "inverse-dynamics", {**motion, "wrenches": [wrench]})
-                self.compare(f"{where} rnea_with_fext {wrench}", answer["tau"], s.vector("rnea_with_fext"))
+                tau = self.ask(model, "inverse-dynamics", {**motion, "wrenches": [wrench]})["tau"]
+                self.compare(s, "inverse-dynamics", {"tau_with_wrench": tau}, ["tau_with_wrench"])
 
-    def check_joint_wrenches(self, where, model, table, s, answer):
-        """The joint's motion axis, in the axes of the link it carries, sees just its torque; a base all of it."""
+    def check_joint_wrenches(self, model, s, answer):
+        """Along the joint's axis, in the axes of the link it carries, the joint wrench is the torque; a base's is all of
+        its own."""
         bodies = self.ok(self.client.get(f"/v1/models/{model}"))["bodies"]
-        rnea = s["rnea"]
-        for joint in table["model"]:
-            row = answer["joint_wrenches"][bodies.index("base" if joint["nv"] == 6 else joint["name"] + ".link")]
-            seen = [dot(column, row) for column in joint["S_columns"]]
-            expected = rnea[joint["idx_v"]:joint["idx_v"] + joint["nv"]]
-            scale = max(map(abs, rnea)) + max(map(abs, row))
-            self.assertClose(seen, expected, EXACT, scale, f"{where} joint wrench of {joint['name']}")
+        tau = s.value("inverse-dynamics", "tau")
+        joints = {link["name"]: link["joint"] for link in document(s.table)["links"]}
+        for body, row in zip(bodies, answer["joint_wrenches"]):
+            if body == "base":
+                seen, expected = row, tau[:6]
+            else:
+                axis, joint = joints[body]["axis"], s.table["velocity_names"].index(joints[body]["name"])
+                seen, expected = [dot(axis, row[3:] if joints[body]["type"] != "prismatic" else row[:3])], [tau[joint]]
+            self.assertClose(seen, expected, EXACT, max(map(abs, tau)) + max(map(abs, row)), f"{s.name} {body}")
 
     def wrenches(self, model, s):
-        """The table's wrench in link axes, in world axes at the joint, and in world axes at the world's origin."""
-        link = "base" if s["fext_joint"] == "root_joint" else s["fext_joint"] + ".link"
+        """The table's wrench in link axes, in world axes at the link, and in world axes at the world's origin."""
+        link, force, torque = s.wrench["link"], s.wrench["force"], s.wrench["torque"]
         pose = self.ask(model, "kinematics", {"q": s.q, "frames": [link]})["poses"][link]
-        to_world_origin = [-x for x in matvec(transpose(rotation(pose["orientation"])), pose["position"])]
-        local, at_joint, at_world = (s[key] for key in ("fext_local", "fext_world_axes_at_joint_origin",
-                                                        "fext_world_axes_at_world_origin"))
-        yield {"link": link, "force": local[:3], "torque": local[3:], "frame": "link"}
-        yield {"link": link, "force": at_joint[:3], "torque": at_joint[3:]}
-        yield {"link": link, "force": at_world[:3], "torque": at_world[3:], "frame": "world", "point": to_world_origin}
+        R = rotation(pose["orientation"])
+        force, torque = matvec(R, force), matvec(R, torque)
+        yield s.wrench
+        yield {"link": link, "force": force, "torque": torque}
+        yield {"link": link, "force": force, "torque": add(torque, cross(pose["position"], force)), "frame": "world",
+               "point": [-x for x in matvec(transpose(R), pose["position"])]}
 
     def test_forward_dynamics(self):
-        for model, table, s in self.states():
-            request = {"q": s.q, "qd": s.vector("v"), "tau": s.vector("tau_in")}
-            where = f"{model} state {s['id']}"
-            self.compare(f"{where} aba", self.ask(model, "forward-dynamics", request)["qdd"], s.vector("aba"), FORWARD)
+        for model, s in self.states():
+            request = s.motion("qd", "tau")
+            self.compare(s, "forward-dynamics", self.ask(model, "forward-dynamics", request), ["qdd"], FORWARD)
             for wrench in self.wrenches(model, s):
-                answer = self.ask(model, "forward-dynamics", {**request, "wrenches": [wrench]})
-                self.compare(f"{where} aba_with_fext", answer["qdd"], s.vector("aba_with_fext"), FORWARD)
+                qdd = self.ask(model, "forward-dynamics", {**request, "wrenches": [wrench]})["qdd"]
+                self.compare(s, "forward-dynamics", {"qdd_with_wrench": qdd}, ["qdd_with_wrench"], FORWARD)
 
     def test_rotor_inertia(self):
-        """The tables' armature, one figure a coordinate; a document has rotors at joints only, none at a base."""
-        for name, table in self.tables.items():
+        for table in self.tables.values():
             for values in table["states"]:
-                joints = [joint for joint in table["model"] if joint["nv"] == 1]
-                rotors = {joint["name"]: values["armature"][joint["idx_v"]] for joint in joints}
+                rotors = dict(zip(table["velocity_names"], values["given"]["rotor_inertia"]))
                 self.put_model("armed", document(table, rotors=rotors))
                 s = State(table, values, self.ok(self.client.get("/v1/models/armed"))["velocity_names"])
-                where = f"{name} state {s['id']}"
-                motion = {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a")}
-                tau = self.ask("armed", "inverse-dynamics", motion)["tau"]
-                base = 6 if s.floating else 0
-                expected = s.vector("rnea")[:base] + s.vector("rnea_with_armature")[base:]
-                self.compare(f"{where} rnea_with_armature", tau, expected)
-                if not s.floating:
-                    request = {"q": s.q, "qd": s.vector("v"), "tau": s.vector("tau_in")}
-                    qdd = self.ask("armed", "forward-dynamics", request)["qdd"]
-                    self.compare(f"{where} aba_with_armature", qdd, s.vector("aba_with_armature"), FORWARD)
+                tau = self.ask("armed", "inverse-dynamics", s.motion("qd", "qdd"))["tau"]
+                self.compare(s, "inverse-dynamics", {"tau_with_rotors": tau}, ["tau_with_rotors"])
+                qdd = self.ask("armed", "forward-dynamics", s.motion("qd", "tau"))["qdd"]
+                self.compare(s, "forward-dynamics", {"qdd_with_rotors": qdd}, ["qdd_with_rotors"], FORWARD)
 
     def test_mass_matrix(self):
-        for model, table, s in self.states():
+        for model, s in self.states():
             answer = self.ask(model, "mass-matrix", {"q": s.q, "outputs": ["mass_matrix", "inverse"]})
-            where = f"{model} state {s['id']}"
-            self.compare(f"{where} crba", answer["mass_matrix"], s.square("crba"))
-            self.compare(f"{where} inverse", answer["inverse"], s.square("ddq_dtau"), FORWARD)
+            self.compare(s, "mass-matrix", answer, ["mass_matrix"], of=State.square)
+            self.compare(s, "mass-matrix", answer, ["inverse"], FORWARD, State.square)
 
     def test_bias(self):
-        for model, table, s in self.states():
-            answer = self.ask(model, "bias", {"q": s.q, "qd": s.vector("v"),
-                                              "outputs": ["bias", "coriolis", "gravity", "friction"]})
-            where = f"{model} state {s['id']}"
-            nle, gravity = s.vector("nle"), s.vector("gravity_torque")
-            self.compare(f"{where} nle", answer["bias"], nle)
-            self.compare(f"{where} gravity", answer["gravity"], gravity)
-            self.assertClose(answer["coriolis"], add(nle, gravity, -1), EXACT, max(map(abs, nle)), f"{where} coriolis")
-            self.assertEqual(answer["friction"], [0] * len(nle))
+        for model, s in self.states():
+            answer = self.ask(model, "bias", {**s.motion("qd"), "outputs": ["bias", "coriolis", "gravity", "friction"]})
+            self.compare(s, "bias", answer, ["bias", "gravity"])
+            bias, gravity = s.vector("bias", "bias"), s.vector("bias", "gravity")
+            self.assertClose(answer["coriolis"], add(bias, gravity, -1), EXACT, max(map(abs, bias)), f"{s.name} coriolis")
+            self.assertEqual(answer["friction"], [0] * len(bias))
 
     def test_energy(self):
-        for model, table, s in self.states():
-            answer = self.ask(model, "energy", {"q": s.q, "qd": s.vector("v"), "outputs": [
-                "kinetic", "potential", "mass", "com", "com_velocity", "com_jacobian", "momentum", "momentum_matrix"]})
-            where = f"{model} state {s['id']}"
-            self.compare(f"{where} kinetic", answer["kinetic"], s["kinetic_energy"])
-            self.compare(f"{where} potential", answer["potential"], s["potential_energy"])
-            self.compare(f"{where} com", answer["com"], s["com"])
-            self.compare(f"{where} com_velocity", answer["com_velocity"], s["com_velocity"])
-            momentum_matrix = s.columns("centroidal_momentum_matrix")
-            self.compare(f"{where} momentum_matrix", answer["momentum_matrix"], momentum_matrix)
-            self.compare(f"{where} momentum", answer["momentum"], s["centroidal_momentum"])
-            self.compare(f"{where} mass", answer["mass"], table["total_mass_moving"])
-            self.compare(f"{where} com_jacobian", answer["com_jacobian"],
-                         [[x / table["total_mass_moving"] for x in row] for row in momentum_matrix[:3]])
-
-    def test_kinematics_in_world_axes(self):
-        for model, table, s in self.states():
-            answer = self.kinematics(model, s, "world")
-            where = f"{model} state {s['id']}"
-            placement = s["frame_placement_3x4"]
-            self.assertEqual(list(answer["poses"]), ["probe"])
-            pose = answer["poses"]["probe"]
-            self.compare(f"{where} position", pose["position"], [row[3] for row in placement])
-            self.compare(f"{where} orientation", rotation(pose["orientation"]), [row[:3] for row in placement])
-            self.assertGreaterEqual(pose["orientation"][3], 0)
-            R = [row[:3] for row in placement]
-            velocity = s["frame_velocity_LOCAL"]
-            turned = matvec(R, velocity[:3]) + matvec(R, velocity[3:])
-            self.compare(f"{where} velocity", answer["velocity"], turned)
-            self.compare(f"{where} jacobian", answer["jacobian"], s.columns("frame_jacobian_LOCAL_WORLD_ALIGNED"))
-            self.compare(f"{where} jacobian_dot", answer["jacobian_dot"],
-                         s.columns("frame_jacobian_dot_LOCAL_WORLD_ALIGNED"))
-            self.compare(f"{where} acceleration", answer["acceleration"],
-                         s["frame_classical_acceleration_LOCAL_WORLD_ALIGNED"])
-
-    def test_kinematics_in_frame_axes(self):
-        """The tables' spatial acceleration of the frame is the classical one less w x v."""
-        for model, table, s in self.states():
-            answer = self.kinematics(model, s, "frame")
-            where = f"{model} state {s['id']}"
-            v, a = s["frame_velocity_LOCAL"], s["frame_acceleration_LOCAL"]
-            self.compare(f"{where} velocity", answer["velocity"], v)
-            self.compare(f"{where} jacobian", answer["jacobian"], s.columns("frame_jacobian_LOCAL"))
-            classical = add(a[:3], cross(v[3:], v[:3])) + a[3:]
-            self.compare(f"{where} acceleration", answer["acceleration"], classical)
+        for model, s in self.states():
+            answer = self.ask(model, "energy", {**s.motion("qd"), "outputs": ENERGY})
+            self.compare(s, "energy", answer, ["com_jacobian", "momentum_matrix"], of=State.columns)
+            self.compare(s, "energy", answer, [name for name in ENERGY if name not in ("com_jacobian", "momentum_matrix")],
+                         of=State.value)
 
     def kinematics(self, model, s, reference):
+        frame = s.table["frame"]
         return self.ask(model, "kinematics", {
-            "q": s.q, "qd": s.vector("v"), "qdd": s.vector("a"), "frame": "probe", "frames": ["probe"],
-            "reference": reference, "outputs": ["poses", "jacobian", "jacobian_dot", "velocity", "acceleration"]})
+            **s.motion("qd", "qdd"), "frame": frame, "frames": [frame], "reference": reference,
+            "outputs": ["poses", "jacobian", "jacobian_dot", "velocity", "acceleration"]})
+
+    def test_kinematics_in_world_axes(self):
+        for model, s in self.states():
+            answer = self.kinematics(model, s, "world")
+            (name, pose), = answer["poses"].items()
+            self.assertEqual(name, s.table["frame"])
+            expected = s.value("kinematics", "pose")
+            self.assertClose(pose["position"], [row[3] for row in expected], EXACT, what=s.name)
+            self.assertClose(rotation(pose["orientation"]), [row[:3] for row in expected], EXACT, what=s.name)
+            self.assertGreaterEqual(pose["orientation"][3], 0)
+            self.compare(s, "kinematics", answer, ["velocity", "acceleration"], of=State.value)
+            self.compare(s, "kinematics", answer, ["jacobian", "jacobian_dot"], of=State.columns)
+
+    def test_kinematics_in_frame_axes(self):
+        for model, s in self.states():
+            answer = self.kinematics(model, s, "frame")
+            self.compare(s, "kinematics", {name + "_in_frame": answer[name] for name in answer},
+                         ["velocity_in_frame", "acceleration_in_frame"], of=State.value)
+            self.assertClose(answer["jacobian"], s.columns("kinematics", "jacobian_in_frame"), EXACT, what=s.name)
+
+    def test_sensitivity(self):
+        for model, s in self.states():
+            motion = s.motion("qd", "qdd")
+            d = self.ask(model, "sensitivity", motion)
+            self.compare(s, "sensitivity", d, ["dtau_dq", "dtau_dqd"], FORWARD, State.square)
+            self.assertClose(d["dtau_dqdd"], s.square("mass-matrix", "mass_matrix"), EXACT, what=s.name)
+            d = self.ask(model, "sensitivity", {**motion, "wrenches": [s.wrench], "outputs": ["dtau_dq"]})
+            self.compare(s, "sensitivity", {"dtau_dq_with_wrench": d["dtau_dq"]}, ["dtau_dq_with_wrench"], FORWARD,
+                         State.square)
+
+    def test_forward_sensitivity(self):
+        for model, s in self.states():
+            request = s.motion("qd", "tau")
+            f = self.ask(model, "forward-sensitivity", request)
+            self.compare(s, "forward-sensitivity", f, ["dqdd_dq", "dqdd_dqd"], FORWARD, State.square)
+            self.assertClose(f["dqdd_dtau"], s.square("mass-matrix", "inverse"), FORWARD, what=s.name)
+            f = self.ask(model, "forward-sensitivity", {**request, "wrenches": [s.wrench], "outputs": ["dqdd_dq"]})
+            self.compare(s, "forward-sensitivity", {"dqdd_dq_with_wrench": f["dqdd_dq"]}, ["dqdd_dq_with_wrench"], FORWARD,
+                         State.square)
+
+    def test_torque_derivative(self):
+        for model, s in self.states():
+            rate = self.ask(model, "torque-derivative", s.motion("qd", "qdd", "qddd"))
+            self.compare(s, "torque-derivative", rate, ["tau_dot"], FORWARD)
+
+    def test_coriolis_matrix(self):
+        for model, s in self.states():
+            C = self.ask(model, "coriolis", s.motion("qd"))
+            if any(s.given("qd")):
+                self.compare(s, "coriolis", C, ["coriolis_matrix"], FORWARD, State.square)
+            else:
+                self.assertFalse(any(map(any, C["coriolis_matrix"])), C)
+
+    def test_regressor(self):
+        for model, s in self.states():
+            bodies = self.ok(self.client.get(f"/v1/models/{model}"))["bodies"]
+            Y = self.ask(model, "regressor", s.motion("qd", "qdd"))["regressor"]
+            columns = [10 * s.table["bodies"].index(body) + k for body in bodies for k in range(10)]
+            theirs = s.value("regressor", "regressor")
+            self.assertClose(Y, [[theirs[i][k] for k in columns] for i in s.order], FORWARD, what=s.name)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,15 @@
-"""URDF files of robots: the figures of an independent library, and what their reports tell.
-
-The robots and the tables lie beside the checkout, where they lie at all; what needs them is skipped elsewhere.
-"""
+"""URDF files of robots: reference values of 80 digits (oracle.py), and what their reports tell."""
 import collections
 import math
-import os
-import unittest
 import xml.etree.ElementTree as ElementTree
 
 import oracle
 import tap
-from arrays import add, cross, flatten, rotation
-from oracle import EXACT, FORWARD
-from urdf import FILES, UrdfCase, read
+from arrays import flatten, rotation
+from oracle import EXACT, FORWARD, State
+from urdf import NAMES, UrdfCase, read
 
 
-@unittest.skipUnless(FILES and os.path.isdir(oracle.ORACLE), "no robots and reference tables beside the checkout")
 class Figures(UrdfCase):
     """Entries are off by no more than a fraction of the robot's largest entry of that quantity over its states."""
 
@@ -28,7 +22,7 @@ class Figures(UrdfCase):
         for name, table in self.tables.items():
             self.take(name, read(name), "?base=floating" if table["base"] == "floating" else "")
             names = self.ok(self.client.get(f"/v1/models/{name}"))["velocity_names"]
-            yield name, table, [oracle.State(table, values, names) for values in table["states"]]
+            yield name, [State(table, values, names) for values in table["states"]]
 
     def compare(self, name, operation, states, request, quantities, tolerance=EXACT):
         """quantities: the answer's field to what it should be, of a state."""
@@ -40,82 +34,70 @@ class Figures(UrdfCase):
                 limit = tolerance if field != "inverse" else FORWARD
                 self.assertClose(answer[field], expected[field][i], limit, scale, f"{name} {operation} {field} state {i}")
 
-    def wrench(self, table, s):
-        joint = next(j for j in table["model"] if j["name"] == s["fext_joint"])
-        if joint["nv"] == 6:
-            link = "base"
-        else:
-            root = ElementTree.fromstring(read(table["urdf"].split("/")[-1].removesuffix(".urdf")))
-            link = next(j for j in root.findall("joint") if j.get("name") == joint["name"]).find("child").get("link")
-        return {"link": link, "force": s["fext_local"][:3], "torque": s["fext_local"][3:], "frame": "link"}
-
     def test_inverse_dynamics(self):
-        for name, table, states in self.robots():
+        for name, states in self.robots():
             def motion(s):
-                return {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a"), "friction": False}
-            self.compare(name, "inverse-dynamics", states, motion, {"tau": lambda s: s.vector("rnea")})
-            self.compare(name, "inverse-dynamics", states, lambda s: {**motion(s), "wrenches": [self.wrench(table, s)]},
-                         {"tau": lambda s: s.vector("rnea_with_fext")})
+                return {**s.motion("qd", "qdd"), "friction": False}
+            self.compare(name, "inverse-dynamics", states, motion, {"tau": lambda s: s.vector("inverse-dynamics", "tau")})
+            self.compare(name, "inverse-dynamics", states, lambda s: {**motion(s), "wrenches": [s.wrench]},
+                         {"tau": lambda s: s.vector("inverse-dynamics", "tau_with_wrench")})
 
     def test_forward_dynamics(self):
-        for name, table, states in self.robots():
+        for name, states in self.robots():
             def push(s):
-                return {"q": s.q, "qd": s.vector("v"), "tau": s.vector("tau_in"), "friction": False}
-            self.compare(name, "forward-dynamics", states, push, {"qdd": lambda s: s.vector("aba")}, FORWARD)
-            self.compare(name, "forward-dynamics", states, lambda s: {**push(s), "wrenches": [self.wrench(table, s)]},
-                         {"qdd": lambda s: s.vector("aba_with_fext")}, FORWARD)
+                return {**s.motion("qd", "tau"), "friction": False}
+            self.compare(name, "forward-dynamics", states, push, {"qdd": lambda s: s.vector("forward-dynamics", "qdd")}, FORWARD)
+            self.compare(name, "forward-dynamics", states, lambda s: {**push(s), "wrenches": [s.wrench]},
+                         {"qdd": lambda s: s.vector("forward-dynamics", "qdd_with_wrench")}, FORWARD)
 
     def test_mass_matrix_and_bias(self):
-        for name, _, states in self.robots():
+        for name, states in self.robots():
             self.compare(name, "mass-matrix", states, lambda s: {"q": s.q},
-                         {"mass_matrix": lambda s: s.square("crba"), "inverse": lambda s: s.square("ddq_dtau")})
-            self.compare(name, "bias", states, lambda s: {"q": s.q, "qd": s.vector("v"), "friction": False},
-                         {"bias": lambda s: s.vector("nle"), "gravity": lambda s: s.vector("gravity_torque")})
+                         {field: lambda s, field=field: s.square("mass-matrix", field) for field in ("mass_matrix", "inverse")})
+            self.compare(name, "bias", states, lambda s: {**s.motion("qd"), "friction": False},
+                         {field: lambda s, field=field: s.vector("bias", field) for field in ("bias", "gravity")})
 
     def test_energy(self):
-        for name, _, states in self.robots():
-            self.compare(name, "energy", states, lambda s: {"q": s.q, "qd": s.vector("v")},
-                         {"kinetic": lambda s: s["kinetic_energy"], "potential": lambda s: s["potential_energy"],
-                          "com": lambda s: s["com"], "com_velocity": lambda s: s["com_velocity"],
-                          "momentum": lambda s: s["centroidal_momentum"],
-                          "momentum_matrix": lambda s: s.columns("centroidal_momentum_matrix")})
+        for name, states in self.robots():
+            fields = {field: lambda s, field=field: s.value("energy", field)
+                      for field in ("kinetic", "potential", "com", "com_velocity", "momentum")}
+            self.compare(name, "energy", states, lambda s: s.motion("qd"),
+                         {**fields, "momentum_matrix": lambda s: s.columns("energy", "momentum_matrix")})
 
     def test_kinematics(self):
-        """The tables' spatial acceleration of the frame is the classical one less w x v."""
-        for name, table, states in self.robots():
-            frame = table["frame"]["name"]
+        for name, states in self.robots():
+            frame = states[0].table["frame"]
 
             def motion(s):
-                return {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a"), "frame": frame}
+                return {**s.motion("qd", "qdd"), "frame": frame}
             for s in states:
                 pose = self.ask(name, "kinematics", {"q": s.q, "frames": [frame]})["poses"][frame]
-                placement = s["frame_placement_3x4"]
-                self.assertClose(pose["position"], [row[3] for row in placement], EXACT, 1, name)
-                self.assertClose(rotation(pose["orientation"]), [row[:3] for row in placement], EXACT, 1, name)
+                expected = s.value("kinematics", "pose")
+                self.assertClose(pose["position"], [row[3] for row in expected], EXACT, 1, name)
+                self.assertClose(rotation(pose["orientation"]), [row[:3] for row in expected], EXACT, 1, name)
             self.compare(name, "kinematics", states, motion, {
-                "jacobian": lambda s: s.columns("frame_jacobian_LOCAL_WORLD_ALIGNED"),
-                "jacobian_dot": lambda s: s.columns("frame_jacobian_dot_LOCAL_WORLD_ALIGNED"),
-                "acceleration": lambda s: s["frame_classical_acceleration_LOCAL_WORLD_ALIGNED"]})
+                "jacobian": lambda s: s.columns("kinematics", "jacobian"),
+                "jacobian_dot": lambda s: s.columns("kinematics", "jacobian_dot"),
+                "acceleration": lambda s: s.value("kinematics", "acceleration")})
             self.compare(name, "kinematics", states, lambda s: {**motion(s), "reference": "frame"}, {
-                "jacobian": lambda s: s.columns("frame_jacobian_LOCAL"),
-                "velocity": lambda s: s["frame_velocity_LOCAL"],
-                "acceleration": lambda s: add(s["frame_acceleration_LOCAL"][:3],
-                                              cross(s["frame_velocity_LOCAL"][3:], s["frame_velocity_LOCAL"][:3])) +
-                s["frame_acceleration_LOCAL"][3:]})
+                "jacobian": lambda s: s.columns("kinematics", "jacobian_in_frame"),
+                "velocity": lambda s: s.value("kinematics", "velocity_in_frame"),
+                "acceleration": lambda s: s.value("kinematics", "acceleration_in_frame")})
 
     def test_derivatives(self):
-        for name, _, states in self.robots():
+        for name, states in self.robots():
             def motion(s):
-                return {"q": s.q, "qd": s.vector("v"), "qdd": s.vector("a"), "friction": False}
-            self.compare(name, "torque-derivative", states, lambda s: {**motion(s), "qddd": s.vector("jerk")},
-                         {"tau_dot": lambda s: s.vector("tau_dot")})
+                return {**s.motion("qd", "qdd"), "friction": False}
+            self.compare(name, "torque-derivative", states, lambda s: {**motion(s), "qddd": s.given("qddd")},
+                         {"tau_dot": lambda s: s.vector("torque-derivative", "tau_dot")})
             self.compare(name, "sensitivity", states, motion,
-                         {"dtau_dq": lambda s: s.square("dtau_dq"), "dtau_dqd": lambda s: s.square("dtau_dv"),
-                          "dtau_dqdd": lambda s: s.square("crba")})
-            self.compare(name, "forward-sensitivity", states,
-                         lambda s: {"q": s.q, "qd": s.vector("v"), "tau": s.vector("tau_in"), "friction": False},
-                         {"dqdd_dq": lambda s: s.square("ddq_dq"), "dqdd_dqd": lambda s: s.square("ddq_dv"),
-                          "dqdd_dtau": lambda s: s.square("ddq_dtau")}, FORWARD)
+                         {"dtau_dq": lambda s: s.square("sensitivity", "dtau_dq"),
+                          "dtau_dqd": lambda s: s.square("sensitivity", "dtau_dqd"),
+                          "dtau_dqdd": lambda s: s.square("mass-matrix", "mass_matrix")})
+            self.compare(name, "forward-sensitivity", states, lambda s: {**s.motion("qd", "tau"), "friction": False},
+                         {"dqdd_dq": lambda s: s.square("forward-sensitivity", "dqdd_dq"),
+                          "dqdd_dqd": lambda s: s.square("forward-sensitivity", "dqdd_dqd"),
+                          "dqdd_dtau": lambda s: s.square("mass-matrix", "inverse")}, FORWARD)
 
 
 class Robot:
@@ -143,10 +125,9 @@ class Robot:
         return [joint for joint in self.joints if joint.get("type") in types]
 
 
-@unittest.skipUnless(FILES, "no robots beside the checkout")
 class Files(UrdfCase):
     def test_every_file_loads_as_it_is(self):
-        for name in FILES:
+        for name in NAMES:
             robot = Robot(read(name))
             moving = [j.get("name") for j in robot.joints if j.get("type") != "fixed"]
             for base in ("fixed", "floating"):
@@ -161,7 +142,7 @@ class Files(UrdfCase):
 
     def test_coordinates_are_in_the_order_of_joints(self):
         """Depth first, children in the order of the joints in the file."""
-        for name in FILES:
+        for name in NAMES:
             robot = Robot(read(name))
             children = collections.defaultdict(list)
             for joint in robot.joints:
@@ -175,7 +156,7 @@ class Files(UrdfCase):
             self.assertEqual(self.ok(self.client.get(f"/v1/models/{name}"))["velocity_names"], list(walk(robot.base)))
 
     def test_reports_tell_the_truth(self):
-        for name in FILES:
+        for name in NAMES:
             robot = Robot(read(name))
             report = self.take(name, read(name))["report"]
             told = collections.defaultdict(list)
@@ -214,7 +195,7 @@ class Files(UrdfCase):
         return origin is not None and any(float(x) for x in origin.get("rpy", "0").split())
 
     def test_document_gives_the_same_revision_and_bits(self):
-        for name in FILES:
+        for name in NAMES:
             for query in ("?base=fixed", "?base=floating", "?mimic=coupled"):
                 taken = self.take("original", read(name), query)
                 document = self.ok(self.client.get("/v1/models/original/document"))

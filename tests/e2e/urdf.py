@@ -1,15 +1,11 @@
-"""What tests of URDF files share: texts of files, the robots beside the checkout, where they lie, and how a file is put."""
+"""What tests of URDF files share: texts of files, the robots of tests/data written as URDF, and how a file is put."""
 import os
+from xml.sax.saxutils import quoteattr
 
-from harness import ROOT, ServerCase
+import oracle
+from harness import ServerCase
 
-ROBOTS = os.path.join(os.path.dirname(ROOT), "shared", "robots")
-FILES = sorted(name[:-5] for name in os.listdir(ROBOTS) if name.endswith(".urdf")) if os.path.isdir(ROBOTS) else []
-
-
-def read(name):
-    with open(os.path.join(ROBOTS, name + ".urdf"), "rb") as file:
-        return file.read()
+NAMES = sorted(name[:-5] for name in os.listdir(os.path.join(oracle.DATA, "robots")))
 
 
 class UrdfCase(ServerCase):
@@ -46,3 +42,76 @@ def joint(name, parent, child, inside="", kind="revolute"):
 INERTIAL = ('<inertial><origin xyz="0 0 .1"/><mass value="1."/>'
             '<inertia ixx="+1e-1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="01e-1"/></inertial>')
 ARM = (link("a"), link("b", INERTIAL), joint("j", "a", "b", '<axis xyz="0 0 1"/>'))
+
+# --- robots of tests/data -----------------------------------------------------------------------------------------
+
+SHAPE = '<geometry><mesh filename="package://r/{}.dae" scale="1 1 1"/></geometry>'
+EXTRAS = ("", "<contact><lateral_friction value='1.0'/></contact>", "<self_filter/>", "<collision_checking/>")
+
+
+def text_of(values):
+    return " ".join(repr(x) for x in values)
+
+
+def element(tag, **attributes):
+    return f"<{tag} " + " ".join(f"{name}={quoteattr(str(value))}" for name, value in attributes.items()) + "/>"
+
+
+def origin_of(entry, name="xyz"):
+    given = {key: text_of(entry[at]) for key, at in (("xyz", name), ("rpy", "rpy")) if at in entry}
+    return element("origin", **given) if given else ""
+
+
+def inertial_of(inertial, turned):
+    """As it is, or in axes that are turned by a quarter about z: x there is y here, y there is -x here."""
+    I = {"xx": 0, "yy": 0, "zz": 0, "xy": 0, "xz": 0, "yz": 0, **inertial.get("inertia", {})}
+    place = dict(inertial)
+    if turned:
+        place["rpy"] = [0, 0, 1.5707963267948966]
+        I = {"xx": I["yy"], "yy": I["xx"], "zz": I["zz"], "xy": -I["xy"], "xz": I["yz"], "yz": -I["xz"]}
+    return ("<inertial>" + origin_of(place, "com") + element("mass", value=inertial["mass"]) +
+            element("inertia", **{"i" + axes: I[axes] for axes in ("xx", "xy", "xz", "yy", "yz", "zz")}) + "</inertial>")
+
+
+def link_of(number, name, inertial):
+    inside = inertial_of(inertial, number % 5 == 4) if inertial else ""
+    shapes = "".join(f"<{tag}>{SHAPE.format(name)}</{tag}>" for tag in ("visual", "collision")) if number % 2 else ""
+    return link(name, inside + shapes + EXTRAS[number % len(EXTRAS)])
+
+
+def joint_of(entry):
+    given, inside = entry["joint"], ""
+    inside += origin_of(given.get("origin", {}))
+    if "axis" in given:
+        inside += element("axis", xyz=text_of(given["axis"]))
+    limits = given.get("limits", {})
+    if limits:
+        lower, upper = limits.get("position", (0, 0))
+        inside += element("limit", lower=lower, upper=upper, velocity=limits.get("velocity", 0), effort=limits.get("effort", 0))
+    if "friction" in given:
+        inside += element("dynamics", damping=given["friction"].get("viscous", 0), friction=given["friction"].get("coulomb", 0))
+    if "mimic" in given:
+        inside += element("mimic", **given["mimic"])
+    return joint(given["name"], entry["parent"], entry["name"], inside, given["type"])
+
+
+def transmission(name):
+    return (f'<transmission name="{name}_trans"><type>transmission_interface/SimpleTransmission</type><joint name="{name}">'
+            "<hardwareInterface>EffortJointInterface</hardwareInterface></joint>"
+            f'<actuator name="{name}_motor"><mechanicalReduction>50</mechanicalReduction></actuator></transmission>')
+
+
+def read(name):
+    """A robot of tests/data as URDF: joints by their depth, links in reverse, and what such files hold besides."""
+    document = oracle.read(name)
+    base, links = document["base"], document["links"]
+    parents = {entry["name"]: entry["parent"] for entry in links}
+
+    def depth(link):
+        return 1 + depth(parents[link]) if link in parents else 0
+    bodies = [(base["link"], base.get("inertial"))] + [(entry["name"], entry.get("inertial")) for entry in links]
+    moving = [entry["joint"]["name"] for entry in links if entry["joint"]["type"] != "fixed"]
+    parts = [link_of(number, *body) for number, body in enumerate(bodies)][::-1]
+    parts += [joint_of(entry) for entry in sorted(links, key=lambda entry: depth(entry["name"]))]
+    parts += [transmission(joint) for joint in moving[::2]]
+    return '<?xml version="1.0"?><!-- generated -->\n' + robot("\n", "\n".join(parts), name=name)
