@@ -59,6 +59,7 @@ typedef enum api_field {
     API_FREE,
     API_HELD_FIELD,
     API_RESTITUTION,
+    API_PRESCRIBED,
     API_FIELD_COUNT
 } api_field;
 

@@ -42,6 +42,7 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_FREE]           = "free",
     [API_HELD_FIELD]     = "held",
     [API_RESTITUTION]    = "restitution",
+    [API_PRESCRIBED]     = "prescribed",
 };
 
 /* --- small values ----------------------------------------------------------------------------------------------- */

@@ -68,7 +68,7 @@ static void hold(const api_controlled *c, double *qdd)
     api_contact_states states = {
         .kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q, .qd = c->qd};
     api_contact_fill(b, &states);
-    b->driven = c->actuated;
+    b->driven = c->driven;
     for (size_t l = 0; l < c->states; l++) {
         double along[API_MOST_HELD * API_FRAME_AXES];
         if (!api_contact_solve(b, l)) continue; /* figures are too large, and the motion shows it */
@@ -85,11 +85,10 @@ static void hold(const api_controlled *c, double *qdd)
 static void find_passive(const api_controlled *c, double *qdd)
 {
     double *given = c->room + c->nv * c->W;
-    memcpy(given, qdd, c->nv * c->W * sizeof *given);
     for (size_t i = 0; i < c->nv * c->W; i++)
-        if (!c->actuated[i / c->W]) given[i] = 0;
+        given[i] = c->actuated[i / c->W] ? qdd[i] : c->given ? c->given[i] : 0;
     dyn_forward_dynamics io = {
-        .q = c->q, .qd = c->qd, .driven = c->actuated, .given = given, .qdd = qdd, .singular = c->singular};
+        .q = c->q, .qd = c->qd, .driven = c->driven, .given = given, .qdd = qdd, .singular = c->singular};
     c->kernels->forward_dynamics(c->scene, c->workspace, &io, 1);
     if (c->held) hold(c, qdd);
 }

@@ -36,6 +36,8 @@ typedef struct api_controlled {
     size_t                nv, W, states; /* lanes behind the states repeat the last of them */
     const api_coordinate *coordinate;    /* [nv] */
     const bool           *actuated;      /* [nv]; NULL: all are */
+    const bool           *driven;        /* [nv] the actuated and the prescribed ones; NULL as `actuated` is */
+    const double         *given;         /* nv: accelerations of prescribed coordinates; NULL: none is prescribed */
     const bool           *resting; /* [nv] static equilibrium finds no force for: actuated, or carried by a motor */
     api_contact_block    *held;    /* lanes to work with; NULL: no frame is held, or all coordinates are actuated */
     double               *held_wrenches; /* lanes: 6 of each frame; NULL as `held` is */

@@ -69,15 +69,19 @@ static bool find_actuated(api_evaluation *e, api_drive *d, size_t *n)
 {
     size_t nv       = e->model->nv;
     bool  *actuated = api_take(e->pool, nv * sizeof *actuated), *resting = api_take(e->pool, nv * sizeof *resting);
-    if (!actuated || !resting) return false;
+    bool  *driven = api_take(e->pool, nv * sizeof *driven);
+    if (!actuated || !resting || !driven) return false;
     *n = 0;
     for (size_t v = 0; v < nv; v++) {
-        actuated[v] = d->coordinate[v].actuated;
-        resting[v]  = actuated[v] || d->coordinate[v].motor >= 0;
+        bool prescribed = d->prescribed && d->prescribed[v];
+        actuated[v]     = d->coordinate[v].actuated && !prescribed;
+        driven[v]       = actuated[v] || prescribed;
+        resting[v]      = driven[v] || d->coordinate[v].motor >= 0;
         *n += actuated[v];
     }
     if (*n == nv) return true;
     d->actuated = actuated;
+    d->driven   = driven;
     d->resting  = resting;
     return true;
 }
@@ -92,8 +96,11 @@ static bool check_coordinates(const api_evaluation *e, const api_place *at, cons
 {
     const char *name = d->controller->name;
     for (size_t v = 0; v < e->model->nv; v++) {
-        const api_coordinate *c       = &d->coordinate[v];
-        bool                  passive = c->joint < 0 || !e->model->joints[c->joint].actuated;
+        const api_coordinate *c          = &d->coordinate[v];
+        bool                  passive    = c->joint < 0 || !e->model->joints[c->joint].actuated;
+        bool                  prescribed = d->prescribed && d->prescribed[v];
+        if (prescribed && d->controller->fully_actuated)
+            return refuse(e, at, c, "is prescribed: hua drives all joints");
         if (c->actuated && c->position < 0)
             return refuse(e, at, c,
                           "is actuated and has a quaternion: controllers are for joints with one coordinate, planar "
@@ -101,8 +108,8 @@ static bool check_coordinates(const api_evaluation *e, const api_place *at, cons
         if (passive && d->controller->fully_actuated)
             return refuse(e, at, c, "is not actuated: hua is for robots all of whose joints are");
     }
-    return n > 0 ||
-           api_fail_at(e, at, API_NOT_SUPPORTED, "%.64s has no actuated joint for %s to drive", e->model->name, name);
+    return n > 0 || api_fail_at(e, at, API_NOT_SUPPORTED, "%.64s has no actuated joint that %s could drive",
+                                e->model->name, name);
 }
 
 /* --- controllers ------------------------------------------------------------------------------------------------ */
@@ -134,11 +141,11 @@ static bool read_controlled(api_evaluation *e, const api_node *given, const api_
            api_signal_read(e, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
 }
 
-bool api_drive_read(api_evaluation *e, const api_node *value, double duration, api_drive *d)
+bool api_drive_read(api_evaluation *e, const api_node *value, double duration, const bool *prescribed, api_drive *d)
 {
     api_place       at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
     api_signal_form form = {.duration = duration, .reach = duration};
-    *d                   = (api_drive){.given = value != NULL};
+    *d                   = (api_drive){.given = value != NULL, .prescribed = prescribed};
     if (!describe(e, d)) return false;
     if (!value) return true;
     if (api_node_get(value, "controller")) return read_controlled(e, value, &at, duration, d);
@@ -159,10 +166,29 @@ static bool load_gains(api_evaluation *e, double **gains, bool alone)
     return loaded != NULL;
 }
 
+/* Torques of prescribed coordinates are found, and must be 0 where they are given: every number of the signal that is
+ * added up to a torque. */
+static bool check_torques(const api_evaluation *e, const api_drive *d, const api_place *at)
+{
+    static const api_sine parts[] = {API_SINE_AMPLITUDE, API_SINE_OFFSET};
+    size_t                nv      = e->model->nv;
+    for (size_t k = 0; d->prescribed && !d->controller && k < 2; k++) {
+        const api_points *points  = &d->signal.points[parts[k]];
+        const double     *numbers = d->signal.numbers[parts[k]];
+        size_t            n       = (points->batch ? e->rows : 1) * points->n * nv;
+        for (size_t i = 0; numbers && i < n; i++)
+            if (d->prescribed[i % nv] && numbers[i] != 0)
+                return api_fail_at(e, at, API_BAD_VALUE,
+                                   "%.64s is prescribed: its effort is found, and a torque given instead of 0",
+                                   e->model->velocity_names[i % nv]);
+    }
+    return true;
+}
+
 bool api_drive_load(api_evaluation *e, api_drive *d)
 {
     for (int i = 0; d->controller && i < 2; i++)
         if (!load_gains(e, &d->gains[i], d->gain_alone[i])) return false;
-    api_place at = api_place_key(NULL, "input");
-    return !d->given || api_signal_load(e, &at, &d->signal);
+    api_place at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
+    return !d->given || (api_signal_load(e, &at, &d->signal) && check_torques(e, d, &tau_at));
 }

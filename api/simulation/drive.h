@@ -18,13 +18,17 @@ typedef struct api_drive {
     double                filter;        /* rad/s */
     bool                  clip;          /* efforts at their limits */
     api_coordinate       *coordinate;    /* [nv] */
+    const bool           *prescribed;    /* [nv] coordinates that follow a given motion; NULL: none */
     const bool           *actuated;      /* [nv] coordinates that a controller drives; NULL: all */
+    const bool           *driven;        /* [nv] these and the prescribed ones; NULL as `actuated` is */
     const bool           *resting;       /* [nv] see api_controlled; NULL as `actuated` is */
     double               *most;          /* [nv] N m or N: the effort limits; INFINITY: none */
 } api_drive;
 
-/* Reads and checks; `value` may be NULL. False with a problem. */
-bool api_drive_read(api_evaluation *e, const api_node *value, double duration, api_drive *drive);
+/* Reads and checks; `value` may be NULL. `prescribed` [nv] tells coordinates that follow a given motion; NULL: none do.
+ * False with a problem. */
+bool api_drive_read(api_evaluation *e, const api_node *value, double duration, const bool *prescribed,
+                    api_drive *drive);
 
 /* After "joints" is read: the signal's numbers, and gains in the model's order. */
 bool api_drive_load(api_evaluation *e, api_drive *drive);

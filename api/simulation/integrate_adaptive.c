@@ -61,13 +61,14 @@ static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
     return p->fault[0].kind == API_SOUND ? 0 : 1;
 }
 
-/* Work has no part in the choice of steps, whether it is asked for or not. */
+/* Work has no part in the choice of steps, whether it is asked for or not, but where motion is prescribed: there the
+ * state may be easy to integrate while the efforts are not. */
 static int weigh(N_Vector y, N_Vector to, void *arg)
 {
     const api_plant *p = arg;
     const double    *v = N_VGetArrayPointer(y);
     double          *w = N_VGetArrayPointer(to);
-    size_t           n = p->entries - API_WORKS;
+    size_t           n = p->entries - (p->prescribed ? 0 : API_WORKS);
     for (size_t i = 0; i < n; i++)
         w[i] = sqrt((double)p->entries / (double)n) / (p->s->tolerance * (1 + fabs(v[i])));
     for (size_t i = n; i < p->entries; i++)

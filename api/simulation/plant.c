@@ -4,6 +4,7 @@
 #include "plant_contact.h"
 #include "plant_drive.h"
 #include "plant_limits.h"
+#include "plant_prescribed.h"
 #include "plant_stick.h"
 #include <math.h>
 #include <string.h>
@@ -50,8 +51,8 @@ bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *p)
     for (int i = 0; i < 4; i++)
         p->slope[i] = api_take_zeroed(e->pool, p->entries * p->W, &room);
     if (s->contact) p->contact = api_plant_contact_open(e, p, s->contact);
-    return room && api_plant_drive_open(e, p) && api_plant_limits_open(e, p) && p->workspace &&
-           (p->contact || !s->contact);
+    return room && api_plant_drive_open(e, p) && api_plant_limits_open(e, p) && api_plant_prescribed_open(e, p) &&
+           p->workspace && (p->contact || !s->contact);
 }
 
 /* --- geometry --------------------------------------------------------------------------------------------------- */
@@ -117,6 +118,7 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
         if (p->wrenches) gather(p, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
         if (p->closed) gather(p, e->guess, e->model->loops->n_passive_q, state, l, p->passive);
     }
+    api_plant_impose(p, 0, p->y, W, W);
     if (p->contact) api_plant_contact_begin(p);
     api_plant_settle(p, 0, p->y, W, W);
     push(p, 0);
@@ -199,6 +201,7 @@ void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t l
 {
     const api_loops *loops = p->e->model->loops;
     size_t           W     = p->W;
+    api_plant_impose(p, t, y, stride, lanes);
     if (p->contact) api_plant_contact_settle(p, t, y, stride, lanes);
     if (!p->closed) return;
     for (size_t i = 0; i < p->e->model->nq; i++)
@@ -244,7 +247,8 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
 {
     const api_evaluation *e = p->e;
     size_t                W = p->W, nq = e->model->nq;
-    const double         *qd = y + nq * W;
+    y                = api_plant_imposed(p, t, y);
+    const double *qd = y + nq * W;
     memcpy(p->q, y, nq * W * sizeof *p->q);
     api_plant_project(p, p->q, W, W);
     bool closed = api_plant_close(p, t, p->q);
@@ -254,11 +258,13 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
     dyn_forward_dynamics io = {
         .q = p->q, .qd = qd, .tau = p->tau, .wrenches = p->wrenches, .qdd = rate + nq * W, .singular = p->singular};
     io.driven = p->driven;
+    io.given  = api_plant_given(p);
     if (p->stick) io.tau = api_stick_efforts(p, qd);
     p->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
     note_singular(p, y, t);
     if (p->contact) api_plant_contact_rate(p, t, qd, rate + nq * W);
     if (p->stick) api_stick_rate(p, qd, rate + nq * W, rate + (p->entries - API_WORKS - api_stick_count(p)) * W);
+    api_plant_require(p, qd, rate + nq * W);
     positions_rate(p, qd, rate);
     put_powers(p, qd, rate + (p->entries - API_WORKS) * W);
     if (!closed) spoil(p, rate);

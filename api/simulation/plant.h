@@ -20,18 +20,20 @@ typedef struct api_fault {
     api_problem    told;  /* API_FAULT_TOLD: what is wrong, of loops and what is held */
 } api_fault;
 
-typedef struct api_plant_contact api_plant_contact; /* plant_contact.h */
-typedef struct api_stick         api_stick;         /* plant_stick.h */
+typedef struct api_plant_contact    api_plant_contact;    /* plant_contact.h */
+typedef struct api_stick            api_stick;            /* plant_stick.h */
+typedef struct api_plant_prescribed api_plant_prescribed; /* plant_prescribed.h */
 
 typedef struct api_plant {
     const api_evaluation *e;
     const api_simulation *s;
     const dyn_kernels    *kernels;
-    dyn_kernels           table;   /* with loops: these */
-    api_closed           *closed;  /* and their workspace; NULL: a tree */
-    api_plant_contact    *contact; /* frames that are held; NULL: none */
-    api_stick            *stick;   /* joints that may; NULL: there are none, or sharp friction is as it stands */
-    const bool           *driven;  /* [nv] those that do; NULL: none */
+    dyn_kernels           table;      /* with loops: these */
+    api_closed           *closed;     /* and their workspace; NULL: a tree */
+    api_plant_contact    *contact;    /* frames that are held; NULL: none */
+    api_stick            *stick;      /* joints that may; NULL: there are none, or sharp friction is as it stands */
+    api_plant_prescribed *prescribed; /* coordinates with a given motion; NULL: none */
+    const bool           *driven;     /* [nv] those that stick or are prescribed; NULL: none */
     size_t                W;       /* of these; one simulation alone goes through the narrowest, unless it is stiff */
     size_t                entries; /* of y: nq + nv, the controller's, those that can stick, API_WORKS */
     size_t                rows;    /* simulations, at most W; the other lanes repeat the last */

@@ -1,13 +1,15 @@
 /* plant_contact.c - see plant_contact.h. */
 #include "plant_contact.h"
 #include "api/model/coordinates.h"
+#include "plant_prescribed.h"
 #include <math.h>
 #include <string.h>
 
 enum { ROUNDS = 2 /* of Newton's method: steps are short, and rounding is reached */ };
 
-#define UNSETTLED 1e-4 /* of a drift: within a step velocities are not what they are after it */
-#define RESTING   1e-9 /* m/s and rad/s for every 1 of the velocities that bring them about */
+#define UNSETTLED 1e-4  /* of a drift: within a step velocities are not what they are after it */
+#define RESTING   1e-9  /* m/s and rad/s for every 1 of the velocities that bring them about, */
+#define STILL     1e-12 /* and in any case: what rounding leaves of a motion that begins at rest */
 
 struct api_plant_contact {
     api_contact       places;   /* what positions are held, in axes of the world; k may be 0 */
@@ -70,8 +72,9 @@ api_plant_contact *api_plant_contact_open(api_evaluation *e, const api_plant *p,
     c->qd            = api_take_zeroed(e->pool, nv * p->W, &room);
     c->step          = api_take_zeroed(e->pool, nv * p->W, &room);
     if (!room) return NULL;
-    c->velocity = api_contact_place(contact, nv, p->W, velocity);
-    c->position = api_contact_place(&c->places, nv, p->W, position);
+    c->velocity        = api_contact_place(contact, nv, p->W, velocity);
+    c->position        = api_contact_place(&c->places, nv, p->W, position);
+    c->velocity.driven = c->position.driven = p->s->prescribed.mask;
     return c;
 }
 
@@ -123,7 +126,7 @@ void api_plant_contact_rate(api_plant *p, double t, const double *qd, double *qd
     for (size_t l = 0; l < live(p); l++) {
         double along[API_MOST_HELD * API_FRAME_AXES];
         if (!api_contact_solve(b, l)) continue; /* its figures show it */
-        if (!api_contact_agrees(b, qd, NULL, l, UNSETTLED))
+        if (!api_contact_agrees(b, qd, api_plant_given(p), l, UNSETTLED))
             tell(p, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
         for (size_t a = 0; a < b->task.k; a++)
             along[a] = b->drift[a * p->W + l];
@@ -133,6 +136,14 @@ void api_plant_contact_rate(api_plant *p, double t, const double *qd, double *qd
     }
     api_contact_repeat(b, live(p), b->nv, qdd);
     api_contact_repeat(b, live(p), API_FRAME_AXES * c->places.n, c->wrenches);
+}
+
+void api_plant_contact_take_efforts(const api_plant *p, double *tau)
+{
+    const api_plant_contact *c = p->contact;
+    for (size_t l = 0; l < live(p); l++)
+        api_contact_take_efforts(&c->velocity, c->wrenches, l, tau);
+    api_contact_repeat(&c->velocity, live(p), c->velocity.nv, tau);
 }
 
 /* --- between steps ---------------------------------------------------------------------------------------------- */
@@ -245,7 +256,7 @@ static bool rests(const api_plant *p, size_t l)
         double size = 0;
         for (size_t v = 0; v < b->nv; v++)
             size += fabs(b->J[(a * b->nv + v) * p->W + l] * qd[v * p->W + l]);
-        if (!(fabs(along[a]) <= RESTING * size)) return false;
+        if (!(fabs(along[a]) <= RESTING * size + STILL)) return false;
     }
     return true;
 }

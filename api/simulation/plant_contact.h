@@ -17,6 +17,9 @@ void api_plant_contact_begin(api_plant *p);
 /* qdd of the robot that nothing holds, at p->q, becomes that of the one that is held. */
 void api_plant_contact_rate(api_plant *p, double t, const double *qd, double *qdd);
 
+/* tau, in lanes, less what holds the frames: tau -= J^T l. */
+void api_plant_contact_take_efforts(const api_plant *p, double *tau);
+
 /* After a step that ends at t: y, with `stride` between entries, of so many lanes. */
 void api_plant_contact_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes);
 

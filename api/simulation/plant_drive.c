@@ -1,5 +1,6 @@
 /* plant_drive.c - see plant_drive.h. */
 #include "plant_drive.h"
+#include "plant_prescribed.h"
 #include <string.h>
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
@@ -69,6 +70,8 @@ static api_controlled look_at(api_plant *p, double t, const double *qd, double *
         .states        = p->s->stiff ? W : p->rows, /* columns of a Jacobian are states of their own */
         .coordinate    = d->coordinate,
         .actuated      = d->actuated,
+        .driven        = d->driven,
+        .given         = api_plant_given(p),
         .resting       = d->resting,
         .held          = p->control_contact,
         .held_wrenches = p->control_wrenches,

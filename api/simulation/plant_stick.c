@@ -31,9 +31,10 @@ bool api_stick_open(api_evaluation *e, api_plant *p)
     s->efforts = api_take_zeroed(e->pool, nv * p->W, &room);
     s->balance = api_take_zeroed(e->pool, nv * p->W, &room);
     if (!room) return false;
-    memset(s->driven, false, nv);
+    for (size_t v = 0; v < nv; v++)
+        s->driven[v] = p->s->prescribed.mask && p->s->prescribed.mask[v];
     for (size_t i = 0; i < m->n_bodies; i++)
-        if (api_stick_can(&m->body[i])) add(s, &m->body[i]);
+        if (api_stick_can(&m->body[i]) && !s->driven[m->body[i].v]) add(s, &m->body[i]);
     if (s->n == 0) return true;
     p->stick  = s;
     p->driven = s->driven;

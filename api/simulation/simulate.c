@@ -73,6 +73,7 @@ static bool begin(api_evaluation *e, const api_asked *asked)
     for (int i = 0; i < 2; i++)
         s->error[i] = asked->result[POSITION_ERROR + i];
     s->works = asked->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(API_WORKS);
+    if (s->prescribed.n > 0) s->works = API_BIT(API_WORKS) - 1; /* steps depend on them, whatever is asked for */
     return api_simulation_run(e, s);
 }
 
@@ -99,7 +100,7 @@ const api_operation api_simulate = {
     .takes = API_BIT(API_QD) | API_BIT(API_STEP) | API_BIT(API_TOLERANCE) | API_BIT(API_STIFF) | API_BIT(API_INPUT) |
              API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
-             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_PRESCRIBED),
     .outputs        = {[TIMES]            = {"times", true, {0}},
                        [Q]                = {"q", true, {API_NQ}},
                        [QD]               = {"qd", true, {API_NV}},

@@ -91,6 +91,7 @@ static size_t find_breaks(const api_simulation *s, double last, double *breaks)
     size_t n = s->drive.given ? api_signal_breaks(&s->drive.signal, last, breaks) : 0;
     for (size_t i = 0; i < s->wrenches.n; i++)
         n += api_signal_breaks(&s->wrenches.signal[i].signal, last, breaks ? breaks + n : NULL);
+    if (s->prescribed.n > 0) n += api_signal_breaks(&s->prescribed.motion, last, breaks ? breaks + n : NULL);
     return n;
 }
 
@@ -139,7 +140,8 @@ api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
     *s = (api_simulation){.duration = 0};
     if (!read_duration(e, fields, s) || !read_method(e, fields, s) ||
         !api_sampling_read(e, fields, s->duration, "a simulation", &s->sampling) || !check_order(e, &s->sampling) ||
-        !api_drive_read(e, api_node_get(fields, "input"), s->duration, &s->drive) ||
+        !api_prescribed_read(e, fields, s->duration, &s->prescribed) ||
+        !api_drive_read(e, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->drive) ||
         !api_wrench_signals_read(e, s->duration, s->duration, &s->wrenches) ||
         !api_joint_limits_list(e, &s->drive, &s->limits) || !api_contact_read(e, fields, NULL, &s->contact) ||
         !cut(e, s) || !check_steps(e, s))
@@ -157,5 +159,5 @@ bool api_simulation_prepare(api_evaluation *e, api_simulation *s)
         memset(e->state[API_QD], 0, e->blocks * e->lanes * entries * sizeof(double));
     }
     return (!e->model->loops || api_closing_take_guess(e)) && api_drive_load(e, &s->drive) &&
-           api_wrench_signals_load(e, &s->wrenches);
+           api_wrench_signals_load(e, &s->wrenches) && api_prescribed_load(e, &s->prescribed);
 }

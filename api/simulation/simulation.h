@@ -14,6 +14,7 @@
 #include "api/operations/contact.h"
 #include "drive.h"
 #include "joint_limits.h"
+#include "prescribed.h"
 #include "api/motion/sampling.h"
 #include "api/motion/wrench_signals.h"
 
@@ -27,10 +28,11 @@ typedef struct api_simulation {
     bool               stiff;               /* an implicit method, where the tolerance is kept */
     api_sampling       sampling;
     api_drive          drive;
-    api_wrench_signals wrenches; /* that change with time */
-    const api_contact *contact;  /* frames that are held; NULL: none */
-    api_joint_limits   limits;   /* of joints */
-    unsigned           works;    /* bit i: that work is integrated */
+    api_prescribed     prescribed; /* coordinates that follow a given motion */
+    api_wrench_signals wrenches;   /* that change with time */
+    const api_contact *contact;    /* frames that are held; NULL: none */
+    api_joint_limits   limits;     /* of joints */
+    unsigned           works;      /* bit i: that work is integrated */
     size_t             n_cuts;
     double            *cuts; /* s, from 0 to the last sample, rising */
     bool              *kink; /* whether the input is not smooth there */
