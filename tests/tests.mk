@@ -59,6 +59,15 @@ soak: ## memory over SOAK_REQUESTS (10 million), then the tests with long runs: 
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/soak.py
 	@SOAK_SECONDS=$(or $(SOAK_SECONDS),600) $(MAKE) --no-print-directory test-run
 
+# --- small faults: do the tests notice them? ---------------------------------------------------------------------
+# In private copies under build/mutate; a run that was stopped goes on where it ended.
+FAULTS ?=
+JOBS   ?= 2
+.PHONY: mutate
+mutate: ## put small faults into copies of the tree, one at a time, and run tests: hours; FAULTS='name ...' tries some, LIST=1 none
+	@tests/deps test
+	@$(PYTHON) tests/mutate/mutate.py --jobs $(JOBS) $(if $(LIST),--list) $(FAULTS)
+
 # --- fuzzers: tests/fuzz/fuzz_*.c with clang's libFuzzer, where there is clang -----------------------------------
 # The product is built a second time, by clang, with coverage and the sanitizers; one target (scalar) is enough, and
 # -O1: beyond it a single instrumented lane text takes minutes to compile.

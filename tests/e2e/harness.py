@@ -24,7 +24,7 @@ SANITIZED = "TORQUED_BIN" in os.environ      # a build of its own, then, and slo
 MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()    # found beside build/ by itself
 PATIENCE = 60 if SANITIZED else 20      # s, for whatever should take well under a second
 # What a server stores here need not outlive it: in memory, where there is such a folder, a sync costs nothing.
-MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+MEMORY = "/dev/shm" if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) else None
 # nohup ignores SIGHUP, and ignored signals stay ignored in the servers started here; handled ones return to the default.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)
