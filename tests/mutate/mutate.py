@@ -10,13 +10,14 @@ faults found, 1 if not, 2 if the list is wrong.
 import argparse
 import os
 import queue
+import signal
 import sys
 import threading
 import time
 
 import faults
 from results import Results
-from tree import BuildFailed, Tree, copy_checkout, mirror, program_of
+from tree import BuildFailed, Stopped, Tree, children, copy_checkout, mirror, program_of
 
 ROOT = os.path.dirname(os.path.dirname(faults.HERE))
 FOLDER = os.path.join(ROOT, "build", "mutate")
@@ -101,6 +102,8 @@ class Worker(threading.Thread):
                 self.try_fault(fault)
             except BuildFailed as problem:
                 self.shared.broken.append(f"{fault.name} does not compile:\n{problem}")
+            except Stopped:
+                return
 
     def try_fault(self, fault):
         result, begun = self.shared.results.of(fault), time.monotonic()
@@ -193,11 +196,17 @@ def main():
     if asked.list:
         print(f"{len(chosen)} faults in {len(layers)} layers, each where its file has its text once")
         return 0
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: children.stop())
     os.makedirs(FOLDER, exist_ok=True)
     results = Results(os.path.join(FOLDER, "results.json"), ROOT)
     run = Run(layers, [fault for fault in chosen if not is_done(results, fault)], asked.jobs)
-    if run.left:
-        run.prepare()
+    try:
+        if run.left:
+            run.prepare()
+    except (BuildFailed, Stopped) as problem:
+        print(f"mutate: the sources do not compile without a fault:\n{problem}", file=sys.stderr)
+        return 1
     workers = [Worker(run, number) for number in range(min(asked.jobs, run.left))]
     for worker in workers:
         worker.start()

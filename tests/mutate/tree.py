@@ -25,6 +25,45 @@ class BuildFailed(Exception):
     pass
 
 
+class Stopped(Exception):
+    """The run was asked to end."""
+
+
+class Children:
+    """The processes that run now; a signal ends them, and no other is started."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.alive = set()
+        self.stopped = False
+
+    def start(self, command, **settings):
+        with self.lock:
+            if self.stopped:
+                raise Stopped
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **settings)
+            self.alive.add(child)
+            return child
+
+    def ended(self, child):
+        kill_group(child)   # what it left behind
+        child.wait()
+        with self.lock:
+            self.alive.discard(child)
+            stopped = self.stopped
+        if stopped:
+            raise Stopped
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for child in self.alive:
+                kill_group(child)
+
+
+children = Children()
+
+
 def program_of(test):
     """What `make` builds and tests/run runs for a test."""
     return "build/" + test[:-2] if test.endswith(".c") else test
@@ -49,7 +88,8 @@ def mirror(source, target):
         old, new = os.path.join(source, path), os.path.join(target, path)
         if not os.path.exists(new) or not same(old, new):
             os.makedirs(os.path.dirname(new), exist_ok=True)
-            shutil.copy2(old, new)
+            shutil.copy2(old, new + ".part")
+            os.replace(new + ".part", new)      # a program that still runs cannot be written
     for path in set(files_under(target)) - wanted if os.path.isdir(target) else ():
         os.remove(os.path.join(target, path))
 
@@ -94,10 +134,12 @@ class Tree:
         return os.path.join(self.root, *parts)
 
     def make(self, *goals, jobs=1):
-        done = subprocess.run(["make", "-s", f"-j{jobs}", *FLAGS, f"TARGETS={TARGETS}", *goals], cwd=self.root,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode != 0:
-            raise BuildFailed(done.stdout.decode(errors="replace")[-3000:])
+        child = children.start(["make", "-s", f"-j{jobs}", *FLAGS, f"TARGETS={TARGETS}", *goals], cwd=self.root,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        said = child.communicate()[0]
+        children.ended(child)
+        if child.returncode != 0:
+            raise BuildFailed(said[-3000:])
 
     def restore(self, base):
         mirror(base.path("build"), self.path("build"))
@@ -105,10 +147,9 @@ class Tree:
     def run(self, test, limit):
         """Runs one test; returns None if it passes, else how it failed. Stops it at the first failure."""
         folder = tempfile.mkdtemp(prefix="torqued-mutate-", dir=SHARED)
-        child = subprocess.Popen(["tests/run", program_of(test)], cwd=self.root, stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-                                 preexec_fn=limit_child, text=True, errors="replace",
-                                 env={**os.environ, "BUILD": "build", "NO_FUZZERS": "1", "TMPDIR": folder})
+        child = children.start(["tests/run", program_of(test)], cwd=self.root, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, preexec_fn=limit_child, text=True, errors="replace",
+                               env={**os.environ, "BUILD": "build", "NO_FUZZERS": "1", "TMPDIR": folder})
         overtime = threading.Event()
         timer = threading.Timer(limit, lambda: (overtime.set(), kill_group(child)))
         timer.start()
@@ -121,9 +162,9 @@ class Tree:
             status = child.wait()
         finally:
             timer.cancel()
-            kill_group(child)
             child.stdout.close()
             shutil.rmtree(folder, ignore_errors=True)
+            children.ended(child)
         if overtime.is_set():
             return f"not done after {limit:.0f} s"
         return failure or (f"status {status}" if status != 0 else None)
