@@ -4,8 +4,9 @@
  *
  * with the records of record.h. */
 #include "call.h"
-#include "api/wire/json.h"
+#include "api/loops/reference.h"
 #include "api/model/record.h"
+#include "api/wire/json.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +29,21 @@ void api_hide(api *a, const char *name)
     if (api_model_name_good(name)) api_registry_load(a->models, name, NULL, true);
 }
 
+/* As api_record_read, and a model with loops has its reference. */
+static bool read_record(const api *a, const json_t *record, const char *name, api_model **model, api_problem *problem)
+{
+    if (!api_record_read(record, name, a->limits.links, model, problem)) return false;
+    bool tombstone = *model == NULL;
+    *model         = api_with_reference(*model, problem);
+    return tombstone || *model != NULL;
+}
+
 bool api_restore(api *a, const char *name, const char *record, size_t length, api_problem *problem)
 {
     api_model *model = NULL;
     if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
     json_t *json = api_json_parse(record, length, a->limits.nesting + LEVELS_OF_RECORD, problem);
-    bool    good = json && api_record_read(json, name, a->limits.links, &model, problem);
+    bool    good = json && read_record(a, json, name, &model, problem);
     if (!api_registry_load(a->models, name, model, model == NULL))
         good = api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
     api_model_release(model);
@@ -82,7 +92,7 @@ static bool read_item(const api *a, const char *name, const json_t *record, inco
     snprintf(place, sizeof place, "/models/%s", name);
     api_problem_clear(&found);
     item->name = name;
-    if (api_record_read(record, name, a->limits.links, &item->model, &found)) return true;
+    if (read_record(a, record, name, &item->model, &found)) return true;
     return api_fail_within(problem, place, &found);
 }
 

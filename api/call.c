@@ -66,6 +66,8 @@ static void emit_problem(api_emit *e, const api_problem *problem)
     if (problem->has_pointer) api_emit_string_member(e, "pointer", problem->pointer);
     if (problem->row >= 0) api_emit_integer_member(e, "row", problem->row);
     if (problem->offset >= 0) api_emit_integer_member(e, "offset", problem->offset);
+    if (problem->fraction >= 0) api_emit_number_member(e, "fraction", problem->fraction);
+    if (problem->time >= 0) api_emit_number_member(e, "time", problem->time);
     if (problem->code == API_NOT_READY || problem->code == API_DRAINING) { /* as of a server that is */
         api_emit_key(e, "reasons");
         api_emit_array(e);

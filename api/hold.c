@@ -1,5 +1,6 @@
 /* hold.c - a robot from a file, for whoever has a file and no connection: what kind it is shows from its first byte. */
 #include "call.h"
+#include "api/loops/reference.h"
 #include <string.h>
 
 static api_model *read_model(const api *a, const char *name, const char *text, size_t length, const char *query,
@@ -8,7 +9,9 @@ static api_model *read_model(const api *a, const char *name, const char *text, s
     const api_limits *limits = &a->limits;
     api_urdf_options  options;
     if (!api_urdf_likely(text, length)) {
-        if (!query || !*query) return api_model_from_text(text, length, name, limits->nesting, limits->links, problem);
+        if (!query || !*query)
+            return api_with_reference(api_model_from_text(text, length, name, limits->nesting, limits->links, problem),
+                                      problem);
         api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "a document says itself what its base and mimics are");
         return NULL;
     }

@@ -1,5 +1,6 @@
 /* models.c - the models as resources: the list, one model, its document; PUT and DELETE. */
 #include "call.h"
+#include "api/loops/reference.h"
 #include "api/model/about.h"
 #include "api/wire/json.h"
 #include <stdio.h>
@@ -99,7 +100,7 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
         call->is_urdf ? api_model_from_urdf(text, length, name, &call->urdf, limits->nesting, limits->links, problem)
                       : api_model_from_text(text, length, name, limits->nesting, limits->links, problem);
     api_unclaim(&call->share, tree);
-    return model;
+    return api_with_reference(model, problem);
 }
 
 static bool reply_put(api_call *call, const api_model *m, bool created, api_problem *problem)

@@ -26,6 +26,7 @@ void api_problem_clear(api_problem *problem)
     problem->code        = API_NO_PROBLEM;
     problem->has_pointer = false;
     problem->row = problem->offset = -1;
+    problem->fraction = problem->time = -1;
     *problem->detail = *problem->pointer = '\0'; /* not all of their bytes: every request does this */
 }
 

@@ -97,8 +97,13 @@
     X(SINGULAR_MASS_MATRIX, "singular-mass-matrix", 422, "Singular mass matrix", \
       "The mass matrix is singular at a joint: nothing with mass or inertia moves there, so its acceleration is not determined.") \
     X(LOOP_OPEN, "loop-open", 422, "Loop left open", \
-      "No positions of the passive joints were found that close the model's loops: the actuated ones are out of reach, or the " \
-      "search began too far away. `detail` says by how much they stay open. Give a `guess`, or the joints a `home`.") \
+      "No positions of the passive joints close the model's loops: the actuated joints, or a guess, contradict the loops. " \
+      "`detail` says by how much they stay open.") \
+    X(LOOP_CROSSING, "loop-crossing", 422, "Singular position on the way", \
+      "A state of a model with loops is reached along a path: the straight line in the actuated coordinates from the model's " \
+      "`reference`, or what the contract says for guesses, platforms and motions. This path meets a position in which the " \
+      "passive joints are not determined, at `fraction` of its length, so the state is out of reach in this assembly. " \
+      "Give a `guess` of the passive coordinates, which selects an assembly.") \
     X(LOOP_SINGULAR, "loop-singular", 422, "Singular loop", \
       "The loops close, but the motion of the actuated joints does not determine that of the passive ones, or the loops do " \
       "not let them move as they like: the mechanism is in a singular position, or other joints, or fewer, are to be actuated.") \
@@ -157,8 +162,10 @@ typedef struct api_problem {
     char      detail[512];  /* one or two sentences: what was found, what was expected */
     char      pointer[256]; /* RFC 6901 pointer into the request; "" the whole; only if has_pointer */
     bool      has_pointer;
-    long long row;    /* of a batch, from 0; -1: none */
-    long long offset; /* byte offset of a syntax error; -1: none */
+    long long row;      /* of a batch, from 0; -1: none */
+    long long offset;   /* byte offset of a syntax error; -1: none */
+    double    fraction; /* of a path, where it meets a singular position, 0 to 1; -1: none */
+    double    time;     /* s, of a motion or simulation; -1: none */
 } api_problem;
 
 /* One line of the table. */

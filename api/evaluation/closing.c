@@ -91,20 +91,26 @@ static bool check_state(const api_evaluation *e, const api_closed *c, size_t blo
     api_problem found;
     api_problem_clear(&found);
     if (api_closed_fail(c, lane, NULL, -1, &found)) return true;
-    if (e->platform) return api_platform_fail(e, found.code, state, found.detail);
-    if (e->samples == 0) return api_fail_state(e, found.code, API_Q, state, "%s", found.detail);
-    return api_fail_state(e, found.code, e->asked->motion ? API_CONTROL_POINTS : API_Q, state / e->samples,
-                          "at sample %zu %s", state % e->samples, found.detail);
+    if (e->platform) return api_platform_fail(e, state, &found);
+    if (e->samples == 0)
+        api_fail_state(e, found.code, API_Q, state, "%s", found.detail);
+    else
+        api_fail_state(e, found.code, e->asked->motion ? API_CONTROL_POINTS : API_Q, state / e->samples,
+                       "at sample %zu %s", state % e->samples, found.detail);
+    e->problem->fraction = found.fraction;
+    return false;
 }
 
 bool api_closing_block(const api_evaluation *e, size_t block)
 {
     api_closed   *c = e->workspace;
     size_t        n = e->model->loops->n_passive_q, left = api_states(e) - block * e->lanes;
-    size_t        live  = left < e->lanes ? left : e->lanes;
-    const double *guess = api_block(e, e->guess, n, block);
-    bool          found = !e->platform || api_platform_reach(e, c, block, live);
-    if (found && api_closed_solve(c, &e->scene, api_state_block(e, API_Q, block), guess, live)) return true;
+    size_t        live    = left < e->lanes ? left : e->lanes;
+    bool          found   = !e->platform || api_platform_reach(e, c, block, live);
+    const double *q       = api_state_block(e, API_Q, block);
+    const double *passive = api_block(e, e->passive, n, block), *guess = api_block(e, e->guess, n, block);
+    api_approach  from = {.guess = passive ? NULL : guess, .q = passive ? q : NULL, .passive = passive};
+    if (found && api_closed_solve(c, &e->scene, q, &from, live)) return true;
     if (!api_watch_check(e->input->watch, e->problem)) return false; /* it was given up */
     for (size_t lane = 0; lane < live; lane++)
         if (!check_state(e, c, block, lane)) break;
@@ -115,55 +121,100 @@ bool api_closing_block(const api_evaluation *e, size_t block)
 
 /* One motion after the other, in one lane. */
 typedef struct following {
-    api_evaluation *e;
+    api_evaluation          *e;
+    const api_closing_curve *curve;
     struct {
         api_closed *closed;
-        double     *q, *guess;
+        double     *q, *from, *passive;
     } * seat;
 } following;
 
+/* From one sample to the next. */
+typedef struct segment {
+    const api_closing_curve *curve;
+    size_t                   row, sample; /* the one it ends at */
+} segment;
+
+static void go_along(const void *arg, size_t lane, double s, double *q)
+{
+    (void)lane; /* there is one */
+    const segment *g = arg;
+    g->curve->go(g->curve->arg, g->row, g->sample, s, q);
+}
+
 /* The last state fills its block. */
-static void put_guess(const api_evaluation *e, size_t state, const double *guess)
+static void put_passive(const api_evaluation *e, size_t state, const double *passive)
 {
     size_t n = e->model->loops->n_passive_q, end = state + 1 == api_states(e) ? e->blocks * e->lanes : state + 1;
     for (; state < end; state++)
         for (size_t i = 0; i < n; i++)
-            api_state_lane(e, e->guess, n, state)[i * e->lanes] = guess[i];
+            api_state_lane(e, e->passive, n, state)[i * e->lanes] = passive[i];
 }
 
-/* Where a loop does not close the samples go on from the last that did: who evaluates them says what is wrong. */
+static void get_state(const api_evaluation *e, double *lanes, size_t n, size_t state, double *to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = api_state_lane(e, lanes, n, state)[i * e->lanes];
+}
+
+static bool fail_sample(const api_evaluation *e, const api_closed *c, const api_closing_curve *curve, size_t row,
+                        size_t sample)
+{
+    api_problem found;
+    api_problem_clear(&found);
+    if (!api_watch_check(e->input->watch, e->problem)) return false; /* it was given up */
+    api_closed_fail(c, 0, NULL, -1, &found);
+    if (found.fraction < 0 || sample == 0) {
+        api_fail_state(e, found.code, API_CONTROL_POINTS, row, "at sample %zu %s", sample, found.detail);
+        e->problem->fraction = found.fraction;
+        return false;
+    }
+    double time = curve->time(curve->arg, row, sample, found.fraction);
+    api_fail_state(e, found.code, API_CONTROL_POINTS, row, "before sample %zu, at %.9g s, %s", sample, time,
+                   found.detail);
+    e->problem->time = time;
+    return false;
+}
+
+/* The first sample is a row; the motion goes on from each to the next. */
 static bool follow(void *arg, size_t place, size_t row, api_problem *problem)
 {
-    (void)problem;
-    const following      *f     = arg;
-    const api_evaluation *e     = f->e;
-    const api_loops      *l     = e->model->loops;
-    api_closed           *c     = f->seat[place].closed;
-    double               *guess = f->seat[place].guess, *q = f->seat[place].q;
-    for (size_t i = 0; i < l->n_passive_q; i++)
-        guess[i] = api_state_lane(e, e->guess, l->n_passive_q, row * e->samples)[i * e->lanes];
-    for (size_t state = row * e->samples; state < (row + 1) * e->samples; state++) {
-        for (size_t i = 0; i < e->model->nq; i++)
-            q[i] = api_state_lane(e, e->state[API_Q], e->model->nq, state)[i * e->lanes];
-        bool closed = api_closed_solve(c, &e->scene, q, guess, 1);
-        for (size_t i = 0; closed && i < l->n_passive_q; i++)
-            guess[i] = api_closed_q(c)[l->passive_q[i]];
-        put_guess(e, state, guess);
+    const following *f   = arg;
+    api_evaluation   one = *f->e;
+    const api_loops *l   = one.model->loops;
+    api_closed      *c   = f->seat[place].closed;
+    double          *q = f->seat[place].q, *from = f->seat[place].from, *passive = f->seat[place].passive;
+    one.problem = problem;
+    if (one.guess) get_state(&one, one.guess, l->n_passive_q, row * one.samples, passive);
+    for (size_t n = 0; n < one.samples; n++) {
+        segment      part  = {f->curve, row, n};
+        api_approach first = {.guess = one.guess ? passive : NULL};
+        api_approach next  = {.q = from, .passive = passive, .curve = go_along, .arg = &part};
+        get_state(&one, one.state[API_Q], one.model->nq, row * one.samples + n, q);
+        if (n > 0) next.length[0] = f->curve->length(f->curve->arg, row, n);
+        if (!api_closed_solve(c, &one.scene, q, n == 0 ? &first : &next, 1))
+            return fail_sample(&one, c, f->curve, row, n);
+        for (size_t i = 0; i < l->n_passive_q; i++)
+            passive[i] = api_closed_q(c)[l->passive_q[i]];
+        memcpy(from, q, one.model->nq * sizeof *q);
+        put_passive(&one, row * one.samples + n, passive);
     }
     return true;
 }
 
-bool api_closing_follow(api_evaluation *e)
+bool api_closing_follow(api_evaluation *e, const api_closing_curve *curve)
 {
     if (!e->model->loops) return true;
-    size_t    seats = api_seats(e, e->rows);
-    following f     = {e, api_take(e->pool, seats * sizeof *f.seat)};
-    if (!f.seat || !api_closing_take_guess(e)) return false;
+    size_t    seats = api_seats(e, e->rows), nq = e->model->nq;
+    following f = {e, curve, api_take(e->pool, seats * sizeof *f.seat)};
+    e->passive  = api_take_lanes(e, e->model->loops->n_passive_q);
+    if (!f.seat || !e->passive) return false;
     for (size_t i = 0; i < seats; i++) {
-        f.seat[i].closed = open_workspace(e, e->call->api->alone, e->scene.n_wrenches, 0);
-        f.seat[i].q      = api_take(e->pool, e->model->nq * sizeof *f.seat[i].q);
-        f.seat[i].guess  = api_take(e->pool, e->model->loops->n_passive_q * sizeof *f.seat[i].guess);
-        if (!f.seat[i].closed || !f.seat[i].q || !f.seat[i].guess) return false;
+        f.seat[i].closed  = open_workspace(e, e->call->api->alone, e->scene.n_wrenches, 0);
+        f.seat[i].q       = api_take(e->pool, nq * sizeof *f.seat[i].q);
+        f.seat[i].from    = api_take(e->pool, nq * sizeof *f.seat[i].from);
+        f.seat[i].passive = api_take(e->pool, e->model->loops->n_passive_q * sizeof *f.seat[i].passive);
+        if (!f.seat[i].closed || !f.seat[i].q || !f.seat[i].from || !f.seat[i].passive) return false;
     }
     return api_do_parts(e, seats, e->rows, follow, &f);
 }

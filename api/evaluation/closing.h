@@ -19,12 +19,20 @@ const dyn_kernels *api_closing_kernels(api_evaluation *e);
 bool api_closing_measure(api_evaluation *e);
 bool api_closing_decode(api_evaluation *e);
 
-/* Lanes of e->guess, the passive joints' home, unless there are some. False with a problem. */
-bool api_closing_take_guess(api_evaluation *e);
+/* Motions between their samples, as whoever samples them knows them. */
+typedef struct api_closing_curve {
+    /* Actuated coordinates of a row's motion between sample n - 1 (s = 0) and n (s = 1). */
+    void (*go)(const void *arg, size_t row, size_t n, double s, double *q);
+    /* At most so long is the way of any coordinate between these two (api_loops.travel). */
+    double (*length)(const void *arg, size_t row, size_t n);
+    /* The time at the fraction s of the way between these two, s. */
+    double (*time)(const void *arg, size_t row, size_t n, double s);
+    const void *arg;
+} api_closing_curve;
 
-/* Before the samples of motions are evaluated: the guess of each becomes what closed the loops at the one before. False
- * with a problem. */
-bool api_closing_follow(api_evaluation *e);
+/* Before the samples of motions are evaluated: finds e->passive, the passive coordinates of each, the first as of a
+ * row, the others along the motion. False with a problem. */
+bool api_closing_follow(api_evaluation *e, const api_closing_curve *curve);
 
 /* The kernels' workspace, of each seat. NULL with a problem. */
 void *api_closing_open(api_evaluation *e);

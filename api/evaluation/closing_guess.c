@@ -1,4 +1,4 @@
-/* closing_guess.c - from where loops are closed: "guess" of a request, or the passive joints' home (closing.h). */
+/* closing_guess.c - reads "guess", the passive coordinates that select an assembly (closing.h). */
 #include "batch.h"
 #include "closing.h"
 #include "api/model/coordinates.h"
@@ -12,17 +12,6 @@ bool api_closing_measure(api_evaluation *e)
     const api_node *guess = e->given[API_GUESS];
     api_place       at    = api_place_key(NULL, "guess");
     return (!guess || api_batch_measure(e, guess, &at)) && api_platform_measure(e);
-}
-
-bool api_closing_take_guess(api_evaluation *e)
-{
-    const api_loops *l = e->model->loops;
-    size_t           n = l->n_passive_q;
-    if (e->guess) return true;
-    e->guess = api_take_lanes(e, n);
-    for (size_t i = 0; e->guess && i < e->blocks * n * e->lanes; i++)
-        e->guess[i] = l->home[l->passive_q[i / e->lanes % n]];
-    return e->guess != NULL;
 }
 
 /* Angles to which sine and cosine are accurate; farther nobody needs to begin. */
@@ -66,12 +55,12 @@ static bool check_guess(const api_evaluation *e, const api_vector *v, double *va
     return true;
 }
 
-/* Those of one state: some by name, the others at home. */
+/* Those of one state: some by name, the others of the model's reference. */
 static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
 {
     const api_loops *l = e->model->loops;
     for (size_t k = 0; k < v->n; k++)
-        values[k] = l->home[l->passive_q[k]];
+        values[k] = l->reference[l->passive_q[k]];
     for (size_t member = 0; member < api_node_size(v->value); member++) {
         const char *key = api_node_key(v->value, member);
         api_place   at  = api_place_key(&v->at, key);

@@ -131,6 +131,7 @@ typedef struct api_evaluation {
     const int         *order; /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
     double            *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
     double            *guess;                   /* lanes of passive coordinates; NULL: none given */
+    double            *passive;                 /* lanes of those that close the loops; NULL: not known yet */
     api_platform      *platform;                /* in place of a state; NULL: none */
     double            *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
     double            *wrench_rates;            /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */

@@ -84,8 +84,8 @@ static bool check_orientation(const api_evaluation *e, const api_vector *v, doub
 
 static bool take_state(api_evaluation *e)
 {
-    e->platform->guessed = e->guess != NULL;
-    if (!e->guess && !(e->guess = api_take_lanes(e, e->model->loops->n_passive_q))) return false;
+    e->passive = api_take_lanes(e, e->model->loops->n_passive_q);
+    if (!e->passive) return false;
     for (int f = API_Q; f <= API_QDD; f++)
         if (api_platform_gives(e, (api_field)f) &&
             !(e->state[f] = api_take_lanes(e, f == API_Q ? e->model->nq : e->model->nv)))
@@ -119,31 +119,33 @@ bool api_platform_gives(const api_evaluation *e, api_field field)
     return field == API_Q || (field == API_QD && moves) || (field == API_QDD && accelerates);
 }
 
-bool api_platform_fail(const api_evaluation *e, api_code code, size_t row, const char *text)
+bool api_platform_fail(const api_evaluation *e, size_t row, const api_problem *found)
 {
     api_place at = api_place_key(NULL, "platform");
     for (size_t i = 0; i < API_PLATFORM_PARTS; i++) {
         api_place       part_at = api_place_key(&at, parts[i]);
         const api_node *part    = api_node_get(e->given[API_PLATFORM], parts[i]);
-        if (part && api_is_batch(part, 1)) return api_fail_entry(e, code, &part_at, row, "%s", text);
+        if (part && api_is_batch(part, 1)) api_fail_entry(e, found->code, &part_at, row, "%s", found->detail);
     }
-    return api_fail_state(e, code, API_PLATFORM, row, "%s", text);
+    api_fail_state(e, found->code, API_PLATFORM, row, "%s", found->detail); /* if it is that of all rows */
+    e->problem->fraction = found->fraction;
+    return false;
 }
 
 /* --- a block ----------------------------------------------------------------------------------------------------- */
 
 bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block, size_t live)
 {
-    const api_platform *p       = e->platform;
-    size_t              nv      = e->model->nv;
-    double             *passive = api_block(e, e->guess, e->model->loops->n_passive_q, block);
-    api_placing         to      = {.position     = api_block(e, p->lanes[API_PLATFORM_POSITION], 3, block),
-                                   .orientation  = api_block(e, p->lanes[API_PLATFORM_ORIENTATION], 4, block),
-                                   .velocity     = api_block(e, p->lanes[API_PLATFORM_VELOCITY], p->rows, block),
-                                   .acceleration = api_block(e, p->lanes[API_PLATFORM_ACCELERATION], p->rows, block)};
-    api_reached         found   = {.q       = api_block(e, e->state[API_Q], e->model->nq, block),
-                                   .qd      = api_block(e, e->state[API_QD], nv, block),
-                                   .qdd     = api_block(e, e->state[API_QDD], nv, block),
-                                   .passive = passive};
-    return api_closed_reach(c, &e->scene, &to, p->guessed ? passive : NULL, &found, live);
+    const api_platform *p         = e->platform;
+    size_t              nv        = e->model->nv;
+    size_t              n_passive = e->model->loops->n_passive_q;
+    api_placing         to        = {.position     = api_block(e, p->lanes[API_PLATFORM_POSITION], 3, block),
+                                     .orientation  = api_block(e, p->lanes[API_PLATFORM_ORIENTATION], 4, block),
+                                     .velocity     = api_block(e, p->lanes[API_PLATFORM_VELOCITY], p->rows, block),
+                                     .acceleration = api_block(e, p->lanes[API_PLATFORM_ACCELERATION], p->rows, block)};
+    api_reached         found     = {.q       = api_block(e, e->state[API_Q], e->model->nq, block),
+                                     .qd      = api_block(e, e->state[API_QD], nv, block),
+                                     .qdd     = api_block(e, e->state[API_QDD], nv, block),
+                                     .passive = api_block(e, e->passive, n_passive, block)};
+    return api_closed_reach(c, &e->scene, &to, api_block(e, e->guess, n_passive, block), &found, live);
 }

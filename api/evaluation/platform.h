@@ -23,7 +23,6 @@ struct api_platform {
     size_t    rows; /* 6; without orientation 3 */
     bool      given[API_PLATFORM_PARTS];
     double   *lanes[API_PLATFORM_PARTS];
-    bool      guessed; /* e->guess holds what the request says, before what is found */
 };
 
 /* Reads all but the numbers into e->platform, which stays NULL when there is none. False with a problem. */
@@ -37,7 +36,7 @@ bool api_platform_gives(const api_evaluation *e, api_field field);
 
 /* Fails e->problem for a row whose platform cannot be where it is said to be: at that entry of the first part that is a
  * batch. */
-bool api_platform_fail(const api_evaluation *e, api_code code, size_t row, const char *text) __attribute__((cold));
+bool api_platform_fail(const api_evaluation *e, size_t row, const api_problem *found) __attribute__((cold));
 
 /* The state of a block, into its lanes. False when there is none: the workspace knows why. */
 bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block, size_t live);

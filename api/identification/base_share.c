@@ -30,7 +30,7 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
     if (!api_walk_open(e->pool, e->model, tree, e->input->watch, &walk)) return NULL;
     api_base_closing closing = {walk.closed, close_loops, tree_rates, &walk};
     api_base        *base    = api_base_find(e->model, &over, &closing, with, e->input->watch, e->problem);
-    if (api_watch_check(e->input->watch, e->problem) && (!walk.lost || api_walk_fail(&walk, e->problem))) return base;
+    if (api_watch_check(e->input->watch, e->problem)) return base;
     api_base_free(base); /* of walks that were given up */
     return NULL;
 }

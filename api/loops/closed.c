@@ -16,7 +16,8 @@ static double *take(taking *t, size_t entries)
 static void take_state(api_closed *c, taking *t)
 {
     c->passive = take(t, c->np);
-    c->seen    = take(t, 6 * c->loops->n);
+    c->from = take(t, c->loops->nq), c->to = take(t, c->loops->nq);
+    c->seen = take(t, 6 * c->loops->n);
     c->Jd = take(t, c->nr * c->nvt), c->Jdd = take(t, c->nr * c->nvt);
     c->K = take(t, c->np * c->nr);
     c->G = take(t, c->nvt * c->nv), c->Gd = take(t, c->nvt * c->nv);
@@ -55,6 +56,7 @@ static void take_dense(api_closed *c, taking *t)
     taking one  = {t->pool, 1, true};
     c->dense    = take(&one, c->nv * (c->nv + 1));
     c->solution = take(&one, c->nv);
+    c->curve    = take(&one, c->model->nq);
     t->room     = t->room && one.room;
 }
 
@@ -171,6 +173,24 @@ static void fail_open(const api_closed *c, size_t lane, const char *pointer, api
         c->reaching ? "actuated and passive" : "passive", s->open[lane], which, s->widest_open[lane], c->loops->length);
 }
 
+static void fail_crossing(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
+{
+    const api_closure  *s     = c->reaching ? &c->reach : &c->closure;
+    const api_approach *from  = c->reaching ? NULL : c->approach;
+    const char         *along = c->reaching ? "the straight line from the frame's reference pose to this one"
+                                : !from || !(from->q || from->guess)
+                                    ? "the straight line from the model's reference to this state"
+                                : from->guess ? "the way on which the guess's loop error shrinks to zero"
+                                : from->curve ? "the motion from the sample before to this one"
+                                              : "the way from the state before to this one";
+    bool                guess = c->reaching ? c->reach_guessed : from && from->guess;
+    if (c->reaching && guess) along = "the way on which the guess's loop error shrinks to zero";
+    api_fail(problem, API_LOOP_CROSSING, pointer,
+             "%s meets a singular position of the loops at %.9g of its length: it is out of reach in this assembly%s",
+             along, s->reached[lane], guess ? ", or another guess is nearer" : "; a guess selects another");
+    problem->fraction = s->reached[lane];
+}
+
 static void fail_loose(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
 {
     if (c->reaching)
@@ -201,6 +221,7 @@ bool api_closed_fail(const api_closed *c, size_t lane, const char *pointer, long
     switch (c->status[lane]) {
     case API_CLOSED: return true;
     case API_LOOP_LEFT_OPEN: fail_open(c, lane, pointer, problem); break;
+    case API_LOOP_CROSSED: fail_crossing(c, lane, pointer, problem); break;
     case API_LOOP_LOOSE: fail_loose(c, lane, pointer, problem); break;
     case API_LOOP_STUCK: fail_stuck(c, pointer, problem); break;
     }

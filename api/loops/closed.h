@@ -1,8 +1,9 @@
 /* closed.h - a model with loops as its actuated coordinates see it: a table of kernels like those of dynamics.h, over
  * the kernels of the tree.
  *
- * The passive coordinates q_p of a state follow from the actuated ones, q_a, by Newton's method on what the loops leave
- * open. With J = [J_a J_p] the Jacobian of the loops' rows (loops.h), K the pseudoinverse of J_p, and ' for rates
+ * The passive coordinates q_p of a state follow from the actuated ones, q_a: from a position in which the loops are
+ * closed on, along a path of q_a (continuation.h), in the same assembly. With J = [J_a J_p] the Jacobian of the loops'
+ * rows (loops.h), K the pseudoinverse of J_p, and ' for rates
  *
  *     J qd = 0:                       qd_tree   = G qd,               G  = [1; -K J_a]
  *     J qdd + J' qd = 0:              qdd_tree  = G qdd + gamma,      gamma_p = -K J' qd_tree
@@ -27,6 +28,7 @@
 typedef enum api_closed_status {
     API_CLOSED,
     API_LOOP_LEFT_OPEN, /* no passive coordinates close them */
+    API_LOOP_CROSSED,   /* the path to the state meets a singular position */
     API_LOOP_LOOSE,     /* passive coordinates are not determined by the actuated ones */
     API_LOOP_STUCK,     /* actuated coordinates cannot move independently */
 } api_closed_status;
@@ -43,9 +45,26 @@ dyn_kernels api_closed_kernels(const dyn_kernels *tree);
 api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch,
                             size_t n_wrenches, size_t extra);
 
-/* Closes a block of states, q in lanes, from passive coordinates `guess` on (lanes; NULL: the model's home). Only
- * `live` lanes are looked at, all others must repeat the last of them. False when one is not API_CLOSED. */
-bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const double *guess, size_t live);
+/* Where the path to a state begins, and how it runs; in lanes of a block. Without any of these it is the straight line
+ * in actuated coordinates from the model's reference. */
+typedef struct api_approach {
+    const double *guess;       /* passive coordinates: the loop error that they leave shrinks to zero */
+    const double *q, *passive; /* a state whose loops are closed: a straight line from there */
+    /* Its actuated coordinates along a curve from that state to the new one, of one lane at a fraction s < 1, and
+     * bounds of the curves' lengths (continuation.h). NULL: a straight line. */
+    void (*curve)(const void *arg, size_t lane, double s, double *q);
+    const void *arg;
+    double      length[DYN_MAX_LANES];
+} api_approach;
+
+/* Closes a block of states, q in lanes, along the path of `from` (NULL: from the reference). Only `live` lanes are
+ * looked at, all others must repeat the last of them. False when one is not API_CLOSED. */
+bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const api_approach *from, size_t live);
+
+/* As far towards q (all lanes) along the straight line from the reference as steps of 0.003 rad, or parts of the
+ * model's length, can be made, which keeps clear of singular positions; q becomes where the loops are closed. False as
+ * above. */
+bool api_closed_walk(api_closed *c, const dyn_scene *scene, double *q);
 
 /* Where a frame is to be and how it moves (world axes), in lanes of a block; NULL: orientation no matter, rates zero.
  */
@@ -57,8 +76,9 @@ typedef struct api_reached {
     double *q, *qd, *qdd, *passive;
 } api_reached;
 
-/* Coordinates of a block from those of a frame, the request's platform; api_closed_solve comes then. False when a state
- * has none. */
+/* Coordinates of a block from those of a frame, the request's platform, along the straight line from the pose that it
+ * has in the model's reference; with a guess (NULL: none) of the passive coordinates along the loop error's way to
+ * zero. api_closed_solve comes then, from the state that was found. False when a state has none. */
 bool api_closed_reach(api_closed *c, const dyn_scene *scene, const api_placing *to, const double *guess,
                       const api_reached *found, size_t live);
 /* Memory for that, of a frame whose origin (rows = 3) or pose (6) is given. False with the pool's problem. */

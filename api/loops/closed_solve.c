@@ -8,32 +8,6 @@
 #define SINGULAR 1e-6  /* of what an actuated coordinate does to the loops */
 #define ROUNDING 1e-13 /* of an entry of G */
 
-static void begin(api_closed *c, const double *q, const double *guess)
-{
-    const api_loops *l = c->loops;
-    size_t           W = c->W;
-    for (size_t i = 0; i < c->model->nq; i++)
-        memcpy(c->q + (size_t)l->active_q[i] * W, q + i * W, W * sizeof *q);
-    for (size_t i = 0; i < l->n_passive_q; i++)
-        for (size_t lane = 0; lane < W; lane++)
-            c->q[(size_t)l->passive_q[i] * W + lane] = guess ? guess[i * W + lane] : l->home[l->passive_q[i]];
-}
-
-/* One lane of K: the solution for the columns of 1. */
-static bool find_K(api_closed *c, size_t lane)
-{
-    api_closure *loops  = &c->closure;
-    size_t       stride = api_closure_stride(loops);
-    memset(loops->B, 0, stride * c->nr * sizeof *loops->B);
-    for (size_t i = 0; i < c->nr; i++)
-        loops->B[i * stride + i] = 1;
-    if (!api_closure_solve(loops, lane, c->nr)) return false;
-    for (size_t k = 0; k < c->np; k++)
-        for (size_t i = 0; i < c->nr; i++)
-            c->K[(k * c->nr + i) * c->W + lane] = loops->B[i * stride + k];
-    return true;
-}
-
 /* The greatest of n entries, `step` lanes apart. */
 static double greatest(const double *x, size_t n, size_t step)
 {
@@ -105,17 +79,23 @@ static bool moves(const api_closed *c, size_t lane)
     return true;
 }
 
-bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const double *guess, size_t live)
+static api_closed_status judge(api_closed *c, size_t lane)
 {
-    bool good       = true;
-    c->reaching     = false;
-    c->closure.live = live;
-    begin(c, q, guess);
+    const api_closure *loops = &c->closure;
+    if (loops->reached[lane] < 1) return API_LOOP_CROSSED;
+    if (!api_closure_closed(loops, lane)) return API_LOOP_LEFT_OPEN;
+    if (!api_closure_invert(&c->closure, lane, API_CLOSURE_SINGULAR, c->W, c->K + lane)) return API_LOOP_LEFT_OPEN;
+    return loops->rank[lane] < c->np ? API_LOOP_LOOSE : API_CLOSED;
+}
+
+/* From near the end of the path: closes the loops to rounding, and finds how passive coordinates follow. */
+static bool finish(api_closed *c, const dyn_scene *scene)
+{
+    size_t live = c->closure.live;
+    bool   good = true;
     api_closure_search(&c->closure, scene);
-    for (size_t lane = 0; lane < live; lane++) {
-        bool found      = api_closure_closed(&c->closure, lane) && find_K(c, lane);
-        c->status[lane] = !found ? API_LOOP_LEFT_OPEN : c->closure.rank[lane] < c->np ? API_LOOP_LOOSE : API_CLOSED;
-    }
+    for (size_t lane = 0; lane < live; lane++)
+        c->status[lane] = judge(c, lane);
     api_closure_repeat(&c->closure, c->np * c->nr, c->K);
     find_G(c);
     for (size_t lane = 0; lane < live; lane++) {
@@ -125,4 +105,27 @@ bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, co
     for (size_t lane = live; lane < c->W; lane++)
         c->status[lane] = c->status[live - 1];
     return good;
+}
+
+bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const api_approach *from, size_t live)
+{
+    c->reaching     = false;
+    c->closure.live = live;
+    api_path path   = api_closed_path(c, scene, q, from);
+    api_continue(&c->closure, scene, &path);
+    return finish(c, scene);
+}
+
+bool api_closed_walk(api_closed *c, const dyn_scene *scene, double *q)
+{
+    c->reaching     = false;
+    c->closure.live = c->W;
+    api_path path   = api_closed_path(c, scene, q, NULL);
+    path.shortest   = 0.003;
+    api_continue(&c->closure, scene, &path);
+    for (size_t lane = 0; lane < c->W; lane++)
+        c->closure.reached[lane] = 1;
+    for (size_t i = 0; i < c->model->nq; i++)
+        memcpy(q + i * c->W, c->q + (size_t)c->loops->active_q[i] * c->W, c->W * sizeof *q);
+    return finish(c, scene);
 }

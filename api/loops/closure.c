@@ -7,7 +7,6 @@
 
 enum { MOST_STEPS = 200 };
 #define CLOSED   1e-9    /* of the model's length, and rad */
-#define SINGULAR 1e-6    /* of the largest: singular loops that are closed to rounding show no more than that */
 #define SHORTEST 0x1p-30 /* of a step */
 #define BETTER   0.25    /* of what is open, to go on when closed */
 
@@ -47,6 +46,11 @@ bool api_closure_open(api_pool *pool, api_closure *c)
     c->motion   = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
     c->raw      = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
     c->J        = api_take_zeroed(pool, c->rows * c->nv * W, &room);
+    c->goal     = api_take_zeroed(pool, 12 * W, &room);
+    c->left     = api_take_zeroed(pool, c->rows * W, &room);
+    c->inverse  = api_take_zeroed(pool, c->unknowns * c->rows * W, &room);
+    c->error    = api_take_zeroed(pool, c->rows * W, &room);
+    c->scale    = api_take_zeroed(pool, c->unknowns * W, &room);
     c->A        = api_take_zeroed(pool, c->rows * c->unknowns, &room);
     c->B        = api_take_zeroed(pool, api_closure_stride(c) * c->rows, &room);
     c->work     = api_take_zeroed(pool, work_size(c), &room);
@@ -99,7 +103,60 @@ void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const
     find_rows(c, c->raw, rows);
 }
 
-static void find_kinematics(api_closure *c, const dyn_scene *scene)
+static void get(const api_closure *c, const double *lanes, size_t n, size_t lane, double *to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = lanes[i * c->W + lane];
+}
+
+/* Rows of a loop that is open by more than rounding: the derivative of its residual, not only that of a closed one. */
+static void correct_rows(const api_closure *c, size_t k, size_t lane, const double *raw, double *rows)
+{
+    const api_loop *loop = &c->loops->loop[k];
+    size_t          W = c->W, n = c->nv;
+    double          R[9], E[API_LOOP_ROWS][3];
+    get(c, c->R + 9 * k * W, 9, lane, R);
+    if (!api_loop_turn_rows(loop, R, E)) return;
+    for (size_t r = 0; r < loop->rows; r++)
+        for (size_t v = 0; v < n; v++)
+            for (size_t i = 0; i < 3; i++)
+                rows[(r * n + v) * W + lane] += (E[r][i] - loop->E[r][3 + i]) * raw[((3 + i) * n + v) * W + lane];
+}
+
+/* The same of the frame's turn. */
+static void correct_placed(const api_closure *c, size_t lane)
+{
+    size_t        W = c->W, n = c->nv, k = c->loops->n;
+    const double *raw  = c->motion + 6 * k * n * W;
+    double       *rows = c->J + c->loops->rows * n * W, R[9], goal[12], vector[3], D[9];
+    get(c, c->R + 9 * k * W, 9, lane, R);
+    get(c, c->goal, 12, lane, goal);
+    api_rotation_between(goal + 3, R, vector);
+    api_rotation_vector_rate(vector, D);
+    for (size_t v = 0; v < n; v++)
+        for (size_t r = 0; r < 3; r++) {
+            double sum = 0;
+            for (size_t i = 0; i < 3; i++)
+                sum += D[3 * r + i] * raw[((3 + i) * n + v) * W + lane];
+            rows[((3 + r) * n + v) * W + lane] = sum;
+        }
+}
+
+/* While a guess is followed, loops are open on the way. */
+static void correct_open(api_closure *c)
+{
+    size_t n = c->nv * c->W;
+    for (size_t lane = 0; lane < c->live; lane++) {
+        bool open = false;
+        for (size_t r = 0; r < c->rows; r++)
+            open = open || c->left[r * c->W + lane] != 0;
+        for (size_t k = 0; open && k < c->loops->n; k++)
+            correct_rows(c, k, lane, c->motion + 6 * k * n, c->J + c->loops->loop[k].first * n);
+        if (open && c->placed > 3) correct_placed(c, lane);
+    }
+}
+
+void api_closure_look(api_closure *c, const dyn_scene *scene)
 {
     dyn_closure io = {.q         = c->q,
                       .n_pairs   = c->n_pairs,
@@ -109,43 +166,36 @@ static void find_kinematics(api_closure *c, const dyn_scene *scene)
                       .jacobian  = c->motion};
     c->tree->closure(scene, c->workspace, &io, 1);
     find_rows(c, c->motion, c->J);
-}
-
-static void get(const api_closure *c, const double *lanes, size_t n, size_t lane, double *to)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = lanes[i * c->W + lane];
+    correct_open(c);
 }
 
 /* What is open of pair k. Returns how many rows. */
 static size_t find_open(const api_closure *c, size_t k, size_t lane, double *rows)
 {
-    double y[3], R[9], position[3], orientation[4] = {0, 0, 0, 1};
+    double y[3], R[9], goal[12];
     get(c, c->y + 3 * k * c->W, 3, lane, y);
     get(c, c->R + 9 * k * c->W, 9, lane, R);
     if (k < c->loops->n) {
         api_loop_residual(c->loops, k, y, R, rows);
         return c->loops->loop[k].rows;
     }
-    get(c, c->position, 3, lane, position);
-    if (c->placed > 3) get(c, c->orientation, 4, lane, orientation);
-    api_place_residual(position, orientation, y, R, rows);
+    get(c, c->goal, 12, lane, goal);
+    api_place_residual(goal, goal + 3, y, R, rows);
     for (size_t r = 0; r < c->placed; r++)
         rows[r] *= placed_factor(c, r);
     return c->placed;
 }
 
-/* Minus what is open into c->B; the root of the sum of the squares. */
-static double look(api_closure *c, size_t lane)
+double api_closure_error(api_closure *c, size_t lane, double *error)
 {
-    double sum = 0, *rows = c->B;
+    double sum = 0, *row = error;
     c->widest_open[lane] = 0;
     for (size_t k = 0; k < c->n_pairs; k++) {
-        double part[API_PLACED_ROWS], open = 0;
-        size_t n = find_open(c, k, lane, part);
-        for (size_t i = 0; i < n; i++) {
-            open += part[i] * part[i];
-            *rows++ = -part[i];
+        double open = 0;
+        size_t n    = find_open(c, k, lane, row);
+        for (size_t i = 0; i < n; i++, row++) {
+            *row -= c->left[(size_t)(row - error) * c->W + lane];
+            open += *row * *row;
         }
         sum += open;
         if (open <= c->widest_open[lane]) continue;
@@ -154,6 +204,15 @@ static double look(api_closure *c, size_t lane)
     }
     c->widest_open[lane] = sqrt(c->widest_open[lane]);
     return sqrt(sum);
+}
+
+/* Minus the error into c->B, the right side of a step. */
+static double find_right_side(api_closure *c, size_t lane)
+{
+    double open = api_closure_error(c, lane, c->B);
+    for (size_t r = 0; r < c->rows; r++)
+        c->B[r] = -c->B[r];
+    return open;
 }
 
 /* --- least squares ----------------------------------------------------------------------------------------------- */
@@ -178,18 +237,31 @@ static bool scale_columns(api_closure *c, size_t lane)
     return finite;
 }
 
-bool api_closure_solve(api_closure *c, size_t lane, size_t columns)
+bool api_closure_solve(api_closure *c, size_t lane, size_t columns, double singular)
 {
     lapack_int rank, m = (lapack_int)c->rows, n = (lapack_int)c->unknowns, stride = m > n ? m : n;
     if (!scale_columns(c, lane)) return false;
     memset(c->pivot, 0, c->unknowns * sizeof *c->pivot);
-    if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, m, n, (lapack_int)columns, c->A, m, c->B, stride, c->pivot, SINGULAR,
+    if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, m, n, (lapack_int)columns, c->A, m, c->B, stride, c->pivot, singular,
                             &rank, c->work, (lapack_int)work_size(c)) != 0)
         return false;
     c->rank[lane] = (size_t)rank;
     for (size_t j = 0; j < columns; j++)
         for (size_t k = 0; k < c->unknowns; k++)
             c->B[j * (size_t)stride + k] /= c->norm[k];
+    return true;
+}
+
+bool api_closure_invert(api_closure *c, size_t lane, double singular, size_t stride, double *inverse)
+{
+    size_t apart = api_closure_stride(c);
+    memset(c->B, 0, apart * c->rows * sizeof *c->B);
+    for (size_t i = 0; i < c->rows; i++)
+        c->B[i * apart + i] = 1;
+    if (!api_closure_solve(c, lane, c->rows, singular)) return false;
+    for (size_t k = 0; k < c->unknowns; k++)
+        for (size_t i = 0; i < c->rows; i++)
+            inverse[(k * c->rows + i) * stride] = c->B[i * apart + k];
     return true;
 }
 
@@ -222,7 +294,7 @@ static void move(const api_closure *c, size_t lane, double part)
 static bool find_step(api_closure *c, size_t lane)
 {
     double longest = 1;
-    if (!api_closure_solve(c, lane, 1)) return false;
+    if (!api_closure_solve(c, lane, 1, API_CLOSURE_SINGULAR)) return false;
     for (size_t k = 0; k < c->unknowns; k++)
         longest = fmax(longest, fabs(c->B[k]) / c->unit[k]);
     for (size_t k = 0; k < c->unknowns; k++)
@@ -232,7 +304,7 @@ static bool find_step(api_closure *c, size_t lane)
 
 static void advance(api_closure *c, size_t lane, search *s)
 {
-    double open = look(c, lane), before = c->open[lane];
+    double open = find_right_side(c, lane), before = c->open[lane];
     if (s->begun && !(open < before)) {
         s->part *= 0.5;
         s->going = before > CLOSED && s->part >= SHORTEST;
@@ -280,15 +352,15 @@ bool api_closure_search(api_closure *c, const dyn_scene *scene)
     for (size_t lane = 0; lane < c->live; lane++)
         s[lane] = (search){.going = true};
     for (int k = 0; k < MOST_STEPS && going; k++) {
-        find_kinematics(c, scene);
+        api_closure_look(c, scene);
         going = advance_all(c, s) && api_watch_check(c->watch, &late);
     }
     for (size_t lane = 0; lane < c->live; lane++)
         if (s[lane].going) copy_lane(c, c->base, lane, c->q);
     api_closure_repeat(c, c->loops->nq, c->q);
-    find_kinematics(c, scene);
+    api_closure_look(c, scene);
     for (size_t lane = 0; lane < c->live; lane++) {
-        look(c, lane);
+        api_closure_error(c, lane, c->B);
         closed = closed && api_closure_closed(c, lane);
     }
     api_closure_repeat(c, 1, c->open);

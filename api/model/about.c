@@ -110,6 +110,15 @@ static void emit_joints(api_emit *e, const api_model *m)
     api_emit_end(e);
 }
 
+static void emit_chosen(api_emit *e, const char *key, const double *of, const int *which, size_t n)
+{
+    api_emit_key(e, key);
+    api_emit_array(e);
+    for (size_t i = 0; i < n; i++)
+        api_emit_number(e, of[which[i]]);
+    api_emit_end(e);
+}
+
 static void emit_loops(api_emit *e, const api_model *m)
 {
     const api_loops *l = m->loops;
@@ -126,6 +135,11 @@ static void emit_loops(api_emit *e, const api_model *m)
     }
     api_emit_end(e);
     api_emit_names(e, "passive_names", l->passive_names, l->n_passive_q);
+    api_emit_key(e, "reference");
+    api_emit_object(e);
+    emit_chosen(e, "q", l->reference, l->active_q, m->nq);
+    emit_chosen(e, "passive", l->reference, l->passive_q, l->n_passive_q);
+    api_emit_end(e);
     api_emit_key(e, "tree");
     api_emit_object(e);
     api_emit_names(e, "position_names", l->position_names, l->nq);

@@ -116,20 +116,95 @@ void api_loop_residual(const api_loops *loops, size_t k, const double y[3], cons
     if (loop->kind == API_LOOP_HELICAL) residual[loop->rows - 1] = advance_of(loop, y, R) / loops->length;
 }
 
-void api_place_residual(const double position[3], const double orientation[4], const double y[3], const double R[9],
-                        double residual[6])
+/* --- rotations --------------------------------------------------------------------------------------------------- */
+
+/* 2 r r^T + (s^2 - r.r) 1 + 2 s [r] */
+void api_rotation_of_quaternion(const double quaternion[4], double R[9])
 {
-    const double *r = orientation, s = r[3];
-    double        goal[9], turn[9];
-    for (int i = 0; i < 3; i++) /* 2 r r^T + (s^2 - r.r) 1 + 2 s [r] */
+    const double *r = quaternion, s = r[3];
+    for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
-            double skew     = i == k ? 0 : (k == (i + 1) % 3 ? -1 : 1) * r[3 - i - k];
-            goal[3 * i + k] = 2 * (r[i] * r[k] + s * skew) + (i == k ? s * s - api_dot(r, r) : 0);
+            double skew  = i == k ? 0 : (k == (i + 1) % 3 ? -1 : 1) * r[3 - i - k];
+            R[3 * i + k] = 2 * (r[i] * r[k] + s * skew) + (i == k ? s * s - api_dot(r, r) : 0);
         }
+}
+
+void api_rotation_of_vector(const double vector[3], double R[9])
+{
+    double angle = sqrt(api_dot(vector, vector)), factor = angle > 0 ? sin(0.5 * angle) / angle : 0.5;
+    double quaternion[4] = {factor * vector[0], factor * vector[1], factor * vector[2], cos(0.5 * angle)};
+    api_rotation_of_quaternion(quaternion, R);
+}
+
+/* A B^T */
+static void multiply_transposed(const double A[9], const double B[9], double out[9])
+{
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            turn[3 * i + k] = api_dot(R + 3 * i, goal + 3 * k);
-    rotation_vector(turn, residual + 3);
+            out[3 * i + k] = api_dot(A + 3 * i, B + 3 * k);
+}
+
+void api_rotation_between(const double from[9], const double to[9], double vector[3])
+{
+    double turn[9];
+    multiply_transposed(to, from, turn);
+    rotation_vector(turn, vector);
+}
+
+void api_place_residual(const double position[3], const double rotation[9], const double y[3], const double R[9],
+                        double residual[6])
+{
+    api_rotation_between(rotation, R, residual + 3);
     for (int i = 0; i < 3; i++)
         residual[i] = y[i] - position[i];
+}
+
+/* --- derivatives of residuals ------------------------------------------------------------------------------------ */
+
+/* 1 - [v]/2 + (1/a^2 - (1 + cos a)/(2 a sin a)) [v]^2 of the angle a. */
+void api_rotation_vector_rate(const double v[3], double D[9])
+{
+    double square = api_dot(v, v), a = sqrt(square);
+    double second = a > 1e-4 ? 1 / square - (1 + cos(a)) / (2 * a * sin(a)) : 1.0 / 12;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double skew  = i == k ? 0 : (k == (i + 1) % 3 ? -1 : 1) * v[3 - i - k];
+            D[3 * i + k] = (i == k ? 1 - second * square : 0) - 0.5 * skew + second * v[i] * v[k];
+        }
+}
+
+/* D with swing' = D w: with u turned to x by the angle a about n, and f = a / sin a,
+ * f (cos a 1 - x u^T) + (1 - f cos a) n n^T. */
+static void swing_rate(const double u[3], const double R[9], double D[9])
+{
+    double x[3], n[3];
+    for (int i = 0; i < 3; i++)
+        x[i] = api_dot(R + 3 * i, u);
+    api_cross(u, x, n);
+    double sine = sqrt(api_dot(n, n)), cosine = api_dot(u, x), f = sine > 1e-8 ? atan2(sine, cosine) / sine : 1;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double turned = sine > 1e-8 ? (1 - f * cosine) * n[i] * n[k] / (sine * sine) : 0;
+            D[3 * i + k]  = f * ((i == k ? cosine : 0) - x[i] * u[k]) + turned;
+        }
+}
+
+bool api_loop_turn_rows(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3])
+{
+    double vector[3], D[9];
+    if (loop->kind == API_LOOP_SPHERICAL) return false;
+    if (loop->kind == API_LOOP_FIXED || loop->kind == API_LOOP_PRISMATIC) {
+        rotation_vector(R, vector);
+        api_rotation_vector_rate(vector, D);
+    } else {
+        swing_rate(loop->u, R, D);
+    }
+    for (size_t r = 0; r < loop->rows; r++)
+        for (int k = 0; k < 3; k++) {
+            const double *e = loop->E[r] + 3;
+            rows[r][k]      = e[0] * D[k] + e[1] * D[3 + k] + e[2] * D[6 + k];
+        }
+    if (loop->kind == API_LOOP_HELICAL) /* the advance goes with the turn about u */
+        memcpy(rows[loop->rows - 1], loop->E[loop->rows - 1] + 3, sizeof *rows);
+    return true;
 }

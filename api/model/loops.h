@@ -37,15 +37,32 @@ typedef struct api_loops {
     const int    *passive_q, *passive_v; /* [n_passive_q], [n_passive] */
     const char  **passive_names;         /* [n_passive_q] */
     const int    *place_q, *place_v;     /* [nq], [nv] of the tree's: which of the model's, -1: passive */
-    const double *home;                  /* [nq] of the tree's: where loops are begun to be closed */
+    const double *home;                  /* [nq] of the tree's: where the document says that its joints stand */
+    const bool   *homed;                 /* [nv] of the tree's: whether the document gives its joint a home */
+    const double *travel; /* [nv] of the tree's: how far a unit of it moves a joint that lies in a loop, at
+                             most: rad, or parts of `length`; 0: no loop depends on it */
+    double *reference;    /* [nq] of the tree's: a position in which the loops are closed, near home */
 } api_loops;
 
-/* How far a frame of pose y, R is from a position and a unit quaternion: the way, and the turn in world axes. */
-void api_place_residual(const double position[3], const double orientation[4], const double y[3], const double R[9],
+/* How far a frame of pose y, R is from a position and a rotation: the way, and the turn in world axes. Matrices are
+ * row-major. */
+void api_place_residual(const double position[3], const double rotation[9], const double y[3], const double R[9],
                         double residual[6]);
+
+/* Rotations: the row-major matrix of a unit quaternion x y z w; that of a rotation vector (angle times axis); and the
+ * vector of the rotation that takes one matrix to another, to = R(vector) from, of an angle up to pi. */
+void api_rotation_of_quaternion(const double quaternion[4], double R[9]);
+void api_rotation_of_vector(const double vector[3], double R[9]);
+void api_rotation_between(const double from[9], const double to[9], double vector[3]);
+/* D, row-major, with d(vector)/dt = D w of a rotation of that vector that turns with w. */
+void api_rotation_vector_rate(const double vector[3], double D[9]);
 
 /* The rows E of a loop, its axis and kind being known, with y in units of `length`. */
 void api_loop_rows(api_loop *loop, double length);
+
+/* The angular part of the rows' derivative where b is turned by R as seen from a: the rows E, of w, where loops are
+ * closed. False: it is E's anywhere. */
+bool api_loop_turn_rows(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3]);
 
 /* How far loop `k` is open where b has the pose y, R (row-major) as seen from a: rows whose derivatives are E's at
  * zero. */

@@ -122,21 +122,24 @@ static const char **choose(api_arena *arena, const char **names, const int *whic
     return chosen;
 }
 
-/* Where Newton's method begins: the joints' home, else zero and no rotation. */
+/* The joints' home, else zero and no rotation. */
 static bool put_home(api_model *model, const api_document *document, api_loops *loops)
 {
     double *home  = api_arena_take(&model->arena, loops->nq, sizeof *home);
+    bool   *homed = api_arena_take(&model->arena, loops->nv, sizeof *homed);
     size_t  first = 0;
-    for (size_t i = 0; home && i < model->dyn->n_bodies; i++) {
+    for (size_t i = 0; home && homed && i < model->dyn->n_bodies; i++) {
         const dyn_body          *b    = &model->dyn->body[i];
         const api_document_link *link = link_of(document, b);
         size_t                   n    = positions_of(b);
         if (i > 0 && b->link != model->dyn->body[i - 1].link) first = (size_t)b->q; /* joints may be several bodies */
         if (n > 1) home[(size_t)b->q + n - 1] = 1;
         if (n > 0 && link && link->has_home) memcpy(home + b->q, link->home + ((size_t)b->q - first), n * sizeof *home);
+        if (n > 0 && link && link->has_home) memset(homed + b->v, true, velocities_of(b) * sizeof *homed);
     }
-    loops->home = home;
-    return home != NULL;
+    loops->home  = home;
+    loops->homed = homed;
+    return home && homed;
 }
 
 static bool sort_coordinates(api_model *model, const api_document *document, api_loops *loops)
@@ -186,8 +189,26 @@ static void mark_moving(const dyn_model *m, const api_loops *loops, bool *carrie
 }
 
 /* What no loop moves, wherever the joints stand, is for somebody else to say. */
-static bool check_passive(const api_model *model, const api_document *document, const api_loops *loops,
-                          api_reader *reader)
+/* How far coordinates move joints of loops: a mimic joint turns its ratio times as far as the coordinate. */
+static bool put_travel(api_model *model, api_loops *loops, const bool *moves)
+{
+    const dyn_model *m      = model->dyn;
+    double          *travel = api_arena_take(&model->arena, loops->nv, sizeof *travel);
+    for (size_t i = 0; travel && i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        size_t          n = (size_t)dyn_joint_nv(b->joint);
+        for (size_t k = 0; k < n; k++) {
+            bool   slides = n == 1 ? b->joint == DYN_PRISMATIC : n == 6 && k < 3;
+            double by     = (n == 1 ? fabs(b->ratio) : 1) / (slides ? loops->length : 1);
+            size_t v      = (size_t)b->v + k;
+            if (moves[v]) travel[v] = fmax(travel[v], by);
+        }
+    }
+    loops->travel = travel;
+    return travel != NULL;
+}
+
+static bool check_passive(api_model *model, const api_document *document, api_loops *loops, api_reader *reader)
 {
     const dyn_model *m       = model->dyn;
     bool            *carries = api_arena_take(reader->arena, m->n_bodies, sizeof *carries);
@@ -195,6 +216,7 @@ static bool check_passive(const api_model *model, const api_document *document, 
     char             pointer[64];
     if (!carries || !moves) return api_reader_no_memory(reader);
     mark_moving(m, loops, carries, moves);
+    if (!put_travel(model, loops, moves)) return api_reader_no_memory(reader);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (velocities_of(b) == 0 || loops->place_v[b->v] >= 0 || moves[b->v]) continue;
@@ -228,6 +250,8 @@ bool api_loops_build(api_model *model, const api_document *document, api_reader 
     put_rows(loops);
     if (!put_home(model, document, loops) || !sort_coordinates(model, document, loops))
         return api_reader_no_memory(reader);
+    loops->reference = api_arena_take(&model->arena, loops->nq, sizeof *loops->reference);
+    if (!loops->reference) return api_reader_no_memory(reader);
     model->loops = loops;
     return check(model, loops, reader) && check_passive(model, document, loops, reader);
 }

@@ -24,6 +24,7 @@ typedef struct api_motion {
     bool               durations_differ; /* the latter */
     double             least, most;      /* of the durations */
     const double      *times;            /* [N], s; NULL: evenly spaced from 0 to T */
+    const double      *values;           /* of the control points, once they are read */
     bool               dense;            /* gradients by all control points, not only by those that matter */
     api_wrench_signals wrenches;         /* that change with time */
     /* Lanes of all states, from api_motion_sample on. */
@@ -38,6 +39,12 @@ typedef struct api_motion {
 
 /* Reads and checks all of it but how far the joints go, and sets e->samples. NULL with a problem. */
 api_motion *api_motion_read(api_evaluation *e, const api_node *fields);
+
+/* A row's coordinates and the time between its samples n - 1 (s = 0) and n (s = 1); and a bound of the way that any of
+ * them makes there, in units of api_loops.travel. */
+void   api_motion_between(const api_evaluation *e, const api_motion *m, size_t row, size_t n, double s, double *q);
+double api_motion_time(const api_motion *m, size_t row, size_t n, double s);
+double api_motion_way(const api_evaluation *e, const api_motion *m, size_t row, size_t n);
 
 /* After all fields are read: fills the lanes above, those of e->state from q to qddd and those of the wrenches that
  * change with time. */

@@ -1,6 +1,7 @@
 /* motion_sample.c - from control points to the states at all samples: see motion.h. */
 #include "motion.h"
 #include "api/evaluation/batch.h"
+#include "api/model/loops.h"
 #include "api/wire/number.h"
 #include <math.h>
 #include <string.h>
@@ -77,16 +78,59 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
     return true;
 }
 
+/* --- between samples --------------------------------------------------------------------------------------------- */
+
+/* Sample n's fraction of the duration. */
+static double fraction_of(const api_motion *m, size_t row, size_t n)
+{
+    return m->times ? m->times[n] / m->durations[m->durations_differ ? row : 0] : (double)n / (double)(m->samples - 1);
+}
+
+void api_motion_between(const api_evaluation *e, const api_motion *m, size_t row, size_t n, double s, double *q)
+{
+    double        basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT], begin = fraction_of(m, row, n - 1);
+    const double *points = api_points_of(&m->points, m->values, row);
+    size_t        nv     = e->model->nv, first;
+    first                = api_spline_basis(&m->spline, begin + s * (fraction_of(m, row, n) - begin), basis);
+    for (size_t j = 0; j < nv; j++) {
+        q[j] = 0;
+        for (size_t k = 0; k <= m->spline.degree; k++)
+            q[j] += basis[0][k] * points[(first + k) * nv + j];
+    }
+}
+
+double api_motion_time(const api_motion *m, size_t row, size_t n, double s)
+{
+    double begin = fraction_of(m, row, n - 1);
+    return (begin + s * (fraction_of(m, row, n) - begin)) * m->durations[m->durations_differ ? row : 0];
+}
+
+/* The spline's rate is a sum of d (c_k+1 - c_k) / (t_k+d+1 - t_k+1), whose weights add up to 1. */
+double api_motion_way(const api_evaluation *e, const api_motion *m, size_t row, size_t n)
+{
+    const api_spline *spline = &m->spline;
+    const double     *points = api_points_of(&m->points, m->values, row), *t = spline->knots;
+    double            begin = fraction_of(m, row, n - 1), end = fraction_of(m, row, n), most = 0;
+    size_t            d = spline->degree, nv = e->model->nv, last = api_spline_first(spline, end) + d;
+    for (size_t k = api_spline_first(spline, begin); k < last; k++)
+        for (size_t j = 0; j < nv; j++) {
+            double travel = e->model->loops->travel[e->model->loops->active_v[j]];
+            double way    = travel * fabs(points[(k + 1) * nv + j] - points[k * nv + j]);
+            if (way > 0) most = fmax(most, (double)d * way / (t[k + d + 1] - t[k + 1]));
+        }
+    return most * (end - begin) * (t[spline->n] - t[d]);
+}
+
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
 bool api_motion_sample(api_evaluation *e, api_motion *m)
 {
-    const double *points = api_points_read(e, &m->points);
-    m->time              = api_take_lanes(e, 1);
-    m->rate              = api_take_lanes(e, 1);
-    m->first             = api_take_lanes(e, 1);
-    m->basis             = api_take_lanes(e, API_SPLINE_ORDERS * (m->spline.degree + 1));
-    bool room            = points && m->time && m->rate && m->first && m->basis;
+    const double *points = m->values = api_points_read(e, &m->points);
+    m->time                          = api_take_lanes(e, 1);
+    m->rate                          = api_take_lanes(e, 1);
+    m->first                         = api_take_lanes(e, 1);
+    m->basis                         = api_take_lanes(e, API_SPLINE_ORDERS * (m->spline.degree + 1));
+    bool room                        = points && m->time && m->rate && m->first && m->basis;
     for (int field = API_Q; room && field <= API_QDDD; field++)
         room = (e->state[field] = api_take_lanes(e, e->model->nv)) != NULL;
     return room && put_states(e, m, points) && api_motion_push(e, m);

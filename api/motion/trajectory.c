@@ -228,10 +228,35 @@ static void put_dense_basis(const api_evaluation *e, const api_asked *asked, siz
                 out[(r * asked->support + first[l] + k) * W + l] = basis[(r * support + k) * W + l];
 }
 
+/* How loops follow the motion. */
+typedef struct curve {
+    const api_evaluation *e;
+    const api_motion     *motion;
+} curve;
+
+static void go_between(const void *arg, size_t row, size_t n, double s, double *q)
+{
+    const curve *c = arg;
+    api_motion_between(c->e, c->motion, row, n, s, q);
+}
+
+static double way_between(const void *arg, size_t row, size_t n)
+{
+    const curve *c = arg;
+    return api_motion_way(c->e, c->motion, row, n);
+}
+
+static double time_between(const void *arg, size_t row, size_t n, double s)
+{
+    const curve *c = arg;
+    return api_motion_time(c->motion, row, n, s);
+}
+
 static bool begin(api_evaluation *e, const api_asked *asked)
 {
-    (void)asked; /* there is one */
-    return api_closing_follow(e);
+    curve             c       = {e, asked->motion};
+    api_closing_curve between = {go_between, way_between, time_between, &c};
+    return api_closing_follow(e, &between);
 }
 
 /* --- a block ---------------------------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ static bool open_loops(api_evaluation *e, api_plant *p, bool *room)
     p->workspace = p->closed;
     p->passive   = api_take_zeroed(e->pool, e->model->loops->n_passive_q * p->W, room);
     p->settled   = api_take_zeroed(e->pool, e->model->nq * p->W, room);
+    p->origin    = api_take_zeroed(e->pool, e->model->nq * p->W, room);
     return true;
 }
 
@@ -91,6 +92,42 @@ static void push(api_plant *p, double t)
     api_wrench_signals_at(&p->s->wrenches, p->W, p->row, (api_moment){t, p->inside}, p->wrenches);
 }
 
+/* --- loops ------------------------------------------------------------------------------------------------------ */
+
+void api_plant_note(api_plant *p, size_t lane, api_fault_kind kind, double time, size_t where)
+{
+    if (p->fault[lane].kind == API_SOUND) p->fault[lane] = (api_fault){.kind = kind, .time = time, .where = where};
+}
+
+/* Closes the loops of all lanes at q, and notes at time t where that fails: false. */
+static bool close_loops(api_plant *p, double t, const double *q, const api_approach *from)
+{
+    size_t live   = p->s->stiff ? p->W : p->rows; /* columns of a Jacobian are states of their own */
+    bool   closed = api_closed_solve(p->closed, &p->e->scene, q, from, live);
+    for (size_t l = 0; !closed && l < p->W; l++) {
+        if (api_closed_status_of(p->closed, l) == API_CLOSED || p->fault[l].kind != API_SOUND) continue;
+        api_plant_note(p, l, API_FAULT_TOLD, t, 0);
+        api_problem_clear(&p->fault[l].told);
+        api_closed_fail(p->closed, l, NULL, -1, &p->fault[l].told);
+    }
+    return closed;
+}
+
+/* Where the loops were closed last, at actuated coordinates q, in each lane: from there on the next ones are found. */
+static void keep_closed(api_plant *p, const double *q)
+{
+    const api_loops *loops = p->e->model->loops;
+    const double    *tree  = api_closed_q(p->closed);
+    size_t           W     = p->W;
+    for (size_t l = 0; l < W; l++) {
+        if (api_closed_status_of(p->closed, l) != API_CLOSED) continue;
+        for (size_t i = 0; i < loops->n_passive_q; i++)
+            p->passive[i * W + l] = tree[(size_t)loops->passive_q[i] * W + l];
+        for (size_t i = 0; i < p->e->model->nq; i++)
+            p->origin[i * W + l] = q[i * W + l];
+    }
+}
+
 /* --- beginning -------------------------------------------------------------------------------------------------- */
 
 /* Entries of a state's lanes into lane l. */
@@ -99,6 +136,14 @@ static void gather(const api_plant *p, double *lanes, size_t entries, size_t sta
     const double *from = api_state_lane(p->e, lanes, entries, state);
     for (size_t i = 0; i < entries; i++)
         to[i * p->W + l] = from[i * p->e->lanes];
+}
+
+/* The first states are rows: reached from the model's reference, or from the request's guess. */
+static void start_loops(api_plant *p)
+{
+    api_approach from = {.guess = p->e->guess ? p->passive : NULL};
+    close_loops(p, 0, p->y, &from);
+    keep_closed(p, p->y);
 }
 
 void api_plant_start(api_plant *p, size_t first, size_t rows)
@@ -116,9 +161,10 @@ void api_plant_start(api_plant *p, size_t first, size_t rows)
         gather(p, e->state[API_Q], nq, state, l, p->y);
         gather(p, e->state[API_QD], nv, state, l, p->y + nq * W);
         if (p->wrenches) gather(p, e->wrenches, 9 * e->scene.n_wrenches, state, l, p->wrenches);
-        if (p->closed) gather(p, e->guess, e->model->loops->n_passive_q, state, l, p->passive);
+        if (p->closed && e->guess) gather(p, e->guess, e->model->loops->n_passive_q, state, l, p->passive);
     }
     api_plant_impose(p, 0, p->y, W, W);
+    if (p->closed) start_loops(p);
     if (p->contact) api_plant_contact_begin(p);
     api_plant_settle(p, 0, p->y, W, W);
     push(p, 0);
@@ -179,28 +225,16 @@ static void put_powers(api_plant *p, const double *qd, double *to)
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
-void api_plant_note(api_plant *p, size_t lane, api_fault_kind kind, double time, size_t where)
-{
-    if (p->fault[lane].kind == API_SOUND) p->fault[lane] = (api_fault){.kind = kind, .time = time, .where = where};
-}
-
+/* From the position of the last step on. */
 bool api_plant_close(api_plant *p, double t, const double *q)
 {
-    size_t live   = p->s->stiff ? p->W : p->rows; /* columns of a Jacobian are states of their own */
-    bool   closed = !p->closed || api_closed_solve(p->closed, &p->e->scene, q, p->passive, live);
-    for (size_t l = 0; !closed && l < p->W; l++) {
-        if (api_closed_status_of(p->closed, l) == API_CLOSED || p->fault[l].kind != API_SOUND) continue;
-        api_plant_note(p, l, API_FAULT_TOLD, t, 0);
-        api_problem_clear(&p->fault[l].told);
-        api_closed_fail(p->closed, l, NULL, -1, &p->fault[l].told);
-    }
-    return closed;
+    api_approach from = {.q = p->origin, .passive = p->passive};
+    return !p->closed || close_loops(p, t, q, &from);
 }
 
 void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes)
 {
-    const api_loops *loops = p->e->model->loops;
-    size_t           W     = p->W;
+    size_t W = p->W;
     api_plant_impose(p, t, y, stride, lanes);
     if (p->contact) api_plant_contact_settle(p, t, y, stride, lanes);
     if (!p->closed) return;
@@ -208,11 +242,7 @@ void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t l
         for (size_t l = 0; l < W; l++)
             p->settled[i * W + l] = y[i * stride + (l < lanes ? l : lanes - 1)];
     api_plant_close(p, t, p->settled);
-    const double *q = api_closed_q(p->closed);
-    for (size_t i = 0; i < loops->n_passive_q; i++)
-        for (size_t l = 0; l < W; l++)
-            if (api_closed_status_of(p->closed, l) == API_CLOSED)
-                p->passive[i * W + l] = q[(size_t)loops->passive_q[i] * W + l];
+    keep_closed(p, p->settled);
 }
 
 /* Whether a simulation's positions and velocities are such as can be computed with; else it is noted what is not. */

@@ -46,11 +46,11 @@ typedef struct api_plant {
     void                 *workspace;
     double               *wrenches; /* NULL: none */
     double               *settled;  /* nq, to work with */
-    double       *passive; /* coordinates that closed the loops after the last step: from there on they are found */
-    double       *y, *q, *tau, *effort, *singular;
-    double       *reference[API_SIGNAL_ORDERS], *error[2], *control; /* what the controller works with */
-    api_exceeded *exceeded;                    /* limits x W: joint_limits.h; NULL: not asked for */
-    double       *demand;                      /* nv: efforts before they are clipped */
+    double *origin, *passive; /* actuated and passive coordinates after the last step: loops are closed from there */
+    double *y, *q, *tau, *effort, *singular;
+    double *reference[API_SIGNAL_ORDERS], *error[2], *control; /* what the controller works with */
+    api_exceeded             *exceeded;                        /* limits x W: joint_limits.h; NULL: not asked for */
+    double                   *demand;                          /* nv: efforts before they are clipped */
     struct api_contact_block *control_contact; /* what it finds the forces on held frames with; NULL: nothing */
     double                   *control_wrenches;
     double                   *slope[4], *at; /* of the method's stages: y' and y */

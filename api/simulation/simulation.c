@@ -158,6 +158,7 @@ bool api_simulation_prepare(api_evaluation *e, api_simulation *s)
         if (!e->state[API_QD]) return false;
         memset(e->state[API_QD], 0, e->blocks * e->lanes * entries * sizeof(double));
     }
-    return (!e->model->loops || api_closing_take_guess(e)) && api_drive_load(e, &s->drive) &&
-           api_wrench_signals_load(e, &s->wrenches) && api_prescribed_load(e, &s->prescribed);
+    if (e->model->loops && !(e->passive = api_take_lanes(e, e->model->loops->n_passive_q))) return false;
+    return api_drive_load(e, &s->drive) && api_wrench_signals_load(e, &s->wrenches) &&
+           api_prescribed_load(e, &s->prescribed);
 }

@@ -66,7 +66,7 @@ static void put_sample(api_plant *p, size_t n, double time)
         figures[l]     = time;
         figures[W + l] = (double)p->steps;
         scatter(p, p->q, nq, l, state, s->q);
-        if (p->closed) scatter(p, p->passive, e->model->loops->n_passive_q, l, state, e->guess);
+        if (p->closed) scatter(p, p->passive, e->model->loops->n_passive_q, l, state, e->passive);
         scatter(p, p->y + nq * W, nv, l, state, s->qd);
         scatter(p, p->slope[0] + nq * W, nv, l, state, s->qdd);
         scatter(p, p->tau, nv, l, state, s->tau);

@@ -197,15 +197,17 @@ class Requests(ErrorCase):
         self.bad({"q": [[0.3], [0.4]], "frame": "bob"}, operation="task-space", model="pendulum", row=0)
 
     def test_loops(self):
-        """Out of reach; with all bars on one line; what is for trees."""
-        self.bad({"q": [[0.98] * 6, [0.1] * 6]}, "/q/1", model="stewart", row=1, says="open")
-        bar = lambda name, parent, actuated, x: {"name": name, "parent": parent, "joint": {
-            "name": name, "type": "revolute", "axis": [0, 0, 1], "actuated": actuated, "origin": {"xyz": [x, 0, 0]}}}
-        self.put_model("flat", {"links": [bar("left", "base", True, 0), bar("rod", "left", False, 1), bar("right", "base", False, 2)],
-                                "frames": [{"name": "a", "link": "rod", "xyz": [2, 0, 0]}, {"name": "b", "link": "right", "xyz": [1, 0, 0]}],
-                                "loops": [{"name": "pin", "frame_a": "a", "frame_b": "b", "type": "spherical"}]})
-        self.bad({"q": [0]}, "/q", model="flat", operation="mass-matrix", says="passive")
-        self.bad({"q": [0], "outputs": ["base_parameters"]}, model="flat", operation="regressor", says="loops")
+        """Out of reach; a rod that is too short for any position; with all bars on one line; what is for trees."""
+        self.bad({"q": [[0.98] * 6, [0.1] * 6]}, "/q/1", model="stewart", row=1, says="singular")
+        bar = lambda name, parent, actuated, x, home: {"name": name, "parent": parent, "joint": {
+            "name": name, "type": "revolute", "axis": [0, 0, 1], "actuated": actuated, "home": home, "origin": {"xyz": [x, 0, 0]}}}
+        flat = {"links": [bar("left", "base", True, 0, 0.5), bar("rod", "left", False, 1, -0.5), bar("right", "base", False, 2, 0.5)],
+                "frames": [{"name": "a", "link": "rod", "xyz": [2, 0, 0]}, {"name": "b", "link": "right", "xyz": [1, 0, 0]}],
+                "loops": [{"name": "pin", "frame_a": "a", "frame_b": "b", "type": "spherical"}]}
+        self.put_model("flat", flat)
+        self.bad({"q": [0], "guess": [0, 0]}, "/q", model="flat", operation="mass-matrix", says="passive")
+        flat["frames"][0]["xyz"] = [5, 0, 0]
+        self.refused("/v1/models/flat", flat, pointer="/loops", method="PUT", says="home")
         self.bad({"degree": 3, "duration": 1, "samples": 2, "control_points": [[1]] * 5, "outputs": ["dtau_dot_dduration"]},
                  "/outputs/0", model="four_bar", operation="trajectory", says="loops")
 

@@ -117,10 +117,11 @@ class LoopGround(Closed):
         """One that joins the robot with the world bears some of it, too."""
         tied = copy.deepcopy(self.ok(self.client.get("/v1/models/jointed/document")))
         tied["frames"].append({"name": "peg", "link": "base"})
-        tied["loops"].append(loop("peg", "tip", "planar", [0, 1, 0], name="tie"))
-        tied["links"][1]["joint"]["actuated"] = False
+        tied["loops"].append(loop("peg", "tip", "planar", [0, 0, 1], name="tie"))
+        for i in (2, 3, 4):
+            tied["links"][i]["joint"]["actuated"] = False
         self.put_model("tied", tied)
-        answer = self.client.post("/v1/models/tied/ground-reaction", {"q": [0] * 5 + [2, 1.1], "feet": FEET})
+        answer = self.client.post("/v1/models/tied/ground-reaction", {"q": [0] * 3 + [2, 1.1], "feet": FEET})
         self.assertIn("tie", self.refused(answer, "not-for-loops"))
         self.refused(self.client.post("/v1/models/four_bar/ground-reaction", {"q": [1], "feet": [{"frame": "crank_end"}]}), "no-free-base")
 

@@ -172,16 +172,14 @@ class LoopIdentify(Closed):
     def test_no_place_to_begin(self):
         document = json.loads(json.dumps(self.documents["four_bar"]))
         document["frames"] = [{**frame, "xyz": [5, 0, 0]} if frame["name"] == "crank_end" else frame for frame in document["frames"]]
-        self.put_model("apart", document)
-        self.refused(self.client.post("/v1/models/apart/regressor", {"q": [0.3], "outputs": ["base_parameters"]}), "loop-open")
+        self.refused(self.client.put("/v1/models/apart", document), "loop-open", "/loops")
         for link in document["links"]:      # a parallelogram, all its bars on one line
             link["joint"].pop("home", None)
         document["links"][1]["joint"]["origin"] = {"xyz": [0.2, 0, 0]}
         document["links"][2]["joint"]["origin"] = {"xyz": [0.1, 0, 0]}
         document["frames"] = [{**frame, "xyz": {"crank_end": [0.1, 0, 0], "coupler_start": [-0.2, 0, 0]}.get(frame["name"], frame["xyz"])}
                               for frame in document["frames"]]
-        self.put_model("flat", document)
-        self.refused(self.client.post("/v1/models/flat/regressor", {"q": [0.3], "outputs": ["base_parameters"]}), "loop-singular")
+        self.refused(self.client.put("/v1/models/flat", document), "loop-singular", "/loops")
 
 
 if __name__ == "__main__":

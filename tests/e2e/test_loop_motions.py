@@ -64,7 +64,7 @@ class Motions(Closed):
         points = [[0.98] * 6, [0.98] * 6, [1.0] * 6, [0.3] * 6, [0.3] * 6]
         answer = self.client.post("/v1/models/stewart/trajectory", {
             "degree": 3, "duration": 1, "control_points": points, "samples": 5, "outputs": ["tau"]})
-        self.assertIn("sample 4", self.refused(answer, "loop-open", "/control_points"))
+        self.assertIn("sample 4", self.refused(answer, "loop-crossing", "/control_points"))
 
 
 if __name__ == "__main__":

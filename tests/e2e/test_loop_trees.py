@@ -102,7 +102,7 @@ class Trees(Closed):
         """The five-bar's right motor geared to its left: q_right = 3.1 - q_left."""
         document = self.document("five_bar")
         document["links"][2]["joint"]["mimic"] = {"joint": "left", "multiplier": -1, "offset": 3.1}
-        del document["links"][2]["joint"]["rotor_inertia"], document["links"][2]["joint"]["friction"]
+        del document["links"][2]["joint"]["rotor_inertia"], document["links"][2]["joint"]["friction"], document["links"][2]["joint"]["home"]
         del document["links"][0]["joint"]["rotor_inertia"], document["links"][0]["joint"]["friction"]
         self.put_model("geared", document)
         form = copy.copy(self.five)

@@ -216,7 +216,7 @@ class Scissors(Closed):
                 name = f"{side}{i}"
                 links.append({"name": name, "parent": parent, "inertial": inertial, "joint": {
                     "name": name + "_pin", **turn, "actuated": name == "rising0", "origin": {"xyz": [l if i else 0, 0, 0]},
-                    **({} if name == "rising0" else {"home": angle - before})}})
+                    "home": angle - before}})
                 frames.append({"name": name + "_middle", "link": name, "xyz": [l / 2, 0, 0]})
             # the end of the falling bar, on the left, carries the next rising one
             below = f"falling{i}", f"rising{i}"

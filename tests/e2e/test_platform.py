@@ -146,7 +146,7 @@ class Planar(Closed):
         self.refused(ask(position=[0.1, 0.35]), "wrong-shape", "/platform/position")
         self.refused(ask(orientation=[0, 0, 1, 1]), "bad-quaternion", "/platform/orientation/0")
         self.refused(ask(speed=[0, 0, 0]), "unknown-field", "/platform/speed")
-        self.refused(ask(position=[0.1, 5, 0]), "loop-open")
+        self.refused(ask(position=[0.1, 5, 0]), "loop-crossing")
         self.refused(ask(position=[0.1, 0.35, 0.2]), "loop-open")      # out of its plane
         self.refused(ask("two_link"), "bad-value", "/platform")
 

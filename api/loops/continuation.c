@@ -1,0 +1,252 @@
+/* continuation.c - see continuation.h. */
+#include "continuation.h"
+#include "api/model/coordinates.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_CORRECTIONS = 8 };
+#define LONGEST     0.5   /* step, as the path's length is measured */
+#define FARTHEST    0.5   /* first correction, rad or parts of the model's length */
+#define CONTRACTION 0.25  /* of a correction by the one before */
+#define CHANGE      0.5   /* of K J from 1 */
+#define NEAR        0.1   /* correction by the first one, to end a step */
+#define SHORTEST    1e-9  /* step, as LONGEST */
+#define ROUNDING    1e-12 /* corrections that tell nothing about contraction */
+#define SINGULAR    1e-10 /* of J on the way, as api_closure_solve has it */
+
+/* One lane on its way. */
+typedef struct follower {
+    double s, step;     /* the last point that was accepted; the step beyond it that is tried */
+    double before;      /* the step that led to s */
+    double first, last; /* corrections of this step */
+    double contraction; /* the largest of this step */
+    int    corrections;
+    bool   begun, going;
+} follower;
+
+static double *inverse_of(const api_closure *c, size_t lane)
+{
+    return c->inverse + lane * c->unknowns * c->rows;
+}
+
+static double *scale_of(const api_closure *c, size_t lane)
+{
+    return c->scale + lane * c->unknowns;
+}
+
+/* K and the column lengths at the present position. False where J has lost rank. */
+static bool anchor(api_closure *c, size_t lane)
+{
+    bool found = api_closure_invert(c, lane, SINGULAR, 1, inverse_of(c, lane)) && c->rank[lane] == c->unknowns;
+    memcpy(scale_of(c, lane), c->norm, c->unknowns * sizeof *c->norm);
+    return found;
+}
+
+/* |K J - 1| in units of the columns of J at the last point; J at the present position. */
+static double change_of(const api_closure *c, size_t lane)
+{
+    const double *K = inverse_of(c, lane), *scale = scale_of(c, lane);
+    double        sum = 0, *column = c->B;
+    for (size_t j = 0; j < c->unknowns; j++) {
+        for (size_t r = 0; r < c->rows; r++)
+            column[r] = c->J[(r * c->nv + (size_t)c->unknown[j]) * c->W + lane];
+        for (size_t i = 0; i < c->unknowns; i++) {
+            double entry = i == j ? -1 : 0, factor = scale[i] / scale[j];
+            for (size_t r = 0; r < c->rows; r++)
+                entry += factor * K[i * c->rows + r] * column[r];
+            sum += entry * entry;
+        }
+    }
+    return sqrt(sum);
+}
+
+/* The correction -K (r - left) into c->step; the largest entry in units of its coordinate. */
+static double find_correction(api_closure *c, size_t lane)
+{
+    const double *K       = inverse_of(c, lane);
+    double        largest = 0;
+    api_closure_error(c, lane, c->B);
+    for (size_t i = 0; i < c->unknowns; i++) {
+        double sum = 0;
+        for (size_t r = 0; r < c->rows; r++)
+            sum -= K[i * c->rows + r] * c->B[r];
+        c->step[(size_t)c->unknown[i] * c->W + lane] = sum;
+        largest                                      = fmax(largest, fabs(sum) / c->unit[i]);
+    }
+    return isfinite(largest) ? largest : INFINITY;
+}
+
+/* Adds c->step to the lane's coordinates; those that are given have none. */
+static void correct(api_closure *c, size_t lane)
+{
+    const dyn_model *m = c->model->dyn;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (!m->body[i].mimic)
+            api_coordinates_move(&m->body[i], c->q + (size_t)m->body[i].q * c->W + lane, c->W,
+                                 c->step + (size_t)m->body[i].v * c->W + lane, 1);
+}
+
+static void copy_lane(const api_closure *c, const double *from, size_t lane, double *to)
+{
+    for (size_t i = 0; i < c->loops->nq; i++)
+        to[i * c->W + lane] = from[i * c->W + lane];
+}
+
+/* The lane goes no further. Towards a singular position steps shrink as a geometric series: its sum is how far it is.
+ */
+static void end(api_closure *c, size_t lane, follower *f)
+{
+    double ratio = f->before > 0 ? fmin(f->step / f->before, 0.98) : 0;
+    copy_lane(c, c->base, lane, c->q);
+    c->reached[lane] = fmin(f->s + f->step / (1 - ratio), nextafter(1, 0));
+    f->going         = false;
+}
+
+/* Tries the next point: what is given there, and the unknowns of the last one. */
+static void set_out(api_closure *c, const api_path *path, size_t lane, follower *f)
+{
+    copy_lane(c, c->base, lane, c->q);
+    if (f->s + f->step >= 1) f->step = 1 - f->s;
+    if (!(f->s + f->step > f->s)) { /* the path is longer than fractions of it can be told apart */
+        end(c, lane, f);
+        return;
+    }
+    path->go(path->arg, c, lane, f->s + f->step);
+    f->corrections = 0;
+    f->contraction = 0;
+}
+
+static void begin(api_closure *c, const api_path *path, size_t lane, follower *f)
+{
+    f->begun = true;
+    copy_lane(c, c->q, lane, c->base);
+    f->step = 0;
+    if (!anchor(c, lane)) {
+        end(c, lane, f);
+        return;
+    }
+    f->step = fmin(1, LONGEST / path->length[lane]);
+    set_out(c, path, lane, f);
+}
+
+/* Tries a step of another length. */
+static void try_step(api_closure *c, const api_path *path, size_t lane, double step, follower *f)
+{
+    f->step = step;
+    if (step * path->length[lane] < (path->shortest > 0 ? path->shortest : SHORTEST))
+        end(c, lane, f);
+    else
+        set_out(c, path, lane, f);
+}
+
+/* The longest step of the same figures that would have been accepted, with something to spare. */
+static double next_step(const api_path *path, size_t lane, const follower *f, double change)
+{
+    double by = fmin(0.6 * CHANGE / fmax(change, 1e-3), 0.6 * CONTRACTION / fmax(f->contraction, 1e-3));
+    return fmin(f->step * fmin(fmax(by, 0.5), 2), LONGEST / path->length[lane]);
+}
+
+/* The step is over: the lane stands at s + step. */
+static void accept(api_closure *c, const api_path *path, size_t lane, follower *f)
+{
+    double change = change_of(c, lane);
+    if (!(change <= CHANGE)) {
+        try_step(c, path, lane, 0.5 * f->step, f);
+        return;
+    }
+    double next = next_step(path, lane, f, change);
+    if (f->step >= 1 - f->s) {
+        c->reached[lane] = 1;
+        f->going         = false;
+        return;
+    }
+    copy_lane(c, c->q, lane, c->base);
+    f->s += f->step;
+    f->before = f->step;
+    if (anchor(c, lane))
+        try_step(c, path, lane, next, f);
+    else
+        end(c, lane, f);
+}
+
+static void advance(api_closure *c, const api_path *path, size_t lane, follower *f)
+{
+    if (!f->begun) {
+        begin(c, path, lane, f);
+        return;
+    }
+    double size = find_correction(c, lane);
+    if (f->corrections == 0)
+        f->first = size;
+    else if (f->last > ROUNDING)
+        f->contraction = fmax(f->contraction, size / f->last);
+    f->last = size;
+    f->corrections++;
+    if (size > FARTHEST || f->contraction > CONTRACTION || f->corrections > MOST_CORRECTIONS) {
+        try_step(c, path, lane, 0.5 * f->step, f);
+        return;
+    }
+    correct(c, lane);
+    if (size <= fmax(NEAR * f->first, ROUNDING) && f->corrections > 1) accept(c, path, lane, f);
+}
+
+/* One correction of all lanes that go on; false: none does. */
+static bool advance_all(api_closure *c, const api_path *path, follower *f)
+{
+    bool going = false;
+    for (size_t lane = 0; lane < c->live; lane++) {
+        if (f[lane].going) advance(c, path, lane, &f[lane]);
+        going = going || f[lane].going;
+    }
+    api_closure_repeat(c, c->loops->nq, c->q);
+    api_closure_repeat(c, 12, c->goal);
+    api_closure_repeat(c, c->rows, c->left);
+    return going;
+}
+
+bool api_continue(api_closure *c, const dyn_scene *scene, const api_path *path)
+{
+    follower    f[DYN_MAX_LANES];
+    api_problem late;
+    bool        going = false, arrived = true, awaited = true;
+    api_problem_clear(&late);
+    memset(c->step, 0, c->nv * c->W * sizeof *c->step);
+    for (size_t lane = 0; lane < c->live; lane++) {
+        f[lane] = (follower){.going = path->length[lane] > 0};
+        going   = going || f[lane].going;
+        if (!f[lane].going) path->go(path->arg, c, lane, 1);
+        c->reached[lane] = f[lane].going ? 0 : 1;
+    }
+    api_closure_repeat(c, c->loops->nq, c->q);
+    while (going && awaited) {
+        api_closure_look(c, scene);
+        going   = advance_all(c, path, f);
+        awaited = api_watch_check(c->watch, &late);
+    }
+    for (size_t lane = 0; lane < c->live; lane++)
+        arrived = arrived && c->reached[lane] == 1;
+    return arrived && awaited;
+}
+
+/* --- a loop error that shrinks ----------------------------------------------------------------------------------- */
+
+/* left = (1 - s) of the error at the start, which is kept behind it. */
+static void shrink(const void *arg, api_closure *c, size_t lane, double s)
+{
+    const double *error = arg;
+    for (size_t r = 0; r < c->rows; r++)
+        c->left[r * c->W + lane] = (1 - s) * error[r * c->W + lane];
+}
+
+api_path api_error_path(api_closure *c, const dyn_scene *scene)
+{
+    api_path path = {.go = shrink, .arg = c->error};
+    memset(c->left, 0, c->rows * c->W * sizeof *c->left);
+    api_closure_look(c, scene);
+    for (size_t lane = 0; lane < c->live; lane++) {
+        path.length[lane] = api_closure_error(c, lane, c->B);
+        for (size_t r = 0; r < c->rows; r++)
+            c->error[r * c->W + lane] = c->left[r * c->W + lane] = c->B[r];
+    }
+    return path;
+}

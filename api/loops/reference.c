@@ -1,0 +1,111 @@
+/* reference.c - see reference.h. */
+#include "reference.h"
+#include "api/model/coordinates.h"
+#include "closed_state.h"
+#include <string.h>
+
+static void put_lanes(const api_closed *c, const double *from, size_t n, const int *which, double *lanes)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t lane = 0; lane < c->W; lane++)
+            lanes[i * c->W + lane] = from[which ? which[i] : (int)i];
+}
+
+static void keep(const api_closed *c, const double *q)
+{
+    for (size_t i = 0; i < c->loops->nq; i++)
+        c->loops->reference[i] = q[i * c->W];
+}
+
+/* All actuated joints stay at home. */
+static bool close_passive(api_closed *c, const dyn_scene *scene, double *q, double *passive)
+{
+    const api_loops *l    = c->loops;
+    api_approach     from = {.guess = passive};
+    put_lanes(c, l->home, c->model->nq, l->active_q, q);
+    put_lanes(c, l->home, l->n_passive_q, l->passive_q, passive);
+    if (!api_closed_solve(c, scene, q, &from, c->W)) return false;
+    keep(c, c->q);
+    return true;
+}
+
+/* Those that move: passive coordinates, and actuated ones without a home; or all. */
+static size_t choose(const api_loops *l, bool all, int *chosen)
+{
+    size_t n = 0;
+    for (size_t v = 0; v < l->nv; v++)
+        if (all || l->place_v[v] < 0 || !l->homed[v]) chosen[n++] = (int)v;
+    return n;
+}
+
+/* Coordinates move from home by steps of least norm; then the state's passive joints must be determined. */
+static bool close_nearest(api_pool *pool, api_closed *c, const dyn_scene *scene, bool all, double *q)
+{
+    const api_loops *l     = c->loops;
+    api_closure      whole = c->closure;
+    int             *moved = api_take(pool, l->nv * sizeof *moved);
+    if (!moved) return false;
+    whole.unknowns = choose(l, all, moved);
+    whole.unknown  = moved;
+    if (!api_closure_open(pool, &whole)) return false;
+    whole.live = c->W;
+    put_lanes(c, l->home, l->nq, NULL, whole.q);
+    if (!api_closure_search(&whole, scene)) return false;
+    api_coordinates_turn(c->model->dyn, whole.q, c->W);
+    keep(c, whole.q);
+    put_lanes(c, l->reference, c->model->nq, l->active_q, q);
+    return api_closed_solve(c, scene, q, NULL, c->W);
+}
+
+static bool all_at_home(const api_loops *l)
+{
+    for (size_t v = 0; v < l->nv; v++)
+        if (l->travel[v] > 0 && l->place_v[v] >= 0 && !l->homed[v]) return false;
+    return true;
+}
+
+static bool fail(const api_closed *c, api_problem *problem)
+{
+    api_problem found;
+    api_problem_clear(&found);
+    if (api_closed_fail(c, 0, NULL, -1, &found))
+        return api_fail(problem, API_LOOP_OPEN, "/loops",
+                        "the loops cannot be closed near the joints' \"home\": give the joints, actuated ones too, a "
+                        "\"home\" near a position in which the loops are closed");
+    return api_fail(
+        problem, found.code == API_LOOP_SINGULAR ? found.code : API_LOOP_OPEN, "/loops",
+        "the model has no reference, a position near the joints' \"home\" in which the loops are closed and the "
+        "passive joints follow from the actuated ones: %s",
+        found.detail);
+}
+
+static bool find(api_pool *pool, const api_model *model, api_problem *problem)
+{
+    const dyn_kernels *tree  = dyn_kernels_alone(dyn_kernels_find(NULL));
+    size_t             W     = (size_t)tree->lanes;
+    bool               room  = true;
+    dyn_scene          scene = {.model = model->dyn, .gravity = {0}};
+    api_closed        *c     = api_closed_open(pool, model, tree, NULL, 0, 0);
+    double            *q     = api_take_zeroed(pool, model->nq * W, &room), *passive;
+    passive                  = api_take_zeroed(pool, model->loops->n_passive_q * W, &room);
+    if (!c || !room) return false;
+    bool found =
+        all_at_home(model->loops) ? close_passive(c, &scene, q, passive) : close_nearest(pool, c, &scene, false, q);
+    return found || close_nearest(pool, c, &scene, true, q) || fail(c, problem);
+}
+
+api_model *api_with_reference(api_model *model, api_problem *problem)
+{
+    if (!model || !model->loops) return model;
+    api_scratch scratch = {0};
+    api_budget  budget  = {.limit = SIZE_MAX};
+    api_share   share   = {&budget, 0};
+    api_pool    pool    = {&share, &scratch, problem, 0, 0};
+    bool        found   = find(&pool, model, problem);
+    api_pool_end(&pool);
+    api_scratch_free(&scratch);
+    if (found) return model;
+    api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model's loops");
+    api_model_release(model);
+    return NULL;
+}
