@@ -10,11 +10,16 @@ from parallel_robots import Delta, Stewart, rotation
 
 MOTION = ("q", "qd", "qdd")
 LOADS = {
-    "four_bar": {"wrenches": [{"link": "coupler", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "point": [0.02, 0.01, 0]}],
+    "four_bar": {"wrenches": [{"link": "coupler", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "point": [0.02, 0.01, 0]},
+                              {"link": "rocker", "force": [-1, 4, 2], "torque": [0.1, -0.3, 0.2], "frame": "link"}],
                  "payload": {"link": "rocker", "mass": 0.3, "com": [0.05, 0.02, 0]}},
-    "five_bar": {"wrenches": [{"link": "right_rod", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "frame": "link"}]},
-    "delta": {"payload": {"link": "platform", "mass": 0.3, "com": [0.05, 0.02, -0.1]}},
-    "stewart": {"wrenches": [{"link": "platform", "force": [30, -20, 10], "torque": [3, 2, 4], "point": [0.2, 0.1, 0]}],
+    "five_bar": {"wrenches": [{"link": "right_rod", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "frame": "link"},
+                              {"link": "left_crank", "force": [2, 1, -3], "torque": [0.1, 0.4, -0.2], "point": [0.1, 0.05, 0.2]}]},
+    "delta": {"wrenches": [{"link": "rod1a", "force": [2, -3, 1], "torque": [0.2, 0.1, -0.3], "frame": "link"},
+                           {"link": "platform", "force": [-4, 1, 5], "torque": [0.3, -0.2, 0.1], "point": [0.03, 0.02, 0.01]}],
+              "payload": {"link": "platform", "mass": 0.3, "com": [0.05, 0.02, -0.1]}},
+    "stewart": {"wrenches": [{"link": "platform", "force": [30, -20, 10], "torque": [3, 2, 4], "point": [0.2, 0.1, 0]},
+                             {"link": "cylinder3", "force": [10, 20, -30], "torque": [1, -2, 3], "frame": "link"}],
                 "payload": {"link": "platform", "mass": 5, "com": [0.1, 0.2, 0.1], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.2}}}}
 BIAS = ["bias", "coriolis", "gravity", "friction"]
 
