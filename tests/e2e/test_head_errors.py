@@ -33,7 +33,9 @@ class Heads(ErrorCase):
             answer = connection.getresponse()
             body = answer.read()
             self.assertEqual(answer.status, 501, method)
-            self.assertEqual(json.loads(body)["status"], 501)
+            problem = json.loads(body)
+            self.assertEqual((problem["status"], problem["code"]), (501, "method-unknown"))
+            self.assertIn(f"method {method}", problem["detail"])
             connection.close()
 
     def test_query_parameters(self):

@@ -29,9 +29,29 @@ static void test_addresses(void **state)
 
 static void test_bad_addresses(void **state)
 {
-    static const char *const bad[] = {"",        ":",          ":80",         "host",   "host:", "host:x", "host:80x",
-                                      "host:-1", "host:65536", "host:100000", "::1:80", "[::1]", "[]:80",  "[::1:80",
-                                      "::1]:80", "[::1]80",    "host:8 0",    "a:b:80", "*:80"};
+    static const char *const bad[] = {"",
+                                      ":",
+                                      ":80",
+                                      "host",
+                                      "host:",
+                                      "host:x",
+                                      "host:80x",
+                                      "host:-1",
+                                      "host:65536",
+                                      "host:100000",
+                                      "::1:80",
+                                      "[::1]",
+                                      "[]:80",
+                                      "[::1:80",
+                                      "::1]:80",
+                                      "[::1]80",
+                                      "host:8 0",
+                                      "a:b:80",
+                                      "*:80",
+                                      "host:000080",
+                                      "host:000000000000080",
+                                      "host:4294967376",
+                                      "host:18446744073709551696"};
     srv_address              address;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (srv_address_parse(bad[i], &address)) fail_msg("\"%s\" was taken", bad[i]);

@@ -2,6 +2,7 @@
  * process ending before each of them. */
 #include "store_folder.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,8 +16,18 @@
 static struct {
     int  at, count, error;
     bool dies, from_there;
-    char trace[64]; /* one letter per call; D is the sync of a folder */
+    char trace[64];      /* one letter per call; D is the sync of a folder */
+    char synced[8][200]; /* the first folders that were synced, in order */
+    int  n_synced;
 } fault;
+
+static void note_synced(int fd)
+{
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (fault.n_synced < 8 && readlink(link, fault.synced[fault.n_synced], sizeof fault.synced[0] - 1) > 0)
+        fault.n_synced++;
+}
 
 static bool strikes(char letter)
 {
@@ -47,6 +58,7 @@ int fsync(int fd)
 {
     struct stat about;
     bool        folder = fstat(fd, &about) == 0 && S_ISDIR(about.st_mode);
+    if (folder) note_synced(fd);
     return strikes(folder ? 'D' : 'f') ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
@@ -211,6 +223,46 @@ static void test_the_process_ends_while_a_store_is_made(void **state)
     }
 }
 
+/* The name of a new folder is on the disk when the folder above it is synced: above each that is made, then in the
+ * store itself, before it opens. */
+static void test_new_folders_are_synced(void **state)
+{
+    static const char *const folders[] = {"", "/a", "/a/b/models", "/a/b"};
+    char                     path[200], above[200];
+    snprintf(path, sizeof path, "%s/a/b", store_folder);
+    snprintf(above, sizeof above, "%.*s", (int)(strrchr(store_folder, '/') - store_folder), store_folder);
+    arm(0, 0, false);
+    srv_store_close(srv_store_open(path, &store_log, store_error, sizeof store_error));
+    assert_int_equal(fault.n_synced, 5);
+    assert_string_equal(fault.synced[0], above);
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s%s", store_folder, folders[i]);
+        assert_string_equal(fault.synced[i + 1], path);
+    }
+    snprintf(path, sizeof path, "%s/a/b", store_folder);
+    arm(0, 0, false);
+    srv_store_close(srv_store_open(path, &store_log, store_error, sizeof store_error)); /* what is there, once more */
+    assert_int_equal(fault.n_synced, 2);
+}
+
+/* A store that the disk does not confirm is not opened, and can be once it does. */
+static void test_a_failure_while_a_store_is_made(void **state)
+{
+    bool reached = true;
+    for (int at = 1; reached; at++) {
+        clear_folder(NULL);
+        arm(at, EIO, false);
+        srv_store *store = srv_store_open(store_folder, &store_log, store_error, sizeof store_error);
+        reached          = fault.count >= at;
+        arm(0, 0, false);
+        if (!store == !reached) fail_msg("call %d failed: the store is %s", at, store ? "opened" : "not opened");
+        if (reached) assert_non_null(strstr(store_error, strerror(EIO)));
+        srv_store_close(store);
+        srv_store_close(open_store());
+        assert_in_range(at, 1, CALLS_MOST);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, no_fault)
@@ -220,6 +272,8 @@ int main(void)
         TEST(test_a_dying_disk),
         TEST(test_the_process_ends_at_any_call),
         TEST(test_the_process_ends_while_a_store_is_made),
+        TEST(test_new_folders_are_synced),
+        TEST(test_a_failure_while_a_store_is_made),
     };
     return cmocka_run_group_tests(tests, make_base, drop_base);
 }
