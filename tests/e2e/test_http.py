@@ -67,14 +67,11 @@ class Framing(WireCase):
             raw = self.server.socket()
             raw.send(request)
             answer = raw.answer()
-            if answer.status == 100:
-                raw.send(b"x" * 10)
-                answer = raw.answer()
-            self.assertEqual(answer.status, status)
+            self.assertEqual((answer.status, answer.headers["Connection"].lower()), (status, "close"))
             raw.close()
 
     def test_a_refused_request_s_body_is_no_request(self):
-        """404, 405 and 415 answered before the body came: the connection stays in step or is closed."""
+        """404, 405 and 415 are decided before the body has come; a short body is read, and the connection goes on."""
         body = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n" * 3
         for request, status in ((post(body, path="/v1/models/none/bias"), 404),
                                 (post(body, "Content-Type: text/plain"), 415),
@@ -82,10 +79,7 @@ class Framing(WireCase):
             raw = self.server.socket()
             raw.send(request + post())
             self.assertEqual(raw.answer().status, status)
-            try:
-                self.assertEqual(raw.answer().json(), {"tau": [2]})
-            except ConnectionError:
-                pass
+            self.assertEqual(raw.answer().json(), {"tau": [2]})
             raw.close()
 
     def test_head_sends_no_body(self):
@@ -101,7 +95,13 @@ class Headers(WireCase):
         revision = self.client.get("/v1/models/slider").headers["ETag"]
         for headers, status in ((["Accept: text/html", "Accept: application/json"], 200),
                                 (['If-Match: "stale"', f"If-Match: {revision}"], 200),
-                                (['If-Match: "stale"', 'If-Match: "older"'], 412)):
+                                (["Accept: text/html", "Accept: text/plain", "Accept: application/json"], 200),
+                                (["Accept: text/html", "Accept: text/plain", "Accept: text/css"], 406),
+                                (['If-Match: "stale"', 'If-Match: "older"', f"If-Match: {revision}"], 200),
+                                ([f"If-Match: {revision}", 'If-Match: "stale"', 'If-Match: "older"'], 200),
+                                (['If-Match: "stale"', f"If-Match: {revision} ", 'If-Match: "older"'], 200),
+                                (['If-Match: "stale"', 'If-Match: "older"'], 412),
+                                (['If-Match: "stale"', 'If-Match: "older" ', 'If-Match: "oldest"'], 412)):
             self.raw.send(post(BODY, *headers))
             self.assertEqual(self.raw.answer().status, status, headers)
         self.raw.send(f'GET /v1/models/slider HTTP/1.1\r\nHost: x\r\nIf-None-Match: "x"\r\nIf-None-Match: {revision}'
@@ -119,7 +119,9 @@ class Headers(WireCase):
 
     def test_what_may_stand_once_is_refused_twice(self):
         for headers, status in ((["Content-Type: application/json", "Content-Type: text/plain"], 415),
-                                (["Request-Timeout: 1", "Request-Timeout: 2"], 400)):
+                                (["Content-Type: application/json"] * 3, 415),
+                                (["Request-Timeout: 1", "Request-Timeout: 2"], 400),
+                                (["Request-Timeout: 1"] * 3, 400)):
             self.raw.send(post(BODY, *headers))
             self.assertEqual(self.raw.answer().status, status, headers)
 
@@ -134,10 +136,11 @@ class Headers(WireCase):
                 raw.close()
 
     def test_strange_bytes_do_not_spoil_the_log(self):
-        for target in (b"/v1/\xe9\xff", b'/v1/models/"x\\"', b"/v1/models/\x01\x7f", b"/%22%0a%00"):
+        for target, code in ((b"/v1/\xe9\xff", "no-such-path"), (b'/v1/models/"x\\"', "no-such-model"),
+                             (b"/v1/models/\x01\x7f", "no-such-model"), (b"/%22%0a%00", "no-such-path")):
             raw = self.server.socket()
             raw.send(b"GET " + target + b' HTTP/1.1\r\nHost: x\r\nRequest-Id: \xe9"\\\r\nUser-Agent: \xff\r\n\r\n')
-            self.assertIn(raw.answer().status, (400, 404))
+            self.assertEqual(self.assertProblem(raw.answer(), 404)["code"], code)
             raw.close()
         self.client.get("/v1", Request_Id="after-the-strange-bytes")
         self.server.await_log("after-the-strange-bytes")
@@ -148,47 +151,46 @@ class Headers(WireCase):
 class Malformed(WireCase):
     def test_conflicting_lengths(self):
         """What request smuggling lives on."""
-        for headers in (["Content-Length: 5"], ["Content-Length: 19"], ["Transfer-Encoding: chunked"],
-                        ["Content-Length: 19, 19"]):
-            self.refused_on_the_wire(post(BODY, *headers), 400)
+        for header in ("Content-Length: 5", "Content-Length: 19", "Transfer-Encoding: chunked"):
+            self.refused_on_the_wire(post(BODY, header))
+        self.refused_on_the_wire(post(BODY, "Content-Length: 19, 19"), code=None)
         chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
-        self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked"), 400)
-        self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked", length=len(BODY)), 400)
+        self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked"))
+        self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked", length=len(BODY)))
 
     def test_bad_lengths(self):
-        for length in ("-1", "+19", "19a", "0x13", "1e1", "", "99999999999999999999999999"):
-            self.refused_on_the_wire(post(BODY, length=length), 400, 413)
+        for length in ("-1", "+19", "19a", "0x13", "1e1", ""):
+            self.refused_on_the_wire(post(BODY, length=length), 400, None)
+        self.refused_on_the_wire(post(BODY, length="99999999999999999999999999"), 413, None)
 
     def test_bad_transfer_codings(self):
         for coding in ("gzip", "chunked, chunked", "gzip, chunked", "identity", "xchunked", "chunked;q=1",
                        "chunked, gzip"):
-            self.refused_on_the_wire(post(b"0\r\n\r\n", f"Transfer-Encoding: {coding}", length=False), 400, 501)
+            self.refused_on_the_wire(post(b"0\r\n\r\n", f"Transfer-Encoding: {coding}", length=False))
         self.refused_on_the_wire(post(b"0\r\n\r\n", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked",
-                                      length=False), 400, 501)
+                                      length=False))
 
     def test_bad_chunks(self):
-        for chunks in (b"zz\r\n", b"-1\r\nx\r\n", b"5\r\nabc\r\n0\r\n\r\n", b"ffffffffffffffffff\r\nx",
-                       b"3 \x00\r\nabc\r\n0\r\n\r\n"):
+        for chunks, status in ((b"zz\r\n", 400), (b"-1\r\nx\r\n", 400), (b"5\r\nabc\r\n0\r\n\r\n", 400),
+                               (b"ffffffffffffffffff\r\nx", 413), (b"3 \x00\r\nabc\r\n0\r\n\r\n", 400)):
             raw = self.server.socket()
             raw.send(post(b"", "Transfer-Encoding: chunked", length=False) + chunks)
             raw.half_close()
-            try:
-                self.assertIn(raw.answer().status, (400, 413))
-            except ConnectionError:
-                pass
+            self.assertEqual(raw.answer().status, status, chunks)
+            self.assertEqual(raw.rest(), b"")
             raw.close()
 
     def test_header_names_with_spaces(self):
         for header in ("Content-Length : 19", " Content-Length: 19", "X Y: z", "Transfer-Encoding : chunked"):
-            self.refused_on_the_wire(post(BODY, header, length=False if "ength" in header else None), 400)
+            self.refused_on_the_wire(post(BODY, header, length=False if "ength" in header else None))
 
     def test_folded_headers(self):
         """A value continued on a second line reads otherwise to every proxy in between."""
         for header in ("X-A: a\r\n b", "Content-Type: application/json;\r\n charset=utf-8", "Accept:\r\n text/html"):
-            self.refused_on_the_wire(post(BODY, header), 400)
+            self.refused_on_the_wire(post(BODY, header))
         for header in ("Content-Length: 1\r\n 9", "Content-Length:\r\n 19", "Content-Length: \r\n\t19",
                        "Transfer-Encoding:\r\n chunked"):
-            self.refused_on_the_wire(post(BODY, header, length=False), 400)
+            self.refused_on_the_wire(post(BODY, header, length=False))
 
     def test_no_host(self):
         """Only HTTP/1.0 has none."""
@@ -205,35 +207,27 @@ class Malformed(WireCase):
 
     def test_blanks_in_the_target(self):
         for target in ("/v1/models/a b", "/livez /livez", "/livez\t"):
-            self.refused_on_the_wire(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), 400)
+            self.refused_on_the_wire(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
 
     def test_request_lines(self):
-        for line in (b"GARBAGE", b"GET", b"GET /livez", b"GET /livez HTTP/9.9", b"\x00\x01\x02",
-                     b"GET  /livez  HTTP/1.1 x", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
+        for line, status in ((b"GARBAGE", None), (b"GET", None), (b"GET /livez", 400), (b"GET /livez HTTP/9.9", 505),
+                             (b"\x00\x01\x02", 400), (b"GET  /livez  HTTP/1.1 x", 400),
+                             (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", None)):
             raw = self.server.socket()
             raw.send(line + b"\r\nHost: x\r\n\r\n")
             raw.half_close()
-            self.assertTrue(raw.closed(10), line)
+            if status:
+                self.assertEqual(raw.answer().status, status, line)
+            self.assertEqual(raw.rest(), b"", line)
             raw.close()
 
     def test_long_uri(self):
-        raw = self.server.socket()
-        try:
-            raw.send(b"GET /v1/" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
-            self.assertIn(raw.answer().status, (414, 431))
-        except ConnectionError:
-            pass
-        raw.close()
+        request = b"GET /v1/" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+        self.assertEqual(self.first_answer(request).status, 414)
 
     def test_big_and_many_headers(self):
         for headers in (["X-Big: " + "a" * 200_000], [f"X-{i}: {'b' * 50}" for i in range(5000)]):
-            raw = self.server.socket()
-            try:
-                raw.send(post(BODY, *headers))
-                self.assertIn(raw.answer().status, (431, 413))
-            except ConnectionError:
-                pass
-            raw.close()
+            self.assertEqual(self.first_answer(post(BODY, *headers)).status, 431)
 
     def test_ordinary_headers_are_fine(self):
         for empty in ("X-Empty:", "X-Empty: ", "X-Empty:\t", "User-Agent:"):
@@ -251,8 +245,9 @@ class Malformed(WireCase):
             self.assertEqual(self.raw.answer().status, status, path)
 
     def test_absolute_target(self):
-        self.raw.send("GET http://x/livez HTTP/1.1\r\nHost: x\r\n\r\n")
-        self.assertIn(self.raw.answer().status, (200, 404))
+        for path, status in (("/livez", 200), ("/nowhere", 404)):
+            self.raw.send(f"GET http://x{path} HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertEqual(self.raw.answer().status, status, path)
 
     def test_cut_at_every_byte(self):
         request = post()
@@ -274,6 +269,62 @@ class Malformed(WireCase):
                 for raw in raws:
                     self.assertTrue(raw.closed(10), f"still open {cut} bytes before the end, pause {pause}")
                     raw.close()
+
+
+class LargeBodies(WireCase):
+    """A body beyond the limit is refused as soon as this is known, and no other is."""
+    arguments = ("--max-body", "2000")
+
+    def padded(self, length):
+        return BODY + b" " * (length - len(BODY))
+
+    def test_announced(self):
+        """On the head alone: no byte of the body is there."""
+        for headers in ([], ["Expect: 100-continue"]):
+            raw = self.server.socket()
+            raw.send(post(b"", *headers, length=2001))
+            answer = raw.answer()
+            self.assertEqual(self.assertProblem(answer, 413)["code"], "body-too-large")
+            self.assertEqual(answer.headers["Connection"].lower(), "close")
+            raw.send(self.padded(2001))     # read away: the answer is not lost to a reset
+            self.assertEqual(raw.rest(), b"")
+            raw.close()
+
+    def test_the_largest(self):
+        self.raw.send(post(self.padded(2000)))
+        self.assertEqual(self.raw.answer().json(), {"tau": [2]})
+        self.raw.send(post(b"", "Expect: 100-continue", length=2000))
+        self.assertEqual(self.raw.answer().status, 100)
+        self.raw.send(self.padded(2000))
+        self.assertEqual(self.raw.answer().json(), {"tau": [2]})
+
+    def test_in_chunks(self):
+        """Nobody knows the length before the limit is crossed; then no more is waited for."""
+        for length, status in ((2000, 200), (2001, 413)):
+            raw = self.server.socket()
+            body = self.padded(length)
+            raw.send(post(b"", "Transfer-Encoding: chunked", length=False))
+            for part in (body[:1000], body[1000:]):
+                raw.send(b"%x\r\n%s\r\n" % (len(part), part))
+            if status == 200:
+                raw.send(b"0\r\n\r\n")
+            answer = raw.answer()
+            self.assertEqual(answer.status, status)
+            if status == 413:
+                self.assertEqual(self.assertProblem(answer, 413)["code"], "body-too-large")
+                self.assertEqual(raw.rest(), b"")
+            raw.close()
+
+    def test_what_nobody_wants_is_not_too_large(self):
+        """A body that the request does not use is read to its end and dropped, up to a megabyte."""
+        self.raw.send(b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n" + b"x" * 100_000 + post())
+        self.assertEqual(self.raw.answer().status, 200)
+        self.assertEqual(self.raw.answer().json(), {"tau": [2]})
+        raw = self.server.socket()
+        raw.send(b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n")
+        answer = raw.answer()
+        self.assertEqual((answer.status, answer.headers["Connection"].lower()), (200, "close"))
+        raw.close()
 
 
 if __name__ == "__main__":

@@ -35,17 +35,29 @@ class WireCase(ServerCase):
         if sock is None:
             raw.close()
 
-    def refused_on_the_wire(self, request, *statuses):
-        """One of those statuses, for the framing and not for what the body holds, or a plain close; and nothing that
-        follows on the connection is taken for a request."""
+    def refused_on_the_wire(self, request, status=400, code="bad-request"):
+        """That status, for the framing and not for what the body holds; `code` None: the answer is libmicrohttpd's own,
+        which may send the head of it twice. Nothing that follows on the connection is taken for a request."""
         raw = self.server.socket()
         raw.send(request + post())
-        try:
-            answer = raw.answer()
-            self.assertIn(answer.status, statuses, request[:200])
-            if answer.headers.get_content_type() == "application/problem+json":
-                self.assertIn(answer.json()["code"], ("bad-request", "body-too-large"), request[:200])
-            self.assertNotIn(b"tau", raw.rest(), request[:200])
-        except ConnectionError:
-            pass
+        answer = raw.answer()
+        self.assertEqual(answer.status, status, request[:200])
+        self.assertEqual(answer.headers.get_content_type(), "application/problem+json" if code else "text/plain")
+        if code:
+            self.assertEqual(answer.json()["code"], code, request[:200])
+        rest = raw.rest()
+        self.assertEqual(rest if code else rest.count(b"tau"), b"" if code else 0, request[:200])
         raw.close()
+
+    def first_answer(self, request):
+        """Of a request that is too long to be read whole: the reset that follows the answer may overtake it, now and then."""
+        for _ in range(20):
+            raw = self.server.socket()
+            try:
+                raw.send(request)
+                return raw.answer()
+            except ConnectionError:
+                continue
+            finally:
+                raw.close()
+        self.fail("twenty times no answer")
