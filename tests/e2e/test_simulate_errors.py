@@ -4,6 +4,7 @@ import time
 
 import tap
 from harness import PATIENCE
+from samples import pendulum
 from simulated import ROD, Simulated
 
 
@@ -24,6 +25,36 @@ class Refusals(Simulated):
         self.refused("bad-value", "/samples", samples=1)
         self.refused("bad-value", "/times/1", samples=None, times=[0.5, 0.4])
         self.refused("bad-value", "/times/0", samples=None, times=[1.1])
+
+    def test_equal_times(self):
+        """Times may be equal: each is answered, with the state that the other has."""
+        times = [0, 0, 0.5, 0.5, 0.5, 1, 1]
+        for how in ({"step": 0.01}, {"tolerance": 1e-8}, {"tolerance": 1e-8, "stiff": True}):
+            request = {"q": [0.5], "duration": 1, "outputs": ["times", "q", "qd", "actuator_work", "kinetic"], **how}
+            several = self.ask("pendulum", "simulate", {**request, "times": times})
+            once = self.ask("pendulum", "simulate", {**request, "times": [0, 0.5, 1]})
+            self.assertEqual(several["times"], times)
+            for name, rows in once.items():
+                self.assertEqual(several[name], [rows[i] for i in (0, 0, 1, 1, 1, 2, 2)], (name, how))
+
+    def test_a_singular_mass_matrix(self):
+        """A joint that moves no mass, by every method, and in a batch with the row; an arm that is singular where it is straight."""
+        document = pendulum()
+        document["links"].append({"name": "tip", "parent": "bob", "joint": {"name": "spare", "type": "revolute", "axis": [0, 1, 0]}})
+        self.put_model("spared", document)
+        for how in ({"step": 0.01}, {"tolerance": 1e-8}, {"tolerance": 1e-8, "stiff": True}):
+            how = {"step": None, **how}
+            detail = self.refused("singular-mass-matrix", None, model="spared", q=[0.5, 0], **how)
+            self.assertIn("at 0 s", detail)
+            self.assertIn("spare", detail)
+        self.refused("singular-mass-matrix", None, model="spared", q=[[0.5, 0], [0.1, 0]], row=0)
+        links = [{"name": name, "parent": parent, "joint": {"name": "at_" + name, "type": "revolute", "axis": [0, 1, 0],
+                                                            "origin": {"xyz": xyz}}}
+                 for name, parent, xyz in (("upper", "base", [0, 0, 0]), ("lower", "upper", [0, 0, -1]))]
+        links[1]["inertial"] = {"mass": 1, "com": [0, 0, -1]}
+        self.put_model("stretched", {"gravity": [0, 0, 0], "links": links})
+        self.assertIn("at 0 s", self.refused("singular-mass-matrix", None, model="stretched", q=[0, 0]))
+        self.ask("stretched", "simulate", {"q": [0, 1], "duration": 1, "step": 0.01, "samples": 3})
 
     def test_method(self):
         self.refused("missing-field", "/step", step=None)

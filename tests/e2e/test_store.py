@@ -183,6 +183,27 @@ class Archives(StoreCase):
             self.assertEqual(self.client.get(f"/v1/models/{name}").body, body)
         self.stop()
 
+    def test_import_beyond_the_limit_of_models(self):
+        """What fits is imported and told, then the import ends with the model that does not fit."""
+        self.start()
+        bundled = len(self.names())
+        for i in range(3):
+            self.put(f"mine{i}", pendulum(1 + i), 201)
+        self.stop()
+        archive = self.run_command("export").stdout
+        self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-"))
+        done = self.run_command("import", "-", "--max-models", str(bundled + 2), input=archive)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"2 created, 0 replaced, 0 deleted, ", done.stderr)
+        self.assertIn(b"mine2: %d models are held, which is the limit" % (bundled + 2), done.stderr)
+        self.start()
+        self.assertEqual(len(self.names()), bundled + 2)
+        self.assertEqual({name for name in self.names() if name.startswith("mine")}, {"mine0", "mine1"})
+        self.stop()
+        done = self.run_command("import", "-", "--max-models", str(bundled + 3), input=archive)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"1 created, 0 replaced, 0 deleted, %d unchanged" % (bundled + 2), done.stderr)
+
     def test_what_is_no_archive_changes_nothing(self):
         self.start()
         self.put("mine", pendulum(2), 201)
