@@ -66,27 +66,47 @@ static void structure(void **state)
 static const char *const all_methods[] = {"'step':0.01,", "'tolerance':1e-7,", "'tolerance':1e-7,'stiff':true,"};
 enum { METHODS = sizeof all_methods / sizeof *all_methods };
 
+#define BASE   "0,0,1,0,0,0,1,"
+#define FLYING "[[" BASE "0.1,0,0.3,0.4],[" BASE "0.5,0,0.1,0.3],[" BASE "1,0,0.2,0.5],[" BASE "0.7,0,-0.4,0.1]]"
+#define HELD                                                                                                           \
+    "'duration':0.2,'samples':5,'payload':{'link':'grip','mass':0.3},'held':[{'frame':'thigh','axes':['z','rx']}],"    \
+    "'prescribed':{'coordinates':['elbow'],'motion':{'amplitude':[0.4],'angular_frequency':[5],'offset':[0.2],"        \
+    "'phase':[1.5707963267948966]}},'outputs':['q','qd','qdd','tau','actuator_work','contact_wrenches','steps',"       \
+    "'limits'],'input':{'controller':'%s','kp':30,'kd':1,'reference':[0,0,0,0,0,0,0.3,0,0.1,0.2]}"
+
+/* Simulations of several robots under a controller; and of one that flies, with a joint whose motion is prescribed and
+ * a frame that is held. */
+enum { DRIVEN = 3 };
+static const char *write_driven(size_t which, const char *method, char body[1200])
+{
+    if (which == 0)
+        snprintf(body, 1200, "{'q':" STARTS ",%s" REST "}", method);
+    else
+        snprintf(body, 1200, "{'q':" FLYING ",%s" HELD "}", method, which == 1 ? "pd_gravity" : "computed_torque");
+    return which == 0 ? "arm" : "free";
+}
+
 static void same_bits_on_all_targets(void **state)
 {
     static const char *const targets[] = {"scalar", "sse2", "neon", "fma", "avx2", "avx512"};
-    char                    *expected[METHODS], body[1200];
-    for (size_t i = 0; i < METHODS; i++) {
-        snprintf(body, sizeof body, "{'q':" STARTS ",%s" REST "}", all_methods[i]);
-        expected[i] = evaluated("simulate", "arm", body);
+    char                    *expected[METHODS * DRIVEN], body[1200];
+    for (size_t i = 0; i < METHODS * DRIVEN; i++) {
+        const char *model = write_driven(i / METHODS, all_methods[i % METHODS], body);
+        expected[i]       = evaluated("simulate", model, body);
     }
     for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
         if (!dyn_kernels_find(targets[k])) continue;
         door_close();
         door_open_on(NULL, targets[k]);
-        for (size_t i = 0; i < METHODS; i++) {
-            snprintf(body, sizeof body, "{'q':" STARTS ",%s" REST "}", all_methods[i]);
-            char *text = evaluated("simulate", "arm", body);
+        for (size_t i = 0; i < METHODS * DRIVEN; i++) {
+            const char *model = write_driven(i / METHODS, all_methods[i % METHODS], body);
+            char       *text  = evaluated("simulate", model, body);
             /* Columns of a Jacobian by differences come several at a time: of each state the same. */
             assert_string_equal(text, expected[i]);
             free(text);
         }
     }
-    for (size_t i = 0; i < METHODS; i++)
+    for (size_t i = 0; i < METHODS * DRIVEN; i++)
         free(expected[i]);
     door_close();
     door_open(NULL);
