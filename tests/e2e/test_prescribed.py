@@ -8,7 +8,7 @@ import tap
 from actuated import Actuated
 from samples import body, branched
 from scipy.integrate import solve_ivp
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import BSpline, CubicSpline
 
 METHODS = {"step": 1e-3}, {"tolerance": 1e-10}, {"tolerance": 1e-10, "stiff": True}
 WORKS = ("kinetic", "potential", "actuator_work", "friction_work", "wrench_work")
@@ -125,6 +125,25 @@ class FixedBases(Prescribed):
             self.assertClose(a["tau"], tau, 1e-13)
             self.assertLess(np.abs(self.balance(a)).max(), 1e-7)
 
+    def test_jumps_of_acceleration(self):
+        """Steps end where the acceleration jumps: a block slides freely on a cart whose position is a spline of degree 2. At
+        a knot the torque is the one behind it."""
+        cart = {"links": [{"name": name, "parent": parent, "inertial": {"mass": mass}, "joint": {
+            "name": name + "_joint", "type": "prismatic", "axis": [1, 0, 0]}} for name, parent, mass in (("cart", "base", 3), ("block", "cart", 2))]}
+        self.put_model("cart", cart)
+        knots, points = [0, 0, 0, 0.37, 0.81, 1, 1, 1], [0, 0.2, -1, 0.5, 2]
+        spline = BSpline(knots, points, 2)
+        motion = {"degree": 2, "control_points": [[p] for p in points], "knots": knots}
+        times = [0, 0.2, 0.37, 0.5, 0.81, 1]
+        for how in ({"step": 0.3}, {"tolerance": 1e-6}, {"tolerance": 1e-6, "stiff": True}):
+            a = self.simulate("cart", {"q": [0, 0.5], "qd": [0, -spline(0, 1)], "duration": 1, "times": times, **how,
+                                       "prescribed": {"coordinates": ["cart_joint"], "motion": motion}}, "q", "qd", "qdd", "tau")
+            self.assertClose(a["q"], [[spline(t), 0.5 - spline(t)] for t in times], 1e-13)
+            self.assertClose(a["qd"], [[spline(t, 1), -spline(t, 1)] for t in times], 1e-13)
+            behind = [spline(min(t + 1e-9, 1), 2) for t in times]
+            self.assertClose(a["qdd"], [[x, -x] for x in behind], 1e-12)
+            self.assertClose(a["tau"], [[3 * x, 0] for x in behind], 1e-12)
+
     def test_passive_joints_and_controllers(self):
         """An acrobot whose elbow swings; and one joint prescribed while a controller drives another to its reference."""
         motion = {"amplitude": [0.8], "angular_frequency": [3], "offset": [0.4]}
@@ -221,6 +240,7 @@ class HeldFrames(Prescribed):
             a = self.simulate("solo12", {**request, "duration": 0.6, "samples": 4, **how}, "times", "q", "qd", "qdd", "tau", "contact_wrenches", *WORKS)
             for t, q, qd, qdd, tau, wrenches in zip(*(a[n] for n in ("times", "q", "qd", "qdd", "tau", "contact_wrenches"))):
                 bend = 0.8 - 0.2 * math.cos(5 * t)
+                self.assertClose(q[7:] + qd[6:], [0, bend, -2 * bend] * 4 + [0, math.sin(5 * t), -2 * math.sin(5 * t)] * 4, 1e-15, 4)
                 self.assertAlmostEqual(q[2], 0.32 * (math.cos(bend) - math.cos(0.6)), delta=1e-9)
                 M, h, _ = self.dynamics("solo12", q, qd)
                 pushed = np.zeros(18)
