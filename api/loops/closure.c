@@ -49,6 +49,7 @@ bool api_closure_open(api_pool *pool, api_closure *c)
     c->goal     = api_take_zeroed(pool, 12 * W, &room);
     c->left     = api_take_zeroed(pool, c->rows * W, &room);
     c->inverse  = api_take_zeroed(pool, c->unknowns * c->rows * W, &room);
+    c->normal   = api_take_zeroed(pool, c->unknowns * c->unknowns, &room);
     c->error    = api_take_zeroed(pool, c->rows * W, &room);
     c->scale    = api_take_zeroed(pool, c->unknowns * W, &room);
     c->A        = api_take_zeroed(pool, c->rows * c->unknowns, &room);
@@ -217,9 +218,8 @@ static double find_right_side(api_closure *c, size_t lane)
 
 /* --- least squares ----------------------------------------------------------------------------------------------- */
 
-/* J_u into c->A, its columns of length one, c->norm what they were; but zero those that are what rounding left, of a
- * joint that turns about the point where a loop closes, say. False: not finite. */
-static bool scale_columns(api_closure *c, size_t lane)
+/* A joint that turns about the point where a loop closes moves nothing but what rounding left. */
+bool api_closure_scale(api_closure *c, size_t lane)
 {
     bool finite = true;
     for (size_t k = 0; k < c->unknowns; k++) {
@@ -240,7 +240,7 @@ static bool scale_columns(api_closure *c, size_t lane)
 bool api_closure_solve(api_closure *c, size_t lane, size_t columns, double singular)
 {
     lapack_int rank, m = (lapack_int)c->rows, n = (lapack_int)c->unknowns, stride = m > n ? m : n;
-    if (!scale_columns(c, lane)) return false;
+    if (!api_closure_scale(c, lane)) return false;
     memset(c->pivot, 0, c->unknowns * sizeof *c->pivot);
     if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, m, n, (lapack_int)columns, c->A, m, c->B, stride, c->pivot, singular,
                             &rank, c->work, (lapack_int)work_size(c)) != 0)

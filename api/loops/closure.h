@@ -45,8 +45,9 @@ typedef struct api_closure {
     size_t  rank[DYN_MAX_LANES], widest[DYN_MAX_LANES]; /* of J_u; the pair that is furthest open, */
     double  widest_open[DYN_MAX_LANES];                 /* by so much */
     /* Of the continuation, one lane after the other: the last point of the path that was accepted. */
-    double *inverse;                /* unknowns x rows: the pseudoinverse of J_u there */
+    double *inverse;                /* unknowns x rows: the pseudoinverse of J_u there, in columns */
     double *scale;                  /* unknowns: the lengths of the columns of J_u there */
+    double *normal;                 /* unknowns x unknowns, of one lane: J_u^T J_u */
     double *error;                  /* rows, lanes: the loop error of a guess */
     double  reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or where it met a singular position */
 } api_closure;
@@ -70,6 +71,10 @@ bool api_closure_closed(const api_closure *c, size_t lane);
 /* A position is singular where the condition number of J_u, its columns of length one, is beyond 1 / this: singular
  * loops that are closed to rounding show no more. */
 #define API_CLOSURE_SINGULAR 1e-6
+
+/* J_u of one lane into c->A, rows x unknowns in columns, these of length one; c->norm what they were, and zero columns
+ * of what only rounding moves. False: a figure is not finite. */
+bool api_closure_scale(api_closure *c, size_t lane);
 
 /* The least-squares solution of J_u x = b of one lane: b, of so many columns, stands in c->B, whose columns are
  * api_closure_stride apart, and x too. Sets the rank, for which singular values below `singular` of the largest count

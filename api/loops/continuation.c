@@ -1,6 +1,7 @@
 /* continuation.c - see continuation.h. */
 #include "continuation.h"
 #include "api/model/coordinates.h"
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,11 +9,11 @@ enum { MOST_CORRECTIONS = 8 };
 #define LONGEST     0.5   /* step, as the path's length is measured */
 #define FARTHEST    0.5   /* first correction, rad or parts of the model's length */
 #define CONTRACTION 0.25  /* of a correction by the one before */
-#define CHANGE      0.5   /* of K J from 1 */
+#define CHANGE      0.7   /* of K J from 1 */
 #define NEAR        0.1   /* correction by the first one, to end a step */
 #define SHORTEST    1e-9  /* step, as LONGEST */
 #define ROUNDING    1e-12 /* corrections that tell nothing about contraction */
-#define SINGULAR    1e-10 /* of J on the way, as api_closure_solve has it */
+#define SINGULAR    1e-7  /* on Cholesky's diagonal, of columns of length one */
 
 /* One lane on its way. */
 typedef struct follower {
@@ -34,26 +35,65 @@ static double *scale_of(const api_closure *c, size_t lane)
     return c->scale + lane * c->unknowns;
 }
 
-/* K and the column lengths at the present position. False where J has lost rank. */
+/* N = A^T A of J_u with columns of length one; the lower triangle, in columns. */
+static void find_normal(api_closure *c)
+{
+    size_t n = c->unknowns, m = c->rows;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            double sum = 0;
+            for (size_t r = 0; r < m; r++)
+                sum += c->A[i * m + r] * c->A[j * m + r];
+            c->normal[j * n + i] = sum;
+        }
+}
+
+/* K = N^-1 A^T, by Cholesky's factor, and the column lengths at the present position. That squares the condition
+ * number, which a matrix for corrections can bear. False where J has lost rank. */
 static bool anchor(api_closure *c, size_t lane)
 {
-    bool found = api_closure_invert(c, lane, SINGULAR, 1, inverse_of(c, lane)) && c->rank[lane] == c->unknowns;
-    memcpy(scale_of(c, lane), c->norm, c->unknowns * sizeof *c->norm);
-    return found;
+    size_t  n = c->unknowns, m = c->rows;
+    double *K = inverse_of(c, lane);
+    if (!api_closure_scale(c, lane)) return false;
+    memcpy(scale_of(c, lane), c->norm, n * sizeof *c->norm);
+    find_normal(c);
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, c->normal, (lapack_int)n) != 0) return false;
+    for (size_t i = 0; i < n; i++)
+        if (c->normal[i * n + i] < SINGULAR) return false;
+    for (size_t r = 0; r < m; r++)
+        for (size_t i = 0; i < n; i++)
+            K[r * n + i] = c->A[i * m + r];
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, (lapack_int)m, c->normal, (lapack_int)n, K,
+                        (lapack_int)n);
+    for (size_t r = 0; r < m; r++)
+        for (size_t i = 0; i < n; i++)
+            K[r * n + i] /= c->norm[i];
+    return true;
+}
+
+/* y = K x */
+static void apply(const api_closure *c, size_t lane, const double *x, double *y)
+{
+    const double *K = inverse_of(c, lane);
+    size_t        n = c->unknowns;
+    memset(y, 0, n * sizeof *y);
+    for (size_t r = 0; r < c->rows; r++)
+        for (size_t i = 0; i < n; i++)
+            y[i] += K[r * n + i] * x[r];
 }
 
 /* |K J - 1| in units of the columns of J at the last point; J at the present position. */
 static double change_of(const api_closure *c, size_t lane)
 {
-    const double *K = inverse_of(c, lane), *scale = scale_of(c, lane);
-    double        sum = 0, *column = c->B;
+    const double *scale = scale_of(c, lane);
+    double        sum = 0, *column = c->B, *product = c->normal;
     for (size_t j = 0; j < c->unknowns; j++) {
         for (size_t r = 0; r < c->rows; r++)
             column[r] = c->J[(r * c->nv + (size_t)c->unknown[j]) * c->W + lane];
+        apply(c, lane, column, product);
+        product[j] -= 1;
         for (size_t i = 0; i < c->unknowns; i++) {
-            double entry = i == j ? -1 : 0, factor = scale[i] / scale[j];
-            for (size_t r = 0; r < c->rows; r++)
-                entry += factor * K[i * c->rows + r] * column[r];
+            double entry = product[i] * scale[i] / scale[j];
             sum += entry * entry;
         }
     }
@@ -63,15 +103,12 @@ static double change_of(const api_closure *c, size_t lane)
 /* The correction -K (r - left) into c->step; the largest entry in units of its coordinate. */
 static double find_correction(api_closure *c, size_t lane)
 {
-    const double *K       = inverse_of(c, lane);
-    double        largest = 0;
+    double largest = 0, *correction = c->normal;
     api_closure_error(c, lane, c->B);
+    apply(c, lane, c->B, correction);
     for (size_t i = 0; i < c->unknowns; i++) {
-        double sum = 0;
-        for (size_t r = 0; r < c->rows; r++)
-            sum -= K[i * c->rows + r] * c->B[r];
-        c->step[(size_t)c->unknown[i] * c->W + lane] = sum;
-        largest                                      = fmax(largest, fabs(sum) / c->unit[i]);
+        c->step[(size_t)c->unknown[i] * c->W + lane] = -correction[i];
+        largest                                      = fmax(largest, fabs(correction[i]) / c->unit[i]);
     }
     return isfinite(largest) ? largest : INFINITY;
 }

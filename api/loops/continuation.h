@@ -8,7 +8,7 @@
  * Steps (Deuflhard 2011, Newton Methods for Nonlinear Problems, 5.1). With K the pseudoinverse of J = dr/dx at the last
  * point, simplified Newton corrections x -= K (r - left) go to the next one. A step is accepted only if
  *
- *     each correction is at most 1/4 of the one before, and   |K J(new) - 1| <= 1/2   (Frobenius, x in units of its
+ *     each correction is at most 1/4 of the one before, and   |K J(new) - 1| <= 0.7   (Frobenius, x in units of its
  * columns).
  *
  * The second condition bounds the contraction factor: no other solution is as near, and J keeps its rank on the way, so
