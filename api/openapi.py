@@ -1,5 +1,5 @@
 """openapi.py VERSION <openapi.yaml >openapi.json - the contract as it is served: compact JSON, with the product's
-version and the bodies in CBOR filled in."""
+version, the bodies in CBOR and the answers in which rows may have failed filled in."""
 
 import json
 import re
@@ -45,8 +45,68 @@ def add_cbor(contract):
                 content["application/cbor"] = {"schema": content["application/json"]["schema"]}
 
 
+SCHEMAS = "#/components/schemas/"
+NULL = {"type": "null"}
+
+
+class RowForms:
+    """Answers to requests with "on_error": "row", from those to requests without: the same outputs, in which rows may be
+    null, and `errors`."""
+
+    def __init__(self, schemas):
+        self.schemas = schemas
+
+    def reference(self, name, form, suffix):
+        """To schema `name` in that form, which is added once."""
+        other = name + suffix
+        if other not in self.schemas:
+            self.schemas[other] = None
+            self.schemas[other] = form(self.schemas[name])
+        return {"$ref": SCHEMAS + other}
+
+    def nullable(self, schema):
+        """Of an output: null where the row has failed."""
+        if "$ref" in schema:
+            return self.reference(schema["$ref"].removeprefix(SCHEMAS), self.nullable, "ByRow")
+        if "allOf" in schema:
+            return {**schema, "allOf": [self.nullable(part) for part in schema["allOf"]]}
+        if "anyOf" in schema:   # one, or an array of them
+            one = schema["anyOf"][0]
+            return {**schema, "anyOf": [one, NULL, {"type": "array", "items": {"anyOf": [one, NULL]}}]}
+        if schema.get("type") == "object":
+            return self.members(schema)
+        if schema.get("items") == {"type": "string"}:
+            return schema       # names, which have no rows
+        return {"description": schema.get("description", "Null where no row is left."), "anyOf": [schema, NULL]}
+
+    def members(self, schema):
+        form = dict(schema)
+        if "properties" in schema:
+            form["properties"] = {key: self.nullable(value) for key, value in schema["properties"].items()}
+        if isinstance(schema.get("additionalProperties"), dict):
+            form["additionalProperties"] = self.nullable(schema["additionalProperties"])
+        return form
+
+    def answer(self, schema):
+        form = self.members(schema)
+        form["required"] = [*schema.get("required", []), "errors"]
+        form["properties"] = {**form["properties"], "errors": {"$ref": SCHEMAS + "RowErrors"}}
+        return form
+
+
+def add_row_forms(contract):
+    """Every operation answers in one of the two forms."""
+    forms = RowForms(contract.get("components", {}).get("schemas", {}))
+    for path, item in contract["paths"].items():
+        if path.startswith("/v1/models/{model}/") and "post" in item:
+            content = item["post"]["responses"]["200"]["content"]["application/json"]
+            other = forms.reference(content["schema"]["$ref"].removeprefix(SCHEMAS), forms.answer, "WithErrors")
+            content["schema"] = {"oneOf": [content["schema"], other]}
+
+
 def main():
     contract = yaml.load(sys.stdin, Loader=StrictLoader)
+    add_row_forms(contract)
     add_cbor(contract)
     contract["info"]["version"] = sys.argv[1]
     json.dump(contract, sys.stdout, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

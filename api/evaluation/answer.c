@@ -1,4 +1,5 @@
 /* answer.c - what an answer is made of: how long it can get, and all of it but the numbers of its arrays (gaps.h). */
+#include "failures.h"
 #include "full.h"
 #include "gaps.h"
 #include "operation.h"
@@ -10,14 +11,14 @@ typedef struct writer {
     api_evaluation *e;
     api_emit        out;
     size_t          states;
-    size_t          arrays; /* so far */
+    size_t          arrays;    /* so far */
+    int             operation; /* index in e->asked of the one that is written; -1: none of several */
+    bool            lists;     /* measured, and the arrays go into e->arrays */
 } writer;
 
 static void begin(writer *w, api_evaluation *e, api_buffer *to, size_t states)
 {
-    w->e      = e;
-    w->states = states;
-    w->arrays = 0;
+    *w = (writer){.e = e, .states = states, .operation = -1};
     api_emit_to(&w->out, e->call->media, to);
 }
 
@@ -31,16 +32,30 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
         .states  = w->states,
         .batched = e->batched || e->samples > 0,
         .group   = e->batched ? e->samples : 0,
+        .failed  = api_failures_marks(e, w->operation),
     };
 }
 
 /* --- the arrays ------------------------------------------------------------------------------------------------- */
 
+/* One motion that is no batch and has failed is null as a whole. */
+static bool is_null(const writer *w, const api_lanes *a)
+{
+    const api_evaluation *e = w->e;
+    return w->out.to && w->out.media == API_MEDIA_JSON && a->failed && e->samples > 0 && !e->batched && a->failed[0];
+}
+
 static bool emit_array(writer *w, const api_lanes *a, const char *name)
 {
+    api_array array = {.a = *a, .name = name, .operation = w->operation};
+    if (w->lists) w->e->arrays[w->arrays] = array;
     w->arrays++;
+    if (is_null(w, a)) {
+        api_emit_null(&w->out);
+        return true;
+    }
     api_emit_lanes_begin(&w->out, a);
-    if (w->out.to && !api_gap_leave(w->e, a, name)) return false;
+    if (w->out.to && !api_gap_leave(w->e, &array)) return false;
     if (!w->out.to) w->out.bytes += api_gap_room(w->out.media, a);
     api_emit_lanes_end(&w->out, a);
     return true;
@@ -81,7 +96,7 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
         any |= turned[axis];
         n *= a->extent[axis];
     }
-    if (!any || !w->e->order || !w->out.to) return true;
+    if (!any || !w->e->order || !(w->out.to || w->lists)) return true;
     int *order = api_take(w->e->pool, n * sizeof *order);
     if (!order) return false;
     for (size_t place = 0; place < n; place++)
@@ -180,25 +195,38 @@ static bool emit_reached(writer *w)
     return true;
 }
 
-static bool emit_asked(writer *w, const api_asked *asked)
+static bool emit_outputs(writer *w, const api_asked *asked)
 {
-    api_emit_object(&w->out);
-    if (!w->e->combined && !emit_reached(w)) return false;
     for (size_t i = 0; api_has_output(asked->operation, i); i++)
         if ((asked->outputs & API_BIT(i)) && !emit_output(w, asked, i)) return false;
-    api_emit_end(&w->out);
     return true;
 }
 
+/* Every operation of several has an object of its own. */
+static bool emit_operations(writer *w)
+{
+    const api_evaluation *e = w->e;
+    for (size_t i = 0; i < e->n_asked; i++) {
+        w->operation = (int)i;
+        api_emit_key(&w->out, e->asked[i].operation->name);
+        api_emit_object(&w->out);
+        if (!emit_outputs(w, &e->asked[i])) return false;
+        api_emit_end(&w->out);
+    }
+    w->operation = -1;
+    return true;
+}
+
+/* The errors of rows come last. Until all are known there are none (api_answer_close). */
 static bool emit_answer(writer *w)
 {
     const api_evaluation *e = w->e;
-    if (!e->combined) return emit_asked(w, e->asked);
     api_emit_object(&w->out);
-    if (!emit_reached(w)) return false;
-    for (size_t i = 0; i < e->n_asked; i++) {
-        api_emit_key(&w->out, e->asked[i].operation->name);
-        if (!emit_asked(w, &e->asked[i])) return false;
+    if (!emit_reached(w) || !(e->combined ? emit_operations(w) : emit_outputs(w, e->asked))) return false;
+    if (e->failures) {
+        api_emit_key(&w->out, "errors");
+        api_emit_array(&w->out);
+        api_emit_end(&w->out);
     }
     api_emit_end(&w->out);
     return true;
@@ -212,7 +240,8 @@ static size_t measure(api_evaluation *e, size_t states)
     begin(&w, e, NULL, states);
     emit_answer(&w);
     e->n_arrays = w.arrays;
-    return api_emit_length(&w.out);
+    bool slack  = e->failures && e->call->media == API_MEDIA_JSON; /* null is longer than a list without entries */
+    return api_emit_length(&w.out) + (slack ? e->n_asked * API_MAX_OUTPUTS * strlen("null") : 0);
 }
 
 /* Most states, of less than were given, whose answer is within the limit. */
@@ -240,6 +269,17 @@ bool api_answer_bound(api_evaluation *e, size_t *bytes)
                     limit, states_that_fit(e, limit), what);
 }
 
+bool api_answer_list(api_evaluation *e)
+{
+    writer w;
+    if (!e->failures) return true;
+    e->arrays = api_take(e->pool, e->n_arrays * sizeof *e->arrays);
+    if (!e->arrays) return false;
+    begin(&w, e, NULL, api_states(e));
+    w.lists = true;
+    return emit_answer(&w);
+}
+
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
 bool api_answer_open(api_evaluation *e, size_t bytes, bool apart)
@@ -253,4 +293,36 @@ bool api_answer_open(api_evaluation *e, size_t bytes, bool apart)
     begin(&w, e, &e->body, api_states(e));
     if (!emit_answer(&w)) return false;
     return api_emit_done(&w.out) || api_fail_outgrown(e->problem);
+}
+
+/* Whether the answer with so many bytes more is within the limit, and they fit into memory. */
+static bool make_room(api_evaluation *e, size_t more, size_t *bytes)
+{
+    size_t limit = e->call->api->limits.answer, length = e->body.length;
+    if (more > limit || length > limit - more)
+        return api_fail(e->problem, API_ANSWER_TOO_LARGE, NULL,
+                        "the answer would take %zu bytes with the errors of its rows, the limit is %zu", length + more,
+                        limit);
+    if (!api_claim(&e->call->share, more, e->problem)) return false;
+    e->body.maximum += more;
+    *bytes += more;
+    return true;
+}
+
+/* The empty array of errors, and in JSON the end of the answer, are the last bytes: the errors go in their place. */
+bool api_answer_close(api_evaluation *e, size_t *bytes)
+{
+    bool     json = e->call->media == API_MEDIA_JSON;
+    api_emit out;
+    api_gaps_close(e);
+    if (!e->failures) return true;
+    if (!api_failures_sort(e)) return false;
+    api_emit_to(&out, e->call->media, NULL);
+    api_failures_emit(e, &out);
+    if (!make_room(e, api_emit_length(&out), bytes)) return false;
+    e->body.length -= json ? strlen("[]}") : 1;
+    api_emit_to(&out, e->call->media, &e->body);
+    api_failures_emit(e, &out);
+    if (json) api_buffer_text(&e->body, "}");
+    return api_emit_done(&out) || api_fail_outgrown(e->problem);
 }

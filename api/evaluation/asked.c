@@ -7,6 +7,9 @@
 /* Fields that an evaluate request has once for all of its operations. */
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
 
+/* Fields that every request may hold. */
+#define ALWAYS API_BIT(API_ON_ERROR)
+
 /* The mask of fields as names, and one more if not NULL, ending with NULL. */
 static void list_fields(api_set mask, const char *more, const char *names[API_FIELD_COUNT + 2])
 {
@@ -174,7 +177,7 @@ static bool read_operations(api_evaluation *e, const api_node *request)
 /* The fields that an evaluate request may hold: what any of its operations takes. */
 static bool decode_combined(api_evaluation *e, const api_node *request)
 {
-    api_set mask = 0;
+    api_set mask = ALWAYS;
     if (!api_node_is(request, API_OBJECT))
         return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(request));
     if (!read_operations(e, request)) return false;
@@ -192,6 +195,6 @@ bool api_decode_asked(api_evaluation *e, const api_node *request)
     if (!e->asked) return false;
     *e->asked  = (api_asked){.operation = operation};
     e->n_asked = 1;
-    return find_fields(e, request, operation->needs | operation->takes, NULL, operation->name) && check_needs(e) &&
-           read_options(e, e->asked, request, NULL);
+    return find_fields(e, request, operation->needs | operation->takes | ALWAYS, NULL, operation->name) &&
+           check_needs(e) && read_options(e, e->asked, request, NULL);
 }

@@ -1,5 +1,6 @@
 /* batch.c - see batch.h. */
 #include "batch.h"
+#include "failures.h"
 #include "parts.h"
 #include "window.h"
 #include <math.h>
@@ -16,35 +17,52 @@ bool api_is_batch(const api_node *value, size_t depth)
 
 /* --- one state of many ------------------------------------------------------------------------------------------- */
 
-static bool fail_row(const api_evaluation *e, api_code code, const api_place *at, size_t row, const char *format,
-                     va_list args)
+/* The row of a state; padding is of the last one. */
+static size_t row_of(const api_evaluation *e, size_t state)
+{
+    size_t row = e->samples > 0 ? state / e->samples : state;
+    return row < e->rows ? row : e->rows - 1;
+}
+
+/* Fails a state with what was found, at that place of the request; NULL: at none. */
+static bool fail_at_place(const api_evaluation *e, const api_place *at, size_t state, const api_problem *found)
 {
     api_pointer pointer = api_place_pointer(at);
-    api_failv(e->problem, code, at ? api_pointer_text(&pointer) : NULL, format, args);
-    if (e->batched) e->problem->row = (long long)row;
+    api_problem told;
+    api_problem_clear(&told);
+    api_fail(&told, found->code, at ? api_pointer_text(&pointer) : NULL, "%s", found->detail);
+    told.fraction = found->fraction;
+    told.time     = found->time;
+    if (e->failures) return api_failures_add(e, e->evaluating, state, &told);
+    if (e->batched) told.row = (long long)row_of(e, state);
+    if (e->problem->code == API_NO_PROBLEM) *e->problem = told;
     return false;
 }
 
-bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t row, const char *format, ...)
+bool api_fail_found(const api_evaluation *e, int field, size_t state, const api_problem *found)
 {
-    va_list         args;
     const api_node *given = field < 0 ? NULL : e->given[field];
-    api_place       at = api_place_key(NULL, given ? api_field_names[field] : ""), entry = api_place_index(&at, row);
-    bool            batch = given && api_is_batch(given, field == API_CONTROL_POINTS ? 2 : 1);
-    va_start(args, format);
-    fail_row(e, code, batch ? &entry : given ? &at : NULL, row, format, args);
-    va_end(args);
-    return false;
+    api_place       at    = api_place_key(NULL, given ? api_field_names[field] : ""),
+              entry       = api_place_index(&at, row_of(e, state));
+    bool batch            = given && api_is_batch(given, field == API_CONTROL_POINTS ? 2 : 1);
+    return fail_at_place(e, batch ? &entry : given ? &at : NULL, state, found);
 }
 
-bool api_fail_entry(const api_evaluation *e, api_code code, const api_place *batch, size_t row, const char *format, ...)
+bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t state, const char *format, ...)
 {
-    va_list   args;
-    api_place entry = api_place_index(batch, row);
+    va_list     args;
+    api_problem found;
+    api_problem_clear(&found);
     va_start(args, format);
-    fail_row(e, code, &entry, row, format, args);
+    api_failv(&found, code, NULL, format, args);
     va_end(args);
-    return false;
+    return api_fail_found(e, field, state, &found);
+}
+
+bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row, const api_problem *found)
+{
+    api_place entry = api_place_index(batch, row);
+    return fail_at_place(e, &entry, row, found);
 }
 
 /* --- one row ----------------------------------------------------------------------------------------------------- */
@@ -168,6 +186,25 @@ static bool check_one(const api_evaluation *e, const api_vector *v, double *valu
     return (bounded && v->check(e, v, values, 1, 1, NULL)) || v->check(e, v, values, 1, 1, &v->at);
 }
 
+/* Puts what stands in for a state that is not valid into lanes, whose entries are `stride` apart. */
+static void put_neutral(const api_vector *v, size_t stride, double *lane)
+{
+    for (size_t k = 0; k < v->n; k++)
+        lane[k * stride] = v->neutral ? v->neutral[k] : 0;
+}
+
+bool api_batch_check_one(const api_evaluation *e, const api_vector *v, double *values)
+{
+    if (!e->failures) return check_one(e, v, values);
+    api_problem    found;
+    api_evaluation own = *e;
+    own.problem        = &found;
+    api_problem_clear(&found);
+    if (check_one(&own, v, values)) return true;
+    put_neutral(v, 1, values);
+    return api_failures_add_all(e, &found);
+}
+
 static bool read_flat(api_evaluation *e, const api_vector *v)
 {
     size_t  W      = e->lanes;
@@ -175,7 +212,7 @@ static bool read_flat(api_evaluation *e, const api_vector *v)
     if (!values) return false;
     bool read = api_node_is(v->value, API_OBJECT) && v->names ? read_named(e, v, values)
                                                               : read_row(e, v, v->value, &v->at, values);
-    if (!read || !check_one(e, v, values)) return false;
+    if (!read || !api_batch_check_one(e, v, values)) return false;
     for (size_t block = W == 1 ? 1 : 0; block < e->window; block++) {
         double *to = block_of(e, v, block);
         for (size_t k = 0; k < v->n; k++)
@@ -183,13 +220,6 @@ static bool read_flat(api_evaluation *e, const api_vector *v)
                 to[k * W + lane] = values[k];
     }
     return true;
-}
-
-/* The row of a batch that a state belongs to; the padding is of the last one. */
-static size_t row_of(const api_evaluation *e, size_t state)
-{
-    size_t row = e->samples > 0 ? state / e->samples : state;
-    return row < e->rows ? row : e->rows - 1;
 }
 
 static bool fail_number(const api_evaluation *e, const api_place *row, size_t i)
@@ -204,6 +234,35 @@ static bool check_state(const api_evaluation *e, const api_vector *v, double *la
     for (size_t i = 0; i < v->n; i++)
         if (!isfinite(lane[(v->order ? (size_t)v->order[i] : i) * e->lanes])) return fail_number(e, row, i);
     return !v->check || v->check(e, v, lane, e->lanes, 1, row);
+}
+
+/* A motion's row is read for each of its samples: the first of them among these blocks is recorded. */
+static bool drop_state(const api_evaluation *e, size_t state, size_t first, const api_problem *found)
+{
+    if (state >= api_states(e) || (e->samples > 0 && state > first && state % e->samples > 0)) return true;
+    return api_failures_add(e, -1, state, found);
+}
+
+/* Reads the rows of blocks, not all of which are good, one after the other, and replaces the bad ones. The rows are
+ * read again since a check may have changed them already. `numbers` has room for a row. */
+static bool drop_rows(const api_evaluation *e, const api_vector *v, size_t begin, size_t end, double *numbers)
+{
+    api_problem    found;
+    api_evaluation own = *e;
+    own.problem        = &found;
+    for (size_t state = begin * e->lanes; state < end * e->lanes; state++) {
+        size_t    row  = row_of(e, state);
+        api_place at   = api_place_index(&v->at, row);
+        double   *lane = block_of(e, v, state / e->lanes) + state % e->lanes;
+        api_node_numbers(v->value, row * v->n, v->n, numbers);
+        for (size_t i = 0; i < v->n; i++)
+            lane[(v->order ? (size_t)v->order[i] : i) * e->lanes] = numbers[i];
+        api_problem_clear(&found);
+        if (check_state(&own, v, lane, &at)) continue;
+        put_neutral(v, e->lanes, lane);
+        if (!drop_state(e, state, begin * e->lanes, &found)) return false;
+    }
+    return true;
 }
 
 /* Looks at the states of blocks one after the other, which are not all good, and fails at the first. */
@@ -245,7 +304,8 @@ static bool read_blocks(const api_evaluation *e, const api_vector *v, size_t beg
         good = e->target->bounded(block_of(e, v, begin), v->stride, v->bounds, v->n_bounds, end - begin);
     for (size_t block = begin; good && v->check && block < end; block++)
         good = v->check(e, v, block_of(e, v, block), W, W, NULL);
-    return good || fail_check(e, v, begin, end);
+    if (good) return true;
+    return e->failures ? drop_rows(e, v, begin, end, rows) : fail_check(e, v, begin, end);
 }
 
 /* A batch of which not every row is n numbers: goes through the rows up to the first that is wrong. */
@@ -254,7 +314,8 @@ static bool fail_rows(const api_evaluation *e, const api_vector *v, double *valu
     api_node numbers;
     for (size_t row = 0; api_node_item(v->value, row, &numbers); row++) {
         api_place at = api_place_index(&v->at, row);
-        if (read_row(e, v, &numbers, &at, values) && (!v->check || v->check(e, v, values, 1, 1, &at))) continue;
+        if (read_row(e, v, &numbers, &at, values) && (e->failures || !v->check || v->check(e, v, values, 1, 1, &at)))
+            continue;
         e->problem->row = (long long)row;
         break;
     }

@@ -14,6 +14,7 @@ typedef struct api_vector {
     size_t             stride, first;
     size_t             n_bounds; /* that hold for the numbers of a state; `check` knows what to say when they do not */
     const dyn_bound   *bounds;
+    const double      *neutral; /* [n] in the model's order: stands in for a bad state where rows fail alone; NULL: 0 */
     /* Looks at (and may change) `lanes` states, number k of a state, in the model's order, being values[k * stride]
      * and those of the next state one further; NULL: nothing to check. False when one is bad: with a problem, which
      * api_vector_entry helps to say, when `row` is the place of the one state given; without, and not looking at what
@@ -37,6 +38,10 @@ bool api_batch_measure(api_evaluation *e, const api_node *value, const api_place
 /* Notes a batch of so many rows. */
 bool api_batch_rows(api_evaluation *e, size_t rows, const api_place *at);
 
+/* Looks at the numbers of one state that all rows share, in the model's order. False with a problem; where rows fail
+ * alone, all of them do. */
+bool api_batch_check_one(const api_evaluation *e, const api_vector *vector, double *values);
+
 /* Reads it into its lanes, padding filled with a copy of the last state: a flat one into all states, of a batch those
  * that are held, which with a window (window.h) are none yet: then `vector` is kept, with all that it points to. */
 bool api_batch_read(api_evaluation *e, const api_vector *vector);
@@ -47,14 +52,19 @@ bool api_batch_read_blocks(api_evaluation *e, size_t begin, size_t end);
 /* Whether everything that was kept is as it should be; false with the problem of the first that is not. */
 bool api_batch_check(api_evaluation *e);
 
-/* Fails e->problem for row `row` of the request, at its entry of `field`, or the field itself where that is one for all
- * rows; an api_field that is not given, or < 0, is not pointed at. */
-bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t row, const char *format, ...)
+/* A state cannot be evaluated. Fails e->problem for its row of the request, at its entry of `field`, or the field
+ * itself where that is one for all rows; an api_field that is not given, or < 0, is not pointed at. Where rows fail
+ * alone (failures.h) the problem is recorded instead and the result is true: the caller goes on with the next state,
+ * and the results of this one do not matter. */
+bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t state, const char *format, ...)
     __attribute__((cold, format(printf, 5, 6)));
+
+/* The same with code, detail, fraction and time of what was found. */
+bool api_fail_found(const api_evaluation *e, int field, size_t state, const api_problem *found) __attribute__((cold));
 
 /* Pointer to the number that is entry `k` in the model's order, in the row or object at `row`. */
 api_place api_vector_entry(const api_vector *vector, const api_place *row, size_t k);
 
-/* The same at its entry of the batch that stands at `batch`. */
-bool api_fail_entry(const api_evaluation *e, api_code code, const api_place *batch, size_t row, const char *format, ...)
-    __attribute__((cold, format(printf, 5, 6)));
+/* Fails row `row`, which is a state, with what was found, at its entry of the batch that stands at `batch`. */
+bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row, const api_problem *found)
+    __attribute__((cold));

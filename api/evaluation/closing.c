@@ -2,6 +2,7 @@
 #include "closing.h"
 #include "api/loops/closed.h"
 #include "batch.h"
+#include "failures.h"
 #include "operation.h"
 #include "parts.h"
 #include "platform.h"
@@ -84,7 +85,17 @@ void *api_closing_open(api_evaluation *e)
     return open_workspace(e, e->target, e->scene.n_wrenches + own, extra);
 }
 
-/* False with the problem of a state whose loops are not closed. */
+/* Fails a state that is a sample of a motion. */
+static bool fail_sample(const api_evaluation *e, int field, size_t state, const api_problem *found)
+{
+    api_problem told;
+    api_problem_clear(&told);
+    api_fail(&told, found->code, NULL, "at sample %zu %s", state % e->samples, found->detail);
+    told.fraction = found->fraction;
+    return api_fail_found(e, field, state, &told);
+}
+
+/* Fails a state whose loops are not closed (api_fail_found). */
 static bool check_state(const api_evaluation *e, const api_closed *c, size_t block, size_t lane)
 {
     size_t      state = block * e->lanes + lane;
@@ -92,13 +103,17 @@ static bool check_state(const api_evaluation *e, const api_closed *c, size_t blo
     api_problem_clear(&found);
     if (api_closed_fail(c, lane, NULL, -1, &found)) return true;
     if (e->platform) return api_platform_fail(e, state, &found);
-    if (e->samples == 0)
-        api_fail_state(e, found.code, API_Q, state, "%s", found.detail);
-    else
-        api_fail_state(e, found.code, e->asked->motion ? API_CONTROL_POINTS : API_Q, state / e->samples,
-                       "at sample %zu %s", state % e->samples, found.detail);
-    e->problem->fraction = found.fraction;
-    return false;
+    if (e->samples == 0) return api_fail_found(e, API_Q, state, &found);
+    return fail_sample(e, e->asked->motion ? API_CONTROL_POINTS : API_Q, state, &found);
+}
+
+/* The states of a block, not all of whose loops are closed. */
+static bool check_block(const api_evaluation *e, const api_closed *c, size_t block, size_t live)
+{
+    if (!api_watch_check(e->input->watch, e->problem)) return false; /* the search was given up */
+    for (size_t lane = 0; lane < live; lane++)
+        if (!check_state(e, c, block, lane)) return false;
+    return true;
 }
 
 bool api_closing_block(const api_evaluation *e, size_t block)
@@ -106,15 +121,11 @@ bool api_closing_block(const api_evaluation *e, size_t block)
     api_closed   *c = e->workspace;
     size_t        n = e->model->loops->n_passive_q, left = api_states(e) - block * e->lanes;
     size_t        live    = left < e->lanes ? left : e->lanes;
-    bool          found   = !e->platform || api_platform_reach(e, c, block, live);
     const double *q       = api_state_block(e, API_Q, block);
     const double *passive = api_block(e, e->passive, n, block), *guess = api_block(e, e->guess, n, block);
     api_approach  from = {.guess = passive ? NULL : guess, .q = passive ? q : NULL, .passive = passive};
-    if (found && api_closed_solve(c, &e->scene, q, &from, live)) return true;
-    if (!api_watch_check(e->input->watch, e->problem)) return false; /* it was given up */
-    for (size_t lane = 0; lane < live; lane++)
-        if (!check_state(e, c, block, lane)) break;
-    return false;
+    if (e->platform && !api_platform_reach(e, c, block, live) && !check_block(e, c, block, live)) return false;
+    return api_closed_solve(c, &e->scene, q, &from, live) || check_block(e, c, block, live);
 }
 
 /* --- motions ----------------------------------------------------------------------------------------------------- */
@@ -157,23 +168,37 @@ static void get_state(const api_evaluation *e, double *lanes, size_t n, size_t s
         to[i] = api_state_lane(e, lanes, n, state)[i * e->lanes];
 }
 
-static bool fail_sample(const api_evaluation *e, const api_closed *c, const api_closing_curve *curve, size_t row,
+/* Fails a motion that cannot be followed to a sample (api_fail_found). */
+static bool fail_motion(const api_evaluation *e, const api_closed *c, const api_closing_curve *curve, size_t row,
                         size_t sample)
 {
-    api_problem found;
+    size_t      state = row * e->samples + sample;
+    api_problem found, told;
     api_problem_clear(&found);
+    api_problem_clear(&told);
     if (!api_watch_check(e->input->watch, e->problem)) return false; /* it was given up */
     api_closed_fail(c, 0, NULL, -1, &found);
-    if (found.fraction < 0 || sample == 0) {
-        api_fail_state(e, found.code, API_CONTROL_POINTS, row, "at sample %zu %s", sample, found.detail);
-        e->problem->fraction = found.fraction;
-        return false;
-    }
+    if (found.fraction < 0 || sample == 0) return fail_sample(e, API_CONTROL_POINTS, state, &found);
     double time = curve->time(curve->arg, row, sample, found.fraction);
-    api_fail_state(e, found.code, API_CONTROL_POINTS, row, "before sample %zu, at %.9g s, %s", sample, time,
-                   found.detail);
-    e->problem->time = time;
-    return false;
+    api_fail(&told, found.code, NULL, "before sample %zu, at %.9g s, %s", sample, time, found.detail);
+    told.time = time;
+    return api_fail_found(e, API_CONTROL_POINTS, state, &told);
+}
+
+/* Whether a sample of the motion cannot be evaluated. */
+static bool has_failed(const api_evaluation *e, size_t row)
+{
+    bool failed = false;
+    for (size_t n = 0; n < e->samples; n++)
+        failed = failed || api_failures_has(e, row * e->samples + n);
+    return failed;
+}
+
+/* Samples from `first` on of a motion that has failed: what stands there is evaluated, but not shown. */
+static void put_home(const api_evaluation *e, size_t row, size_t first)
+{
+    for (size_t n = first; n < e->samples; n++)
+        put_passive(e, row * e->samples + n, api_failures_guess(e));
 }
 
 /* The first sample is a row; the motion goes on from each to the next. */
@@ -185,6 +210,10 @@ static bool follow(void *arg, size_t place, size_t row, api_problem *problem)
     api_closed      *c   = f->seat[place].closed;
     double          *q = f->seat[place].q, *from = f->seat[place].from, *passive = f->seat[place].passive;
     one.problem = problem;
+    if (has_failed(&one, row)) {
+        put_home(&one, row, 0);
+        return true;
+    }
     if (one.guess) get_state(&one, one.guess, l->n_passive_q, row * one.samples, passive);
     for (size_t n = 0; n < one.samples; n++) {
         segment      part  = {f->curve, row, n};
@@ -192,8 +221,11 @@ static bool follow(void *arg, size_t place, size_t row, api_problem *problem)
         api_approach next  = {.q = from, .passive = passive, .curve = go_along, .arg = &part};
         get_state(&one, one.state[API_Q], one.model->nq, row * one.samples + n, q);
         if (n > 0) next.length[0] = f->curve->length(f->curve->arg, row, n);
-        if (!api_closed_solve(c, &one.scene, q, n == 0 ? &first : &next, 1))
-            return fail_sample(&one, c, f->curve, row, n);
+        if (!api_closed_solve(c, &one.scene, q, n == 0 ? &first : &next, 1)) {
+            if (!fail_motion(&one, c, f->curve, row, n)) return false;
+            put_home(&one, row, n);
+            return true;
+        }
         for (size_t i = 0; i < l->n_passive_q; i++)
             passive[i] = api_closed_q(c)[l->passive_q[i]];
         memcpy(from, q, one.model->nq * sizeof *q);

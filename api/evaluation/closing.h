@@ -37,5 +37,5 @@ bool api_closing_follow(api_evaluation *e, const api_closing_curve *curve);
 /* The kernels' workspace, of each seat. NULL with a problem. */
 void *api_closing_open(api_evaluation *e);
 
-/* Closes the loops of a block of states; false with a problem of the first that cannot be. */
+/* Closes the loops of a block of states; false with a problem of the first that cannot be, unless rows fail alone. */
 bool api_closing_block(const api_evaluation *e, size_t block);

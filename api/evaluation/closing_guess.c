@@ -1,6 +1,7 @@
 /* closing_guess.c - reads "guess", the passive coordinates that select an assembly (closing.h). */
 #include "batch.h"
 #include "closing.h"
+#include "failures.h"
 #include "api/model/coordinates.h"
 #include "api/wire/number.h"
 #include "platform.h"
@@ -71,7 +72,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
             return api_fail_at(e, &at, API_UNKNOWN_NAME, "%s has no passive coordinate \"%.64s\"", e->model->name, key);
         if (!api_read_number(e, api_node_value(v->value, member), &at, &values[k])) return false;
     }
-    return check_guess(e, v, values, 1, 1, &v->at);
+    return api_batch_check_one(e, v, values);
 }
 
 /* The same for all states. */
@@ -92,6 +93,7 @@ bool api_closing_decode(api_evaluation *e)
     v.at         = api_place_key(NULL, "guess");
     v.n = v.stride = l->n_passive_q;
     v.names        = l->passive_names;
+    v.neutral      = api_failures_guess(e);
     v.lanes = e->guess = api_take_lanes(e, v.n);
     if (!v.lanes) return false;
     return (api_node_is(v.value, API_OBJECT) ? spread_named(e, &v) : api_batch_read(e, &v)) && api_platform_decode(e);

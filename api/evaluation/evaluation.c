@@ -3,6 +3,7 @@
 #include "api/wire/node_read.h"
 #include "batch.h"
 #include "closing.h"
+#include "failures.h"
 #include "operation.h"
 #include "parts.h"
 #include "window.h"
@@ -17,12 +18,15 @@ static size_t step_of(const api_asked *asked, size_t blocks)
     return asked->operation->one_by_one || asked->one_by_one ? 1 : blocks;
 }
 
+/* States that fail may leave theirs as they are here. */
 static bool take_results(api_evaluation *e, api_asked *asked)
 {
     for (size_t i = 0; api_has_output(asked->operation, i); i++) {
         if (!(asked->outputs & API_BIT(i)) || asked->result[i]) continue;
-        asked->result[i] = api_take_lanes(e, api_output_entries(e->model, asked, i));
+        size_t entries   = api_output_entries(e->model, asked, i);
+        asked->result[i] = api_take_lanes(e, entries);
         if (!asked->result[i]) return false;
+        if (e->failures) memset(asked->result[i], 0, e->window * e->lanes * entries * sizeof(double));
     }
     return true;
 }
@@ -80,24 +84,26 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
     if (rows > e->rows - first) rows = e->rows - first;
     for (size_t i = 0; i < rows; i++) {
         if (singular[i] < 0) continue;
-        return api_fail_state(
-            e, API_SINGULAR_MASS_MATRIX, API_Q, first + i,
-            "the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
-            api_joint_of(e->model, (int)singular[i]));
+        if (!api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, first + i,
+                            "the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
+                            api_joint_of(e->model, (int)singular[i])))
+            return false;
     }
     return true;
 }
 
-static bool evaluate_blocks(const api_evaluation *e, size_t begin, size_t end)
+static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
 {
     for (size_t i = 0; i < e->n_asked; i++) {
         const api_operation *operation = e->asked[i].operation;
         size_t               step      = step_of(&e->asked[i], end - begin);
+        e->evaluating                  = (int)i;
         for (size_t block = begin; block < end; block += step) {
             if (block > begin && !api_watch_check(e->input->watch, e->problem)) return false; /* one by one */
             if (!operation->evaluate(e, &e->asked[i], block, step)) return false;
         }
     }
+    e->evaluating = -1;
     return true;
 }
 
@@ -147,13 +153,32 @@ static bool fill_chunk(void *arg, size_t place, size_t part, api_problem *proble
     return api_answer_fill(e, part, begin, end, problem);
 }
 
+static bool check_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+{
+    (void)place;
+    api_evaluation own   = *(const api_evaluation *)arg;
+    size_t         begin = part * own.chunk, end = begin + own.chunk < own.blocks ? begin + own.chunk : own.blocks;
+    own.problem = problem;
+    return api_failures_check(&own, begin, end);
+}
+
+/* Which rows have failed has to be known before the first of them is written. */
+static bool check_held(api_evaluation *e, size_t seats, size_t chunks)
+{
+    if (!e->failures) return true;
+    if (!api_do_parts(e, seats, chunks, check_chunk, e)) return false;
+    api_failures_settle(e);
+    return true;
+}
+
 static bool evaluate_held(api_evaluation *e, size_t bound)
 {
     size_t          chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_seats(e, chunks);
     size_t          n = in_order(e) ? 1 : seats;
     api_evaluation *each;
     return begin(e) && take_seats(e, n, &each) && api_do_parts(e, n, chunks, evaluate_chunk, each) && finish(e) &&
-           api_answer_open(e, bound, seats > 1) && api_do_parts(e, seats, chunks, fill_chunk, e);
+           check_held(e, seats, chunks) && api_answer_open(e, bound, seats > 1) &&
+           api_do_parts(e, seats, chunks, fill_chunk, e);
 }
 
 enum { LOOK = 8192 /* numbers between two looks at the watch within a chunk: those of large models take long */ };
@@ -170,6 +195,7 @@ static bool pass_chunk(void *arg, size_t place, size_t part, api_problem *proble
         if (since >= LOOK && !api_watch_check(e->input->watch, problem)) return false;
         since = (since < LOOK ? since : 0) + (last - e->first) * e->lanes * e->entries;
         if (!api_batch_read_blocks(e, e->first, last) || !evaluate_blocks(e, e->first, last) ||
+            (e->failures && !api_failures_check(e, e->first, last)) ||
             !api_answer_fill(e, part, e->first, last, problem))
             return false;
         e->stands = e->stands || last - e->first == e->window;
@@ -185,13 +211,12 @@ static bool evaluate_windows(api_evaluation *e, size_t bound)
            api_do_parts(e, seats, chunks, pass_chunk, each);
 }
 
-static bool evaluate(api_evaluation *e, size_t bound)
+static bool evaluate(api_evaluation *e, size_t *bound)
 {
     for (size_t i = 0; i < e->n_asked; i++)
         if (!take_results(e, &e->asked[i])) return false;
-    if (!(e->held ? evaluate_windows(e, bound) : evaluate_held(e, bound))) return false;
-    api_answer_close(e);
-    return true;
+    return api_answer_list(e) && (e->held ? evaluate_windows(e, *bound) : evaluate_held(e, *bound)) &&
+           api_answer_close(e, bound);
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
@@ -229,7 +254,7 @@ static bool decode(api_evaluation *e, const api_node *request, size_t *answer_by
 {
     if (!api_decode_asked(e, request) || !api_closing_begin(e) || !api_decode_joints(e) ||
         !api_decode_surroundings(e) || !api_measure_state(e) || !api_closing_measure(e) || !api_measure_wrenches(e) ||
-        !check_rows(e) || !choose_kernels(e) || !api_window_open(e))
+        !check_rows(e) || !choose_kernels(e) || !api_window_open(e) || !api_failures_open(e))
         return false;
     return api_answer_bound(e, answer_bytes) && api_decode_payload(e) && api_decode_state(e) && api_closing_decode(e) &&
            api_decode_wrenches(e) && prepare(e);
@@ -267,7 +292,8 @@ static bool fail_first(api_evaluation *e, const api_node *request)
 bool api_evaluate(api_evaluation *e, const api_node *request)
 {
     size_t bound = 0;
-    bool   done  = decode(e, request, &bound) && evaluate(e, bound) && reply(e, bound);
+    bool   done  = decode(e, request, &bound) && evaluate(e, &bound) && reply(e, bound);
     api_buffer_free(&e->body);
-    return done || fail_first(e, request);
+    if (done || e->failures) return done; /* numbers that are not finite are a matter of their rows */
+    return fail_first(e, request);
 }

@@ -34,6 +34,7 @@ typedef enum api_field {
     API_JOINTS,
     API_GUESS,
     API_PLATFORM,
+    API_ON_ERROR,
     API_SHARED_FIELDS,
     API_OUTPUTS = API_SHARED_FIELDS,
     API_FRAMES,
@@ -100,6 +101,7 @@ typedef struct api_asked {
 } api_asked;
 
 typedef struct api_platform api_platform;
+typedef struct api_failures api_failures;
 
 typedef struct api_evaluation {
     api_call          *call;
@@ -121,8 +123,9 @@ typedef struct api_evaluation {
     bool               stands;  /* a window of results is there: zeros of every state need no writing */
     double            *held;    /* lanes of a window, with room for a block's rows behind (window.h); NULL: all states
                                  * are held, wherever */
-    size_t             entries, entries_held; /* of a state in it: that there are, and that are in use */
-    size_t             n_batches;
+    const double *held_by_all;  /* `held` of the evaluation that seats are copies of: the answer's arrays point there */
+    size_t        entries, entries_held; /* of a state in it: that there are, and that are in use */
+    size_t        n_batches;
     struct api_vector *batches;                /* [n_batches] what is read window by window */
     const api_node    *given[API_FIELD_COUNT]; /* the request's fields; NULL: absent */
     api_set            there;                  /* which of them there are */
@@ -137,8 +140,12 @@ typedef struct api_evaluation {
     double            *wrench_rates;            /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
     void              *workspace;
     size_t             n_asked;
-    api_asked         *asked;    /* [n_asked] */
-    bool               combined; /* `evaluate`: the answer is keyed by operation */
+    api_asked         *asked;      /* [n_asked] */
+    bool               combined;   /* `evaluate`: the answer is keyed by operation */
+    int                evaluating; /* index in `asked` of the operation that is evaluated; -1: what all of them need */
+    api_failures      *failures;   /* rows that fail alone (failures.h); NULL: a row's problem is the request's */
+    struct api_array *arrays; /* [n_arrays] of the answer, to be checked before they are written; NULL: rows do not fail
+                               * alone */
     size_t             n_arrays; /* in the answer, */
     struct api_answer *answer;   /* of which this is the plan, */
     api_buffer         body;     /* and this what is sent */
@@ -188,8 +195,8 @@ static inline const double *api_wrench_rate_block(const api_evaluation *e, size_
 /* The joint that carries body `body`, for messages. */
 const char *api_joint_of(const api_model *model, int body);
 
-/* False with a problem naming row and joint when a real lane of these blocks is not -1: the index of the body at
- * which the mass matrix is singular. */
+/* Fails the states of these blocks whose lane of `singular` is not -1: the index of the body at which the mass matrix
+ * is singular. False with a problem naming row and joint, unless rows fail alone (api_fail_state). */
 bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks);
 
 /* --- decoding: each reads its fields, e->given, and fails e->problem ------------------------------------------ */
@@ -207,11 +214,14 @@ bool api_decode_wrenches(api_evaluation *e);
 
 /* Most bytes of the answer; false (413) when that is over the limit. */
 bool api_answer_bound(api_evaluation *e, size_t *bytes);
+/* Lists e->arrays, where rows fail alone and all results have their lanes. */
+bool api_answer_list(api_evaluation *e);
 /* Claims memory of that size, for e->body, and puts everything into it but the arrays, each of which gets the room it
  * may need at most. `apart`: chunks will be filled in any order. */
 bool api_answer_open(api_evaluation *e, size_t bytes, bool apart);
 /* Fills in blocks [begin, end), which are held, of chunk `chunk`; those of a chunk in order. Different chunks may be
  * filled in at the same time. False at a number that is not finite. */
 bool api_answer_fill(const api_evaluation *e, size_t chunk, size_t begin, size_t end, api_problem *problem);
-/* Moves together what did not need all of its room. */
-void api_answer_close(api_evaluation *e);
+/* Moves together what did not need all of its room, and where rows fail alone appends their errors, which add to
+ * `*bytes`. False with a problem: the answer is too large with them, or there is no memory. */
+bool api_answer_close(api_evaluation *e, size_t *bytes);

@@ -18,6 +18,7 @@ const char *const api_field_names[API_FIELD_COUNT] = {
     [API_JOINTS]         = "joints",
     [API_GUESS]          = "guess",
     [API_PLATFORM]       = "platform",
+    [API_ON_ERROR]       = "on_error",
     [API_OUTPUTS]        = "outputs",
     [API_FRAMES]         = "frames",
     [API_FRAME]          = "frame",

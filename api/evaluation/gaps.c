@@ -18,18 +18,18 @@ bool api_gaps_begin(api_evaluation *e, bool apart)
     api_gap    *gaps   = api_take(e->pool, e->n_arrays * sizeof *gaps);
     if (!answer || !gaps) return false;
     size_t chunks = (e->blocks + e->chunk - 1) / e->chunk;
-    *answer       = (api_answer){.held = e->held, .apart = apart, .pieces = apart ? chunks : 1, .gaps = gaps};
+    *answer       = (api_answer){.apart = apart, .pieces = apart ? chunks : 1, .gaps = gaps};
     e->answer     = answer;
     return true;
 }
 
-bool api_gap_leave(api_evaluation *e, const api_lanes *a, const char *name)
+bool api_gap_leave(api_evaluation *e, const api_array *array)
 {
     api_answer *answer = e->answer;
     api_media   media  = e->call->media;
     api_gap    *g      = &answer->gaps[answer->n_gaps++];
-    *g                 = (api_gap){.a = *a, .name = name, .place = e->body.length, .room = api_gap_room(media, a)};
-    g->chunk_room      = api_emit_lanes_room(media, a, API_CHUNK);
+    *g                 = (api_gap){.array = *array, .place = e->body.length, .room = api_gap_room(media, &array->a)};
+    g->chunk_room      = api_emit_lanes_room(media, &array->a, API_CHUNK);
     g->length          = api_take(e->pool, answer->pieces * sizeof *g->length);
     if (!g->length) return false;
     memset(g->length, 0, answer->pieces * sizeof *g->length);
@@ -62,21 +62,30 @@ static void name_entry(const api_lanes *a, size_t place, char *text, size_t size
     }
 }
 
-static bool fail_not_finite(const api_evaluation *e, const api_lanes *a, const char *name, size_t fault,
-                            api_problem *problem)
+size_t api_array_fail(const api_evaluation *e, const api_array *array, size_t fault, api_problem *found)
 {
-    char   entry[100] = "";
-    size_t count = 1, samples = e->samples > 0 ? e->samples : 1;
+    const api_lanes *a          = &array->a;
+    char             entry[100] = "";
+    size_t           count = 1, samples = e->samples > 0 ? e->samples : 1;
     for (size_t axis = 0; axis < a->rank; axis++)
         count *= a->extent[axis];
     size_t state = fault / count;
     name_entry(a, fault % count, entry, sizeof entry);
     if (e->samples > 0)
         snprintf(entry + strlen(entry), sizeof entry - strlen(entry), " of sample %zu", state % samples);
-    api_fail(problem, API_RESULT_NOT_FINITE, NULL, "%.64s%s is not finite: figures of this state are too large%s", name,
-             entry, e->model->dyn->mass > 0 ? "" : ", or it would take a mass and nothing that moves has one");
-    if (e->batched) problem->row = (long long)(state / samples);
-    return false;
+    api_fail(found, API_RESULT_NOT_FINITE, NULL, "%.64s%s is not finite: figures of this state are too large%s",
+             array->name, entry,
+             e->model->dyn->mass > 0 ? "" : ", or it would take a mass and nothing that moves has one");
+    if (e->batched) found->row = (long long)(state / samples);
+    return state;
+}
+
+api_lanes api_array_held(const api_evaluation *e, const api_array *array)
+{
+    api_lanes a = array->a;
+    a.first     = e->first * e->lanes;
+    if (e->held) a.at = e->held + (a.at - e->held_by_all);
+    return a;
 }
 
 /* --- filling in and closing ------------------------------------------------------------------------------------- */
@@ -93,10 +102,11 @@ static bool fill_gap(const api_evaluation *e, const api_gap *g, size_t chunk, si
     api_buffer piece = {.data = e->body.data + g->place + begin + *length, .capacity = left, .maximum = left};
     api_emit   out;
     api_emit_to(&out, e->call->media, &piece);
-    api_lanes a = g->a;
-    a.first     = e->first * e->lanes;
-    if (e->held) a.at = e->held + (a.at - answer->held);
-    if (!api_emit_lanes_states(&out, &a, first, states, &fault)) return fail_not_finite(e, &a, g->name, fault, problem);
+    api_lanes a = api_array_held(e, &g->array);
+    if (!api_emit_lanes_states(&out, &a, first, states, &fault)) {
+        api_array_fail(e, &g->array, fault, problem);
+        return false;
+    }
     *length += piece.length;
     return !piece.failed || api_fail_outgrown(problem);
 }
@@ -117,7 +127,7 @@ static void move(api_buffer *b, size_t *end, size_t from, size_t bytes)
     *end += bytes;
 }
 
-void api_answer_close(api_evaluation *e)
+void api_gaps_close(api_evaluation *e)
 {
     const api_answer *answer = e->answer;
     size_t            end = 0, from = 0;

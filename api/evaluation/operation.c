@@ -2,6 +2,7 @@
 #include "operation.h"
 #include "api/model/base_parameters.h"
 #include "api/wire/node_read.h"
+#include "failures.h"
 #include "fields.h"
 #include "full.h"
 #include <stdlib.h>
@@ -87,20 +88,22 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
 {
     api_pool       pool = {&call->share, &input->worker->scratch, problem, 0, 0};
     api_evaluation e    = {
-           .call     = call,
-           .input    = input,
-           .problem  = problem,
-           .pool     = &pool,
-           .model    = call->model,
-           .scene    = {.model = call->model->dyn},
-           .rows     = 1,
-           .combined = !call->operation,
+           .call       = call,
+           .input      = input,
+           .problem    = problem,
+           .pool       = &pool,
+           .model      = call->model,
+           .scene      = {.model = call->model->dyn},
+           .rows       = 1,
+           .combined   = !call->operation,
+           .evaluating = -1,
     };
     api_reading how = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS}; /* states: batch.c */
     api_node    request;
     bool        read = api_read_request(&how, call->content, input->body, input->length, &request);
     if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
     bool done = read && api_evaluate(&e, &request);
+    api_failures_close(e.failures);
     dyn_model_free(e.loaded);
     api_pool_end(&pool);
     return done;

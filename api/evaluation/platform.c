@@ -76,6 +76,8 @@ bool api_platform_measure(api_evaluation *e)
     return check_needed(e, &at);
 }
 
+static const double upright[4] = {0, 0, 0, 1};
+
 static bool check_orientation(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
                               const api_place *row)
 {
@@ -105,6 +107,7 @@ bool api_platform_decode(api_evaluation *e)
         api_vector v = {.value = api_node_get(given, parts[i]), .n = n[i], .stride = n[i]};
         v.at         = api_place_key(&at, parts[i]);
         v.check      = i == API_PLATFORM_ORIENTATION ? check_orientation : NULL;
+        v.neutral    = i == API_PLATFORM_ORIENTATION ? upright : NULL;
         v.lanes = p->lanes[i] = api_take_lanes(e, n[i]);
         if (!v.lanes || !api_batch_read(e, &v)) return false;
     }
@@ -125,11 +128,9 @@ bool api_platform_fail(const api_evaluation *e, size_t row, const api_problem *f
     for (size_t i = 0; i < API_PLATFORM_PARTS; i++) {
         api_place       part_at = api_place_key(&at, parts[i]);
         const api_node *part    = api_node_get(e->given[API_PLATFORM], parts[i]);
-        if (part && api_is_batch(part, 1)) api_fail_entry(e, found->code, &part_at, row, "%s", found->detail);
+        if (part && api_is_batch(part, 1)) return api_fail_entry(e, &part_at, row, found);
     }
-    api_fail_state(e, found->code, API_PLATFORM, row, "%s", found->detail); /* if it is that of all rows */
-    e->problem->fraction = found->fraction;
-    return false;
+    return api_fail_found(e, API_PLATFORM, row, found);
 }
 
 /* --- a block ----------------------------------------------------------------------------------------------------- */

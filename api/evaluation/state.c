@@ -1,6 +1,7 @@
 /* state.c - q, qd, qdd, qddd, tau and the order of their entries. */
 #include "api/document/geometry.h"
 #include "api/model/coordinates.h"
+#include "failures.h"
 #include "free_coordinates.h"
 #include "api/wire/number.h"
 #include <math.h>
@@ -138,6 +139,7 @@ bool api_decode_state(api_evaluation *e)
         v.check      = check_of[f];
         v.n_bounds   = f == API_Q ? m->n_angles : 0;
         v.bounds     = m->angles;
+        v.neutral    = f == API_Q ? api_failures_home(e) : NULL;
         v.lanes = e->state[f] = api_take_lanes(e, v.n);
         if (!v.lanes || !api_batch_read(e, &v)) return false;
     }

@@ -48,7 +48,7 @@ bool api_window_open(api_evaluation *e)
     size_t block = e->entries * e->lanes * sizeof *e->held, fit = WINDOW_BYTES / (block > 0 ? block : 1);
     e->window = fit < 1 ? 1 : fit < e->chunk ? fit : e->chunk;
     e->held   = api_take(e->pool, held_bytes(e));
-    if (!e->held) return false;
+    if (!(e->held_by_all = e->held)) return false;
     e->batches = api_take(e->pool, (API_STATE_FIELDS + WRENCH_VECTORS * e->scene.n_wrenches) * sizeof *e->batches);
     return e->batches != NULL;
 }

@@ -71,22 +71,56 @@ static bool factor(const api_estimate *t, api_coordinate *c)
     return api_triangle_add(c->R, c->n + 1, c->row, rows, ROWS, t->scratch);
 }
 
-/* weight * (what the parameters take; what is measured beside the model's torque) */
+static double weight_of(const api_measured *at, size_t v)
+{
+    return at->weights ? at->weights[v * at->regressed.lanes + at->regressed.lane] : 1;
+}
+
+/* Entry k of a coordinate's row, weight * what the parameter takes. */
+static double entry_of(const api_estimate *t, const api_coordinate *c, const api_measured *at, size_t v, size_t k)
+{
+    return weight_of(at, v) * api_parameter_effort(t->model, &at->regressed, t->base->parameter[c->parameter[k]], v);
+}
+
+/* The last entry of the row: weight * what is measured beside the model's torque. */
+static double rest_of(const api_measured *at, size_t v)
+{
+    size_t i = v * at->regressed.lanes + at->regressed.lane;
+    return weight_of(at, v) * (at->tau[i] - at->model_tau[i]);
+}
+
+static double square_of(const api_measured *at, size_t v)
+{
+    double torque = weight_of(at, v) * at->tau[v * at->regressed.lanes + at->regressed.lane];
+    return torque * torque;
+}
+
+static bool takes_row(const api_estimate *t, const api_coordinate *c, const api_measured *at, size_t v)
+{
+    double rest = rest_of(at, v), sum = square_of(at, v) + rest * rest;
+    for (size_t k = 0; k < c->n; k++) {
+        double entry = entry_of(t, c, at, v, k);
+        sum += entry * entry;
+    }
+    return weight_of(at, v) == 0 || isfinite(sum);
+}
+
+bool api_estimate_takes(const api_estimate *t, const api_measured *state)
+{
+    for (size_t v = 0; v < t->model->nv; v++)
+        if (!takes_row(t, &t->at[v], state, v)) return false;
+    return true;
+}
+
 static bool add_row(api_estimate *t, api_coordinate *c, const api_measured *at, size_t v)
 {
-    size_t i      = v * at->regressed.lanes + at->regressed.lane;
-    double weight = at->weights ? at->weights[i] : 1, sum = 0;
-    if (weight == 0) return true;
-    for (size_t k = 0; k < c->n; k++) {
-        double entry = weight * api_parameter_effort(t->model, &at->regressed, t->base->parameter[c->parameter[k]], v);
-        c->row[k * ROWS + c->rows] = entry;
-        sum += fabs(entry);
-    }
-    double more                   = weight * (at->tau[i] - at->model_tau[i]);
-    c->row[c->n * ROWS + c->rows] = more;
-    t->square += weight * at->tau[i] * (weight * at->tau[i]);
+    if (weight_of(at, v) == 0) return true;
+    for (size_t k = 0; k < c->n; k++)
+        c->row[k * ROWS + c->rows] = entry_of(t, c, at, v, k);
+    c->row[c->n * ROWS + c->rows] = rest_of(at, v);
+    t->square += square_of(at, v);
     c->used++, t->used++;
-    return isfinite(sum + fabs(more)) && (++c->rows < ROWS || factor(t, c));
+    return ++c->rows < ROWS || factor(t, c);
 }
 
 bool api_estimate_add(api_estimate *t, const api_measured *state)

@@ -33,12 +33,16 @@ typedef struct api_estimate {
 /* Takes its memory from the request's. False with a problem. */
 bool api_estimate_open(api_evaluation *e, api_estimate *t);
 
-/* Adds a state: its rows' weights (NULL: 1) and torques in lanes, the latter beside those of the model. False: not
- * finite, or no memory. */
+/* A state: its rows' weights (NULL: 1) and torques in lanes, the latter beside those of the model. */
 typedef struct api_measured {
     api_regressed regressed;
     const double *tau, *model_tau, *weights;
 } api_measured;
+
+/* Whether all entries of the state's rows, and their squares, are finite numbers. */
+bool api_estimate_takes(const api_estimate *estimate, const api_measured *state);
+
+/* Adds a state that is taken. False: with those before it the figures are too large. */
 bool api_estimate_add(api_estimate *t, const api_measured *state);
 
 /* After the last state. API_DEFICIENT: too few rows, or `unknowns.unseen` says what they do not tell. API_UNSOLVED:

@@ -4,6 +4,7 @@
 #include "consistent.h"
 #include "estimate.h"
 #include "api/evaluation/batch.h"
+#include "api/evaluation/failures.h"
 #include "api/evaluation/operation.h"
 #include "api/loops/closed.h"
 #include <math.h>
@@ -92,11 +93,19 @@ static size_t spare(const api_model *m, const api_asked *asked)
 
 static bool add_states(const api_evaluation *e, const api_asked *asked, size_t block, api_measured *at)
 {
+    api_estimate *t = &asked->identification->estimate;
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < e->rows; lane++) {
+        size_t state       = block * e->lanes + lane;
         at->regressed.lane = lane;
-        if (api_estimate_add(&asked->identification->estimate, at)) continue;
-        return api_fail_state(e, API_RESULT_NOT_FINITE, -1, block * e->lanes + lane,
-                              "the figures of this state, or of some before it, are too large to compute with");
+        if (api_failures_has(e, state)) continue;
+        if (!api_estimate_takes(t, at)) {
+            if (api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the figures of this state are too large"))
+                continue;
+            return false;
+        }
+        if (!api_estimate_add(t, at))
+            return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL,
+                            "figures of the data are too large to compute with");
     }
     return true;
 }
@@ -146,9 +155,10 @@ static bool fail_deficient(const api_evaluation *e, const api_asked *asked)
     char                name[API_PARAMETER_NAME], list[SHOWN * 70] = "";
     size_t              unseen = 0, length = 0;
     if (t->used <= t->n)
-        return api_fail(e->problem, API_RANK_DEFICIENT, "/weights",
-                        "%zu base parameters are looked for, and only %zu rows have a weight above zero: give more",
-                        t->n, t->used);
+        return api_fail(e->problem, API_RANK_DEFICIENT, t->weighted ? "/weights" : NULL,
+                        "%zu base parameters are looked for, and only %zu rows%s are left%s: give more", t->n, t->used,
+                        t->weighted ? " with a weight above zero" : "",
+                        e->failures ? " of rows that can be evaluated" : "");
     for (size_t k = 0; k < t->n; k++) {
         if (!t->unknowns.unseen[k] || unseen++ >= SHOWN) continue;
         api_parameter_name(t->model, t->base->parameter[k], name);
@@ -187,6 +197,7 @@ static bool finish(const api_evaluation *e, const api_asked *asked)
     struct api_identification *id   = asked->identification;
     api_estimate              *t    = &id->estimate;
     double                    *beta = t->unknowns.x, sum = 0;
+    if (api_failures_all(e)) return true; /* null for all that comes from rows */
     switch (api_estimate_solve(t)) {
     case API_SOLVED: break;
     case API_DEFICIENT: return fail_deficient(e, asked);
@@ -313,6 +324,10 @@ static void emit_unobservable(api_emit *to, const api_evaluation *e, const api_a
 static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
 {
     const api_estimate *t = &asked->identification->estimate;
+    if (output != UNOBSERVABLE && to->to && api_failures_all(e)) {
+        api_emit_null(to);
+        return;
+    }
     switch (output) {
     case BASE_PARAMETERS: emit_base(to, e, asked); break;
     case PARAMETERS: emit_parameters(to, e->model, asked->identification); break;

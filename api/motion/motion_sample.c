@@ -45,15 +45,17 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
     }
 }
 
-/* Angles to which the kernels' sine and cosine are accurate. */
+/* Angles to which the kernels' sine and cosine are accurate; a state beyond is put at 0 where rows fail alone. */
 static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
 {
-    const double    *q      = api_state_lane(e, e->state[API_Q], e->model->nv, state);
+    double          *q      = api_state_lane(e, e->state[API_Q], e->model->nv, state);
     const dyn_bound *beyond = api_angle_beyond(e->model, q, e->lanes);
     if (!beyond) return true;
     char text[API_ANGLE_TEXT];
     api_angle_write(beyond, q[beyond->entry * e->lanes], text);
-    return api_fail_state(e, API_ANGLE_TOO_LARGE, API_CONTROL_POINTS, state / m->samples,
+    for (size_t i = 0; i < e->model->nv; i++)
+        q[i * e->lanes] = 0;
+    return api_fail_state(e, API_ANGLE_TOO_LARGE, API_CONTROL_POINTS, state,
                           "at sample %zu %.64s is %s; angles are limited to %g rad", state % m->samples,
                           e->model->position_names[beyond->entry], text, beyond->most);
 }

@@ -111,10 +111,10 @@ void api_contact_fill(const api_contact_block *b, const api_contact_states *stat
 
 /* --- one state -------------------------------------------------------------------------------------------------- */
 
-bool api_contact_fail(const api_evaluation *e, api_code code, size_t row)
+bool api_contact_fail(const api_evaluation *e, api_code code, size_t state)
 {
-    if (code == API_CONTRADICTORY_CONTACTS) return api_fail_state(e, code, API_QD, row, API_CONTRADICTORY_TEXT);
-    return api_fail_state(e, code, -1, row, "the figures of this state are too large");
+    if (code == API_CONTRADICTORY_CONTACTS) return api_fail_state(e, code, API_QD, state, API_CONTRADICTORY_TEXT);
+    return api_fail_state(e, code, -1, state, "the figures of this state are too large");
 }
 
 /* Driven coordinates move as given: nothing is coupled to them. */

@@ -88,8 +88,8 @@ void api_contact_take_efforts(const api_contact_block *b, const double *wrenches
 /* Lanes from `live` on of `entries` values become copies of lane live - 1. */
 void api_contact_repeat(const api_contact_block *b, size_t live, size_t entries, double *values);
 
-/* Of an operation: false with the problem of a state that could not be solved, or whose velocities disagree. */
-bool api_contact_fail(const api_evaluation *e, api_code code, size_t row);
+/* Of an operation: fails a state that could not be solved, or whose velocities disagree (api_fail_state). */
+bool api_contact_fail(const api_evaluation *e, api_code code, size_t state);
 
 #define API_CONTRADICTORY_TEXT                                                                                         \
     "no accelerations keep the velocities of all that is held: some of it is on one body that turns, or at the end "   \

@@ -133,7 +133,7 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
     memset(contacts, 0, API_FRAME_AXES * contact->n * W * sizeof *contacts);
     for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
         api_code code = hold_state(&b, states.qd, lane, contacts, qdd);
-        if (code != API_NO_PROBLEM) return api_contact_fail(e, code, block * W + lane);
+        if (code != API_NO_PROBLEM && !api_contact_fail(e, code, block * W + lane)) return false;
     }
     if (!asked->sites) return true;
     dyn_scene scene = e->scene;

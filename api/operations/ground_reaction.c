@@ -42,6 +42,7 @@ typedef struct block_lanes {
     double          *bears[BY]; /* contacts x 6 x nv: derivatives of what they bear */
     double          *columns;   /* nv x 6, of one state, plain */
     api_ground_state state[DYN_MAX_LANES];
+    bool             sound[DYN_MAX_LANES]; /* whether there is such a state */
 } block_lanes;
 
 static size_t spare(const api_model *model, const api_asked *asked)
@@ -72,7 +73,7 @@ static void place(const api_evaluation *e, const api_asked *asked, size_t block,
 
 static bool fail(const api_evaluation *e, api_ground_status status, size_t row)
 {
-    if (row >= e->rows) row = e->rows - 1;
+    if (row >= e->rows) row = e->rows - 1; /* padding repeats the last row */
     if (status == API_GROUND_BASE_SINGULAR)
         return api_fail_state(
             e, API_NO_FREE_BASE, API_Q, row,
@@ -120,12 +121,13 @@ static bool solve(const api_evaluation *e, const api_asked *asked, size_t block,
         s->ground           = &asked->grounding->ground;
         gather(e, b, lane, s);
         api_ground_status status = api_ground_solve(s);
-        if (status != API_GROUND_DONE) return fail(e, status, block * W + lane);
+        b->sound[lane]           = status == API_GROUND_DONE;
+        if (!b->sound[lane] && !fail(e, status, block * W + lane)) return false;
         put(resultant, W, lane, s->resultant, 6);
         put(zero, W, lane, s->zero_moment, 3);
         put(feet, W, lane, s->wrench[0], 6 * n);
         for (size_t k = 0; k < n; k++) {
-            put(contacts + SITE * k * W, W, lane, s->wrench[k], 6);
+            put(contacts + SITE * k * W, W, lane, b->sound[lane] ? s->wrench[k] : (double[6]){0}, 6);
             put(contacts + (SITE * k + 6) * W, W, lane, (double[3]){0}, 3);
         }
     }
@@ -208,14 +210,16 @@ static void add_wrenches(const api_evaluation *e, const api_asked *asked, const 
             }
 }
 
-static bool check_smooth(const api_evaluation *e, const api_asked *asked, size_t block, const block_lanes *b)
+static bool check_smooth(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
 {
     for (size_t lane = 0; lane < e->lanes && asked->n_contacts > 1; lane++)
-        for (size_t k = 0; k < asked->n_contacts; k++) {
+        for (size_t k = 0; k < asked->n_contacts && b->sound[lane]; k++) {
             size_t row = block * e->lanes + lane;
             if (row >= e->rows || b->state[lane].distance[k] > 0) continue;
-            return api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
-                                  "foot %zu is at the zero-moment point, where its share has no derivatives", k);
+            b->sound[lane] = false;
+            if (!api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
+                                "foot %zu is at the zero-moment point, where its share has no derivatives", k))
+                return false;
         }
     return true;
 }
@@ -235,7 +239,7 @@ static bool find_derivatives(const api_evaluation *e, const api_asked *asked, co
     e->kernels->sensitivity(grounded, e->workspace, &io, 1);
     for (size_t by = 0; by < BY; by++) {
         for (size_t lane = 0; lane < e->lanes; lane++)
-            differentiate(e, asked, block, b, lane, by);
+            if (b->sound[lane]) differentiate(e, asked, block, b, lane, by);
         if (api_result_block(e, asked, DTAU + by, block)) add_wrenches(e, asked, b, by);
     }
     return true;

@@ -71,7 +71,10 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     memcpy(after, qd, nv * W * sizeof *after);
     for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
         double along[API_MOST_HELD * API_FRAME_AXES] = {0};
-        if (!api_contact_solve(&b, lane)) return api_contact_fail(e, API_RESULT_NOT_FINITE, block * W + lane);
+        if (!api_contact_solve(&b, lane)) {
+            if (!api_contact_fail(e, API_RESULT_NOT_FINITE, block * W + lane)) return false;
+            continue;
+        }
         api_contact_along(&b, qd, lane, along);
         lost[lane] = energy_lost(&b.task, asked->restitution, along);
         for (size_t a = 0; a < k; a++)

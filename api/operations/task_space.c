@@ -188,8 +188,10 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
             api_task_direction(&b.task, a, b.J + (size_t)asked->axis[a] * nv * W + lane, W,
                                api_task_reach(b.J + lane, nv, W, (size_t)asked->axis[a]));
         api_task_status status = api_task_solve(&b.task);
-        if (status != API_TASK_DONE) return fail(e, &b.task, status, row);
-        write_inertia(e, asked, &b, row);
+        if (status == API_TASK_DONE)
+            write_inertia(e, asked, &b, row);
+        else if (!fail(e, &b.task, status, row))
+            return false;
     }
     return true;
 }

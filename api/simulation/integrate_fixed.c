@@ -46,7 +46,7 @@ bool api_integrate_fixed(api_plant *p, double a, double b, api_problem *problem)
     for (size_t i = 0; i < steps; i++) {
         if (p->steps % (1 + LOOK / p->e->model->nv) == 0 && !api_watch_check(p->e->input->watch, problem)) return false;
         step(p, a + (double)i * h, h);
-        if (p->fault[0].kind != API_SOUND) return api_plant_sound(p, problem);
+        if (!api_plant_goes_on(p)) return api_plant_sound(p, problem);
     }
     api_plant_limits_check(p, b, p->y);
     return true;

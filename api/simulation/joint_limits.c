@@ -1,5 +1,6 @@
 /* joint_limits.c - see joint_limits.h. */
 #include "joint_limits.h"
+#include "api/evaluation/failures.h"
 #include <math.h>
 
 /* --- which there are -------------------------------------------------------------------------------------------- */
@@ -72,7 +73,12 @@ void api_joint_limits_emit(const api_evaluation *e, const api_joint_limits *limi
 {
     if (e->batched) api_emit_array(to);
     for (size_t row = 0; row < e->rows; row++) {
-        const api_exceeded *found = limits->found ? limits->found + row * limits->n : NULL;
+        const api_exceeded *found   = limits->found ? limits->found + row * limits->n : NULL;
+        bool                longest = !found && limits->n == 0 && e->failures; /* null is longer than no entries */
+        if (longest || (found && api_failures_has(e, row * e->samples))) {
+            api_emit_null(to);
+            continue;
+        }
         api_emit_array(to);
         for (size_t k = 0; k < limits->n; k++)
             if (!found || found[k].excess > 0) emit_one(&limits->limit[k], found ? &found[k] : NULL, to);

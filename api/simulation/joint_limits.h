@@ -33,5 +33,5 @@ typedef struct api_joint_limits {
 bool api_joint_limits_list(api_evaluation *e, const api_drive *drive, api_joint_limits *limits);
 
 /* [{"joint", "kind", "limit", "excess", "time"}...] of the limits that were exceeded; an array of these for a batch.
- * Without results it emits all limits, to measure the answer. */
+ * null stands for a simulation that has failed. Without results it emits all limits, to measure the answer. */
 void api_joint_limits_emit(const api_evaluation *e, const api_joint_limits *limits, api_emit *to);

@@ -1,5 +1,6 @@
 /* plant.c - see plant.h. */
 #include "plant.h"
+#include "api/evaluation/failures.h"
 #include "api/model/coordinates.h"
 #include "plant_contact.h"
 #include "plant_drive.h"
@@ -308,13 +309,25 @@ void api_plant_look(api_plant *p, double t)
         within(p, p->y, t, l);
 }
 
+bool api_plant_goes_on(const api_plant *p)
+{
+    size_t l = 0, most = p->e->failures ? p->rows : 1;
+    while (l < most && (p->fault[l].kind != API_SOUND || api_failures_has(p->e, p->row[l] * p->e->samples)))
+        l++;
+    return l < most;
+}
+
 bool api_plant_sound(const api_plant *p, api_problem *problem)
 {
+    for (size_t l = 0; l < p->rows; l++)
+        if (!api_plant_check(p, l, problem)) return false;
+    return true;
+}
+
+bool api_plant_check(const api_plant *p, size_t l, api_problem *problem)
+{
     const api_model *m = p->e->model;
-    size_t           l = 0;
-    while (l < p->rows && p->fault[l].kind == API_SOUND)
-        l++;
-    if (l == p->rows) return true;
+    if (p->fault[l].kind == API_SOUND) return true;
     if (!api_watch_check(p->e->input->watch, problem)) return false; /* loops may have been left open for that */
     const api_fault *f = &p->fault[l];
     if (f->kind == API_FAULT_TOLD)

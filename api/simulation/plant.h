@@ -82,3 +82,9 @@ void api_plant_look(api_plant *p, double t);
 
 /* The first simulation with a fault as a problem; true: there is none. */
 bool api_plant_sound(const api_plant *p, api_problem *problem);
+
+/* The fault of one simulation as a problem; true: there is none. */
+bool api_plant_check(const api_plant *p, size_t lane, api_problem *problem);
+
+/* Whether it is worth to go on: the first simulation has no fault, or, where rows fail alone, any. */
+bool api_plant_goes_on(const api_plant *p);

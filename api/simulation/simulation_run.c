@@ -1,4 +1,5 @@
 /* simulation_run.c - all simulations of a request: see simulation.h. */
+#include "api/evaluation/failures.h"
 #include "api/evaluation/parts.h"
 #include "api/model/coordinates.h"
 #include "integrate.h"
@@ -6,6 +7,7 @@
 #include "plant_limits.h"
 #include "plant_prescribed.h"
 #include "stick_changes.h"
+#include <string.h>
 
 typedef struct run {
     const api_evaluation *e;
@@ -101,20 +103,75 @@ static bool integrate(api_plant *p, api_adaptive *adaptive, api_problem *problem
     return api_plant_sound(p, problem);
 }
 
-static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
+/* With the integrator that the request asks for. */
+static bool integrate_all(api_plant *p, api_problem *problem)
 {
-    const run    *r        = arg;
-    api_plant    *p        = &r->plants[seat];
-    api_adaptive *adaptive = NULL;
-    size_t        width = side_by_side(r->e, r->s), first = part * width, left = r->e->rows - first;
-    api_plant_start(p, first, left < width ? left : width);
-    if (p->stick) api_stick_begin(p);
-    if (p->fault[0].kind != API_SOUND) return api_plant_sound(p, problem);
-    if (r->s->tolerance > 0 && !(adaptive = api_adaptive_open(p, problem))) return false;
+    if (p->s->tolerance == 0) return integrate(p, NULL, problem);
+    api_adaptive *adaptive = api_adaptive_open(p, problem);
+    if (!adaptive) return false;
     bool done = integrate(p, adaptive, problem);
-    api_plant_limits_put(p);
     api_adaptive_close(adaptive);
     return done;
+}
+
+/* Zeros, at the home position, for all samples of a simulation that has failed: they are evaluated, but not shown. */
+static void clear(api_plant *p, size_t l)
+{
+    const api_evaluation *e  = p->e;
+    const api_simulation *s  = p->s;
+    size_t                nq = e->model->nq, nv = e->model->nv, W = p->W;
+    memset(p->at, 0, p->entries * W * sizeof *p->at);
+    for (size_t i = 0; i < nq; i++)
+        p->q[i * W + l] = api_failures_home(e)[i];
+    for (size_t i = 0; p->closed && i < e->model->loops->n_passive_q; i++)
+        p->passive[i * W + l] = api_failures_guess(e)[i];
+    for (size_t n = 0; n < e->samples; n++) {
+        size_t state = p->row[l] * e->samples + n;
+        scatter(p, p->q, nq, l, state, s->q);
+        if (p->closed) scatter(p, p->passive, e->model->loops->n_passive_q, l, state, e->passive);
+        scatter(p, p->at, nv, l, state, s->qd);
+    }
+}
+
+/* Whether a problem is one of a simulation, and not of the server or the deadline: else it is that of the request. */
+static bool is_of_a_row(const api_problem *found, api_problem *problem)
+{
+    bool of_a_row = api_problem_kind_of(found->code)->status == 422;
+    if (!of_a_row) *problem = *found;
+    return of_a_row;
+}
+
+/* What came of the simulations in the plant, where rows fail alone: `found` is why they ended before their time, if
+ * they are not `done`. False with a problem of the request. */
+static bool settle(api_plant *p, bool done, const api_problem *found, api_problem *problem)
+{
+    if (!done && !is_of_a_row(found, problem)) return false;
+    for (size_t l = 0; l < p->rows; l++) {
+        api_problem own    = *found;
+        bool        failed = api_failures_has(p->e, p->row[l] * p->e->samples); /* before it was simulated */
+        if (failed) clear(p, l);
+        if (failed) continue;
+        if (done || p->rows > 1) api_problem_clear(&own);
+        if (own.code == API_NO_PROBLEM && api_plant_check(p, l, &own)) continue;
+        if (!is_of_a_row(&own, problem)) return false;
+        clear(p, l);
+        if (!api_failures_add(p->e, -1, p->row[l] * p->e->samples, &own)) return false;
+    }
+    return true;
+}
+
+static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
+{
+    const run  *r = arg;
+    api_plant  *p = &r->plants[seat];
+    api_problem found, *told = r->e->failures ? &found : problem;
+    api_problem_clear(&found);
+    size_t width = side_by_side(r->e, r->s), first = part * width, left = r->e->rows - first;
+    api_plant_start(p, first, left < width ? left : width);
+    if (p->stick) api_stick_begin(p);
+    bool begins = api_plant_goes_on(p), done = begins ? integrate_all(p, told) : api_plant_sound(p, told);
+    api_plant_limits_put(p);
+    return r->e->failures ? settle(p, done, &found, problem) : done;
 }
 
 bool api_simulation_run(api_evaluation *e, const api_simulation *s)

@@ -76,8 +76,10 @@ typedef struct api_lanes {
     bool               batched;       /* whether the states are the first dimension; else there is one */
     size_t             group;         /* of a batch, states that make one row: one more dimension behind it; 0: a state
                                        * is a row */
-    size_t     rank, extent[API_EMIT_RANK];
-    const int *order; /* place i of a state's row-major numbers has entry order[i]; NULL: i */
+    size_t               rank, extent[API_EMIT_RANK];
+    const int           *order;  /* place i of a state's row-major numbers has entry order[i]; NULL: i */
+    const unsigned char *failed; /* [states] not 0: null in JSON, NaN in CBOR stand for the state, of a group for all of
+                                  * it; NULL: none */
 } api_lanes;
 
 /* The whole array, or its states range after range in order between begin and end; ranges begin with a block of lanes.
@@ -85,6 +87,9 @@ typedef struct api_lanes {
 void api_emit_lanes_begin(api_emit *e, const api_lanes *a);
 bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault);
 void api_emit_lanes_end(api_emit *e, const api_lanes *a);
+
+/* Whether a number of such a range of states that have not failed is not finite: `fault` is the first one's place. */
+bool api_emit_lanes_find(const api_lanes *a, size_t first, size_t states, size_t *fault);
 
 /* Most bytes that a range of so many states takes: exactly those it takes in CBOR. */
 size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states);

@@ -35,12 +35,41 @@ static double number_at(const api_lanes *a, const double *state, size_t place)
     return state[(a->order ? (size_t)a->order[place] : place) * width_of(a)];
 }
 
-static size_t find_fault(const api_lanes *a, size_t first)
+static bool has_failed(const api_lanes *a, size_t state)
 {
-    size_t n = count_of(a), place = first * n;
-    while (isfinite(number_at(a, state_at(a, place / n), place % n)))
-        place++;
-    return place;
+    return a->failed && a->failed[state];
+}
+
+/* Sums of 0 x over the numbers of each state of a block, which are 0 but for an x that is not finite. */
+static bool block_finite(const api_lanes *a, const double *block)
+{
+    double sum[DYN_MAX_LANES] = {0}, all = 0;
+    size_t n = count_of(a), W = width_of(a);
+    for (size_t place = 0; place < n; place++) {
+        const double *x = block + (a->order ? (size_t)a->order[place] : place) * W;
+        for (size_t l = 0; l < W; l++)
+            sum[l] += 0 * x[l];
+    }
+    for (size_t l = 0; l < W; l++)
+        all += sum[l];
+    return !isnan(all);
+}
+
+bool api_emit_lanes_find(const api_lanes *a, size_t first, size_t states, size_t *fault)
+{
+    size_t n = count_of(a), W = width_of(a);
+    for (size_t state = first; state < first + states; state++) {
+        if ((state - a->first) % W == 0 && block_finite(a, block_at(a, state))) {
+            state += W - 1;
+            continue;
+        }
+        if (has_failed(a, state)) continue;
+        for (size_t place = 0; place < n; place++) {
+            *fault = state * n + place;
+            if (!isfinite(number_at(a, state_at(a, state), place))) return true;
+        }
+    }
+    return false;
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------------------- */
@@ -91,12 +120,25 @@ static char *write_axis(const api_lanes *a, size_t axis, const double *state, si
     return to;
 }
 
+/* The first state of a group stands for all of it. */
+static char *write_null(const api_lanes *a, size_t state, char *to)
+{
+    if (a->group > 0 && state % a->group > 0) return to;
+    if (state > 0) *to++ = ',';
+    memcpy(to, "null", strlen("null"));
+    return to + strlen("null");
+}
+
 static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t states)
 {
     size_t bound = text_bound(a), n = count_of(a);
     for (size_t state = first; state < first + states; state++) {
         char *from = api_buffer_room(e->to, bound + API_NUMBER_ROOM), *to = from;
         if (!from) break;
+        if (has_failed(a, state)) {
+            e->to->length += (size_t)(write_null(a, state, to) - from);
+            continue;
+        }
         if (state > 0) *to++ = ',';
         if (a->group > 0 && state % a->group == 0) *to++ = '[';
         to = write_axis(a, 0, state_at(a, state), 0, n, to);
@@ -161,7 +203,11 @@ static bool write_bytes(api_emit *e, const api_lanes *a, size_t first, size_t st
     size_t n = count_of(a), bytes = states * n * sizeof(double);
     char  *to = api_buffer_room(e->to, bytes);
     if (!to) return true;
-    if (!a->kernels->to_rows(block_at(a, first), a->entries, n, a->order, to, states)) return false;
+    bool finite = a->kernels->to_rows(block_at(a, first), a->entries, n, a->order, to, states);
+    if (!finite && (!a->failed || api_emit_lanes_find(a, first, states, &(size_t){0}))) return false;
+    for (size_t state = first; a->failed && state < first + states; state++)
+        for (size_t i = 0; a->failed[state] && i < n; i++)
+            memcpy(to + ((state - first) * n + i) * sizeof(double), &(double){NAN}, sizeof(double));
     e->to->length += bytes;
     return true;
 }
@@ -201,14 +247,14 @@ bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t
     } else if (e->media == API_MEDIA_JSON) {
         good = write_text(e, a, first, states);
     } else if (is_plain(a)) {
-        api_emit_double(e, *a->at);
-        good = isfinite(*a->at);
+        api_emit_double(e, has_failed(a, first) ? (double)NAN : *a->at);
+        good = has_failed(a, first) || isfinite(*a->at);
     } else {
         good = write_bytes(e, a, first, states);
     }
     if (good) return true;
     e->failed = true;
-    *fault    = find_fault(a, first);
+    api_emit_lanes_find(a, first, states, fault);
     return false;
 }
 

@@ -62,9 +62,18 @@ static const json_t *request_of(const char *operation)
     return follow(at(post_of(operation), "requestBody", "content", "application/json", "schema", NULL));
 }
 
+/* The answer to a request without "on_error", then the one to a request with it. */
+static const json_t *answer_form(const char *operation, size_t form)
+{
+    const json_t *forms =
+        at(post_of(operation), "responses", "200", "content", "application/json", "schema", "oneOf", NULL);
+    assert_int_equal(json_array_size(forms), 2);
+    return follow(json_array_get(forms, form));
+}
+
 static const json_t *answer_of(const char *operation)
 {
-    return follow(at(post_of(operation), "responses", "200", "content", "application/json", "schema", NULL));
+    return answer_form(operation, 0);
 }
 
 static bool lists(const json_t *array, const char *text)
@@ -109,14 +118,14 @@ static void test_fields(void **state)
         const json_t        *request    = request_of(o->name);
         const json_t        *properties = at(request, "properties", NULL), *required = at(request, "required", NULL);
         for (int f = 0; f < API_FIELD_COUNT; f++) {
-            bool needed = o->needs & API_BIT(f), taken = needed || o->takes & API_BIT(f);
+            bool needed = o->needs & API_BIT(f), taken = needed || o->takes & API_BIT(f) || f == API_ON_ERROR;
             if (!json_object_get(properties, api_field_names[f]) != !taken)
                 fail_msg("%s: %s is %staken", o->name, api_field_names[f], taken ? "" : "not ");
             needed = (needed && !(stands_for(o) & API_BIT(f))) || o->needs_options & API_BIT(f);
             if (lists(required, api_field_names[f]) != needed)
                 fail_msg("%s: %s is %sneeded", o->name, api_field_names[f], needed ? "" : "not ");
         }
-        assert_int_equal(json_object_size(properties), count_bits(o->needs | o->takes));
+        assert_int_equal(json_object_size(properties), count_bits(o->needs | o->takes | API_BIT(API_ON_ERROR)));
         assert_int_equal(json_array_size(required), count_bits((o->needs & ~stands_for(o)) | o->needs_options));
         check_alternatives(o, request);
         assert_true(json_is_false(at(request, "additionalProperties", NULL)));
@@ -161,13 +170,29 @@ static void test_outputs(void **state)
     }
 }
 
+/* With "on_error" there are the same outputs, and the errors. */
+static void test_row_forms(void **state)
+{
+    for (size_t i = 0; api_operations[i]; i++) {
+        const json_t *plain = at(answer_form(api_operations[i]->name, 0), "properties", NULL);
+        const json_t *rows = answer_form(api_operations[i]->name, 1), *properties = at(rows, "properties", NULL);
+        const char   *key;
+        json_t       *value;
+        json_object_foreach ((json_t *)(uintptr_t)plain, key, value)
+            at(properties, key, NULL);
+        assert_int_equal(json_object_size(properties), json_object_size(plain) + 1);
+        assert_true(lists(at(rows, "required", NULL), "errors"));
+        assert_true(json_is_false(at(rows, "additionalProperties", NULL)));
+    }
+}
+
 /* What stands alone has no part in evaluate, nor have fields that nothing else takes. */
 static void test_evaluate(void **state)
 {
     const json_t *request    = request_of("evaluate");
     const json_t *operations = at(request, "properties", "operations", "properties", NULL);
     const json_t *answer     = at(answer_of("evaluate"), "properties", NULL);
-    api_set       shared     = 0;
+    api_set       shared     = API_BIT(API_ON_ERROR);
     size_t        n          = 0;
     for (size_t i = 0; api_operations[i]; i++) {
         const api_operation *o = api_operations[i];
@@ -277,8 +302,9 @@ static void test_problem_statuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields), cmocka_unit_test(test_outputs),       cmocka_unit_test(test_evaluate),
-        cmocka_unit_test(test_paths),  cmocka_unit_test(test_problem_codes), cmocka_unit_test(test_problem_statuses),
+        cmocka_unit_test(test_fields),           cmocka_unit_test(test_outputs), cmocka_unit_test(test_row_forms),
+        cmocka_unit_test(test_evaluate),         cmocka_unit_test(test_paths),   cmocka_unit_test(test_problem_codes),
+        cmocka_unit_test(test_problem_statuses),
     };
     return cmocka_run_group_tests(tests, read_contract, drop_contract);
 }

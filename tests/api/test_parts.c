@@ -188,6 +188,55 @@ static void test_the_same_singular_row(void **state)
     api_end(call);
 }
 
+/* Rows that fail alone are named in their order, and the others are those of a request in which nothing fails, whoever
+ * evaluates them: windows of states, and states that are all held (a trajectory's). */
+static void test_the_same_failed_rows(void **state)
+{
+    static const size_t      bad[] = {4999, 513}, worse[] = {1024, 0};
+    static const char *const types[] = {"application/json", "application/cbor"};
+    for (size_t i = 0; i < 2; i++) {
+        make_body("\"on_error\":\"row\",\"outputs\":[\"tau\",\"joint_wrenches\"]", bad, worse);
+        api_call *call = assert_same_by_all("/v1/models/arm/inverse-dynamics", types[i]);
+        assert_int_equal(api_reply_of(call)->status, 200);
+        if (i == 0) {
+            const char *at = strstr(api_reply_of(call)->body, "\"errors\":[{\"row\":0,");
+            assert_non_null(at);
+            assert_non_null(at = strstr(at, "},{\"row\":513,\"code\":\"angle-too-large\""));
+            assert_non_null(at = strstr(at, "},{\"row\":1024,\"code\":\"result-not-finite\""));
+            assert_non_null(at = strstr(at, "},{\"row\":4999,"));
+            assert_null(strstr(at + 4, "\"row\""));
+        }
+        api_end(call);
+    }
+}
+
+static void make_motions(void)
+{
+    free(body);
+    body      = NULL;
+    FILE *out = open_memstream(&body, &length);
+    fprintf(out, "{\"on_error\":\"row\",\"degree\":2,\"duration\":1,\"samples\":700,\"outputs\":[\"q\",\"tau\"],"
+                 "\"control_points\":[");
+    for (int row = 0; row < 12; row++)
+        fprintf(out, "%s[[0,0,0,0],[0,%s,0,%s],[1,0,0,0],[1,1,1,1]]", row > 0 ? "," : "", row == 7 ? "1e9" : "1",
+                row % 5 == 4 ? "1e150" : "1");
+    fprintf(out, "]}");
+    fclose(out);
+}
+
+static void test_the_same_failed_motions(void **state)
+{
+    make_motions();
+    api_call   *call = assert_same_by_all("/v1/models/arm/trajectory", NULL);
+    const char *at   = api_reply_of(call)->body;
+    assert_int_equal(api_reply_of(call)->status, 200);
+    assert_non_null(at = strstr(at, "\"errors\":[{\"row\":4,"));
+    assert_non_null(at = strstr(at, "},{\"row\":7,\"code\":\"angle-too-large\""));
+    assert_non_null(at = strstr(at, "},{\"row\":9,"));
+    assert_null(strstr(at + 3, "{\"row\""));
+    api_end(call);
+}
+
 static void test_a_client_that_is_gone(void **state)
 {
     size_t         runs = 0;
@@ -252,7 +301,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_same_answer),           cmocka_unit_test(test_the_same_problem),
         cmocka_unit_test(test_the_same_singular_row),     cmocka_unit_test(test_a_client_that_is_gone),
-        cmocka_unit_test(test_what_a_crew_did_is_learnt),
+        cmocka_unit_test(test_what_a_crew_did_is_learnt), cmocka_unit_test(test_the_same_failed_rows),
+        cmocka_unit_test(test_the_same_failed_motions),
     };
     return cmocka_run_group_tests(tests, open_door, close_door);
 }

@@ -158,6 +158,55 @@ class Contract(ServerCase):
                     answer = self.ask("stone", operation, {"q": q, **more})
                     self.validate(answer, self.answer_schema(path, "post", 200), path)
 
+    def faults(self, value, schema):
+        resolver = jsonschema.RefResolver("", self.contract)
+        return list(jsonschema.Draft202012Validator(schema, resolver=resolver).iter_errors(value))
+
+    def test_examples_in_which_rows_may_fail(self):
+        """Every example is answered the same with "on_error", and with an empty list of errors."""
+        for path, method, operation in self.operations():
+            if method != "post":
+                continue
+            for name, example in operation["requestBody"]["content"][JSON]["examples"].items():
+                with self.subTest(path=path, example=name):
+                    concrete = path.replace("{model}", name.split("-")[0])
+                    request = {**example["value"], "on_error": "row"}
+                    self.validate(request, operation["requestBody"]["content"][JSON]["schema"], "request")
+                    plain = self.ok(self.client.post(concrete, example["value"]))
+                    answer = self.ok(self.client.post(concrete, request))
+                    self.validate(answer, self.answer_schema(path, method, 200), "answer")
+                    self.assertEqual(answer.pop("errors"), example["value"].get("errors", []))
+                    self.assertEqual(answer, {k: v for k, v in plain.items() if k != "errors"})
+
+    def test_null_only_beside_errors(self):
+        """Answers with rows that have failed have the shape that is promised; without `errors` none may be null."""
+        if jsonschema is None:
+            self.skipTest("no python3-jsonschema here")
+        bad, good = [1e9, 0], [0.3, 0.5]
+        for operation, request in (
+                ("inverse-dynamics", {"q": [bad, good], "outputs": ["tau", "joint_wrenches"]}),
+                ("inverse-dynamics", {"q": bad}), ("energy", {"q": [good, bad]}), ("energy", {"q": bad}),
+                ("kinematics", {"q": [good, bad], "frames": ["link2"], "frame": "link2", "outputs": ["poses", "jacobian"]}),
+                ("coriolis", {"q": [bad, good], "qd": good, "outputs": ["coriolis_matrix", "christoffel"]}),
+                ("task-space", {"q": [bad, good], "frame": "link2", "axes": ["x", "y"]}),
+                ("simulate", {"q": [bad, good], "duration": 0.1, "step": 0.05, "samples": 2}),
+                ("simulate", {"q": bad, "duration": 0.1, "step": 0.05, "samples": 2}),
+                ("trajectory", {"degree": 2, "duration": 1, "samples": 3, "control_points": [[good, bad, bad], [good] * 3]}),
+                ("identify", {"q": [bad] * 20, "qd": [good] * 20, "qdd": [good] * 20, "tau": [good] * 20}),
+                ("evaluate", {"q": [bad, good], "operations": {"inverse-dynamics": {}, "energy": {}}})):
+            path = f"/v1/models/{{model}}/{operation}"
+            with self.subTest(operation=operation):
+                schema = self.answer_schema(path, "post", 200)
+                answer = self.ask("two_link", operation, {**request, "on_error": "row"})
+                self.assertIn("null", json.dumps(answer))
+                self.validate(answer, schema, path)
+                answer.pop("errors")
+                self.assertTrue(self.faults(answer, schema), "null is taken without errors")
+        answer = self.ask("five_bar", "inverse-dynamics", {
+            "platform": {"frame": "tip", "position": [[0.1, 0.35, 0], [3, 3, 0]]}, "outputs": ["full"], "on_error": "row"})
+        self.validate(answer, self.answer_schema("/v1/models/{model}/inverse-dynamics", "post", 200), "full")
+        self.assertIsNone(answer["full"]["loop_wrenches"][1])
+
     def check_example(self, path, method, operation, name, request, schema):
         model = name if method == "put" else name.split("-")[0]
         answer = self.client.request(method.upper(), path.replace("{model}", model), request)

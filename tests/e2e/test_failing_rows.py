@@ -1,0 +1,447 @@
+"""Rows that fail alone ("on_error": "row"): rows that cannot be evaluated are null (in CBOR NaN) and named in `errors`,
+with the code and the detail that they have when they are asked about alone; all other rows have the bits of an answer
+to a batch without the bad ones."""
+import json
+import math
+import random
+import struct
+
+import cbor2
+import tap
+from cbor2 import CBORTag
+from harness import ServerCase
+from samples import body, branched, states
+
+CBOR = "application/cbor"
+UPRIGHT = [0, 0, 1, 0, 0, 0, 1]
+
+
+def same(a, b):
+    """Bit for bit: -0 is not 0."""
+    if isinstance(a, dict):
+        return isinstance(b, dict) and list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return struct.pack("<d", a) == struct.pack("<d", b)
+    return a == b
+
+
+def leaves(value, where=""):
+    """The arrays of an answer and where they are, without the names of `full`."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            if key not in ("errors", "position_names", "velocity_names"):
+                yield from leaves(entry, f"{where}/{key}")
+    else:
+        yield where, value
+
+
+def numbers(value):
+    return [x for part in value for x in numbers(part)] if isinstance(value, list) else [value]
+
+
+def decode(value):
+    """CBOR's typed arrays as lists."""
+    if isinstance(value, CBORTag) and value.tag == 86:
+        return list(struct.unpack(f"<{len(value.value) // 8}d", value.value))
+    if isinstance(value, CBORTag):
+        extents, flat = value.value[0], decode(value.value[1])
+        for n in reversed(extents[1:]):
+            flat = [flat[i:i + n] for i in range(0, len(flat), n)]
+        return flat
+    if isinstance(value, dict):
+        return {key: decode(entry) for key, entry in value.items()}
+    return [decode(entry) for entry in value] if isinstance(value, list) else value
+
+
+def typed(rows):
+    flat = numbers(rows)
+    return CBORTag(40, [[len(rows), len(rows[0])], CBORTag(86, struct.pack(f"<{len(flat)}d", *flat))])
+
+
+def massless():
+    """Two links of which the first has no mass: stretched out, nothing tells its acceleration."""
+    joint = {"type": "revolute", "axis": [0, 0, 1]}
+    return {"links": [{"name": "a", "parent": "base", "joint": {"name": "shoulder", **joint}},
+                      {"name": "b", "parent": "a", "joint": {"name": "elbow", **joint, "origin": {"xyz": [1, 0, 0]}},
+                       "inertial": {"mass": 1, "com": [1, 0, 0]}}]}
+
+
+class FailingRows(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.put_model(cls(), "arm", branched())
+        cls.put_model(cls(), "free", branched("floating"))
+        cls.put_model(cls(), "massless", massless())
+        apart = cls.client.get("/v1/models/five_bar/document").json()
+        apart.pop("name", None)
+        for link in apart["links"]:
+            if link["name"] == "right_crank":
+                link["joint"]["origin"]["xyz"] = [0.35, 0, 0]   # so that not all positions are in reach of the rods
+        cls.put_model(cls(), "apart", apart)
+
+    def post(self, model, operation, request, **headers):
+        return self.client.request("POST", f"/v1/models/{model}/{operation}", request, headers)
+
+    def ok(self, answer, status=200):
+        super().ok(answer, status)
+        return json.loads(answer.body, parse_int=float)     # -0 is a double, too
+
+    def choose(self, rows, bad, seed=5):
+        return sorted(random.Random(seed).sample(range(rows), bad))
+
+    def check(self, model, operation, shared, rows, bad, parts=None):
+        """`rows`: batched fields; `bad`: row -> code. `parts`: operations of evaluate that fail, by default all."""
+        n, kept = len(next(iter(rows.values()))), None
+        good = [i for i in range(n) if i not in bad]
+        request = {**shared, **rows, "on_error": "row"}
+        plain = self.ok(self.post(model, operation, request))
+        kept = self.ask(model, operation, {**shared, **{name: [v[i] for i in good] for name, v in rows.items()}})
+        self.assertEqual(sorted({e["row"] for e in plain["errors"]}), sorted(bad))
+        self.assertEqual([e["row"] for e in plain["errors"]], sorted(e["row"] for e in plain["errors"]))
+        self.check_arrays(plain, kept, good, bad, parts)
+        coded = self.post(model, operation, request, Accept=CBOR)
+        self.check_coded(decode(cbor2.loads(self.body_of(coded))), plain)
+        for i in list(bad)[:3]:
+            self.check_alone(model, operation, {**shared, **{name: v[i] for name, v in rows.items()}},
+                             [e for e in plain["errors"] if e["row"] == i], bad[i])
+        return plain
+
+    def body_of(self, answer):
+        self.assertEqual(answer.status, 200, answer)
+        return answer.body
+
+    def check_arrays(self, plain, kept, good, bad, parts):
+        expected = dict(leaves(kept))
+        self.assertEqual([where for where, _ in leaves(plain)], list(expected))
+        for where, array in leaves(plain):
+            fails = parts is None or where.split("/")[1] in parts
+            self.assertEqual([i for i, row in enumerate(array) if row is None], sorted(bad) if fails else [], where)
+            self.assertTrue(same([array[i] for i in good], expected[where]), where)
+
+    def check_coded(self, coded, plain):
+        """NaN where JSON has null, and otherwise the same bits."""
+        self.assertEqual(coded["errors"], plain["errors"])
+        arrays = dict(leaves(coded))
+        for where, array in leaves(plain):
+            for row, other in zip(array, arrays[where]):
+                if where == "/limits":      # lists of objects
+                    self.assertTrue(same(row, other), where)
+                elif row is None:
+                    self.assertTrue(all(math.isnan(x) for x in numbers(other)) and numbers(other), where)
+                else:
+                    self.assertTrue(same(row, other), where)
+
+    def check_alone(self, model, operation, request, errors, code):
+        problem = self.assertProblem(self.post(model, operation, request), 422)
+        self.assertEqual((errors[0]["code"], errors[0]["detail"]), (problem["code"], problem["detail"]))
+        if code:
+            self.assertEqual(problem["code"], code)
+        alone = self.ok(self.post(model, operation, {**request, "on_error": "row"}))
+        self.assertEqual([(e["row"], e["code"], e["detail"]) for e in alone["errors"]][:1],
+                         [(0, problem["code"], problem["detail"])])
+        for where, value in leaves(alone):
+            if "operation" not in errors[0] or where.split("/")[1] == errors[0]["operation"]:
+                self.assertIsNone(value, where)
+
+    # --- 990 of 1000
+
+    def arm_rows(self, n=1000, floating=False):
+        return states(n, 10 if floating else 4, floating)
+
+    def test_ten_of_a_thousand(self):
+        rows = {name: values for name, values in self.arm_rows().items() if name in ("q", "qd", "qdd")}
+        bad = {}
+        for k, i in enumerate(self.choose(1000, 10)):
+            if k % 2:
+                rows["q"][i] = rows["q"][i][:3] + [1e9]
+            else:
+                rows["qd"][i] = [1e200] * 4
+            bad[i] = "angle-too-large" if k % 2 else "result-not-finite"
+        answer = self.check("arm", "inverse-dynamics", {"outputs": ["tau", "joint_wrenches"]}, rows, bad)
+        self.assertEqual(len(answer["errors"]), 10)
+        self.assertEqual(sum(row is not None for row in answer["tau"]), 990)
+        self.assertEqual([e.get("pointer") for e in answer["errors"]],
+                         [f"/q/{i}/3" if bad[i] == "angle-too-large" else None for i in bad])
+        for i in self.choose(1000, 30, 6):
+            if i not in bad:
+                alone = self.ask("arm", "inverse-dynamics", {name: v[i] for name, v in rows.items()})
+                self.assertTrue(same(alone["tau"], answer["tau"][i]))
+
+    def test_every_output_of_a_floating_robot(self):
+        """Quaternions that are none; the others are as if they were alone, normalised once."""
+        rows = {name: values for name, values in self.arm_rows(200, True).items() if name in ("q", "qd")}
+        bad = dict.fromkeys(self.choose(200, 10), "bad-quaternion")
+        for q in rows["q"]:
+            q[3:7] = [x * (1 + 3e-7) for x in q[3:7]]
+        for i in bad:
+            rows["q"][i][3:7] = [0.5, 0.5, 0.5, 0.6]
+        self.check("free", "kinematics", {"frames": ["tool", "thigh"], "frame": "tool", "outputs": [
+            "poses", "jacobian", "jacobian_dot", "velocity"]}, rows, bad)
+        self.check("free", "energy", {"outputs": ["kinetic", "potential", "com"]}, rows, bad)
+        self.check("free", "mass-matrix", {"outputs": ["mass_matrix", "inverse"]}, {"q": rows["q"]}, bad)
+
+    def test_numbers_that_are_not_finite(self):
+        """Typed arrays may hold them: of the state they fail their rows."""
+        rows = {name: values for name, values in self.arm_rows(300).items() if name in ("q", "qd")}
+        bad = self.choose(300, 10)
+        kept = self.ask("arm", "bias", {name: [v[i] for i in range(300) if i not in bad] for name, v in rows.items()})
+        for k, i in enumerate(bad):
+            rows["qd" if k % 2 else "q"][i][k % 4] = (math.nan, math.inf, -math.inf)[k % 3]
+        request = cbor2.dumps({"q": typed(rows["q"]), "qd": typed(rows["qd"]), "on_error": "row"})
+        headers = {"Content-Type": CBOR, "Accept": "application/json"}
+        answer = self.ok(self.client.request("POST", "/v1/models/arm/bias", request, headers))
+        self.assertEqual([(e["row"], e["code"]) for e in answer["errors"]], [(i, "non-finite") for i in bad])
+        self.assertEqual(answer["errors"][1]["pointer"], f"/qd/{bad[1]}/1")
+        self.assertTrue(same([row for row in answer["bias"] if row], kept["bias"]))
+        whole = {"q": typed(rows["q"]), "qd": typed(rows["qd"])}
+        self.assertProblem(self.client.request("POST", "/v1/models/arm/bias", cbor2.dumps(whole), headers), 422)
+
+    # --- operations
+
+    def stretched(self, n=200):
+        """Rows of `massless`, and those where it is stretched out."""
+        rng = random.Random(4)
+        bad = self.choose(n, 10)
+        return [[rng.uniform(-3, 3), 0 if i in bad else rng.uniform(0.5, 2)] for i in range(n)], bad
+
+    def test_singular_mass_matrices(self):
+        q, bad = self.stretched()
+        bad = dict.fromkeys(bad, "singular-mass-matrix")
+        tau = [[0.1 * i, 1] for i in range(len(q))]
+        rows = {"q": q, "tau": tau}
+        self.check("massless", "forward-dynamics", {"outputs": ["qdd", "joint_wrenches"]}, rows, bad)
+        self.check("massless", "forward-sensitivity", {}, rows, bad)
+        self.check("massless", "mass-matrix", {"outputs": ["mass_matrix", "inverse"]}, {"q": q}, bad)
+        self.check("massless", "inverse-dynamics", {"free": ["shoulder", "elbow"]}, rows, bad)
+        held = [{"frame": "b", "axes": ["x"]}]
+        self.check("massless", "impact", {"held": held}, {"q": q, "qd": tau}, bad)
+        self.check("massless", "task-space", {"frame": "b", "axes": ["rz"]}, {"q": q}, bad)
+        self.check("massless", "forward-dynamics", {"held": held, "outputs": ["qdd", "joint_wrenches", "contact_wrenches"]},
+                   rows, bad)
+
+    def test_singular_jacobians(self):
+        rng = random.Random(8)
+        bad = self.choose(100, 10)
+        q = [[rng.uniform(-3, 3), 0 if i in bad else rng.uniform(0.5, 2)] for i in range(100)]
+        outputs = ["inertia", "jacobian", "jacobian_dot_qd", "jacobian_inverse", "bias", "ellipsoid", "condition"]
+        self.check("two_link", "task-space", {"frame": "link2", "axes": ["x", "y", "rz"][:2], "outputs": outputs[:1]},
+                   {"q": q, "qd": q}, self.singular_of(q))
+
+    def singular_of(self, q):
+        """Rows whose task-space inertia is refused, one by one."""
+        found = {}
+        for i, row in enumerate(q):
+            answer = self.post("two_link", "task-space", {"q": row, "frame": "link2", "axes": ["x", "y"]})
+            if answer.status != 200:
+                found[i] = "singular-jacobian"
+        return found
+
+    def test_contradictory_contacts(self):
+        rows = self.arm_rows(60)
+        bad = dict.fromkeys(self.choose(60, 10), "contradictory-contacts")
+        held = [{"frame": "tool"}, {"frame": "thigh"}]
+        for i in range(60):
+            if i not in bad:
+                rows["qd"][i] = [0] * 4
+        self.check("arm", "forward-dynamics", {"held": held, "outputs": ["qdd", "contact_wrenches"]},
+                   {name: rows[name] for name in ("q", "qd", "tau")}, bad)
+
+    def test_no_zero_moment_point(self):
+        """Rows in which the robot falls freely, or flies."""
+        nv = int(self.ok(self.client.get("/v1/models/humanoid"))["nv"])
+        rng = random.Random(2)
+        bad = self.choose(50, 10)
+        q = [UPRIGHT + [rng.uniform(-0.2, 0.2) for _ in range(nv - 6)] for _ in range(50)]
+        qdd = [[0, 0, -30 if i in bad else rng.uniform(-1, 1)] + [0] * (nv - 3) for i in range(50)]
+        outputs = ["resultant", "zero_moment_point", "foot_wrenches", "tau", "d_resultant_dq", "d_foot_wrenches_dqd",
+                   "dtau_dq"]
+        self.check("humanoid", "ground-reaction", {"feet": [{"frame": "left_sole"}, {"frame": "right_sole"}], "outputs": outputs},
+                   {"q": q, "qdd": qdd}, dict.fromkeys(bad, "no-zero-moment-point"))
+
+    def bars(self, n=100):
+        """Angles of `apart`, and rows of which its loop does not close."""
+        rng = random.Random(3)
+        bad = self.choose(n, 10)
+        q = [[1.9 + rng.uniform(-0.2, 0.2), 1.3 + rng.uniform(-0.2, 0.2)] for _ in range(n)]
+        for i in bad:
+            q[i] = [3.1, 0]
+        return q, [[rng.uniform(-1, 1) for _ in range(2)] for _ in range(n)], dict.fromkeys(bad)
+
+    def test_loops_out_of_reach(self):
+        q, qd, bad = self.bars()
+        self.check("apart", "inverse-dynamics", {"outputs": ["tau", "joint_wrenches", "full"]}, {"q": q, "qd": qd}, bad)
+        self.check("apart", "forward-dynamics", {"outputs": ["qdd", "full"]}, {"q": q, "qd": qd, "tau": qd}, bad)
+        self.check("apart", "sensitivity", {}, {"q": q, "qd": qd}, bad)
+        self.check("apart", "evaluate", {"operations": {"energy": {}, "bias": {}, "kinematics": {"frames": ["tip"]}}},
+                   {"q": q, "qd": qd}, bad)
+        self.check("apart", "impact", {"held": [{"frame": "tip", "axes": ["x"]}]}, {"q": q, "qd": qd}, bad)
+
+    def platforms(self, model, operation, request, position, bad):
+        """The answer begins with the coordinates that were found."""
+        def of(rows):
+            return {"platform": {**request["platform"], "position": rows}, **{
+                name: value for name, value in request.items() if name != "platform"}}
+        good = [i for i in range(len(position)) if i not in bad]
+        answer = self.ask(model, operation, {**of(position), "on_error": "row"})
+        kept = self.ask(model, operation, of([position[i] for i in good]))
+        self.assertEqual([e["row"] for e in answer["errors"]], bad)
+        self.assertEqual([e.get("pointer") for e in answer["errors"]], [f"/platform/position/{i}" for i in bad])
+        self.check_arrays(answer, kept, good, bad, None)
+        coded = self.post(model, operation, {**of(position), "on_error": "row"}, Accept=CBOR)
+        self.check_coded(decode(cbor2.loads(self.body_of(coded))), answer)
+
+    def test_platforms_out_of_reach(self):
+        rng = random.Random(3)
+        bad = self.choose(40, 4)
+        position = [[rng.uniform(0.05, 0.15), rng.uniform(0.3, 0.4), 0] for _ in range(40)]
+        for i in bad:
+            position[i] = [3, 3, 0]
+        self.platforms("five_bar", "inverse-dynamics", {"platform": {"frame": "tip"}}, position, bad)
+        self.platforms("five_bar", "evaluate", {"platform": {"frame": "tip"}, "operations": {
+            "inverse-dynamics": {}, "energy": {}}}, position, bad)
+        position = [[rng.uniform(-0.05, 0.05), rng.uniform(-0.05, 0.05), rng.uniform(-0.7, -0.65)] for _ in range(40)]
+        for i in bad:
+            position[i] = [0, 0, -3]
+        self.platforms("delta", "inverse-dynamics", {"platform": {"frame": "tool"}}, position, bad)
+
+    def test_evaluate(self):
+        """A row may fail in one operation and be answered by the others."""
+        q, bad = self.stretched()
+        rows = {"q": q, "qd": [[1, 2]] * len(q), "tau": [[1, 1]] * len(q)}
+        shared = {"operations": {"kinematics": {"frames": ["b"]}, "forward-dynamics": {}, "energy": {},
+                                 "mass-matrix": {"outputs": ["inverse"]}}}
+        answer = self.check("massless", "evaluate", shared, rows, dict.fromkeys(bad, "singular-mass-matrix"),
+                            {"forward-dynamics", "mass-matrix"})
+        self.assertEqual([(e["row"], e["operation"]) for e in answer["errors"]],
+                         [(i, name) for i in bad for name in ("forward-dynamics", "mass-matrix")])
+        rows["q"] = [[1e9, 0] if i in bad[:2] else row for i, row in enumerate(q)]
+        answer = self.ask("massless", "evaluate", {**shared, **rows, "on_error": "row"})
+        self.assertEqual([e.get("operation") for e in answer["errors"][:4]], [None, None, "forward-dynamics", "mass-matrix"])
+        self.assertEqual([i for i, row in enumerate(answer["energy"]["kinetic"]) if row is None], bad[:2])
+
+    def test_identify(self):
+        """Failed rows are left out: the answer is that to the others."""
+        rows = self.arm_rows(300)
+        rows = {name: rows[name] for name in ("q", "qd", "qdd", "tau")}
+        bad = self.choose(300, 10)
+        good = [i for i in range(300) if i not in bad]
+        kept = self.ask("arm", "identify", {name: [v[i] for i in good] for name, v in rows.items()})
+        for k, i in enumerate(bad):
+            name, value = (("q", 1e9), ("qd", 1e200), ("tau", 1e300))[k % 3]
+            rows[name][i][1] = value
+        answer = self.ask("arm", "identify", {**rows, "on_error": "row"})
+        codes = ["angle-too-large", "result-not-finite", "result-not-finite"]
+        self.assertEqual([(e["row"], e["code"]) for e in answer.pop("errors")],
+                         [(i, codes[k % 3]) for k, i in enumerate(bad)])
+        self.assertTrue(same(answer, kept))
+        coded = self.post("arm", "identify", {**rows, "on_error": "row"}, Accept=CBOR)
+        self.assertTrue(same({k: v for k, v in decode(cbor2.loads(coded.body)).items() if k != "errors"}, kept))
+
+    def test_identify_without_rows(self):
+        rows = {name: self.arm_rows(100)[name] for name in ("q", "qd", "qdd", "tau")}
+        rows["q"] = [[1e9] * 4] * 100
+        answer = self.ask("arm", "identify", {**rows, "on_error": "row"})
+        self.assertEqual(len(answer.pop("errors")), 100)
+        self.assertIsInstance(answer.pop("unobservable"), list)     # of the model alone
+        self.assertEqual(set(answer.values()), {None})
+        rows["q"][:5] = [[0] * 4] * 5
+        problem = self.assertProblem(self.post("arm", "identify", {**rows, "on_error": "row"}), 422)
+        self.assertEqual(problem["code"], "rank-deficient")
+
+    # --- motions
+
+    def test_trajectories(self):
+        """A motion with one bad sample is null as a whole."""
+        rng = random.Random(5)
+        points = [[[rng.uniform(-1, 1) for _ in range(4)] for _ in range(6)] for _ in range(30)]
+        bad = {}
+        for k, i in enumerate(self.choose(30, 6)):
+            points[i][2 + k % 3][(0, 1, 3)[k % 3]] = (1e7, 1e200)[k % 2]
+            bad[i] = "angle-too-large"
+        outputs = ["times", "q", "tau", "tau_dot", "dtau_dcontrol_points", "dtau_dduration", "joint_wrenches"]
+        shared = {"degree": 4, "duration": 1.5, "samples": 70, "outputs": outputs}
+        self.check("arm", "trajectory", shared, {"control_points": points}, bad)
+
+    def test_trajectories_of_loops(self):
+        points = [[[2.1 + 0.02 * k * (i % 3), 1.05 - 0.01 * k] for k in range(6)] for i in range(8)]
+        for i in (3, 5):
+            points[i][-1] = [3.1, -0.1]
+        self.check("apart", "trajectory", {"degree": 4, "duration": 1, "samples": 25}, {"control_points": points},
+                   {3: None, 5: None})
+
+    def test_simulations(self):
+        """Of steps of a fixed length several run side by side: one explodes, the others go on as alone."""
+        rows = self.arm_rows(21)
+        rows = {"q": rows["q"], "qd": rows["qd"]}
+        rows["qd"][4] = [1e60] * 4
+        rows["qd"][12] = [3e99] * 4
+        rows["q"][20] = [1e8] * 4
+        outputs = ["times", "q", "qd", "qdd", "tau", "kinetic", "potential", "friction_work", "steps"]
+        for method in ({"step": 0.01}, {"tolerance": 1e-6}, {"tolerance": 1e-6, "stiff": True}):
+            with self.subTest(**method):
+                self.check("arm", "simulate", {"duration": 0.1, "samples": 5, "outputs": outputs, **method}, rows,
+                           {4: None, 12: None, 20: "angle-too-large"})
+
+    def test_simulations_of_loops(self):
+        q, qd, bad = self.bars(20)
+        self.check("apart", "simulate", {"duration": 0.02, "step": 0.005, "samples": 3}, {"q": q, "qd": qd}, bad)
+
+    def test_one_motion_alone(self):
+        request = {"q": [0] * 4, "qd": [1e90] * 4, "duration": 1, "step": 0.01, "samples": 4, "on_error": "row"}
+        answer = self.ask("arm", "simulate", request)
+        self.assertEqual([e["row"] for e in answer.pop("errors")], [0])
+        self.assertEqual(set(answer.values()), {None})
+        coded = decode(cbor2.loads(self.post("arm", "simulate", request, Accept=CBOR).body))
+        self.assertTrue(all(math.isnan(x) for x in numbers(coded["q"])))
+        self.assertEqual([len(coded["q"]), len(coded["q"][0])], [4, 4])
+
+    # --- the request
+
+    def test_no_row_fails(self):
+        answer = self.ask("arm", "bias", {"q": [[0.1] * 4] * 3, "on_error": "row"})
+        self.assertEqual(answer["errors"], [])
+        self.assertNotIn("errors", self.ask("arm", "bias", {"q": [[0.1] * 4] * 3, "on_error": "request"}))
+        coded = cbor2.loads(self.post("arm", "bias", {"q": [0.1] * 4, "on_error": "row"}, Accept=CBOR).body)
+        self.assertEqual(list(coded), ["bias", "errors"])
+        self.assertEqual(coded["errors"], [])
+
+    def test_all_rows_fail(self):
+        answer = self.ask("arm", "bias", {"q": [[1e9] * 4] * 1200, "on_error": "row"})
+        self.assertEqual(answer["bias"], [None] * 1200)
+        self.assertEqual([e["row"] for e in answer["errors"]], list(range(1200)))
+        shared = self.ask("arm", "bias", {"q": [1e9, 0, 0, 0], "qd": [[0] * 4] * 3, "on_error": "row"})
+        self.assertEqual([(e["row"], e["pointer"]) for e in shared["errors"]], [(i, "/q/0") for i in range(3)])
+        self.assertEqual(shared["bias"], [None] * 3)
+
+    def test_what_fails_the_request(self):
+        good = {"q": [[0.1] * 4] * 3, "on_error": "row"}
+        for more, pointer, code in (({"q": [[0.1] * 4, [1e9] * 4, [0] * 3]}, "/q/2", "wrong-shape"),
+                                    ({"q": [[1e9] * 4, [0, "a", 0, 0]]}, "/q/1/1", "wrong-type"),
+                                    ({"qd": [[0] * 4] * 2}, "/qd", "wrong-shape"),
+                                    ({"on_error": "rows"}, "/on_error", "bad-value"),
+                                    ({"on_error": True}, "/on_error", "wrong-type"),
+                                    ({"outputs": ["torque"]}, "/outputs/0", "unknown-name")):
+            with self.subTest(**more):
+                problem = self.assertProblem(self.post("arm", "bias", {**good, **more}), 422, pointer)
+                self.assertEqual(problem["code"], code)
+
+    def test_deadlines_fail_the_request(self):
+        rows = self.arm_rows(2000)
+        answer = self.post("arm", "simulate", {"q": rows["q"], "duration": 100, "step": 1e-4, "samples": 2, "on_error": "row"},
+                           **{"Request-Timeout": "0.2"})
+        self.assertProblem(answer, 504)
+
+    def test_joints_in_another_order(self):
+        """Of an array in the request's order the entry that overflows is named in that order."""
+        names = self.ok(self.client.get("/v1/models/arm"))["velocity_names"]
+        request = {"q": [[0] * 4] * 2, "qd": [[0, 0, 0, 0], [0, 0, 0, 1e200]], "joints": names[::-1]}
+        problem = self.assertProblem(self.post("arm", "bias", request), 422, row=1)
+        error, = self.ask("arm", "bias", {**request, "on_error": "row"})["errors"]
+        self.assertEqual(error["detail"], problem["detail"])
+
+
+if __name__ == "__main__":
+    tap.main()
