@@ -9,20 +9,33 @@
 
 enum { NUMBER_BYTES = 20 /* about, in JSON */ };
 enum {
-    STEP   = 24 /* of a simulation, in costs of inverse dynamics */,
-    STAGES = 5 /* of it */,
-    GUESS  = 100 /* steps for each sample */
+    STEP            = 24 /* of a simulation, in costs of inverse dynamics */,
+    STAGES          = 5 /* of it */,
+    STEPS_FROM_LAST = 6 /* of closing loops near the state before */,
+    GUESS           = 100 /* steps for each sample */
 };
 
-/* Seconds of closing the loops of a state: some steps of Newton's method, each a factorization of what is open by the
- * passive coordinates, one number and one state at a time. */
-static double closing_cost(const api_model *m)
+/* Seconds of one step of closing the loops of a state: a factorization of the loop error by the passive coordinates,
+ * one number and one state at a time. */
+static double closing_step(const api_model *m)
 {
-    enum { STEPS = 8 };
     const double begun = 2e-6, product = 1.5e-9;
     if (!m->loops) return 0;
     double rows = (double)m->loops->rows, passive = (double)m->loops->n_passive;
-    return STEPS * (begun + product * rows * passive * (rows + passive));
+    return begun + product * rows * passive * (rows + passive);
+}
+
+/* The same of a state: steps along the line from the reference, whose length the first numbers of q tell. */
+static double closing_cost(const api_call *call, const api_input *input)
+{
+    enum { LOOKED_AT = 16, STEPS = 8 /* at least, */, STEPS_PER_RADIAN = 4 };
+    const api_model *m      = call->model;
+    double           travel = 0;
+    if (!m->loops) return 0;
+    for (size_t v = 0; v < m->loops->nv; v++)
+        travel = fmax(travel, m->loops->travel[v]);
+    double length = travel * fmin(api_glance_largest(call, input, API_Q, LOOKED_AT), DYN_MAX_ANGLE);
+    return (STEPS + STEPS_PER_RADIAN * length) * closing_step(m);
 }
 
 /* Seconds for one state of an operation; adds those that it takes once. */
@@ -79,7 +92,8 @@ static double steps_cost(const api_call *call, const api_input *input)
         step > 0 ? api_glance(call, input, API_DURATION) / step : GUESS * fmax(api_glance(call, input, API_SAMPLES), 1);
     double lanes = (double)call->api->kernels->lanes;
     simulations  = fmin(step > 0 ? ceil(simulations / lanes) * lanes : simulations, (double)call->api->limits.rows);
-    double each  = STEP * (double)call->model->n_bodies * call->api->rates.body + STAGES * closing_cost(call->model);
+    double each  = STEP * (double)call->model->n_bodies * call->api->rates.body +
+                  STAGES * STEPS_FROM_LAST * closing_step(call->model);
     return simulations * fmin(steps, API_MOST_STEPS) * each;
 }
 
@@ -94,7 +108,7 @@ static double operation_cost(const api_call *call, const api_input *input)
         if (api_mentions(input, api_operations[i]->name)) each += cost;
     }
     return once + steps_cost(call, input) +
-           states_of(call, input) * (closing_cost(call->model) + (each > 0 ? each : all));
+           states_of(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
 }
 
 /* The place of the operation in the table; `evaluate` stands behind them all. */

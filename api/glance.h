@@ -7,3 +7,6 @@ bool api_mentions(const api_input *input, const char *name);
 
 /* The number of a field; 0: there is none, or no positive one. */
 double api_glance(const api_call *call, const api_input *input, api_field field);
+
+/* The largest magnitude among the first `count` numbers of a field that holds an array; 0: there are none. */
+double api_glance_largest(const api_call *call, const api_input *input, api_field field, size_t count);

@@ -309,6 +309,39 @@ static void costs_grow_with_the_body(void **state)
     free(body);
 }
 
+static double cost_of_position(api_media media, const char *body, size_t length)
+{
+    api_request head = {.method       = "POST",
+                        .target       = "/v1/models/linkage/inverse-dynamics",
+                        .content_type = media == API_MEDIA_CBOR ? "application/cbor" : NULL};
+    api_call   *call = api_begin(door_api(), &head);
+    double      cost = api_cost(call, body, length);
+    api_end(call);
+    return cost;
+}
+
+/* Loops are followed along the line from the reference. */
+static void costs_grow_with_the_way_of_loops(void **state)
+{
+    const char linkage[] =
+        "{'links':[{'name':'l','parent':'base','joint':{'name':'l','type':'revolute','axis':[0,0,1],'home':0.5}},"
+        "{'name':'m','parent':'l','joint':{'name':'m','type':'revolute','axis':[0,0,1],'actuated':false,'home':-0.5,"
+        "'origin':{'xyz':[1,0,0]}}},{'name':'r','parent':'base','joint':{'name':'r','type':'revolute','axis':[0,0,1],"
+        "'actuated':false,'home':0.5,'origin':{'xyz':[2,0,0]}}}],'frames':[{'name':'a','link':'m','xyz':[2,0,0]},"
+        "{'name':'b','link':'r','xyz':[1,0,0]}],'loops':[{'name':'p','frame_a':'a','frame_b':'b','type':'spherical'}]}";
+    assert_int_equal(ask("PUT", "/v1/models/linkage", linkage)->status, 201);
+    const char near[] = "{\"q\":[ 1.0]}", far[] = "{\"q\":[1000]}", negative[] = "{\"q\":[[-1e3]]}";
+    double     least = cost_of_position(API_MEDIA_JSON, near, sizeof near - 1);
+    assert_true(cost_of_position(API_MEDIA_JSON, far, sizeof far - 1) > 100 * least);
+    assert_true(cost_of_position(API_MEDIA_JSON, negative, sizeof negative - 1) > 100 * least);
+    /* {"q": [1000.0]}, and as a typed array */
+    const char item[]  = "\xa1\x61q\x81\xfb\x40\x8f\x40\0\0\0\0\0";
+    const char typed[] = "\xa1\x61q\xd8\x56\x48\0\0\0\0\0\x40\x8f\x40\0";
+    assert_true(cost_of_position(API_MEDIA_CBOR, item, sizeof item - 1) > 100 * least);
+    assert_true(cost_of_position(API_MEDIA_CBOR, typed, sizeof typed - 1) > 100 * least);
+    assert_int_equal(ask("DELETE", "/v1/models/linkage", NULL)->status, 204);
+}
+
 static double cost_of_samples(const char *count)
 {
     api_request head = {.method = "POST", .target = "/v1/models/arm/trajectory"};
@@ -388,6 +421,7 @@ int main(void)
         cmocka_unit_test(large_models_need_memory_for_their_own_states_only),
         cmocka_unit_test(revisions_are_told),
         cmocka_unit_test(costs_grow_with_the_body),
+        cmocka_unit_test(costs_grow_with_the_way_of_loops),
         cmocka_unit_test(costs_end_at_the_limit_of_states),
         cmocka_unit_test(costs_of_simulations_are_their_steps),
         cmocka_unit_test(models_live_as_long_as_requests),
