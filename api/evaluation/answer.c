@@ -319,8 +319,8 @@ bool api_answer_close(api_evaluation *e, size_t *bytes)
     if (!api_failures_sort(e)) return false;
     api_emit_to(&out, e->call->media, NULL);
     api_failures_emit(e, &out);
-    if (!make_room(e, api_emit_length(&out), bytes)) return false;
     e->body.length -= json ? strlen("[]}") : 1;
+    if (!make_room(e, api_emit_length(&out) + (json ? strlen("}") : 0), bytes)) return false;
     api_emit_to(&out, e->call->media, &e->body);
     api_failures_emit(e, &out);
     if (json) api_buffer_text(&e->body, "}");

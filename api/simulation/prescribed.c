@@ -88,12 +88,12 @@ bool api_prescribed_read(api_evaluation *e, const api_node *fields, double durat
 /* --- the state at time 0 ---------------------------------------------------------------------------------------- */
 
 /* A given position or velocity x of coordinate k against what the motion says. */
-static bool agree(const api_evaluation *e, const api_prescribed *p, api_field field, size_t row, size_t k, double x,
+static bool agree(const api_evaluation *e, const api_prescribed *p, api_field field, size_t state, size_t k, double x,
                   double motion)
 {
     if (x == 0 || fabs(x - motion) <= AGREE * (1 + fabs(motion))) return true;
     return api_fail_state(
-        e, API_BAD_VALUE, field, row, "%.64s is prescribed and begins with %s, but %s is given: %s or 0",
+        e, API_BAD_VALUE, field, state, "%.64s is prescribed and begins with %s, but %s is given: %s or 0",
         e->model->velocity_names[p->v[k]], API_NUMBER_TEXT(motion), API_NUMBER_TEXT(x), API_NUMBER_TEXT(motion));
 }
 
@@ -104,8 +104,8 @@ static bool check_row(const api_evaluation *e, const api_prescribed *p, size_t r
     const double *qd    = api_state_lane(e, e->state[API_QD], e->model->nv, state);
     api_signal_at(&p->motion, 1, &row, (api_moment){0, 0}, API_SIGNAL_ORDERS, r);
     for (size_t k = 0; k < p->n; k++)
-        if (!agree(e, p, API_Q, row, k, q[p->q[k] * e->lanes], r[0][k]) ||
-            !agree(e, p, API_QD, row, k, qd[p->v[k] * e->lanes], r[1][k]))
+        if (!agree(e, p, API_Q, state, k, q[p->q[k] * e->lanes], r[0][k]) ||
+            !agree(e, p, API_QD, state, k, qd[p->v[k] * e->lanes], r[1][k]))
             return false;
     return true;
 }

@@ -9,8 +9,8 @@ import struct
 import cbor2
 import tap
 from cbor2 import CBORTag
-from harness import ServerCase
-from samples import body, branched, states
+from harness import Server, ServerCase
+from samples import branched, everything, states
 
 CBOR = "application/cbor"
 UPRIGHT = [0, 0, 1, 0, 0, 0, 1]
@@ -182,6 +182,16 @@ class FailingRows(ServerCase):
             "poses", "jacobian", "jacobian_dot", "velocity"]}, rows, bad)
         self.check("free", "energy", {"outputs": ["kinetic", "potential", "com"]}, rows, bad)
         self.check("free", "mass-matrix", {"outputs": ["mass_matrix", "inverse"]}, {"q": rows["q"]}, bad)
+
+    def test_every_output_of_evaluate(self):
+        for model, nv, coordinate in (("arm", 4, 3), ("free", 10, 10)):
+            rows = states(40, nv, nv == 10)
+            bad = self.choose(40, 5)
+            for i in bad:
+                rows["q"][i][coordinate] = -1e9
+            whole = everything(rows)
+            self.check(model, "evaluate", {"operations": whole["operations"]},
+                       {name: v for name, v in whole.items() if name != "operations"}, dict.fromkeys(bad, "angle-too-large"))
 
     def test_numbers_that_are_not_finite(self):
         """Typed arrays may hold them: of the state they fail their rows."""
@@ -385,6 +395,17 @@ class FailingRows(ServerCase):
                 self.check("arm", "simulate", {"duration": 0.1, "samples": 5, "outputs": outputs, **method}, rows,
                            {4: None, 12: None, 20: "angle-too-large"})
 
+    def test_simulations_with_prescribed_motion(self):
+        """A row that does not begin where the motion does."""
+        q = [[0, 0.1 * i] for i in range(7)]
+        q[2][0], q[5][0] = 0.3, 1e9
+        motion = {"amplitude": [0.5], "angular_frequency": [4]}
+        shared = {"duration": 0.1, "step": 0.01, "samples": 3, "prescribed": {"coordinates": ["joint1"], "motion": motion}}
+        answer = self.check("two_link", "simulate", shared, {"q": q}, {2: "bad-value", 5: "angle-too-large"})
+        self.assertEqual([e["pointer"] for e in answer["errors"]], ["/q/2", "/q/5/0"])
+        q[5][0] = 0
+        self.assertProblem(self.post("two_link", "simulate", {**shared, "q": q}), 422, "/q/2", 2)
+
     def test_simulations_of_loops(self):
         q, qd, bad = self.bars(20)
         self.check("apart", "simulate", {"duration": 0.02, "step": 0.005, "samples": 3}, {"q": q, "qd": qd}, bad)
@@ -433,6 +454,34 @@ class FailingRows(ServerCase):
         answer = self.post("arm", "simulate", {"q": rows["q"], "duration": 100, "step": 1e-4, "samples": 2, "on_error": "row"},
                            **{"Request-Timeout": "0.2"})
         self.assertProblem(answer, 504)
+
+    def test_errors_count_as_the_answer(self):
+        """With the errors it is within its limit, or the request is refused."""
+        request = {"q": [[1e9, 0]] * 60, "on_error": "row"}
+        size = len(self.post("two_link", "energy", request).body)
+        for limit, status in ((size, 200), (size - 1, 413)):
+            server = Server("--max-answer", str(limit))
+            try:
+                answer = server.client().request("POST", "/v1/models/two_link/energy", request, {})
+                self.assertEqual(answer.status, status, answer)
+            finally:
+                self.assertIsNone(server.stop())
+        self.assertEqual(self.assertProblem(answer, 413)["code"], "answer-too-large")
+
+    def test_bad_values_of_other_fields(self):
+        """Quaternions of platforms, angles of guesses, weights, torques of coordinates that are not free."""
+        weights = [[1] * 4] * 20
+        weights[3] = [1, 1, -1, 1]
+        rows = {name: v[:20] for name, v in self.arm_rows(20).items() if name in ("q", "qd", "qdd", "tau")}
+        answer = self.ask("arm", "identify", {**rows, "weights": weights, "on_error": "row"})
+        self.assertEqual([(e["row"], e["code"], e["pointer"]) for e in answer["errors"]], [(3, "bad-value", "/weights/3/2")])
+        rows = {"q": rows["q"], "tau": [[0, 0, 0, 1] if i in (4, 9) else [1, 0, 0, 0] for i in range(20)]}
+        free = [self.client.get("/v1/models/arm").json()["velocity_names"][0]]
+        self.check("arm", "inverse-dynamics", {"free": free}, rows, {4: "bad-value", 9: "bad-value"})
+        upright = [0, 0, 0, 1]
+        answer = self.ask("stewart", "inverse-dynamics", {"platform": {
+            "frame": "platform", "position": [0, 0, 1], "orientation": [upright, [0, 0, 0, 2], upright]}, "on_error": "row"})
+        self.assertIn((1, "bad-quaternion"), [(e["row"], e["code"]) for e in answer["errors"]])
 
     def test_joints_in_another_order(self):
         """Of an array in the request's order the entry that overflows is named in that order."""
