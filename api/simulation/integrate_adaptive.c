@@ -1,5 +1,6 @@
 /* integrate_adaptive.c - steps that keep a tolerance, with ARKODE: see integrate.h. */
 #include "integrate.h"
+#include "plant_bounds.h"
 #include "plant_limits.h"
 #include "plant_stick.h"
 #include "stick_changes.h"
@@ -17,7 +18,7 @@ enum {
     VECTORS = 48 /* that ARKODE has at most, of y's size */
 };
 
-enum { MOST_CHANGES = 1000000 /* from sliding to sticking and back */ };
+enum { MOST_CHANGES = 1000000 /* from sliding to sticking and back */, WINDOW = 50000 /* steps that set a pace */ };
 
 #define SLOW 1e-3 /* rad/s or m/s */
 
@@ -28,7 +29,9 @@ struct api_adaptive {
     SUNMatrix       jacobian;
     SUNLinearSolver solver;
     void           *arkode;
-    size_t          changes; /* of joints that stick or slide */
+    size_t          changes;     /* of joints that stick or slide */
+    size_t          began_steps; /* where the window of steps began, and when */
+    double          began;
 };
 
 size_t api_adaptive_bytes(const api_plant *p)
@@ -215,11 +218,23 @@ static int sticking(const api_plant *p)
     return sticking;
 }
 
+/* ", while <joint> accelerates by ...": where the motion is roughest. */
+static void write_worst(const api_adaptive *a, double t, char *text, size_t size)
+{
+    double acceleration;
+    int    worst = api_plant_bounds_worst(a->plant, t, &acceleration);
+    text[0]      = '\0';
+    if (worst >= 0)
+        snprintf(text, size, ", while %.64s accelerates by %.3g rad/s^2 or m/s^2",
+                 a->plant->e->model->velocity_names[worst], acceleration);
+}
+
 static bool fail(const api_adaptive *a, double t, const char *why, api_problem *problem)
 {
     const api_plant *p     = a->plant;
     int              joint = p->stick ? -1 : sticking(p);
-    char             advice[300];
+    char             advice[300], worst[160];
+    write_worst(a, t, worst, sizeof worst);
     if (joint >= 0)
         snprintf(advice, sizeof advice,
                  "the joint %.64s stops, where its Coulomb friction jumps: give it a coulomb_velocity, well below the "
@@ -228,8 +243,8 @@ static bool fail(const api_adaptive *a, double t, const char *why, api_problem *
     else
         snprintf(advice, sizeof advice, "give a larger one, or take fixed steps%s",
                  p->s->stiff ? "" : ", or \"stiff\": true");
-    api_fail(problem, API_INTEGRATION_FAILED, NULL, "at %.9g s the tolerance of %g cannot be kept%s: %s", t,
-             p->s->tolerance, why, advice);
+    api_fail(problem, API_INTEGRATION_FAILED, NULL, "at %.9g s the tolerance of %g cannot be kept%s%s: %s", t,
+             p->s->tolerance, why, worst, advice);
     if (p->e->batched) problem->row = (long long)p->row[0];
     return false;
 }
@@ -251,6 +266,18 @@ static bool change(api_adaptive *a, double t, double to)
     return go_on(a, t, to);
 }
 
+/* Whether the rest of the simulation would take too many steps at the pace of the last WINDOW of them. */
+static bool has_collapsed(api_adaptive *a, double t)
+{
+    const api_simulation *s     = a->plant->s;
+    size_t                steps = a->plant->steps, taken = steps - a->began_steps;
+    double                step = (t - a->began) / (double)taken, left = s->cuts[s->n_cuts - 1] - t;
+    if (taken < WINDOW) return false;
+    a->began_steps = steps;
+    a->began       = t;
+    return (double)steps + left / step > API_MOST_STEPS;
+}
+
 bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem)
 {
     double t = from;
@@ -267,6 +294,6 @@ bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, 
         if (result == ARK_ROOT_RETURN && t < to) continue;
         if (result >= 0) return true;
         if (result != ARK_TOO_MUCH_WORK) return fail(a, t, "", problem);
-        if (a->plant->steps > API_MOST_STEPS) return fail(a, t, " within 10 million steps", problem);
+        if (has_collapsed(a, t)) return fail(a, t, " within 10 million steps", problem);
     }
 }

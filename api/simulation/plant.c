@@ -2,6 +2,7 @@
 #include "plant.h"
 #include "api/evaluation/failures.h"
 #include "api/model/coordinates.h"
+#include "plant_bounds.h"
 #include "plant_contact.h"
 #include "plant_drive.h"
 #include "plant_limits.h"
@@ -242,6 +243,7 @@ void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t l
     for (size_t i = 0; i < p->e->model->nq; i++)
         for (size_t l = 0; l < W; l++)
             p->settled[i * W + l] = y[i * stride + (l < lanes ? l : lanes - 1)];
+    api_plant_bounds_hold(p, p->settled);
     api_plant_close(p, t, p->settled);
     keep_closed(p, p->settled);
 }
@@ -282,6 +284,10 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
     const double *qd = y + nq * W;
     memcpy(p->q, y, nq * W * sizeof *p->q);
     api_plant_project(p, p->q, W, W);
+    api_plant_bounds_velocities(p, t, qd);
+    for (size_t l = 0; p->closed && l < W; l++)
+        within(p, y, t, l);
+    api_plant_bounds_hold(p, p->q);
     bool closed = api_plant_close(p, t, p->q);
     push(p, t);
     api_plant_drive(p, t, qd, rate + nq * W);
@@ -293,9 +299,11 @@ void api_plant_rate(api_plant *p, double t, const double *y, double *rate)
     if (p->stick) io.tau = api_stick_efforts(p, qd);
     p->kernels->forward_dynamics(&e->scene, p->workspace, &io, 1);
     note_singular(p, y, t);
+    api_plant_bounds_passive(p, t);
     if (p->contact) api_plant_contact_rate(p, t, qd, rate + nq * W);
     if (p->stick) api_stick_rate(p, qd, rate + nq * W, rate + (p->entries - API_WORKS - api_stick_count(p)) * W);
     api_plant_require(p, qd, rate + nq * W);
+    api_plant_bounds_accelerations(p, t, rate + nq * W);
     positions_rate(p, qd, rate);
     put_powers(p, qd, rate + (p->entries - API_WORKS) * W);
     if (!closed) spoil(p, rate);
@@ -341,9 +349,7 @@ bool api_plant_check(const api_plant *p, size_t l, api_problem *problem)
                  "at %.9g s %.64s is beyond %g rad: the motion is too fast or too long, or its steps are", f->time,
                  m->position_names[f->where], DYN_MAX_ANGLE);
     else
-        api_fail(problem, API_INTEGRATION_FAILED, NULL,
-                 "at %.9g s the motion has grown beyond all bounds: take shorter steps, or check gains and torques",
-                 f->time);
+        api_plant_bounds_fail(p, f, problem);
     if (p->e->batched) problem->row = (long long)p->row[l];
     return false;
 }

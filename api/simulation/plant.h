@@ -8,6 +8,9 @@ typedef enum api_fault_kind {
     API_SOUND,
     API_FAULT_SINGULAR,
     API_FAULT_ANGLE,
+    API_FAULT_VELOCITY,
+    API_FAULT_PASSIVE_VELOCITY,
+    API_FAULT_ACCELERATION,
     API_FAULT_INFINITE,
     API_FAULT_TOLD
 } api_fault_kind;
@@ -16,8 +19,9 @@ typedef enum api_fault_kind {
 typedef struct api_fault {
     api_fault_kind kind;
     double         time;
-    size_t         where; /* body, or coordinate */
-    api_problem    told;  /* API_FAULT_TOLD: what is wrong, of loops and what is held */
+    size_t where; /* body, or coordinate; of API_FAULT_INFINITE entry of y; of API_FAULT_PASSIVE_VELOCITY of the tree */
+    double value; /* of velocity or acceleration */
+    api_problem told; /* API_FAULT_TOLD: what is wrong, of loops and what is held */
 } api_fault;
 
 typedef struct api_plant_contact    api_plant_contact;    /* plant_contact.h */
