@@ -4,6 +4,7 @@
 #include "complex_step.h"
 #include "rows.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* The complex step is exact to rounding; both sides sum along at most 40 bodies. */
 #define TOLERANCE 1e-13
@@ -157,11 +158,51 @@ static void test_poses(void **state)
     }
 }
 
+static void rotation_of(const double q[4], double R[3][3])
+{
+    const double x = q[0], y = q[1], z = q[2], w = q[3];
+    const double rows[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
+                               {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)},
+                               {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
+    memcpy(R, rows, sizeof rows);
+}
+
+/* Between any two frames: y = R_a^T (p_b - p_a) and R_a^T R_b, of their poses in the world. */
+static void test_poses_between_frames(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial          t = trial_make_plain(seed, TREE_ALL);
+        dyn_frame_pair pairs[PAIRS];
+        double         y[3 * PAIRS], R[9 * PAIRS], p[6], q[8];
+        choose(&t, pairs);
+        rows_closure(dyn_kernels_find(NULL), &t.scene, 1,
+                     (dyn_closure){.q = t.q, .n_pairs = PAIRS, .pairs = pairs, .positions = y, .rotations = R});
+        for (int k = 0; k < PAIRS; k++) {
+            dyn_frame frames[2] = {pairs[k].a, pairs[k].b};
+            double    Ra[3][3], Rb[3][3], expected_y[3] = {0}, expected_R[9] = {0};
+            rows_kinematics(
+                dyn_kernels_find(NULL), &t.scene, 1,
+                (dyn_kinematics){.q = t.q, .n_frames = 2, .frames = frames, .positions = p, .orientations = q});
+            rotation_of(q, Ra);
+            rotation_of(q + 4, Rb);
+            for (int i = 0; i < 9; i++) {
+                for (int c = 0; c < 3; c++)
+                    expected_R[i] += Ra[c][i / 3] * Rb[c][i % 3];
+                expected_y[i / 3] += Ra[i % 3][i / 3] * (p[3 + i % 3] - p[i % 3]);
+            }
+            check_close_scaled("position between frames", seed, 3, y + 3 * k, expected_y, TOLERANCE, 1);
+            check_close_scaled("rotation between frames", seed, 9, R + 9 * k, expected_R, TOLERANCE, 1);
+        }
+        trial_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_poses),
+        cmocka_unit_test(test_poses_between_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
