@@ -158,6 +158,15 @@ class Malformed(WireCase):
         self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked"))
         self.refused_on_the_wire(post(chunks, "Transfer-Encoding: chunked", length=len(BODY)))
 
+    def test_two_hosts(self):
+        self.refused_on_the_wire(post(BODY, "Host: y"))
+        self.refused_on_the_wire(post(BODY, "Host: x"))
+
+    def test_transfer_coding_in_http_1_0(self):
+        chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
+        request = post(chunks, "Transfer-Encoding: chunked", length=False)
+        self.refused_on_the_wire(request.replace(b"HTTP/1.1", b"HTTP/1.0", 1))
+
     def test_bad_lengths(self):
         for length in ("-1", "+19", "19a", "0x13", "1e1", ""):
             self.refused_on_the_wire(post(BODY, length=length), 400, None)
@@ -325,6 +334,16 @@ class LargeBodies(WireCase):
         answer = raw.answer()
         self.assertEqual((answer.status, answer.headers["Connection"].lower()), (200, "close"))
         raw.close()
+        for size, closes in ((1 << 20, False), ((1 << 20) + 1, True)):
+            raw = self.server.socket()
+            raw.send(b"GET /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for part in (size - 1000, 1000):
+                raw.send(b"%x\r\n%s\r\n" % (part, b"x" * part))
+            if not closes:
+                raw.send(b"0\r\n\r\n")
+            answer = raw.answer()
+            self.assertEqual((answer.status, answer.headers.get("Connection", "").lower()), (200, "close" if closes else ""))
+            raw.close()
 
 
 if __name__ == "__main__":

@@ -61,6 +61,15 @@ class Offline(unittest.TestCase):
         self.assertIn("mass_matrix", done.stdout)
         self.assertIn("Is a directory", self.run_command("check", self.folder, status=1))
 
+    def test_long_names(self):
+        """A file's name becomes a model's, which has at most 64 characters."""
+        for length in (60, 64, 65, 100, 200):
+            file = os.path.join(self.folder, "a" * length + ".urdf")
+            with open(file, "w") as text:
+                text.write(robot(*ARM))
+            self.assertIn(": good\n", self.run_command("check", file))
+            self.assertEqual(json.loads(self.run_command("convert", file))["links"][0]["name"], "b")
+
     def test_misuse(self):
         for arguments in (("check",), ("check", "--base"), ("convert",), ("convert", "a", "b"), ("eval",),
                           ("eval", "puma560"), ("eval", "puma560", "bias", "--no-such-flag")):

@@ -272,12 +272,51 @@ class Variables(unittest.TestCase):
             self.assertIsNone(server.stop())
 
 
+class LogReader(unittest.TestCase):
+    def test_a_reader_that_goes_away(self):
+        """The log's pipe is closed: the server goes on without one."""
+        read, write = os.pipe()
+        with tempfile.TemporaryDirectory(prefix="torqued-e2e-") as folder:
+            process = subprocess.Popen([BINARY, *MODELS, "--listen", "127.0.0.1:0", "--store", folder],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=write)
+            os.close(write)
+            log = os.fdopen(read)
+            port = next(int(found.group(1)) for found in (re.search(r"127\.0\.0\.1:([1-9][0-9]*)", line) for line in log) if found)
+            log.close()
+            try:
+                for _ in range(3):
+                    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+                    connection.request("GET", "/livez")
+                    self.assertEqual(connection.getresponse().status, 200)
+                    connection.close()
+                    time.sleep(0.1)     # the log's thread writes some milliseconds later
+                self.assertIsNone(process.poll())
+            finally:
+                process.terminate()
+                self.assertEqual(process.wait(PATIENCE), 0)
+
+
 class Log(ServerCase):
     def test_one_json_line_an_event(self):
         self.client.get("/v1/models/puma560", Request_Id="find-me-in-the-log")
         self.server.await_log("find-me-in-the-log")
         for event in self.server.events():
             self.assertIsInstance(event, dict)
+
+    def test_a_request_s_line(self):
+        body = json.dumps(PUMA)
+        answer = self.client.post(ASK, body, Request_Id="the-line")
+        self.client.request("HEAD", "/v1/models/puma560", headers={"Request-Id": "the-head"})
+        self.server.await_log("the-head")
+        lines = {event.get("id"): event for event in self.server.events()}
+        line = lines["the-line"]
+        self.assertEqual((line["level"], line["event"], line["method"], line["target"], line["status"]),
+                         ("info", "request", "POST", ASK, 200))
+        self.assertEqual((line["in"], line["out"]), (len(body), len(answer.body)))
+        self.assertTrue(0 < line["ms"] < 1e3 * PATIENCE)
+        self.assertRegex(line["time"], r"^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]\.[0-9]{3}Z$")
+        self.assertNotIn("ended", line)
+        self.assertEqual((lines["the-head"]["method"], lines["the-head"]["in"], lines["the-head"]["out"]), ("HEAD", 0, 0))
 
     def test_what_was_wrong_with_a_request(self):
         """The problem's code, for who looks after the fact; of an answer that stands there is none."""

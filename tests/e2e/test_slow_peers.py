@@ -1,12 +1,14 @@
 """Peers that are slow, idle, silent, or too many."""
 import json
+import os
 import re
 import socket
 import time
+import unittest
 
 import tap
-from harness import SANITIZED
-from samples import branched
+from harness import PATIENCE, SANITIZED, Server
+from samples import branched, slider
 from wire import ASK, BODY, WireCase, post
 
 
@@ -158,6 +160,78 @@ class SlowPeers(WireCase):
             raw.send(post())
         for raw in raws:
             self.assertEqual(raw.answer().status, 200)
+            raw.close()
+
+
+class Places(unittest.TestCase):
+    """So many connections, and none more, are accepted; a place that comes free is taken at once."""
+
+    def serve(self, *arguments):
+        server = Server(*arguments)
+        self.addCleanup(server.kill)
+        server.client().put("/v1/models/slider", slider())
+        return server
+
+    def answered(self, raw, seconds):
+        raw.sock.settimeout(seconds)
+        try:
+            return raw.answer().status == 200
+        except TimeoutError:
+            return False
+
+    def test_limit(self):
+        server = self.serve("--connections", "3", "--loops", "1")
+        time.sleep(0.2)     # the harness's own connections are closed
+        raws = [server.socket() for _ in range(4)]
+        for raw in raws:
+            raw.send(post())
+        self.assertEqual([self.answered(raw, 0.5 if raw is raws[3] else PATIENCE) for raw in raws], [True] * 3 + [False])
+        raws[1].close()
+        self.assertTrue(self.answered(raws[3], PATIENCE))
+        for raw in raws:
+            raw.close()
+        self.assertIsNone(server.stop())
+
+    def test_a_place_that_another_loop_frees(self):
+        server = self.serve("--connections", "1", "--loops", "2")
+        for _ in range(10):
+            first = server.socket()
+            first.send(post())
+            self.assertTrue(self.answered(first, PATIENCE))
+            second = server.socket()
+            second.send(post())
+            time.sleep(0.05)
+            first.close()
+            start = time.monotonic()
+            self.assertTrue(self.answered(second, PATIENCE))
+            self.assertLess(time.monotonic() - start, SlowPeers.SLACK)
+            second.close()
+        self.assertIsNone(server.stop())
+
+
+class Lingering(WireCase):
+    arguments = ("--max-body", "2000")
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.server.process.pid}/fd"))
+
+    def test_an_end(self):
+        """A client that was refused early and keeps silent does not keep its descriptor for ever."""
+        self.raw.close()
+        self.alive()
+        time.sleep(0.2)
+        before = self.descriptors()
+        raws = [self.server.socket() for _ in range(5)]
+        for raw in raws:
+            raw.send(post(b"", length=2001))
+            self.assertEqual(raw.answer().status, 413)
+        self.assertGreaterEqual(self.descriptors(), before + 5)
+        time.sleep(5)
+        give_up = time.monotonic() + SlowPeers.SLACK
+        while self.descriptors() > before and time.monotonic() < give_up:
+            time.sleep(0.1)
+        self.assertLessEqual(self.descriptors(), before)
+        for raw in raws:
             raw.close()
 
 

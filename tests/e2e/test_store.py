@@ -183,6 +183,20 @@ class Archives(StoreCase):
             self.assertEqual(self.client.get(f"/v1/models/{name}").body, body)
         self.stop()
 
+    def test_import_onto_a_full_disk(self):
+        """Stood for by a limit on the size of files: an error that is told, not a signal."""
+        self.start()
+        self.put("mine", pendulum(2), 201)
+        self.stop()
+        archive = self.run_command("export").stdout
+        self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-"))
+        done = self.run_command("import", "-", input=archive,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40)))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"mine.json: File too large", done.stderr)
+        done = self.run_command("import", "-", input=archive)
+        self.assertIn(b"1 created", done.stderr)
+
     def test_import_beyond_the_limit_of_models(self):
         """What fits is imported and told, then the import ends with the model that does not fit."""
         self.start()

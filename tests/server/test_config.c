@@ -126,6 +126,9 @@ static void test_refusals_say_what_is_expected(void **state)
     assert_refused("--socket-mode", "680", "an octal number, 0 to 777");
     assert_refused("--socket-mode", "1000", "an octal number, 0 to 777");
     assert_refused("--socket-mode", "-600", "an octal number, 0 to 777");
+    assert_refused("--socket-mode", "00600", "an octal number, 0 to 777");
+    assert_refused("--socket-mode", "40000000600", "an octal number, 0 to 777");       /* 600 but for the overflow */
+    assert_refused("--max-rows", "0000000000000000000000000000001", "a whole number"); /* 31 digits */
     assert_refused("--models", "", "--models is");
     assert_refused("--max-rows", NULL, "--max-rows needs a value");
     assert_refused("--max-row", "1", "no setting");

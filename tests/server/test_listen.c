@@ -1,11 +1,16 @@
 /* test_listen.c - addresses and listening sockets, on free ports of the loopback and in a folder of its own. */
 #include "server/listen.h"
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -131,6 +136,44 @@ static void test_several_sockets_share_one_port(void **state)
         close(sockets[i]);
 }
 
+static struct sockaddr_in loopback(const char *bound)
+{
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port   = htons((uint16_t)atoi(strrchr(bound, ':') + 1)),
+                                .sin_addr   = {htonl(INADDR_LOOPBACK)}};
+}
+
+/* A server that ends first leaves its side of the connection in TIME_WAIT; the next one gets the port all the same. */
+static void test_a_port_with_old_connections(void **state)
+{
+    int  listening, client = socket(AF_INET, SOCK_STREAM, 0);
+    char bound[100], again[100], error[300];
+    assert_true(open_sockets("127.0.0.1:0", 1, &listening, bound, error));
+    struct sockaddr_in where = loopback(bound);
+    assert_int_equal(connect(client, (struct sockaddr *)&where, sizeof where), 0);
+    int served = accept(listening, NULL, NULL);
+    assert_true(served >= 0);
+    close(served);
+    close(client);
+    close(listening);
+    assert_true(open_sockets(bound, 1, &listening, again, error));
+    close(listening);
+}
+
+/* The address of all interfaces takes clients of either family. */
+static void test_ipv6_serves_ipv4(void **state)
+{
+    int  listening, client = socket(AF_INET, SOCK_STREAM, 0);
+    char bound[100], error[300];
+    if (!open_sockets("[::1]:0", 1, &listening, bound, error)) skip(); /* a machine without IPv6 */
+    close(listening);
+    assert_true(open_sockets("[::]:0", 1, &listening, bound, error));
+    struct sockaddr_in where = loopback(bound);
+    assert_int_equal(connect(client, (struct sockaddr *)&where, sizeof where), 0);
+    close(client);
+    close(listening);
+}
+
 static void test_ipv6(void **state)
 {
     int  fd;
@@ -198,6 +241,33 @@ static void test_a_path_is_shared_and_removed(void **state)
     close(sockets[1]);
 }
 
+static void *listen_locally(void *done)
+{
+    int  fd;
+    char bound[100], error[300];
+    if (open_sockets(local, 1, &fd, bound, error)) close(fd);
+    atomic_store((atomic_bool *)done, true);
+    return NULL;
+}
+
+/* Of two servers that start together, the second looks when the first has its socket: the folder is locked. */
+static void test_one_server_at_a_time(void **state)
+{
+    int         held = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    atomic_bool done = false;
+    pthread_t   other;
+    assert_int_equal(flock(held, LOCK_EX), 0);
+    assert_int_equal(pthread_create(&other, NULL, listen_locally, &done), 0);
+    usleep(100000);
+    assert_false(atomic_load(&done));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(flock(held, LOCK_UN), 0);
+    pthread_join(other, NULL);
+    assert_true(atomic_load(&done));
+    srv_unlisten(&listener);
+    close(held);
+}
+
 static void test_a_dead_socket_is_replaced(void **state)
 {
     int  dead, fd;
@@ -238,6 +308,9 @@ int main(void)
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_a_path_is_shared_and_removed),
+        cmocka_unit_test(test_one_server_at_a_time),
+        cmocka_unit_test(test_a_port_with_old_connections),
+        cmocka_unit_test(test_ipv6_serves_ipv4),
         cmocka_unit_test(test_a_dead_socket_is_replaced),
         cmocka_unit_test(test_what_is_no_socket_stays),
         cmocka_unit_test(test_several_sockets_share_one_port),

@@ -95,6 +95,43 @@ static void test_unreadable_files_are_kept(void **state)
     assert_int_equal(start_again().bad, NAMES + 2);
 }
 
+/* Whoever may write to the folder cannot have the server write elsewhere. */
+static void test_links_are_not_followed(void **state)
+{
+    char path[100];
+    prepare(OLD);
+    srv_store *store = open_store();
+    snprintf(path, sizeof path, "%s/elsewhere", store_folder);
+    put_file(path, "precious");
+    assert_int_equal(symlink(path, record_path(".next")), 0);
+    assert_int_equal(change(store, "m", NEW), API_STORE_FAILED);
+    size_t length;
+    char  *text = srv_file_read(AT_FDCWD, path, 100, &length);
+    assert_string_equal(text, "precious");
+    free(text);
+    assert_true(same(content("m.json"), OLD));
+    assert_int_equal(change(store, "m", NEW), API_NO_PROBLEM); /* the link is gone */
+    assert_true(same(content("m.json"), NEW));
+    srv_store_close(store);
+}
+
+/* A file of the limit itself is too large: one byte is kept for the end. */
+static void test_files_are_read_below_a_limit(void **state)
+{
+    char   path[100];
+    size_t length = 0;
+    prepare(OLD);
+    snprintf(path, sizeof path, "%s/some", store_folder);
+    put_file(path, "12345678");
+    char *text = srv_file_read(AT_FDCWD, path, 9, &length);
+    assert_string_equal(text, "12345678");
+    assert_int_equal(length, 8);
+    free(text);
+    errno = 0;
+    assert_null(srv_file_read(AT_FDCWD, path, 8, &length));
+    assert_int_equal(errno, EFBIG);
+}
+
 /* --- disks ----------------------------------------------------------------------------------------------------- */
 
 /* A file may not grow beyond a limit: the record does not fit, the old one stays. */
@@ -177,8 +214,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, clear_folder)
     const struct CMUnitTest tests[] = {
-        TEST(test_one_server_at_a_time),      TEST(test_folders_are_made),   TEST(test_other_formats_are_left_alone),
-        TEST(test_unreadable_files_are_kept), TEST(test_a_record_too_large), TEST(test_a_full_disk),
+        TEST(test_one_server_at_a_time),
+        TEST(test_folders_are_made),
+        TEST(test_other_formats_are_left_alone),
+        TEST(test_unreadable_files_are_kept),
+        TEST(test_links_are_not_followed),
+        TEST(test_files_are_read_below_a_limit),
+        TEST(test_a_record_too_large),
+        TEST(test_a_full_disk),
         TEST(test_a_read_only_disk),
     };
     return cmocka_run_group_tests(tests, make_base, drop_base);
