@@ -194,7 +194,6 @@ void api_contact_correct(const api_contact_block *b, const double *along, size_t
     const api_task *t = &b->task;
     for (size_t v = 0; v < t->nv; v++) {
         double sum = 0;
-        if (b->driven && b->driven[v]) continue;
         for (size_t c = 0; c < t->k; c++)
             sum += t->X[v + t->nv * c] * along[c];
         x[v * b->W + lane] -= sum;

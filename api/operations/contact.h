@@ -13,9 +13,9 @@
  * whatever the contacts do. In Lambda and Jbar rows and columns of M that belong to driven coordinates are then those
  * of the identity, and the columns of J are zero; b keeps all of J.
  *
- * Contacts may depend on each other (two hands on one
- * thing, four feet on the ground): then the inverse is a pseudo-inverse, and of all l that do the least is found, in
- * the sum of squares of N and N m; the motion is the same for all of them. */
+ * Contacts may depend on each other (two hands on one thing, four feet on the ground): then the inverse is a
+ * pseudo-inverse, and of all l that do the least is found, in the sum of squares of N and N m; the motion is the same
+ * for all of them. */
 #pragma once
 #include "api/evaluation/fields.h"
 #include "api/evaluation/operation.h"
