@@ -300,7 +300,12 @@ class Requests(Prescribed):
         for state, pointer in (({"q": [0.4, 0.3]}, "/q"), ({"q": [0.4, r], "qd": [0, 1]}, "/qd")):
             problem = self.assertProblem(self.client.post("/v1/models/acrobot/simulate", {**request, **state}), 422, pointer)
             self.assertIn("lower_joint is prescribed", problem["detail"])
-        self.assertProblem(self.client.post("/v1/models/acrobot/simulate", {**request, "q": [[0.4, 0], [0.4, 0.3]]}), 422, "/q/1", 1)
+        rows = {**request, "q": [[0.4, 0], [0.4, 0.3], [0.4, r]]}
+        self.assertProblem(self.client.post("/v1/models/acrobot/simulate", rows), 422, "/q/1", 1)
+        several = self.simulate("acrobot", {**rows, "on_error": "row"})
+        self.assertEqual([(error["row"], error["code"]) for error in several["errors"]], [(1, "bad-value")])
+        self.assertEqual([several["q"][0], several["q"][2]], [a["q"]] * 2)
+        self.assertEqual([several["q"][1], several["tau"][1], several["limits"][1]], [None] * 3)
 
     def test_limits(self):
         """Efforts of prescribed joints are reported, and not clipped."""
