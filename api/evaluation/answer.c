@@ -12,8 +12,8 @@ typedef struct writer {
     api_emit        out;
     size_t          states;
     size_t          arrays;    /* so far */
-    int             operation; /* index in e->asked of the one that is written; -1: none of several */
-    bool            lists;     /* measured, and the arrays go into e->arrays */
+    int             operation; /* index in e->asked of the operation being written; -1: an array of all operations */
+    bool            lists;     /* the arrays are listed in e->arrays; nothing is written */
 } writer;
 
 static void begin(writer *w, api_evaluation *e, api_buffer *to, size_t states)
@@ -38,7 +38,7 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
 
 /* --- the arrays ------------------------------------------------------------------------------------------------- */
 
-/* One motion that is no batch and has failed is null as a whole. */
+/* True for the single motion of a request that is no batch: when it fails, null stands for the whole array. */
 static bool is_null(const writer *w, const api_lanes *a)
 {
     const api_evaluation *e = w->e;
@@ -217,7 +217,7 @@ static bool emit_operations(writer *w)
     return true;
 }
 
-/* The errors of rows come last. Until all are known there are none (api_answer_close). */
+/* The errors of rows come last. api_answer_close puts them in place of the empty array that is written here. */
 static bool emit_answer(writer *w)
 {
     const api_evaluation *e = w->e;
@@ -295,7 +295,7 @@ bool api_answer_open(api_evaluation *e, size_t bytes, bool apart)
     return api_emit_done(&w.out) || api_fail_outgrown(e->problem);
 }
 
-/* Whether the answer with so many bytes more is within the limit, and they fit into memory. */
+/* Claims `more` bytes behind the body. False with a problem: the answer is over its limit, or memory is short. */
 static bool make_room(api_evaluation *e, size_t more, size_t *bytes)
 {
     size_t limit = e->call->api->limits.answer, length = e->body.length;
@@ -309,7 +309,7 @@ static bool make_room(api_evaluation *e, size_t more, size_t *bytes)
     return true;
 }
 
-/* The empty array of errors, and in JSON the end of the answer, are the last bytes: the errors go in their place. */
+/* The body ends with the empty array of errors and, in JSON, a brace: the errors replace them. */
 bool api_answer_close(api_evaluation *e, size_t *bytes)
 {
     bool     json = e->call->media == API_MEDIA_JSON;

@@ -24,7 +24,7 @@ static size_t row_of(const api_evaluation *e, size_t state)
     return row < e->rows ? row : e->rows - 1;
 }
 
-/* Fails a state with what was found, at that place of the request; NULL: at none. */
+/* Fails a state with the problem `found`, pointing at `at` (NULL: at nothing). */
 static bool fail_at_place(const api_evaluation *e, const api_place *at, size_t state, const api_problem *found)
 {
     api_pointer pointer = api_place_pointer(at);
@@ -186,7 +186,7 @@ static bool check_one(const api_evaluation *e, const api_vector *v, double *valu
     return (bounded && v->check(e, v, values, 1, 1, NULL)) || v->check(e, v, values, 1, 1, &v->at);
 }
 
-/* Puts what stands in for a state that is not valid into lanes, whose entries are `stride` apart. */
+/* Replaces a state that is not valid; its entries are `stride` apart. */
 static void put_neutral(const api_vector *v, size_t stride, double *lane)
 {
     for (size_t k = 0; k < v->n; k++)
@@ -243,8 +243,8 @@ static bool drop_state(const api_evaluation *e, size_t state, size_t first, cons
     return api_failures_add(e, -1, state, found);
 }
 
-/* Reads the rows of blocks, not all of which are good, one after the other, and replaces the bad ones. The rows are
- * read again since a check may have changed them already. `numbers` has room for a row. */
+/* Checks the rows of these blocks one after the other and replaces the bad ones. Every row is read again, since the
+ * check of the whole block may have normalised its quaternions already. `numbers` has room for a row. */
 static bool drop_rows(const api_evaluation *e, const api_vector *v, size_t begin, size_t end, double *numbers)
 {
     api_problem    found;

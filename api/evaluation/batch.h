@@ -14,7 +14,7 @@ typedef struct api_vector {
     size_t             stride, first;
     size_t             n_bounds; /* that hold for the numbers of a state; `check` knows what to say when they do not */
     const dyn_bound   *bounds;
-    const double      *neutral; /* [n] in the model's order: stands in for a bad state where rows fail alone; NULL: 0 */
+    const double      *neutral; /* [n] in the model's order: replaces a bad state where rows fail alone; NULL: zeros */
     /* Looks at (and may change) `lanes` states, number k of a state, in the model's order, being values[k * stride]
      * and those of the next state one further; NULL: nothing to check. False when one is bad: with a problem, which
      * api_vector_entry helps to say, when `row` is the place of the one state given; without, and not looking at what
@@ -59,12 +59,12 @@ bool api_batch_check(api_evaluation *e);
 bool api_fail_state(const api_evaluation *e, api_code code, int field, size_t state, const char *format, ...)
     __attribute__((cold, format(printf, 5, 6)));
 
-/* The same with code, detail, fraction and time of what was found. */
+/* The same with the code, detail, fraction and time of `found`. */
 bool api_fail_found(const api_evaluation *e, int field, size_t state, const api_problem *found) __attribute__((cold));
 
 /* Pointer to the number that is entry `k` in the model's order, in the row or object at `row`. */
 api_place api_vector_entry(const api_vector *vector, const api_place *row, size_t k);
 
-/* Fails row `row`, which is a state, with what was found, at its entry of the batch that stands at `batch`. */
+/* The same for row `row` of a request without motions, pointing at its entry of `batch`. */
 bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row, const api_problem *found)
     __attribute__((cold));

@@ -107,7 +107,7 @@ static bool check_state(const api_evaluation *e, const api_closed *c, size_t blo
     return fail_sample(e, e->asked->motion ? API_CONTROL_POINTS : API_Q, state, &found);
 }
 
-/* The states of a block, not all of whose loops are closed. */
+/* Fails the states of a block whose loops are not closed. */
 static bool check_block(const api_evaluation *e, const api_closed *c, size_t block, size_t live)
 {
     if (!api_watch_check(e->input->watch, e->problem)) return false; /* the search was given up */
@@ -194,7 +194,7 @@ static bool has_failed(const api_evaluation *e, size_t row)
     return failed;
 }
 
-/* Samples from `first` on of a motion that has failed: what stands there is evaluated, but not shown. */
+/* Puts the samples from `first` on of a failed motion at the reference. They are evaluated, but not shown. */
 static void put_home(const api_evaluation *e, size_t row, size_t first)
 {
     for (size_t n = first; n < e->samples; n++)

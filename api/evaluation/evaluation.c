@@ -18,7 +18,7 @@ static size_t step_of(const api_asked *asked, size_t blocks)
     return asked->operation->one_by_one || asked->one_by_one ? 1 : blocks;
 }
 
-/* States that fail may leave theirs as they are here. */
+/* Zeros where rows may fail: a failed state need not write its results. */
 static bool take_results(api_evaluation *e, api_asked *asked)
 {
     for (size_t i = 0; api_has_output(asked->operation, i); i++) {
@@ -162,7 +162,7 @@ static bool check_chunk(void *arg, size_t place, size_t part, api_problem *probl
     return api_failures_check(&own, begin, end);
 }
 
-/* Which rows have failed has to be known before the first of them is written. */
+/* A motion whose last sample fails is null from its first: failures must be known before anything is written. */
 static bool check_held(api_evaluation *e, size_t seats, size_t chunks)
 {
     if (!e->failures) return true;
@@ -294,6 +294,6 @@ bool api_evaluate(api_evaluation *e, const api_node *request)
     size_t bound = 0;
     bool   done  = decode(e, request, &bound) && evaluate(e, &bound) && reply(e, bound);
     api_buffer_free(&e->body);
-    if (done || e->failures) return done; /* numbers that are not finite are a matter of their rows */
+    if (done || e->failures) return done; /* numbers that are not finite fail rows, not the request */
     return fail_first(e, request);
 }

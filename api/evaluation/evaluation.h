@@ -142,7 +142,7 @@ typedef struct api_evaluation {
     size_t             n_asked;
     api_asked         *asked;      /* [n_asked] */
     bool               combined;   /* `evaluate`: the answer is keyed by operation */
-    int                evaluating; /* index in `asked` of the operation that is evaluated; -1: what all of them need */
+    int                evaluating; /* index in `asked` of the operation that is evaluated; -1: none */
     api_failures      *failures;   /* rows that fail alone (failures.h); NULL: a row's problem is the request's */
     struct api_array *arrays; /* [n_arrays] of the answer, to be checked before they are written; NULL: rows do not fail
                                * alone */

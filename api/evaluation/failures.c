@@ -1,4 +1,4 @@
-/* failures.c - see failures.h. */
+/* failures.c - record the states that fail and list them in the answer: see failures.h. */
 #include "failures.h"
 #include "api/memory/arena.h"
 #include "api/model/coordinates.h"
@@ -13,27 +13,27 @@
 typedef struct failure {
     struct failure *next;
     size_t          state;
-    int             place; /* of the operation in e->asked; -1: all */
+    int             operation; /* index in e->asked; -1: all operations */
     api_code        code;
     const char     *detail, *pointer; /* pointer: NULL for none */
     double          fraction, time;   /* -1: none */
 } failure;
 
 struct api_failures {
-    pthread_mutex_t mutex;  /* guards what stands below but the marks */
+    pthread_mutex_t mutex;  /* guards the members from `share` to `n` */
     api_share       share;  /* claimed for the arena */
     api_arena       arena;  /* owns the failures */
     failure        *newest; /* first of a list */
     size_t          n;
-    const failure **sorted;         /* [n], from api_failures_sort on */
-    size_t          states, places; /* operations */
-    unsigned char  *marks;          /* states of each operation, then of all */
+    const failure **sorted;             /* [n], from api_failures_sort on */
+    size_t          states, operations; /* operations */
+    unsigned char  *marks;              /* states of each operation, then of all */
     double         *home, *guess;
 };
 
 /* --- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Where "row" is asked for. False with a problem. */
+/* *alone: whether the request has "on_error": "row". False with a problem. */
 static bool read_choice(const api_evaluation *e, bool *alone)
 {
     const api_node *value = e->given[API_ON_ERROR];
@@ -52,19 +52,19 @@ static void put_home(const api_model *m, double *home)
     for (size_t i = 0; i < m->nq; i++)
         home[i] = m->loops ? m->loops->reference[m->loops->active_q[i]] : 0;
     for (size_t i = 0; i < m->dyn->n_bodies && !m->loops; i++) {
-        int place = api_first_position(m, &m->dyn->body[i]), at = api_quaternion_of(&m->dyn->body[i]);
-        if (place >= 0 && at >= 0) home[place + at + 3] = 1;
+        int first = api_first_position(m, &m->dyn->body[i]), at = api_quaternion_of(&m->dyn->body[i]);
+        if (first >= 0 && at >= 0) home[first + at + 3] = 1;
     }
 }
 
-/* Memory of the request's but for the list, which grows while threads work. */
+/* The marks are in the request's pool. The list is not: it grows while several threads work. */
 static api_failures *take(api_evaluation *e)
 {
     size_t        states = api_states(e), marks = (e->n_asked + 1) * states;
     size_t        n_guess = e->model->loops ? e->model->loops->n_passive_q : 0;
     api_failures *f       = api_take(e->pool, sizeof *f);
     if (!f) return NULL;
-    *f       = (api_failures){.share = {.budget = e->call->share.budget}, .states = states, .places = e->n_asked};
+    *f       = (api_failures){.share = {.budget = e->call->share.budget}, .states = states, .operations = e->n_asked};
     f->marks = api_take(e->pool, marks);
     f->home  = api_take(e->pool, e->model->nq * sizeof *f->home);
     f->guess = api_take(e->pool, n_guess * sizeof *f->guess);
@@ -110,14 +110,14 @@ const double *api_failures_guess(const api_evaluation *e)
 
 /* --- recording --------------------------------------------------------------------------------------------------- */
 
-static unsigned char *marks_of(const api_failures *f, int place)
+static unsigned char *marks_of(const api_failures *f, int operation)
 {
-    return f->marks + (place < 0 ? f->places : (size_t)place) * f->states;
+    return f->marks + (operation < 0 ? f->operations : (size_t)operation) * f->states;
 }
 
-const unsigned char *api_failures_marks(const api_evaluation *e, int place)
+const unsigned char *api_failures_marks(const api_evaluation *e, int operation)
 {
-    return e->failures ? marks_of(e->failures, e->combined ? place : -1) : NULL;
+    return e->failures ? marks_of(e->failures, e->combined ? operation : -1) : NULL;
 }
 
 bool api_failures_has(const api_evaluation *e, size_t state)
@@ -125,8 +125,8 @@ bool api_failures_has(const api_evaluation *e, size_t state)
     return e->failures && marks_of(e->failures, -1)[state];
 }
 
-/* Into the list; the mutex is held. */
-static bool record(api_failures *f, int place, size_t state, const api_problem *found, api_problem *problem)
+/* Adds to the list; the caller holds the mutex. */
+static bool record(api_failures *f, int operation, size_t state, const api_problem *found, api_problem *problem)
 {
     size_t   before = f->arena.bytes;
     failure *r      = api_arena_take(&f->arena, 1, sizeof *r);
@@ -137,27 +137,27 @@ static bool record(api_failures *f, int place, size_t state, const api_problem *
     if (!api_claim(&f->share, f->arena.bytes - before, problem)) return false;
     if (!r || !r->detail || (found->has_pointer && !r->pointer))
         return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the errors of rows");
-    r->state    = state;
-    r->place    = place;
-    r->code     = found->code;
-    r->fraction = found->fraction;
-    r->time     = found->time;
-    r->next     = f->newest;
-    f->newest   = r;
+    r->state     = state;
+    r->operation = operation;
+    r->code      = found->code;
+    r->fraction  = found->fraction;
+    r->time      = found->time;
+    r->next      = f->newest;
+    f->newest    = r;
     f->n++;
     return true;
 }
 
-bool api_failures_add(const api_evaluation *e, int place, size_t state, const api_problem *found)
+bool api_failures_add(const api_evaluation *e, int operation, size_t state, const api_problem *found)
 {
     api_failures *f = e->failures;
-    if (!e->combined) place = -1;
-    if (marks_of(f, place)[state]) return true;
-    marks_of(f, place)[state] = 1;
-    for (size_t i = 0; place < 0 && i < f->places; i++)
+    if (!e->combined) operation = -1;
+    if (marks_of(f, operation)[state]) return true;
+    marks_of(f, operation)[state] = 1;
+    for (size_t i = 0; operation < 0 && i < f->operations; i++)
         marks_of(f, (int)i)[state] = 1;
     pthread_mutex_lock(&f->mutex);
-    bool recorded = record(f, place, state, found, e->problem);
+    bool recorded = record(f, operation, state, found, e->problem);
     pthread_mutex_unlock(&f->mutex);
     return recorded;
 }
@@ -201,8 +201,8 @@ bool api_failures_check(const api_evaluation *e, size_t begin, size_t end)
 void api_failures_settle(const api_evaluation *e)
 {
     size_t n = e->samples;
-    for (size_t place = 0; n > 0 && place <= e->failures->places; place++) {
-        unsigned char *marks = e->failures->marks + place * e->failures->states;
+    for (size_t operation = 0; n > 0 && operation <= e->failures->operations; operation++) {
+        unsigned char *marks = e->failures->marks + operation * e->failures->states;
         for (size_t row = 0; row < e->rows; row++)
             if (memchr(marks + row * n, 1, n)) memset(marks + row * n, 1, n);
     }
@@ -219,7 +219,7 @@ static int compare(const void *a, const void *b)
 {
     const failure *x = *(const failure *const *)a, *y = *(const failure *const *)b;
     if (x->state != y->state) return x->state < y->state ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
+    return x->operation < y->operation ? -1 : x->operation > y->operation;
 }
 
 bool api_failures_sort(const api_evaluation *e)
@@ -239,7 +239,7 @@ static void emit_failure(const api_evaluation *e, const failure *r, size_t row, 
 {
     api_emit_object(to);
     api_emit_integer_member(to, "row", (long long)row);
-    if (r->place >= 0) api_emit_string_member(to, "operation", e->asked[r->place].operation->name);
+    if (r->operation >= 0) api_emit_string_member(to, "operation", e->asked[r->operation].operation->name);
     api_emit_string_member(to, "code", api_problem_kind_of(r->code)->code);
     api_emit_string_member(to, "detail", r->detail);
     if (r->pointer) api_emit_string_member(to, "pointer", r->pointer);
@@ -248,7 +248,7 @@ static void emit_failure(const api_evaluation *e, const failure *r, size_t row, 
     api_emit_end(to);
 }
 
-/* Of a motion only its first failure. */
+/* A motion may have failed at several samples: only its first failure is listed. */
 void api_failures_emit(const api_evaluation *e, api_emit *to)
 {
     const api_failures *f       = e->failures;

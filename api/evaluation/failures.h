@@ -16,15 +16,15 @@ bool api_failures_open(api_evaluation *e);
 /* Frees the recorded problems; NULL is fine. */
 void api_failures_close(api_failures *failures);
 
-/* Marks a state for operation `place` of e->asked, or with -1 for all of them, and records the problem, unless the
- * state is marked already. False with e->problem: there is no memory. */
-bool api_failures_add(const api_evaluation *e, int place, size_t state, const api_problem *found);
+/* Marks a state for operation number `operation` of e->asked, or with -1 for all of them, and records the problem,
+ * unless the state is marked already. False with e->problem: there is no memory. */
+bool api_failures_add(const api_evaluation *e, int operation, size_t state, const api_problem *found);
 
 /* The same for every row of the request and all operations. */
 bool api_failures_add_all(const api_evaluation *e, const api_problem *found);
 
 /* The marks [states] of an operation; with -1, of the states that fail in all operations. NULL: no row fails alone. */
-const unsigned char *api_failures_marks(const api_evaluation *e, int place);
+const unsigned char *api_failures_marks(const api_evaluation *e, int operation);
 
 /* Whether a state is marked for all operations. */
 bool api_failures_has(const api_evaluation *e, size_t state);
@@ -44,7 +44,7 @@ bool api_failures_sort(const api_evaluation *e);
 /* The array `errors`. */
 void api_failures_emit(const api_evaluation *e, api_emit *to);
 
-/* What stands in for bad positions [nq] and for a bad guess: the reference of a model with loops, else zeros and unit
+/* Substitutes for bad positions [nq] and a bad guess: the reference of a model with loops, else zeros and unit
  * quaternions. NULL: no row fails alone. */
 const double *api_failures_home(const api_evaluation *e);
 const double *api_failures_guess(const api_evaluation *e);

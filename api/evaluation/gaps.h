@@ -12,7 +12,7 @@
 typedef struct api_array {
     api_lanes   a;
     const char *name;      /* for messages */
-    int         operation; /* index in e->asked; -1: it belongs to none of several */
+    int         operation; /* index in e->asked; -1: an array of all operations */
 } api_array;
 
 /* The lanes that `e`, a seat, has of it. */

@@ -197,7 +197,7 @@ static bool finish(const api_evaluation *e, const api_asked *asked)
     struct api_identification *id   = asked->identification;
     api_estimate              *t    = &id->estimate;
     double                    *beta = t->unknowns.x, sum = 0;
-    if (api_failures_all(e)) return true; /* null for all that comes from rows */
+    if (api_failures_all(e)) return true; /* there is nothing to solve: the outputs are null */
     switch (api_estimate_solve(t)) {
     case API_SOLVED: break;
     case API_DEFICIENT: return fail_deficient(e, asked);

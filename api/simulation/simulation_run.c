@@ -114,7 +114,7 @@ static bool integrate_all(api_plant *p, api_problem *problem)
     return done;
 }
 
-/* Zeros, at the home position, for all samples of a simulation that has failed: they are evaluated, but not shown. */
+/* Puts all samples of a failed simulation at rest at home. They are evaluated, but not shown. */
 static void clear(api_plant *p, size_t l)
 {
     const api_evaluation *e  = p->e;
@@ -133,7 +133,7 @@ static void clear(api_plant *p, size_t l)
     }
 }
 
-/* Whether a problem is one of a simulation, and not of the server or the deadline: else it is that of the request. */
+/* Whether the problem is one of a single simulation. A deadline or a lack of memory fails the request instead. */
 static bool is_of_a_row(const api_problem *found, api_problem *problem)
 {
     bool of_a_row = api_problem_kind_of(found->code)->status == 422;
@@ -141,8 +141,8 @@ static bool is_of_a_row(const api_problem *found, api_problem *problem)
     return of_a_row;
 }
 
-/* What came of the simulations in the plant, where rows fail alone: `found` is why they ended before their time, if
- * they are not `done`. False with a problem of the request. */
+/* Records the simulations of the plant that failed, where rows fail alone. If they are not `done`, `found` says why the
+ * integration ended early. False with a problem of the request. */
 static bool settle(api_plant *p, bool done, const api_problem *found, api_problem *problem)
 {
     if (!done && !is_of_a_row(found, problem)) return false;

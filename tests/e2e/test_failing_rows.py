@@ -450,7 +450,7 @@ class FailingRows(ServerCase):
                 self.assertEqual(problem["code"], code)
 
     def test_deadlines_fail_the_request(self):
-        rows = self.arm_rows(2000)
+        rows = self.arm_rows(2)     # side by side
         answer = self.post("arm", "simulate", {"q": rows["q"], "duration": 100, "step": 1e-4, "samples": 2, "on_error": "row"},
                            **{"Request-Timeout": "0.2"})
         self.assertProblem(answer, 504)
