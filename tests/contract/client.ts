@@ -32,7 +32,8 @@ const dynamics = await client.POST("/v1/models/{model}/inverse-dynamics", {
     params,
     body: { q: [0.5], qd: [1], wrenches: [{ link: "rod", force: [0, 0, 3] }], outputs: ["tau", "joint_wrenches"] },
 });
-const tau: Schemas["VectorOut"] | undefined = dynamics.data?.tau;
+ensure(dynamics.data !== undefined && !("errors" in dynamics.data), "rows fail alone without being asked to");
+const tau: Schemas["VectorOut"] | undefined = dynamics.data.tau;
 ensure(Array.isArray(tau) && tau.length === 1, "no torque");
 
 const both = await client.POST("/v1/models/{model}/evaluate", {
@@ -41,6 +42,13 @@ const both = await client.POST("/v1/models/{model}/evaluate", {
 });
 ensure(both.data?.kinematics?.jacobian?.length === 6, "no Jacobian");
 ensure(both.data?.["mass-matrix"]?.mass_matrix !== undefined, "no mass matrix");
+
+const rows = await client.POST("/v1/models/{model}/inverse-dynamics", {
+    params,
+    body: { q: [[0.5], [1e9]], on_error: "row" },
+});
+ensure(rows.data !== undefined && "errors" in rows.data, "no errors of rows");
+ensure(rows.data.errors[0]?.row === 1 && rows.data.tau?.[1] === null, "the second row has not failed");
 
 const refused = await client.POST("/v1/models/{model}/inverse-dynamics", { params, body: { q: [0.5, 1] } });
 const problem: Schemas["Problem"] | undefined = refused.error;
