@@ -1,0 +1,173 @@
+/* test_memory.c - the memory of requests: the budget that all share, a request's pool, a worker's scratch memory. */
+#include "api/memory/pool.h"
+#include "dynamics/dynamics.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { CLAIM = 64 * 1024 }; /* of a pool at once */
+
+static api_problem problem;
+
+static int no_problem(void **state)
+{
+    api_problem_clear(&problem);
+    return 0;
+}
+
+static void assert_refused(bool claimed, api_code code, const char *said)
+{
+    assert_false(claimed);
+    assert_int_equal(problem.code, code);
+    if (!strstr(problem.detail, said)) fail_msg("\"%s\" does not say \"%s\"", problem.detail, said);
+    api_problem_clear(&problem);
+}
+
+/* To the last byte; what does not fit leaves everything as it was. */
+static void a_budget_to_the_byte(void **state)
+{
+    api_budget budget = {.limit = 1000};
+    api_share  a = {.budget = &budget}, b = {.budget = &budget};
+    assert_true(api_claim(&a, 600, &problem));
+    assert_refused(api_claim(&b, 401, &problem), API_MEMORY_FULL, "401 bytes more; of the budget of 1000, 600");
+    assert_true(b.bytes == 0 && budget.used == 600);
+    assert_true(api_claim(&b, 400, &problem));
+    assert_true(a.bytes == 600 && b.bytes == 400 && budget.used == 1000);
+    assert_true(api_claim(&b, 0, &problem));
+    assert_refused(api_claim(&b, 1, &problem), API_MEMORY_FULL, "1000 are in use");
+    api_unclaim(&a, 600);
+    assert_true(api_claim(&b, 600, &problem));
+    assert_true(a.bytes == 0 && b.bytes == 1000 && budget.used == 1000);
+    api_unclaim(&b, 1000);
+    assert_true(b.bytes == 0 && budget.used == 0);
+}
+
+/* More than there would be without all others is too much for ever, not for now. */
+static void what_fits_never(void **state)
+{
+    api_budget budget = {.limit = 1000};
+    api_share  a = {.budget = &budget}, b = {.budget = &budget};
+    assert_refused(api_claim(&a, 1001, &problem), API_TOO_MUCH_MEMORY, "1001 bytes more than the 0");
+    assert_refused(api_claim(&a, SIZE_MAX, &problem), API_TOO_MUCH_MEMORY, "all requests may hold 1000");
+    assert_true(api_claim(&a, 300, &problem) && api_claim(&b, 500, &problem));
+    assert_refused(api_claim(&a, 701, &problem), API_TOO_MUCH_MEMORY, "701 bytes more than the 300");
+    assert_refused(api_claim(&a, 700, &problem), API_MEMORY_FULL, "700 bytes more");
+}
+
+enum { THREADS = 4, ROUNDS = 20000 };
+static api_budget shared = {.limit = 3 * 70};
+
+/* Three shares of 70 fit: with four threads there are refusals, and never is there more than the limit. */
+static void *claim_and_give_back(void *refusals)
+{
+    api_problem mine;
+    api_share   share = {.budget = &shared};
+    for (int i = 0; i < ROUNDS; i++) {
+        api_problem_clear(&mine);
+        if (!api_claim(&share, 70, &mine)) {
+            ++*(size_t *)refusals;
+            continue;
+        }
+        if (atomic_load(&shared.used) > shared.limit) abort();
+        api_unclaim(&share, 70);
+    }
+    return NULL;
+}
+
+static void many_threads(void **state)
+{
+    pthread_t thread[THREADS];
+    size_t    refusals[THREADS] = {0};
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, claim_and_give_back, &refusals[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(atomic_load(&shared.used), 0);
+}
+
+/* In claims of 64 KiB, or what is missing if that is more; given back whole. */
+static void a_pool_claims(void **state)
+{
+    api_budget  budget  = {.limit = 10 * CLAIM};
+    api_share   share   = {.budget = &budget};
+    api_scratch scratch = {0};
+    api_pool    pool    = {.share = &share, .scratch = &scratch, .problem = &problem};
+    assert_non_null(api_take(&pool, 100));
+    assert_true(budget.used == CLAIM && pool.used == 100 && pool.claimed == CLAIM);
+    assert_true(api_account(&pool, CLAIM - 100));
+    assert_true(budget.used == CLAIM && pool.used == CLAIM);
+    assert_true(api_account(&pool, 1));
+    assert_int_equal(budget.used, 2 * CLAIM);
+    assert_true(api_account(&pool, 3 * CLAIM)); /* CLAIM - 1 of it are there */
+    assert_true(budget.used == 4 * CLAIM + 1 && pool.used == 4 * CLAIM + 1);
+    assert_refused(api_account(&pool, 6 * CLAIM), API_TOO_MUCH_MEMORY, "this needs");
+    assert_true(pool.used == 4 * CLAIM + 1 && pool.claimed == 4 * CLAIM + 1);
+    api_pool_end(&pool);
+    assert_true(budget.used == 0 && share.bytes == 0 && pool.used == 0 && pool.claimed == 0);
+    api_scratch_free(&scratch);
+}
+
+static void zeroed_numbers(void **state)
+{
+    api_budget  budget  = {.limit = 4 * CLAIM};
+    api_share   share   = {.budget = &budget};
+    api_scratch scratch = {0};
+    api_pool    pool    = {.share = &share, .scratch = &scratch, .problem = &problem};
+    bool        room    = true;
+    memset(api_take(&pool, 800), 0xff, 800);
+    api_scratch_reset(&scratch);
+    double *numbers = api_take_zeroed(&pool, 100, &room);
+    assert_true(room);
+    for (int i = 0; i < 100; i++)
+        assert_true(numbers[i] == 0);
+    assert_null(api_take_zeroed(&pool, CLAIM, &room));
+    assert_false(room);
+    api_take_zeroed(&pool, 1, &room);
+    assert_false(room); /* stays so */
+    api_pool_end(&pool);
+    api_scratch_free(&scratch);
+}
+
+static bool overlaps(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    return a < b + b_size && b < a + a_size;
+}
+
+/* Small pieces come from what is kept, large ones are of their own; none overlaps another. */
+static void scratch_pieces(void **state)
+{
+    static const size_t sizes[] = {1, 63, 64, 65, 0, 100000, 150000, 30000, 300000, 8};
+    enum { N = sizeof sizes / sizeof sizes[0] };
+    api_scratch scratch = {0};
+    for (int round = 0; round < 3; round++) {
+        char *piece[N];
+        for (int i = 0; i < N; i++) {
+            piece[i] = api_scratch_take(&scratch, sizes[i]);
+            assert_non_null(piece[i]);
+            assert_int_equal((uintptr_t)piece[i] % DYN_ALIGN, 0);
+            memset(piece[i], i, sizes[i]);
+            for (int j = 0; j < i; j++)
+                assert_false(overlaps(piece[i], sizes[i], piece[j], sizes[j]));
+        }
+        api_scratch_reset(&scratch);
+        assert_null(scratch.extra);
+        assert_int_equal(scratch.used, 0);
+    }
+    assert_null(api_scratch_take(&scratch, SIZE_MAX));
+    assert_null(api_scratch_take(&scratch, SIZE_MAX - DYN_ALIGN));
+    api_scratch_free(&scratch);
+    assert_null(scratch.kept);
+    api_scratch_free(&scratch);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, no_problem)
+    const struct CMUnitTest tests[] = {TEST(a_budget_to_the_byte), TEST(what_fits_never), TEST(many_threads),
+                                       TEST(a_pool_claims),        TEST(zeroed_numbers),  TEST(scratch_pieces)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
