@@ -1,7 +1,6 @@
-/* test_registry.c - models put, deleted, listed and evaluated by several threads at once; the shared memory budget. */
+/* test_registry.c - models put, deleted, listed and evaluated by several threads at once; the limit of models. */
 #include "door.h"
-#include "api/memory/budget.h"
-#include "api/memory/scratch.h"
+#include "api/model/registry.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -123,50 +122,36 @@ static void lists_are_sorted(void **state)
     door_close();
 }
 
-/* What would not fit a budget that nobody else uses is another problem than what does not fit now. */
-static void budgets(void **state)
+/* A tombstone frees the place that its model had; what is buried twice, or not there, frees none. */
+static void tombstones_and_the_limit(void **state)
 {
-    api_budget  budget = {.limit = 100};
-    api_share   one = {&budget, 0}, other = {&budget, 0};
-    api_problem problem;
+    static const api_preconditions any;
+    api_problem                    problem;
+    api_registry                  *r = api_registry_new(2);
+    char                           text[300], name[2] = "a";
+    api_model                     *model[4];
     api_problem_clear(&problem);
-    assert_true(api_claim(&one, 60, &problem));
-    assert_int_equal(problem.code, API_NO_PROBLEM);
-    assert_false(api_claim(&other, 41, &problem));
-    assert_int_equal(problem.code, API_MEMORY_FULL);
-    api_problem_clear(&problem);
-    assert_false(api_claim(&one, 41, &problem));
-    assert_int_equal(problem.code, API_TOO_MUCH_MEMORY);
-    api_problem_clear(&problem);
-    assert_false(api_claim(&other, SIZE_MAX, &problem));
-    assert_int_equal(problem.code, API_TOO_MUCH_MEMORY);
-    assert_true(api_claim(&other, 40, &problem));
-    assert_false(api_claim(&other, 1, &problem));
-    api_unclaim(&one, 60);
-    api_unclaim(&other, 40);
-    assert_int_equal(budget.used, 0);
-    assert_true(api_claim(&one, 100, &problem));
-}
-
-static void scratch_memory(void **state)
-{
-    api_scratch scratch = {0};
-    for (int round = 0; round < 3; round++) {
-        char *piece[20];
-        for (size_t i = 0; i < 20; i++) {
-            piece[i] = api_scratch_take(&scratch, i * i * i * 100 + i);
-            assert_non_null(piece[i]);
-            assert_int_equal((uintptr_t)piece[i] % 64, 0);
-            memset(piece[i], (int)i, i * i * i * 100 + i);
-        }
-        for (size_t i = 0; i < 20; i++)
-            for (size_t k = 0; k < i * i * i * 100 + i; k++)
-                assert_int_equal(piece[i][k], i);
-        assert_null(api_scratch_take(&scratch, SIZE_MAX));
-        assert_null(api_scratch_take(&scratch, SIZE_MAX - 100));
-        api_scratch_reset(&scratch);
+    for (int i = 0; i < 4; i++, name[0]++) {
+        model[i] = api_model_from_text(text, document(text, sizeof text, 1 + i), name, 20, 10, &problem);
+        assert_non_null(model[i]);
     }
-    api_scratch_free(&scratch);
+    assert_int_equal(api_registry_put(r, model[0], &any, &problem), API_CREATED);
+    assert_int_equal(api_registry_put(r, model[1], &any, &problem), API_CREATED);
+    assert_int_equal(api_registry_put(r, model[2], &any, &problem), API_REGISTRY_FULL);
+    assert_int_equal(api_registry_put(r, model[1], &any, &problem), API_REPLACED);
+    assert_int_equal(api_registry_bury(r, "a", &problem), API_DELETED);
+    assert_int_equal(api_registry_bury(r, "a", &problem), API_NOT_THERE);
+    assert_int_equal(api_registry_bury(r, "z", &problem), API_DELETED); /* of a name that nobody has */
+    assert_null(api_registry_find(r, "a"));
+    assert_int_equal(api_registry_put(r, model[2], &any, &problem), API_CREATED);
+    assert_int_equal(api_registry_put(r, model[3], &any, &problem), API_REGISTRY_FULL);
+    assert_int_equal(api_registry_delete(r, "b", &any, &problem), API_DELETED);
+    assert_int_equal(api_registry_delete(r, "a", &any, &problem), API_NOT_THERE);
+    assert_int_equal(api_registry_put(r, model[0], &any, &problem), API_CREATED);
+    assert_int_equal(api_registry_put(r, model[3], &any, &problem), API_REGISTRY_FULL);
+    api_registry_free(r);
+    for (int i = 0; i < 4; i++)
+        api_model_release(model[i]);
 }
 
 typedef struct told {
@@ -225,9 +210,9 @@ static void folders_are_loaded_under_their_file_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clients_at_once),  cmocka_unit_test(one_creator_wins),
-        cmocka_unit_test(lists_are_sorted), cmocka_unit_test(folders_are_loaded_under_their_file_names),
-        cmocka_unit_test(budgets),          cmocka_unit_test(scratch_memory),
+        cmocka_unit_test(clients_at_once),          cmocka_unit_test(one_creator_wins),
+        cmocka_unit_test(lists_are_sorted),         cmocka_unit_test(folders_are_loaded_under_their_file_names),
+        cmocka_unit_test(tombstones_and_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,6 +164,8 @@ static void stored_models_come_back_beyond_the_limit(void **state)
     door_close();
 }
 
+#define ENTRY(more) "{\"severity\":\"info\",\"code\":\"x\",\"where\":\"\",\"text\":\"y\"" more "}"
+
 static void unreadable_records_hide_and_say_why(void **state)
 {
     static const struct {
@@ -178,6 +180,7 @@ static void unreadable_records_hide_and_say_why(void **state)
         {"{\"document\":{\"links\":[]},\"later\":1}", "no members but"},
         {"{\"document\":{\"links\":[]},\"report\":{}}", "expected an array"},
         {"{\"document\":{\"links\":[]},\"report\":[{\"severity\":1}]}", "entry 0"},
+        {"{\"document\":{\"links\":[]},\"report\":[" ENTRY("") "," ENTRY(",\"more\":\"x\"") "]}", "entry 1"},
         {"{\"document\":{\"links\":[{\"name\":\"a\"}]},\"report\":[]}", ""},
         {"{\"document\":7}", "an object"},
     };

@@ -78,6 +78,28 @@ static int close_service(void **state)
     return 0;
 }
 
+/* So much work for each worker is too much already. */
+static void test_at_the_bound(void **state)
+{
+    srv_pool *pool = srv_pool_open(2, 1.0);
+    double    wait;
+    task     *first = make_task(1.9375, true), *second = make_task(0.0625, true), *third = make_task(0.0625, true);
+    assert_true(srv_pool_admit(pool, &first->job, &wait));
+    assert_true(srv_pool_admit(pool, &second->job, &wait));
+    assert_true(wait == 0.96875);
+    assert_false(srv_pool_admit(pool, &third->job, &wait));
+    assert_true(wait == 1);
+    srv_pool_push(pool, &first->job);
+    srv_pool_push(pool, &second->job);
+    sem_post(&first->go);
+    sem_post(&second->go);
+    srv_pool_close(pool);
+    free_task(first);
+    free_task(second);
+    free_task(third);
+    atomic_store(&finished, 0);
+}
+
 static void test_bound_in_time(void **state)
 {
     srv_pool *pool = srv_pool_open(2, 1.0);
@@ -207,6 +229,7 @@ static void test_quotas(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_at_the_bound),
         cmocka_unit_test(test_bound_in_time),
         cmocka_unit_test(test_order_and_withdrawal),
         cmocka_unit_test(test_deadline_before_the_work),

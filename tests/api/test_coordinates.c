@@ -1,0 +1,169 @@
+/* test_coordinates.c - joints' coordinates as a space to move in: quaternions turned round, steps, rates, brackets. */
+#include "models.h"
+#include "api/model/coordinates.h"
+#include "draws.h"
+#include <math.h>
+#include <string.h>
+
+enum { W = 4, ENTRIES = 7, ROUNDS = 200 };
+
+#define BODY "'inertial':{'mass':1,'inertia':{'xx':1,'yy':1,'zz':1}}"
+static const char robot[] =
+    "{'base':{'type':'floating','link':'torso'," BODY "},'links':["
+    "{'name':'ball','parent':'torso','joint':{'name':'b','type':'spherical'}," BODY "},"
+    "{'name':'arm','parent':'ball','joint':{'name':'h','type':'revolute','axis':[0,0,1]}," BODY "},"
+    "{'name':'other','parent':'torso','joint':{'name':'f','type':'floating'}," BODY "}]}";
+
+/* Coordinates of one joint, the quaternion of unit length; lanes apart. */
+static void draw_position(const dyn_body *b, uint64_t *seed, double *q, size_t stride)
+{
+    int    at   = api_quaternion_of(b);
+    double norm = 0;
+    for (int i = 0; i < dyn_joint_nq(b->joint); i++)
+        q[(size_t)i * stride] = draw(seed);
+    for (int i = 0; at >= 0 && i < 4; i++)
+        norm += q[(size_t)(at + i) * stride] * q[(size_t)(at + i) * stride];
+    for (int i = 0; at >= 0 && i < 4; i++)
+        q[(size_t)(at + i) * stride] /= sqrt(norm);
+}
+
+static void of_each_joint(void (*check)(const dyn_body *b, uint64_t *seed))
+{
+    api_model *model = model_of(robot);
+    uint64_t   seed  = 7;
+    for (size_t i = 0; i < model->dyn->n_bodies; i++)
+        for (int round = 0; round < ROUNDS; round++)
+            check(&model->dyn->body[i], &seed);
+    api_model_release(model);
+}
+
+/* All four numbers change their sign, or none: anything else is another rotation. */
+static void quaternions_are_turned_round(void **state)
+{
+    api_model *model = model_of(robot);
+    uint64_t   seed  = 3;
+    size_t     nq    = model->nq;
+    double     q[32 * W], before[32 * W];
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < nq * W; i++)
+            q[i] = before[i] = draw(&seed);
+        api_coordinates_turn(model->dyn, q, W);
+        for (size_t i = 0; i < model->dyn->n_bodies; i++) {
+            const dyn_body *b  = &model->dyn->body[i];
+            int             at = api_quaternion_of(b), n = dyn_joint_nq(b->joint);
+            for (size_t lane = 0; lane < W; lane++) {
+                const double *was = before + (size_t)b->q * W + lane, *is = q + (size_t)b->q * W + lane;
+                double        sign = at >= 0 && was[(size_t)(at + 3) * W] < 0 ? -1 : 1;
+                for (int k = 0; k < n; k++)
+                    assert_true(is[(size_t)k * W] == (k >= at && at >= 0 ? sign : 1) * was[(size_t)k * W]);
+            }
+        }
+    }
+    api_model_release(model);
+}
+
+/* q after a step of h along dx, entries next to each other. */
+static void stepped(const dyn_body *b, const double *q, const double *dx, double h, double *to)
+{
+    memcpy(to, q, ENTRIES * sizeof *to);
+    api_coordinates_move(b, to, 1, dx, h);
+}
+
+/* A quaternion keeps its length; the way to a point is the way back; two steps along one axis are one. */
+static void check_steps(const dyn_body *b, uint64_t *seed)
+{
+    double q[ENTRIES] = {0}, dx[6], a[ENTRIES], c[ENTRIES], norm = 0;
+    int    at = api_quaternion_of(b), n = dyn_joint_nq(b->joint);
+    draw_position(b, seed, q, 1);
+    for (int i = 0; i < 6; i++)
+        dx[i] = 3 * draw(seed);
+    for (int i = 0; at > 0 && i < 3; i++)
+        dx[i] = 0; /* a turn alone, and a shift alone below */
+    stepped(b, q, dx, 0.7, a);
+    stepped(b, a, dx, 0.3, a);
+    stepped(b, q, dx, 1, c);
+    assert_close(a, c, (size_t)n, 1e-14);
+    stepped(b, c, dx, -1, a);
+    assert_close(a, q, (size_t)n, 1e-14);
+    for (int i = 0; at >= 0 && i < 4; i++)
+        norm += c[at + i] * c[at + i];
+    assert_true(at < 0 || fabs(norm - 1) < 1e-14);
+    double shift[6] = {draw(seed), draw(seed), draw(seed)};
+    if (at <= 0) return;
+    stepped(b, q, shift, 1, a);
+    assert_memory_equal(a + 3, q + 3, 4 * sizeof *q);
+    double way = 0, length = 0;
+    for (int i = 0; i < 3; i++)
+        way += (a[i] - q[i]) * (a[i] - q[i]), length += shift[i] * shift[i];
+    assert_true(fabs(way - length) < 1e-14 * length);
+}
+
+static void steps(void **state)
+{
+    of_each_joint(check_steps);
+}
+
+/* The rate is what short steps make; in lanes, every state by itself. */
+static void check_rate(const dyn_body *b, uint64_t *seed)
+{
+    const double h              = 1e-4;
+    double       q[ENTRIES * W] = {0}, qd[6 * W], rate[ENTRIES * W];
+    size_t       n = (size_t)dyn_joint_nq(b->joint), nv = (size_t)dyn_joint_nv(b->joint);
+    for (size_t lane = 0; lane < W; lane++)
+        draw_position(b, seed, q + lane, W);
+    for (size_t i = 0; i < nv * W; i++)
+        qd[i] = draw(seed);
+    api_coordinates_rate(b, q, qd, W, rate);
+    for (size_t lane = 0; lane < W; lane++) {
+        double ahead[2][ENTRIES * W], behind[2][ENTRIES * W], given[ENTRIES], expected[ENTRIES];
+        for (int part = 0; part < 2; part++) {
+            memcpy(ahead[part], q, sizeof q), memcpy(behind[part], q, sizeof q);
+            api_coordinates_move(b, ahead[part] + lane, W, qd + lane, h * (part + 1));
+            api_coordinates_move(b, behind[part] + lane, W, qd + lane, -h * (part + 1));
+        }
+        for (size_t i = 0; i < n; i++) { /* of fourth order */
+            size_t e    = i * W + lane;
+            given[i]    = rate[e];
+            expected[i] = (8 * (ahead[0][e] - behind[0][e]) - (ahead[1][e] - behind[1][e])) / (12 * h);
+        }
+        for (size_t i = 0; i < n; i++)
+            assert_true(fabs(given[i] - expected[i]) < 1e-10);
+    }
+}
+
+static void rates(void **state)
+{
+    of_each_joint(check_rate);
+}
+
+/* Along a and then b, seen after b and then a: apart by [a, b] h^2, to first order of h. */
+static void check_bracket(const dyn_body *b, uint64_t *seed)
+{
+    const double h          = 1e-4;
+    double       q[ENTRIES] = {0}, x[6], y[6], bracket[6], back[6], one[ENTRIES], two[ENTRIES], expected[ENTRIES];
+    int          n = dyn_joint_nq(b->joint), nv = dyn_joint_nv(b->joint);
+    draw_position(b, seed, q, 1);
+    for (int i = 0; i < 6; i++)
+        x[i] = draw(seed), y[i] = draw(seed);
+    api_coordinates_bracket(b, 1, x, y, bracket);
+    api_coordinates_bracket(b, 1, y, x, back);
+    for (int i = 0; i < nv; i++)
+        assert_true(bracket[i] == -back[i]);
+    stepped(b, q, x, h, one), stepped(b, one, y, h, one);
+    stepped(b, q, y, h, two), stepped(b, two, x, h, two);
+    stepped(b, two, bracket, h * h, expected);
+    for (int i = 0; i < n; i++)
+        assert_true(fabs(one[i] - expected[i]) < 20 * h * h * h);
+}
+
+static void brackets(void **state)
+{
+    of_each_joint(check_bracket);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quaternions_are_turned_round), cmocka_unit_test(steps),
+                                       cmocka_unit_test(rates), cmocka_unit_test(brackets)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
