@@ -103,7 +103,7 @@ static bool read_frames(const api_entry *root, api_document *document, size_t ma
     for (size_t i = 0; i < n; i++)
         if (!read_frame(root, i, &document->frames[i])) return false;
     if (document->has_tip) document->frames[n] = document->tip;
-    document->n_frames = n + document->has_tip;
+    document->n_frames = document->n_listed = n + document->has_tip;
     return true;
 }
 

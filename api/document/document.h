@@ -35,14 +35,19 @@ typedef enum api_loop_kind {
     API_LOOP_REVOLUTE,
     API_LOOP_PRISMATIC,
     API_LOOP_PLANAR,
-    API_LOOP_HELICAL
+    API_LOOP_HELICAL,
+    API_LOOP_CYLINDRICAL,
+    API_LOOP_UNIVERSAL
 } api_loop_kind;
 
 typedef struct api_document_loop {
-    const char   *name, *frame_a, *frame_b;
-    const char   *type; /* a literal */
-    api_loop_kind kind;
-    double        axis[3], pitch;
+    const char        *name, *frame_a, *frame_b;
+    const char        *type; /* a literal */
+    api_loop_kind      kind;
+    double             axis[3], pitch;
+    double             axis_b[3];    /* of a universal joint: its axis in frame b */
+    bool               has_place[2]; /* whether frame a, frame b is given in the loop, */
+    api_document_frame place[2];     /* here; becomes a frame of the document */
 } api_document_loop;
 
 /* A motor: everything but its place among the links, which stands in the link of its joint. */
@@ -65,7 +70,7 @@ typedef struct api_document {
     int                *order; /* [n_links]: links depth-first, children in document order */
     size_t              n_motors;
     api_document_motor *motors;
-    size_t              n_frames;
+    size_t              n_frames, n_listed; /* all; those of "frames" and of screws, the first */
     api_document_frame *frames;
     size_t              n_loops;
     api_document_loop  *loops;
@@ -83,9 +88,9 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
 /* "joint" of a link: everything but names' uniqueness. */
 bool api_document_joint(const api_entry *link_node, api_document_link *link);
 
-/* "axis" of a joint, a loop or a motor. Normalised here; kept as given in the canonical document, so that reading that
- * again gives the same bits. */
-bool api_document_axis(const api_entry *owner, double axis[3]);
+/* The axis at `key` of a joint, a loop or a motor. Normalised here; kept as given in the canonical document, so that
+ * reading that again gives the same bits. */
+bool api_document_axis(const api_entry *owner, const char *key, double axis[3]);
 
 /* "friction", "spring", "elastic" of a joint, the first also of a motor. */
 bool api_document_friction(const api_entry *owner, dyn_friction *friction);
@@ -98,6 +103,9 @@ bool api_document_place_motors(api_document *document, api_reader *reader);
 
 /* "origin" of a joint into before and after; *dh when it is one of the DH forms, whose axis is z. */
 bool api_document_origin(const api_entry *joint_node, dyn_link *link, bool *dh);
+
+/* "modified_dh" of an origin or of a loop's frame: the pose for a joint coordinate of zero. */
+bool api_document_modified_dh(const api_entry *owner, dyn_pose *X);
 
 /* Checks that T (4x4, row-major), found at `place`, is a rigid transform; one off by more than 1e-12 is mended and
  * reported. */

@@ -29,11 +29,11 @@ static bool read_type(const api_entry *joint, api_document_link *link)
                           api_text_shown(name), name);
 }
 
-bool api_document_axis(const api_entry *owner, double axis[3])
+bool api_document_axis(const api_entry *owner, const char *key, double axis[3])
 {
-    if (!api_entry_vector(owner, "axis", API_REQUIRED, axis, 3)) return false;
+    if (!api_entry_vector(owner, key, API_REQUIRED, axis, 3)) return false;
     double length = api_length(axis);
-    if (length == 0) return api_entry_fail(owner, "axis", API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
+    if (length == 0) return api_entry_fail(owner, key, API_BAD_VALUE, "the axis has no direction: it is [0,0,0]");
     for (int i = 0; i < 3; i++)
         axis[i] /= length;
     return true;
@@ -48,7 +48,7 @@ static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
                               link->type);
     if (dh && api_entry_has(joint, "axis"))
         return api_entry_fail(joint, "axis", API_BAD_VALUE, "in DH forms the axis is z: \"axis\" is not taken");
-    return dh || free || (fixed && !api_entry_has(joint, "axis")) || api_document_axis(joint, link->dyn.axis);
+    return dh || free || (fixed && !api_entry_has(joint, "axis")) || api_document_axis(joint, "axis", link->dyn.axis);
 }
 
 static bool read_position_limits(const api_entry *limits, api_document_link *link)

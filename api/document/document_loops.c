@@ -1,18 +1,26 @@
-/* document_loops.c - "loops": joints that close loops, as the document has them; loops.c finds their frames. */
+/* document_loops.c - "loops": joints that close loops, as the document has them; loops_build.c finds their frames.
+ *
+ * A frame of a cut joint may be given in the loop by modified DH parameters relative to the frame of its link (Khalil
+ * 2010, 2.2); its z is the joint's axis. Such a frame is one of the document's, named after the loop. */
 #include "document.h"
+#include <stdio.h>
 #include <string.h>
 
 typedef struct loop_type {
     const char   *name;
     api_loop_kind kind;
-    bool          axis, pitch; /* it has one */
+    bool          axis, pitch, axis_b; /* it has one */
 } loop_type;
 
-static const loop_type types[] = {
-    {"fixed", API_LOOP_FIXED, false, false},         {"revolute", API_LOOP_REVOLUTE, true, false},
-    {"continuous", API_LOOP_REVOLUTE, true, false},  {"prismatic", API_LOOP_PRISMATIC, true, false},
-    {"spherical", API_LOOP_SPHERICAL, false, false}, {"planar", API_LOOP_PLANAR, true, false},
-    {"helical", API_LOOP_HELICAL, true, true}};
+static const loop_type types[] = {{"fixed", API_LOOP_FIXED, false, false, false},
+                                  {"revolute", API_LOOP_REVOLUTE, true, false, false},
+                                  {"continuous", API_LOOP_REVOLUTE, true, false, false},
+                                  {"prismatic", API_LOOP_PRISMATIC, true, false, false},
+                                  {"cylindrical", API_LOOP_CYLINDRICAL, true, false, false},
+                                  {"universal", API_LOOP_UNIVERSAL, true, false, true},
+                                  {"spherical", API_LOOP_SPHERICAL, false, false, false},
+                                  {"planar", API_LOOP_PLANAR, true, false, false},
+                                  {"helical", API_LOOP_HELICAL, true, true, false}};
 
 static bool read_type(const api_entry *entry, const loop_type **type)
 {
@@ -25,8 +33,8 @@ static bool read_type(const api_entry *entry, const loop_type **type)
         }
     return api_entry_fail(
         entry, "type", API_BAD_VALUE,
-        "\"%.*s\" closes no loop; there are fixed, revolute, continuous, prismatic, spherical, planar "
-        "and helical",
+        "\"%.*s\" closes no loop; there are fixed, revolute, continuous, prismatic, cylindrical, universal, "
+        "spherical, planar and helical",
         api_text_shown(name), name);
 }
 
@@ -36,20 +44,55 @@ static bool refuse(const api_entry *entry, const char *key, const loop_type *typ
            api_entry_fail(entry, key, API_BAD_VALUE, "a %s joint has no \"%s\"", type->name, key);
 }
 
+/* An axis that goes with the frame of a side. */
+static bool read_axis(const api_entry *entry, const char *key, bool dh, double axis[3])
+{
+    axis[2] = 1;
+    if (dh && api_entry_has(entry, key))
+        return api_entry_fail(entry, key, API_BAD_VALUE, "in DH forms the axis is z: \"%s\" is not taken", key);
+    return dh || api_document_axis(entry, key, axis);
+}
+
+/* A name, or a frame of the loop's own. */
+static bool read_frame(const api_entry *entry, const char *key, api_document_loop *loop, int side)
+{
+    static const char *const fields[] = {"link", "modified_dh", NULL};
+    api_document_frame      *frame    = &loop->place[side];
+    const char             **name     = side == 0 ? &loop->frame_a : &loop->frame_b;
+    api_entry                place;
+    if (!json_is_object(json_object_get(entry->in, key))) return api_entry_name(entry, key, API_REQUIRED, name);
+    if (!api_entry_open(&place, entry, key, fields) || !api_entry_name(&place, "link", API_REQUIRED, &frame->on))
+        return false;
+    if (!api_entry_has(&place, "modified_dh"))
+        return api_entry_fail(&place, "modified_dh", API_MISSING_FIELD,
+                              "a loop's own frame needs \"modified_dh\": gamma, b, alpha, d, theta and r, default 0");
+    size_t size = strlen(loop->name) + sizeof ".a";
+    char  *text = api_arena_take(entry->reader->arena, size, 1);
+    if (!text) return api_reader_no_memory(entry->reader);
+    snprintf(text, size, "%s.%c", loop->name, "ab"[side]);
+    *name = frame->name   = text;
+    loop->has_place[side] = true;
+    bool ok               = api_document_modified_dh(&place, &frame->X_lf);
+    api_entry_close(&place, true);
+    return ok;
+}
+
 static bool read_loop(const api_entry *root, size_t index, api_document_loop *loop)
 {
-    static const char *const fields[] = {"name", "frame_a", "frame_b", "type", "axis", "pitch", NULL};
+    static const char *const fields[] = {"name", "frame_a", "frame_b", "type", "axis", "axis_b", "pitch", NULL};
     api_entry                entry;
     const loop_type         *type = NULL;
     if (!api_entry_item(&entry, root, "loops", index, fields) ||
-        !api_entry_name(&entry, "name", API_REQUIRED, &loop->name) ||
-        !api_entry_name(&entry, "frame_a", API_REQUIRED, &loop->frame_a) ||
-        !api_entry_name(&entry, "frame_b", API_REQUIRED, &loop->frame_b) || !read_type(&entry, &type) ||
-        !(type->axis ? api_document_axis(&entry, loop->axis) : refuse(&entry, "axis", type)))
+        !api_entry_name(&entry, "name", API_REQUIRED, &loop->name) || !read_frame(&entry, "frame_a", loop, 0) ||
+        !read_frame(&entry, "frame_b", loop, 1) || !read_type(&entry, &type))
         return false;
     loop->type = type->name;
     loop->kind = type->kind;
-    return type->pitch ? api_entry_number(&entry, "pitch", API_REQUIRED, &loop->pitch) : refuse(&entry, "pitch", type);
+    return (type->axis ? read_axis(&entry, "axis", loop->has_place[0], loop->axis) : refuse(&entry, "axis", type)) &&
+           (type->axis_b ? read_axis(&entry, "axis_b", loop->has_place[1], loop->axis_b)
+                         : refuse(&entry, "axis_b", type)) &&
+           (type->pitch ? api_entry_number(&entry, "pitch", API_REQUIRED, &loop->pitch)
+                        : refuse(&entry, "pitch", type));
 }
 
 static bool check_names(const api_entry *root, const api_document *document)
@@ -61,6 +104,21 @@ static bool check_names(const api_entry *root, const api_document *document)
                 return api_entry_fail(&place, "name", API_DUPLICATE_NAME, "the name \"%.*s\" is taken by another loop",
                                       api_text_shown(document->loops[i].name), document->loops[i].name);
         }
+    return true;
+}
+
+/* The frames that loops give, behind those that are listed. */
+static bool add_frames(const api_entry *root, api_document *document)
+{
+    size_t              n   = document->n_listed;
+    api_document_frame *all = api_arena_take(root->reader->arena, n + 2 * document->n_loops, sizeof *all);
+    if (!all) return api_reader_no_memory(root->reader);
+    if (n > 0) memcpy(all, document->frames, n * sizeof *all);
+    for (size_t k = 0; k < document->n_loops; k++)
+        for (int side = 0; side < 2; side++)
+            if (document->loops[k].has_place[side]) all[n++] = document->loops[k].place[side];
+    document->frames   = all;
+    document->n_frames = n;
     return true;
 }
 
@@ -76,5 +134,5 @@ bool api_document_loops(const api_entry *root, api_document *document)
     for (size_t i = 0; i < n; i++)
         if (!read_loop(root, i, &document->loops[i])) return false;
     document->n_loops = n;
-    return check_names(root, document);
+    return add_frames(root, document) && check_names(root, document);
 }

@@ -36,8 +36,8 @@ static bool read_motor(const api_entry *root, size_t index, api_document_motor *
     motor->dyn.present = true;
     return api_entry_item(&entry, root, "motors", index, fields) &&
            api_entry_name(&entry, "joint", API_REQUIRED, &motor->joint) &&
-           api_entry_name(&entry, "link", API_REQUIRED, &motor->on) && api_document_axis(&entry, motor->dyn.axis) &&
-           read_gear(&entry, &motor->dyn.gear_ratio) &&
+           api_entry_name(&entry, "link", API_REQUIRED, &motor->on) &&
+           api_document_axis(&entry, "axis", motor->dyn.axis) && read_gear(&entry, &motor->dyn.gear_ratio) &&
            api_entry_not_negative(&entry, "spin_inertia", API_REQUIRED, &motor->dyn.spin_inertia) &&
            api_document_friction(&entry, &motor->dyn.friction) &&
            api_document_inertial(&entry, motor->on, &motor->inertia) && report_rotor(&entry, motor);

@@ -26,12 +26,12 @@ static bool read_dh(const api_entry *origin, dyn_link *link)
 }
 
 /* R_z(gamma) T_z(b) R_x(alpha) T_x(d) R_z(theta + q) T_z(r), or with r + q. */
-static bool read_modified_dh(const api_entry *origin, dyn_link *link)
+bool api_document_modified_dh(const api_entry *owner, dyn_pose *X)
 {
     static const char *const fields[] = {"gamma", "b", "alpha", "d", "theta", "r", NULL};
     double                   v[6]     = {0};
     api_entry                dh;
-    if (!api_entry_open(&dh, origin, "modified_dh", fields)) return false;
+    if (!api_entry_open(&dh, owner, "modified_dh", fields)) return false;
     for (int i = 0; i < 6; i++) {
         bool turns = i % 2 == 0;
         if (!(turns ? api_entry_angle(&dh, fields[i], &v[i]) : api_entry_number(&dh, fields[i], API_OPTIONAL, &v[i])))
@@ -41,9 +41,9 @@ static bool read_modified_dh(const api_entry *origin, dyn_link *link)
 
     dyn_pose part[] = {api_pose_turn(API_Z, v[0]), api_pose_shift(0, 0, v[1]), api_pose_turn(API_X, v[2]),
                        api_pose_shift(v[3], 0, 0), api_pose_turn(API_Z, v[4]), api_pose_shift(0, 0, v[5])};
-    link->before    = part[0];
+    *X              = part[0];
     for (int i = 1; i < 6; i++)
-        link->before = api_pose_compose(&link->before, &part[i]);
+        *X = api_pose_compose(X, &part[i]);
     return true;
 }
 
@@ -105,7 +105,7 @@ bool api_document_origin(const api_entry *joint_node, dyn_link *link, bool *dh)
                               "an origin has one form: xyz and rpy, or dh, or modified_dh, or matrix");
     *dh     = standard || modified;
     bool ok = standard   ? read_dh(&origin, link)
-              : modified ? read_modified_dh(&origin, link)
+              : modified ? api_document_modified_dh(&origin, &link->before)
               : matrix   ? read_matrix(&origin, link)
                          : read_xyz_rpy(&origin, link);
     api_entry_close(&origin, false);

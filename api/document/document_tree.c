@@ -40,18 +40,32 @@ static bool enter_link_names(const api_document *document, api_reader *reader, j
     return true;
 }
 
+/* Of a frame that a loop gives, the name is made of the loop's. */
+static const char *frame_pointer(const api_document *document, size_t i, const char *field, char text[64])
+{
+    size_t place = document->n_listed;
+    snprintf(text, 64, "/frames/%zu/%s", i, field);
+    for (size_t k = 0; i >= document->n_listed && k < document->n_loops; k++)
+        for (int side = 0; side < 2; side++) {
+            if (!document->loops[k].has_place[side] || place++ != i) continue;
+            if (strcmp(field, "name") == 0)
+                snprintf(text, 64, "/loops/%zu/name", k);
+            else
+                snprintf(text, 64, "/loops/%zu/frame_%c/%s", k, "ab"[side], field);
+        }
+    return text;
+}
+
 static bool check_frame_names(const api_document *document, api_reader *reader, const json_t *links)
 {
     static const char what[] = "links and frames share one namespace";
     char              text[64];
     json_t           *names = json_copy((json_t *)(uintptr_t)links); /* shallow; a frame is no link */
     bool              ok    = names || api_reader_no_memory(reader);
-    size_t            given = document->n_frames - document->has_tip;
     if (ok && document->has_tip) ok = enter(names, reader, document->tip.name, 0, "/screws/M", what);
-    for (size_t i = 0; ok && i < given; i++) {
-        snprintf(text, sizeof text, "/frames/%zu/name", i);
-        ok = enter(names, reader, document->frames[i].name, 0, text, what);
-    }
+    for (size_t i = 0; ok && i < document->n_frames; i++)
+        if (!document->has_tip || i + 1 != document->n_listed)
+            ok = enter(names, reader, document->frames[i].name, 0, frame_pointer(document, i, "name", text), what);
     json_decref(names);
     return ok;
 }
@@ -146,8 +160,8 @@ static bool find_parents(api_document *document, api_reader *reader, const json_
             return false;
     }
     for (size_t i = 0; i < document->n_frames; i++) {
-        snprintf(text, sizeof text, "/frames/%zu/link", i);
-        if (!find(map, reader, "link", document->frames[i].on, text, &document->frames[i].link)) return false;
+        api_document_frame *frame = &document->frames[i];
+        if (!find(map, reader, "link", frame->on, frame_pointer(document, i, "link", text), &frame->link)) return false;
     }
     for (size_t i = 0; i < document->n_motors; i++) {
         snprintf(text, sizeof text, "/motors/%zu/link", i);

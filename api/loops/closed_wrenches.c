@@ -2,6 +2,36 @@
 #include "closed_state.h"
 #include <string.h>
 
+/* The moment of a universal joint's last row, along n. */
+static void add_cross(const api_closed *c, size_t k, const double *lambda, double *moment)
+{
+    const api_loop *loop = &c->loops->loop[k];
+    double          R[9], n[3];
+    for (size_t lane = 0; lane < c->W; lane++) {
+        for (size_t i = 0; i < 9; i++)
+            R[i] = c->R[(9 * k + i) * c->W + lane];
+        api_loop_cross(loop, R, n);
+        for (size_t i = 0; i < 3; i++)
+            moment[i * c->W + lane] += n[i] * lambda[(loop->first + loop->rows - 1) * c->W + lane];
+    }
+}
+
+/* The same where n turns with the angular velocity w of b seen from a, lambda being constant: n' lambda. */
+static void add_cross_rate(const api_closed *c, size_t k, const double *motion, double *moment)
+{
+    static const double still[3];
+    const api_loop     *loop = &c->loops->loop[k];
+    double              R[9], w[3], nd[3], ndd[3];
+    for (size_t lane = 0; lane < c->W; lane++) {
+        for (size_t i = 0; i < 9; i++)
+            R[i] = c->R[(9 * k + i) * c->W + lane];
+        api_get3(motion + 3 * c->W + lane, c->W, 1, w);
+        api_loop_cross_rates(loop, R, w, still, nd, ndd);
+        for (size_t i = 0; i < 3; i++)
+            moment[i * c->W + lane] += nd[i] * c->lambda[(loop->first + loop->rows - 1) * c->W + lane];
+    }
+}
+
 void api_closed_loop_wrenches(const api_closed *c, const double *lambda, double *wrenches)
 {
     size_t W = c->W;
@@ -12,6 +42,7 @@ void api_closed_loop_wrenches(const api_closed *c, const double *lambda, double 
             for (size_t i = 0; i < 6; i++)
                 for (size_t l = 0; l < W; l++)
                     wrenches[(6 * k + i) * W + l] += loop->E[r][i] * lambda[(loop->first + r) * W + l];
+        if (loop->kind == API_LOOP_UNIVERSAL) add_cross(c, k, lambda, wrenches + (6 * k + 3) * W);
     }
 }
 
@@ -111,7 +142,10 @@ void api_closed_pushed_rates(api_closed *c, size_t given, const double *rates, c
         api_matrix_mul(W, 6 * c->loops->n, c->nvt, 1, c->motion, qd, 0, move);
     else
         memset(move, 0, 6 * c->loops->n * W * sizeof *move);
-    for (size_t k = 0; k < c->loops->n; k++, to += 12 * W)
+    for (size_t k = 0; k < c->loops->n; k++, to += 12 * W) {
+        if (c->loops->loop[k].kind == API_LOOP_UNIVERSAL)
+            add_cross_rate(c, k, move + 6 * k * W, c->raw + (6 * k + 3) * W);
         for (size_t lane = 0; lane < W; lane++)
             put_pair_rates(c, k, lane, to, to + 6 * W);
+    }
 }

@@ -45,6 +45,7 @@ bool api_closure_open(api_pool *pool, api_closure *c)
     c->R        = api_take_zeroed(pool, 9 * n * W, &room);
     c->motion   = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
     c->raw      = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
+    c->raw_dot  = api_take_zeroed(pool, c->loops->crosses ? 6 * n * c->nv * W : 0, &room);
     c->J        = api_take_zeroed(pool, c->rows * c->nv * W, &room);
     c->goal     = api_take_zeroed(pool, 12 * W, &room);
     c->left     = api_take_zeroed(pool, c->rows * W, &room);
@@ -71,6 +72,32 @@ static double placed_factor(const api_closure *c, size_t row)
     return row < 3 ? 1 / c->loops->length : 1;
 }
 
+static void get(const api_closure *c, const double *lanes, size_t n, size_t lane, double *to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = lanes[i * c->W + lane];
+}
+
+/* Adds one lane of n^T M to a row, M being the angular part of a pair's Jacobian `raw`. */
+static void add_turn(const api_closure *c, size_t lane, double factor, const double n[3], const double *raw,
+                     double *row)
+{
+    for (size_t v = 0; v < c->nv; v++)
+        for (size_t i = 0; i < 3; i++)
+            row[v * c->W + lane] += factor * n[i] * raw[((3 + i) * c->nv + v) * c->W + lane];
+}
+
+/* The last row of a universal joint: w along n. */
+static void add_cross(const api_closure *c, size_t k, const double *raw, double *row)
+{
+    double R[9], n[3];
+    for (size_t lane = 0; lane < c->W; lane++) {
+        get(c, c->R + 9 * k * c->W, 9, lane, R);
+        api_loop_cross(&c->loops->loop[k], R, n);
+        add_turn(c, lane, 1, n, raw, row);
+    }
+}
+
 /* Rows of what is open from a Jacobian of all pairs, as the closure kernel has it. */
 static void find_rows(const api_closure *c, const double *raw, double *rows)
 {
@@ -82,10 +109,42 @@ static void find_rows(const api_closure *c, const double *raw, double *rows)
             for (size_t i = 0; i < 6; i++)
                 for (size_t e = 0; loop->E[r][i] != 0 && e < n; e++)
                     rows[e] += loop->E[r][i] * raw[i * n + e];
+        if (loop->kind == API_LOOP_UNIVERSAL) add_cross(c, k, raw, rows - n);
     }
     for (size_t r = 0; r < c->placed; r++)
         for (size_t e = 0; e < n; e++)
             rows[r * n + e] = placed_factor(c, r) * raw[r * n + e];
+}
+
+/* Adds one lane of the angular part of a pair's Jacobian times velocities. */
+static void add_angular(const api_closure *c, size_t lane, const double *raw, const double *qd, double w[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        for (size_t v = 0; v < c->nv; v++)
+            w[i] += raw[((3 + i) * c->nv + v) * c->W + lane] * qd[v * c->W + lane];
+}
+
+/* What the rates of n add to rates of universal joints' rows, (n^T J)' = n^T J' + n'^T J; with accelerations, and J' in
+ * c->raw_dot, (n^T J)'' = n^T J'' + 2 n'^T J' + n''^T J. */
+static void add_cross_rates(const api_closure *c, const double *qd, const double *qdd, double *rows)
+{
+    size_t W = c->W, size = 6 * c->nv * W;
+    double R[9], nd[3], ndd[3];
+    for (size_t k = 0; c->loops->crosses && k < c->loops->n; k++) {
+        const api_loop *loop = &c->loops->loop[k];
+        const double   *J = c->motion + k * size, *Jd = c->raw_dot + k * size;
+        double         *row = rows + (loop->first + loop->rows - 1) * c->nv * W;
+        for (size_t lane = 0; loop->kind == API_LOOP_UNIVERSAL && lane < W; lane++) {
+            double w[3] = {0}, wd[3] = {0};
+            get(c, c->R + 9 * k * W, 9, lane, R);
+            add_angular(c, lane, J, qd, w);
+            if (qdd) add_angular(c, lane, Jd, qd, wd);
+            if (qdd) add_angular(c, lane, J, qdd, wd);
+            api_loop_cross_rates(loop, R, w, wd, nd, ndd);
+            if (qdd) add_turn(c, lane, 2, nd, Jd, row);
+            add_turn(c, lane, 1, qdd ? ndd : nd, J, row);
+        }
+    }
 }
 
 void api_closure_rate(const api_closure *c, const dyn_scene *scene, const double *qd, double *rows)
@@ -93,21 +152,22 @@ void api_closure_rate(const api_closure *c, const dyn_scene *scene, const double
     dyn_closure io = {.q = c->q, .qd = qd, .n_pairs = c->n_pairs, .pairs = c->pair, .jacobian_dot = c->raw};
     c->tree->closure(scene, c->workspace, &io, 1);
     find_rows(c, c->raw, rows);
+    add_cross_rates(c, qd, NULL, rows);
 }
 
 void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const double *qd, const double *qdd,
                              double *rows)
 {
-    dyn_closure io = {
-        .q = c->q, .qd = qd, .qdd = qdd, .n_pairs = c->n_pairs, .pairs = c->pair, .jacobian_ddot = c->raw};
+    dyn_closure io = {.q             = c->q,
+                      .qd            = qd,
+                      .qdd           = qdd,
+                      .n_pairs       = c->n_pairs,
+                      .pairs         = c->pair,
+                      .jacobian_dot  = c->loops->crosses ? c->raw_dot : NULL,
+                      .jacobian_ddot = c->raw};
     c->tree->closure(scene, c->workspace, &io, 1);
     find_rows(c, c->raw, rows);
-}
-
-static void get(const api_closure *c, const double *lanes, size_t n, size_t lane, double *to)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = lanes[i * c->W + lane];
+    add_cross_rates(c, qd, qdd, rows);
 }
 
 /* Rows of a loop that is open by more than rounding: the derivative of its residual, not only that of a closed one. */

@@ -37,6 +37,7 @@ typedef struct api_closure {
     double *motion;      /* 6 n_pairs x nv: the Jacobian of that */
     double *J;           /* rows x nv: of what is open */
     double *raw;         /* 6 n_pairs x nv: for whoever needs it */
+    double *raw_dot;     /* 6 n_pairs x nv: for second rates of universal joints */
     double *base, *step; /* nq, nv */
     double *open;        /* 1: root of the sum of the squares of what is open */
     /* Of one state, in columns as LAPACK has it. */

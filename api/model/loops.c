@@ -47,14 +47,61 @@ static void hold_angular(api_loop *loop, const double (*d)[3], int n)
 void api_loop_rows(api_loop *loop, double length)
 {
     const double(*across)[3] = (const double(*)[3])loop->across, (*u)[3] = (const double(*)[3]) & loop->u;
-    bool slides = loop->kind == API_LOOP_PRISMATIC || loop->kind == API_LOOP_HELICAL,
-         plane  = loop->kind == API_LOOP_PLANAR;
-    bool turns  = loop->kind == API_LOOP_FIXED || loop->kind == API_LOOP_PRISMATIC;
-    loop->rows  = 0;
+    api_loop_kind kind   = loop->kind;
+    bool          slides = kind == API_LOOP_PRISMATIC || kind == API_LOOP_HELICAL || kind == API_LOOP_CYLINDRICAL;
+    bool          plane  = kind == API_LOOP_PLANAR;
+    bool          turns  = kind == API_LOOP_FIXED || kind == API_LOOP_PRISMATIC;
+    loop->rows           = 0;
     find_across(loop);
     hold_linear(loop, slides ? across : plane ? u : axes, slides ? 2 : plane ? 1 : 3, length);
-    if (loop->kind != API_LOOP_SPHERICAL) hold_angular(loop, turns ? axes : across, turns ? 3 : 2);
-    if (loop->kind == API_LOOP_HELICAL) hold(loop, loop->u, 1 / length, loop->u, -loop->pitch / length);
+    if (kind == API_LOOP_UNIVERSAL)
+        hold(loop, loop->u, 0, loop->u, 0); /* api_loop_cross says which */
+    else if (kind != API_LOOP_SPHERICAL)
+        hold_angular(loop, turns ? axes : across, turns ? 3 : 2);
+    if (kind == API_LOOP_HELICAL) hold(loop, loop->u, 1 / length, loop->u, -loop->pitch / length);
+}
+
+/* --- the universal joint's last row ------------------------------------------------------------------------------ */
+
+/* x = R u_b */
+static void turned_axis(const api_loop *loop, const double R[9], double x[3])
+{
+    for (int i = 0; i < 3; i++)
+        x[i] = api_dot(R + 3 * i, loop->u_b);
+}
+
+void api_loop_cross(const api_loop *loop, const double R[9], double n[3])
+{
+    double x[3];
+    turned_axis(loop, R, x);
+    api_cross(x, loop->u, n);
+    double length = sqrt(api_dot(n, n));
+    for (int i = 0; i < 3 && length > 0; i++)
+        n[i] /= length;
+}
+
+/* x' = w x x, x'' = w' x x + w x x' */
+void api_loop_cross_rates(const api_loop *loop, const double R[9], const double w[3], const double wd[3], double nd[3],
+                          double ndd[3])
+{
+    double x[3], xd[3], xdd[3], turning[3];
+    turned_axis(loop, R, x);
+    api_cross(w, x, xd);
+    api_cross(wd, x, xdd);
+    api_cross(w, xd, turning);
+    for (int i = 0; i < 3; i++)
+        xdd[i] += turning[i];
+    api_cross(xd, loop->u, nd);
+    api_cross(xdd, loop->u, ndd);
+}
+
+/* By how much the angle between the axes is short of a right one. */
+static double skew_of(const api_loop *loop, const double R[9])
+{
+    double x[3], n[3];
+    turned_axis(loop, R, x);
+    api_cross(x, loop->u, n);
+    return atan2(api_dot(x, loop->u), sqrt(api_dot(n, n)));
 }
 
 /* sin(angle) times the axis of a rotation, and cos(angle). */
@@ -109,11 +156,12 @@ void api_loop_residual(const api_loops *loops, size_t k, const double y[3], cons
     double          turn[3] = {0};
     if (loop->kind == API_LOOP_FIXED || loop->kind == API_LOOP_PRISMATIC)
         rotation_vector(R, turn);
-    else if (loop->kind != API_LOOP_SPHERICAL)
+    else if (loop->kind != API_LOOP_SPHERICAL && loop->kind != API_LOOP_UNIVERSAL)
         swing_of(loop, R, turn);
     for (size_t i = 0; i < loop->rows; i++)
         residual[i] = api_dot(loop->E[i], y) + api_dot(loop->E[i] + 3, turn);
     if (loop->kind == API_LOOP_HELICAL) residual[loop->rows - 1] = advance_of(loop, y, R) / loops->length;
+    if (loop->kind == API_LOOP_UNIVERSAL) residual[loop->rows - 1] = skew_of(loop, R);
 }
 
 /* --- rotations --------------------------------------------------------------------------------------------------- */
@@ -192,7 +240,7 @@ static void swing_rate(const double u[3], const double R[9], double D[9])
 bool api_loop_turn_rows(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3])
 {
     double vector[3], D[9];
-    if (loop->kind == API_LOOP_SPHERICAL) return false;
+    if (loop->kind == API_LOOP_SPHERICAL || loop->kind == API_LOOP_UNIVERSAL) return false;
     if (loop->kind == API_LOOP_FIXED || loop->kind == API_LOOP_PRISMATIC) {
         rotation_vector(R, vector);
         api_rotation_vector_rate(vector, D);

@@ -7,6 +7,11 @@
  *     fixed       y, w                    spherical   y
  *     revolute    y, w across u           prismatic   y across u, w
  *     planar      y along u, w across u   helical     y across u, w across u, y along u - pitch w along u
+ *     cylindrical y across u, w across u  universal   y, w along n = x x u
+ *
+ * The axes of a universal joint, u in a and x = R u_b in b, stay at right angles: u . x = 0 has the derivative
+ * u . (w x x) = w . n. Its last row therefore turns with the joint, and E has none (api_loop_cross); n is of length one
+ * where the loop is closed.
  *
  * (Khalil 2010, 2.2: a loop is cut at a joint). The coordinates of a model with loops are those of its actuated joints
  * and of a floating base; the others, passive, follow. */
@@ -21,6 +26,7 @@ typedef struct api_loop {
     api_loop_kind kind;
     double        u[3], across[2][3]; /* unit vectors, right-handed: across[0] x across[1] = u */
     double        pitch;              /* m/rad */
+    double        u_b[3];             /* of a universal joint: the axis fixed in b, in its axes */
     size_t        first, rows;        /* of all rows */
     double        E[API_LOOP_ROWS][6];
 } api_loop;
@@ -30,6 +36,7 @@ typedef struct api_loops {
     api_loop             *loop; /* [n] */
     const dyn_frame_pair *pair; /* [n] */
     double                length;
+    bool                  crosses; /* whether a universal joint is among them */
     /* The tree's coordinates, of which model->nq and nv are actuated. */
     size_t        nq, nv, n_passive_q, n_passive;
     const char  **position_names, **velocity_names;
@@ -57,11 +64,18 @@ void api_rotation_between(const double from[9], const double to[9], double vecto
 /* D, row-major, with d(vector)/dt = D w of a rotation of that vector that turns with w. */
 void api_rotation_vector_rate(const double vector[3], double D[9]);
 
+/* n of a universal joint where b is turned by R as seen from a, of length one even where the loop is open; and its
+ * first two time derivatives at the angular velocity w and acceleration wd of b seen from a, where the loop is closed
+ * and stays closed. */
+void api_loop_cross(const api_loop *loop, const double R[9], double n[3]);
+void api_loop_cross_rates(const api_loop *loop, const double R[9], const double w[3], const double wd[3], double nd[3],
+                          double ndd[3]);
+
 /* The rows E of a loop, its axis and kind being known, with y in units of `length`. */
 void api_loop_rows(api_loop *loop, double length);
 
 /* The angular part of the rows' derivative where b is turned by R as seen from a: the rows E, of w, where loops are
- * closed. False: it is E's anywhere. */
+ * closed. False: it is E's, and that of api_loop_cross, anywhere. */
 bool api_loop_turn_rows(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3]);
 
 /* How far loop `k` is open where b has the pose y, R (row-major) as seen from a: rows whose derivatives are E's at

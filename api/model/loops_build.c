@@ -48,6 +48,7 @@ static bool put_loops(api_model *model, const api_document *document, api_loops 
         loop[k].name                = api_arena_text(&model->arena, in->name);
         if (!loop[k].name) return api_reader_no_memory(reader);
         memcpy(loop[k].u, in->axis, sizeof loop[k].u);
+        memcpy(loop[k].u_b, in->axis_b, sizeof loop[k].u_b);
         if (!find_frames(model, in, k, &pair[k], &loop[k], reader)) return false;
     }
     return true;
@@ -70,6 +71,7 @@ static void put_rows(api_loops *loops)
         api_loop_rows(&loops->loop[k], loops->length);
         loops->loop[k].first = loops->rows;
         loops->rows += loops->loop[k].rows;
+        loops->crosses = loops->crosses || loops->loop[k].kind == API_LOOP_UNIVERSAL;
     }
 }
 

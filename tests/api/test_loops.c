@@ -67,6 +67,11 @@ static void documents_come_back(void **state)
 static void refusals(void **state)
 {
     assert_refused(FOUR_BAR("'type':'floating'"), "bad-value", "/loops/0/type", "floating");
+    assert_refused(FOUR_BAR("'type':'universal','axis':[0,0,1]"), "missing-field", "/loops/0/axis_b", "axis_b");
+    assert_refused(FOUR_BAR("'type':'universal','axis':[0,0,1],'axis_b':[0,0,0]"), "bad-value", "/loops/0/axis_b",
+                   "direction");
+    assert_refused(FOUR_BAR("'type':'cylindrical','axis':[0,0,1],'axis_b':[1,0,0]"), "bad-value", "/loops/0/axis_b",
+                   "cylindrical");
     assert_refused(FOUR_BAR("'type':'spherical','axis':[0,0,1]"), "bad-value", "/loops/0/axis", "spherical");
     assert_refused(FOUR_BAR("'type':'revolute','axis':[0,0,1],'pitch':1"), "bad-value", "/loops/0/pitch", "pitch");
     assert_refused(FOUR_BAR("'type':'revolute','axis':[0,0,0]"), "bad-value", "/loops/0/axis", "direction");
@@ -101,6 +106,8 @@ static void check_rows(const api_loops *l, const double y[3], const double R[9])
 {
     const double    h    = 1e-6;
     const api_loop *loop = &l->loop[0];
+    double          n[6] = {0}; /* the last row of a universal joint turns with it */
+    if (loop->kind == API_LOOP_UNIVERSAL) api_loop_cross(loop, R, n + 3);
     for (int d = 0; d < 6; d++) {
         double open[2][API_LOOP_ROWS];
         for (int s = 0; s < 2; s++) {
@@ -114,7 +121,7 @@ static void check_rows(const api_loops *l, const double y[3], const double R[9])
             api_loop_residual(l, 0, moved, turned, open[s]);
         }
         for (size_t r = 0; r < loop->rows; r++)
-            assert_true(fabs((open[0][r] - open[1][r]) / (2 * h) - loop->E[r][d]) < 1e-8);
+            assert_true(fabs((open[0][r] - open[1][r]) / (2 * h) - loop->E[r][d] - (r == 3 ? n[d] : 0)) < 1e-8);
     }
 }
 
@@ -131,6 +138,8 @@ static void rows_are_derivatives(void **state)
         {FOUR_BAR("'type':'prismatic','axis':[0,0,1]"), 5, 0, {0, 0, 0.3}},
         {FOUR_BAR("'type':'planar','axis':[0,0,1]"), 3, -1.2, {0.4, -0.2, 0}},
         {FOUR_BAR("'type':'helical','axis':[0,0,1],'pitch':0.1"), 5, 0.8, {0, 0, 0.1 * (0.8 + 4 * M_PI)}},
+        {FOUR_BAR("'type':'cylindrical','axis':[0,0,1]"), 4, -1.2, {0, 0, 0.3}},
+        {FOUR_BAR("'type':'universal','axis':[0,0,2],'axis_b':[3,-4,0]"), 4, 0.7, {0, 0, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         api_model *model = unclosed_model(cases[i].kind);

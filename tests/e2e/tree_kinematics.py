@@ -222,9 +222,9 @@ class Closure:
     def __init__(self, tree, entry, length):
         self.tree, self.length, self.type = tree, length, entry["type"]
         self.a, self.b = entry["frame_a"], entry["frame_b"]
-        if "axis" in entry:
-            self.u = np.array(entry["axis"], float) / np.linalg.norm(entry["axis"])
-            self.across = across(self.u)
+        self.u, self.u_b = (np.array(entry.get(key, [0, 0, 1]), float) for key in ("axis", "axis_b"))
+        self.u, self.u_b = self.u / np.linalg.norm(self.u), self.u_b / np.linalg.norm(self.u_b)
+        self.across = across(self.u)
 
     def rows(self, poses, turn, slide):
         """Residual [rows, m] and its Jacobian [rows, m, nv]: y is the origin of b from that of a, R the axes of b, both in
@@ -245,7 +245,8 @@ class Closure:
 
     def held(self, R):
         """Directions of y that are held; what is held of the rotation, and its derivatives by angular velocity."""
-        linear = {"prismatic": lambda: self.across, "planar": lambda: self.u[None]}.get(self.type, lambda: EYE)()
+        linear = {"prismatic": lambda: self.across, "cylindrical": lambda: self.across,
+                  "planar": lambda: self.u[None]}.get(self.type, lambda: EYE)()
         if self.type == "spherical":
             return linear, None
         if self.type in ("fixed", "prismatic"):     # sine of the angle times the axis
@@ -253,7 +254,11 @@ class Closure:
             sine = (R - np.swapaxes(R, 1, 2)) / 2
             return linear, (np.stack([sine[:, 2, 1], sine[:, 0, 2], sine[:, 1, 0]], 1),
                             (trace * EYE - R) / 2)
-        turned = R @ self.u     # revolute, planar: the axis stays where it is; d/dt (n . R u) = n . (w x R u)
+        if self.type == "universal":    # by how much the angle between the axes is short of a right one
+            turned = R @ self.u_b
+            cosine, normal = (turned @ self.u)[:, None], np.cross(turned, self.u)
+            return linear, (np.arcsin(cosine), (normal / np.linalg.norm(normal, axis=1, keepdims=True))[:, None])
+        turned = R @ self.u     # revolute, cylindrical, planar: the axis stays; d/dt (n . R u) = n . (w x R u)
         return linear, (turned @ self.across.T, np.cross(turned[:, None], self.across))
 
 
