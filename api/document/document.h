@@ -10,8 +10,8 @@ typedef struct api_document_link {
     const char *name, *parent; /* of links */
     const char *joint, *type;  /* joint's name and type */
     bool        actuated;
-    bool        has_position_limits, has_velocity_limit, has_effort_limit;
-    double      lower, upper, velocity, effort;
+    bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
+    double      lower, upper, velocity, effort, effort_rate;
     bool        has_home;
     double      home[7];   /* of its coordinates */
     int         up;        /* parent's place in `links`, DYN_WORLD: base link */

@@ -67,9 +67,20 @@ static bool read_position_limits(const api_entry *limits, api_document_link *lin
     return true;
 }
 
+/* A rate of 0 would hold the effort for ever, which no actuator does. */
+static bool read_effort_rate(const api_entry *limits, api_document_link *link)
+{
+    link->has_effort_rate_limit = api_entry_has(limits, "effort_rate");
+    if (!link->has_effort_rate_limit) return true;
+    if (!api_entry_number(limits, "effort_rate", API_REQUIRED, &link->effort_rate)) return false;
+    return link->effort_rate > 0 ||
+           api_entry_fail(limits, "effort_rate", API_BAD_VALUE, "%s given, N m/s or N/s greater than 0 expected",
+                          API_NUMBER_TEXT(link->effort_rate));
+}
+
 static bool read_limits(const api_entry *joint, api_document_link *link)
 {
-    static const char *const fields[] = {"position", "velocity", "effort", NULL};
+    static const char *const fields[] = {"position", "velocity", "effort", "effort_rate", NULL};
     api_entry                limits;
     if (!api_entry_has(joint, "limits")) return true;
     if (!api_entry_open(&limits, joint, "limits", fields) || !read_position_limits(&limits, link)) return false;
@@ -78,6 +89,7 @@ static bool read_limits(const api_entry *joint, api_document_link *link)
     if (link->has_velocity_limit && !api_entry_not_negative(&limits, "velocity", API_REQUIRED, &link->velocity))
         return false;
     if (link->has_effort_limit && !api_entry_not_negative(&limits, "effort", API_REQUIRED, &link->effort)) return false;
+    if (!read_effort_rate(&limits, link)) return false;
     api_entry_close(&limits, false);
     return true;
 }

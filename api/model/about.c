@@ -63,6 +63,7 @@ static void emit_limits(api_emit *e, const api_joint_name *joint)
     }
     if (joint->has_velocity_limit) api_emit_number_member(e, "velocity", joint->velocity);
     if (joint->has_effort_limit) api_emit_number_member(e, "effort", joint->effort);
+    if (joint->has_effort_rate_limit) api_emit_number_member(e, "effort_rate", joint->effort_rate);
     api_emit_end(e);
 }
 

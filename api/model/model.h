@@ -23,8 +23,8 @@ typedef struct api_joint_name {     /* a moving joint, in coordinate order */
     const char *name, *type, *link; /* link it carries */
     const char *parent;             /* link it hangs on */
     bool        actuated;
-    bool        has_position_limits, has_velocity_limit, has_effort_limit;
-    double      lower, upper, velocity, effort;
+    bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
+    double      lower, upper, velocity, effort, effort_rate;
     double      pitch; /* m/rad, of a helical joint */
     bool        elastic;
     dyn_spring  elasticity;

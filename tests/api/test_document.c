@@ -81,13 +81,14 @@ static void joints_carry_their_limits(void **state)
 {
     api_model *model = model_of(
         "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1],'actuated':false,"
-        "'limits':{'position':[-1,2.5],'velocity':3,'effort':0}}},"
+        "'limits':{'position':[-1,2.5],'velocity':3,'effort':0,'effort_rate':40}}},"
         "{'name':'b','parent':'a','joint':{'name':'k','type':'continuous','axis':[0,0,1],'limits':{'position':[-1,1]}}}"
         "]}");
     const api_joint_name *j = &model->joints[0], *k = &model->joints[1];
     assert_false(j->actuated);
     assert_true(j->has_position_limits && j->has_velocity_limit && j->has_effort_limit);
     assert_true(j->lower == -1 && j->upper == 2.5 && j->velocity == 3 && j->effort == 0);
+    assert_true(j->has_effort_rate_limit && j->effort_rate == 40 && !k->has_effort_rate_limit);
     assert_true(k->actuated);
     assert_false(k->has_position_limits || k->has_velocity_limit || k->has_effort_limit);
     assert_reported(model, "dropped", "/links/1/joint/limits/position");
@@ -121,7 +122,8 @@ static const char everything[] =
     "'base':{'type':'floating','link':'trunk','inertial':{'solid':'capsule','size':[0.1,0.3],'density':1234.5}},'links'"
     ":["
     "{'name':'dh','parent':'trunk','joint':{'name':'j1','type':'revolute','origin':{'dh':{'theta':0.3,'d':0.4,'a':0.5,"
-    "'alpha':-1.5707963267948966}},'limits':{'position':[-0.0,2],'velocity':0,'effort':7},'friction':{'viscous':0.1,"
+    "'alpha':-1.5707963267948966}},'limits':{'position':[-0.0,2],'velocity':0,'effort':7,'effort_rate':0.5},'friction':"
+    "{'viscous':0.1,"
     "'coulomb':{'positive':0.2,'negative':0.3},'coulomb_velocity':0.01},'rotor_inertia':0.01,"
     "'spring':{'stiffness':3,'damping':0.4,'rest':-0.0}},'inertial':{'mass':2,'com':[0.1,-0.0,0.3],"
     "'inertia':{'xx':0.5,'yy':0.6,'zz':0.7,'xy':0.01,'xz':0.02,'yz':-0.03}}},"

@@ -105,6 +105,38 @@ static void humanoid(void **state)
     api_model_release(model);
 }
 
+static const api_joint_name *joint_of(const api_model *model, const char *name)
+{
+    for (size_t i = 0; i < model->n_joints; i++)
+        if (!strcmp(model->joints[i].name, name)) return &model->joints[i];
+    fail_msg("there is no joint %s", name);
+    return NULL;
+}
+
+/* Ranges of motion hold the upright stance, and those of a right joint are those of the left one, mirrored where its
+ * axis lies in the plane of symmetry. */
+static void check_ranges(const api_model *model)
+{
+    for (size_t i = 6; i < model->n_joints; i++) {
+        const api_joint_name *j = &model->joints[i];
+        char                  other[60];
+        assert_true(j->has_position_limits && j->lower <= 0 && j->upper >= 0 && j->upper - j->lower > 0.2);
+        if (j->has_effort_limit) assert_true(j->effort > 10 && j->effort < 700);
+        if (strncmp(j->name, "left_", 5)) continue;
+        bool flips = strstr(j->name, "bending") || strstr(j->name, "elevation") || strstr(j->name, "inversion") ||
+                     strstr(j->name, "wrist_flexion") || strstr(j->name, "shoulder_rotation");
+        snprintf(other, sizeof other, "right_%s", j->name + 5);
+        const api_joint_name *r = joint_of(model, other);
+        assert_true(
+            (flips ? r->lower == -j->upper && r->upper == -j->lower : r->lower == j->lower && r->upper == j->upper));
+        assert_true(r->has_effort_limit == j->has_effort_limit && r->effort == j->effort);
+    }
+    const api_joint_name *knee = joint_of(model, "left_knee_flexion"), *hip = joint_of(model, "left_hip_flexion");
+    assert_true(knee->lower == 0 && fabs(knee->upper - 135 * M_PI / 180) < 1e-6);
+    assert_true(fabs(hip->effort - 0.161 * 73 * 9.81 * 1.741) < 0.5);
+    assert_false(model->joints[0].has_position_limits || model->joints[5].has_effort_limit);
+}
+
 /* Symmetric, of the published height and mass, and every coordinate counts. */
 static void gait55(void **state)
 {
@@ -115,6 +147,7 @@ static void gait55(void **state)
     double                   q[MOST]    = {0}, tau[MOST];
     assert_int_equal(model->nv, 55);
     assert_true(fabs(model->dyn->mass - 73) < 1e-5);
+    check_ranges(model);
     height_of(model, "crown", q, 1.741);
     height_of(model, "left_sole", q, 0);
     height_of(model, "right_toe_tip", q, 0);
