@@ -10,8 +10,9 @@ enum { MOST_CORRECTIONS = 8 };
 #define FARTHEST    0.5   /* first correction, rad or parts of the model's length */
 #define CONTRACTION 0.25  /* of a correction by the one before */
 #define CHANGE      0.7   /* of K J from 1 */
-#define NEAR        0.1   /* correction by the first one, to end a step */
+#define NEAR        0.01  /* correction by the first one, to end a step */
 #define SHORTEST    1e-9  /* step, as LONGEST */
+#define STILL       1e-6  /* first correction of a step that gets nowhere */
 #define ROUNDING    1e-12 /* corrections that tell nothing about contraction */
 #define SINGULAR    1e-7  /* on Cholesky's diagonal, of columns of length one */
 
@@ -166,11 +167,19 @@ static void begin(api_closure *c, const api_path *path, size_t lane, follower *f
     set_out(c, path, lane, f);
 }
 
+/* Towards a singular position steps become short, and move the unknowns ever less. Near one, which the path misses,
+ * short steps move them far. */
+static bool is_stuck(const api_path *path, size_t lane, double step, const follower *f)
+{
+    double length = step * path->length[lane];
+    return path->shortest > 0 ? length < path->shortest : length < SHORTEST && f->first < STILL;
+}
+
 /* Tries a step of another length. */
 static void try_step(api_closure *c, const api_path *path, size_t lane, double step, follower *f)
 {
     f->step = step;
-    if (step * path->length[lane] < (path->shortest > 0 ? path->shortest : SHORTEST))
+    if (is_stuck(path, lane, step, f))
         end(c, lane, f);
     else
         set_out(c, path, lane, f);

@@ -13,8 +13,8 @@
  *
  * The second condition bounds the contraction factor: no other solution is as near, and J keeps its rank on the way, so
  * that neither another branch nor a singular position lies between the two points. Otherwise the step is halved. Steps
- * that would become shorter than 1e-9 rad, or parts of the model's length, have come to a position where J loses its
- * rank: there the path ends. */
+ * that would become shorter than 1e-9 rad, or parts of the model's length, and move the unknowns by less than 1e-6,
+ * have come to a position where J loses its rank: there the path ends. */
 #pragma once
 #include "closure.h"
 
