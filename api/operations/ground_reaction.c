@@ -122,12 +122,13 @@ static bool solve(const api_evaluation *e, const api_asked *asked, size_t block,
         gather(e, b, lane, s);
         api_ground_status status = api_ground_solve(s);
         b->sound[lane]           = status == API_GROUND_DONE;
+        if (!b->sound[lane]) *s = (api_ground_state){.ground = s->ground}; /* nothing is borne where rows fail alone */
         if (!b->sound[lane] && !fail(e, status, block * W + lane)) return false;
         put(resultant, W, lane, s->resultant, 6);
         put(zero, W, lane, s->zero_moment, 3);
         put(feet, W, lane, s->wrench[0], 6 * n);
         for (size_t k = 0; k < n; k++) {
-            put(contacts + SITE * k * W, W, lane, b->sound[lane] ? s->wrench[k] : (double[6]){0}, 6);
+            put(contacts + SITE * k * W, W, lane, s->wrench[k], 6);
             put(contacts + (SITE * k + 6) * W, W, lane, (double[3]){0}, 3);
         }
     }
@@ -238,6 +239,7 @@ static bool find_derivatives(const api_evaluation *e, const api_asked *asked, co
     if (!check_smooth(e, asked, block, b)) return false;
     e->kernels->sensitivity(grounded, e->workspace, &io, 1);
     for (size_t by = 0; by < BY; by++) {
+        memset(b->bears[by], 0, 6 * asked->n_contacts * e->model->nv * e->lanes * sizeof *b->bears[by]);
         for (size_t lane = 0; lane < e->lanes; lane++)
             if (b->sound[lane]) differentiate(e, asked, block, b, lane, by);
         if (api_result_block(e, asked, DTAU + by, block)) add_wrenches(e, asked, b, by);
