@@ -133,6 +133,33 @@ class Quadruped(Actuated):
                 self.assertClose(a["tau"], [[0] * 6 + expected[6:].tolist()] * 3, 1e-9)
                 self.assertClose(np.array(a["contact_wrenches"])[:, :, :3].reshape(3, 12).tolist(), [forces.tolist()] * 3, 1e-9)
 
+    def least(self, model, q, held, passive, carried=()):
+        """Torques at rest at q by pseudo-inverses: of static equilibrium, or what is nearest to it."""
+        _, _, g = self.dynamics(model, q, [0] * len(self.ok(self.client.get("/v1/models/" + model))["velocity_names"]))
+        rows = [np.array(self.ask(model, "kinematics", {"q": q, "frame": place["frame"], "outputs": ["jacobian"]})["jacobian"])[
+            ["xyz".index(axis) for axis in place["axes"]]] for place in held]
+        J = np.vstack(rows)
+        for joint, motor in carried:
+            g[motor] += g[joint]
+            J[:, motor] += J[:, joint]
+            g[joint] = J[:, joint] = 0
+        tau = g - J.T @ (np.linalg.pinv(J[:, passive].T) @ g[passive])
+        tau[passive] = 0
+        return tau.tolist()
+
+    def test_frames_that_cannot_hold_the_robot(self):
+        """On two feet, or one, a quadruped falls: the forces that come nearest to equilibrium are taken. An arm with a spring,
+        whose passive tail is held; frames held twice."""
+        held = [{"frame": "tail", "axes": ["x", "z"]}, {"frame": "lower", "axes": ["z"]}]
+        for model, q, held, passive, carried in (
+                ("solo12", self.STAND, FEET[:1] + FEET[3:], list(range(6)), ()), ("solo12", self.STAND, FEET[:1], list(range(6)), ()),
+                ("solo12", self.STAND, FEET + FEET[:2], list(range(6)), ()), ("springy", [0.6, -0.4, 0.5, 0.7], held, [2], ((0, 3),)),
+                ("springy", [0.6, -0.4, 0.5, 0.7], held + held, [2], ((0, 3),))):
+            n = len(q) - (model == "solo12")
+            a = self.simulate(model, {"q": q, "duration": 0.1, "times": [0], "step": 0.1, "held": held, "input": {
+                "controller": "pd_gravity", "kp": 0, "kd": 0, "reference": [0] * n}}, "tau")
+            self.assertClose(a["tau"][0], self.least(model, q, held, passive, carried), 1e-9, what=model)
+
     def test_returns(self):
         """From a lower stance and a shove it comes back up."""
         low = [0, 0.8, -1.6] * 4
