@@ -6,7 +6,7 @@ import cbor2
 import numpy as np
 import tap
 from actuated import Actuated
-from samples import body, branched
+from samples import body, branched, slider
 from scipy.integrate import solve_ivp
 from scipy.interpolate import BSpline, CubicSpline
 
@@ -260,6 +260,15 @@ class HeldFrames(Prescribed):
                     "coordinates": names, "motion": {"amplitude": [0.1] + [0] * 11, "angular_frequency": [5] * 12,
                                                      "phase": [phase] * 12, "offset": self.LEGS}}})
             self.assertEqual(self.assertProblem(answer, 422)["code"], "contradictory-contacts")
+        # On a rail nothing but the acceleration tells.
+        self.put_model("rail", slider())
+        for how in METHODS:
+            answer = self.client.post("/v1/models/rail/simulate", {
+                "q": [0], "held": [{"frame": "carriage", "axes": ["z"]}], "duration": 1, "samples": 2, **how, "prescribed": {
+                    "coordinates": ["rail"], "motion": {"degree": 4, "control_points": [[0], [0], [0], [0], [1]]}}})
+            problem = self.assertProblem(answer, 422)
+            self.assertEqual(problem["code"], "contradictory-contacts")
+            self.assertIn("no accelerations", problem["detail"])
 
 
 class Requests(Prescribed):
