@@ -113,11 +113,11 @@ static void emit_joints(api_emit *e, const api_model *m)
 
 static void emit_chosen(api_emit *e, const char *key, const double *of, const int *which, size_t n)
 {
+    api_lanes a = {.at = of, .kernels = dyn_kernels_at(0), .states = 1, .rank = 1, .extent = {n}, .order = which};
+    size_t    fault;
     api_emit_key(e, key);
-    api_emit_array(e);
-    for (size_t i = 0; i < n; i++)
-        api_emit_number(e, of[which[i]]);
-    api_emit_end(e);
+    api_emit_lanes_begin(e, &a);
+    if (api_emit_lanes_states(e, &a, 0, 1, &fault)) api_emit_lanes_end(e, &a);
 }
 
 static void emit_loops(api_emit *e, const api_model *m)

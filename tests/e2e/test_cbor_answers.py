@@ -39,9 +39,16 @@ def _product(numbers):
     return result
 
 
+def not_a_number(value):
+    return [not_a_number(entry) for entry in value] if isinstance(value, list) else float("nan")
+
+
 class CborCase(ServerCase):
     def assertSame(self, json_value, cbor_value, where=""):
-        """What JSON says as CBOR should say it."""
+        """What JSON says as CBOR should say it: null in an array of numbers, a row that has failed, is NaN."""
+        if isinstance(json_value, list) and None in json_value and isinstance(cbor_value, CBORTag):
+            row = next(row for row in json_value if row is not None)
+            json_value = [not_a_number(row) if entry is None else entry for entry in json_value]
         if is_numbers(json_value):
             shape = extents(json_value)
             if len(shape) > 1:
