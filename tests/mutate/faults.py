@@ -63,7 +63,7 @@ class Layer:
         self.faults = [Fault(self.name, entry) for entry in content["faults"]]
 
 
-def read(folder=os.path.join(HERE, "faults")):
+def read(folder):
     return [Layer(os.path.join(folder, name)) for name in sorted(os.listdir(folder)) if name.endswith(".yaml")]
 
 

@@ -2,8 +2,8 @@
 """mutate.py [--list] [--jobs N] [--layer LAYER] [FAULT...] - puts small faults into private copies of the tree, one
 at a time, and looks whether a test notices.
 
-Each fault meets the tests named with it, then those of its layer, then all others, and stops at the first failure. A
-test that takes longer than it may counts as failed. The copies and results.json are in build/mutate; a run goes on
+Each fault meets the tests named with it and those of its layer; what none of these has found meets all others at the
+end. A fault is done with at the first failure. A test that takes longer than it may counts as failed. The copies and results.json are in build/mutate; a run goes on
 where the last one ended. Ends with a table by layer; the exit status is 0 if every layer has REQUIRED of its valid
 faults found, 1 if not, 2 if the list is wrong.
 """
@@ -39,7 +39,7 @@ class Run:
         self.own = {layer.name: layer.tests for layer in layers}
         self.waiting = queue.SimpleQueue()
         for fault in chosen:
-            self.waiting.put(fault)
+            self.waiting.put((fault, False))
         self.left = len(chosen)
         self.begun = time.monotonic()
         self.done = 0
@@ -54,11 +54,11 @@ class Run:
         self.base.make("build/torqued", *(program_of(test) for test in self.results.tests if test.endswith(".c")),
                        jobs=self.jobs)
 
-    def order(self, fault, hint):
-        """All tests for a fault: its own, the one that found it last, its layer's, the others in C, the rest."""
-        others = sorted(self.results.tests, key=lambda test: (not test.endswith(".c"), test))
-        named = [*fault.tests, *([hint] if hint in self.results.tests else []), *self.own[fault.layer]]
-        return [test for test in dict.fromkeys([*named, *others]) if test not in NEVER]
+    def order(self, fault, hint, all_tests):
+        """The tests of a fault: its own, the one that found it last, its layer's; or all, those in C first."""
+        near = [*fault.tests, *([hint] if hint in self.results.tests else []), *self.own[fault.layer]]
+        others = sorted(self.results.tests, key=lambda test: (not test.endswith(".c"), test)) if all_tests else []
+        return [test for test in dict.fromkeys([*near, *others]) if test not in NEVER]
 
     def limit(self, test):
         """How long a test may take with a fault. The first time it has to pass without one; None if it does not."""
@@ -80,7 +80,7 @@ class Run:
             self.done += 1
             self.left -= 1
             left = (time.monotonic() - self.begun) / self.done * self.left / 60
-            verdict = f"found by {result['found']}" if result["found"] else "MISSED"
+            verdict = f"found by {result['found']}" if result["found"] else "missed by all tests"
             print(f"{fault.layer}/{fault.name}: {verdict}, {result['seconds']:.0f} s; "
                   f"{self.left} left, about {left:.0f} min", flush=True)
 
@@ -95,17 +95,17 @@ class Worker(threading.Thread):
         mirror(self.shared.base.root, self.tree.root)
         while True:
             try:
-                fault = self.shared.waiting.get_nowait()
+                fault, all_tests = self.shared.waiting.get_nowait()
             except queue.Empty:
                 return
             try:
-                self.try_fault(fault)
+                self.try_fault(fault, all_tests)
             except BuildFailed as problem:
                 self.shared.broken.append(f"{fault.name} does not compile:\n{problem}")
             except Stopped:
                 return
 
-    def try_fault(self, fault):
+    def try_fault(self, fault, all_tests):
         result, begun = self.shared.results.of(fault), time.monotonic()
         with open(self.tree.path(fault.file), encoding="utf-8") as source:
             text = source.read()
@@ -113,7 +113,7 @@ class Worker(threading.Thread):
         try:
             with open(self.tree.path(fault.file), "w", encoding="utf-8") as source:
                 source.write(fault.apply(text))
-            self.meet_tests(fault, result)
+            self.meet_tests(fault, result, all_tests)
         finally:
             with open(self.tree.path(fault.file), "w", encoding="utf-8") as source:
                 source.write(text)
@@ -121,10 +121,14 @@ class Worker(threading.Thread):
             self.tree.restore(self.shared.base)
         result["seconds"] += time.monotonic() - begun
         self.shared.results.keep(fault, result)
-        self.shared.tell(fault, result)
+        if result["found"] or all_tests:
+            self.shared.tell(fault, result)
+        else:
+            print(f"{fault.layer}/{fault.name}: not found by its layer's tests, all others follow", flush=True)
+            self.shared.waiting.put((fault, True))
 
-    def meet_tests(self, fault, result):
-        for test in self.shared.order(fault, result.get("hint")):
+    def meet_tests(self, fault, result, all_tests):
+        for test in self.shared.order(fault, result.get("hint"), all_tests):
             if test in result["passed"]:
                 continue
             if self.build(test):
@@ -187,7 +191,7 @@ def choose(layers, asked):
 def main():
     asked = arguments()
     try:
-        layers = faults.read()
+        layers = faults.read(os.path.join(ROOT, "tests", "mutate", "faults"))
         faults.check(layers, ROOT)
         chosen = choose(layers, asked)
     except faults.BadList as problem:
