@@ -2,8 +2,8 @@
 """mutate.py [--list] [--jobs N] [--layer LAYER] [FAULT...] - puts small faults into private copies of the tree, one
 at a time, and looks whether a test notices.
 
-Each fault meets the tests named with it and those of its layer; what none of these has found meets all others at the
-end. A fault is done with at the first failure. A test that takes longer than it may counts as failed. The copies and results.json are in build/mutate; a run goes on
+Each fault meets the tests named with it and those of its layer in C; what none of these finds meets the layer's other
+tests, then all others, at the end. A fault is done with at the first failure. A test that takes longer than it may counts as failed. The copies and results.json are in build/mutate; a run goes on
 where the last one ended. Ends with a table by layer; the exit status is 0 if every layer has REQUIRED of its valid
 faults found, 1 if not, 2 if the list is wrong.
 """
@@ -55,10 +55,11 @@ class Run:
                        jobs=self.jobs)
 
     def order(self, fault, hint, all_tests):
-        """The tests of a fault: its own, the one that found it last, its layer's; or all, those in C first."""
-        near = [*fault.tests, *([hint] if hint in self.results.tests else []), *self.own[fault.layer]]
+        """The tests of a fault: its own, the one that found it last, its layer's in C; or all, its layer's first."""
+        own = [*fault.tests, *([hint] if hint in self.results.tests else []),
+               *(test for test in self.own[fault.layer] if all_tests or test.endswith(".c"))]
         others = sorted(self.results.tests, key=lambda test: (not test.endswith(".c"), test)) if all_tests else []
-        return [test for test in dict.fromkeys([*near, *others]) if test not in NEVER]
+        return [test for test in dict.fromkeys([*own, *others]) if test not in NEVER]
 
     def limit(self, test):
         """How long a test may take with a fault. The first time it has to pass without one; None if it does not."""
@@ -124,7 +125,7 @@ class Worker(threading.Thread):
         if result["found"] or all_tests:
             self.shared.tell(fault, result)
         else:
-            print(f"{fault.layer}/{fault.name}: not found by its layer's tests, all others follow", flush=True)
+            print(f"{fault.layer}/{fault.name}: not found yet, all tests follow at the end", flush=True)
             self.shared.waiting.put((fault, True))
 
     def meet_tests(self, fault, result, all_tests):
