@@ -56,6 +56,9 @@ static void failure_sticks(void **state)
     assert_null(api_buffer_room(&b, 0));
     assert_null(api_buffer_take(&b));
     assert_null(b.data);
+    assert_true(b.failed);
+    api_buffer_text(&b, "x");
+    assert_int_equal(b.length, 0);
     api_buffer_init(&b, SIZE_MAX);
     api_buffer_text(&b, "x");
     assert_null(api_buffer_room(&b, SIZE_MAX - 1)); /* no wrap-around */

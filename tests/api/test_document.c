@@ -236,6 +236,9 @@ static const char questionable[] =
     "'friction':{'viscous':-1},'spring':{'damping':-1}}}]}";
 static const char weightless[] =
     "{'base':{'type':'floating'},'gravity':[0,0,0],'links':[" LINK("a", "base", "j", "prismatic", "") "]}";
+static const char hanger[] = /* a body in free flight burdens no joint */
+    "{'gravity':[0,0,0],'links':[" LINK("a", "base", "j", "revolute", "") ","
+    "{'name':'b','parent':'a','joint':{'name':'k','type':'floating'},'inertial':{'mass':1,'inertia':{'xx':1,'yy':1,'zz':1}}}]}";
 static const char plate[] =
     "{'gravity':[0,0,0],'links':["
     LINK("a", "base", "j", "revolute", ",'inertial':{'solid':'box','size':[0.1,0.7,0],'mass':3,'rpy':[0.1,0.2,0.3]}") "]}";
@@ -263,6 +266,11 @@ static void report(void **state)
     assert_reported(model, "suspicious", "/links/0");
     assert_reported(model, "suspicious", "/base");
     assert_int_equal(json_array_size(model->report), 2);
+    api_model_release(model);
+
+    model = model_of(hanger);
+    assert_reported(model, "suspicious", "/links/0");
+    assert_int_equal(json_array_size(model->report), 1);
     api_model_release(model);
 
     model = model_of(plate); /* l1 + l2 = l3 up to rounding: not suspicious */

@@ -293,8 +293,10 @@ static void helical_and_planar_joints(void **state)
         {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'planar','axis':[0,0,1]}},{'name':'b',"
          "'parent':'a','joint':{'name':'k','type':'revolute','axis':[1,0,0],'mimic':{'joint':'j'}}}]}",
          "bad-value", "/links/1/joint/mimic/joint", "several coordinates"},
+        {OF_TYPE("planar", ",'home':[0,0,1e6]"), "angle-too-large", "/links/0/joint/home/2", "1000000"},
     };
     CHECK(cases);
+    api_model_release(model_of(OF_TYPE("planar", ",'home':[1e6,0,0]")));
 }
 
 #define MOTOR(joint, link, more)                                                                                       \

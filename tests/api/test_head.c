@@ -61,6 +61,10 @@ static void targets_that_lead_nowhere(void **state)
         "http://host",
         "https:///v2",
         "/livez/x",
+        "/livezx",
+        "/live",
+        "/v1x/models",
+        "/v1/modelsx",
         "/problems",
         "/v1/models/a/b/c/d/e/f/g/h",
     };
@@ -121,6 +125,9 @@ static void queries(void **state)
     assert_problem(422, "unknown-parameter", NULL, -1);
     assert_detail("x=1");
     assert_int_equal(ask("GET", "/v1/models?", NULL)->status, 200);
+    ask("PUT", "/v1/models/arm?on_meshes=ignore", "{}"); /* of XML only */
+    assert_problem(422, "unknown-parameter", NULL, -1);
+    assert_detail("with JSON");
 }
 
 static void model_names(void **state)
@@ -288,11 +295,16 @@ static void request_ids(void **state)
 
 /* --- phases ----------------------------------------------------------------------------------------------------- */
 
+/* A reply of 503 says when to come again; others do not. */
 static unsigned status_at(api *a, const char *target)
 {
-    api_request head   = {.method = "GET", .target = target};
-    api_call   *call   = api_begin(a, &head);
-    unsigned    status = api_reply_of(call)->status;
+    api_request      head  = {.method = "GET", .target = target};
+    api_call        *call  = api_begin(a, &head);
+    const api_reply *reply = api_reply_of(call);
+    unsigned         times = 0, status = reply->status;
+    for (size_t i = 0; i < reply->n_headers; i++)
+        times += strcmp(reply->header[i].name, "Retry-After") == 0;
+    assert_int_equal(times, status == 503);
     api_end(call);
     return status;
 }

@@ -85,7 +85,7 @@ static void refusals(void **state)
     assert_refused(
         "{'links':[" BAR("l", "base", "0", "") "],'loops':[{'name':'x','frame_a':'base','frame_b':'l','type':"
                                                "'fixed'}]}",
-        "bad-model", "/loops", "actuated");
+        "bad-model", "/loops", "all joints are actuated");
 }
 
 /* --- what is open ------------------------------------------------------------------------------------------------ */

@@ -207,6 +207,31 @@ static void folders_are_loaded_under_their_file_names(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* A file of the limit's length is read, one byte more is refused. */
+static void bundled_files_have_a_limit(void **state)
+{
+    char       dir[]  = "/tmp/torqued-models-XXXXXX", text[4098], command[100];
+    told       t      = {0};
+    api_limits limits = door_limits;
+    limits.body       = sizeof text - 2;
+    assert_non_null(mkdtemp(dir));
+    document(text, sizeof text, 2);
+    memset(text + strlen(text), ' ', sizeof text - strlen(text));
+    text[limits.body] = '\0';
+    write_file(dir, "fits.json", text);
+    text[limits.body]     = ' ';
+    text[limits.body + 1] = '\0';
+    write_file(dir, "large.json", text);
+    door_open(&limits);
+    assert_true(api_load_models(door_api(), dir, tell, &t));
+    assert_int_equal(t.good, 1);
+    assert_int_equal(t.bad, 1);
+    assert_non_null(strstr(t.problems[0], "large.json: 4097 bytes; the limit is 4096"));
+    door_close();
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -62,6 +62,18 @@ class Noisy(Identify):
         self.assertClose([entry["deviation"] for entry in answer["base_parameters"]],
                          [math.sqrt(variance * inverse[k][k]) for k in range(n)], 1e-10)
         self.assertClose(answer["residual"], rms(left), 1e-10)
+        settled = [dot(row, matvec(inverse, row)) for row in A]                 # of the parameters, by each row
+        self.assertClose(answer["noise"], [math.sqrt(dot(left[j::2], left[j::2]) / (20 - sum(settled[j::2]))) for j in range(2)], 1e-10)
+
+    def test_coordinates_weigh_by_their_noise(self):
+        """As if the request had said so: what joint 1 is measured badly with spoils nothing that joint 2 sees."""
+        rows = self.simulated("two_link", fourier(2, 100, 2))
+        add_noise(rows, [5, 0.001], 3)
+        answer = self.ask("two_link", "identify", rows)
+        said = self.ask("two_link", "identify", {**rows, "weights": [1 / x for x in answer["noise"]]})
+        for found, expected in zip(answer["base_parameters"], said["base_parameters"]):
+            self.assertAlmostEqual(found["value"], expected["value"], delta=0.05 * expected["deviation"])
+            self.assertAlmostEqual(found["deviation"], expected["deviation"], delta=0.05 * expected["deviation"])
 
 
 def invert(matrix):

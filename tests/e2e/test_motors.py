@@ -380,6 +380,16 @@ class Motors(ServerCase):
         tau = self.ask("flywheel", "inverse-dynamics", {**still, "qd": [0, 0, 0, 0.5, 0, 0, 3]})["tau"]
         self.assertClose(tau, [0, 0, 0, 0, -0.5 * (0.01 * 3 + 0.02 * 30), 0, 0], 1e-15)
 
+    def test_motor_weighs_with_the_floating_base(self):
+        hull = {"type": "floating", "link": "hull", "inertial": {"mass": 5, "inertia": {"xx": 1, "yy": 2, "zz": 2.5}}}
+        wheel = {"name": "wheel", "parent": "hull", "joint": {"name": "axle", "type": "revolute", "axis": [0, 0, 1]},
+                 "inertial": {"mass": 1, "inertia": {"zz": 0.01}}}
+        heavy = motor("axle", "hull", [0, 0, 1], 10, 0.02, inertial={"mass": 0.5, "com": [1, 0, 0]})
+        self.put_model("drone", {"base": hull, "links": [wheel], "motors": [heavy]})
+        answer = self.ask("drone", "energy", {"q": [0, 0, 0, 0, 0, 0, 1, 0], "outputs": ["mass", "com"]})
+        self.assertEqual(answer["mass"], 6.5)
+        self.assertClose(answer["com"], [0.5 / 6.5, 0, 0], 1e-15)
+
     def test_rotor_heavier_than_its_motor(self):
         document = planar_two(False)
         document["motors"][1]["inertial"] = {"mass": 0.1, "inertia": {"xx": 1e-3, "yy": 1e-3, "zz": 1.9e-3}}
