@@ -237,7 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clients_at_once),          cmocka_unit_test(one_creator_wins),
         cmocka_unit_test(lists_are_sorted),         cmocka_unit_test(folders_are_loaded_under_their_file_names),
-        cmocka_unit_test(tombstones_and_the_limit),
+        cmocka_unit_test(tombstones_and_the_limit), cmocka_unit_test(bundled_files_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,18 @@ static void jumps(void **state)
     assert_true(basis[0][0] == 0.5 && basis[0][1] == 0.5);
 }
 
+/* Knots go on behind the range, which ends where two coincide: its last span is the one before them. */
+static void ends_before_equal_knots(void **state)
+{
+    double     knots[] = {0, 0, 0, 1, 1, 2, 2}, basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
+    api_spline s       = {.degree = 2, .n = 4, .knots = knots};
+    assert_int_equal(api_spline_first(&s, 1), 0);
+    assert_int_equal(api_spline_basis(&s, 1, basis), 0);
+    assert_near(basis[0][0], 0, 1);
+    assert_near(basis[0][1], 0, 1);
+    assert_near(basis[0][2], 1, 1);
+}
+
 static void clamped(void **state)
 {
     const double expected[] = {0, 0, 0, 0, 0.25, 0.5, 0.75, 1, 1, 1, 1};
@@ -210,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_definition), cmocka_unit_test(polynomials),
                                        cmocka_unit_test(bernstein),     cmocka_unit_test(jumps),
-                                       cmocka_unit_test(clamped),       cmocka_unit_test(bad_knots)};
+                                       cmocka_unit_test(clamped),       cmocka_unit_test(ends_before_equal_knots),
+                                       cmocka_unit_test(bad_knots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
