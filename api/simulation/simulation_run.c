@@ -5,7 +5,6 @@
 #include "integrate.h"
 #include "plant_contact.h"
 #include "plant_limits.h"
-#include "plant_prescribed.h"
 #include "stick_changes.h"
 #include <string.h>
 
@@ -59,7 +58,6 @@ static void put_sample(api_plant *p, size_t n, double time)
     const api_simulation *s = p->s;
     size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
     double                figures[2 * DYN_MAX_LANES];
-    api_plant_impose(p, time, p->y, W, W);
     api_plant_rate(p, time, p->y, p->slope[0]);
     api_plant_limits_look(p, time, p->y + nq * W);
     turn_quaternions(p);

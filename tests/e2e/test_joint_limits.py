@@ -1,4 +1,6 @@
 """Limits of joints in simulate: efforts of controllers end at them to the bit, and all that exceeds them is reported."""
+import math
+
 import cbor2
 import numpy as np
 import tap
@@ -50,6 +52,21 @@ class JointLimits(Actuated):
             for how in METHODS:
                 found, = self.simulate("rail", {"q": [0], "duration": 2, "samples": 2, **how, "input": {"tau": signal}}, "limits")["limits"]
                 self.assertClose([found["excess"], found["limit"], found["time"]], [excess, limit, time], 1e-12, what=str((signal, how)))
+
+    def test_controllers_before_jumps_and_samples(self):
+        """A mass of 2 kg on a spring of 10 N/m that the controller is: what it asks for is greatest at the beginning, right
+        before the reference jumps, or at rest between two samples."""
+        self.rail(effort=1)
+        w = math.sqrt(5)
+        jump = {"values": [[0], [2]], "times": [0, 0.5], "interpolation": "hold"}
+        for q, qd, reference, times, excess, time in ((0, 4, jump, [1], 40 * math.sin(0.5 * w) / w - 1, 0.5), (0.7, 0, [0], [1], 6, 0),
+                                                      (0, 1, [0], [0, math.pi / w], 10 / w - 1, math.pi / 2 / w)):
+            for how, error in zip(METHODS, (1e-5, 1e-3, 1e-3)):
+                found, = self.simulate("rail", {"q": [q], "qd": [qd], "duration": times[-1], "times": times, **how, "input": {
+                    "controller": "pd_gravity", "kp": 10, "kd": 0, "reference": reference, "clip": False}}, "limits")["limits"]
+                exact = time in (0, 0.5)
+                self.assertAlmostEqual(found["time"], time, delta=0 if exact else 0.05)
+                self.assertAlmostEqual(found["excess"], excess, delta=1e-6 if exact else error * excess)
 
     def test_clipping_is_exact(self):
         """At every sample the torque is what the controller asks for, or the limit bit for bit."""

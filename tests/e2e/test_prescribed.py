@@ -298,6 +298,14 @@ class Requests(Prescribed):
                                   "prescribed": {"coordinates": ["turn", "slide"], "motion": motion}}, "q", "tau")
         self.assertEqual([row[::-1] for row in c["tau"]], a["tau"])
 
+    def test_outputs_do_not_change_the_motion(self):
+        for how in ({"step": 1e-2}, {"tolerance": 1e-6}, {"tolerance": 1e-6, "stiff": True}):
+            request = {"q": [0.2, 0.1], "duration": 1, "samples": 3, **how, "prescribed": {"coordinates": ["lower_joint"], "motion": {
+                "amplitude": [0.5], "angular_frequency": [9], "offset": [0.1]}}}
+            alone = self.simulate("acrobot", request, "q", "qd", "tau", "steps")
+            a = self.simulate("acrobot", request, "q", "qd", "tau", "steps", *WORKS)
+            self.assertEqual(alone, {name: a[name] for name in alone})
+
     def test_given_state(self):
         """Of prescribed coordinates 0 or what the motion says is given."""
         motion = {"amplitude": [0.5], "angular_frequency": [3], "phase": [0.7]}
