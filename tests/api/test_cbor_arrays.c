@@ -41,6 +41,7 @@ static void typed_arrays(void **state)
 static void typed_arrays_refused(void **state)
 {
     assert_hex_refused("d8564700000000000000", API_WRONG_SHAPE, "", -1);
+    assert_hex_refused("d8564c" ONE "00000000", API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d85543000000", API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d8568100", API_WRONG_TYPE, "", -1);
     assert_hex_refused("d8565f47"
@@ -57,6 +58,7 @@ static void typed_arrays_refused(void **state)
     assert_hex_refused("a16171d82882820202d8565820" ONE ONE INFINITE ONE, API_NON_FINITE, "/q/1/0", -1);
     assert_hex_refused("a1617182d85648" ONE "d85648" INFINITE, API_NON_FINITE, "/q/1/0", -1);
     assert_hex_refused("d82882820301d85650" ONE TWO, API_WRONG_SHAPE, "", -1);
+    assert_hex_refused("d82882820101d85650" ONE TWO, API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d82882820202820102", API_WRONG_SHAPE, "/1", -1);
     assert_hex_refused("d8288282010183010203", API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d8288282010181f6", API_WRONG_TYPE, "/0/0", -1);

@@ -149,6 +149,20 @@ static void assert_close(const double *a, const double *b, size_t n, double tole
         assert_true(fabs(a[e] - b[e]) <= tolerance * size);
 }
 
+/* What is left of a direction that cannot move, by rounding, is nothing; next to it all counts. */
+static void directions_that_stand_still(void **state)
+{
+    (void)state;
+    double   room[1000];
+    api_task task = {.nv = 3, .k = 2};
+    assert_true(api_task_room(3, 2) <= sizeof room / sizeof *room);
+    api_task_place(&task, room);
+    api_task_direction(&task, 0, (const double[]){1e-12, -1e-9, 0}, 1, 0.5);
+    api_task_direction(&task, 1, (const double[]){1e-12, -1e-8, 0}, 1, 0.5);
+    assert_true(task.X[0] == 0 && task.X[1] == 0 && task.X[2] == 0);
+    assert_true(task.X[3] == 1e-12 && task.X[4] == -1e-8 && task.X[5] == 0);
+}
+
 /* More directions than coordinates, each a mixture of `rank` of them, M = 1: Lambda is the pseudo-inverse of A = J J^T,
  * by Penrose's equations, and Jbar = J^T Lambda. */
 static void redundant_directions(void **state)
@@ -215,8 +229,11 @@ static void what_cannot_be_computed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equations_hold),          cmocka_unit_test(directions_of_coordinates),
-        cmocka_unit_test(missing_directions),      cmocka_unit_test(redundant_directions),
+        cmocka_unit_test(equations_hold),
+        cmocka_unit_test(directions_of_coordinates),
+        cmocka_unit_test(directions_that_stand_still),
+        cmocka_unit_test(missing_directions),
+        cmocka_unit_test(redundant_directions),
         cmocka_unit_test(what_cannot_be_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

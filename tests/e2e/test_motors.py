@@ -363,6 +363,10 @@ class Motors(ServerCase):
         self.put_model("loaded", document)
         self.assertClose(self.ask("mixed", "inverse-dynamics", {**s, "payload": load})["tau"],
                          self.ask("loaded", "inverse-dynamics", s)["tau"], 1e-13)
+        energies = {"q": s["q"], "qd": s["qd"], "outputs": ["kinetic", "potential", "mass", "com", "momentum"]}
+        borne, fixed = self.ask("mixed", "energy", {**energies, "payload": load}), self.ask("loaded", "energy", energies)
+        for name in energies["outputs"]:
+            self.assertClose(borne[name], fixed[name], 1e-13, what=name)
 
     def test_spinning_rotor_turns_the_floating_body(self):
         """A flywheel in free flight: momentum counts its spin, and speeding it up turns the hull the other way."""
