@@ -383,6 +383,18 @@ static void figures_that_overflow_together(void **state)
         "{'links':[{'name':'f','parent':'base','joint':{'name':'m','type':'fixed','origin':{'xyz':[1.5e308,0,0]}}"
         "},{'name':'a','parent':'f','joint':{'name':'j','type':'spherical','origin':{'xyz':[1.5e308,0,0]}}}]}",
         "non-finite", "/links/1", "overflow");
+    static const char *const far[] = {"[1.5e308,0,0]", "[0,1.5e308,0]", "[0,0,1.5e308]"};
+    for (int i = 0; i < 3; i++) { /* of a link that only marks a place in the world */
+        char text[600];
+        snprintf(text, sizeof text,
+                 "{'links':[" LINK("a", "base", "j",
+                                   ",'inertial':{'mass':1}") ",{'name':'b','parent':'base','joint':{'name':"
+                                                             "'k','type':'fixed','origin':{'xyz':%s}}},{'name':'c','"
+                                                             "parent':'b','joint':{'name':'l','type':'fixed',"
+                                                             "'origin':{'xyz':%s}}}]}",
+                 far[i], far[i]);
+        assert_refused(text, "non-finite", "/links/2", "overflows");
+    }
 }
 
 int main(void)

@@ -43,6 +43,10 @@ static void chains_are_composed(void **state)
     assert_non_null(beyond);
     api_angle_write(beyond, far, text);
     assert_string_equal(text, "20000, which turns a joint by 120000.5");
+    assert_non_null(api_angle_beyond(model, &(double){16666.6}, 1)); /* by the offset */
+    assert_null(api_angle_beyond(model, &(double){16666.5}, 1));
+    assert_null(api_angle_beyond(model, &(double){-16666.6}, 1));
+    assert_non_null(api_angle_beyond(model, &(double){-16666.8}, 1));
     api_model_release(model);
 }
 

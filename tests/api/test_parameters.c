@@ -26,7 +26,7 @@ static motion motion_open(const api_model *m)
     at.qdd       = numbers(m->nv);
     at.tau       = numbers(m->nv);
     at.Y         = numbers(m->nv * 10 * m->n_bodies);
-    at.joint     = numbers(m->nv * 3 * m->n_joints);
+    at.joint     = numbers(m->nv * 3 * m->n_movers);
     return at;
 }
 
@@ -99,6 +99,22 @@ static void own_parameters_make_the_torques(void **state)
 {
     check_own_parameters(ROBOT("fixed"));
     check_own_parameters(ROBOT("floating"));
+}
+
+/* Friction of motors, as the joint sees it: through the gear, and the other way round where that reverses. */
+static void motors_own_parameters(void **state)
+{
+    static const char *const ratios[] = {"20", "-20"};
+    for (int i = 0; i < 4; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "{'links':[{'name':'a','parent':'base','joint':{'name':'ja','type':'revolute','axis':[0,1,1]%s}," BODY
+                 "},{'name':'b','parent':'a','joint':{'name':'jb','type':'revolute','axis':[1,0,0]}," BODY "}],"
+                 "'motors':[{'joint':'ja','link':'base','axis':[0,0,1],'gear_ratio':%s,'spin_inertia':3e-4,'friction':"
+                 "{'viscous':1e-3,'coulomb':{'positive':0.01,'negative':0.03}}}]}",
+                 i < 2 ? "" : ",'elastic':{'stiffness':50}", ratios[i % 2]);
+        check_own_parameters(text);
+    }
 }
 
 static void parameters_have_names(void **state)
@@ -203,8 +219,11 @@ static void joints_on_one_coordinate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_parameters_make_the_torques), cmocka_unit_test(parameters_have_names),
-        cmocka_unit_test(pseudo_inertia_there_and_back),   cmocka_unit_test(base_parameters_make_the_torques),
+        cmocka_unit_test(own_parameters_make_the_torques),
+        cmocka_unit_test(motors_own_parameters),
+        cmocka_unit_test(parameters_have_names),
+        cmocka_unit_test(pseudo_inertia_there_and_back),
+        cmocka_unit_test(base_parameters_make_the_torques),
         cmocka_unit_test(joints_on_one_coordinate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * known, and at knots that coincide. */
 #include "api/motion/spline.h"
 #include <float.h>
+#include "draws.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -181,6 +182,22 @@ static void ends_before_equal_knots(void **state)
     assert_near(basis[0][2], 1, 1);
 }
 
+/* Wherever the range begins and ends, and however it is rounded: at its end nothing lies beyond the last point. */
+static void the_end_is_the_end(void **state)
+{
+    uint64_t seed       = 5;
+    size_t   rounded_up = 0;
+    for (int i = 0; i < 1000; i++) {
+        double     a = 0.5 + 0.5 * draw(&seed), b = 2 + draw(&seed), basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
+        double     knots[] = {a, a, a, b, b, b};
+        api_spline s       = {.degree = 2, .n = 3, .knots = knots};
+        rounded_up += a + (b - a) > b;
+        assert_int_equal(api_spline_basis(&s, 1, basis), 0);
+        assert_true(basis[0][0] >= 0 && basis[0][1] >= 0 && basis[0][2] <= 1 && basis[0][2] > 1 - 1e-14);
+    }
+    assert_true(rounded_up > 0);
+}
+
 static void clamped(void **state)
 {
     const double expected[] = {0, 0, 0, 0, 0.25, 0.5, 0.75, 1, 1, 1, 1};
@@ -220,9 +237,13 @@ static void bad_knots(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_definition), cmocka_unit_test(polynomials),
-                                       cmocka_unit_test(bernstein),     cmocka_unit_test(jumps),
-                                       cmocka_unit_test(clamped),       cmocka_unit_test(ends_before_equal_knots),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_definition),
+                                       cmocka_unit_test(polynomials),
+                                       cmocka_unit_test(bernstein),
+                                       cmocka_unit_test(jumps),
+                                       cmocka_unit_test(clamped),
+                                       cmocka_unit_test(ends_before_equal_knots),
+                                       cmocka_unit_test(the_end_is_the_end),
                                        cmocka_unit_test(bad_knots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

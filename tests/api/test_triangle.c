@@ -45,6 +45,33 @@ static api_solved solve(const double *R, solution *s)
     return solved;
 }
 
+/* Two unknowns, columns (a, 0) and (b, c): what the solver makes of them. */
+static api_solved solve_two(double a, double b, double c, double *condition, bool unseen[2])
+{
+    double       R[9]    = {[0] = a, [3] = b, [4] = c, [6] = 1, [7] = 1}, x[2], inverse[4];
+    double      *scratch = numbers(api_triangle_solve_scratch(2));
+    api_unknowns u       = {.n = 2, .x = x, .inverse = inverse, .unseen = unseen};
+    api_solved   solved  = api_triangle_solve(R, &u, scratch);
+    *condition           = u.condition;
+    free(scratch);
+    return solved;
+}
+
+/* Directions are told apart down to 1e-8 of the best, columns of any length down to 1e-12 of the longest. */
+static void what_is_told_apart(void **state)
+{
+    double condition;
+    bool   unseen[2];
+    assert_int_equal(solve_two(1, 1, 4e-8, &condition, unseen), API_SOLVED);
+    assert_true(condition > 4.9e7 && condition < 5.1e7);
+    assert_int_equal(solve_two(1, 1, 1e-8, &condition, unseen), API_DEFICIENT);
+    assert_true(unseen[0] && unseen[1]);
+    assert_int_equal(solve_two(1, 0, 1e-11, &condition, unseen), API_SOLVED);
+    assert_true(fabs(condition - 1) < 1e-12);
+    assert_int_equal(solve_two(1, 0, 1e-13, &condition, unseen), API_DEFICIENT);
+    assert_true(!unseen[0] && unseen[1]);
+}
+
 /* AT (A x - b) = 0, and inverse inverseT AT A = 1. */
 static void blocks_make_the_least_squares(void **state)
 {
@@ -157,9 +184,8 @@ static void what_rows_do_not_tell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_make_the_least_squares),
-        cmocka_unit_test(triangles_are_joined),
-        cmocka_unit_test(condition_is_of_unit_columns),
+        cmocka_unit_test(what_is_told_apart),    cmocka_unit_test(blocks_make_the_least_squares),
+        cmocka_unit_test(triangles_are_joined),  cmocka_unit_test(condition_is_of_unit_columns),
         cmocka_unit_test(what_rows_do_not_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,6 +175,9 @@ class Held(ContactCase):
                  "payload": {"link": "stick", "mass": 1, "com": [0, 0.1, 0.1]}}
         self.ask("stick", "forward-dynamics", stick)
         bad("stick", {**stick, "qd": turning["qd"]})
+        for speed in (1e-8, 1e6):   # however slow or fast
+            bad("stick", {**stick, "qd": [0, 0, 0, 0, 0, speed]})
+            self.ask("stick", "forward-dynamics", {**stick, "qd": [0, 0, 0, speed, 0, 0]})
         bad("stick", {**stick, "qd": [stick["qd"], turning["qd"], stick["qd"]]}, row=1)
         stretched = {"q": [0.4, 0], "tau": [0, 0], "held": [{"frame": "link2", "axes": ["x", "y"]}]}
         self.ask("two_link", "forward-dynamics", stretched)

@@ -268,6 +268,13 @@ class Service(Ground):
             self.refused("no-zero-moment-point", q=q, qdd=qdd, feet=SOLES)
         self.refused("no-zero-moment-point", q=q, feet=SOLES, plane={"normal": [1, 0, 0]})
         self.refused("no-zero-moment-point", row=2, q=q, qdd=[[0] * 39, [0] * 39, falling], feet=SOLES)
+        hull = {"base": {"type": "floating", "link": "hull", "inertial": {"solid": "box", "size": [1, 2, 3], "mass": 7}}, "links": []}
+        self.put_model("falling", hull)
+        choose = np.random.default_rng(3)
+        turns = choose.normal(size=(30, 4))
+        for turn in turns / np.linalg.norm(turns, axis=1)[:, None]:    # forces cancel but for rounding, of either sign
+            down = self.ask("falling", "forward-dynamics", {"q": [0, 0, 1, *turn], "tau": [0] * 6})["qdd"]
+            self.refused("no-zero-moment-point", model="falling", q=[0, 0, 1, *turn], qdd=down, feet=[{"link": "hull"}])
         rolled = [0] * 55
         rolled[4] = math.pi / 2
         self.refused("no-free-base", "/q", model="gait55", q=rolled, feet=SOLES)

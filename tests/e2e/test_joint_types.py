@@ -106,6 +106,8 @@ class JointTypes(ServerCase):
         I, m, p = 0.04, 1.5, 0.02
         self.put_model("nut", {"links": [{"name": "nut", "parent": "base", "inertial": body(m, zz=I),
                                           "joint": {"name": "thread", "type": "helical", "axis": [0, 0, 1], "pitch": p}}]})
+        joint, = self.ok(self.client.get("/v1/models/nut"))["joints"]
+        self.assertEqual((joint["type"], joint["pitch"]), ("helical", p))
         request = {"q": [[4], [-50]], "qd": [[2], [1]], "qdd": [[3], [-1]]}
         answer = self.ask("nut", "inverse-dynamics", {**request, "outputs": ["tau", "joint_wrenches"]})
         effort = [(I + m * p * p) * qdd + m * 9.81 * p for qdd in (3, -1)]

@@ -272,6 +272,30 @@ class Variables(unittest.TestCase):
             self.assertIsNone(server.stop())
 
 
+class Threads(unittest.TestCase):
+    def threads(self, cores, *arguments):
+        """How many loops and workers (without the writer) a server has that may use so many cores."""
+        server = Server(*arguments, command=("taskset", "-c", ",".join(map(str, cores))))
+        try:
+            names = []
+            for task in os.listdir(f"/proc/{server.process.pid}/task"):
+                with open(f"/proc/{server.process.pid}/task/{task}/comm") as name:
+                    names.append(name.read().strip())
+            return names.count("torqued-loop"), names.count("torqued-worker") - 1
+        finally:
+            self.assertIsNone(server.stop())
+
+    def test_none_is_given_twice(self):
+        """One loop for every four cores, workers on the rest, and of each one at least."""
+        cores = sorted(os.sched_getaffinity(0))
+        self.assertEqual(self.threads(cores[:1]), (1, 1))
+        if len(cores) > 1:
+            self.assertEqual(self.threads(cores[:2]), (1, 1))
+        if len(cores) > 2:
+            self.assertEqual(self.threads(cores[:3]), (1, 2))
+        self.assertEqual(self.threads(cores, "--loops", "2", "--workers", "3"), (2, 3))
+
+
 class LogReader(unittest.TestCase):
     def test_a_reader_that_goes_away(self):
         """The log's pipe is closed: the server goes on without one."""

@@ -194,6 +194,28 @@ static void test_full_pipe(void **state)
     assert_int_equal(counts[0] + counts[1], SENT + 1);
 }
 
+/* Lines that are lost are told before any other is kept: a short one does not slip in where the account has no room. */
+static void test_the_account_comes_first(void **state)
+{
+    srv_log log;
+    open_log(&log, false);
+    pthread_mutex_lock(&log.mutex); /* the writer waits */
+    log.length = SRV_LOG_ROOM - 40;
+    memset(log.waiting, '\n', log.length);
+    log.lost = 1;
+    pthread_mutex_unlock(&log.mutex);
+    srv_line line;
+    srv_log_begin(&line, &log, SRV_INFO, "x"); /* 27 bytes; the account has 47 */
+    srv_log_end(&line);
+    pthread_mutex_lock(&log.mutex);
+    assert_true(log.lost == 2 && log.length == SRV_LOG_ROOM - 40);
+    log.length = log.lost = 0;
+    pthread_mutex_unlock(&log.mutex);
+    srv_log_begin(&line, &log, SRV_INFO, "x");
+    srv_log_end(&line);
+    assert_string_equal(strchr(logged(&log), ' '), " x\n");
+}
+
 /* Whoever does not read at all does not keep the log from closing. */
 static void test_nobody_reads(void **state)
 {
@@ -217,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_the_time),
         cmocka_unit_test(test_milliseconds),
         cmocka_unit_test(test_full_pipe),
+        cmocka_unit_test(test_the_account_comes_first),
         cmocka_unit_test(test_nobody_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
