@@ -92,6 +92,15 @@ class PassiveJoints(Actuated):
             self.assertClose(a["q"], [q] * 3, 1e-10)
             self.assertClose(a["tau"], [[0, weight[1], 0, weight[0]]] * 3, 1e-9)
 
+    def test_skeleton(self):
+        """Nothing pushes a skeleton through the joints that place it in space."""
+        names = self.ok(self.client.get("/v1/models/gait55"))["velocity_names"]
+        a = self.simulate("gait55", {"q": [0.3 * math.sin(i) for i in range(55)], "duration": 0.01, "samples": 2, "step": 0.005, "input": {
+            "controller": "computed_torque", "kp": 100, "kd": 20, "reference": [0.1] * 55}}, "tau")
+        self.assertEqual(names[:6], ["global_x", "global_y", "global_z", "global_yaw", "global_roll", "global_pitch"])
+        self.assertEqual([tau[:6] for tau in a["tau"]], [[0] * 6] * 2)
+        self.assertGreater(min(map(abs, a["tau"][0][6:])), 0)
+
     def test_refusals(self):
         def refused(model, code, text, **changes):
             drive = {"controller": "pd_gravity", "kp": 1, "kd": 1, "reference": changes.pop("reference"), **changes}
@@ -164,7 +173,8 @@ class Quadruped(Actuated):
         """From a lower stance and a shove it comes back up."""
         low = [0, 0.8, -1.6] * 4
         for controller, kp in (("pd_gravity", 20), ("computed_torque", 100)):
-            a = self.simulate("solo12", {"q": self.STAND[:7] + low, "duration": 2.5, "samples": 2, "tolerance": 1e-4, "stiff": True, "held": FEET,
+            a = self.simulate("solo12", {"q": self.STAND[:7] + low, "duration": 2.5, "samples": 2, "tolerance": 1e-4,
+                                         "stiff": True, "held": FEET,
                                          "input": {"controller": controller, "kp": kp, "kd": kp / 5, "reference": self.REFERENCE}},
                               "q", "qd", "position_error")
             self.assertGreater(np.abs(a["position_error"][0]).max(), 0.3)
