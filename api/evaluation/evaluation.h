@@ -60,6 +60,7 @@ typedef enum api_field {
     API_FREE,
     API_HELD_FIELD,
     API_RESTITUTION,
+    API_FRICTION_AT_REST,
     API_PRESCRIBED,
     API_FIELD_COUNT
 } api_field;
@@ -85,6 +86,7 @@ typedef struct api_asked {
     const struct api_contact   *contact;              /* "held"; NULL: nothing is */
     size_t                      n_held;               /* frames that are */
     double                      restitution;          /* impact */
+    const struct api_sticking  *sticking;             /* forward-dynamics: joints that may stick; NULL: none does */
     const dyn_wrench_site      *sites;                /* forward-dynamics: of wrenches and what holds frames */
     bool                        one_by_one;           /* evaluated a block at a time, as the whole operation may be */
     const bool                 *driven;               /* inverse-dynamics: [nv] what is not free; NULL: no "free" */

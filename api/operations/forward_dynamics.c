@@ -2,19 +2,22 @@
  * joints by inverse dynamics of that motion. */
 #include "api/evaluation/full.h"
 #include "contact.h"
+#include "static_friction.h"
 #include <string.h>
 
 #define ROUNDING 1e-9 /* of a drift */
 
-enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, SITE_VALUES = 9 };
+enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, SITE_VALUES = 9 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
     if (!api_contact_read(e, given, up, &asked->contact)) return false;
-    asked->n_held     = asked->contact ? asked->contact->n : 0;
-    asked->one_by_one = asked->contact != NULL;
+    asked->n_held = asked->contact ? asked->contact->n : 0;
+    if (!api_static_friction_read(e, asked, given, up)) return false;
+    asked->one_by_one = asked->contact || asked->sticking;
+    if (asked->sticking && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(FRICTION);
     if (asked->contact && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(CONTACT_WRENCHES);
     return asked->contact || !(asked->outputs & API_BIT(CONTACT_WRENCHES)) ||
            api_fail_output(e, asked, CONTACT_WRENCHES, given, up,
@@ -26,6 +29,7 @@ static bool prepare(api_evaluation *e, api_asked *asked)
 {
     const api_contact *contact = asked->contact;
     size_t             given   = e->scene.n_wrenches;
+    if (!api_static_friction_check(e, asked)) return false;
     if (!contact || !(asked->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
     dyn_wrench_site *sites = api_take(e->pool, (given + contact->n) * sizeof *sites);
     if (!sites) return false;
@@ -40,11 +44,13 @@ static bool prepare(api_evaluation *e, api_asked *asked)
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
 
-/* The singular mask, and qdd where it is needed but not asked for; with contacts, what they need. */
+/* The singular mask; qdd, and with sticking joints friction, where they are needed but not asked for; what contacts and
+ * sticking joints need. */
 static size_t spare(const api_model *model, const api_asked *asked)
 {
     size_t             entries = 1 + (asked->result[QDD] ? 0 : model->nv);
     const api_contact *contact = asked->contact;
+    if (asked->sticking) entries += api_static_friction_entries(model) + (asked->result[FRICTION] ? 0 : model->nv);
     if (!contact) return entries;
     return entries + API_FRAME_AXES * contact->n + SITE_VALUES * (asked->n_wrenches + contact->n) +
            api_contact_room(model->nv, contact);
@@ -144,6 +150,32 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
     return true;
 }
 
+/* --- friction ---------------------------------------------------------------------------------------------------- */
+
+/* Adds the friction of joints that move to what holds those that do not, if there is any. */
+static void find_friction(const api_evaluation *e, double *friction, double *own, size_t block)
+{
+    dyn_bias io = {.q        = api_state_block(e, API_Q, block),
+                   .qd       = api_state_block(e, API_QD, block),
+                   .friction = own ? own : friction};
+    e->kernels->bias(&e->scene, e->workspace, &io, 1);
+    for (size_t i = 0; own && i < e->model->nv * e->lanes; i++)
+        friction[i] += own[i];
+}
+
+static bool stick(const api_evaluation *e, const api_asked *asked, size_t block, double *next, double *qdd)
+{
+    double *friction = api_result_block(e, asked, FRICTION, block), *room = next;
+    if (!friction) {
+        friction = next;
+        room     = api_behind(e, next, e->model->nv, 1);
+    }
+    if (!api_static_friction_apply(e, asked, block, room, qdd, friction)) return false;
+    find_friction(e, friction, room, block);
+    find_joint_wrenches(e, asked, &e->scene, qdd, api_wrench_block(e, block), block, 1);
+    return true;
+}
+
 /* --- all -------------------------------------------------------------------------------------------------------- */
 
 static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
@@ -155,6 +187,9 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         next = api_behind(e, next, e->model->nv, blocks);
     }
     if (!find_qdd(e, singular, qdd, block, blocks)) return false;
+    if (asked->sticking) return stick(e, asked, block, next, qdd);
+    for (size_t i = 0; asked->result[FRICTION] && i < blocks; i++)
+        find_friction(e, api_result_block(e, asked, FRICTION, block + i), NULL, block + i);
     if (asked->contact) return hold(e, asked, block, next, qdd);
     find_joint_wrenches(e, asked, &e->scene, qdd, api_wrench_block(e, block), block, blocks);
     return true;
@@ -165,11 +200,12 @@ const api_operation api_forward_dynamics = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
-             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_FRICTION_AT_REST),
     .outputs  = {[QDD]              = {"qdd", true, {API_NV}},
                  [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
                  [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}},
-                 [FULL]             = {"full", false, {API_FULL}}},
+                 [FULL]             = {"full", false, {API_FULL}},
+                 [FRICTION]         = {"friction", false, {API_NV}}},
     .weight   = 3,
     .options  = options,
     .prepare  = prepare,

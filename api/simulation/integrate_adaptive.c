@@ -209,7 +209,7 @@ static int sticking(const api_plant *p)
     int              sticking = -1;
     for (size_t i = 0; i < m->n_bodies && p->e->scene.terms & DYN_FRICTION; i++) {
         const dyn_body *b = &m->body[i];
-        if (!api_stick_can(b)) continue;
+        if (!api_stiction_can(b)) continue;
         double speed = fabs(b->ratio * qd[(size_t)b->v * p->W]);
         if (speed >= slowest) continue;
         slowest  = speed;

@@ -5,36 +5,26 @@
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Adds the friction of a body to its coordinate's. */
-static void add(api_stick *s, const dyn_body *b)
-{
-    size_t k = 0;
-    while (k < s->n && s->joint[k].v != (size_t)b->v)
-        k++;
-    if (k == s->n) s->joint[s->n++] = (api_stick_joint){.v = (size_t)b->v};
-    double along = fabs(b->ratio) * b->friction.positive, back = fabs(b->ratio) * b->friction.negative;
-    s->joint[k].with += b->ratio > 0 ? along : back;
-    s->joint[k].against += b->ratio > 0 ? back : along;
-}
-
 bool api_stick_open(api_evaluation *e, api_plant *p)
 {
-    const dyn_model *m  = e->scene.model;
-    size_t           nv = e->model->nv;
+    size_t nv = e->model->nv;
     if (p->s->tolerance == 0 || e->model->loops || p->s->contact || !(e->scene.terms & DYN_FRICTION)) return true;
     api_stick *s = api_take(e->pool, sizeof *s);
     if (!s) return false;
-    *s         = (api_stick){.joint = api_take(e->pool, nv * sizeof *s->joint)};
-    s->roots   = api_take(e->pool, nv * sizeof *s->roots);
-    s->driven  = api_take(e->pool, nv * sizeof *s->driven);
-    bool room  = s->joint && s->roots && s->driven;
-    s->efforts = api_take_zeroed(e->pool, nv * p->W, &room);
-    s->balance = api_take_zeroed(e->pool, nv * p->W, &room);
+    *s                       = (api_stick){.joint = api_take(e->pool, nv * sizeof *s->joint)};
+    s->roots                 = api_take(e->pool, nv * sizeof *s->roots);
+    s->driven                = api_take(e->pool, nv * sizeof *s->driven);
+    api_stiction_joint *can  = api_take(e->pool, nv * sizeof *can);
+    bool                room = s->joint && s->roots && s->driven && can;
+    s->efforts               = api_take_zeroed(e->pool, nv * p->W, &room);
+    s->balance               = api_take_zeroed(e->pool, nv * p->W, &room);
     if (!room) return false;
     for (size_t v = 0; v < nv; v++)
         s->driven[v] = p->s->prescribed.mask && p->s->prescribed.mask[v];
-    for (size_t i = 0; i < m->n_bodies; i++)
-        if (api_stick_can(&m->body[i]) && !s->driven[m->body[i].v]) add(s, &m->body[i]);
+    size_t n = api_stiction_list(e->scene.model, can);
+    for (size_t k = 0; k < n; k++)
+        if (!s->driven[can[k].v])
+            s->joint[s->n++] = (api_stick_joint){.v = can[k].v, .with = can[k].with, .against = can[k].against};
     if (s->n == 0) return true;
     p->stick  = s;
     p->driven = s->driven;

@@ -10,6 +10,7 @@
  * sticks is decided one by one: of those that friction cannot hold, the one it is furthest from holding is let go
  * (stick_changes.h). Here is what friction does while it is decided. */
 #pragma once
+#include "api/operations/stiction.h"
 #include "plant.h"
 
 /* One coordinate. */
@@ -27,12 +28,6 @@ struct api_stick {
     double          *efforts; /* lanes: nv */
     double          *balance; /* lanes: nv: what friction has to give to those that stick */
 };
-
-/* Whether a joint's friction is sharp, so that it can stick. */
-static inline bool api_stick_can(const dyn_body *b)
-{
-    return b->rough && !(b->friction.coulomb_velocity > 0) && (b->friction.positive > 0 || b->friction.negative > 0);
-}
 
 /* Memory of the request's, into p->stick, which stays NULL when no joint can stick. False with a problem. */
 bool api_stick_open(api_evaluation *e, api_plant *p);
