@@ -5,6 +5,24 @@
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
+static bool take_problem(api_evaluation *e, api_stick *s)
+{
+    size_t n   = s->n;
+    bool   all = true;
+    s->matrix  = api_take_zeroed(e->pool, n * n, &all);
+    s->vectors = api_take_zeroed(e->pool, 3 * n, &all);
+    s->place   = api_take(e->pool, n * sizeof *s->place);
+    s->problem = (api_stiction){.A       = s->matrix,
+                                .b       = s->vectors,
+                                .with    = s->vectors + n,
+                                .against = s->vectors + 2 * n,
+                                .f       = api_take_zeroed(e->pool, n, &all),
+                                .side    = api_take(e->pool, n * sizeof(int)),
+                                .matrix  = api_take_zeroed(e->pool, n * n, &all),
+                                .free    = api_take_zeroed(e->pool, n, &all)};
+    return all && s->place && s->problem.side;
+}
+
 bool api_stick_open(api_evaluation *e, api_plant *p)
 {
     size_t nv = e->model->nv;
@@ -18,6 +36,7 @@ bool api_stick_open(api_evaluation *e, api_plant *p)
     bool                room = s->joint && s->roots && s->driven && can;
     s->efforts               = api_take_zeroed(e->pool, nv * p->W, &room);
     s->balance               = api_take_zeroed(e->pool, nv * p->W, &room);
+    s->qdd                   = api_take_zeroed(e->pool, nv * p->W, &room);
     if (!room) return false;
     for (size_t v = 0; v < nv; v++)
         s->driven[v] = p->s->prescribed.mask && p->s->prescribed.mask[v];
@@ -26,6 +45,7 @@ bool api_stick_open(api_evaluation *e, api_plant *p)
         if (!s->driven[can[k].v])
             s->joint[s->n++] = (api_stick_joint){.v = can[k].v, .with = can[k].with, .against = can[k].against};
     if (s->n == 0) return true;
+    if (!take_problem(e, s)) return false;
     p->stick  = s;
     p->driven = s->driven;
     return true;

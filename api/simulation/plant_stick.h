@@ -6,9 +6,9 @@
  *
  *     needed = tau - inverse dynamics(q, q', q'')   in   [-against, with],
  *
- * until it would have to give more; then it slides to the side that it is pushed to. ARKODE finds both instants. What
- * sticks is decided one by one: of those that friction cannot hold, the one it is furthest from holding is let go
- * (stick_changes.h). Here is what friction does while it is decided. */
+ * until it would have to give more; then it slides to the side that it is pushed to. ARKODE finds both instants. Which
+ * joints at rest stick is one complementarity problem for all of them (stiction.h, stick_changes.h). This file has what
+ * friction does once that is decided. */
 #pragma once
 #include "api/operations/stiction.h"
 #include "plant.h"
@@ -27,6 +27,11 @@ struct api_stick {
     bool            *driven;  /* [nv]: which stick */
     double          *efforts; /* lanes: nv */
     double          *balance; /* lanes: nv: what friction has to give to those that stick */
+    api_stiction     problem; /* of those at rest (stick_changes.c), */
+    double          *matrix;  /* whose arrays are these: n x n, */
+    double          *vectors; /* 3 n: b, with, against */
+    double          *qdd;     /* lanes: nv */
+    size_t          *place;   /* [n] in `joint` */
 };
 
 /* Memory of the request's, into p->stick, which stays NULL when no joint can stick. False with a problem. */

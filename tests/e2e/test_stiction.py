@@ -108,7 +108,7 @@ class Stiction(ServerCase):
             self.assertClose([a["qdd"], a["friction"]], [[25], [0]], 1e-14)
             self.assertEqual(list(self.ask("wheel", "forward-dynamics", {"q": [0.3], "tau": [1], **how})), ["qdd"])
 
-    def later_simulations_begin_with_it(self):
+    def test_simulations_begin_with_it(self):
         request = self.states("chain", 60, 6)
         a = self.ask("chain", "forward-dynamics", {**request, **STICK})
         rows = [{k: v[i] for k, v in request.items()} for i in range(60)]
