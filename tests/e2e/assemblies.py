@@ -8,7 +8,7 @@ from continuation import CROSSED, REACHED, follow
 from linkages import link, loop
 from tree_kinematics import Mechanism
 
-STATES = int(os.environ.get("ASSEMBLY_STATES", "30"))      # of each mechanism
+STATES = int(os.environ.get("ASSEMBLY_STATES", "20"))      # of each mechanism
 NEAR = 1e-6     # of the line, or of the least relative singular value: either answer is right
 FRACTION = 1e-5     # to which the server finds a crossing: where curves meet, positions are determined to less than rounding
 Z = [0, 0, 1]
@@ -47,6 +47,18 @@ def three_rrr():
     return {"gravity": [0, 0, -9.81], "links": links, "frames": frames, "loops": loops}
 
 
+def joystick():
+    """A stick on a driven ball joint in the base; a leg on a universal joint, as long as it has to be, reaches its tip."""
+    return {"links": [
+        {"name": "stick", "parent": "base", "joint": {"name": "ball", "type": "spherical"},
+         "inertial": {"solid": "box", "size": [0.05, 0.05, 0.3], "mass": 1, "xyz": [0, 0, 0.15]}},
+        link("cross", "base", "revolute", [1, 0, 0], origin={"xyz": [0.4, 0.1, -0.1]}),
+        link("cylinder", "cross", "revolute", [0, 1, 0], {"solid": "box", "size": [0.05, 0.05, 0.2], "mass": 0.5}, home=-0.7),
+        link("rod", "cylinder", "prismatic", [0, 0, 1], {"mass": 0.3}, home=0.55)],
+        "frames": [{"name": "tip", "link": "stick", "xyz": [0, 0, 0.3]}],
+        "loops": [loop("tip", "rod", "spherical")]}
+
+
 # document, least and greatest of the actuated coordinates that are drawn: beyond those that can be reached, and whole turns
 MECHANISMS = {
     "delta": (lambda: bundled("delta"), -1.8, 2.8),
@@ -55,7 +67,8 @@ MECHANISMS = {
     "stewart": (lambda: bundled("stewart"), 0.6, 1.4),
     "slider_crank": (lambda: slider_crank(0.25), -12, 12),
     "short_slider_crank": (lambda: slider_crank(0.12), -4, 4),
-    "three_rrr": (three_rrr, -2.5, 1)}
+    "three_rrr": (three_rrr, -2.5, 1),
+    "joystick": (joystick, None, None)}
 
 
 class Assemblies(Closed):
