@@ -76,6 +76,12 @@ static api_failures *take(api_evaluation *e)
     return f;
 }
 
+bool api_failures_asked(const api_evaluation *e)
+{
+    const api_node *value = e->given[API_ON_ERROR];
+    return api_node_is(value, API_STRING) && strcmp(api_node_string(value, NULL), "row") == 0;
+}
+
 bool api_failures_open(api_evaluation *e)
 {
     bool alone;

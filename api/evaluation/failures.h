@@ -10,6 +10,9 @@
 #pragma once
 #include "evaluation.h"
 
+/* Whether the request has "on_error": "row": known before api_failures_open. */
+bool api_failures_asked(const api_evaluation *e);
+
 /* Reads "on_error", when rows and operations are known. False with a problem. */
 bool api_failures_open(api_evaluation *e);
 

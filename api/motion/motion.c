@@ -1,10 +1,13 @@
 /* motion.c - reading a request for motions: see motion.h. */
 #include "motion.h"
 #include "api/evaluation/batch.h"
+#include "api/evaluation/failures.h"
 #include "sampling.h"
 #include "spline_fields.h"
 #include "api/wire/number.h"
 #include <math.h>
+
+#define ANY_DURATION 1e6 /* s, where no motion has a valid one */
 
 /* --- time ------------------------------------------------------------------------------------------------------- */
 
@@ -18,26 +21,70 @@ static bool check_duration(const api_evaluation *e, double duration, const api_p
                        API_NUMBER_TEXT(duration));
 }
 
+/* Whether a duration is valid; `found` says what is wrong with it. */
+static bool is_valid(const api_evaluation *e, double duration, const api_place *at, api_problem *found)
+{
+    api_evaluation own = *e;
+    own.problem        = found;
+    api_problem_clear(found);
+    return check_duration(&own, duration, at);
+}
+
+/* Replaces durations that are not valid by one that is: api_motion_check_durations fails their motions. */
+static void replace_durations(const api_evaluation *e, const api_place *at, size_t n, double *durations)
+{
+    api_problem found;
+    double      valid = ANY_DURATION;
+    for (size_t b = n; b-- > 0;)
+        if (is_valid(e, durations[b], at, &found)) valid = durations[b];
+    for (size_t b = 0; b < n; b++)
+        if (!is_valid(e, durations[b], at, &found)) durations[b] = valid;
+}
+
+bool api_motion_check_durations(const api_evaluation *e, const api_motion *m)
+{
+    const api_node *value = e->given[API_DURATION];
+    api_place       at    = api_place_key(NULL, "duration");
+    api_problem     found;
+    if (!e->failures) return true;
+    if (!m->durations_differ)
+        return is_valid(e, api_node_number(value), &at, &found) || api_failures_add_all(e, &found);
+    for (size_t b = 0; b < e->rows; b++) {
+        double    duration;
+        api_place entry_at = api_place_index(&at, b);
+        api_node_numbers(value, b, 1, &duration);
+        if (!is_valid(e, duration, &entry_at, &found) && !api_failures_add(e, -1, b * e->samples, &found)) return false;
+    }
+    return true;
+}
+
+static bool check_durations(const api_evaluation *e, const api_place *at, size_t n, const double *durations)
+{
+    for (size_t b = 0; b < n; b++) {
+        api_place entry_at = api_place_index(at, b);
+        if (check_duration(e, durations[b], &entry_at)) continue;
+        e->problem->row = (long long)b;
+        return false;
+    }
+    return true;
+}
+
 /* One, or one for each motion; returns how many, 0 with a problem. */
 static size_t read_durations(api_evaluation *e, const api_node *value, const api_place *at, double **durations)
 {
-    size_t n = api_node_size(value);
-    if (!api_node_is(value, API_ARRAY)) {
-        *durations = api_take(e->pool, sizeof **durations);
-        return *durations && api_read_number(e, value, at, *durations) && check_duration(e, **durations, at);
-    }
+    bool   differ = api_node_is(value, API_ARRAY), alone = api_failures_asked(e);
+    size_t n = differ ? api_node_size(value) : 1;
     if (n == 0) {
         api_fail_at(e, at, API_WRONG_SHAPE, "an empty array given, a time for each motion expected");
         return 0;
     }
-    *durations = api_batch_rows(e, n, at) ? api_take_numbers(e, value, at, n) : NULL;
-    for (size_t b = 0; *durations && b < n; b++) {
-        api_place entry_at = api_place_index(at, b);
-        if (check_duration(e, (*durations)[b], &entry_at)) continue;
-        e->problem->row = (long long)b;
-        return 0;
-    }
-    return *durations ? n : 0;
+    if (differ && !api_batch_rows(e, n, at)) return 0;
+    *durations = api_take(e->pool, n * sizeof **durations);
+    if (!*durations) return 0;
+    if (!(differ ? api_read_numbers(e, value, at, n, *durations) : api_read_number(e, value, at, *durations))) return 0;
+    if (alone) replace_durations(e, at, n, *durations);
+    bool good = alone || (differ ? check_durations(e, at, n, *durations) : check_duration(e, **durations, at));
+    return good ? n : 0;
 }
 
 static bool read_duration(api_evaluation *e, const api_node *fields, api_motion *m)

@@ -46,6 +46,9 @@ void   api_motion_between(const api_evaluation *e, const api_motion *m, size_t r
 double api_motion_time(const api_motion *m, size_t row, size_t n, double s);
 double api_motion_way(const api_evaluation *e, const api_motion *m, size_t row, size_t n);
 
+/* Fails motions whose duration is not valid, where rows fail alone: when rows are known. False with a problem. */
+bool api_motion_check_durations(const api_evaluation *e, const api_motion *motion);
+
 /* After all fields are read: fills the lanes above, those of e->state from q to qddd and those of the wrenches that
  * change with time. */
 bool api_motion_sample(api_evaluation *e, api_motion *motion);

@@ -135,5 +135,5 @@ bool api_motion_sample(api_evaluation *e, api_motion *m)
     bool room                        = points && m->time && m->rate && m->first && m->basis;
     for (int field = API_Q; room && field <= API_QDDD; field++)
         room = (e->state[field] = api_take_lanes(e, e->model->nv)) != NULL;
-    return room && put_states(e, m, points) && api_motion_push(e, m);
+    return room && api_motion_check_durations(e, m) && put_states(e, m, points) && api_motion_push(e, m);
 }

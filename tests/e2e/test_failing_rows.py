@@ -375,6 +375,22 @@ class FailingRows(ServerCase):
         shared = {"degree": 4, "duration": 1.5, "samples": 70, "outputs": outputs}
         self.check("arm", "trajectory", shared, {"control_points": points}, bad)
 
+    def test_trajectories_of_any_duration(self):
+        points = [[[0.1 * k * (i % 3)] * 4 for k in range(6)] for i in range(12)]
+        durations = [1 + 0.1 * i for i in range(12)]
+        durations[0], durations[7], durations[9] = -1, 0, 1e-200
+        shared = {"degree": 4, "control_points": points[1]}
+        for how in ({"samples": 9}, {"times": [0, 0.3, 1.1]}):
+            answer = self.check("arm", "trajectory", {"degree": 4, **how}, {"control_points": points, "duration": durations},
+                                dict.fromkeys((0, 7, 9), None))
+            self.assertEqual([(e["code"], e["detail"]) for e in answer["errors"]], [
+                ("bad-value", detail) for detail in (
+                    "-1 given, a time in s greater than 0 expected", "0 given, a time in s greater than 0 expected",
+                    "1e-200 s given: so short a motion has derivatives too large to compute with")])
+            self.assertEqual(answer["errors"][1]["pointer"], "/duration/7")
+            none = self.ask("arm", "trajectory", {**shared, **how, "duration": [-1, -2], "on_error": "row"})
+            self.assertEqual((none["q"], len(none["errors"])), ([None, None], 2))
+
     def test_trajectories_of_loops(self):
         points = [[[2.1 + 0.02 * k * (i % 3), 1.05 - 0.01 * k] for k in range(6)] for i in range(8)]
         for i in (3, 5):
