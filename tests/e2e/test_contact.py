@@ -175,9 +175,14 @@ class Held(ContactCase):
                  "payload": {"link": "stick", "mass": 1, "com": [0, 0.1, 0.1]}}
         self.ask("stick", "forward-dynamics", stick)
         bad("stick", {**stick, "qd": turning["qd"]})
-        for speed in (1e-8, 1e6):   # however slow or fast
+        for speed in (1e-12, 1e6):   # however slow or fast
             bad("stick", {**stick, "qd": [0, 0, 0, 0, 0, speed]})
             self.ask("stick", "forward-dynamics", {**stick, "qd": [0, 0, 0, speed, 0, 0]})
+        along = [{**one, "reference": "frame"} for one in both]
+        choose = np.random.default_rng(8)
+        for turn in choose.normal(size=(10, 4)):    # about its own axis: no drift but that of rounding
+            spinning = {**stick, "q": [0, 0, 0, *(turn / np.linalg.norm(turn))], "qd": [0, 0, 0, 1e13, 0, 0], "held": along}
+            self.ask("stick", "forward-dynamics", spinning)
         bad("stick", {**stick, "qd": [stick["qd"], turning["qd"], stick["qd"]]}, row=1)
         stretched = {"q": [0.4, 0], "tau": [0, 0], "held": [{"frame": "link2", "axes": ["x", "y"]}]}
         self.ask("two_link", "forward-dynamics", stretched)
