@@ -7,6 +7,8 @@ import tap
 from closed import Closed
 
 KINDS = {"spherical": 3, "revolute": 5, "prismatic": 5, "fixed": 6, "planar": 3, "helical": 5}    # rows of E
+# Kinds of loops, and of those with three rows or more to spare also the second arm on a ball joint.
+VARIANTS = [(kind, False) for kind in KINDS] + [(kind, True) for kind, rows in KINDS.items() if rows > 3]
 LOADS = [{"link": "b1", "force": [1, 2, 3], "torque": [0.1, 0.2, 0.3], "point": [0.1, 0, 0]},
          {"link": "a3", "force": [3, -1, 2], "frame": "link"}]
 
@@ -39,17 +41,26 @@ class Wrenches(Closed):
             "origin": {"xyz": choose.uniform(-0.3, 0.3, 3).tolist(), "rpy": choose.uniform(-1, 1, 3).tolist()},
             "friction": {"viscous": 0.1}, "rotor_inertia": 0.02, "spring": {"stiffness": 2, "damping": 0.1}}}
 
-    def put(self, kind, seed):
-        """Two arms from the base, closed where they are at zero; the first is actuated. Returns the tree alone, too."""
+    def put(self, kind, seed, ball=False):
+        """Two arms from the base, closed where they are at zero; the first is actuated. Puts the tree alone, too. `ball`: the
+        second arm hangs on a ball joint in the place of three others, and joints sit half a turn round."""
         choose = np.random.default_rng(seed)
         links = [self.arm(f"a{i}", f"a{i - 1}" if i > 1 else "base", choose, True, "prismatic" if i == 2 else "revolute")
                  for i in (1, 2, 3)]
-        for i in range(KINDS[kind]):
+        if ball:
+            socket = self.arm("b0", "base", choose)
+            socket["joint"] = {key: socket["joint"][key] for key in ("name", "actuated", "origin")} | {"type": "spherical"}
+            links.append(socket)
+        for i in range(1 if ball else 0, KINDS[kind] - (2 if ball else 0)):
             links.append(self.arm(f"b{i}", f"b{i - 1}" if i else "base", choose, kind="prismatic" if i == 1 else "revolute"))
+        if ball:
+            links[1]["joint"]["origin"]["rpy"], links[-1]["joint"]["origin"]["rpy"] = [np.pi, 0, 0], [0, 0, np.pi]
         end = links[-1]["name"]
         document = {"links": links, "frames": [{"name": "hand", "link": "a3", "xyz": [0.1, 0.2, 0.3], "rpy": [0.3, 0.2, 0.1]}]}
         self.put_model("tree", document)
-        poses = self.ask("tree", "kinematics", {"q": [0] * len(links), "frames": ["hand", end]})["poses"]
+        names = self.ok(self.client.get("/v1/models/tree"))["position_names"]
+        zero = [1 if name.endswith(".qw") else 0 for name in names]
+        poses = self.ask("tree", "kinematics", {"q": zero, "frames": ["hand", end]})["poses"]
         R, S = (of_quaternion(poses[name]["orientation"]) for name in ("hand", end))
         way = np.subtract(poses["hand"]["position"], poses[end]["position"])
         closed = copy.deepcopy(document)
@@ -70,8 +81,8 @@ class Wrenches(Closed):
     def test_a_tree_that_is_pushed(self):
         """With the wrenches of the loop on it the tree needs nothing at its passive joints, tau at the others, and bears
         the same in all of them."""
-        for kind in KINDS:
-            s = {name: value.tolist() for name, value in self.put(kind, 12).items()}
+        for kind, ball in VARIANTS:
+            s = {name: value.tolist() for name, value in self.put(kind, 12, ball).items()}
             s.pop("qddd")
             a = self.ask("loop", "inverse-dynamics", {**s, "wrenches": LOADS, "outputs": ["tau", "joint_wrenches", "full"]})
             full = a["full"]
@@ -94,8 +105,8 @@ class Wrenches(Closed):
         return next(frame for frame in document["frames"] if frame["name"] == name)
 
     def test_rates(self):
-        for kind in KINDS:
-            s = self.put(kind, 12)
+        for kind, ball in VARIANTS:
+            s = self.put(kind, 12, ball)
             along = lambda t: (s["q"] + t * (s["qd"] + t / 2 * (s["qdd"] + t / 3 * s["qddd"])),
                                s["qd"] + t * (s["qdd"] + t / 2 * s["qddd"]), s["qdd"] + t * s["qddd"])
             given = self.ask("loop", "torque-derivative", {**{n: x.tolist() for n, x in s.items()}, "wrenches": LOADS,
