@@ -32,6 +32,8 @@ typedef struct dyn_wrench_site {
     int      body;       /* DYN_WORLD: on the fixed base, without effect */
     dyn_pose X_bl;       /* the link frame in the body frame: `point` and link axes refer to it */
     bool     world_axes; /* force and torque in world axes, else in link axes */
+    bool     turned;     /* they are given in other axes, fixed in these: x = axes x_given */
+    double   axes[3][3];
 } dyn_wrench_site;
 
 /* The model and what a request changes of its surroundings. Lives as long as the call. */

@@ -1,7 +1,8 @@
 /* external.h - external wrenches of a request, gathered body by body.
  *
  * Each wrench is force, torque and point of application, the point in the link frame, force and torque in link or
- * world axes. About the body's origin, in body axes:  f = R F,  n = R T + (p_bl + R_bl point) x f. */
+ * world axes, or in axes turned against these. About the body's origin, in body axes:  f = R F,
+ * n = R T + (p_bl + R_bl point) x f. */
 #pragma once
 #include "kernels.h"
 
@@ -39,10 +40,21 @@ static inline void attitudes(const dyn_model *m, const joint_at *at, attitude *o
     }
 }
 
-/* A vector given in the wrench's axes, in body axes. */
+/* A given force or torque, in link axes or those of the world; and back. */
+LANE_INLINE vec3 external_given(const dyn_wrench_site *site, vec3 x)
+{
+    return site->turned ? rotate_const(site->axes, x) : x;
+}
+LANE_INLINE vec3 external_as_given(const dyn_wrench_site *site, vec3 x)
+{
+    return site->turned ? unrotate_const(site->axes, x) : x;
+}
+
+/* A given force or torque, in body axes. */
 LANE_INLINE vec3 external_axes(const dyn_wrench_site *site, const attitude *att, vec3 x)
 {
     const vec3 *e = att->row;
+    x             = external_given(site, x);
     if (site->world_axes) return add_scaled(add_scaled(scale(e[0], x.x), e[1], x.y), e[2], x.z);
     return rotate_const(site->X_bl.R, x);
 }

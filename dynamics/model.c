@@ -216,13 +216,12 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
     memcpy(to.coupling, model->coupling, model->n_couplings * sizeof *to.coupling);
     memcpy(to.row_body, model->row_body, model->n_rows * sizeof *to.row_body);
     for (size_t i = 0; i < n; i++) {
-        int link = payload[i].link;
-        if (link < DYN_WORLD || link >= (int)model->n_links || !dyn_inertia_finite(&payload[i].inertia)) {
+        int body = payload[i].body;
+        if (body < DYN_WORLD || body >= (int)model->n_bodies || !dyn_inertia_finite(&payload[i].inertia)) {
             free(m);
             return DYN_BAD_FIGURE;
         }
-        const dyn_link_place *place = link == DYN_WORLD ? &m->base : &m->link[link];
-        if (place->body != DYN_WORLD) dyn_canonical_inertia(&to.body[place->body], &place->X_bl, &payload[i].inertia);
+        if (body != DYN_WORLD) dyn_canonical_inertia(&to.body[body], &payload[i].X_bf, &payload[i].inertia);
     }
     dyn_survey(m, to.body, to.run);
     *loaded = m;

@@ -298,10 +298,11 @@ typedef enum dyn_status {
  * base link. Inertias are taken as given: whether they are physical is for the caller to judge. */
 dyn_status dyn_model_build(const dyn_description *description, dyn_model **model, int *where);
 
-/* The same robot with rigid bodies fixed to links. `inertia` is in the frame of link `link`
- * (DYN_WORLD: the base link). A payload on something that does not move has no effect. */
+/* The same robot with rigid bodies fixed to its bodies. `inertia` is in a frame F of body `body`. A payload on the
+ * world has no effect. */
 typedef struct dyn_payload {
-    int         link;
+    int         body; /* or DYN_WORLD */
+    dyn_pose    X_bf; /* F in the body frame */
     dyn_inertia inertia;
 } dyn_payload;
 dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload, dyn_model **loaded);

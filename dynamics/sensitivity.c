@@ -88,6 +88,7 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
                     vec3 u = row ? S.w : cross_add(S.v, S.w, x);
                     u      = site->world_axes ? (vec3){dot(att->row[0], u), dot(att->row[1], u), dot(att->row[2], u)}
                                               : unrotate_const(site->X_bl.R, u);
+                    u      = external_as_given(site, u);
                     store3(entry + 3 * row, sub(load3(entry + 3 * row), u));
                 }
             }

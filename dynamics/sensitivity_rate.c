@@ -145,7 +145,8 @@ static void external_rates(const dyn_scene *scene, const lane *values, const wor
         if (site->body == DYN_WORLD) continue;
         const spatial_body *B = &ws->body[site->body];
         body_rate          *r = &ws->body_rate[site->body];
-        vec3                F = load3(values), T = load3(values + 3), x = wrench_point(site, B, values);
+        vec3                F = external_given(site, load3(values)), T = external_given(site, load3(values + 3));
+        vec3                x = wrench_point(site, B, values);
         if (!site->world_axes) {
             F    = mat3_mul(&B->R, rotate_const(site->X_bl.R, F));
             T    = mat3_mul(&B->R, rotate_const(site->X_bl.R, T));

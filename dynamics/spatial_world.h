@@ -287,7 +287,8 @@ static inline void spatial_externals(const dyn_scene *scene, const lane *values,
         const dyn_wrench_site *site = &scene->wrench[n];
         if (site->body == DYN_WORLD) continue;
         spatial_body *B = &body[site->body];
-        vec3          x = wrench_point(site, B, values), F = load3(values), T = load3(values + 3);
+        vec3          x = wrench_point(site, B, values);
+        vec3          F = external_given(site, load3(values)), T = external_given(site, load3(values + 3));
         if (!site->world_axes) {
             F = mat3_mul(&B->R, rotate_const(site->X_bl.R, F));
             T = mat3_mul(&B->R, rotate_const(site->X_bl.R, T));

@@ -2,6 +2,7 @@
  * canonical twin beside it. Lives only while a model is made. Everything in
  * it belongs to the reader's arena but `canonical`, which the owner of the document releases. */
 #pragma once
+#include "api/wire/names.h"
 #include "document_entry.h"
 #include "geometry.h"
 #include "inertia.h"
@@ -124,6 +125,9 @@ bool api_document_screws(const api_entry *root, api_document *document, size_t m
 
 /* Makes a tree of the links: unique names, parents, circles, depth-first order, frames' links. */
 bool api_document_tree(api_document *document, api_reader *reader);
+
+/* The names of all joints, for a message about one that is not among them. */
+api_names api_document_joint_names(const api_document *document);
 
 /* Joints that share another's coordinate: finds the joint at the end of each chain, and composes the factors. */
 bool api_document_mimics(api_document *document, api_reader *reader);

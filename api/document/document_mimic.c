@@ -16,6 +16,15 @@ static bool fail(api_reader *reader, const api_document *document, size_t i, api
                     link->joint, api_text_shown(link->mimicked), link->mimicked, what);
 }
 
+static bool fail_unknown(api_reader *reader, const api_document *document, size_t i)
+{
+    char      what[API_NAMES_TEXT + 40], list[API_NAMES_TEXT];
+    api_names known = api_document_joint_names(document);
+    api_names_write(&known, document->links[i].mimicked, list);
+    snprintf(what, sizeof what, "which is no joint of this model%s", list);
+    return fail(reader, document, i, API_UNKNOWN_NAME, what);
+}
+
 static json_t *map_joints(const api_document *document)
 {
     json_t *map = json_object();
@@ -34,7 +43,7 @@ static bool find_mimicked(api_document *document, api_reader *reader, const json
         api_document_link *link = &document->links[i];
         if (!link->dyn.mimic) continue;
         const json_t *place = json_object_get(map, link->mimicked);
-        if (!place) return fail(reader, document, i, API_UNKNOWN_NAME, "which is no joint of this model");
+        if (!place) return fail_unknown(reader, document, i);
         link->leader = (int)json_integer_value(place);
         if (document->links[link->leader].dyn.joint == DYN_FIXED)
             return fail(reader, document, i, API_BAD_VALUE, "which is fixed");

@@ -110,14 +110,39 @@ static bool check_coordinate_names(const api_document *document, api_reader *rea
     return true;
 }
 
-/* Place of the link or joint (`what`) of that name, through the map. */
-static bool find(const json_t *map, api_reader *reader, const char *what, const char *name, const char *pointer,
-                 int *place)
+static const char *link_name(const void *document, size_t i)
+{
+    const api_document *d = document;
+    return i == 0 ? d->base : d->links[i - 1].name;
+}
+
+static const char *joint_name(const void *document, size_t i)
+{
+    return ((const api_document *)document)->links[i].joint;
+}
+
+api_names api_document_joint_names(const api_document *document)
+{
+    return (api_names){document->n_links, joint_name, document};
+}
+
+static bool fail_unknown(const api_document *document, api_reader *reader, bool link, const char *name,
+                         const char *pointer)
+{
+    char      list[API_NAMES_TEXT];
+    api_names known =
+        link ? (api_names){document->n_links + 1, link_name, document} : api_document_joint_names(document);
+    api_names_write(&known, name, list);
+    return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no %s \"%.*s\" in this model%s",
+                    link ? "link" : "joint", api_text_shown(name), name, list);
+}
+
+/* Place of the link, or else the joint, of that name, through the map. */
+static bool find(const api_document *document, const json_t *map, api_reader *reader, bool link, const char *name,
+                 const char *pointer, int *place)
 {
     const json_t *value = json_object_get(map, name);
-    if (!value)
-        return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no %s \"%.*s\" in this model", what,
-                        api_text_shown(name), name);
+    if (!value) return fail_unknown(document, reader, link, name, pointer);
     *place = (int)json_integer_value(value);
     return true;
 }
@@ -128,7 +153,8 @@ static bool find_turned(api_document *document, api_reader *reader, const json_t
     for (size_t i = 0; i < document->n_motors; i++) {
         char text[64];
         snprintf(text, sizeof text, "/motors/%zu/joint", i);
-        if (!find(joints, reader, "joint", document->motors[i].joint, text, &document->motors[i].turns)) return false;
+        if (!find(document, joints, reader, false, document->motors[i].joint, text, &document->motors[i].turns))
+            return false;
     }
     return true;
 }
@@ -156,16 +182,18 @@ static bool find_parents(api_document *document, api_reader *reader, const json_
     char text[64];
     for (size_t i = 0; i < document->n_links; i++) {
         api_document_link *link = &document->links[i];
-        if (!find(map, reader, "link", link->parent, link_pointer(document, i, "parent", text), &link->up))
+        if (!find(document, map, reader, true, link->parent, link_pointer(document, i, "parent", text), &link->up))
             return false;
     }
     for (size_t i = 0; i < document->n_frames; i++) {
         api_document_frame *frame = &document->frames[i];
-        if (!find(map, reader, "link", frame->on, frame_pointer(document, i, "link", text), &frame->link)) return false;
+        if (!find(document, map, reader, true, frame->on, frame_pointer(document, i, "link", text), &frame->link))
+            return false;
     }
     for (size_t i = 0; i < document->n_motors; i++) {
         snprintf(text, sizeof text, "/motors/%zu/link", i);
-        if (!find(map, reader, "link", document->motors[i].on, text, &document->motors[i].dyn.link)) return false;
+        if (!find(document, map, reader, true, document->motors[i].on, text, &document->motors[i].dyn.link))
+            return false;
     }
     return true;
 }

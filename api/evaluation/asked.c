@@ -52,19 +52,20 @@ static bool find_fields(api_evaluation *e, const api_node *request, api_set mask
     return api_check_keys(e, request, NULL, names, of); /* says what is wrong */
 }
 
+static const char *output_name(const void *operation, size_t i)
+{
+    return ((const api_operation *)operation)->outputs[i].name;
+}
+
 static bool read_output(api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
 {
     const api_operation *operation = asked->operation;
     const char          *name      = api_read_string(e, value, at);
     if (!name) return false;
-    api_buffer known;
-    api_buffer_init(&known, 300);
+    api_names known = {0, output_name, operation};
     for (size_t i = 0; api_has_output(operation, i); i++) {
-        if (strcmp(operation->outputs[i].name, name) != 0) {
-            api_list_name(&known, operation->outputs[i].name);
-            continue;
-        }
-        api_buffer_free(&known);
+        known.n = i + 1;
+        if (strcmp(operation->outputs[i].name, name) != 0) continue;
         if (asked->outputs & API_BIT(i))
             return api_fail_at(e, at, API_DUPLICATE_NAME, "the output %s is listed twice", name);
         asked->outputs |= API_BIT(i);
@@ -143,9 +144,8 @@ static bool read_operation(api_evaluation *e, const char *name, const api_node *
     const api_operation *operation = api_operation_named(name);
     api_place            at        = api_place_key(operations, name);
     if (!operation) {
-        api_buffer known;
-        api_buffer_init(&known, 300);
-        api_list_operations(&known);
+        api_names known = api_operation_names();
+        known.n--; /* not evaluate itself */
         return api_fail_unknown(e, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
     }
     if (operation->alone)

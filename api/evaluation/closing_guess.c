@@ -68,8 +68,8 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
         size_t      k   = 0;
         while (k < v->n && strcmp(v->names[k], key) != 0)
             k++;
-        if (k == v->n)
-            return api_fail_at(e, &at, API_UNKNOWN_NAME, "%s has no passive coordinate \"%.64s\"", e->model->name, key);
+        api_names known = api_names_of(v->names, v->n);
+        if (k == v->n) return api_fail_no_such(e, &at, "passive coordinate", key, &known);
         if (!api_read_number(e, api_node_value(v->value, member), &at, &values[k])) return false;
     }
     return api_batch_check_one(e, v, values);

@@ -1,7 +1,6 @@
 /* fields.c - the fields of a request: their names, small values, and what surrounds the robot. */
 #include "fields.h"
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const api_field_names[API_FIELD_COUNT] = {
@@ -105,20 +104,20 @@ double *api_take_numbers(api_evaluation *e, const api_node *value, const api_pla
     return numbers && api_read_numbers(e, value, at, n, numbers) ? numbers : NULL;
 }
 
-void api_list_name(api_buffer *b, const char *text)
+bool api_fail_unknown(const api_evaluation *e, const api_place *at, api_code code, const char *given, const char *of,
+                      const api_names *known)
 {
-    if (b->length > 0) api_buffer_text(b, ", ");
-    api_buffer_text(b, text);
+    char list[API_NAMES_TEXT];
+    api_names_write(known, given, list);
+    return api_fail_at(e, at, code, "\"%.64s\" is not known to %s%s", given, of, list);
 }
 
-bool api_fail_unknown(const api_evaluation *e, const api_place *at, api_code code, const char *given, const char *of,
-                      api_buffer *known)
+bool api_fail_no_such(const api_evaluation *e, const api_place *at, const char *what, const char *given,
+                      const api_names *known)
 {
-    char *list = api_buffer_take(known);
-    api_fail_at(e, at, code, "\"%.64s\" is not known to %s%s%s", given, of, list && *list ? "; there are: " : "",
-                list ? list : "");
-    free(list);
-    return false;
+    char list[API_NAMES_TEXT];
+    api_names_write(known, given, list);
+    return api_fail_at(e, at, API_UNKNOWN_NAME, "%s has no %s \"%.64s\"%s", e->model->name, what, given, list);
 }
 
 bool api_check_keys(const api_evaluation *e, const api_node *object, const api_place *at, const char *const *names,
@@ -132,11 +131,8 @@ bool api_check_keys(const api_evaluation *e, const api_node *object, const api_p
         while (names[i] && strcmp(names[i], key) != 0)
             i++;
         if (names[i]) continue;
-        api_buffer known;
-        api_place  key_at = api_place_key(at, key);
-        api_buffer_init(&known, 300);
-        for (i = 0; names[i]; i++)
-            api_list_name(&known, names[i]);
+        api_place key_at = api_place_key(at, key);
+        api_names known  = api_names_of(names, i);
         return api_fail_unknown(e, &key_at, API_UNKNOWN_FIELD, key, of, &known);
     }
     return true;
@@ -149,15 +145,14 @@ const char *api_read_string(const api_evaluation *e, const api_node *value, cons
     return NULL;
 }
 
-int api_read_frame(const api_evaluation *e, const api_node *value, const api_place *at, bool link)
+int api_read_frame(const api_evaluation *e, const api_node *value, const api_place *at)
 {
     const char *name = api_read_string(e, value, at);
     if (!name) return -1;
-    int i = api_model_frame(e->model, name, strlen(name));
-    if (i >= 0 && (!link || e->model->frames[i].is_link)) return i;
-    api_fail_at(e, at, API_UNKNOWN_NAME, "%s has no %s \"%.64s\"%s", e->model->name, link ? "link" : "frame", name,
-                i >= 0 ? "; it is a frame" : "");
-    return -1;
+    int       i     = api_model_frame(e->model, name, strlen(name));
+    api_names known = api_model_frames(e->model);
+    if (i < 0) api_fail_no_such(e, at, "link or frame", name, &known);
+    return i;
 }
 
 int api_read_coordinate(const api_evaluation *e, const api_node *value, const api_place *at)
@@ -165,9 +160,8 @@ int api_read_coordinate(const api_evaluation *e, const api_node *value, const ap
     const char *name = api_read_string(e, value, at);
     for (size_t i = 0; name && i < e->model->nv; i++)
         if (strcmp(e->model->velocity_names[i], name) == 0) return (int)i;
-    if (name)
-        api_fail_at(e, at, API_UNKNOWN_NAME, "%s has no velocity coordinate \"%.64s\" (velocity_names has them all)",
-                    e->model->name, name);
+    api_names known = api_names_of(e->model->velocity_names, e->model->nv);
+    if (name) api_fail_no_such(e, at, "velocity coordinate", name, &known);
     return -1;
 }
 

@@ -1,5 +1,6 @@
 /* fields.h - reading small JSON values of a request, with errors that point at them. */
 #pragma once
+#include "api/wire/names.h"
 #include "evaluation.h"
 
 /* Fails e->problem at `at`. */
@@ -25,11 +26,12 @@ double *api_take_numbers(api_evaluation *e, const api_node *value, const api_pla
 bool api_check_keys(const api_evaluation *e, const api_node *object, const api_place *at, const char *const *names,
                     const char *of);
 
-/* Fails with the names that would have been right, which api_list_name has put into `known` and which is freed; a list
- * too long for a message is left out. */
+/* Fails with the names that would have been right, or those nearest to the one given. */
 bool api_fail_unknown(const api_evaluation *e, const api_place *at, api_code code, const char *given, const char *of,
-                      api_buffer *known) __attribute__((cold));
-void api_list_name(api_buffer *known, const char *name);
+                      const api_names *known) __attribute__((cold));
+/* The same of a name that the model has not: `what`, a link, say. */
+bool api_fail_no_such(const api_evaluation *e, const api_place *at, const char *what, const char *given,
+                      const api_names *known) __attribute__((cold));
 
 /* The text of a string value; NULL with a problem when it is none. */
 const char *api_read_string(const api_evaluation *e, const api_node *value, const api_place *at);
@@ -37,6 +39,5 @@ const char *api_read_string(const api_evaluation *e, const api_node *value, cons
 /* The coordinate that a string value names, one of velocity_names; -1 with a problem. */
 int api_read_coordinate(const api_evaluation *e, const api_node *value, const api_place *at);
 
-/* Index in the model's frames of the frame, or with `link` only of the link, that a string value names; -1 with a
- * problem. */
-int api_read_frame(const api_evaluation *e, const api_node *value, const api_place *at, bool link);
+/* Index in the model's frames of the link or frame that a string value names; -1 with a problem. */
+int api_read_frame(const api_evaluation *e, const api_node *value, const api_place *at);

@@ -5,7 +5,6 @@
 #include "failures.h"
 #include "fields.h"
 #include "full.h"
-#include <stdlib.h>
 #include <string.h>
 
 size_t api_extent(const api_model *model, const api_asked *asked, int extent)
@@ -61,10 +60,18 @@ double *api_result_or_spare(const api_evaluation *e, const api_asked *asked, siz
     return result;
 }
 
-void api_list_operations(api_buffer *list)
+static const char *operation_name(const void *operations, size_t i)
 {
-    for (size_t i = 0; api_operations[i]; i++)
-        api_list_name(list, api_operations[i]->name);
+    const api_operation *operation = ((const api_operation *const *)operations)[i];
+    return operation ? operation->name : "evaluate";
+}
+
+api_names api_operation_names(void)
+{
+    size_t n = 0;
+    while (api_operations[n])
+        n++;
+    return (api_names){n + 1, operation_name, api_operations};
 }
 
 bool api_operation_exists(api_call *call, const api_input *input, api_problem *problem)
@@ -73,15 +80,10 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
     const char *name = call->route.capture[1];
     call->operation  = api_operation_named(name);
     if (call->operation || strcmp(name, "evaluate") == 0) return true;
-    api_buffer known;
-    api_buffer_init(&known, 300);
-    api_list_operations(&known);
-    api_list_name(&known, "evaluate");
-    char *list = api_buffer_take(&known);
-    api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%.64s\"%s%s", name,
-             list ? "; there are: " : "", list ? list : "");
-    free(list);
-    return false;
+    char      list[API_NAMES_TEXT];
+    api_names known = api_operation_names();
+    api_names_write(&known, name, list);
+    return api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%.64s\"%s", name, list);
 }
 
 bool api_post_operation(api_call *call, const api_input *input, api_problem *problem)

@@ -73,7 +73,7 @@ extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_
 extern const api_operation *const api_operations[]; /* ends with NULL */
 
 const api_operation *api_operation_named(const char *name); /* NULL: none */
-void                 api_list_operations(api_buffer *list); /* their names, for a message */
+api_names            api_operation_names(void);             /* of all, evaluate last, for a message */
 
 static inline bool api_has_output(const api_operation *operation, size_t output)
 {

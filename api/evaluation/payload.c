@@ -1,4 +1,4 @@
-/* payload.c - "payload": rigid bodies fixed to links for the time of a request. */
+/* payload.c - "payload": rigid bodies fixed to links or frames for the time of a request. */
 #include "fields.h"
 #include "api/document/inertia.h"
 
@@ -38,12 +38,13 @@ static bool read_body(const api_evaluation *e, const api_node *given, const api_
     *payload            = (dyn_payload){0};
     if (!api_check_keys(e, given, up, fields, "a payload")) return false;
     if (!require(e, given, "link", up) || !require(e, given, "mass", up)) return false;
-    int link = api_read_frame(e, api_node_get(given, "link"), &link_at, true);
-    if (link < 0 || !read_number(e, given, "mass", up, &payload->inertia.mass) ||
+    int frame = api_read_frame(e, api_node_get(given, "link"), &link_at);
+    if (frame < 0 || !read_number(e, given, "mass", up, &payload->inertia.mass) ||
         (com && !api_read_numbers(e, com, &com_at, 3, payload->inertia.com)) ||
         !read_tensor(e, given, up, payload->inertia.about_com))
         return false;
-    payload->link = e->model->frames[link].link;
+    payload->body = e->model->frames[frame].frame.body;
+    payload->X_bf = e->model->frames[frame].frame.X_bf;
     return !api_inertia_refusal(&payload->inertia, reason) || api_fail_at(e, up, API_BAD_INERTIA, "%s", reason);
 }
 

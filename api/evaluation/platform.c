@@ -61,7 +61,7 @@ bool api_platform_measure(api_evaluation *e)
     if (!given) return true;
     if (!check(e, given, &at)) return false;
     frame_at               = api_place_key(&at, "frame");
-    int           frame    = api_read_frame(e, api_node_get(given, "frame"), &frame_at, false);
+    int           frame    = api_read_frame(e, api_node_get(given, "frame"), &frame_at);
     api_platform *platform = frame < 0 ? NULL : api_take(e->pool, sizeof *platform);
     if (!platform) return false;
     *platform = (api_platform){.frame = e->model->frames[frame].frame};

@@ -1,4 +1,4 @@
-/* wrenches.c - "wrenches": forces and torques on links, by the environment. */
+/* wrenches.c - "wrenches": forces and torques on links and frames, by the environment. */
 #include "batch.h"
 #include "operation.h"
 #include <string.h>
@@ -25,17 +25,49 @@ static bool is_signal(const api_evaluation *e, const api_node *value, const char
     return e->asked[0].operation->wrench_signals && api_node_is(value, API_OBJECT) && name != vectors[POINT];
 }
 
-static bool read_axes(const api_evaluation *e, const api_node *wrench, const api_place *up, bool *world_axes)
+/* The axes of a frame that keeps its orientation on the wrench's body, or in the world. */
+static bool turn_axes(const api_evaluation *e, const char *name, const api_place *at, const dyn_frame *frame,
+                      dyn_wrench_site *site)
+{
+    static const double world[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    site->world_axes                = frame->body == DYN_WORLD && site->body != DYN_WORLD;
+    const double(*R)[3]             = site->world_axes ? world : site->X_bl.R;
+    if (!site->world_axes && frame->body != site->body)
+        return api_fail_at(
+            e, at, API_BAD_VALUE,
+            "\"%.64s\" moves against the body that the wrench acts on: a frame of that body, one that stands "
+            "in the world, \"world\" or \"link\" expected",
+            name);
+    site->turned = memcmp(R, frame->X_bf.R, sizeof frame->X_bf.R) != 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            site->axes[i][j] =
+                R[0][i] * frame->X_bf.R[0][j] + R[1][i] * frame->X_bf.R[1][j] + R[2][i] * frame->X_bf.R[2][j];
+    return true;
+}
+
+static bool fail_axes(const api_evaluation *e, const api_place *at, const char *name)
+{
+    char      list[API_NAMES_TEXT];
+    api_names known = api_model_frames(e->model);
+    api_names_write(&known, name, list);
+    return api_fail_at(e, at, API_UNKNOWN_NAME, "\"%.64s\" given, \"world\", \"link\" or a link or frame expected%s",
+                       name, list);
+}
+
+static bool read_axes(const api_evaluation *e, const api_node *wrench, const api_place *up, dyn_wrench_site *site)
 {
     const api_node *value = api_node_get(wrench, "frame");
     api_place       at    = api_place_key(up, "frame");
-    *world_axes           = true;
+    site->world_axes      = true;
     if (!value) return true;
     const char *name = api_read_string(e, value, &at);
     if (!name) return false;
-    *world_axes = strcmp(name, "world") == 0;
-    return *world_axes || strcmp(name, "link") == 0 ||
-           api_fail_at(e, &at, API_BAD_VALUE, "\"%.64s\" given, \"world\" or \"link\" expected", name);
+    site->world_axes = strcmp(name, "world") == 0;
+    if (site->world_axes || strcmp(name, "link") == 0) return true;
+    int frame = api_model_frame(e->model, name, strlen(name));
+    if (frame < 0) return fail_axes(e, &at, name);
+    return turn_axes(e, name, &at, &e->model->frames[frame].frame, site);
 }
 
 /* Where the wrench acts, and how many rows its components have. */
@@ -45,10 +77,10 @@ static bool read_site(api_evaluation *e, const api_node *wrench, const api_place
     if (!api_check_keys(e, wrench, up, rates ? fields_with_rates : fields, "a wrench")) return false;
     api_place at = api_place_key(up, "link");
     if (!api_node_get(wrench, "link")) return api_fail_at(e, &at, API_MISSING_FIELD, "a wrench needs its link");
-    int link = api_read_frame(e, api_node_get(wrench, "link"), &at, true);
-    if (link < 0 || !read_axes(e, wrench, up, &site->world_axes)) return false;
-    site->body = e->model->frames[link].frame.body;
-    site->X_bl = e->model->frames[link].frame.X_bf;
+    int frame = api_read_frame(e, api_node_get(wrench, "link"), &at);
+    if (frame < 0) return false;
+    *site = (dyn_wrench_site){.body = e->model->frames[frame].frame.body, .X_bl = e->model->frames[frame].frame.X_bf};
+    if (!read_axes(e, wrench, up, site)) return false;
     for (int i = 0; i < VALUES + (rates ? RATES : 0); i++) {
         const api_node *value = api_node_get(wrench, vectors[i]);
         at                    = api_place_key(up, vectors[i]);

@@ -47,7 +47,7 @@ static void emit_frames(api_emit *e, const api_model *m)
         const api_frame_name *frame = &m->frames[i];
         api_emit_object(e);
         api_emit_string_member(e, "name", frame->name);
-        api_emit_string_member(e, "link", frame->link_name);
+        api_emit_string_member(e, "link", frame->link);
         api_emit_end(e);
     }
     api_emit_end(e);

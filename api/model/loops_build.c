@@ -7,12 +7,14 @@
 
 /* --- loops ------------------------------------------------------------------------------------------------------ */
 
-static bool fail_frame(api_reader *reader, size_t loop, char which, const char *name)
+static bool fail_frame(const api_model *model, api_reader *reader, size_t loop, char which, const char *name)
 {
-    char pointer[64];
+    char      pointer[64], list[API_NAMES_TEXT];
+    api_names known = api_model_frames(model);
     snprintf(pointer, sizeof pointer, "/loops/%zu/frame_%c", loop, which);
-    return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no frame or link \"%.*s\" in this model",
-                    api_text_shown(name), name);
+    api_names_write(&known, name, list);
+    return api_fail(reader->problem, API_UNKNOWN_NAME, pointer, "there is no frame or link \"%.*s\" in this model%s",
+                    api_text_shown(name), name, list);
 }
 
 static bool find_frames(const api_model *model, const api_document_loop *in, size_t k, dyn_frame_pair *pair,
@@ -21,8 +23,8 @@ static bool find_frames(const api_model *model, const api_document_loop *in, siz
     char pointer[64];
     int  a = api_model_frame(model, in->frame_a, strlen(in->frame_a));
     int  b = api_model_frame(model, in->frame_b, strlen(in->frame_b));
-    if (a < 0) return fail_frame(reader, k, 'a', in->frame_a);
-    if (b < 0) return fail_frame(reader, k, 'b', in->frame_b);
+    if (a < 0) return fail_frame(model, reader, k, 'a', in->frame_a);
+    if (b < 0) return fail_frame(model, reader, k, 'b', in->frame_b);
     *pair         = (dyn_frame_pair){model->frames[a].frame, model->frames[b].frame};
     loop->frame_a = model->frames[a].name;
     loop->frame_b = model->frames[b].name;
@@ -134,7 +136,8 @@ static bool put_home(api_model *model, const api_document *document, api_loops *
         const dyn_body          *b    = &model->dyn->body[i];
         const api_document_link *link = link_of(document, b);
         size_t                   n    = positions_of(b);
-        if (i > 0 && b->link != model->dyn->body[i - 1].link) first = (size_t)b->q; /* joints may be several bodies */
+        /* A joint may be several bodies; a motor's coordinate has the home of its joint. */
+        if (i > 0 && (b->round || b->link != model->dyn->body[i - 1].link)) first = (size_t)b->q;
         if (n > 1) home[(size_t)b->q + n - 1] = 1;
         if (n > 0 && link && link->has_home) memcpy(home + b->q, link->home + ((size_t)b->q - first), n * sizeof *home);
         if (n > 0 && link && link->has_home) memset(homed + b->v, true, velocities_of(b) * sizeof *homed);

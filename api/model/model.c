@@ -124,9 +124,8 @@ static bool name_frame(api_model *model, const api_document *document, size_t i,
 {
     const dyn_link_place *place = place_of(model, document, link);
     api_frame_name       *frame = &model->frames[i];
-    *frame            = (api_frame_name){.name = api_arena_text(&model->arena, name), .is_link = X_lf == NULL};
-    frame->link_name  = X_lf ? model->link_names[link + 1] : frame->name; /* DYN_WORLD is -1; the base link is first */
-    frame->link       = link == DYN_WORLD ? DYN_WORLD : document->links[link].described;
+    frame->name                 = api_arena_text(&model->arena, name);
+    frame->link       = X_lf ? model->link_names[link + 1] : frame->name; /* DYN_WORLD is -1; the base link is first */
     frame->frame.body = place->body;
     frame->frame.X_bf = X_lf ? api_pose_compose(&place->X_bl, X_lf) : place->X_bl;
     return frame->name != NULL;
@@ -386,6 +385,16 @@ int api_model_frame(const api_model *model, const char *name, size_t length)
     for (size_t i = 0; i < model->n_frames; i++)
         if (strlen(model->frames[i].name) == length && memcmp(model->frames[i].name, name, length) == 0) return (int)i;
     return -1;
+}
+
+static const char *frame_name(const void *model, size_t i)
+{
+    return ((const api_model *)model)->frames[i].name;
+}
+
+api_names api_model_frames(const api_model *model)
+{
+    return (api_names){model->n_frames, frame_name, model};
 }
 
 int api_first_position(const api_model *model, const dyn_body *body)

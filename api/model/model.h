@@ -6,17 +6,15 @@
 #include "dynamics/dynamics.h"
 #include "api/memory/arena.h"
 #include "api/wire/json.h"
+#include "api/wire/names.h"
 #include <stdatomic.h>
 
 enum { API_ANGLE_TEXT = 80 }; /* bytes of a message's part about an angle */
 
 typedef struct api_frame_name { /* a link, or a frame of the document */
     const char *name;
-    const char *link_name; /* of the link it is fixed to */
-    int         link;      /* that link's index in the core's description, DYN_WORLD: base link; links are depth-first
-                            * there, and in document order in link_names */
-    dyn_frame frame;       /* the body and the pose in it */
-    bool      is_link;
+    const char *link;  /* name of the link it is fixed to */
+    dyn_frame   frame; /* the body and the pose in it */
 } api_frame_name;
 
 typedef struct api_joint_name {     /* a moving joint, in coordinate order */
@@ -80,6 +78,9 @@ void       api_model_release(api_model *model); /* NULL is fine */
 
 /* Index in `frames` of a link or frame, or -1. Hash lookup is not needed: a model has at most some hundred. */
 int api_model_frame(const api_model *model, const char *name, size_t length);
+
+/* The names of all frames, for a message about one that is not among them. */
+api_names api_model_frames(const api_model *model);
 
 /* The first angle of a state that is beyond its bound, or no number; NULL: none. Entries of q are `stride` apart. */
 const dyn_bound *api_angle_beyond(const api_model *model, const double *q, size_t stride);

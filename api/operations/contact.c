@@ -15,7 +15,7 @@ static bool read_held(api_evaluation *e, const api_node *given, const api_place 
     if (!api_check_keys(e, given, up, fields, "what is held")) return false;
     if (!api_node_get(given, "frame"))
         return api_fail_at(e, &frame_at, API_MISSING_FIELD, "what is held needs its frame");
-    int i = api_read_frame(e, api_node_get(given, "frame"), &frame_at, false);
+    int i = api_read_frame(e, api_node_get(given, "frame"), &frame_at);
     if (i < 0) return false;
     held->frame = e->model->frames[i].frame;
     return api_read_axes(e, api_node_get(given, "axes"), &axes_at, held->axis, &held->n) &&

@@ -78,7 +78,7 @@ static bool read_foot(const api_evaluation *e, const api_node *value, const api_
     if (!link == !frame)
         return api_fail_at(e, at, link ? API_BAD_VALUE : API_MISSING_FIELD,
                            "a foot needs either its link or its frame");
-    int i = api_read_frame(e, link ? link : frame, &name_at, link != NULL);
+    int i = api_read_frame(e, link ? link : frame, &name_at);
     if (i < 0 || !read_vector(e, value, at, "point", point)) return false;
     *foot = e->model->frames[i].frame;
     if (!hangs_on(e->model->dyn, foot->body, base->body))

@@ -21,7 +21,7 @@ static bool read_frames(api_evaluation *e, api_asked *asked, const api_node *lis
     for (size_t i = 0; i < n; i++) {
         api_place entry = api_place_index(at, i);
         api_node  name;
-        frame[i] = api_node_item(list, i, &name) ? api_read_frame(e, &name, &entry, false) : (int)i;
+        frame[i] = api_node_item(list, i, &name) ? api_read_frame(e, &name, &entry) : (int)i;
         if (frame[i] < 0) return false;
         if (seen[frame[i]])
             return api_fail_at(e, &entry, API_DUPLICATE_NAME, "the frame %.64s is listed twice",
@@ -43,7 +43,7 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
     if (!read_frames(e, asked, api_node_get(given, "frames"), &frames_at)) return false;
     if (!(asked->outputs & API_BIT(POSES))) asked->n_frames = 0;
     if (frame) {
-        int i = api_read_frame(e, frame, &frame_at, false);
+        int i = api_read_frame(e, frame, &frame_at);
         if (i < 0) return false;
         asked->at = &e->model->frames[i].frame;
     } else if (asked->outputs & ~API_BIT(POSES)) {

@@ -33,7 +33,7 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
     const api_node *frame    = api_node_get(given, "frame");
     api_place       frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place       damping_at = api_place_key(up, "damping");
-    int             i          = api_read_frame(e, frame, &frame_at, false);
+    int             i          = api_read_frame(e, frame, &frame_at);
     if (i < 0) return false;
     asked->at = &e->model->frames[i].frame;
     return api_read_axes(e, api_node_get(given, "axes"), &axes_at, asked->axis, &asked->n_axes) &&

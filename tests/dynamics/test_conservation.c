@@ -50,7 +50,14 @@ static double dissipation(const trial *t)
     return heat;
 }
 
-/* Power of the external wrenches: force and torque times the velocity of their point, in their own axes. */
+/* Component j of a given force or torque, in link axes or those of the world. */
+static double given(const dyn_wrench_site *site, const double x[3], int j)
+{
+    const double *row = site->axes[j];
+    return site->turned ? row[0] * x[0] + row[1] * x[1] + row[2] * x[2] : x[j];
+}
+
+/* Power of the external wrenches: force and torque times the velocity of their point. */
 static double wrench_power(const trial *t)
 {
     double power = 0;
@@ -66,7 +73,7 @@ static double wrench_power(const trial *t)
             dyn_kernels_find(NULL), &t->scene, 1,
             (dyn_kinematics){.q = t->q, .qd = t->qd, .at = &at, .frame_axes = !site->world_axes, .velocity = velocity});
         for (int j = 0; j < 6; j++)
-            power += w[j] * velocity[j];
+            power += given(site, w + j / 3 * 3, j % 3) * velocity[j];
     }
     return power;
 }

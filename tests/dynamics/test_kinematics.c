@@ -171,7 +171,7 @@ static void test_transposed_jacobian_carries_wrenches(void **state)
         double         *with        = trial_array(&t, t.nv);
         double         *without     = trial_array(&t, t.nv);
         double          W[9]        = {3, -1, 2, 0.5, 4, -2, 0, 0, 0};
-        dyn_wrench_site site        = {f.frame[0].body, f.frame[0].X_bf, true};
+        dyn_wrench_site site        = {.body = f.frame[0].body, .X_bl = f.frame[0].X_bf, .world_axes = true};
         t.scene.n_wrenches          = 0;
         dyn_scene            pushed = t.scene;
         dyn_inverse_dynamics io     = {.q = t.q, .qd = t.qd, .qdd = t.qdd, .tau = without};

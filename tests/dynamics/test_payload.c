@@ -1,5 +1,6 @@
 /* test_payload.c - a model with payloads is the model of a description with those bodies fixed to its links. */
 #include "check.h"
+#include "pose.h"
 #include "rows.h"
 #include "trial.h"
 #include <stdlib.h>
@@ -10,26 +11,37 @@
 
 enum { ROBOTS = 120, PAYLOADS = 3, ROWS = 3 };
 
-static void random_payloads(const trial *t, dyn_payload payload[PAYLOADS])
+/* A frame on a link of the description. */
+typedef struct load {
+    int      link;
+    dyn_pose X_lf;
+} load;
+
+static void random_loads(const trial *t, load loads[PAYLOADS], dyn_payload payload[PAYLOADS])
 {
     random_source source = {.state = t->seed * 31};
     for (int i = 0; i < PAYLOADS; i++) {
-        payload[i].link = (int)random_below(&source, t->model->n_links + 1) - 1;
+        const int             link  = (int)random_below(&source, t->model->n_links + 1) - 1;
+        const dyn_link_place *place = link < 0 ? &t->model->base : &t->model->link[link];
+        loads[i].link               = link;
+        random_pose(&source, &loads[i].X_lf);
+        payload[i].body = place->body;
+        payload[i].X_bf = pose_compose(&place->X_bl, &loads[i].X_lf);
         random_inertia(&source, &payload[i].inertia);
     }
 }
 
 /* The description with one more fixed link for each payload. */
-static dyn_link *edited_links(const dyn_description *d, const dyn_payload payload[PAYLOADS])
+static dyn_link *edited_links(const dyn_description *d, const load loads[PAYLOADS], const dyn_payload payload[PAYLOADS])
 {
     const dyn_pose identity = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     dyn_link      *links    = calloc(d->n_links + PAYLOADS, sizeof *links);
     assert_non_null(links);
     memcpy(links, d->links, d->n_links * sizeof *links);
     for (int i = 0; i < PAYLOADS; i++)
-        links[d->n_links + (size_t)i] = (dyn_link){.parent  = payload[i].link,
+        links[d->n_links + (size_t)i] = (dyn_link){.parent  = loads[i].link,
                                                    .joint   = DYN_FIXED,
-                                                   .before  = identity,
+                                                   .before  = loads[i].X_lf,
                                                    .after   = identity,
                                                    .ratio   = 1,
                                                    .inertia = payload[i].inertia};
@@ -73,11 +85,12 @@ static void test_payload_is_a_fixed_link(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial       t = trial_make(seed, ROWS);
+        load        loads[PAYLOADS];
         dyn_payload payload[PAYLOADS];
         dyn_model  *loaded = NULL, *expected = NULL;
-        random_payloads(&t, payload);
+        random_loads(&t, loads, payload);
         dyn_description edited = t.tree.description;
-        dyn_link       *links  = edited_links(&edited, payload);
+        dyn_link       *links  = edited_links(&edited, loads, payload);
         edited.links           = links;
         edited.n_links += PAYLOADS;
         assert_int_equal(dyn_model_with_payload(t.model, PAYLOADS, payload, &loaded), DYN_OK);
@@ -99,7 +112,7 @@ static void test_no_effect(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         trial                t       = trial_of(seed, random_tree_make(seed, 9, false, TREE_ALL), ROWS, 2);
-        dyn_payload          payload = {.link = DYN_WORLD, .inertia = {.mass = 5, .com = {1, 1, 1}}};
+        dyn_payload          payload = {.body = DYN_WORLD, .inertia = {.mass = 5, .com = {1, 1, 1}}};
         double              *tau = trial_array(&t, t.nv), *expected = trial_array(&t, t.nv);
         dyn_model           *copy = NULL, *loaded = NULL;
         dyn_scene            scene = t.scene;
@@ -108,7 +121,8 @@ static void test_no_effect(void **state)
         rows_inverse_dynamics(dyn_kernels_find(NULL), &t.scene, t.rows, io);
         assert_int_equal(dyn_model_with_payload(t.model, 0, NULL, &copy), DYN_OK);
         assert_int_equal(dyn_model_with_payload(copy, 1, &payload, &loaded), DYN_OK);
-        payload.link     = (int)t.model->n_links - 1;
+        payload.body     = t.model->link[t.model->n_links - 1].body;
+        payload.X_bf     = t.model->link[t.model->n_links - 1].X_bl;
         dyn_model *heavy = NULL;
         assert_int_equal(dyn_model_with_payload(t.model, 1, &payload, &heavy), DYN_OK);
         dyn_model_free(copy); /* the loaded model does not lean on the one it came from */
@@ -130,10 +144,10 @@ static void test_no_effect(void **state)
 static void test_bad_payloads_are_refused(void **state)
 {
     trial             t     = trial_make(1, 1);
-    const dyn_payload bad[] = {{.link = -2},
-                               {.link = (int)t.model->n_links},
-                               {.link = 0, .inertia = {.mass = 0.0 / 0.0}},
-                               {.link = 0, .inertia = {.about_com = {1.0 / 0.0}}}};
+    const dyn_payload bad[] = {{.body = -2},
+                               {.body = (int)t.model->n_bodies},
+                               {.body = 0, .inertia = {.mass = 0.0 / 0.0}},
+                               {.body = 0, .inertia = {.about_com = {1.0 / 0.0}}}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         dyn_model *loaded = NULL;
         assert_int_equal(dyn_model_with_payload(t.model, 1, &bad[i], &loaded), DYN_BAD_FIGURE);

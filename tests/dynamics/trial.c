@@ -31,7 +31,11 @@ static void place_wrenches(trial *t, random_source *source, size_t n)
     for (size_t i = 0; i < n; i++) {
         int                   link  = (int)random_below(source, t->model->n_links + 1) - 1;
         const dyn_link_place *place = link < 0 ? &t->model->base : &t->model->link[link];
-        site[i]           = (dyn_wrench_site){place->body, place->X_bl, random_chance(source, 0.5) && world_axes};
+        site[i]                     = (dyn_wrench_site){.body       = place->body,
+                                                        .X_bl       = place->X_bl,
+                                                        .world_axes = random_chance(source, 0.5) && world_axes,
+                                                        .turned     = random_chance(source, 0.3)};
+        random_rotation(source, site[i].axes);
         t->wrench_link[i] = link;
     }
     t->scene.n_wrenches = n;
@@ -166,6 +170,14 @@ void trial_longest(trial_check *check)
     }
 }
 
+/* A given force or torque in link axes or those of the world. */
+static void turn_vector(const dyn_wrench_site *site, const double given[3], double x[3])
+{
+    memcpy(x, given, 3 * sizeof *x);
+    for (int i = 0; site->turned && i < 3; i++)
+        x[i] = site->axes[i][0] * given[0] + site->axes[i][1] * given[1] + site->axes[i][2] * given[2];
+}
+
 reference_scene trial_reference_scene(const trial *t, size_t row, reference_wrench *wrench)
 {
     reference_scene scene = {.friction   = t->scene.terms & DYN_FRICTION,
@@ -176,8 +188,8 @@ reference_scene trial_reference_scene(const trial *t, size_t row, reference_wren
     for (size_t i = 0; i < scene.n_wrenches; i++) {
         const double *w = t->wrenches + (row * scene.n_wrenches + i) * 9;
         wrench[i]       = (reference_wrench){.link = t->wrench_link[i], .world_axes = t->scene.wrench[i].world_axes};
-        memcpy(wrench[i].force, w, sizeof wrench[i].force);
-        memcpy(wrench[i].torque, w + 3, sizeof wrench[i].torque);
+        turn_vector(&t->scene.wrench[i], w, wrench[i].force);
+        turn_vector(&t->scene.wrench[i], w + 3, wrench[i].torque);
         memcpy(wrench[i].point, w + 6, sizeof wrench[i].point);
     }
     return scene;

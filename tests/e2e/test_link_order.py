@@ -146,6 +146,10 @@ class Ordered(ServerCase):
         for entries in ("frames", "joints", "motors", "loops"):
             order = [sorted(map(json.dumps, model.get(entries, []))) for model in (listed, other)]
             self.assertEqual(*order, f"{what}: {entries}")
+        places = [dict(zip(model["position_names"] + model["passive_names"], model["reference"]["q"] + model["reference"]["passive"]))
+                  if "reference" in model else {} for model in (listed, other)]
+        self.assertEqual(set(places[0]), set(places[1]), what)
+        self.assertClose([places[1][name] for name in places[0]], list(places[0].values()), 1e-9, what=f"{what}: reference")
         texts = [sorted(entry["text"] for entry in model["report"] if entry["code"] != "renamed")
                  for model in (listed, other)]
         self.assertEqual(*texts, what)
@@ -236,6 +240,17 @@ class LoopOrder(Closed, Ordered):
                     request = request_of(operation, state, surroundings)
                     self.assertAlike(*(by_name(model, operation, self.ask(each, operation, request))
                                        for each, model in (("listed", listed), ("other", other))), f"{what} {operation}")
+
+    def test_home_of_an_elastic_joint(self):
+        """It is that of the motor's coordinate, too, wherever the link is listed."""
+        document = copy.deepcopy(self.documents["four_bar"])
+        crank = next(entry for entry in document["links"] if entry["name"] == "crank")
+        crank["joint"].update(elastic={"stiffness": 100}, rotor_inertia=0.1, home=0.3)
+        others = [entry for entry in document["links"] if entry is not crank]
+        for links in ([crank, *others], [*others, crank]):
+            model = self.put("elastic", {**document, "links": links})
+            self.assertEqual(dict(zip(model["position_names"], model["reference"]["q"])),
+                             {"crank_joint": 0.3, "crank_joint.motor": 0.3})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,99 @@
+/* names.c - see names.h. Likeness is the weighted edit distance (Wagner and Fischer 1974) of the names' first bytes. */
+#include "names.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NEAREST = 5, COMPARED = 32 /* bytes of a name */ };
+enum { ADDED = 1, DROPPED = 2, CHANGED = 3 }; /* a name is rather longer than its abbreviation */
+
+static const char *text_at(const void *of, size_t i)
+{
+    return ((const char *const *)of)[i];
+}
+
+api_names api_names_of(const char *const *texts, size_t n)
+{
+    return (api_names){n, text_at, texts};
+}
+
+static bool is_same(char a, char b)
+{
+    const bool letters = (a | 32) >= 'a' && (a | 32) <= 'z';
+    return a == b || (letters && (a | 32) == (b | 32));
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* row[j] is the distance of the part of `given` read so far and the first j bytes of `name`. */
+static unsigned distance(const char *given, const char *name)
+{
+    const size_t n = strnlen(name, COMPARED), m = strnlen(given, COMPARED);
+    unsigned     row[COMPARED + 1];
+    for (size_t j = 0; j <= n; j++)
+        row[j] = ADDED * (unsigned)j;
+    for (size_t i = 0; i < m; i++) {
+        unsigned diagonal = row[0];
+        row[0] += DROPPED;
+        for (size_t j = 1; j <= n; j++) {
+            const unsigned changed = diagonal + (is_same(given[i], name[j - 1]) ? 0 : CHANGED);
+            diagonal               = row[j];
+            row[j]                 = least(least(row[j] + DROPPED, row[j - 1] + ADDED), changed);
+        }
+    }
+    return row[n];
+}
+
+/* Adds a name to the list, if it fits. */
+static bool add(char text[API_NAMES_TEXT], const char *before, const char *name)
+{
+    const size_t length = strlen(text);
+    if (length + strlen(before) + strlen(name) >= API_NAMES_TEXT) return false;
+    snprintf(text + length, API_NAMES_TEXT - length, "%s%s", before, name);
+    return true;
+}
+
+static bool write_all(const api_names *names, char text[API_NAMES_TEXT])
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < names->n; i++)
+        if (!add(text, i == 0 ? "; there are: " : ", ", names->name(names->of, i))) return false;
+    return true;
+}
+
+/* The nearest so far, in order. */
+typedef struct nearest {
+    size_t   n;
+    unsigned distance[NEAREST];
+    size_t   index[NEAREST];
+} nearest;
+
+static void insert(nearest *list, unsigned far, size_t index)
+{
+    size_t at = list->n;
+    if (list->n == NEAREST && far >= list->distance[NEAREST - 1]) return;
+    if (list->n < NEAREST)
+        list->n++;
+    else
+        at--;
+    for (; at > 0 && list->distance[at - 1] > far; at--) {
+        list->distance[at] = list->distance[at - 1];
+        list->index[at]    = list->index[at - 1];
+    }
+    list->distance[at] = far;
+    list->index[at]    = index;
+}
+
+void api_names_write(const api_names *names, const char *given, char text[API_NAMES_TEXT])
+{
+    nearest list = {0};
+    if (write_all(names, text)) return;
+    for (size_t i = 0; i < names->n; i++)
+        insert(&list, distance(given, names->name(names->of, i)), i);
+    text[0] = '\0';
+    for (size_t i = 0; i < list.n; i++)
+        add(text, *text ? ", " : "; the nearest are: ", names->name(names->of, list.index[i]));
+}
