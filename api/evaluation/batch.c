@@ -91,6 +91,7 @@ bool api_batch_rows(api_evaluation *e, size_t rows, const api_place *at)
 api_place api_vector_entry(const api_vector *vector, const api_place *row, size_t k)
 {
     if (api_node_is(vector->value, API_OBJECT)) return api_place_key(row, vector->names[k]);
+    if (api_node_is(vector->value, API_NUMBER)) return *row;
     size_t i = k;
     for (size_t j = 0; vector->order && j < vector->n; j++)
         if ((size_t)vector->order[j] == k) i = j;
@@ -144,9 +145,9 @@ static bool check_names(const api_evaluation *e, const api_vector *v)
         size_t      k   = 0;
         while (k < v->n && strcmp(v->names[k], key) != 0)
             k++;
-        api_place at = api_place_key(&v->at, key);
-        if (k == v->n)
-            return api_fail_at(e, &at, API_UNKNOWN_NAME, "%s has no coordinate \"%.64s\" here", e->model->name, key);
+        api_place at    = api_place_key(&v->at, key);
+        api_names known = api_names_of(v->names, v->n);
+        if (k == v->n) return api_fail_no_such(e, &at, "coordinate", key, &known);
     }
     return true;
 }
@@ -205,14 +206,21 @@ bool api_batch_check_one(const api_evaluation *e, const api_vector *v, double *v
     return api_failures_add_all(e, &found);
 }
 
+/* One state: an array, an object, or of a model with one coordinate a number. */
+static bool read_state(const api_evaluation *e, const api_vector *v, double *values)
+{
+    if (api_node_is(v->value, API_OBJECT) && v->names) return read_named(e, v, values);
+    if (v->n > 1 || !api_node_is(v->value, API_NUMBER)) return read_row(e, v, v->value, &v->at, values);
+    *values = api_node_number(v->value);
+    return true;
+}
+
 static bool read_flat(api_evaluation *e, const api_vector *v)
 {
     size_t  W      = e->lanes;
     double *values = W == 1 ? block_of(e, v, 0) : api_take(e->pool, v->n * sizeof *values);
     if (!values) return false;
-    bool read = api_node_is(v->value, API_OBJECT) && v->names ? read_named(e, v, values)
-                                                              : read_row(e, v, v->value, &v->at, values);
-    if (!read || !api_batch_check_one(e, v, values)) return false;
+    if (!read_state(e, v, values) || !api_batch_check_one(e, v, values)) return false;
     for (size_t block = W == 1 ? 1 : 0; block < e->window; block++) {
         double *to = block_of(e, v, block);
         for (size_t k = 0; k < v->n; k++)

@@ -30,7 +30,7 @@ static bool check_points(const api_evaluation *e, const api_node *points, const 
 {
     if (form->least == 0) {
         p->n = 1;
-        return check_point(e, points, at, p);
+        return (p->width == 1 && !p->batch && api_node_is(points, API_NUMBER)) || check_point(e, points, at, p);
     }
     if (!read_list(e, points, at, form->name)) return false;
     size_t given = api_node_size(points);
@@ -77,6 +77,10 @@ double *api_points_read(api_evaluation *e, const api_points *p)
         api_node row = *p->value, point;
         if (!api_watch_check(e->input->watch, e->problem)) return NULL;
         if (p->batch) api_node_item(p->value, b, &row);
+        if (api_node_is(&row, API_NUMBER)) { /* a single one, of a single number */
+            *to = api_node_number(&row);
+            break;
+        }
         for (size_t k = 0; k < p->n; k++, to += p->width) {
             if (!p->alone) api_node_item(&row, k, &point);
             for (size_t j = 0; j < p->width; j++)

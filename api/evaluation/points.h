@@ -1,5 +1,5 @@
 /* points.h - read the points of a curve from a request: n points of `width` numbers, n x width, or B x n x width for a
- * batch. A single point without an axis of points is `width` numbers, or B x width. */
+ * batch. A single point without an axis of points is `width` numbers, or B x width, or a number where width is 1. */
 #pragma once
 #include "fields.h"
 

@@ -139,7 +139,7 @@ bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *
 {
     size_t width = form->width;
     *s           = (api_signal){.range = form->duration};
-    if (api_node_is(value, API_ARRAY)) return read_constant(e, value, at, width, s);
+    if (api_node_is(value, API_ARRAY) || api_node_is(value, API_NUMBER)) return read_constant(e, value, at, width, s);
     if (api_node_get(value, "values"))
         return api_check_keys(e, value, at, sampled_fields, "sampled values") && read_sampled(e, value, at, form, s);
     if (api_node_get(value, "control_points"))

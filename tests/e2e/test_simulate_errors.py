@@ -69,7 +69,7 @@ class Refusals(Simulated):
 
     def test_input(self):
         for value, code, pointer in (
-                ([1], "wrong-type", "/input"), ({}, "missing-field", "/input"), ({"tau": 1}, "wrong-type", "/input/tau"),
+                ([1], "wrong-type", "/input"), ({}, "missing-field", "/input"), ({"tau": "1"}, "wrong-type", "/input/tau"),
                 ({"tau": [1, 2]}, "wrong-shape", "/input/tau"), ({"tau": {}}, "missing-field", "/input/tau"),
                 ({"tau": [1], "kp": 1}, "unknown-field", "/input/kp"),
                 ({"tau": {"values": [[1]]}}, "wrong-shape", "/input/tau/values"),
