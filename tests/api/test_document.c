@@ -43,10 +43,10 @@ static void order_of_coordinates(void **state)
     assert_names(model->link_names, model->n_links, "base leaf right left glued middle twig");
     assert_int_equal(model->n_frames, 8);
     assert_string_equal(model->frames[4].name, "glued");
-    assert_true(model->frames[4].is_link);
+    assert_string_equal(model->frames[4].link, "glued");
     assert_int_equal(model->frames[4].frame.body, 1); /* merged into left */
     assert_string_equal(model->frames[7].name, "eye");
-    assert_false(model->frames[7].is_link);
+    assert_string_equal(model->frames[7].link, "glued");
     assert_int_equal(model->frames[7].frame.body, 1);
     assert_int_equal(model->frames[0].frame.body, DYN_WORLD);
     assert_string_equal(model->joints[3].link, "leaf");
