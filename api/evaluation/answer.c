@@ -4,6 +4,7 @@
 #include "gaps.h"
 #include "operation.h"
 #include "platform.h"
+#include "unit_warnings.h"
 #include <string.h>
 
 /* An answer on its way out, or measured: then of `states` states, and there are no lanes yet. */
@@ -223,6 +224,10 @@ static bool emit_answer(writer *w)
     const api_evaluation *e = w->e;
     api_emit_object(&w->out);
     if (!emit_reached(w) || !(e->combined ? emit_operations(w) : emit_outputs(w, e->asked))) return false;
+    if (e->warnings) {
+        api_emit_key(&w->out, "warnings");
+        api_unit_warnings_emit(e, &w->out);
+    }
     if (e->failures) {
         api_emit_key(&w->out, "errors");
         api_emit_array(&w->out);

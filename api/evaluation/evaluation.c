@@ -6,6 +6,7 @@
 #include "failures.h"
 #include "operation.h"
 #include "parts.h"
+#include "unit_warnings.h"
 #include "window.h"
 #include <stdlib.h>
 #include <string.h>
@@ -256,8 +257,8 @@ static bool decode(api_evaluation *e, const api_node *request, size_t *answer_by
         !api_decode_surroundings(e) || !api_measure_state(e) || !api_closing_measure(e) || !api_measure_wrenches(e) ||
         !check_rows(e) || !choose_kernels(e) || !api_window_open(e) || !api_failures_open(e))
         return false;
-    return api_answer_bound(e, answer_bytes) && api_decode_payload(e) && api_decode_state(e) && api_closing_decode(e) &&
-           api_decode_wrenches(e) && prepare(e);
+    return api_unit_warnings_find(e) && api_answer_bound(e, answer_bytes) && api_decode_payload(e) &&
+           api_decode_state(e) && api_closing_decode(e) && api_decode_wrenches(e) && prepare(e);
 }
 
 enum { WORTH_FITTING = 4096 /* bytes */ };

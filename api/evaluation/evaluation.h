@@ -139,13 +139,14 @@ typedef struct api_evaluation {
     double            *passive;                 /* lanes of those that close the loops; NULL: not known yet */
     api_platform      *platform;                /* in place of a state; NULL: none */
     double            *wrenches;                /* lanes, 9 * scene.n_wrenches; NULL: none */
-    double            *wrench_rates;            /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
-    void              *workspace;
-    size_t             n_asked;
-    api_asked         *asked;      /* [n_asked] */
-    bool               combined;   /* `evaluate`: the answer is keyed by operation */
-    int                evaluating; /* index in `asked` of the operation that is evaluated; -1: none */
-    api_failures      *failures;   /* rows that fail alone (failures.h); NULL: a row's problem is the request's */
+    struct api_unit_warnings *warnings;         /* NULL: there are none */
+    double                   *wrench_rates;     /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
+    void                     *workspace;
+    size_t                    n_asked;
+    api_asked                *asked;      /* [n_asked] */
+    bool                      combined;   /* `evaluate`: the answer is keyed by operation */
+    int                       evaluating; /* index in `asked` of the operation that is evaluated; -1: none */
+    api_failures             *failures; /* rows that fail alone (failures.h); NULL: a row's problem is the request's */
     struct api_array *arrays; /* [n_arrays] of the answer, to be checked before they are written; NULL: rows do not fail
                                * alone */
     size_t             n_arrays; /* in the answer, */

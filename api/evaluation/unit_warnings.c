@@ -1,0 +1,203 @@
+/* unit_warnings.c - see unit_warnings.h. */
+#include "unit_warnings.h"
+#include "api/wire/number.h"
+#include "batch.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MANY_TURNS 30.0  /* rad: more turns than any joint with limits has, but fewer degrees */
+#define TOO_MANY   1e4   /* rad: more degrees than anybody writes */
+#define FAR_AWAY   100.0 /* m: farther than any robot reaches, but not in millimetres */
+
+enum { MOST = 16 /* warnings of one request */, TEXT = 200 };
+
+typedef struct warning {
+    api_pointer where;
+    char        text[TEXT];
+} warning;
+
+struct api_unit_warnings {
+    size_t  n;
+    warning warning[MOST];
+};
+
+/* A coordinate of which figures may be suspicious. */
+typedef struct suspect {
+    const api_joint_name *joint;
+    size_t                position;
+    bool                  told;
+} suspect;
+
+typedef struct search {
+    api_evaluation *e;
+    size_t          n, nq;
+    suspect        *suspects; /* [n] */
+    double         *numbers;  /* nq */
+} search;
+
+static bool add(api_evaluation *e, const api_place *at, const char *text)
+{
+    if (!e->warnings) {
+        if (!(e->warnings = api_take(e->pool, sizeof *e->warnings))) return false;
+        e->warnings->n = 0;
+    }
+    if (e->warnings->n == MOST) return true;
+    warning *w = &e->warnings->warning[e->warnings->n++];
+    w->where   = api_place_pointer(at);
+    snprintf(w->text, sizeof w->text, "%s", text);
+    return true;
+}
+
+/* --- coordinates ------------------------------------------------------------------------------------------------- */
+
+static bool list_suspects(search *s)
+{
+    const api_model *m = s->e->model;
+    s->nq              = m->nq;
+    s->suspects        = api_take(s->e->pool, m->n_joints * sizeof *s->suspects);
+    s->numbers         = api_take(s->e->pool, m->nq * sizeof *s->numbers);
+    if (!s->suspects || !s->numbers) return false;
+    for (size_t i = 0; i < m->n_joints; i++) {
+        const api_joint_name *joint    = &m->joints[i];
+        int                   position = api_first_position(m, &m->dyn->body[joint->body]);
+        bool                  slides   = strcmp(joint->type, "prismatic") == 0 && joint->has_position_limits;
+        if (position < 0 || joint->leader || (strcmp(joint->type, "revolute") != 0 && !slides)) continue;
+        s->suspects[s->n++] = (suspect){.joint = joint, .position = (size_t)position};
+    }
+    return true;
+}
+
+static bool is_suspicious(const api_joint_name *joint, double x)
+{
+    bool turns = *joint->type == 'r';
+    if (!(fabs(x) > (turns ? MANY_TURNS : FAR_AWAY)) || (turns && fabs(x) > TOO_MANY)) return false;
+    return joint->has_position_limits ? x < joint->lower || x > joint->upper : x == rint(x);
+}
+
+static bool warn(search *s, suspect *it, double x, const api_place *at)
+{
+    char text[TEXT];
+    bool turns = *it->joint->type == 'r';
+    if (turns)
+        snprintf(text, sizeof text, "%.64s at %s rad, %.3g turns: angles are in radians", it->joint->name,
+                 API_NUMBER_TEXT(x), fabs(x) / (2 * M_PI));
+    else
+        snprintf(text, sizeof text, "%.64s at %s m: lengths are in metres", it->joint->name, API_NUMBER_TEXT(x));
+    it->told = true;
+    return add(s->e, at, text);
+}
+
+/* Place in a request's row of a position in the model's order. */
+static size_t place_of(const api_evaluation *e, size_t position)
+{
+    size_t i = position;
+    for (size_t j = 0; e->order && j < e->model->nv; j++)
+        if ((size_t)e->order[j] == position) i = j;
+    return i;
+}
+
+/* One row of packed numbers, of which `first` is the first, at `at`. */
+static bool look_at_row(search *s, const api_node *packed, size_t first, const api_place *at)
+{
+    api_node_numbers(packed, first, s->nq, s->numbers);
+    for (size_t i = 0; i < s->n; i++) {
+        suspect *it    = &s->suspects[i];
+        size_t   place = place_of(s->e, it->position);
+        if (it->told || !is_suspicious(it->joint, s->numbers[place])) continue;
+        api_place entry = api_place_index(at, place);
+        if (!warn(s, it, s->numbers[place], &entry)) return false;
+    }
+    return true;
+}
+
+/* Rows of one field, one, two or three levels deep; what is of another shape is refused elsewhere. */
+static bool look_at_rows(search *s, const api_node *value, const api_place *at)
+{
+    size_t extent[API_PACKED_RANK] = {0}, rank = api_node_packed(value, extent), rows = 1;
+    if (rank == 0 || extent[rank - 1] != s->nq) return true;
+    for (size_t i = 0; i + 1 < rank; i++)
+        rows *= extent[i];
+    for (size_t row = 0; row < rows; row++) {
+        size_t    inner = rank == 3 ? extent[1] : 1;
+        api_place outer = api_place_index(at, row / inner), point = api_place_index(&outer, row % inner);
+        if (!look_at_row(s, value, row * s->nq, rank == 1 ? at : rank == 2 ? &outer : &point)) return false;
+    }
+    return true;
+}
+
+static bool look_at_names(search *s, const api_node *value, const api_place *at)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        suspect        *it    = &s->suspects[i];
+        const api_node *entry = api_node_get(value, s->e->model->position_names[it->position]);
+        api_place       place = api_place_key(at, s->e->model->position_names[it->position]);
+        if (!api_node_is(entry, API_NUMBER) || !is_suspicious(it->joint, api_node_number(entry))) continue;
+        if (!warn(s, it, api_node_number(entry), &place)) return false;
+    }
+    return true;
+}
+
+static bool look_at_field(search *s, api_field field)
+{
+    const api_node *value = s->e->given[field];
+    api_place       at    = api_place_key(NULL, api_field_names[field]);
+    if (!value) return true;
+    if (api_node_is(value, API_NUMBER)) { /* of a model with one coordinate */
+        double x = api_node_number(value);
+        return s->nq != 1 || s->n != 1 || !is_suspicious(s->suspects->joint, x) || warn(s, s->suspects, x, &at);
+    }
+    return api_node_is(value, API_OBJECT) ? look_at_names(s, value, &at) : look_at_rows(s, value, &at);
+}
+
+/* --- points ------------------------------------------------------------------------------------------------------ */
+
+/* A point, or the first of a batch of them. */
+static bool look_at_point(api_evaluation *e, const api_node *object, const char *key, const api_place *up)
+{
+    const api_node *value                   = api_node_get(object, key);
+    api_place       at                      = api_place_key(up, key);
+    size_t          extent[API_PACKED_RANK] = {0}, rank = value ? api_node_packed(value, extent) : 0;
+    double          p[3];
+    if (rank == 0 || rank > 2 || extent[rank - 1] != 3 || extent[0] == 0) return true;
+    api_node_numbers(value, 0, 3, p);
+    if (!(hypot(hypot(p[0], p[1]), p[2]) > FAR_AWAY)) return true;
+    return add(e, &at, "more than 100 m from the link's frame: lengths are in metres");
+}
+
+static bool look_at_points(api_evaluation *e, api_field field, const char *key)
+{
+    const api_node *list = e->given[field];
+    api_place       at   = api_place_key(NULL, api_field_names[field]);
+    if (api_node_is(list, API_OBJECT)) return look_at_point(e, list, key, &at);
+    for (size_t i = 0; i < api_node_size(list); i++) {
+        api_node  item;
+        api_place entry = api_place_index(&at, i);
+        if (api_node_item(list, i, &item) && !look_at_point(e, &item, key, &entry)) return false;
+    }
+    return true;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+bool api_unit_warnings_find(api_evaluation *e)
+{
+    search s = {.e = e};
+    return list_suspects(&s) && look_at_field(&s, API_Q) && look_at_field(&s, API_CONTROL_POINTS) &&
+           look_at_points(e, API_PAYLOAD, "com") && look_at_points(e, API_WRENCHES, "point");
+}
+
+void api_unit_warnings_emit(const api_evaluation *e, api_emit *to)
+{
+    api_emit_array(to);
+    for (size_t i = 0; i < e->warnings->n; i++) {
+        const warning *w     = &e->warnings->warning[i];
+        const char    *where = api_pointer_text(&w->where);
+        api_emit_object(to);
+        api_emit_string_member(to, "where", where ? where : "");
+        api_emit_string_member(to, "code", "suspicious");
+        api_emit_string_member(to, "text", w->text);
+        api_emit_end(to);
+    }
+    api_emit_end(to);
+}

@@ -1,0 +1,84 @@
+"""Warnings of angles in degrees and lengths in millimetres in a request, and none of plausible states."""
+import cbor2
+import tap
+from harness import ServerCase
+from samples import body
+
+
+def joint(name, kind, **more):
+    return {"name": name, "type": kind, **({} if kind in ("spherical", "planar") else {"axis": [0, 0, 1]}), **more}
+
+
+MIXED = {"links": [
+    {"name": "a", "parent": "base", "joint": joint("turn", "revolute"), "inertial": body(1)},
+    {"name": "b", "parent": "a", "joint": joint("bend", "revolute", limits={"position": [-2, 2]}), "inertial": body(1)},
+    {"name": "c", "parent": "b", "joint": joint("spin", "continuous"), "inertial": body(1)},
+    {"name": "d", "parent": "c", "joint": joint("slide", "prismatic", limits={"position": [0, 0.5]}), "inertial": body(1)},
+    {"name": "e", "parent": "d", "joint": joint("rail", "prismatic"), "inertial": body(1)},
+    {"name": "f", "parent": "e", "joint": joint("winch", "revolute", limits={"position": [-200, 200]}), "inertial": body(1)}]}
+
+
+class Warnings(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        assert cls.client.put("/v1/models/mixed", MIXED).status == 201
+
+    def warned(self, request, operation="kinematics", model="mixed"):
+        answer = self.ask(model, operation, {**({"frames": ["f"]} if operation == "kinematics" else {}), **request})
+        self.assertNotEqual(answer.get("warnings"), [])
+        for warning in answer.get("warnings", []):
+            self.assertEqual((set(warning), warning["code"]), ({"where", "code", "text"}, "suspicious"))
+            self.assertRegex(warning["text"], "in (radians|metres)$")
+        return [w["where"] for w in answer.get("warnings", [])]
+
+    def test_degrees_and_millimetres(self):
+        self.assertEqual(self.warned({"q": [90, 45, 0, 0, 0, 0]}), ["/q/0", "/q/1"])
+        self.assertEqual(self.warned({"q": [0, -30.5, 0, 250, 0, 0]}), ["/q/1", "/q/3"])
+        self.assertEqual(self.warned({"q": [0, 0, 0, 0, 0, 300]}), ["/q/5"])
+        named = dict(zip(("turn", "bend", "spin", "slide", "rail", "winch"), (180, 0, 0, 0, 0, 0)))
+        self.assertEqual(self.warned({"q": named}), ["/q/turn"])
+        self.assertEqual(self.warned({"q": [0, 0, 0, 0, 45, 0], "joints": ["spin", "slide", "rail", "winch", "bend", "turn"]}), ["/q/4"])
+        text = self.ask("mixed", "bias", {"q": [90, 0, 0, 0, 0, 0]})["warnings"][0]["text"]
+        self.assertEqual(text, "turn at 90 rad, 14.3 turns: angles are in radians")
+
+    def test_plausible_states(self):
+        for q in ([0] * 6, [7, 2.5, 0, 0, 0, 0], [30, 30, 30, 0, 0, 30], [40.25, 0, 0, 0, 0, 0], [0, 0, 99999, 0, 0, 0],
+                  [0, 0, 0, 60, 0, 0], [20000, 0, 0, 0, 0, 0], [0, 0, 0, 0, 5000, 0], [0, 0, 0, 0, 0, 199], [-29, 3, -360, 0.5, -3, -90]):
+            self.assertEqual(self.warned({"q": q}), [], q)
+        free = [150, 2000, 30, 0, 0, 0, 1]
+        self.assertEqual(self.warned({"q": [*free, *[0] * 12]}, "bias", "solo12"), [])
+
+    def test_batches_name_the_first_row(self):
+        q = [[0] * 6 for _ in range(5)]
+        q[2][1], q[3][1], q[4][0] = 45, 60, 90
+        self.assertEqual(self.warned({"q": q}), ["/q/2/1", "/q/4/0"])
+        request = {"q": q, "frames": ["f"], "on_error": "row"}
+        answer = self.ask("mixed", "kinematics", request)
+        self.assertEqual(list(answer)[-2:], ["warnings", "errors"])
+        body = self.client.post("/v1/models/mixed/kinematics", cbor2.dumps(request), Content_Type="application/cbor").body
+        self.assertEqual(cbor2.loads(body)["warnings"], answer["warnings"])
+        large = [[0.1] * 6] * 20000 + [[90] + [0] * 5]
+        self.assertEqual(self.warned({"q": large, "outputs": ["gravity"]}, "bias"), ["/q/20000/0"])
+
+    def test_other_places(self):
+        still = {"q": [0] * 6}
+        request = {**still, "payload": [{"link": "a", "mass": 1}, {"link": "b", "mass": 1, "com": [0, 0, 120]}],
+                   "wrenches": [{"link": "c", "point": [[50, 100, 0]], "force": [1, 0, 0]}]}
+        self.assertEqual(self.warned(request, "inverse-dynamics"), ["/payload/1/com", "/wrenches/0/point"])
+        self.assertEqual(self.warned({**still, "payload": {"link": "b", "mass": 1, "com": [0, 0, 99]}}, "inverse-dynamics"), [])
+        points = [[0] * 6, [0, 0, 90, 0, 0, 0], [90, 0, 0, 0, 0, 0]]
+        motion = {"degree": 1, "duration": 1, "samples": 2, "outputs": ["times"]}
+        self.assertEqual(self.warned({**motion, "control_points": points}, "trajectory"), ["/control_points/2/0"])
+        self.assertEqual(self.warned({**motion, "control_points": [points, points[::-1]]}, "trajectory"), ["/control_points/0/2/0"])
+        self.assertEqual(self.warned({"q": [90] + [0] * 5, "duration": 0.1, "step": 0.01, "samples": 2}, "simulate"), ["/q/0"])
+        both = self.ask("mixed", "evaluate", {"q": [90] + [0] * 5, "operations": {"bias": {}, "energy": {}}})
+        self.assertEqual([list(both), both["warnings"][0]["where"]], [["bias", "energy", "warnings"], "/q/0"])
+
+    def test_answers_are_the_same_otherwise(self):
+        answer = self.ask("mixed", "bias", {"q": [[90, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]]})
+        self.assertEqual(self.ask("mixed", "bias", {"q": [1, 0, 0, 0, 0, 0]})["bias"], answer["bias"][1])
+
+
+if __name__ == "__main__":
+    tap.main()
