@@ -69,6 +69,8 @@ class Requests(ContactCase):
             bad(3, "/held", "wrong-type", "array")
             bad([], "/held", "wrong-shape", "1 to 32")
             bad([{"frame": "tool"}] * 33, "/held", "wrong-shape", "33")
+            state = {name: [0.1] * 4 for name in ("q", "tau" if operation == "forward-dynamics" else "qd")}
+            self.assertEqual(len(self.ask("arm", operation, {**state, "held": [{"frame": "tool", "axes": ["x"]}] * 32}).popitem()[1]), 32)
             bad(["tool"], "/held/0", "wrong-type", "object")
             bad([{"frame": "tool"}, {}], "/held/1/frame", "missing-field")
             bad([{"frame": "hand"}], "/held/0/frame", "unknown-name", "hand")

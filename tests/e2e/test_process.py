@@ -153,6 +153,27 @@ class Stopping(unittest.TestCase):
             raw.close()
             server.kill()
 
+    def test_long_work_is_dropped(self):
+        """At the end of the drain, or at a second signal, a request that would take a minute ends within seconds."""
+        request = json.dumps({"q": [0.1] * 30, "duration": 900, "step": 1e-4, "samples": 2}).encode()
+        for drain, signals in (("0.5", 1), ("60", 2)):
+            server = Server("--drain", drain, "--queue", "86400", "--timeout", "600")
+            server.client().put("/v1/models/long", chain(30))
+            raw = server.socket()
+            raw.send(b"POST /v1/models/long/simulate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(request) + request)
+            time.sleep(0.5)
+            start = time.monotonic()
+            for _ in range(signals):
+                server.terminate()
+                time.sleep(0.2)
+            self.assertEqual(server.wait(), 0)
+            self.assertLess(time.monotonic() - start, 1 + PATIENCE / 4)
+            self.assertIn("abandoned", server.log())
+            with self.assertRaises(ConnectionError):
+                raw.answer()
+            raw.close()
+            server.kill()
+
     def test_both_signals_end_an_idle_server_cleanly(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             server = Server()
