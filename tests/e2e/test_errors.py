@@ -166,6 +166,7 @@ class Requests(ErrorCase):
             self.bad({"q": q, "free": free}, "/free", says="velocity names")
         self.bad({"q": q, "free": "hip"}, "/free", says="hip")
         self.bad({"q": q, "free": "base"}, "/free", says="fixed")
+        self.bad({"q": [0] * 6, "free": "base"}, "/free", model="puma560", says="fixed")
         self.bad({"q": q, "free": ["hip", "knee"]}, "/free/1", says="knee")
         self.bad({"q": q, "free": ["hip", 1]}, "/free/1")
         self.bad({"q": flying, "free": ["base"]}, "/free/0", model="free", says="base")
@@ -211,6 +212,12 @@ class Requests(ErrorCase):
         self.bad({"degree": 3, "duration": 1, "samples": 2, "control_points": [[1]] * 5, "outputs": ["dtau_dot_dduration"]},
                  "/outputs/0", model="four_bar", operation="trajectory", says="loops")
 
+    def test_points_of_rows(self):
+        motion = {"degree": 3, "duration": 1, "samples": 2}
+        for more in (4, 6):
+            self.bad({**motion, "control_points": [[[0.1]] * 5, [[0.1]] * more]}, "/control_points/1", 1, model="pendulum",
+                     operation="trajectory", says=(str(more), "5"))
+
     def test_ground(self):
         """An arm on a pedestal asks nothing of the ground that six coordinates could bear; a body that falls asks nothing."""
         self.bad({"q": self.Q}, operation="ground-reaction", says=("floating", "prismatic"))
@@ -231,6 +238,9 @@ class Requests(ErrorCase):
         problem = self.bad({"q": self.Q, "qd": [1e200] * 4})
         self.assertNotIn("internal", problem["code"])
         self.bad({"q": [self.Q] * 3, "qd": [[0] * 4, [1e200] * 4, [0] * 4]}, row=1)
+        still, fast = [self.Q] * 5, [[0.1, 0.2, 1e200 * k * k, 0.4] for k in range(5)]
+        self.bad({"degree": 3, "duration": 1e-60, "samples": 4, "control_points": [still, still, fast]}, row=2, says="of sample 0",
+                 operation="trajectory")
 
 
 class Documents(ErrorCase):

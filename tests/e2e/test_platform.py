@@ -139,6 +139,9 @@ class Planar(Closed):
         self.ok(ask())
         self.refused(post("five_bar", platform={"frame": "tip", "position": [0.1, 0.35, 0]}, q=[2, 1]),
                      "bad-value", "/platform")
+        for name in ("qd", "qdd"):
+            self.refused(post("five_bar", platform={"frame": "tip", "position": [0.1, 0.35, 0]}, **{name: [2, 1]}),
+                         "bad-value", "/platform")
         self.refused(post("five_bar", platform={"position": [0.1, 0.35, 0]}), "missing-field", "/platform/frame")
         self.refused(post("five_bar", platform={"frame": "tip"}), "missing-field", "/platform/position")
         self.refused(post("five_bar", platform=3), "wrong-type", "/platform")
