@@ -133,13 +133,13 @@ static void swing_of(const api_loop *loop, const double R[9], double swing[3])
     for (int i = 0; i < 3; i++)
         turned[i] = api_dot(R + 3 * i, loop->u);
     api_cross(loop->u, turned, swing);
-    double sine = sqrt(api_dot(swing, swing)), cosine = api_dot(loop->u, turned);
+    double sine = sqrt(api_dot(swing, swing)), cosine = api_dot(loop->u, turned), angle = atan2(sine, cosine);
     if (sine == 0 && cosine < 0) {
         memcpy(swing, loop->across[0], sizeof loop->across[0]);
         sine = 1;
     }
     for (int i = 0; i < 3 && sine > 0; i++)
-        swing[i] *= atan2(sine, cosine) / sine;
+        swing[i] *= angle / sine;
 }
 
 /* y along u less the pitch times the angle about u, which is the one of all turns that fits best. */

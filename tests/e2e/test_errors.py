@@ -87,6 +87,8 @@ class Requests(ErrorCase):
                  operation="evaluate")
         self.bad({"q": q, "operations": {"evaluate": {"operations": {}}}}, operation="evaluate")
         self.bad({"q": q, "operations": []}, "/operations", operation="evaluate")
+        for name in ("simulate", "trajectory", "identify"):
+            self.bad({"q": q, "operations": {name: {}}}, "/operations/" + name, operation="evaluate", says="not combined")
 
     def test_named_states(self):
         names = ["shoulder", "elbow", "grasp", "hip"]
@@ -238,6 +240,7 @@ class Requests(ErrorCase):
         problem = self.bad({"q": self.Q, "qd": [1e200] * 4})
         self.assertNotIn("internal", problem["code"])
         self.bad({"q": [self.Q] * 3, "qd": [[0] * 4, [1e200] * 4, [0] * 4]}, row=1)
+        self.bad({"q": self.Q, "qd": [0, 0, 0, 1e200]}, operation="regressor", says="regressor[3][30]")
         still, fast = [self.Q] * 5, [[0.1, 0.2, 1e200 * k * k, 0.4] for k in range(5)]
         self.bad({"degree": 3, "duration": 1e-60, "samples": 4, "control_points": [still, still, fast]}, row=2, says="of sample 0",
                  operation="trajectory")
