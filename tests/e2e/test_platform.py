@@ -151,6 +151,8 @@ class Planar(Closed):
         self.refused(ask(speed=[0, 0, 0]), "unknown-field", "/platform/speed")
         self.refused(ask(position=[0.1, 5, 0]), "loop-crossing")
         self.refused(ask(position=[0.1, 0.35, 0.2]), "loop-open")      # out of its plane
+        self.refused(ask(position=[0.1, 0.35, 1e-6]), "loop-open")
+        self.ok(ask(position=[0.1, 0.35, 1e-12]))
         self.refused(ask("two_link"), "bad-value", "/platform")
 
 
