@@ -25,7 +25,8 @@ static double closing_step(const api_model *m)
     return begun + product * rows * passive * (rows + passive);
 }
 
-/* The same of a state: steps along the line from the reference, whose length the first numbers of q tell. */
+/* Seconds of closing the loops of a state: the line from the reference takes steps in proportion to its length, which
+ * is estimated from the first numbers of q. */
 static double closing_cost(const api_call *call, const api_input *input)
 {
     enum { LOOKED_AT = 16, STEPS = 8 /* at least, */, STEPS_PER_RADIAN = 4 };

@@ -12,7 +12,7 @@ static bool is_active(const api_closed *c, const dyn_body *b)
     return !b->mimic && b->v >= 0 && dyn_joint_nv(b->joint) > 0 && c->loops->place_v[b->v] >= 0;
 }
 
-/* Four entries, W apart, from one unit quaternion to another along the shorter arc. */
+/* Interpolates unit quaternions, entries W apart, along the shorter arc. */
 static void turn_towards(const double *from, const double *to, size_t W, double s, double *r)
 {
     double cosine = 0, norm = 0;
@@ -29,7 +29,7 @@ static void turn_towards(const double *from, const double *to, size_t W, double 
         r[i * W] /= sqrt(norm);
 }
 
-/* The joint's coordinates at the fraction s; exactly the last ones at 1. */
+/* A joint's coordinates at the fraction s; at s = 1 exactly those of the end. */
 static void go_joint(const api_closed *c, const dyn_body *b, size_t lane, double s, double *q)
 {
     size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);

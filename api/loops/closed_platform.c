@@ -49,7 +49,7 @@ static void put(const api_closed *c, const double *from, size_t n, size_t lane, 
         lanes[i * c->W + lane] = from[i];
 }
 
-/* The frame's pose at the fraction s: R = R(s vector) R_from; exactly the last one at 1. */
+/* The frame's pose at the fraction s, R = R(s vector) R_from; at s = 1 exactly that of the end. */
 static void go_straight(const void *arg, api_closure *closure, size_t lane, double s)
 {
     const api_closed *c = arg;
@@ -68,7 +68,7 @@ static void go_straight(const void *arg, api_closure *closure, size_t lane, doub
     put(c, goal, 12, lane, closure->goal);
 }
 
-/* Both ends of a lane's line; returns its length. Without orientation the frame's rotation does not matter. */
+/* Finds both ends of a lane's line and returns its length. Without orientation the rotation is free. */
 static double find_places(api_closed *c, const api_placing *to, size_t lane)
 {
     const api_closure *r         = &c->reach;

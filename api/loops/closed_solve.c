@@ -88,7 +88,7 @@ static api_closed_status judge(api_closed *c, size_t lane)
     return loops->rank[lane] < c->np ? API_LOOP_LOOSE : API_CLOSED;
 }
 
-/* From near the end of the path: closes the loops to rounding, and finds how passive coordinates follow. */
+/* Closes the loops to rounding from the end of the path on, and finds K and G. */
 static bool finish(api_closed *c, const dyn_scene *scene)
 {
     size_t live = c->closure.live;

@@ -170,7 +170,7 @@ void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const
     add_cross_rates(c, qd, qdd, rows);
 }
 
-/* Rows of a loop that is open by more than rounding: the derivative of its residual, not only that of a closed one. */
+/* Replaces the angular parts of a loop's rows by the derivatives of its residual where the loop is open. */
 static void correct_rows(const api_closure *c, size_t k, size_t lane, const double *raw, double *rows)
 {
     const api_loop *loop = &c->loops->loop[k];
@@ -184,7 +184,7 @@ static void correct_rows(const api_closure *c, size_t k, size_t lane, const doub
                 rows[(r * n + v) * W + lane] += (E[r][i] - loop->E[r][3 + i]) * raw[((3 + i) * n + v) * W + lane];
 }
 
-/* The same of the frame's turn. */
+/* The same for the rotation of the placed frame. */
 static void correct_placed(const api_closure *c, size_t lane)
 {
     size_t        W = c->W, n = c->nv, k = c->loops->n;
@@ -203,7 +203,7 @@ static void correct_placed(const api_closure *c, size_t lane)
         }
 }
 
-/* While a guess is followed, loops are open on the way. */
+/* Loops are open along the path of a guess. */
 static void correct_open(api_closure *c)
 {
     size_t n = c->nv * c->W;
@@ -278,7 +278,7 @@ static double find_right_side(api_closure *c, size_t lane)
 
 /* --- least squares ----------------------------------------------------------------------------------------------- */
 
-/* A joint that turns about the point where a loop closes moves nothing but what rounding left. */
+/* A joint about the point where its loop closes has a column of rounding errors: that becomes zero. */
 bool api_closure_scale(api_closure *c, size_t lane)
 {
     bool finite = true;

@@ -10,16 +10,16 @@ enum { MOST_CORRECTIONS = 8 };
 #define FARTHEST    0.5   /* first correction, rad or parts of the model's length */
 #define CONTRACTION 0.25  /* of a correction by the one before */
 #define CHANGE      0.7   /* of K J from 1 */
-#define NEAR        0.01  /* correction by the first one, to end a step */
+#define NEAR        0.01  /* last correction by the first one, to end a step */
 #define SHORTEST    1e-9  /* step, as LONGEST */
 #define STILL       1e-6  /* first correction of a step that gets nowhere */
 #define ROUNDING    1e-12 /* corrections that tell nothing about contraction */
 #define SINGULAR    1e-7  /* on Cholesky's diagonal, of columns of length one */
 
-/* One lane on its way. */
+/* The continuation of one lane. */
 typedef struct follower {
-    double s, step;     /* the last point that was accepted; the step beyond it that is tried */
-    double before;      /* the step that led to s */
+    double s, step;     /* the last accepted point; the trial step beyond it */
+    double before;      /* the accepted step that ended at s */
     double first, last; /* corrections of this step */
     double contraction; /* the largest of this step */
     int    corrections;
@@ -140,7 +140,7 @@ static void end(api_closure *c, size_t lane, follower *f)
     f->going         = false;
 }
 
-/* Tries the next point: what is given there, and the unknowns of the last one. */
+/* Sets the trial point: given coordinates at s + step, the unknowns of the last accepted point. */
 static void set_out(api_closure *c, const api_path *path, size_t lane, follower *f)
 {
     copy_lane(c, c->base, lane, c->q);
@@ -175,7 +175,7 @@ static bool is_stuck(const api_path *path, size_t lane, double step, const follo
     return path->shortest > 0 ? length < path->shortest : length < SHORTEST && f->first < STILL;
 }
 
-/* Tries a step of another length. */
+/* Starts a trial with another step, or ends the path if that step is too short. */
 static void try_step(api_closure *c, const api_path *path, size_t lane, double step, follower *f)
 {
     f->step = step;
@@ -185,14 +185,15 @@ static void try_step(api_closure *c, const api_path *path, size_t lane, double s
         set_out(c, path, lane, f);
 }
 
-/* The longest step of the same figures that would have been accepted, with something to spare. */
+/* The next trial step: 0.6 of the one that the limits of change and contraction would just allow, if both are linear.
+ */
 static double next_step(const api_path *path, size_t lane, const follower *f, double change)
 {
     double by = fmin(0.6 * CHANGE / fmax(change, 1e-3), 0.6 * CONTRACTION / fmax(f->contraction, 1e-3));
     return fmin(f->step * fmin(fmax(by, 0.5), 2), LONGEST / path->length[lane]);
 }
 
-/* The step is over: the lane stands at s + step. */
+/* Accepts the trial point if the Jacobian has changed little enough, and starts the next step. */
 static void accept(api_closure *c, const api_path *path, size_t lane, follower *f)
 {
     double change = change_of(c, lane);
@@ -236,7 +237,7 @@ static void advance(api_closure *c, const api_path *path, size_t lane, follower 
     if (size <= fmax(NEAR * f->first, ROUNDING) && f->corrections > 1) accept(c, path, lane, f);
 }
 
-/* One correction of all lanes that go on; false: none does. */
+/* One correction in every unfinished lane; false: all lanes are finished. */
 static bool advance_all(api_closure *c, const api_path *path, follower *f)
 {
     bool going = false;
@@ -274,9 +275,9 @@ bool api_continue(api_closure *c, const dyn_scene *scene, const api_path *path)
     return arrived && awaited;
 }
 
-/* --- a loop error that shrinks ----------------------------------------------------------------------------------- */
+/* --- the path of a guess ----------------------------------------------------------------------------------- */
 
-/* left = (1 - s) of the error at the start, which is kept behind it. */
+/* left = (1 - s) times the error at the start. */
 static void shrink(const void *arg, api_closure *c, size_t lane, double s)
 {
     const double *error = arg;

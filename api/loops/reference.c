@@ -17,7 +17,7 @@ static void keep(const api_closed *c, const double *q)
         c->loops->reference[i] = q[i * c->W];
 }
 
-/* All actuated joints stay at home. */
+/* Closes the loops with all actuated joints at home. */
 static bool close_passive(api_closed *c, const dyn_scene *scene, double *q, double *passive)
 {
     const api_loops *l    = c->loops;
@@ -29,7 +29,7 @@ static bool close_passive(api_closed *c, const dyn_scene *scene, double *q, doub
     return true;
 }
 
-/* Those that move: passive coordinates, and actuated ones without a home; or all. */
+/* Chooses the coordinates that move: passive ones and actuated ones without a home, or all. */
 static size_t choose(const api_loops *l, bool all, int *chosen)
 {
     size_t n = 0;
@@ -38,7 +38,7 @@ static size_t choose(const api_loops *l, bool all, int *chosen)
     return n;
 }
 
-/* Coordinates move from home by steps of least norm; then the state's passive joints must be determined. */
+/* Closes the loops from home by steps of least norm, and checks that the passive joints are determined there. */
 static bool close_nearest(api_pool *pool, api_closed *c, const dyn_scene *scene, bool all, double *q)
 {
     const api_loops *l     = c->loops;
