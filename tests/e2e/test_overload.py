@@ -201,5 +201,34 @@ class Unread(ServerCase):
         self.assertEqual(answer.status, 200, answer)
 
 
+class Returned(ServerCase):
+    arguments = ("--memory", "1M", "--max-body", "256K", "--max-answer", "256K", "--workers", "1", "--queue", "86400")
+
+    def test_small_bodies_are_given_back(self):
+        """Four megabytes of bodies, one after another, through a budget of one."""
+        self.client.put("/v1/models/slider", slider())
+        text = '{"q":[0],"qdd":[2]}'
+        for _ in range(70):
+            answer = self.client.post("/v1/models/slider/inverse-dynamics", text + " " * (60_000 - len(text)))
+            self.assertEqual(self.ok(answer), {"tau": [2]})
+
+    def test_each_that_waits_has_its_own_deadline(self):
+        """While the only worker is busy: whose time is over is answered then, the later ones as well as the first."""
+        self.put_model("long", chain(30))
+        busy = {"q": [0.1] * 30, "duration": 900, "step": 1e-4, "samples": 2}
+
+        def work(index):
+            client = self.server.client(60)
+            time.sleep(0 if index == 0 else 0.3)
+            start = time.monotonic()
+            answer = client.request("POST", "/v1/models/long/simulate", busy, {"Request-Timeout": ("4", "0.3", "0.8", "1.3")[index]})
+            client.close()
+            return answer.status, time.monotonic() - start
+        answers = in_threads(4, work)
+        self.assertEqual([status for status, _ in answers], [504] * 4)
+        for (_, took), least in zip(answers[1:], (0.3, 0.8, 1.3)):
+            self.assertTrue(least - 0.05 <= took < least + 1.2, (least, took))
+
+
 if __name__ == "__main__":
     tap.main()
