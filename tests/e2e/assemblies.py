@@ -98,7 +98,7 @@ class Assemblies(Closed):
         self.assertEqual(coarse.outcome.tolist(), fine.outcome.tolist())
         reached, crossed = fine.outcome == REACHED, fine.outcome == CROSSED
         self.assertLess(np.abs(coarse.q - fine.q)[reached].max(initial=0), 1e-8)
-        self.assertLess(np.abs(coarse.fraction - fine.fraction)[crossed].max(initial=0), 1e-7)
+        self.assertLess(np.abs(coarse.fraction - fine.fraction)[crossed].max(initial=0), FRACTION / 2)
         return fine
 
     def request(self, name, request):
