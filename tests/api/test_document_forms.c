@@ -153,11 +153,13 @@ static void matrix_is_mended(void **state)
     assert_reported(model, "orthonormalised", "/links/0/joint/origin/matrix");
     api_model_release(model);
 
-    /* a quaternion shows no scale; what is far out does */
-    model = model_of("{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'prismatic','axis':[0,0,1],"
-                     "'origin':{'matrix':[[1.0000004,0,0,0],[0,1.0000004,0,0],[0,0,1.0000004,0],[0,0,0,1]]}}},"
-                     "{'name':'b','parent':'a','joint':{'name':'k','type':'fixed','origin':{'xyz':[5,6,7]}}}]}");
-    assert_pose(model, "b", &q, shift(5, 6, 7 + q));
+    /* a quaternion shows no scale; what is far out on a fixed link does */
+    model =
+        model_of("{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'prismatic','axis':[0,0,1]}},"
+                 "{'name':'b','parent':'a','joint':{'name':'k','type':'fixed','origin':{'matrix':[[1.0000004,0,0,0],"
+                 "[0,1.0000004,0,0],[0,0,1.0000004,0],[0,0,0,1]]}}},"
+                 "{'name':'c','parent':'b','joint':{'name':'l','type':'fixed','origin':{'xyz':[5,6,7]}}}]}");
+    assert_pose(model, "c", &q, shift(5, 6, 7 + q));
     api_model_release(model);
 }
 

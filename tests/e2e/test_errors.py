@@ -177,6 +177,7 @@ class Requests(ErrorCase):
         self.bad({"q": q, "qdd": [[0] * 4, [0, 0, 0.1, 0]], "free": ["grasp"]}, "/qdd/1/2", 1,
                  says=("grasp", "0.1 given"))
         self.bad({"q": q, "tau": [1, 0, 0, 2], "free": ["hip"]}, "/tau/0", says=("shoulder", "not free"))
+        self.bad({"q": q, "tau": [0, 0, -3, 2], "free": ["hip"]}, "/tau/2", says=("grasp", "-3 given"))
         self.bad({"q": q, "tau": [[0, 0, 0, 2], [0, 1, 0, 2]], "free": ["hip"]}, "/tau/1/1", 1, says="elbow")
         self.bad({"q": flying, "qdd": [0, 0, 1] + [0] * 7, "free": "base"}, "/qdd/2", model="free", says="base.vz")
         self.bad({"q": q, "outputs": ["tau", "qdd"]}, "/outputs/1", says="free")
