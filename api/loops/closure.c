@@ -50,7 +50,7 @@ bool api_closure_open(api_pool *pool, api_closure *c)
     c->goal     = api_take_zeroed(pool, 12 * W, &room);
     c->left     = api_take_zeroed(pool, c->rows * W, &room);
     c->inverse  = api_take_zeroed(pool, c->unknowns * c->rows * W, &room);
-    c->normal   = api_take_zeroed(pool, c->unknowns * c->unknowns, &room);
+    c->normal   = api_take_zeroed(pool, 2 * c->unknowns * c->unknowns, &room);
     c->error    = api_take_zeroed(pool, c->rows * W, &room);
     c->scale    = api_take_zeroed(pool, c->unknowns * W, &room);
     c->A        = api_take_zeroed(pool, c->rows * c->unknowns, &room);

@@ -48,7 +48,7 @@ typedef struct api_closure {
     /* Of the continuation, one lane after the other: the last point of the path that was accepted. */
     double *inverse;                /* unknowns x rows: the pseudoinverse of J_u there, in columns */
     double *scale;                  /* unknowns: the lengths of the columns of J_u there */
-    double *normal;                 /* unknowns x unknowns, of one lane: J_u^T J_u */
+    double *normal;                 /* 2 unknowns x unknowns, of one lane, to work with */
     double *error;                  /* rows, lanes: the loop error of a guess */
     double  reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or where it met a singular position */
 } api_closure;

@@ -9,7 +9,7 @@ enum { MOST_CORRECTIONS = 8 };
 #define LONGEST     0.5   /* step, as the path's length is measured */
 #define FARTHEST    0.5   /* first correction, rad or parts of the model's length */
 #define CONTRACTION 0.25  /* of a correction by the one before */
-#define CHANGE      0.7   /* of K J from 1 */
+#define CHANGE      0.5   /* of K J from 1 */
 #define NEAR        0.01  /* last correction by the first one, to end a step */
 #define SHORTEST    1e-9  /* step, as LONGEST */
 #define STILL       1e-6  /* first correction of a step that gets nowhere */
@@ -83,22 +83,45 @@ static void apply(const api_closure *c, size_t lane, const double *x, double *y)
             y[i] += K[r * n + i] * x[r];
 }
 
-/* |K J - 1| in units of the columns of J at the last point; J at the present position. */
-static double change_of(const api_closure *c, size_t lane)
+/* M = K J - 1 in units of the columns of J at the last point, in columns; J at the present position. */
+static void find_change(const api_closure *c, size_t lane, double *M)
 {
-    const double *scale = scale_of(c, lane);
-    double        sum = 0, *column = c->B, *product = c->normal;
-    for (size_t j = 0; j < c->unknowns; j++) {
+    const double *scale  = scale_of(c, lane);
+    double       *column = c->B;
+    for (size_t j = 0; j < c->unknowns; j++, M += c->unknowns) {
         for (size_t r = 0; r < c->rows; r++)
             column[r] = c->J[(r * c->nv + (size_t)c->unknown[j]) * c->W + lane];
-        apply(c, lane, column, product);
-        product[j] -= 1;
-        for (size_t i = 0; i < c->unknowns; i++) {
-            double entry = product[i] * scale[i] / scale[j];
-            sum += entry * entry;
-        }
+        apply(c, lane, column, M);
+        M[j] -= 1;
+        for (size_t i = 0; i < c->unknowns; i++)
+            M[i] *= scale[i] / scale[j];
     }
+}
+
+/* to = M M, in columns; returns its Frobenius norm. */
+static double square(size_t n, const double *M, double *to)
+{
+    double sum = 0;
+    memset(to, 0, n * n * sizeof *to);
+    for (size_t j = 0; j < n; j++)
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = 0; i < n; i++)
+                to[j * n + i] += M[k * n + i] * M[j * n + k];
+    for (size_t e = 0; e < n * n; e++)
+        sum += to[e] * to[e];
     return sqrt(sum);
+}
+
+/* |M^4|^(1/4), a bound of the spectral radius of M. Close to a singular position M is nearly of rank one, and its own
+ * norm much larger. */
+static double change_of(const api_closure *c, size_t lane)
+{
+    size_t  n  = c->unknowns;
+    double *M2 = c->normal + n * n, norm;
+    find_change(c, lane, c->normal);
+    square(n, c->normal, M2);
+    norm = square(n, M2, c->normal);
+    return sqrt(sqrt(norm));
 }
 
 /* The correction -K (r - left) into c->step; the largest entry in units of its coordinate. */

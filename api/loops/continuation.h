@@ -8,13 +8,14 @@
  * Steps (Deuflhard 2011, Newton Methods for Nonlinear Problems, 5.1). With K the pseudoinverse of J = dr/dx at the last
  * point, simplified Newton corrections x -= K (r - left) go to the next one. A step is accepted only if
  *
- *     each correction is at most 1/4 of the one before, and   |K J(new) - 1| <= 0.7   (Frobenius, x in units of its
- * columns).
+ *     each correction is at most 1/4 of the one before, and   |M^4|^(1/4) <= 1/2,   M = K J(new) - 1   (Frobenius).
  *
- * The second condition bounds the contraction factor: no other solution is as near, and J keeps its rank on the way, so
- * that neither another branch nor a singular position lies between the two points. Otherwise the step is halved. Steps
- * that would become shorter than 1e-9 rad, or parts of the model's length, and move the unknowns by less than 1e-6,
- * have come to a position where J loses its rank: there the path ends. */
+ * The second condition bounds the spectral radius of M, and with it the contraction of simplified Newton steps: no
+ * other solution is as near, and J keeps its rank on the way, so that neither another branch nor a singular position
+ * lies between the two points. The fourth power is taken because M is nearly of rank one close to a singular position,
+ * where its own norm depends on the units of the unknowns. Otherwise the step is halved. Steps that would become
+ * shorter than 1e-9 rad, or parts of the model's length, and move the unknowns by less than 1e-6, have come to a
+ * position where J loses its rank: there the path ends. */
 #pragma once
 #include "closure.h"
 
