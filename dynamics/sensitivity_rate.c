@@ -271,7 +271,7 @@ static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qd
 
 static void clear(lane *M, size_t n)
 {
-    for (size_t e = 0; e < n; e++)
+    for (size_t e = 0; M && e < n; e++)
         M[e] = lane_of(0);
 }
 

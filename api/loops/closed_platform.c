@@ -76,7 +76,8 @@ static double find_places(api_closed *c, const api_placing *to, size_t lane)
     get(c, r->y + 3 * c->loops->n * c->W, 3, lane, place);
     get(c, r->R + 9 * c->loops->n * c->W, 9, lane, place + 3);
     get(c, to->position, 3, lane, place + 12);
-    memcpy(place + 15, place + 3, 9 * sizeof *place);
+    for (int i = 3; i < 12; i++)
+        place[12 + i] = place[i];
     if (to->orientation) {
         get(c, to->orientation, 4, lane, orientation);
         api_rotation_of_quaternion(orientation, place + 15);

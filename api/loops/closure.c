@@ -405,7 +405,7 @@ static bool advance_all(api_closure *c, search *s)
 
 bool api_closure_search(api_closure *c, const dyn_scene *scene)
 {
-    search      s[DYN_MAX_LANES];
+    search      s[DYN_MAX_LANES] = {{0}};
     api_problem late;
     bool        going = true, closed = true;
     api_problem_clear(&late);

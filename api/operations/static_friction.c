@@ -60,20 +60,21 @@ size_t api_static_friction_entries(const api_model *m)
 
 static arrays lay_out(size_t nv, size_t W, double *room)
 {
-    arrays a   = {.matrix = room};
-    a.inverse  = a.matrix + nv * nv * W;
-    a.singular = a.inverse + nv * nv * W;
-    a.tau      = a.singular + W;
-    a.stuck    = a.tau + nv * W;
-    a.A        = a.stuck + nv * W;
-    a.work     = a.A + nv * nv;
-    a.b        = a.work + nv * nv;
-    a.with     = a.b + nv;
-    a.against  = a.with + nv;
-    a.f        = a.against + nv;
-    a.free     = a.f + nv;
-    a.side     = (int *)(a.free + nv);
-    a.at       = a.side + nv;
+    arrays a       = {.matrix = room};
+    a.inverse      = a.matrix + nv * nv * W;
+    a.singular     = a.inverse + nv * nv * W;
+    a.tau          = a.singular + W;
+    a.stuck        = a.tau + nv * W;
+    a.A            = a.stuck + nv * W;
+    a.work         = a.A + nv * nv;
+    a.b            = a.work + nv * nv;
+    a.with         = a.b + nv;
+    a.against      = a.with + nv;
+    a.f            = a.against + nv;
+    a.free         = a.f + nv;
+    void *integers = a.free + nv; /* two arrays of int in as much memory as nv doubles have */
+    a.side         = integers;
+    a.at           = a.side + nv;
     return a;
 }
 

@@ -33,10 +33,11 @@ bool api_stick_open(api_evaluation *e, api_plant *p)
     s->roots                 = api_take(e->pool, nv * sizeof *s->roots);
     s->driven                = api_take(e->pool, nv * sizeof *s->driven);
     api_stiction_joint *can  = api_take(e->pool, nv * sizeof *can);
-    bool                room = s->joint && s->roots && s->driven && can;
-    s->efforts               = api_take_zeroed(e->pool, nv * p->W, &room);
-    s->balance               = api_take_zeroed(e->pool, nv * p->W, &room);
-    s->qdd                   = api_take_zeroed(e->pool, nv * p->W, &room);
+    bool                room = true;
+    if (!s->joint || !s->roots || !s->driven || !can) return false;
+    s->efforts = api_take_zeroed(e->pool, nv * p->W, &room);
+    s->balance = api_take_zeroed(e->pool, nv * p->W, &room);
+    s->qdd     = api_take_zeroed(e->pool, nv * p->W, &room);
     if (!room) return false;
     for (size_t v = 0; v < nv; v++)
         s->driven[v] = p->s->prescribed.mask && p->s->prescribed.mask[v];

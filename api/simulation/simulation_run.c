@@ -162,9 +162,10 @@ static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
 {
     const run  *r = arg;
     api_plant  *p = &r->plants[seat];
-    api_problem found, *told = r->e->failures ? &found : problem;
+    api_problem found;
     api_problem_clear(&found);
-    size_t width = side_by_side(r->e, r->s), first = part * width, left = r->e->rows - first;
+    api_problem *told  = r->e->failures ? &found : problem;
+    size_t       width = side_by_side(r->e, r->s), first = part * width, left = r->e->rows - first;
     api_plant_start(p, first, left < width ? left : width);
     if (p->stick) api_stick_begin(p);
     bool begins = api_plant_goes_on(p), done = begins ? integrate_all(p, told) : api_plant_sound(p, told);
