@@ -11,10 +11,12 @@ static void put_lanes(const api_closed *c, const double *from, size_t n, const i
             lanes[i * c->W + lane] = from[which ? which[i] : (int)i];
 }
 
+/* Keeps the position of the first lane, quaternions with w >= 0. */
 static void keep(const api_closed *c, const double *q)
 {
     for (size_t i = 0; i < c->loops->nq; i++)
         c->loops->reference[i] = q[i * c->W];
+    api_coordinates_turn(c->model->dyn, c->loops->reference, 1);
 }
 
 /* Closes the loops with all actuated joints at home. */
@@ -51,7 +53,6 @@ static bool close_nearest(api_pool *pool, api_closed *c, const dyn_scene *scene,
     whole.live = c->W;
     put_lanes(c, l->home, l->nq, NULL, whole.q);
     if (!api_closure_search(&whole, scene)) return false;
-    api_coordinates_turn(c->model->dyn, whole.q, c->W);
     keep(c, whole.q);
     put_lanes(c, l->reference, c->model->nq, l->active_q, q);
     return api_closed_solve(c, scene, q, NULL, c->W);

@@ -198,6 +198,30 @@ class Requests(Closed):
         document["links"][1]["joint"].pop("home")
         self.assertIn("fewer joints", self.refused(self.client.put("/v1/models/stiff", document), "loop-singular", "/loops"))
 
+    def test_bars_beside_each_other(self):
+        """A pin across the plane of the bars holds them apart by 10 mm: the passive joints follow as if the loop were closed,
+        but it is not, and a document that cannot be is refused."""
+        document = copy.deepcopy(self.documents["four_bar"])
+        for joint in (document["links"][0]["joint"], None):     # with a home for the crank, and without
+            document["frames"][0]["xyz"][2] = 0.01
+            if joint:
+                joint["home"] = 0
+            self.refused(self.client.put("/v1/models/apart", document), "loop-open", "/loops")
+            document = copy.deepcopy(self.documents["four_bar"])
+
+    def test_quaternions_of_the_reference(self):
+        """Have w >= 0, whatever the sign in the document, with the motors at home and without."""
+        document = copy.deepcopy(self.documents["delta"])
+        ball = next(link["joint"] for link in document["links"] if link["name"] == "platform")
+        ball["home"] = [-x for x in ball["home"]]
+        for drop in (False, True):
+            for link in document["links"] if drop else ():
+                if link["name"].startswith("arm"):
+                    del link["joint"]["home"]
+            self.put_model("signs", document)
+            about = self.ok(self.client.get("/v1/models/signs"))
+            self.assertGreater(about["reference"]["passive"][about["passive_names"].index("ball1a.qw")], 0.5)
+
     def test_fewer_motors_than_freedoms(self):
         """The five-bar with one motor: what the other joint does is not determined."""
         document = copy.deepcopy(self.documents["five_bar"])
