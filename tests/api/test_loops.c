@@ -216,14 +216,20 @@ static void brackets_are_what_does_not_commute(void **state)
 
 enum { M = 5, K = 4, N = 3 };
 
+/* The place of entry i of lanes of width W in lanes of width 8. */
+static size_t place_of(size_t i, size_t W)
+{
+    return i / W * 8 + i % W;
+}
+
 static void products_have_the_same_bits(void **state)
 {
     for (size_t W = 1; W <= 8; W *= 2) {
         double A[M * K * 8], B[K * N * 8], C[M * N * 8], At[M * K * 8], Ct[M * N * 8];
         for (size_t i = 0; i < M * K * W; i++)
-            A[i] = sin((double)(i / W * 8 + i % W));
+            A[i] = sin((double)place_of(i, W));
         for (size_t i = 0; i < K * N * W; i++)
-            B[i] = cos((double)(i / W * 8 + i % W));
+            B[i] = cos((double)place_of(i, W));
         api_matrix_mul(W, M, K, N, A, B, 0, C);
         for (size_t i = 0; i < M; i++)
             for (size_t k = 0; k < K; k++)

@@ -122,7 +122,7 @@ static void check_ranges(const api_model *model)
         char                  other[60];
         assert_true(j->has_position_limits && j->lower <= 0 && j->upper >= 0 && j->upper - j->lower > 0.2);
         if (j->has_effort_limit) assert_true(j->effort > 10 && j->effort < 700);
-        if (strncmp(j->name, "left_", 5)) continue;
+        if (strncmp(j->name, "left_", 5) != 0) continue;
         bool flips = strstr(j->name, "bending") || strstr(j->name, "elevation") || strstr(j->name, "inversion") ||
                      strstr(j->name, "wrist_flexion") || strstr(j->name, "shoulder_rotation");
         snprintf(other, sizeof other, "right_%s", j->name + 5);
