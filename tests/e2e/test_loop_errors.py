@@ -130,6 +130,8 @@ class Requests(Closed):
         self.refused(ask([1]), "wrong-shape", "/guess")
         self.refused(ask([1, "2"]), "wrong-type", "/guess/1")
         self.refused(ask("home"), "wrong-type", "/guess")
+        self.refused(ask({"rocker_joint": 1e6}), "angle-too-large", "/guess/rocker_joint")
+        self.refused(ask([1, -1e6]), "angle-too-large", "/guess/1")
         self.refused(ask([[1, 2], [1, 2]], q=([1], [1], [1])), "wrong-shape", "/guess")
         self.refused(ask({}, "two_link", (1, 2)), "bad-value", "/guess")
 
@@ -240,6 +242,10 @@ class Requests(Closed):
         self.assertEqual(problem["code"], "loop-crossing")
         self.assertAlmostEqual(problem["fraction"], 0.5 / 0.8, delta=1e-6)
         self.ask("flat", "mass-matrix", {"q": [-0.3], "guess": [-0.3, 0.3]})
+        motion = {"degree": 3, "duration": 2, "samples": 2, "control_points": [[0.5 - 0.8 * i / 3] for i in range(4)]}
+        problem = self.assertProblem(self.post("flat", "trajectory", **motion), 422)
+        self.assertEqual(problem["code"], "loop-crossing")
+        self.assertAlmostEqual(problem["time"], 2 * 0.5 / 0.8, delta=1e-5)
         for operation, given in (("inverse-dynamics", {}), ("forward-dynamics", {"tau": [0]}), ("mass-matrix", {}), ("kinematics", {})):
             self.refused(self.post("flat", operation, q=[[0.5], [0]], guess=[[-0.5, 0.5], [0, 0]], **given), "loop-singular", row=1)
         full = self.full("flat", {"q": [0.5], "guess": [-0.5, 0.5]})
