@@ -55,10 +55,10 @@ class Crew(unittest.TestCase):
 
     def test_each_worker_does_its_share(self):
         """Of the processor time of one request, every one of three workers spends a good part."""
-        server = self.serve("--workers", "3", "--queue", "600")
+        server = self.serve("--workers", "3", "--queue", "600", "--timeout", "600")
         server.client().put("/v1/models/long", chain(100))
         request = {"q": [[0.1] * 100] * 3000, "tau": [0] * 100, "outputs": ["qdd", "dqdd_dwrench"]}
-        answer = server.client(120).post("/v1/models/long/forward-sensitivity", request)
+        answer = server.client(600).post("/v1/models/long/forward-sensitivity", request)
         self.assertEqual(answer.status, 200, answer)
         writer, *workers = processor_time(server, "torqued-worker")
         print(f"# ticks of the writer: {writer}, of the workers: {workers}")
@@ -73,14 +73,14 @@ class Crew(unittest.TestCase):
 
     def test_who_comes_later_is_served_first(self):
         """Helpers leave a long request when another comes, and it is answered before the long one."""
-        server = self.serve("--workers", "2", "--queue", "600")
+        server = self.serve("--workers", "2", "--queue", "600", "--timeout", "600")
         server.client().put("/v1/models/long", chain(100))
         rows = json.loads(HEAVY)
         rows["q"] = rows["q"] * 16
         done = {}
 
         def work(index):
-            client = server.client(120)
+            client = server.client(600)
             if index == 0:
                 answer = client.post("/v1/models/long/evaluate", json.dumps(rows))
             else:
