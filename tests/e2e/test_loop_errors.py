@@ -224,6 +224,21 @@ class Requests(Closed):
             about = self.ok(self.client.get("/v1/models/signs"))
             self.assertGreater(about["reference"]["passive"][about["passive_names"].index("ball1a.qw")], 0.5)
 
+    def test_deadline_of_a_reference(self):
+        """A chain of parallelograms, all flat: the search for a reference takes seconds, and ends with the request."""
+        links, frames, loops = [], [], []
+        for i in range(150):
+            up, at = (f"rod{i - 1}", 2) if i else ("base", 0)
+            place = lambda x: {"xyz": [x, 0, 0]}
+            links += [link(f"left{i}", up, "revolute", [0, 0, 1], None, True, origin=place(at)),
+                      link(f"rod{i}", f"left{i}", "revolute", [0, 0, 1], None, origin=place(1)),
+                      link(f"right{i}", up, "revolute", [0, 0, 1], None, origin=place(at + 2))]
+            frames += [{"name": f"a{i}", "link": f"rod{i}", "xyz": [2, 0, 0]}, {"name": f"b{i}", "link": f"right{i}", "xyz": [1, 0, 0]}]
+            loops.append(loop(f"a{i}", f"b{i}", "spherical", name=f"pin{i}"))
+        document = {"links": links, "frames": frames, "loops": loops}
+        problem = self.assertProblem(self.client.put("/v1/models/chain", document, Request_Timeout="0.1"), 504)
+        self.assertEqual(problem["code"], "deadline-passed")
+
     def test_fewer_motors_than_freedoms(self):
         """The five-bar with one motor: what the other joint does is not determined."""
         document = copy.deepcopy(self.documents["five_bar"])
