@@ -176,7 +176,7 @@ static void fail_open(const api_closed *c, size_t lane, const char *pointer, api
 static void fail_crossing(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
 {
     const api_closure  *s     = c->reaching ? &c->reach : &c->closure;
-    const api_approach *from  = c->reaching ? NULL : c->approach;
+    const api_approach *from  = c->reaching ? NULL : &c->approach;
     const char         *along = c->reaching ? "the straight line from the frame's reference pose to this one"
                                 : !from || !(from->q || from->guess)
                                     ? "the straight line from the model's reference to this state"

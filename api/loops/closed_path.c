@@ -86,7 +86,7 @@ static api_path straight_path(const api_closed *c)
 static void go_along(const void *arg, api_closure *closure, size_t lane, double s)
 {
     const api_closed   *c     = arg;
-    const api_approach *along = c->approach;
+    const api_approach *along = &c->approach;
     if (s < 1) along->curve(along->arg, lane, s, c->curve);
     for (size_t i = 0; i < c->model->nq; i++) {
         size_t entry      = (size_t)c->loops->active_q[i] * c->W + lane;
@@ -118,7 +118,7 @@ void api_closed_to_reference(const api_closed *c, double *tree)
 api_path api_closed_path(api_closed *c, const dyn_scene *scene, const double *q, const api_approach *from)
 {
     size_t entries = c->loops->nq * c->W;
-    c->approach    = from;
+    c->approach    = from ? *from : (api_approach){0};
     memset(c->closure.left, 0, c->nr * c->W * sizeof *c->closure.left);
     api_closed_to_reference(c, c->from);
     memcpy(c->to, c->from, entries * sizeof *c->to);

@@ -8,35 +8,35 @@
 enum { API_CLOSED_SQUARES = 3, API_CLOSED_WIDES = 8, API_CLOSED_VECTORS = 8 };
 
 struct api_closed {
-    api_closure         closure; /* that finds the passive coordinates */
-    const api_model    *model;
-    const api_loops    *loops;
-    const dyn_kernels  *tree;
-    void               *workspace;          /* the tree's */
-    size_t              W, nv, nvt, np, nr; /* lanes; coordinates of the model, of the tree, passive ones; rows */
-    double             *q, *y, *R, *motion, *J, *raw; /* the closure's */
-    double             *from, *to;                    /* tree nq: ends of the line in actuated coordinates */
-    double             *curve;                        /* nq, of one state: a point of a curve */
-    const api_approach *approach;                     /* of the block that is being closed */
-    double             *K, *G;                        /* np x nr, nvt x nv */
-    double             *Jd, *Gd, *Jdd;                /* at the rates asked for last */
-    double             *qd, *qdd, *qddd;              /* nvt: these rates */
-    double             *tau, *tau_dot;                /* nvt */
-    double             *lambda, *lambda_dot;          /* nr */
-    double             *rows[2], *passive;            /* nr; np: for whoever needs one */
-    double             *seen;                         /* 6 n */
-    double             *square[API_CLOSED_SQUARES];   /* nvt x nvt, */
-    double             *wide[API_CLOSED_WIDES];       /* nvt x nv, */
-    double             *across;                       /* nr x nv, */
-    double             *vector[API_CLOSED_VECTORS];   /* nvt */
-    double             *Jk;                           /* nr x nvt */
-    double             *frame[2];                     /* 6 x (nvt + n): for whoever needs one */
-    double             *extra;
-    dyn_wrench_site    *sites; /* the request's, and two a loop */
-    double             *wrenches, *wrench_rates;
-    double             *dense;    /* of one state: nv x nv, and nv behind it */
-    double             *solution; /* nv */
-    api_closed_status   status[DYN_MAX_LANES];
+    api_closure        closure; /* that finds the passive coordinates */
+    const api_model   *model;
+    const api_loops   *loops;
+    const dyn_kernels *tree;
+    void              *workspace;          /* the tree's */
+    size_t             W, nv, nvt, np, nr; /* lanes; coordinates of the model, of the tree, passive ones; rows */
+    double            *q, *y, *R, *motion, *J, *raw; /* the closure's */
+    double            *from, *to;                    /* tree nq: ends of the line in actuated coordinates */
+    double            *curve;                        /* nq, of one state: a point of a curve */
+    api_approach       approach;                     /* of the block that is being closed */
+    double            *K, *G;                        /* np x nr, nvt x nv */
+    double            *Jd, *Gd, *Jdd;                /* at the rates asked for last */
+    double            *qd, *qdd, *qddd;              /* nvt: these rates */
+    double            *tau, *tau_dot;                /* nvt */
+    double            *lambda, *lambda_dot;          /* nr */
+    double            *rows[2], *passive;            /* nr; np: for whoever needs one */
+    double            *seen;                         /* 6 n */
+    double            *square[API_CLOSED_SQUARES];   /* nvt x nvt, */
+    double            *wide[API_CLOSED_WIDES];       /* nvt x nv, */
+    double            *across;                       /* nr x nv, */
+    double            *vector[API_CLOSED_VECTORS];   /* nvt */
+    double            *Jk;                           /* nr x nvt */
+    double            *frame[2];                     /* 6 x (nvt + n): for whoever needs one */
+    double            *extra;
+    dyn_wrench_site   *sites; /* the request's, and two a loop */
+    double            *wrenches, *wrench_rates;
+    double            *dense;    /* of one state: nv x nv, and nv behind it */
+    double            *solution; /* nv */
+    api_closed_status  status[DYN_MAX_LANES];
     /* Of a platform, whose closure has more rows. */
     bool        reaching;      /* the status is its */
     bool        reach_guessed; /* from a guess, not from the reference */
