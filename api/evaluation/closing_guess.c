@@ -56,7 +56,7 @@ static bool check_guess(const api_evaluation *e, const api_vector *v, double *va
     return true;
 }
 
-/* Those of one state: some by name, the others of the model's reference. */
+/* Reads the passive coordinates of one state by name; those not named are the reference's. */
 static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
 {
     const api_loops *l = e->model->loops;

@@ -16,7 +16,7 @@ static void add_cross(const api_closed *c, size_t k, const double *lambda, doubl
     }
 }
 
-/* The same where n turns with the angular velocity w of b seen from a, lambda being constant: n' lambda. */
+/* The rate of that moment, n' lambda, at constant lambda: n turns with the angular velocity w of b seen from a. */
 static void add_cross_rate(const api_closed *c, size_t k, const double *motion, double *moment)
 {
     static const double still[3];

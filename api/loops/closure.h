@@ -45,7 +45,7 @@ typedef struct api_closure {
     int    *pivot;
     size_t  rank[DYN_MAX_LANES], widest[DYN_MAX_LANES]; /* of J_u; the pair that is furthest open, */
     double  widest_open[DYN_MAX_LANES];                 /* by so much */
-    /* Of the continuation, one lane after the other: the last point of the path that was accepted. */
+    /* The continuation's last accepted point, one lane after the other. */
     double *inverse;                /* unknowns x rows: the pseudoinverse of J_u there, in columns */
     double *scale;                  /* unknowns: the lengths of the columns of J_u there */
     double *normal;                 /* 2 unknowns x unknowns, of one lane, to work with */
