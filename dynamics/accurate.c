@@ -1,6 +1,6 @@
-/* accurate.c - see accurate.h: arithmetic on unevaluated sums of two doubles (Dekker 1971; Knuth's and Dekker's exact
- * sums and, by fma, exact products), and Taylor's series over it. Rounding to nearest is taken for granted, fma to be
- * what C says it is. */
+/* accurate.c - see accurate.h: arithmetic on unevaluated sums of two doubles (Dekker 1971), with
+ * exact sums (Knuth 1997; Dekker 1971) and, by fma, exact products, and Taylor's series over it. Rounding to nearest is
+ * taken for granted, fma to be what C says it is. */
 #include "accurate.h"
 #include <math.h>
 

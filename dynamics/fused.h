@@ -1,10 +1,9 @@
 /* fused.h - a b + c, rounded once.
  *
  * Where the processor has it, half the arithmetic of the algorithms is free; where it has not, it is computed exactly
- * all the same, so that every machine gives the same bits: after Boldo & Melquiond (2008), "Emulation of FMA and
- * correctly rounded sums: proved algorithms using rounding to odd". That takes 6 ns on a processor where the C
- * library's takes 205 (glibc 2.36), which changes the rounding mode and back; it stays the way for operands near
- * overflow and underflow, where the exact products that follow are not exact. */
+ * all the same, so that every machine gives the same bits: after Boldo & Melquiond (2008). That takes 6 ns on a
+ * processor where the C library's takes 205 (glibc 2.36), which changes the rounding mode and back; it stays the way
+ * for operands near overflow and underflow, where the exact products that follow are not exact. */
 #pragma once
 #include <math.h>
 #include <stdint.h>

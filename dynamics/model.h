@@ -8,7 +8,7 @@
  *                    dyn_model_build or dyn_model_with_payload frees it with dyn_model_free.
  *
  * Units are SI and radians. Symbols and frames: NOTATION.md. 3x3 matrices are row-major.
- * Method: Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 4; Khalil & Kleinfinger (1986) for the
+ * Method: Featherstone (2008), ch. 4; Khalil & Kleinfinger (1986) for the
  * two-angle form of a joint transform. */
 #pragma once
 #include <stdbool.h>

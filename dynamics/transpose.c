@@ -1,6 +1,6 @@
 /* transpose.c - between numbers as they stand in requests and answers, state after state, and lanes; and what of them
- * no kernel takes. A tile of W rows of W numbers is turned in registers by exchanging its corners, then theirs:
- * Eklundh, "A fast computer method for matrix transposing", IEEE Trans. Computers C-21 (1972). */
+ * no kernel takes. A tile of W rows of W numbers is turned in registers by exchanging its corners, then theirs (Eklundh
+ * 1972). */
 #include "kernels.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* document.h - a model document (API §6) after reading: checked, its figures turned into the core's terms, its
- * canonical twin beside it. Lives only while a model is made. Everything in
- * it belongs to the reader's arena but `canonical`, which the owner of the document releases. */
+/* document.h - a model document (schema Document of api/openapi.yaml) after reading: checked, its figures turned into
+ * the core's terms, its canonical twin beside it. Lives only while a model is made. Everything in it belongs to the
+ * reader's arena but `canonical`, which the owner of the document releases. */
 #pragma once
 #include "api/wire/names.h"
 #include "document_entry.h"
@@ -140,6 +140,6 @@ enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL include
 /* Endings of the names of a joint's coordinates, "" for the joint's own name; NULL ends. */
 const char *const *api_joint_endings(const api_document_link *link, bool velocities);
 
-/* Names of a floating base's coordinates (API §1). */
+/* Names of a floating base's coordinates, in the order of q and of qd. */
 extern const char *const api_base_position_names[7];
 extern const char *const api_base_velocity_names[6];

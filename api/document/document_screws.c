@@ -1,6 +1,6 @@
 /* document_screws.c - a whole serial robot as screw axes: home frames M, spatial inertias G, axes S.
  *
- * Lynch & Park, Modern Robotics (2017), ch. 8.3, in the book's order [w; v]. M_i is the home pose of link frame i in
+ * Lynch & Park 2017, ch. 8.3, in the book's order [w; v]. M_i is the home pose of link frame i in
  * link frame i-1, S_i the screw axis in the base frame at home, used as given: q turns the joint by |w| q (or, with
  * w = 0, shifts it by |v| q), so that tau is conjugate to q.
  *

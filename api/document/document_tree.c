@@ -1,5 +1,5 @@
-/* document_tree.c - links become a tree: unique names, known parents, no circle, and the depth-first order that gives
- * the coordinates their order (API §1). No recursion: a chain may be as deep as it has links. */
+/* document_tree.c - links become a tree: unique names, known parents, no circle, and the depth-first order of the
+ * coordinates, siblings in the order of the document. No recursion: a chain may be as deep as it has links. */
 #include "document.h"
 #include <stdint.h>
 #include <stdio.h>

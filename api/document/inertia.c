@@ -8,7 +8,7 @@
 /* Where the entry i,j of a symmetric matrix stands in the order xx xy xz yy yz zz. */
 static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
 
-/* One Jacobi rotation in the plane p, q: makes A[p][q] zero. Golub & Van Loan, Matrix Computations, 8.5. */
+/* One Jacobi rotation in the plane p, q: makes A[p][q] zero. Golub & Van Loan 2013, 8.5. */
 static void annihilate(double A[3][3], int p, int q)
 {
     if (A[p][q] == 0) return;

@@ -2,7 +2,7 @@
 #pragma once
 #include "dynamics/model.h"
 
-/* API §6: NULL when `inertia` may stand; else why it is refused: a negative mass, or an eigenvalue of the tensor
+/* NULL when `inertia` is accepted; else why it is refused: a negative mass, or an eigenvalue of the tensor
  * below -1e-9 times the largest. The text is written into `reason`. */
 const char *api_inertia_refusal(const dyn_inertia *inertia, char reason[160]);
 

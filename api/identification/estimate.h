@@ -2,8 +2,8 @@
  *
  * Rows are gathered coordinate by coordinate, each with a triangle of its own (triangle.h) over the parameters that act
  * there, so that the coordinates' noise can be told apart afterwards: from the first, unweighted solution each
- * coordinate's variance is what it left over its degrees of freedom, rows less leverage (Gautier, Khalil, Pressé 2013:
- * weighted least squares for robots), and the rows are weighted with it anew. Rows stand in the order of the states and
+ * coordinate's variance is what it left over its degrees of freedom, rows less leverage (weighted least
+ * squares as Gautier & Poignet 2001), and the rows are weighted with it anew. Rows stand in the order of the states and
  * are factored so many at a time, whatever the vector width: the same bits. */
 #pragma once
 #include "api/model/base_parameters.h"

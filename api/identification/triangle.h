@@ -1,6 +1,6 @@
 /* triangle.h - linear least squares by orthogonal factors, rows coming block by block: of [A b] = Q R only the
- * triangle R is kept, to which further rows are added by another factorization of R over the new rows (Golub & Van
- * Loan, Matrix Computations, 6.5; LAPACK's triangular-pentagonal QR). As good as one factorization of all rows.
+ * triangle R is kept, to which further rows are added by another factorization of R over the new rows (Golub &
+ * Van Loan 2013, 6.5; LAPACK's triangular-pentagonal QR). As good as one factorization of all rows.
  *
  * A triangle over n columns, the right side being the last, is n x n by columns, zero below the diagonal; all zeros
  * before the first row. */

@@ -5,7 +5,7 @@
  *
  * that begins at the state's own position, so that the mechanism stays in its assembly.
  *
- * Steps (Deuflhard 2011, Newton Methods for Nonlinear Problems, 5.1). With K the pseudoinverse of J = dr/dx at the last
+ * Steps (Deuflhard 2011, 5.1). With K the pseudoinverse of J = dr/dx at the last
  * point, simplified Newton corrections x -= K (r - left) go to the next one. A step is accepted only if
  *
  *     each correction is at most 1/4 of the one before, and   |M^4|^(1/4) <= 1/2,   M = K J(new) - 1   (Frobenius).

@@ -65,8 +65,9 @@ typedef struct api_model {
     api_arena                  arena;   /* owns every array and name above */
 } api_model;
 
-/* From a parsed model document (API §6). `name` comes from the path; the document's own, if different, is replaced
- * and reported. NULL and a problem with a pointer into the document. One reference, the caller's. */
+/* From a parsed model document (schema Document of api/openapi.yaml). `name` comes from the path; the document's own,
+ * if different, is replaced and reported. NULL and a problem with a pointer into the document. One reference, the
+ * caller's. */
 api_model *api_model_from_document(const json_t *document, const char *name, size_t max_links, api_problem *problem);
 
 /* The same from its text, JSON of at most that nesting; syntax errors have an offset. */

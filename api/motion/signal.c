@@ -156,7 +156,7 @@ bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *
 
 /* The equations for the control points of the natural cubic spline through values at its knots are tridiagonal: with
  * B_k of spline.h,  sum_k B_k(t_i) c_k = y_i  at the knots, and  sum_k B''_k c_k = 0  at both ends, each behind, or
- * before, that of its end (de Boor, A Practical Guide to Splines, 1978, ch. IV). */
+ * before, that of its end (de Boor 1978, ch. IV). */
 typedef struct tridiagonal {
     double     *low, *middle, *high, *high2;
     lapack_int *pivot;

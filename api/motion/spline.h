@@ -4,7 +4,7 @@
  *
  *     w_k = B_k,d-1 / (t_k+d - t_k),   B_k,d = (u - t_k) w_k + (t_k+d+1 - u) w_k+1,   B'_k,d = d (w_k - w_k+1)
  *
- * (Cox 1972, de Boor 1972; Piegl & Tiller, The NURBS Book, eqs. 2.5 and 2.7.) The recursion's denominators are never
+ * (Cox 1972, de Boor 1972; Piegl & Tiller 1997, eqs. 2.5 and 2.7.) The recursion's denominators are never
  * zero there. Written here because the library for it (GSL) is under the GPL, and this product is not. */
 #pragma once
 #include <stdbool.h>

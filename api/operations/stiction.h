@@ -7,7 +7,7 @@
  *     -against <= f <= with,    f = with where a > 0,    f = -against where a < 0.
  *
  * A is positive definite, so that exactly one f fulfils this (a linear complementarity problem with bounds; Cottle,
- * Pang & Stone, The Linear Complementarity Problem, 1992, 3.1). Found by principal pivoting: of all joints that violate
+ * Pang & Stone 1992, 3.1). Found by principal pivoting: of all joints that violate
  * their condition, each changes its side, as long as these become fewer; then the last one alone, which ends (Murty
  * 1974; Judice & Pires 1994). */
 #pragma once

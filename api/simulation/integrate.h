@@ -2,10 +2,10 @@
  *
  * Fixed steps: the classical method of Runge and Kutta, of order 4, W simulations side by side, as many steps of equal
  * length as make none longer than was asked for. With a tolerance: embedded pairs of order 5 with ARKODE (SUNDIALS;
- * Reynolds et al. 2023), each simulation with steps of its own, so that it is the same alone and among others: Dormand
- * and Prince's explicit pair, or, for stiff ones, an implicit one (ESDIRK5(4)7L[2]SA2, Kennedy & Carpenter 2019) with
- * Newton's method. Local errors of all positions and velocities are kept within tolerance (1 + |y|) in the root of
- * their mean square. */
+ * Reynolds et al. 2023), each simulation with steps of its own, so that it is the same alone and among others: the
+ * explicit pair of Dormand & Prince 1980, or, for stiff ones, an implicit one (ESDIRK5(4)7L[2]SA2, Kennedy & Carpenter
+ * 2019) with Newton's method. Local errors of all positions and velocities are kept within tolerance (1 + |y|) in the
+ * root of their mean square. */
 #pragma once
 #include "plant.h"
 

@@ -8,8 +8,8 @@
  *
  * Time is cut at all samples, and wherever the input is not smooth; steps never reach over a cut, so that what jumps
  * there costs no accuracy. Quaternions are integrated as four numbers, q' = 1/2 q (w, 0), and projected on the unit
- * sphere after every step, which keeps the order of the method (Hairer, Lubich & Wanner, Geometric Numerical
- * Integration, 2006, IV.4). */
+ * sphere after every step, which keeps the order of the method (Hairer, Lubich & Wanner 2006,
+ * IV.4). */
 #pragma once
 #include "api/operations/contact.h"
 #include "drive.h"

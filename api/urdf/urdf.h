@@ -1,5 +1,5 @@
 /* urdf.h - robots in the Unified Robot Description Format (https://wiki.ros.org/urdf/XML), read into a model document
- * (API §6) and made into a model from that: putting the document of such a model gives the same revision and bits.
+ * and made into a model from that: putting the document of such a model gives the same revision and bits.
  *
  *     xml.h: bytes to elements -> urdf.c: links and joints to a tree -> urdf_joint.c, urdf_inertial.c: figures
  *     urdf_unused.c: what was there and has no part in the dynamics

@@ -50,7 +50,8 @@ bool api_urdf_fail(api_urdf *urdf, const xmlNode *element, api_code code, const 
 bool api_urdf_report(api_urdf *urdf, const xmlNode *element, const char *severity, const char *code, const char *format,
                      ...) __attribute__((format(printf, 5, 6)));
 
-/* "joint" and "inertial" as API §6 has them. `inertial` is left alone when the link has none. */
+/* "joint" and "inertial" as the schema Link of api/openapi.yaml has them. `inertial` is left alone when the link has
+ * none. */
 json_t *api_urdf_joint_fields(api_urdf *urdf, const api_urdf_joint *joint);
 bool    api_urdf_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link);
 

@@ -1,4 +1,4 @@
-/* names.c - see names.h. Likeness is the weighted edit distance (Wagner and Fischer 1974) of the names' first bytes. */
+/* names.c - see names.h. Likeness is the weighted edit distance (Wagner & Fischer 1974) of the names' first bytes. */
 #include "names.h"
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,13 +4,13 @@
     python3 tests/data/references.py [--check] [ROBOT]...      (Debian: python3-mpmath)
 
 The equations are not those of the product. Newton's and Euler's equations of each body are projected on the joints
-(d'Alembert, Kane & Levinson 1985):
+(d'Alembert's principle; Kane & Levinson 1985):
 
     tau_k = sum over bodies of  v_k . m (a - g) + w_k . (I alpha + w x I w) - v_k . F - w_k . T
 
 with the partial velocities v_k, w_k of centre of mass and body, all in world axes. Derivatives are central differences
-with a step of 1e-20: of 80 digits, a difference of differences leaves 40. Only the Coriolis matrix follows a paper of its own (Echeandia, Wensing
-2021, eq. 19). Everything is named, shaped and signed as in api/openapi.yaml; a pose is a 3 x 4 matrix.
+with a step of 1e-20: of 80 digits, a difference of differences leaves 40. Only the Coriolis matrix follows a paper of its own (Echeandia &
+Wensing 2021, eq. 19). Everything is named, shaped and signed as in api/openapi.yaml; a pose is a 3 x 4 matrix.
 """
 import functools
 import json

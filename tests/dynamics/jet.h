@@ -3,7 +3,7 @@
  * Forward kinematics evaluated over such series yields position, velocity, acceleration and jerk, and the rate
  * of every Jacobian entry, without a single formula for a derivative: the tests' independent way to all of them.
  * Coefficients are long double, so that the reference's own rounding stays far below what is tested.
- * Method: Griewank & Walther, Evaluating Derivatives (2008), ch. 13. */
+ * Method: Griewank & Walther 2008, ch. 13. */
 #pragma once
 #include <math.h>
 

@@ -1,9 +1,8 @@
 /* published.h - two robots whose figures and results are printed in the literature, as descriptions.
  *
- *   three_link  Lynch & Park, Modern Robotics (2017), the example of the book's library: home frames, spatial inertias
+ *   three_link  Lynch & Park 2017, the example of the book's library: home frames, spatial inertias
  *               and screw axes, the first of which is not of unit length
- *   puma560     Corke & Armstrong-Helouvry, A search for consensus among model parameters reported for the PUMA 560
- *               robot (ICRA 1994), as the Robotics Toolbox carries it: standard DH, motors with gears */
+ *   puma560     Corke & Armstrong-Hélouvry 1994, as the Robotics Toolbox carries it: standard DH, motors with gears */
 #pragma once
 #include "dynamics/model.h"
 

@@ -96,7 +96,7 @@ static void test_jacobian_is_the_rate_of_the_pose(void **state)
     }
 }
 
-/* Two unit links in a vertical plane, point masses at their ends (Craig, Introduction to Robotics, 6.7):
+/* Two unit links in a vertical plane, point masses at their ends (Craig 2005, 6.7):
  * M11 = (m1+m2) + m2 + 2 m2 cos q2, M12 = m2 + m2 cos q2, M22 = m2; h = m2 sin q2. */
 static void test_two_links_by_hand(void **state)
 {

@@ -1,8 +1,8 @@
 """Joint motions as B-splines: what a planner varies.
 
 q(t) = sum_i B_i(t/T) c_i with basis functions of the given degree over clamped knots on [0, 1]: control points c_i are
-joint positions, the duration T stretches time. Source of the equations: L. Piegl, W. Tiller, The NURBS Book (1997),
-chapters 2, 3 and 5.
+joint positions, the duration T stretches time. Equations: Piegl & Tiller 1997, chapters 2, 3
+and 5.
 """
 from dataclasses import dataclass, replace
 

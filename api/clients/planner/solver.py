@@ -1,6 +1,6 @@
-"""Solves a Problem in rounds: SciPy's sequential quadratic programming (SLSQP; D. Kraft 1988) with torques limited at
+"""Solves a Problem in rounds: SciPy's sequential quadratic programming (SLSQP; Kraft 1988) with torques limited at
 nodes; more nodes where a torque leaves its limits between them (the exchange method of semi-infinite programming:
-R. Hettich, K. O. Kortanek 1993); then more knots where torques stay below their limits.
+Hettich & Kortanek 1993); then more knots where torques stay below their limits.
 """
 from dataclasses import dataclass
 
@@ -100,7 +100,7 @@ def _between(problem):
 
 def _idle(problem):
     """The middles of the fewest spans that together hold MARKED of the torque that is not used: where a motion that
-    is to be fast could be better, its spline is too stiff (marking after W. Doerfler 1996)."""
+    is to be fast could be better, its spline is too stiff (marking after Dörfler 1996)."""
     _, loads = _loads(problem)
     spans = problem.motion.spans
     unused = (1 - np.abs(loads)).mean(axis=1)

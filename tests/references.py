@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+"""Checks the citations and file names in comments and documents; `tests/lint references` runs it.
+
+- Every author and year ("Featherstone 2008", "Luh, Walker & Paul (1980)") and every RFC has an entry in REFERENCES.md.
+- Every entry of REFERENCES.md is cited somewhere.
+- Every source file or document that a comment names is in the tree, and nothing cites a document outside it.
+
+Prints one line for each finding and returns 1 if there is any."""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIBLIOGRAPHY = "REFERENCES.md"
+PROSE = (".md", ".yaml", ".yml")           # all of the text is checked; of others, the comments
+C_LIKE = (".c", ".h", ".cc")
+SCRIPTS = (".py", ".mk", ".sh", "Makefile", "tests/lint", "tests/run", "tests/deps")
+
+SURNAME = r"(?:(?:de|von|[Vv]an|Guarino Lo|Lo) )?[A-ZÀ-Ý][\w’-]*[a-zà-ÿ][\w’-]*"
+AND = r"(?:, (?:and |& )?| (?:and|&) )"
+YEAR = r"(?:19[0-9]{2}|20[0-9]{2})"
+CITATION = re.compile(rf"({SURNAME}(?:{AND}{SURNAME})*(?: et al\.| and others)?),? \(?({YEAR})\b(?!-[0-9])")
+RFC = re.compile(r"RFC ?([0-9]{3,5})\b")
+ENTRY = re.compile(r"^- \*\*(.+?)\.\*\* ", re.MULTILINE)
+
+FILE_NAME = re.compile(r"(?<![\w./<*{$>-])((?:[\w-]+/)*[\w-]{2,}\.(?:c|h|cc|py|md|mk|sh))(?![\w/*(-]|\.[\w])")
+# Headers of libraries, and `test_x.c` for any test.
+FOREIGN = re.compile(r"(?:microhttpd|uv|mujoco|zconf)\.h$|(?:^|_)x\.[a-z]+$")
+OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPTANCE|STYLE|DESIGN|API)\.md\b|\.\./shared\b|"
+                     r"\b[Ii]ssue #?[0-9]+\b")
+
+
+def tracked():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
+                            capture_output=True, text=True).stdout.split("\n")
+    return [path for path in listed if path and os.path.exists(os.path.join(ROOT, path))]
+
+
+def comments(path, text):
+    """The prose of a file with the line it starts at: its comments, or all of it when the file is a document."""
+    if path.endswith(PROSE):
+        return [(1, text)]
+    if path.endswith(C_LIKE):
+        pattern = re.compile(r'"(?:\\.|[^"\\\n])*"|(/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*)', re.DOTALL)
+    elif path.endswith(SCRIPTS):
+        pattern = re.compile(r'^[ \t]*("""(?:.|\n)*?""")|"""(?:.|\n)*?"""|((?<!\S)#[^\n]*(?:\n[ \t]*#[^\n]*)*)',
+                             re.MULTILINE)
+    else:
+        return []
+    found = ((m, m.lastindex) for m in pattern.finditer(text) if m.lastindex)
+    return [(text.count("\n", 0, m.start(group)) + 1, m.group(group)) for m, group in found]
+
+
+def flowing(text):
+    """The same text with the decoration at the start of its lines blanked and its lines joined; of equal length."""
+    blank = re.sub(r"(?m)^[ \t]*(?:/\*+|\*+/?|//|#+|>)", lambda m: " " * len(m.group()), text)
+    return re.sub(r"\s", " ", blank)
+
+
+def squeeze(text):
+    """Runs of blanks as one, and the offset in `text` of each character that is left."""
+    kept = [i for i, c in enumerate(text) if c != " " or i == 0 or text[i - 1] != " "]
+    return "".join(text[i] for i in kept), kept
+
+
+def names(citation):
+    plain = re.sub(r" et al\.| and others", "", citation)
+    return [name for name in re.split(AND, plain) if name]
+
+
+def bibliography():
+    """(label, surnames or None, year or None) of each entry."""
+    with open(os.path.join(ROOT, BIBLIOGRAPHY), encoding="utf-8") as file:
+        labels = ENTRY.findall(file.read())
+    for label in labels:
+        match = CITATION.fullmatch(label)
+        yield (label, names(match.group(1)), match.group(2)) if match else (label, None, None)
+
+
+class Check:
+    def __init__(self):
+        self.paths = tracked()
+        self.known = collections.defaultdict(list)
+        for path in self.paths:
+            self.known[os.path.basename(path)].append("/" + path)
+        self.entries = list(bibliography())
+        self.labels = {label for label, _, _ in self.entries}
+        self.cited = set()
+        self.failed = False
+
+    def say(self, path, line, text):
+        print(f"{path}:{line}: {text}")
+        self.failed = True
+
+    def entry_of(self, authors, year):
+        for label, surnames, of_year in self.entries:
+            if of_year == year and authors[0] == surnames[0] and set(authors) <= set(surnames):
+                return label
+        return None
+
+    def passage(self, path, line, prose):
+        text, offsets = squeeze(flowing(prose))
+
+        def at(match):
+            return line + prose.count("\n", 0, offsets[match.start()])
+
+        for match in CITATION.finditer(text):
+            label = self.entry_of(names(match.group(1)), match.group(2))
+            if label:
+                self.cited.add(label)
+            else:
+                self.say(path, at(match), f"{match.group()!r} has no entry in {BIBLIOGRAPHY}")
+        for match in RFC.finditer(text):
+            label = f"RFC {match.group(1)}"
+            self.cited.add(label)
+            if label not in self.labels:
+                self.say(path, at(match), f"{label} has no entry in {BIBLIOGRAPHY}")
+        for match in OUTSIDE.finditer(text):
+            self.say(path, at(match), f"{match.group()!r} is not in the tree")
+        for match in FILE_NAME.finditer(text):
+            name = match.group(1)
+            there = self.known[os.path.basename(name)]
+            if not FOREIGN.search(name) and not any(full.endswith("/" + name) for full in there):
+                self.say(path, at(match), f"no file {name} in the tree")
+        for label, surnames, _ in self.entries:
+            if surnames is None and label in text:
+                self.cited.add(label)
+
+    def run(self):
+        for path in self.paths:
+            if path == BIBLIOGRAPHY or not path.endswith(PROSE + C_LIKE + SCRIPTS):
+                continue
+            with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+                text = file.read()
+            for line, prose in comments(path, text):
+                self.passage(path, line, prose)
+        for label in sorted(self.labels - self.cited):
+            self.say(BIBLIOGRAPHY, 1, f"{label!r} is cited nowhere")
+        return 1 if self.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(Check().run())
