@@ -117,6 +117,25 @@ static void motors_own_parameters(void **state)
     }
 }
 
+/* The rotor of a motor on a link that moves acts on the joints of that link as well. */
+static void motors_on_a_moving_link(void **state)
+{
+    static const char *const elastic[] = {"", ",'elastic':{'stiffness':50}"};
+    for (int i = 0; i < 2; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "{'links':[{'name':'a','parent':'base','joint':{'name':'ja','type':'revolute','axis':[0,1,1]}," BODY
+                 "},{'name':'b','parent':'a','joint':{'name':'jb','type':'revolute','axis':[1,0,0]%s}," BODY "}],"
+                 "'motors':[{'joint':'jb','link':'a','axis':[0,0,1],'gear_ratio':20,'spin_inertia':3e-4}]}",
+                 elastic[i]);
+        check_own_parameters(text);
+        api_model *m = model_of(text);
+        assert_true(api_parameter_acts(m, api_joint_parameter(m, m->n_movers - 1, API_ROTOR_INERTIA), 0));
+        assert_false(api_parameter_acts(m, api_joint_parameter(m, m->n_movers - 1, API_VISCOUS), 0));
+        api_model_release(m);
+    }
+}
+
 static void parameters_have_names(void **state)
 {
     static const char *const expected[] = {"base.m", "a.Ixx", "c.Izz", "ja.rotor_inertia", "jc.coulomb_negative"};
@@ -219,11 +238,9 @@ static void joints_on_one_coordinate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_parameters_make_the_torques),
-        cmocka_unit_test(motors_own_parameters),
-        cmocka_unit_test(parameters_have_names),
-        cmocka_unit_test(pseudo_inertia_there_and_back),
-        cmocka_unit_test(base_parameters_make_the_torques),
+        cmocka_unit_test(own_parameters_make_the_torques), cmocka_unit_test(motors_own_parameters),
+        cmocka_unit_test(motors_on_a_moving_link),         cmocka_unit_test(parameters_have_names),
+        cmocka_unit_test(pseudo_inertia_there_and_back),   cmocka_unit_test(base_parameters_make_the_torques),
         cmocka_unit_test(joints_on_one_coordinate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,8 @@ static void figures(void **state)
          "/payload/0", -1, "negative principal moment"},
         {ID, "{" Q ",'qd':[1e200,1e200,0,0]}", "result-not-finite", NULL, -1, "tau["},
         {ID, "{'q':[[1,2,3,4],[1,2,3,4]],'qd':[[0,0,0,0],[1e200,1e200,0,0]]}", "result-not-finite", NULL, 1, "tau["},
+        {"slider/energy", "{'q':[0],'qd':[1e200]}", "result-not-finite", NULL, -1, "kinetic"},
+        {"slider/energy", "{'q':[[0],[0]],'qd':[[1],[-1e200]]}", "result-not-finite", NULL, 1, "kinetic"},
     };
     CHECK(cases);
     assert_int_equal(post(ID, "{'q':[100000,-100000,1e9,0]}")->status, 200);

@@ -77,6 +77,26 @@ static void file_and_document_are_one(void **state)
     api_model_release(same);
 }
 
+/* In URDF a continuous joint has no limits of position; those of velocity and effort are kept. */
+static void continuous_joints_have_no_range(void **state)
+{
+    static const char file[] = "<robot name='arm'><link name='base'/><link name='a'><inertial><mass value='1'/>"
+                               "<inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial></link>"
+                               "<joint name='j' type='continuous'><parent link='base'/><child link='a'/>"
+                               "<axis xyz='0 0 1'/><limit lower='-1' upper='1' velocity='2' effort='3'/></joint>"
+                               "</robot>";
+    static const char document[] =
+        "{'base':{'type':'fixed','link':'base'},'links':[{'name':'a','parent':'base','joint':{'name':'j','type':"
+        "'continuous','axis':[0,0,1],'limits':{'velocity':2,'effort':3}},'inertial':{'mass':1,'com':[0,0,0],"
+        "'inertia':{'xx':1,'xy':0,'xz':0,'yy':1,'yz':0,'zz':1}}}]}";
+    api_problem problem;
+    api_model  *model = read(file, strlen(file), &problem), *same = model_of(document);
+    assert_non_null(model);
+    assert_string_equal(model->revision, same->revision);
+    api_model_release(model);
+    api_model_release(same);
+}
+
 static void decimals(void **state)
 {
     static const struct {
@@ -242,6 +262,15 @@ static void bounds(void **state)
     sprintf(text + at, "</robot>");
     refused(text, "model-too-large", "102 links");
 
+    at = (size_t)sprintf(text, "<robot><link name='l0'/>");
+    for (int i = 1; i <= LINKS; i++)
+        at += (size_t)sprintf(text + at,
+                              "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l0'/>"
+                              "<child link='l%d'/></joint>",
+                              i, i, i);
+    sprintf(text + at, "<joint name='more' type='fixed'><parent link='l1'/><child link='l2'/></joint></robot>");
+    refused(text, "model-too-large", "101 joints");
+
     at = (size_t)sprintf(text, "<robot ");
     for (int i = 0; i <= 100; i++)
         at += (size_t)sprintf(text + at, "a%d = '='", i);
@@ -271,6 +300,23 @@ static void many_kinds(void **state)
     api_model *model = read(text, at, &problem);
     assert_non_null(model);
     assert_int_equal(count_reports(model, "unknown"), 64 + 1);
+    api_model_release(model);
+}
+
+/* A report tells how many there are of its kind. */
+static void kinds_are_counted(void **state)
+{
+    api_problem problem;
+    const char *text  = "<robot><link name='a'><visual/><visual/><collision/><visual/></link><link name='b'/>"
+                        "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>";
+    api_model  *model = read(text, strlen(text), &problem);
+    assert_non_null(model);
+    assert_int_equal(count_reports(model, "dropped"), 2);
+    char *report = json_dumps(model->report, 0);
+    if (!strstr(report, "<visual> in <link> \\\"a\\\" has no part in the dynamics; 3 of this kind"))
+        fail_msg("%s", report);
+    if (!strstr(report, "<collision> in <link> \\\"a\\\" has no part in the dynamics\"")) fail_msg("%s", report);
+    free(report);
     api_model_release(model);
 }
 
@@ -320,6 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file_and_document_are_one),
+        cmocka_unit_test(continuous_joints_have_no_range),
         cmocka_unit_test(decimals),
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(every_byte_may_change),
@@ -328,6 +375,7 @@ int main(void)
         cmocka_unit_test(fixed_joints_are_read),
         cmocka_unit_test(bounds),
         cmocka_unit_test(many_kinds),
+        cmocka_unit_test(kinds_are_counted),
         cmocka_unit_test(options),
         cmocka_unit_test(kinds_of_files),
     };

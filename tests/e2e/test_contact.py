@@ -43,6 +43,16 @@ class Held(ContactCase):
                 with self.subTest(model=model, held=held):
                     self.check_held(model, self.random_state(model, seed), held, around)
 
+    def test_every_row_is_held(self):
+        """The rows of a batch are answered as each of them alone."""
+        held = [{"frame": "tool", "axes": ["x", "z"]}, {"frame": "thigh", "axes": ["rz"], "reference": "frame"}]
+        for model in ("arm", "flying"):
+            rows = [self.random_state(model, seed) for seed in range(1, 12)]
+            batch = self.ask(model, "forward-dynamics", {**{name: [row[name] for row in rows] for name in rows[0]}, "held": held})
+            for i, row in enumerate(rows):
+                alone = self.ask(model, "forward-dynamics", {**row, "held": held})
+                self.assertEqual({name: value[i] for name, value in batch.items()}, alone, (model, i))
+
     def test_contacts_that_depend_on_each_other(self):
         """As often as frames are held again, the motion is the same; velocities must go with what is held."""
         for model, held in (("flying", [{"frame": "torso"}, {"frame": "tool", "axes": ["x", "y", "z"]}, {"frame": "fore"}]),

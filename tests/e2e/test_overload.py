@@ -1,5 +1,6 @@
 """What the server does with more than it can do: full queues and memory, deadlines, clients that hang up."""
 import json
+import os
 import re
 import socket
 import time
@@ -7,6 +8,7 @@ import time
 import tap
 from harness import PATIENCE, ServerCase
 from samples import ASK, HEAVY, PUMA, QN, chain, slider
+from server_threads import processor_time
 from threads import in_threads
 
 
@@ -136,6 +138,24 @@ class OneWorker(ServerCase):
         print(f"# a request of {full:.2f} s, abandoned after {0.4 * full:.2f} s, ended after {ended:.2f} s")
         self.assertLess(ended, 0.75 * full)
         self.assertEqual((whole.get("ended"), cut_short.get("ended")), (None, "early"))
+
+    def test_a_client_that_goes_with_its_last_request(self):
+        """Requests that come in one segment with the end of the connection: the last would take its whole second, and is not
+        worked on. How many stand before it decides when the server sees the end."""
+        body = json.dumps({"q": [0.1] * 100, "duration": 100, "step": 1e-4, "samples": 2})
+        post = (f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: x\r\nRequest-Timeout: 1\r\nContent-Length: {len(body)}\r\n\r\n"
+                + body)
+        before = sum(processor_time(self.server, "torqued-worker"))
+        for others in range(4, 36):
+            raw = self.server.socket()
+            raw.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+            raw.send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n" * others + post)
+            raw.half_close()
+            raw.rest()
+            raw.close()
+        spent = (sum(processor_time(self.server, "torqued-worker")) - before) / os.sysconf("SC_CLK_TCK")
+        print(f"# 32 requests of 1 s that nobody waits for took {spent:.2f} s")
+        self.assertLess(spent, 0.5)
 
     def test_a_deadline_passes_while_waiting(self):
         """Answered when the time is over, though the worker is busy for much longer."""

@@ -109,6 +109,18 @@ class Restarts(StoreCase):
         self.assertLessEqual({"good", "torn", "ur5"}, self.names())
         self.stop()
 
+    def test_a_folder_in_place_of_a_record(self):
+        """A bundled model of that name is hidden, as it is by a record that is torn."""
+        self.start()
+        self.stop()
+        os.mkdir(self.path("ur5.json"))
+        self.start()
+        self.assertEqual(self.client.get("/v1/models/ur5").status, 404)
+        self.assertIn("panda", self.names())
+        self.assertTrue([r for r in self.client.get("/readyz").json()["reasons"] if "ur5.json" in r])
+        self.stop()
+        self.assertTrue(os.path.isdir(self.path("ur5.json")))
+
 
 class Refusals(StoreCase):
     """PUT and DELETE fail cleanly, evaluation goes on, and nothing of what was refused comes back."""

@@ -1,33 +1,16 @@
 """One large request and several workers: who works on it, and who else is served meanwhile."""
-import glob
 import json
 import os
-import re
 import time
 import unittest
 
 import tap
 from harness import Server
 from samples import HEAVY, branched, chain, everything, states
+from server_threads import processor_time, stats
 from threads import in_threads
 
 ROWS = 4000
-
-
-def stats(server, thread):
-    """Of the server's threads of that name, what stands behind the name in their `stat`, proc(5)."""
-    found = []
-    for path in glob.glob(f"/proc/{server.process.pid}/task/*/stat"):
-        with open(path) as stat:
-            name, rest = re.fullmatch(r"\d+ \((.*)\) (.*)", stat.read().strip(), re.S).groups()
-        if name == thread:
-            found.append(rest.split())
-    return found
-
-
-def processor_time(server, thread):
-    """Ticks of processor time of each of the server's threads of that name."""
-    return sorted(int(fields[11]) + int(fields[12]) for fields in stats(server, thread))
 
 
 class Crew(unittest.TestCase):

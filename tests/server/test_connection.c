@@ -112,6 +112,23 @@ static void test_a_request_just_come_in_is_not_cut_off(void **state)
     disconnect(&all, speaking);
 }
 
+/* Its first request has all of the time for reading. */
+static void test_a_first_request_just_come_in(void **state)
+{
+    srv_connections all   = make();
+    pair            quiet = connect_pair(&all), speaking = connect_pair(&all);
+    assert_int_equal(send(speaking.peer, "G", 1, 0), 1);
+    all.now      = srv_connections_next(&all);
+    uint64_t end = all.now + all.allowed[SRV_READING];
+    srv_connections_expire(&all, all.now);
+    assert_true(is_shut(quiet));
+    assert_false(is_shut(speaking));
+    assert_int_equal(speaking.connection->phase, SRV_READING);
+    assert_true(srv_connections_next(&all) == end);
+    disconnect(&all, quiet);
+    disconnect(&all, speaking);
+}
+
 static void test_a_client_that_ends_its_side(void **state)
 {
     srv_connections all     = make();
@@ -162,6 +179,7 @@ int main(void)
         cmocka_unit_test(test_each_phase_has_its_deadline),
         cmocka_unit_test(test_the_oldest_go_first),
         cmocka_unit_test(test_a_request_just_come_in_is_not_cut_off),
+        cmocka_unit_test(test_a_first_request_just_come_in),
         cmocka_unit_test(test_a_client_that_ends_its_side),
         cmocka_unit_test(test_hurry),
     };

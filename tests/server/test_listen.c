@@ -1,5 +1,6 @@
 /* test_listen.c - addresses and listening sockets, on free ports of the loopback and in a folder of its own. */
 #include "server/listen.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -134,6 +136,26 @@ static void test_several_sockets_share_one_port(void **state)
     assert_false(open_sockets(bound, 3, more, again, error)); /* another process's sharers are kept out too */
     for (int i = 0; i < 3; i++)
         close(sockets[i]);
+}
+
+/* When there is no descriptor left for the last socket, srv_listen closes the others. */
+static void test_sockets_beyond_the_limit_of_descriptors(void **state)
+{
+    int           sockets[3], free_one = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    char          bound[100], error[300];
+    struct rlimit before, limit;
+    close(free_one);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit          = before;
+    limit.rlim_cur = (rlim_t)free_one + 2;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    bool opened = open_sockets("127.0.0.1:0", 3, sockets, bound, error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_false(opened);
+    assert_non_null(strstr(error, strerror(EMFILE)));
+    int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(next);
+    assert_int_equal(next, free_one);
 }
 
 static struct sockaddr_in loopback(const char *bound)
@@ -314,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_a_dead_socket_is_replaced),
         cmocka_unit_test(test_what_is_no_socket_stays),
         cmocka_unit_test(test_several_sockets_share_one_port),
+        cmocka_unit_test(test_sockets_beyond_the_limit_of_descriptors),
         cmocka_unit_test(test_ipv6),
         cmocka_unit_test(test_what_cannot_be),
     };

@@ -14,11 +14,12 @@
 
 /* What happens at the call number `at` from now on (0: nothing, ever), and with `from_there` at all after it. */
 static struct {
-    int  at, count, error;
-    bool dies, from_there;
-    char trace[64];      /* one letter per call; D is the sync of a folder */
-    char synced[8][200]; /* the first folders that were synced, in order */
-    int  n_synced;
+    int    at, count, error;
+    bool   dies, from_there;
+    size_t piece;          /* bytes that one write takes at most; 0: all */
+    char   trace[64];      /* one letter per call; D is the sync of a folder */
+    char   synced[8][200]; /* the first folders that were synced, in order */
+    int    n_synced;
 } fault;
 
 static void note_synced(int fd)
@@ -51,6 +52,7 @@ static void arm(int at, int error, bool dies)
 /* The program's own definitions go before the C library's. */
 ssize_t write(int fd, const void *bytes, size_t length)
 {
+    if (fault.piece > 0 && length > fault.piece) length = fault.piece;
     return strikes('w') ? -1 : syscall(SYS_write, fd, bytes, length);
 }
 
@@ -147,6 +149,22 @@ static void test_failing_calls(void **state)
                 calls++;
             assert_in_range(calls, 1, CALLS_MOST);
         }
+}
+
+/* A write may take fewer bytes than it was given (POSIX): the others follow. */
+static void test_writes_of_a_few_bytes(void **state)
+{
+    for (size_t piece = 1; piece < 8; piece++) {
+        prepare(OLD);
+        srv_store *store = open_store();
+        arm(0, 0, false);
+        fault.piece = piece;
+        assert_int_equal(change(store, "m", NEW), API_NO_PROBLEM);
+        arm(0, 0, false);
+        srv_store_close(store);
+        assert_true(same(content("m.json"), NEW));
+        assert_int_equal(start_again().bad, 0);
+    }
 }
 
 /* A disk that fails and does not recover refuses everything, and what it held before can still be read. */
@@ -269,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_order),
         TEST(test_failing_calls),
+        TEST(test_writes_of_a_few_bytes),
         TEST(test_a_dying_disk),
         TEST(test_the_process_ends_at_any_call),
         TEST(test_the_process_ends_while_a_store_is_made),
