@@ -80,19 +80,21 @@ class Derivatives(Closed):
             self.near(answer["dtau_dduration"], extrapolated(stretched, 2e-3)[..., 0], 1e-8, model)
 
     def test_by_loads(self):
-        """tau is linear in gravity and wrenches: differences are exact; so is qdd in wrenches."""
-        for model, link in (("four_bar", "coupler"), ("five_bar", "right_rod"), ("delta", "rod3b"), ("stewart", "platform")):
+        """tau is linear in gravity and wrenches: differences are exact; so is qdd in wrenches, of which there are two."""
+        for model, *links in (("four_bar", "coupler", "crank"), ("five_bar", "right_rod", "left_rod"), ("delta", "rod3b", "arm1"),
+                              ("stewart", "platform", "cylinder3")):
             s = self.state(model, 26)
-            wrench = {"link": link, "point": [0.1, 0.05, -0.02], "frame": "link"}
+            wrenches = [{"link": links[0], "point": [0.1, 0.05, -0.02], "frame": "link"}, {"link": links[1], "point": [0.02, 0.1, 0.03]}]
             motion, driven = only(s, *MOTION), only(s, "q", "qd", "tau")
-            answer = self.ask(model, "sensitivity", {**motion, "wrenches": [wrench], "outputs": ["dtau_dgravity", "dtau_dwrench"]})
-            forward = self.ask(model, "forward-sensitivity", {**driven, "wrenches": [wrench], "outputs": ["dqdd_dwrench"]})
-            units = [{**wrench, "force": list(e[:3]), "torque": list(e[3:])} for e in np.eye(6)]
+            answer = self.ask(model, "sensitivity", {**motion, "wrenches": wrenches, "outputs": ["dtau_dgravity", "dtau_dwrench"]})
+            forward = self.ask(model, "forward-sensitivity", {**driven, "wrenches": wrenches, "outputs": ["dqdd_dwrench"]})
+            units = [[{**wrench, "force": list(e[:3]), "torque": list(e[3:])} for e in np.eye(6)] for wrench in wrenches]
             for given, operation, output, state in ((answer["dtau_dwrench"], "inverse-dynamics", "tau", motion),
                                                     (forward["dqdd_dwrench"], "forward-dynamics", "qdd", driven)):
                 still = self.ask(model, operation, state)[output]
-                expected = [np.subtract(self.ask(model, operation, {**state, "wrenches": [unit]})[output], still) for unit in units]
-                self.near(given, [np.transpose(expected)], 1e-8, f"{model} {output}")
+                slopes = lambda unit: np.subtract(self.ask(model, operation, {**state, "wrenches": [unit]})[output], still)
+                expected = [np.transpose([slopes(unit) for unit in six]) for six in units]
+                self.near(given, expected, 1e-8, f"{model} {output}")
             tau = [np.array(self.ask(model, "inverse-dynamics", {**motion, "gravity": list(g)})["tau"]) for g in np.eye(4, 3)]
             self.near(answer["dtau_dgravity"], np.transpose([x - tau[3] for x in tau[:3]]), 1e-9, model)
 

@@ -211,6 +211,23 @@ class Requests(Closed):
             self.refused(self.client.put("/v1/models/apart", document), "loop-open", "/loops")
             document = copy.deepcopy(self.documents["four_bar"])
 
+    def test_a_reference_far_from_home(self):
+        """Five-bars that are wide open at home, and whose motors have none: the loops are closed all the same."""
+        for lengths, ground, homes in (((0.4, 0.4, 0.8, 0.4), 0.75, (2.3, 0.2)), ((0.9, 0.3, 0.8, 0.35), 0.65, (1.7, 2.4)),
+                                       ((0.77, 0.42, 0.31, 0.24), 0.46, (0.2, 2.3)), ((0.49, 0.25, 0.71, 0.24), 0.36, (-1.1, 1.5)),
+                                       ((0.77, 0.45, 0.61, 0.41), 0.65, (-1.7, -0.4))):
+            inertial = {"mass": 1, "com": [0.1, 0, 0], "inertia": {"xx": 0.01, "yy": 0.02, "zz": 0.02}}
+            bar = lambda name, parent, x, **more: link(name, parent, "revolute", [0, 0, 1], inertial, origin={"xyz": [x, 0, 0]}, **more)
+            self.put_model("wide", {
+                "links": [bar("left", "base", 0, actuated=True), bar("left_rod", "left", lengths[0], home=homes[0]),
+                          bar("right", "base", ground, actuated=True), bar("right_rod", "right", lengths[2], home=homes[1])],
+                "frames": [{"name": name, "link": name[:-4], "xyz": [length, 0, 0]} for name, length in (
+                    ("left_rod_end", lengths[1]), ("right_rod_end", lengths[3]))],
+                "loops": [loop("left_rod_end", "right_rod_end", "revolute", [0, 0, 1])]})
+            q = self.ok(self.client.get("/v1/models/wide"))["reference"]["q"]
+            poses = self.ask("wide", "kinematics", {"q": q})["poses"]
+            self.near(poses["left_rod_end"]["position"], poses["right_rod_end"]["position"], 1e-9)
+
     def test_quaternions_of_the_reference(self):
         """Have w >= 0, whatever the sign in the document, with the motors at home and without."""
         document = copy.deepcopy(self.documents["delta"])

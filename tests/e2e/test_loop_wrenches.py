@@ -32,6 +32,12 @@ def derivative(f, x, h):
     return np.stack(columns, -1)
 
 
+def along(s, t):
+    """q, qd, qdd of a state with constant jerk, t later."""
+    return (s["q"] + t * (s["qd"] + t / 2 * (s["qdd"] + t / 3 * s["qddd"])), s["qd"] + t * (s["qdd"] + t / 2 * s["qddd"]),
+            s["qdd"] + t * s["qddd"])
+
+
 class Wrenches(Closed):
     def arm(self, name, parent, choose, actuated=False, kind="revolute"):
         return {"name": name, "parent": parent, "inertial": {
@@ -74,9 +80,9 @@ class Wrenches(Closed):
         self.put_model("loop", closed)
         return {name: choose.uniform(-size, size, 3) for name, size in (("q", 0.04), ("qd", 1), ("qdd", 3), ("qddd", 5))}
 
-    def joint_wrenches(self, q, qd, qdd):
+    def joint_wrenches(self, q, qd, qdd, loads=LOADS):
         return np.array(self.ask("loop", "inverse-dynamics", {
-            "q": list(q), "qd": list(qd), "qdd": list(qdd), "wrenches": LOADS, "outputs": ["joint_wrenches"]})["joint_wrenches"])
+            "q": list(q), "qd": list(qd), "qdd": list(qdd), "wrenches": loads, "outputs": ["joint_wrenches"]})["joint_wrenches"])
 
     def test_a_tree_that_is_pushed(self):
         """With the wrenches of the loop on it the tree needs nothing at its passive joints, tau at the others, and bears
@@ -107,12 +113,10 @@ class Wrenches(Closed):
     def test_rates(self):
         for kind, ball in VARIANTS:
             s = self.put(kind, 12, ball)
-            along = lambda t: (s["q"] + t * (s["qd"] + t / 2 * (s["qdd"] + t / 3 * s["qddd"])),
-                               s["qd"] + t * (s["qdd"] + t / 2 * s["qddd"]), s["qdd"] + t * s["qddd"])
             given = self.ask("loop", "torque-derivative", {**{n: x.tolist() for n, x in s.items()}, "wrenches": LOADS,
                                                            "outputs": ["joint_wrenches", "joint_wrench_rates"]})
-            self.near(given["joint_wrenches"], self.joint_wrenches(*along(0)), 1e-12, kind)
-            rates = derivative(lambda t: self.joint_wrenches(*along(t[0])), np.zeros(1), 1e-4)[..., 0]
+            self.near(given["joint_wrenches"], self.joint_wrenches(*along(s, 0)), 1e-12, kind)
+            rates = derivative(lambda t: self.joint_wrenches(*along(s, t[0])), np.zeros(1), 1e-4)[..., 0]
             self.near(given["joint_wrench_rates"], rates, 1e-7, kind)
 
     def test_joints_that_are_locked_rub_nowhere(self):
@@ -135,6 +139,40 @@ class Wrenches(Closed):
                 "joint_wrenches", "full"]}))
         self.assertEqual(answers[0], answers[1])
         self.assertEqual([[qd[i] for i in (2, 4, 6)] for qd in answers[0]["full"]["qd"]], [[0] * 3] * 3)
+
+    def put_sarrus(self):
+        """Sarrus's linkage: hinges along y on one side, along x on the other, and a platform that only rises. Five rows for four
+        passive joints, and the loop's forces those of least norm."""
+        choose = np.random.default_rng(3)
+        links = [self.arm(name, parent, choose, name == "crank") for name, parent in (
+            ("crank", "base"), ("lower", "base"), ("upper", "lower"), ("platform", "upper"), ("rod", "platform"))]
+        places = {"crank": ([0.3, 0, 0], [0, 1, 0]), "lower": ([0, 0.3, 0], [1, 0, 0]), "upper": ([0, 0.25, 0.2], [1, 0, 0]),
+                  "platform": ([0, -0.3, 0.3], [1, 0, 0]), "rod": ([0.25, -0.25, 0], [0, 1, 0])}
+        for one in links:
+            xyz, axis = places[one["name"]]
+            one["joint"].update(axis=axis, origin={"xyz": xyz})
+        self.put_model("loop", {
+            "links": links, "frames": [{"name": "crank_end", "link": "crank", "xyz": [0.2, 0, 0.25]},
+                                       {"name": "rod_end", "link": "rod", "xyz": [0.25, 0, -0.25]}],
+            "loops": [{"name": "pin", "frame_a": "crank_end", "frame_b": "rod_end", "type": "revolute", "axis": [0, 1, 0]}]})
+        loads = [{"link": "platform", "force": [1, 2, 3], "torque": [0.1, 0.2, 0.3], "point": [0.1, 0, 0]},
+                 {"link": "rod", "force": [3, -1, 2], "frame": "link"}]
+        return {name: np.array([x], float) for name, x in (("q", 0.1), ("qd", 1.3), ("qdd", -2), ("qddd", 4))}, loads
+
+    def test_more_rows_than_passive_joints(self):
+        """What the loop pushes turns with it: rates and derivatives of the wrenches in the joints against differences."""
+        s, loads = self.put_sarrus()
+        bears = lambda q, qd, qdd: self.joint_wrenches(q, qd, qdd, loads)
+        names = ["joint_wrenches", "joint_wrench_rates"]
+        given = self.ask("loop", "torque-derivative", {**{n: x.tolist() for n, x in s.items()}, "wrenches": loads, "outputs": names})
+        rates = derivative(lambda t: bears(*along(s, t[0])), np.zeros(1), 1e-4)[..., 0]
+        self.near(given["joint_wrenches"], bears(*along(s, 0)), 1e-12)
+        self.near(given["joint_wrench_rates"], rates, 1e-7)
+        x = [s["q"], s["qd"], s["qdd"]]
+        request = {"q": list(x[0]), "qd": list(x[1]), "qdd": list(x[2]), "wrenches": loads}
+        for i, name in enumerate(("d_joint_wrenches_dq", "d_joint_wrenches_dqd", "d_joint_wrenches_dqdd")):
+            slopes = derivative(lambda y: bears(*[*x[:i], y, *x[i + 1:]]), x[i], 1e-4 if i == 0 else 1e-2)
+            self.near(self.ask("loop", "sensitivity", {**request, "outputs": [name]})[name], slopes, 1e-7, name)
 
     def test_sensitivities(self):
         names = ["d_joint_wrenches_dq", "d_joint_wrenches_dqd", "d_joint_wrenches_dqdd"]

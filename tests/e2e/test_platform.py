@@ -155,6 +155,17 @@ class Planar(Closed):
         self.ok(ask(position=[0.1, 0.35, 1e-12]))
         self.refused(ask("two_link"), "bad-value", "/platform")
 
+    def test_motions_that_the_loops_do_not_let_be(self):
+        """The tip of a five-bar moves in its plane, and a Delta's platform does not turn."""
+        ask = lambda model, **platform: self.client.post(f"/v1/models/{model}/inverse-dynamics", {"platform": platform})
+        tip = {"frame": "tip", "position": [0.1, 0.35, 0]}
+        self.ok(ask("five_bar", **tip, velocity=[0.3, 0.1, 0], acceleration=[1, 2, 0]))
+        for motion in ({"velocity": [0.3, 0.1, 0.2]}, {"velocity": [0, 0, 1]}, {"velocity": [0.3, 0.1, 0], "acceleration": [1, 2, 0.5]}):
+            self.assertIn("move as it is said to", self.refused(ask("five_bar", **tip, **motion), "loop-singular", "/platform"))
+        tool = {"frame": "tool", "position": [0.02, 0.01, -0.4], "orientation": [0, 0, 0, 1]}
+        self.ok(ask("delta", **tool, velocity=[0.1, 0.2, 0.3, 0, 0, 0]))
+        self.refused(ask("delta", **tool, velocity=[0.1, 0.2, 0.3, 0.1, 0, 0]), "loop-singular", "/platform")
+
 
 if __name__ == "__main__":
     tap.main()
