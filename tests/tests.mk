@@ -53,6 +53,10 @@ check-tsan: ## all tests under ThreadSanitizer
 	@TSAN_OPTIONS=halt_on_error=1 \
 	    $(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SANITIZE=thread FUZZ_CC= test-run
 
+.PHONY: reference
+reference: $(BUILD)/torqued ## write the pages, tables and pictures that are made from the product and its measurements
+	@BUILD=$(BUILD) $(PYTHON) tests/reference_pages.py
+
 soak: ## memory over SOAK_REQUESTS (10 million), then the tests with long runs: fuzzing for minutes, load for hours if SOAK_SECONDS says so
 	@tests/deps test
 	@$(MAKE) --no-print-directory bench-programs

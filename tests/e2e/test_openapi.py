@@ -1,5 +1,5 @@
 """The contract at /openapi.json against the running server: every example is answered as written, every answer has
-the shape that is promised, OPTIONS and the README's tables agree. (What the product's own tables hold is compared
+the shape that is promised, OPTIONS and the reference pages agree. (What the product's own tables hold is compared
 with the contract in tests/api/test_contract.c.)"""
 import json
 import os
@@ -251,23 +251,30 @@ class Source(unittest.TestCase):
             self.assertIn(says, done.stderr)
 
 
-class Readme(unittest.TestCase):
-    def setUp(self):
-        with open(os.path.join(ROOT, "README.md")) as file:
-            self.readme = file.read()
+class ReferencePages(unittest.TestCase):
+    def read(self, *path):
+        with open(os.path.join(ROOT, *path)) as file:
+            return file.read()
+
+    def test_they_are_what_the_script_writes(self):
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "reference_pages.py"), "--check"],
+                              env={**os.environ, "BUILD": os.path.dirname(BINARY)}, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_settings(self):
-        """The README's table is what --settings-table prints."""
+        """The table of server/SETTINGS.md is what --settings-table prints."""
         table = subprocess.run([BINARY, "--settings-table"], capture_output=True, text=True, check=True).stdout
-        found = re.search(r"<!-- settings: .*? -->\n(.*?)<!-- end of settings -->", self.readme, re.DOTALL)
-        self.assertTrue(found, "the README has no table of settings between its markers")
-        self.assertEqual(found.group(1).strip(), table.strip())
+        self.assertEqual(self.read("server", "SETTINGS.md").split("\n\n")[-1].strip(), table.strip())
 
     def test_operations(self):
-        """The README's table of operations has those of the contract's, with their outputs, defaults in bold."""
+        """The first table of api/OPERATIONS.md has the operations of the contract, with their outputs, defaults in bold;
+        the README's has the same operations."""
         with open(os.path.join(os.path.dirname(BINARY), "api", "openapi.json")) as file:
             contract = json.load(file)
-        rows = dict(re.findall(r"^\| `([a-z][a-z-]+)` \| .*? \| (.*?) \|$", self.readme, re.MULTILINE))
+        index = self.read("api", "OPERATIONS.md").split("\n## ")[0]
+        rows = dict(re.findall(r"^\| \[`([a-z][a-z-]+)`\]\(#\1\) \| .*? \| (.*?) \|$", index, re.MULTILINE))
+        readme = re.findall(r"^\| \[`([a-z-]+)`\]\(api/OPERATIONS.md#\1\) \|", self.read("README.md"), re.MULTILINE)
+        self.assertEqual(readme, list(rows))
         paths = [path.rsplit("/", 1)[1] for path, item in contract["paths"].items() if "post" in item]
         self.assertEqual(sorted(rows), sorted(paths))
         for name in set(paths) - {"evaluate"}:

@@ -1,4 +1,4 @@
-"""Every `$ curl` of the README's console blocks is run, and must answer as printed there."""
+"""Every `$ curl` in the console blocks of the README and of api/EXAMPLES.md is run, and must answer as printed there."""
 import json
 import os
 import re
@@ -8,15 +8,15 @@ import subprocess
 import tap
 from harness import PATIENCE, ROOT, ServerCase
 
-README = os.path.join(ROOT, "README.md")
+DOCUMENTS = ("README.md", "api/EXAMPLES.md")      # in this order: the second uses a model that the first puts
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 ADDRESS = re.compile(r"(http://)?(localhost|127\.0\.0\.1):8088")
 
 
-def snippets():
+def snippets(document):
     """(command, expected output) of every console command that is a curl. Lines ending in \\ continue it, and so do
     lines inside quotes."""
-    with open(README) as file:
+    with open(os.path.join(ROOT, document)) as file:
         blocks = BLOCK.findall(file.read())
     for block in blocks:
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -30,8 +30,12 @@ def snippets():
 
 class Readme(ServerCase):
     def test_curl_examples(self):
-        found = list(snippets())
-        self.assertGreaterEqual(len(found), 3, "the README promises three curl examples")
+        for document in DOCUMENTS:
+            found = list(snippets(document))
+            self.assertGreaterEqual(len(found), 3, f"{document} promises three curl examples")
+            self.run_all(found)
+
+    def run_all(self, found):
         for command, expected in found:
             with self.subTest(command=command):
                 self.assertRegex(command, ADDRESS)
