@@ -116,6 +116,22 @@ class FreeTurns(ServerCase):
             self.assertClose(rotation(after["orientation"]).tolist(), (R0 @ Q).tolist(), 1e-14)
             self.assertClose(v.tolist(), (carried + own).tolist(), 1e-14)
 
+    def test_quaternions_of_fixed_steps(self):
+        """A globe turns evenly: the steps of Runge and Kutta by hand, the quaternion projected on the unit sphere after each."""
+        self.put_model("globe", {"base": {"type": "floating", "link": "globe", "inertial": body(1, (0, 0, 0), 0.1, 0.1, 0.1, 0, 0, 0)}, "links": []})
+        w, h, r = np.array([3, 4, -5]), 0.1, np.array([0, 0, 0, 1.0])
+        rate = lambda y: 0.5 * np.array(product(y / np.linalg.norm(y), [*w, 0]))
+        for _ in range(30):
+            k1 = rate(r)
+            k2 = rate(r + h / 2 * k1)
+            k3 = rate(r + h / 2 * k2)
+            r = r + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(r + h * k3))
+            self.assertGreater(abs(np.linalg.norm(r) - 1), 1e-6)
+            r /= np.linalg.norm(r)
+        q = self.ask("globe", "simulate", {"q": [0, 0, 0, 0, 0, 0, 1], "qd": [0, 0, 0, *map(float, w)], "gravity": [0, 0, 0], "duration": 3,
+                                           "samples": 2, "step": h, "outputs": ["q"]})["q"][-1]
+        self.assertClose(q[3:], (r * np.sign(r[3])).tolist(), 1e-12)
+
     # --- cuts ----------------------------------------------------------------------------------------------------
 
     def test_body_beyond_the_joint_is_one_in_space(self):

@@ -111,6 +111,9 @@ class Refusals(Simulated):
         drive = {**drive, "reference": [1]}
         detail = self.refused("integration-failed", None, model="runaway", row=1, input=drive, q=[[1], [0.5]])
         self.assertIn("shorter steps", detail)
+        for start in (1e101, -1e101):
+            for how in ({"step": 0.01}, {"step": None, "tolerance": 1e-3}):
+                self.refused("integration-failed", None, model="runaway", q=[start], input={"tau": [0]}, gravity=[0, 0, 0], **how)
         # The slide goes so far that the hinge on it, and what it needs to turn, drowns in rounding and overflows.
         far = {"links": [runaway["links"][0], {**ROD, "name": "bob", "parent": "rod", "joint": {**ROD["joint"], "axis": [0, 0, 1]}},
                          {**ROD, "name": "end", "parent": "bob", "joint": {"name": "reach", "type": "prismatic", "axis": [1, 0, 0]}}]}
