@@ -45,6 +45,24 @@ class Types(Closed):
             link("block", "rod", "revolute", [0, -1, 0], {"mass": 3}, origin={"xyz": [0.5, 0, 0]})],
             "loops": [closure]}
 
+    def test_a_driven_ball_joint(self):
+        """A link on a ball joint that is driven, its tip held by an arm of three hinges that reaches it only below: the sign of a
+        quaternion does not matter, since the way to it is the shorter arc."""
+        bar = {"mass": 1, "com": [-0.2, 0, 0], "inertia": {"xx": 0.01, "yy": 0.02, "zz": 0.02}}
+        self.put_model("held", {"links": [
+            {"name": "bob", "parent": "base", "inertial": {**bar, "com": [0, 0, -0.3]}, "joint": {"name": "ball", "type": "spherical"}},
+            link("post", "base", "revolute", UP, origin={"xyz": [0.6, 0, -0.5]}),
+            link("upper", "post", "revolute", [0, 1, 0], bar, home=0.72),
+            link("fore", "upper", "revolute", [0, 1, 0], bar, home=-1.45, origin={"xyz": [-0.4, 0, 0]})],
+            "frames": [{"name": "tip", "link": "bob", "xyz": [0, 0, -0.5]}, {"name": "hand", "link": "fore", "xyz": [-0.4, 0, 0]}],
+            "loops": [loop("tip", "hand", "spherical")]})
+        for axis, angle in (([1, 0, 0], 0.2), ([0, 1, 0], -0.25), ([0.6, 0, 0.8], 0.3)):
+            q = [*(math.sin(angle / 2) * x for x in axis), math.cos(angle / 2)]
+            request = {"qd": [0.3, -0.2, 0.5], "qdd": [1, 2, 3], "outputs": ["tau", "full"]}
+            one, other = (self.ask("held", "inverse-dynamics", {**request, "q": [sign * x for x in q]}) for sign in (1, -1))
+            self.near(other["tau"], one["tau"], 1e-12)
+            self.near(other["full"]["qd"], one["full"]["qd"], 1e-12)
+
     def test_prismatic(self):
         r, l, m, I = 0.2, 0.5, 3, 0.03 + 2 * 0.1**2
         speed = lambda q: -r * np.sin(q) - r * r * np.sin(q) * np.cos(q) / np.sqrt(l * l - (r * np.sin(q))**2)
