@@ -28,19 +28,26 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 # The fuzzers need clang; without it their tests are skipped.
 FUZZ_CC ?= $(shell command -v clang)
 
-.PHONY: test test-programs test-run check-asan check-tsan soak
+.PHONY: test check test-programs test-run check-asan check-tsan soak
 test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...' runs some
 	@tests/deps test
 	@$(MAKE) --no-print-directory test-run
 
+# End to end, one program for every kind of request.
+FEW := $(patsubst %,tests/e2e/test_%.py,operations models requests errors http urdf loops simulate openapi)
+check: ## build, run the tests of dynamics and api and a few end to end: a minute
+	@tests/deps test
+	@$(MAKE) --no-print-directory FUZZ_CC= TESTS='$(wildcard tests/dynamics/test_*.c tests/api/test_*.c) $(FEW)' test-run
+
 test-programs: $(BUILD)/torqued $(C_TESTS) $(if $(FUZZ_CC),fuzz-programs)
 
-# Programs may run side by side; what measures time or fills the machine (end to end) has it to itself.
+# JOBS programs run side by side; those of tests/alone run one at a time after them.
+JOBS  ?= $(shell nproc)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
 test-run: test-programs
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
-	    PERL5LIB=tests prove --harness Skips --exec tests/run --timer --failures --comments --jobs 2 --rules 'seq=tests/**' --rules 'par=**' $(chosen)
+	    PERL5LIB=tests prove --harness Harness --exec tests/run --timer --failures --comments --jobs $(JOBS) $(chosen)
 
 # Sanitizer builds of everything, each in its own folder, and all tests with them.
 check-asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -66,7 +73,6 @@ soak: ## memory over SOAK_REQUESTS (10 million), then the tests with long runs: 
 # --- small faults: do the tests notice them? ---------------------------------------------------------------------
 # In private copies under build/mutate; a run that was stopped goes on where it ended.
 FAULTS ?=
-JOBS   ?= 2
 .PHONY: mutate
 mutate: ## put small faults into copies of the tree, one at a time, and run tests: hours; FAULTS='name ...' tries some, LIST=1 none
 	@tests/deps test
