@@ -28,7 +28,7 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 # The fuzzers need clang; without it their tests are skipped.
 FUZZ_CC ?= $(shell command -v clang)
 
-.PHONY: test check test-programs test-run check-asan check-asan-few check-tsan soak
+.PHONY: test check test-programs test-run check-asan check-asan-few check-tsan coverage soak
 test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...' runs some
 	@tests/deps test
 	@$(MAKE) --no-print-directory test-run
@@ -68,6 +68,14 @@ check-tsan: ## all tests under ThreadSanitizer
 .PHONY: reference
 reference: $(BUILD)/torqued ## write the pages, tables and pictures that are made from the product and its measurements
 	@BUILD=$(BUILD) $(PYTHON) tests/reference_pages.py
+
+# One target and -O1, so that lines and branches are those of the source; what makes its own builds is left out.
+COVERED = $(C_TESTS:$(BUILD)/%=%.c) $(filter-out tests/dynamics/test_processors.py tests/fuzz/% tests/mutate/%,$(SCRIPT_TESTS))
+coverage: ## lines and branches of each layer that the tests reach; the report of every line is in build/coverage/report/
+	@tests/deps coverage
+	-@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SANFLAGS=--coverage HARDEN=-fPIE CFLAGS=-O1 CXXFLAGS=-O1 \
+	    TARGETS=scalar FUZZ_CC= TESTS='$(or $(TESTS),$(COVERED))' test-run
+	@$(PYTHON) tests/coverage.py $(BUILD)/coverage
 
 soak: ## memory over SOAK_REQUESTS (10 million), then the tests with long runs: fuzzing for minutes, load for hours if SOAK_SECONDS says so
 	@tests/deps test
