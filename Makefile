@@ -161,4 +161,4 @@ clean: ## remove build/
 	rm -rf $(BUILD)
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile tests/tests.mk
+	@awk -F':.*## ' '/^[a-z_.-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile tests/tests.mk
