@@ -135,7 +135,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
-.PHONY: deps run install format lint clean help
+.PHONY: deps run install format lint hooks release clean help
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
@@ -156,6 +156,12 @@ format: ## lay out all C and C++ files after .clang-format
 lint: ## layer rule, layout, clang-tidy, cppcheck, linters of the OpenAPI contract
 	@tests/deps lint
 	tests/lint
+
+hooks: ## make git check every commit first (tests/pre-commit)
+	ln -s $(abspath tests/pre-commit) "$$(git rev-parse --git-path hooks)/pre-commit"
+
+release: ## check, test and tag HEAD as version VERSION=x.y.z
+	@tests/release $(if $(filter command,$(firstword $(origin VERSION))),$(VERSION))
 
 clean: ## remove build/
 	rm -rf $(BUILD)
