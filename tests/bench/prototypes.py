@@ -1,5 +1,5 @@
-"""The kernels beside the prototypes from whose figures theirs are asked (targets.py), on this machine and in this hour:
-where those lie beside the checkout, or where PROTOTYPES says."""
+"""Measures the kernels beside the prototypes that set their targets (targets.py), in turns on one machine. The environment
+variable PROTOTYPES names the folder of the prototypes; without it this part of the benchmark is left out."""
 import os
 import re
 import shutil
@@ -8,8 +8,7 @@ import subprocess
 from core import KERNELS, lines
 from report import FOLDER, table
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SOURCE = os.environ.get("PROTOTYPES", os.path.join(os.path.dirname(ROOT), "shared", "proto", "simd"))
+SOURCE = os.environ.get("PROTOTYPES", "")
 
 # Theirs, by our name or number. Of each width there are two, which keep a parent in registers or do not: the faster counts.
 ROBOTS = {"panda, 7 joints": "panda7", "general arm, 7 joints": "gen7", "humanoid tree, 31 joints": "tree31"}
@@ -18,9 +17,9 @@ COLUMNS = dict(zip(KERNELS, ("rnea", "rnea+dot", "crba", "aba", "drnea")))
 
 
 def build():
-    """Their program, or why there is none."""
-    if not os.path.exists(os.path.join(SOURCE, "Makefile")):
-        return None, "There are no prototypes beside the checkout, nor where PROTOTYPES says."
+    """The program of the prototypes, or None and the reason."""
+    if not SOURCE or not os.path.exists(os.path.join(SOURCE, "Makefile")):
+        return None, "PROTOTYPES does not name a folder with the prototypes."
     folder = os.path.join(FOLDER, "prototypes")
     shutil.copytree(SOURCE, folder, dirs_exist_ok=True)
     if subprocess.run(["make", "-C", folder], capture_output=True).returncode != 0:
