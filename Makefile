@@ -47,8 +47,7 @@ LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math
 # gcc takes what the forms of joints compute or load alike out of their switch, more than there are registers for: with 8
 # lanes forward dynamics takes 0.90 of its time without that, sensitivity and torque derivative 0.94. clang knows no such flag.
 NO_HOISTING := $(if $(findstring Free Software,$(shell $(CC) --version)),-fno-code-hoisting)
-LANE_TEXTS := inverse_dynamics forward_dynamics forward_coupled mass_matrix bias kinematics energy torque_derivative sensitivity \
-              sensitivity_rate forward_sensitivity coriolis regressor closure transpose target
+LANE_TEXTS := $(patsubst dynamics/%.c,%,$(wildcard dynamics/algorithms/*.c)) target
 ifeq ($(shell uname -m),x86_64)
 TARGETS    := scalar sse2 fma avx2 avx512
 else ifeq ($(shell uname -m),aarch64)
@@ -68,7 +67,7 @@ LANES_avx512  += $(if $(findstring address,$(SANITIZE)),--param asan-use-after-r
 LANES_complex := -DLANES=1 -DDYN_COMPLEX
 
 lane_objects = $(LANE_TEXTS:%=$(BUILD)/dynamics/$(1)/%.o)
-DYN_PLAIN   := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(LANE_TEXTS:%=dynamics/%.c),$(wildcard dynamics/*.c)))
+DYN_PLAIN   := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(LANE_TEXTS:%=dynamics/%.c),$(wildcard dynamics/*.c dynamics/*/*.c)))
 DYN_OBJECTS := $(DYN_PLAIN) $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
 
 define lane_rule
@@ -85,12 +84,12 @@ $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)
 
 # --- api: libapi.a -------------------------------------------------------------------------------------------
-API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c api/*/*.c)) \
+API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c api/*/*.c api/*/*/*.c)) \
                $(patsubst %.cc,$(BUILD)/%.o,$(wildcard api/*/*.cc)) $(BUILD)/api/openapi.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/urdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/load/urdf/*.c)): private DEFINES := $(shell pkg-config --cflags libxml-2.0)
 
 $(BUILD)/api/%.o: api/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -109,7 +108,7 @@ $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 	    $(CC) -x assembler -c -o $@ -
 
 # --- server: libserver.a and torqued -------------------------------------------------------------------------
-SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c)))
+SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c server/*/*.c)))
 LIBS         = $(shell pkg-config --libs libmicrohttpd libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
                -lsundials_arkode -lsundials_nvecserial -lm -lpthread
 

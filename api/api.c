@@ -1,7 +1,7 @@
 /* api.c - see api.h: the door itself, and the table of resources behind it. */
-#include "call.h"
-#include "api/evaluation/operation.h"
-#include "cost.h"
+#include "api/http/call.h"
+#include "api/evaluate/operation.h"
+#include "api/cost/cost.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -72,8 +72,8 @@ bool api_hold(api *api, const char *name, const char *text, size_t length, const
 /* Before api_set_ready: something is not as it should be, though requests will be served. /readyz repeats it. */
 void api_add_reason(api *api, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* All models, bundled ones too, and the names of deleted bundled ones, as one JSON text (archive.c has its form). The
- * caller frees; NULL: no memory. */
+/* All models, bundled ones too, and the names of deleted bundled ones, as one JSON text (model_archive.c has its form).
+ * The caller frees; NULL: no memory. */
 char *api_export(api *api, size_t *length);
 
 /* Puts the models of such a text into effect, and deletes what it says is deleted; others stay. Everything is checked

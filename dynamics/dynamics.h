@@ -17,7 +17,7 @@
  * Conventions (NOTATION.md): 6-vectors are [linear; angular] = [force; torque]; a wrench acts on the link, by
  * the environment; M qdd + C qd + g + friction + springs = tau + sum J^T W. */
 #pragma once
-#include "model.h"
+#include "dynamics/model/model.h"
 #include <stdint.h>
 
 #define DYN_ALIGN     64

@@ -1,5 +1,5 @@
 /* target.c - this target's table of kernels. */
-#include "kernels.h"
+#include "dynamics/algorithms/kernels.h"
 
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)

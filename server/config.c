@@ -1,7 +1,7 @@
 /* config.c - see config.h. */
 #define _GNU_SOURCE /* environ */
 #include "config.h"
-#include "listen.h"
+#include "server/net/listen.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

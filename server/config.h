@@ -45,7 +45,7 @@ void srv_config_unknown(void (*tell)(void *arg, const char *name), void *arg);
 /* What of it is the api's. */
 api_config srv_config_api(const srv_config *config);
 
-/* --- config_folders.c -------------------------------------------------------------------------------------------- */
+/* --- default_folders.c -------------------------------------------------------------------------------------------- */
 
 /* The bundled robots: `--models`, else models/ beside the parent of the executable's folder, else under the prefix. */
 void srv_config_models(const srv_config *config, char *folder, size_t size);

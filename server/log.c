@@ -1,6 +1,6 @@
 /* log.c - see log.h. */
 #include "log.h"
-#include "clock.h"
+#include "server/work/clock.h"
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>

@@ -2,11 +2,11 @@
  *
  * Threads: this one, which loads and then waits for signals; one or more loops; the workers. Listening comes before
  * loading, so that /readyz can say "loading". Exit status: 0 stopped by a signal, 1 could not start, 2 misused. */
-#include "commands.h"
-#include "cores.h"
-#include "listen.h"
-#include "loading.h"
-#include "loop.h"
+#include "server/cli/commands.h"
+#include "server/work/cores.h"
+#include "server/net/listen.h"
+#include "server/store/load_models.h"
+#include "server/net/event_loop.h"
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>

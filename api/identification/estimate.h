@@ -1,14 +1,14 @@
 /* estimate.h - base parameters from measured motion and torques, by weighted least squares.
  *
- * Rows are gathered coordinate by coordinate, each with a triangle of its own (triangle.h) over the parameters that act
- * there, so that the coordinates' noise can be told apart afterwards: from the first, unweighted solution each
+ * Rows are gathered coordinate by coordinate, each with a triangle of its own (sequential_qr.h) over the parameters
+ * that act there, so that the coordinates' noise can be told apart afterwards: from the first, unweighted solution each
  * coordinate's variance is what it left over its degrees of freedom, rows less leverage (weighted least
  * squares as Gautier & Poignet 2001), and the rows are weighted with it anew. Rows stand in the order of the states and
  * are factored so many at a time, whatever the vector width: the same bits. */
 #pragma once
 #include "api/model/base_parameters.h"
-#include "api/evaluation/evaluation.h"
-#include "triangle.h"
+#include "api/evaluate/evaluation.h"
+#include "sequential_qr.h"
 
 typedef struct api_coordinate api_coordinate;
 

@@ -1,11 +1,11 @@
 /* identify.c - a robot's parameters from measured motion and torques: the base parameters and how well they are known,
  * what cannot be known, and if asked for all parameters of a robot that could be built. */
-#include "base_share.h"
-#include "consistent.h"
+#include "shared_base_parameters.h"
+#include "consistent_parameters.h"
 #include "estimate.h"
-#include "api/evaluation/batch.h"
-#include "api/evaluation/failures.h"
-#include "api/evaluation/operation.h"
+#include "api/request/batch.h"
+#include "api/evaluate/failed_rows.h"
+#include "api/evaluate/operation.h"
 #include "api/loops/closed.h"
 #include <math.h>
 #include <string.h>

@@ -23,7 +23,7 @@
 #include "api/memory/pool.h"
 #include "api/model/loops.h"
 #include "api/model/model.h"
-#include "api/watch.h"
+#include "api/work/deadline.h"
 
 typedef enum api_closed_status {
     API_CLOSED,

@@ -9,7 +9,7 @@
 #include "api/memory/pool.h"
 #include "api/model/loops.h"
 #include "api/model/model.h"
-#include "api/watch.h"
+#include "api/work/deadline.h"
 
 enum { API_PLACED_ROWS = 6 };
 

@@ -8,7 +8,7 @@
 #pragma once
 #include "api/memory/budget.h"
 #include "api/model/model.h"
-#include "api/watch.h"
+#include "api/work/deadline.h"
 
 /* Sets model->loops->reference of a model that nobody else knows yet; a model without loops is left as it is. The same
  * bits on every processor. The memory that it takes meanwhile is claimed from `share` (NULL: not counted), and `watch`

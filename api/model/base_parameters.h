@@ -9,7 +9,7 @@
  *
  * The beta_k are the base parameters. A column that is always zero belongs to a parameter without effect. */
 #pragma once
-#include "api/watch.h"
+#include "api/work/deadline.h"
 #include "api/wire/emit.h"
 #include "parameters.h"
 

@@ -1,6 +1,6 @@
 /* coordinates.c - see coordinates.h. */
 #include "coordinates.h"
-#include "api/document/geometry.h"
+#include "api/load/document/geometry.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* coordinates.h - the coordinates of one joint as a space to move in: of a joint with a quaternion, velocities are in
  * its own axes (R <- R exp(w), p += R v) and do not commute. */
 #pragma once
-#include "dynamics/model.h"
+#include "dynamics/model/model.h"
 
 /* Where the quaternion of a body's joint begins among the joint's coordinates; -1: it has none. */
 static inline int api_quaternion_of(const dyn_body *body)

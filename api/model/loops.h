@@ -17,7 +17,7 @@
  * and of a floating base; the others, passive, follow. */
 #pragma once
 #include "dynamics/dynamics.h"
-#include "api/document/document.h"
+#include "api/load/document/document.h"
 
 enum { API_LOOP_ROWS = 6 /* most that one holds */ };
 

@@ -1,6 +1,6 @@
 /* loops_build.h - the loops of a document (loops.h) put into a model whose tree stands. */
 #pragma once
-#include "api/document/document.h"
+#include "api/load/document/document.h"
 #include "model.h"
 
 /* When all names of the model are there: model->loops, and the model's coordinates become those that are actuated. NULL

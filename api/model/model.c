@@ -2,7 +2,7 @@
  * core's numbers are copied into the model's own arena. */
 #include "base_parameters.h"
 #include "model.h"
-#include "api/document/document.h"
+#include "api/load/document/document.h"
 #include "api/wire/number.h"
 #include "loops.h"
 #include "loops_build.h"

@@ -6,7 +6,7 @@
 #pragma once
 #include "api/api.h"
 #include "model.h"
-#include "api/preconditions.h"
+#include "api/http/preconditions.h"
 
 enum { API_NAME_MAX = 64 }; /* bytes of a model's name */
 

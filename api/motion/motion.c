@@ -1,7 +1,7 @@
 /* motion.c - reading a request for motions: see motion.h. */
 #include "motion.h"
-#include "api/evaluation/batch.h"
-#include "api/evaluation/failures.h"
+#include "api/request/batch.h"
+#include "api/evaluate/failed_rows.h"
 #include "sampling.h"
 #include "spline_fields.h"
 #include "api/wire/number.h"

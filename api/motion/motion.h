@@ -12,7 +12,7 @@
  *
  *     dW/dT = 0,  dW'/dT = -W' / T        and        dW/dT = t/T W',  dW'/dT = t/T W''. */
 #pragma once
-#include "api/evaluation/points.h"
+#include "api/request/points.h"
 #include "spline.h"
 #include "wrench_signals.h"
 

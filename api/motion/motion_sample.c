@@ -1,6 +1,6 @@
 /* motion_sample.c - from control points to the states at all samples: see motion.h. */
 #include "motion.h"
-#include "api/evaluation/batch.h"
+#include "api/request/batch.h"
 #include "api/model/loops.h"
 #include "api/wire/number.h"
 #include <math.h>

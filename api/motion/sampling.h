@@ -1,6 +1,6 @@
 /* sampling.h - when a motion is looked at: "samples" of a request, evenly spaced from 0 to the duration, or "times". */
 #pragma once
-#include "api/evaluation/fields.h"
+#include "api/request/fields.h"
 
 typedef struct api_sampling {
     size_t        n;

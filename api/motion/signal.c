@@ -1,6 +1,6 @@
 /* signal.c - reading signals: see signal.h. */
 #include "signal.h"
-#include "api/evaluation/batch.h"
+#include "api/request/batch.h"
 #include "spline_fields.h"
 #include "api/wire/number.h"
 #include <lapacke.h>

@@ -10,7 +10,7 @@
  * spline of degree 0 with one control point; held values have degree 0, linear ones degree 1. Values without times, and
  * B-splines, extend over the duration and stretch with it; the others are functions of time in seconds. */
 #pragma once
-#include "api/evaluation/points.h"
+#include "api/request/points.h"
 #include "spline.h"
 
 enum { API_SIGNAL_ORDERS = 3 /* value, rate, acceleration */ };

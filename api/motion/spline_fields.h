@@ -1,6 +1,6 @@
 /* spline_fields.h - a B-spline of joint values in a request: "degree", "control_points" and "knots" of an object. */
 #pragma once
-#include "api/evaluation/points.h"
+#include "api/request/points.h"
 #include "spline.h"
 
 /* Reads and checks the three; without knots the spline is clamped and even. `up` is the place of `fields`; `width` is

@@ -8,11 +8,11 @@
  * the latter at the same fraction of the motion, where x_r goes with T^-r. For tau_dot partial derivatives are those
  * that dynamics.h gives for dyn_sensitivity_rate.
  Wrenches that change with time add to derivatives what
- * pushed.h says. */
-#include "api/evaluation/closing.h"
-#include "api/evaluation/operation.h"
+ * wrench_rate_terms.h says. */
+#include "api/evaluate/loop_evaluation.h"
+#include "api/evaluate/operation.h"
 #include "motion.h"
-#include "pushed.h"
+#include "wrench_rate_terms.h"
 #include <string.h>
 
 enum {

@@ -1,6 +1,6 @@
 /* bias.c - the terms of the equation of motion without acceleration: C qd, g, friction, and their sum with springs
  * and wrenches. */
-#include "api/evaluation/operation.h"
+#include "api/evaluate/operation.h"
 
 enum { BIAS, CORIOLIS, GRAVITY, FRICTION };
 

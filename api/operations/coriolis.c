@@ -1,5 +1,5 @@
 /* coriolis.c - the Coriolis matrix C with dM/dt - 2 C skew, and its Christoffel symbols. */
-#include "api/evaluation/operation.h"
+#include "api/evaluate/operation.h"
 
 enum { CORIOLIS_MATRIX, CHRISTOFFEL };
 

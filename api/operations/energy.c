@@ -1,5 +1,5 @@
 /* energy.c - kinetic and potential energy, the centre of mass and the momentum about it. */
-#include "api/evaluation/operation.h"
+#include "api/evaluate/operation.h"
 
 enum { KINETIC, POTENTIAL, MASS, COM, COM_VELOCITY, COM_JACOBIAN, MOMENTUM, MOMENTUM_MATRIX };
 

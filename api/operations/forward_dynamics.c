@@ -1,8 +1,8 @@
 /* forward_dynamics.c - qdd from tau, and with frames that are held what holds them (contact.h); the wrenches in the
  * joints by inverse dynamics of that motion. */
-#include "api/evaluation/full.h"
-#include "contact.h"
-#include "static_friction.h"
+#include "api/evaluate/loop_state.h"
+#include "api/contact/contact.h"
+#include "api/contact/static_friction.h"
 #include <string.h>
 
 #define ROUNDING 1e-9 /* of a drift */

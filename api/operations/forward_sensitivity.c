@@ -1,5 +1,5 @@
 /* forward_sensitivity.c - derivatives of forward dynamics. */
-#include "api/evaluation/operation.h"
+#include "api/evaluate/operation.h"
 
 enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH };
 

@@ -8,9 +8,9 @@
  *     their derivatives, J_k        sensitivity with these, held:  H = dtau/dx,  dtau/dW_k = -J_k^T
  *
  * and in the end  dtau = H + sum dtau/dW_k dW_k. */
-#include "api/evaluation/batch.h"
-#include "ground_request.h"
-#include "api/evaluation/operation.h"
+#include "api/request/batch.h"
+#include "api/contact/ground_request.h"
+#include "api/evaluate/operation.h"
 #include <string.h>
 
 enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 7, D_FOOT_WRENCHES = 10, DTAU = 13 };

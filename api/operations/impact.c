@@ -6,7 +6,7 @@
  *     1/2 (1 - e^2) (J qd)^T Lambda (J qd)
  *
  * is lost, never less than nothing: one e for all directions at once makes it so. */
-#include "contact.h"
+#include "api/contact/contact.h"
 #include "api/wire/number.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* inverse_dynamics.c - tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the joints. With
  * free coordinates, forward dynamics finds the qdd of these first, the others being driven. */
-#include "api/evaluation/full.h"
-#include "api/evaluation/free_coordinates.h"
-#include "api/evaluation/operation.h"
+#include "api/evaluate/loop_state.h"
+#include "api/request/free_coordinates.h"
+#include "api/evaluate/operation.h"
 #include <string.h>
 
 enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };

@@ -1,6 +1,6 @@
 /* kinematics.c - poses of frames; Jacobian, its rate, velocity, acceleration and jerk of one frame. */
-#include "api/evaluation/frame_fields.h"
-#include "api/evaluation/operation.h"
+#include "api/request/frame_fields.h"
+#include "api/evaluate/operation.h"
 #include <string.h>
 
 enum { POSES, JACOBIAN, JACOBIAN_DOT, VELOCITY, ACCELERATION, JERK };

@@ -1,5 +1,5 @@
 /* mass_matrix.c - M(q), rotor inertia included, and its inverse. */
-#include "api/evaluation/operation.h"
+#include "api/evaluate/operation.h"
 
 enum { MASS_MATRIX, INVERSE };
 

@@ -1,7 +1,7 @@
 /* regressor.c - inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor * joint
  * parameters, and the same with the base parameters, fewest that do: tau = base_regressor * base parameters + ... */
-#include "api/identification/base_share.h"
-#include "api/evaluation/operation.h"
+#include "api/identification/shared_base_parameters.h"
+#include "api/evaluate/operation.h"
 #include <string.h>
 
 enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };

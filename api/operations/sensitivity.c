@@ -1,5 +1,5 @@
 /* sensitivity.c - derivatives of inverse dynamics with respect to all that enters it. */
-#include "api/evaluation/operation.h"
+#include "api/evaluate/operation.h"
 
 enum {
     DTAU_DQ,

@@ -1,5 +1,5 @@
 /* table.c - all that can be asked about a model. */
-#include "api/evaluation/operation.h"
+#include "api/evaluate/operation.h"
 #include <string.h>
 
 const api_operation *const api_operations[] = {

@@ -5,10 +5,10 @@
  *
  * h being the bias. Kernels compute M, J, Jdot and h in lanes; task_inertia.c the rest, one state at a time, so that a
  * state has the same bits alone and in a batch. */
-#include "api/evaluation/batch.h"
-#include "api/evaluation/frame_fields.h"
-#include "api/evaluation/operation.h"
-#include "task_inertia.h"
+#include "api/request/batch.h"
+#include "api/request/frame_fields.h"
+#include "api/evaluate/operation.h"
+#include "api/contact/task_inertia.h"
 #include "api/wire/number.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* torque_derivative.c - tau and its time derivative, and the same of the wrenches in the joints. */
-#include "api/evaluation/operation.h"
+#include "api/evaluate/operation.h"
 
 enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES };
 

@@ -1,6 +1,6 @@
 /* plant.c - see plant.h. */
 #include "plant.h"
-#include "api/evaluation/failures.h"
+#include "api/evaluate/failed_rows.h"
 #include "api/model/coordinates.h"
 #include "plant_bounds.h"
 #include "plant_contact.h"

@@ -1,6 +1,6 @@
 /* plant_limits.c - see plant_limits.h. */
 #include "plant_limits.h"
-#include "joint_limits.h"
+#include "api/control/joint_limits.h"
 
 bool api_plant_limits_open(api_evaluation *e, api_plant *p)
 {

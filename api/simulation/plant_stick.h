@@ -10,7 +10,7 @@
  * joints at rest stick is one complementarity problem for all of them (stiction.h, stick_changes.h). This file has what
  * friction does once that is decided. */
 #pragma once
-#include "api/operations/stiction.h"
+#include "api/contact/stiction.h"
 #include "plant.h"
 
 /* One coordinate. */

@@ -1,5 +1,5 @@
 /* simulate.c - motions that follow from torques or from a controller, with their energies and the work done. */
-#include "api/evaluation/operation.h"
+#include "api/evaluate/operation.h"
 #include "simulation.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* simulation.c - reading a request for simulations: see simulation.h. */
 #include "simulation.h"
-#include "api/evaluation/closing.h"
+#include "api/evaluate/loop_evaluation.h"
 #include "integrate.h"
 #include "api/wire/number.h"
 #include <float.h>

@@ -11,10 +11,10 @@
  * sphere after every step, which keeps the order of the method (Hairer, Lubich & Wanner 2006,
  * IV.4). */
 #pragma once
-#include "api/operations/contact.h"
-#include "drive.h"
-#include "joint_limits.h"
-#include "prescribed.h"
+#include "api/contact/contact.h"
+#include "api/control/drive.h"
+#include "api/control/joint_limits.h"
+#include "api/control/prescribed.h"
 #include "api/motion/sampling.h"
 #include "api/motion/wrench_signals.h"
 

@@ -1,6 +1,6 @@
 /* simulation_run.c - all simulations of a request: see simulation.h. */
-#include "api/evaluation/failures.h"
-#include "api/evaluation/parts.h"
+#include "api/evaluate/failed_rows.h"
+#include "api/work/parallel.h"
 #include "api/model/coordinates.h"
 #include "integrate.h"
 #include "plant_contact.h"

@@ -15,7 +15,7 @@
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/memory/buffer.h"
-#include "api/negotiate.h"
+#include "api/http/negotiate.h"
 
 enum { API_EMIT_DEPTH = 24, API_EMIT_RANK = 6 };
 

@@ -1,8 +1,8 @@
 /* test_compress.c - content codings: what zlib and zstd make of them is what went in, through the door as well; which
  * one a client takes; what they cost the budget. */
 #include "door.h"
-#include "api/call.h"
-#include "api/compress.h"
+#include "api/http/call.h"
+#include "api/http/compress.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* test_identify.c - what identify takes of memory, and how large its answer may be. (What it finds: test_parameters.c,
- * test_triangle.c, test_consistent.c, and tests/e2e/test_identify.py.) */
+ * test_sequential_qr.c, test_consistent_parameters.c, and tests/e2e/test_identify.py.) */
 #include "door.h"
 #include "draws.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* test_urdf.c - URDF files through api_model_from_urdf alone: figures to the bit, every cut and every changed byte of a
  * file, options, the bounds of what is read, and the pieces below (decimal numbers, UTF-8). */
 #include "api/wire/number.h"
-#include "api/urdf/urdf.h"
+#include "api/load/urdf/urdf.h"
 #include "api/wire/utf8.h"
 #include "models.h"
 #include <math.h>

@@ -4,7 +4,7 @@
  *               and screw axes, the first of which is not of unit length
  *   puma560     Corke & Armstrong-Hélouvry 1994, as the Robotics Toolbox carries it: standard DH, motors with gears */
 #pragma once
-#include "dynamics/model.h"
+#include "dynamics/model/model.h"
 
 typedef struct published {
     dyn_description description;

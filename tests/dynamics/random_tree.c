@@ -1,6 +1,6 @@
 /* random_tree.c - see random_tree.h */
 #include "random_tree.h"
-#include "dynamics/accurate.h"
+#include "dynamics/math/double_double.h"
 #include <math.h>
 #include <stdlib.h>
 

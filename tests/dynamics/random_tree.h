@@ -1,6 +1,6 @@
 /* random_tree.h - seeded random robots and states: every feature of a description, each seed the same for ever. */
 #pragma once
-#include "dynamics/model.h"
+#include "dynamics/model/model.h"
 #include <stdint.h>
 
 /* SplitMix64 (Steele, Lea, Flood 2014): the same sequence on every machine. */

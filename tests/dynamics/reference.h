@@ -13,7 +13,7 @@
  *
  * Ownership: reference_at allocates, reference_free frees; the description must outlive the reference. */
 #pragma once
-#include "dynamics/model.h"
+#include "dynamics/model/model.h"
 
 typedef struct reference reference;
 

@@ -1,6 +1,6 @@
 /* small_tree.h - a tree of seven links, small enough to know by heart, and what it is made of. */
 #pragma once
-#include "dynamics/model.h"
+#include "dynamics/model/model.h"
 
 extern const dyn_pose small_identity;
 dyn_pose              turn_z_then_x(double gamma, double alpha); /* Rz(gamma) Rx(alpha), at the origin */

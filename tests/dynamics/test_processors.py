@@ -14,7 +14,7 @@ import sys
 BUILD = os.environ.get("BUILD", "build")
 SANITIZED = os.path.basename(BUILD) in ("asan", "tsan")
 ARM_COMPILER, ARM, PLAIN = "aarch64-linux-gnu-gcc", "qemu-aarch64", "qemu-x86_64"
-TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry", "test_accurate"]
+TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry", "test_double_double"]
 # what the tests share, but for what is of complex numbers
 SHARED = sorted(set(glob.glob("tests/dynamics/*.c")) - set(glob.glob("tests/dynamics/test_*.c")) -
                 {"tests/dynamics/complex_step.c"})
@@ -39,7 +39,7 @@ def run(*command):
 
 
 def models(*command):
-    """The number that test_accurate says of the models that it makes."""
+    """The number that test_double_double says of the models that it makes."""
     said = subprocess.run(command, capture_output=True, text=True)
     return re.findall("# models: ([0-9a-f]{16})", said.stdout + said.stderr)
 
@@ -68,7 +68,7 @@ def plain_processor():
     if SANITIZED:
         raise Skip("the sanitizers do not run under qemu")
     return all(run(PLAIN, "-cpu", "core2duo", f"{BUILD}/tests/dynamics/{test}")
-               for test in ("test_dispatch", "test_inverse_dynamics", "test_trigonometry", "test_accurate"))
+               for test in ("test_dispatch", "test_inverse_dynamics", "test_trigonometry", "test_double_double"))
 
 
 def arm():
@@ -95,9 +95,9 @@ def same_models():
     need(PLAIN, ARM_COMPILER, ARM)
     if SANITIZED:
         raise Skip("the sanitizers do not run under qemu")
-    test = "tests/dynamics/test_accurate"
+    test = "tests/dynamics/test_double_double"
     said = [models(f"{BUILD}/{test}"), models(PLAIN, "-cpu", "core2duo", f"{BUILD}/{test}"),
-            models(ARM, f"{BUILD}/neon/test_accurate")]
+            models(ARM, f"{BUILD}/neon/test_double_double")]
     print(f"# {said}")
     return len(said[0]) == 1 and said[0] == said[1] == said[2]
 

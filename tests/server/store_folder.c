@@ -1,6 +1,6 @@
 /* store_folder.c - see store_folder.h. */
 #include "store_folder.h"
-#include "server/files.h"
+#include "server/store/durable_file.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

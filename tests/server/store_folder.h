@@ -1,6 +1,6 @@
 /* store_folder.h - a store in a folder of the test's own, and what is to be found there. */
 #pragma once
-#include "server/store.h"
+#include "server/store/store.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* test_connection.c - phases of connections and their absolute deadlines, on socket pairs. */
-#include "server/connection.h"
+#include "server/net/connection.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* test_listen.c - addresses and listening sockets, on free ports of the loopback and in a folder of its own. */
-#include "server/listen.h"
+#include "server/net/listen.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>

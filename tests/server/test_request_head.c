@@ -1,6 +1,6 @@
 /* test_request_head.c - which heads of requests are refused, by where a header's name and value lie in memory. The
  * fields come from this file in place of libmicrohttpd, whose buffers a client does not choose. */
-#include "server/head.h"
+#include "server/net/request_head.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* test_store_open.c - locks, formats, unreadable files; full and read-only disks. */
 #define _GNU_SOURCE
 #include "store_folder.h"
-#include "server/files.h"
+#include "server/store/durable_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 /* test_worker.c - the pool: its bound in time, order, withdrawal, deadlines, and who helps whom. `done` runs on the
  * worker's thread, so that a job whose `done` waits keeps the worker busy for as long as a test needs. */
-#include "server/worker.h"
-#include "server/clock.h"
-#include "server/cores.h"
+#include "server/work/worker.h"
+#include "server/work/clock.h"
+#include "server/work/cores.h"
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* body.h - a body of the canonical model in the terms other libraries take: a rotation matrix for its joint's
  * angles, and the inertia tensor about the centre of mass. */
 #pragma once
-#include "dynamics/model.h"
+#include "dynamics/model/model.h"
 #include <math.h>
 
 /* R_pc(0) = Rz(gamma) Rx(alpha) Rz(theta), theta in quarter turns and the rest */

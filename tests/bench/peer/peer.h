@@ -3,7 +3,7 @@
  * An adapter makes the library's robot from our canonical model, body by body, so that both sides compute the same
  * numbers; peers.c compares them before anything is timed. Joints are plain: no friction, springs, gears or mimics. */
 #pragma once
-#include "dynamics/model.h"
+#include "dynamics/model/model.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,236 @@
+/* contact.c - see contact.h. */
+#include "contact.h"
+#include "api/request/batch.h"
+#include "api/request/frame_fields.h"
+#include <math.h>
+#include <string.h>
+
+/* --- reading ---------------------------------------------------------------------------------------------------- */
+
+static bool read_held(api_evaluation *e, const api_node *given, const api_place *up, api_held *held)
+{
+    static const char *const fields[] = {"frame", "axes", "reference", NULL};
+    api_place                frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
+    api_place                reference_at = api_place_key(up, "reference");
+    if (!api_check_keys(e, given, up, fields, "what is held")) return false;
+    if (!api_node_get(given, "frame"))
+        return api_fail_at(e, &frame_at, API_MISSING_FIELD, "what is held needs its frame");
+    int i = api_read_frame(e, api_node_get(given, "frame"), &frame_at);
+    if (i < 0) return false;
+    held->frame = e->model->frames[i].frame;
+    return api_read_axes(e, api_node_get(given, "axes"), &axes_at, held->axis, &held->n) &&
+           api_read_reference(e, api_node_get(given, "reference"), &reference_at, &held->frame_axes);
+}
+
+static bool check_list(const api_evaluation *e, const api_node *list, const api_place *at)
+{
+    size_t n = api_node_size(list);
+    if (!api_node_is(list, API_ARRAY))
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of frames that are held expected",
+                           api_node_kind_text(list));
+    return (n > 0 && n <= API_MOST_HELD) ||
+           api_fail_at(e, at, API_WRONG_SHAPE, "%zu frames given, 1 to %d expected", n, API_MOST_HELD);
+}
+
+bool api_contact_read(api_evaluation *e, const api_node *options, const api_place *up, const api_contact **found)
+{
+    const api_node *list = api_node_get(options, "held");
+    api_place       at   = api_place_key(up, "held");
+    if (!list) return true;
+    if (!check_list(e, list, &at)) return false;
+    api_contact *contact = api_take(e->pool, sizeof *contact);
+    if (!contact) return false;
+    *contact      = (api_contact){.n = api_node_size(list)};
+    contact->held = api_take(e->pool, contact->n * sizeof *contact->held);
+    if (!contact->held) return false;
+    for (size_t i = 0; i < contact->n; i++) {
+        api_node  given;
+        api_place entry = api_place_index(&at, i);
+        if (!api_node_item(list, i, &given) || !read_held(e, &given, &entry, &contact->held[i])) return false;
+        contact->k += contact->held[i].n;
+    }
+    *found = contact;
+    return true;
+}
+
+/* --- a block of states ------------------------------------------------------------------------------------------ */
+
+size_t api_contact_room(size_t nv, const api_contact *contact)
+{
+    size_t k = contact->k; /* a task would fit into one lane, and has W of them */
+    return k * nv + 2 * k + nv * nv + 12 * nv + api_task_room(nv, k);
+}
+
+api_contact_block api_contact_place(const api_contact *contact, size_t nv, size_t W, double *lanes)
+{
+    size_t            k = contact->k;
+    api_contact_block b = {
+        .contact = contact, .nv = nv, .W = W, .J = lanes, .task = {.nv = nv, .k = k, .redundant = true}};
+    b.reach       = b.J + k * nv * W;
+    b.drift       = b.reach + k * W;
+    b.M           = b.drift + k * W;
+    b.frame_J     = b.M + nv * nv * W;
+    b.frame_J_dot = b.frame_J + 6 * nv * W;
+    api_task_place(&b.task, b.frame_J_dot + 6 * nv * W);
+    return b;
+}
+
+/* Rows of one frame, the first of which is row `first` of J. */
+static void fill_frame(const api_contact_block *b, const api_held *held, const api_contact_states *states, size_t first)
+{
+    size_t         nv = b->nv, W = b->W;
+    const double  *qd = states->qd;
+    dyn_kinematics io = {.q            = states->q,
+                         .qd           = qd,
+                         .at           = &held->frame,
+                         .frame_axes   = held->frame_axes,
+                         .jacobian     = b->frame_J,
+                         .jacobian_dot = b->frame_J_dot};
+    states->kernels->kinematics(states->scene, states->workspace, &io, 1);
+    for (size_t i = 0; i < held->n; i++) {
+        const double *J_dot = b->frame_J_dot + (size_t)held->axis[i] * nv * W;
+        double       *drift = b->drift + (first + i) * W, *reach = b->reach + (first + i) * W;
+        memcpy(b->J + (first + i) * nv * W, b->frame_J + (size_t)held->axis[i] * nv * W, nv * W * sizeof *b->J);
+        for (size_t l = 0; l < W; l++)
+            reach[l] = api_task_reach(b->frame_J + l, nv, W, (size_t)held->axis[i]);
+        memset(drift, 0, W * sizeof *drift);
+        for (size_t v = 0; qd && v < nv; v++)
+            for (size_t l = 0; l < W; l++)
+                drift[l] += J_dot[v * W + l] * qd[v * W + l];
+    }
+}
+
+void api_contact_fill(const api_contact_block *b, const api_contact_states *states)
+{
+    const api_contact *contact = b->contact;
+    dyn_mass_matrix    io      = {.q = states->q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
+    states->kernels->mass_matrix(states->scene, states->workspace, &io, 1);
+    for (size_t i = 0, first = 0; i < contact->n; first += contact->held[i++].n)
+        fill_frame(b, &contact->held[i], states, first);
+}
+
+/* --- one state -------------------------------------------------------------------------------------------------- */
+
+bool api_contact_fail(const api_evaluation *e, api_code code, size_t state)
+{
+    if (code == API_CONTRADICTORY_CONTACTS) return api_fail_state(e, code, API_QD, state, API_CONTRADICTORY_TEXT);
+    return api_fail_state(e, code, -1, state, "the figures of this state are too large");
+}
+
+/* Driven coordinates move as given: nothing is coupled to them. */
+static void lock_driven(const api_contact_block *b)
+{
+    const api_task *t  = &b->task;
+    size_t          nv = b->nv;
+    for (size_t v = 0; b->driven && v < nv; v++) {
+        if (!b->driven[v]) continue;
+        for (size_t i = 0; i < nv; i++)
+            t->M[v + nv * i] = t->M[i + nv * v] = i == v;
+        for (size_t a = 0; a < t->k; a++)
+            t->X[v + nv * a] = 0;
+    }
+}
+
+bool api_contact_solve(api_contact_block *b, size_t lane)
+{
+    api_task *t  = &b->task;
+    size_t    nv = b->nv, W = b->W;
+    for (size_t i = 0; i < nv * nv; i++)
+        t->M[i] = b->M[i * W + lane];
+    for (size_t a = 0; a < t->k; a++)
+        api_task_direction(t, a, b->J + a * nv * W + lane, W, b->reach[a * W + lane]);
+    lock_driven(b);
+    return api_task_solve(t) == API_TASK_DONE;
+}
+
+/* What velocities and the accelerations of driven coordinates can make of an entry of the drift: the greatest reach
+ * times (sum_v |qd_v|)^2 + sum_v |qdd_v|. */
+static double greatest_drift(const api_contact_block *b, const double *qd, const double *given, size_t lane)
+{
+    double most = 0, speed = 0, acceleration = 0;
+    for (size_t a = 0; a < b->task.k; a++)
+        most = fmax(most, b->reach[a * b->W + lane]);
+    for (size_t v = 0; qd && v < b->nv; v++)
+        speed += fabs(qd[v * b->W + lane]);
+    for (size_t v = 0; given && v < b->nv; v++)
+        acceleration += fabs(given[v * b->W + lane]);
+    return most * (speed * speed + acceleration);
+}
+
+/* Row a of Jdot qd + J qdd, of driven coordinates' qdd. */
+static double drift_along(const api_contact_block *b, const double *given, size_t lane, size_t a)
+{
+    double drift = b->drift[a * b->W + lane];
+    for (size_t v = 0; given && v < b->nv; v++)
+        drift += b->J[(a * b->nv + v) * b->W + lane] * given[v * b->W + lane];
+    return drift;
+}
+
+/* Rows of V^T behind the rank of J are across all that accelerations can do. */
+bool api_contact_agrees(const api_contact_block *b, const double *qd, const double *given, size_t lane, double part)
+{
+    const api_task *t    = &b->task;
+    size_t          rank = api_task_rank(t);
+    double          most = rank < t->k ? part * greatest_drift(b, qd, given, lane) : 0;
+    for (size_t i = rank; (qd || given) && i < t->k; i++) {
+        double across = 0;
+        for (size_t a = 0; a < t->k; a++)
+            across += t->Vt[i + t->k * a] * drift_along(b, given, lane, a);
+        if (!(fabs(across) <= most)) return false;
+    }
+    return true;
+}
+
+void api_contact_along(const api_contact_block *b, const double *x, size_t lane, double *to)
+{
+    size_t nv = b->nv, W = b->W;
+    for (size_t a = 0; x && a < b->task.k; a++)
+        for (size_t v = 0; v < nv; v++)
+            to[a] += b->J[(a * nv + v) * W + lane] * x[v * W + lane];
+}
+
+void api_contact_correct(const api_contact_block *b, const double *along, size_t lane, double *x)
+{
+    const api_task *t = &b->task;
+    for (size_t v = 0; v < t->nv; v++) {
+        double sum = 0;
+        for (size_t c = 0; c < t->k; c++)
+            sum += t->X[v + t->nv * c] * along[c];
+        x[v * b->W + lane] -= sum;
+    }
+}
+
+void api_contact_wrenches(const api_contact_block *b, const double *along, size_t lane, double *wrenches)
+{
+    const api_task *t    = &b->task;
+    const api_held *held = b->contact->held;
+    size_t          W = b->W, a = 0;
+    for (size_t i = 0; i < b->contact->n * API_FRAME_AXES; i++)
+        wrenches[i * W + lane] = 0;
+    for (size_t i = 0; i < b->contact->n; i++)
+        for (size_t j = 0; j < held[i].n; j++, a++) {
+            double sum = 0;
+            for (size_t c = 0; c < t->k; c++)
+                sum -= t->Lambda[a + t->k * c] * along[c];
+            wrenches[(i * API_FRAME_AXES + (size_t)held[i].axis[j]) * W + lane] = sum;
+        }
+}
+
+void api_contact_take_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau)
+{
+    const api_held *held = b->contact->held;
+    size_t          W = b->W, a = 0;
+    for (size_t i = 0; i < b->contact->n; i++)
+        for (size_t j = 0; j < held[i].n; j++, a++) {
+            double along = wrenches[(i * API_FRAME_AXES + (size_t)held[i].axis[j]) * W + lane];
+            for (size_t v = 0; v < b->nv; v++)
+                tau[v * W + lane] -= b->J[(a * b->nv + v) * W + lane] * along;
+        }
+}
+
+void api_contact_repeat(const api_contact_block *b, size_t live, size_t entries, double *values)
+{
+    for (size_t i = 0; i < entries; i++)
+        for (size_t l = live; l < b->W; l++)
+            values[i * b->W + l] = values[i * b->W + live - 1];
+}

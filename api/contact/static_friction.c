@@ -1,0 +1,148 @@
+/* static_friction.c - see static_friction.h. */
+#include "static_friction.h"
+#include "api/request/batch.h"
+#include <string.h>
+
+struct api_sticking {
+    size_t              n;
+    api_stiction_joint *joint; /* [n] of the model */
+};
+typedef struct api_sticking api_sticking;
+
+/* --- the option -------------------------------------------------------------------------------------------------- */
+
+static bool list(api_evaluation *e, api_asked *asked)
+{
+    api_sticking *s = api_take(e->pool, sizeof *s);
+    if (!s || !(s->joint = api_take(e->pool, e->model->nv * sizeof *s->joint))) return false;
+    s->n            = api_stiction_list(e->model->dyn, s->joint);
+    asked->sticking = s;
+    return true;
+}
+
+bool api_static_friction_read(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+{
+    const api_node *value = api_node_get(given, "friction_at_rest");
+    api_place       at    = api_place_key(up, "friction_at_rest");
+    if (!value) return true;
+    const char *name = api_read_string(e, value, &at);
+    if (!name) return false;
+    if (strcmp(name, "none") == 0) return true;
+    if (strcmp(name, "stick") != 0)
+        return api_fail_at(e, &at, API_BAD_VALUE, "\"%.64s\" given, \"none\" or \"stick\" expected", name);
+    if (e->model->loops) return api_fail_at(e, &at, API_NOT_FOR_LOOPS, "joints of models with loops do not stick");
+    if (asked->contact)
+        return api_fail_at(e, &at, API_NOT_SUPPORTED,
+                           "joints do not stick while frames are held: leave out one of both");
+    return list(e, asked);
+}
+
+bool api_static_friction_check(const api_evaluation *e, const api_asked *asked)
+{
+    api_place at = api_place_key(NULL, "friction");
+    return !asked->sticking || (e->scene.terms & DYN_FRICTION) ||
+           api_fail_at(e, &at, API_BAD_VALUE, "friction is left out, but joints are to stick: leave out one of both");
+}
+
+/* --- lanes ------------------------------------------------------------------------------------------------------- */
+
+/* Arrays of one block. */
+typedef struct arrays {
+    double *matrix, *inverse, *singular, *tau, *stuck; /* lanes: nv x nv, nv x nv, 1, nv, nv */
+    double *A, *work, *b, *with, *against, *f, *free;  /* of one state: n x n, n x n, n each */
+    int    *side, *at;                                 /* n each; place in the model's list */
+} arrays;
+
+size_t api_static_friction_entries(const api_model *m)
+{
+    return 2 * m->nv * m->nv + 1 + 2 * m->nv + 2 * m->nv * m->nv + 7 * m->nv;
+}
+
+static arrays lay_out(size_t nv, size_t W, double *room)
+{
+    arrays a       = {.matrix = room};
+    a.inverse      = a.matrix + nv * nv * W;
+    a.singular     = a.inverse + nv * nv * W;
+    a.tau          = a.singular + W;
+    a.stuck        = a.tau + nv * W;
+    a.A            = a.stuck + nv * W;
+    a.work         = a.A + nv * nv;
+    a.b            = a.work + nv * nv;
+    a.with         = a.b + nv;
+    a.against      = a.with + nv;
+    a.f            = a.against + nv;
+    a.free         = a.f + nv;
+    void *integers = a.free + nv; /* two arrays of int in as much memory as nv doubles have */
+    a.side         = integers;
+    a.at           = a.side + nv;
+    return a;
+}
+
+/* The problem of the joints at rest in one lane. */
+static api_stiction gather(const api_evaluation *e, const api_sticking *s, const arrays *a, const double *qd,
+                           const double *qdd, size_t lane)
+{
+    size_t       nv = e->model->nv, W = e->lanes;
+    api_stiction p = {.A = a->A, .b = a->b, .with = a->with, .against = a->against, .f = a->f, .side = a->side};
+    p.matrix       = a->work;
+    p.free         = a->free;
+    for (size_t k = 0; k < s->n; k++) {
+        const api_stiction_joint *j = &s->joint[k];
+        if (qd && qd[j->v * W + lane] != 0) continue;
+        a->at[p.n]      = (int)k;
+        a->b[p.n]       = qdd[j->v * W + lane];
+        a->with[p.n]    = j->with;
+        a->against[p.n] = j->against;
+        p.n++;
+    }
+    for (size_t i = 0; i < p.n; i++)
+        for (size_t j = 0; j < p.n; j++)
+            a->A[i * p.n + j] = a->inverse[(s->joint[a->at[i]].v * nv + s->joint[a->at[j]].v) * W + lane];
+    return p;
+}
+
+static bool fail(const api_evaluation *e, size_t state)
+{
+    return api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, state,
+                          "which joints stick cannot be decided: the mass matrix is singular but for rounding");
+}
+
+/* One lane: friction, and which joints are stuck. */
+static bool decide(const api_evaluation *e, const api_sticking *s, const arrays *a, api_stiction *p, size_t state,
+                   double *friction)
+{
+    size_t W = e->lanes, lane = state % W;
+    if (!api_stiction_solve(p)) return fail(e, state);
+    for (size_t i = 0; i < p->n; i++) {
+        size_t v               = s->joint[a->at[i]].v;
+        friction[v * W + lane] = p->f[i];
+        a->stuck[v * W + lane] = p->side[i] == 0;
+    }
+    return true;
+}
+
+bool api_static_friction_apply(const api_evaluation *e, const api_asked *asked, size_t block, double *room, double *qdd,
+                               double *friction)
+{
+    const api_sticking *s  = asked->sticking;
+    size_t              nv = e->model->nv, W = e->lanes, states = api_states(e);
+    arrays              a  = lay_out(nv, W, room);
+    const double       *qd = api_state_block(e, API_QD, block), *tau = api_state_block(e, API_TAU, block);
+    dyn_mass_matrix     io = {
+            .q = api_state_block(e, API_Q, block), .mass_matrix = a.matrix, .inverse = a.inverse, .singular = a.singular};
+    e->kernels->mass_matrix(&e->scene, e->workspace, &io, 1);
+    memset(friction, 0, nv * W * sizeof *friction);
+    memset(a.stuck, 0, nv * W * sizeof *a.stuck);
+    for (size_t lane = 0; lane < W && block * W + lane < states; lane++) {
+        api_stiction p = gather(e, s, &a, qd, qdd, lane);
+        if (!decide(e, s, &a, &p, block * W + lane, friction)) return false;
+    }
+    for (size_t i = 0; i < nv * W; i++)
+        a.tau[i] = tau[i] - friction[i];
+    dyn_forward_dynamics moving = {
+        .q = io.q, .qd = qd, .tau = a.tau, .wrenches = api_wrench_block(e, block), .qdd = qdd, .singular = a.singular};
+    e->kernels->forward_dynamics(&e->scene, e->workspace, &moving, 1);
+    for (size_t i = 0; i < nv * W; i++)
+        if (a.stuck[i] != 0) qdd[i] = 0;
+    return true;
+}

@@ -1,0 +1,88 @@
+/* joint_limits.c - see joint_limits.h. */
+#include "joint_limits.h"
+#include "api/evaluate/failed_rows.h"
+#include <math.h>
+
+/* --- which there are -------------------------------------------------------------------------------------------- */
+
+static void add(api_joint_limits *limits, api_joint_limit limit)
+{
+    limits->limit[limits->n++] = limit;
+}
+
+/* Where the actuator of a joint acts among the model's coordinates; -1: nowhere, or it has no limit. */
+static int effort_of(const api_evaluation *e, const api_drive *drive, size_t joint)
+{
+    for (size_t v = 0; v < e->model->nv; v++)
+        if (drive->coordinate[v].joint == (int)joint && isfinite(drive->most[v])) return (int)v;
+    return -1;
+}
+
+static void add_joint(const api_evaluation *e, const api_drive *drive, size_t i, api_joint_limits *limits)
+{
+    const api_joint_name *j     = &e->model->joints[i];
+    const dyn_body       *b     = &e->model->dyn->body[j->body];
+    int                   v     = effort_of(e, drive, i);
+    api_joint_limit       limit = {.joint = j->name, .ratio = b->mimic ? b->ratio : 1};
+    if (v >= 0) {
+        limit.kind  = API_LIMIT_EFFORT;
+        limit.entry = (size_t)v;
+        limit.lower = -j->effort, limit.upper = j->effort;
+        add(limits, limit);
+    }
+    if (j->has_position_limits) {
+        limit.kind   = API_LIMIT_POSITION;
+        limit.entry  = (size_t)b->q;
+        limit.offset = b->mimic ? b->offset : 0;
+        limit.lower = j->lower, limit.upper = j->upper;
+        add(limits, limit);
+    }
+    if (j->has_velocity_limit) {
+        limit.kind   = API_LIMIT_VELOCITY;
+        limit.entry  = (size_t)b->v;
+        limit.offset = 0;
+        limit.lower = -j->velocity, limit.upper = j->velocity;
+        add(limits, limit);
+    }
+}
+
+bool api_joint_limits_list(api_evaluation *e, const api_drive *drive, api_joint_limits *limits)
+{
+    *limits = (api_joint_limits){.limit = api_take(e->pool, 3 * e->model->n_joints * sizeof *limits->limit)};
+    if (!limits->limit) return false;
+    for (size_t i = 0; i < e->model->n_joints; i++)
+        add_joint(e, drive, i, limits);
+    return true;
+}
+
+/* --- the answer ------------------------------------------------------------------------------------------------- */
+
+static void emit_one(const api_joint_limit *limit, const api_exceeded *found, api_emit *to)
+{
+    static const char *const kinds[] = {"effort", "position", "velocity"};
+    api_emit_object(to);
+    api_emit_string_member(to, "joint", limit->joint);
+    api_emit_string_member(to, "kind", kinds[limit->kind]);
+    api_emit_number_member(to, "limit", found ? found->limit : 0);
+    api_emit_number_member(to, "excess", found ? found->excess : 0);
+    api_emit_number_member(to, "time", found ? found->time : 0);
+    api_emit_end(to);
+}
+
+void api_joint_limits_emit(const api_evaluation *e, const api_joint_limits *limits, api_emit *to)
+{
+    if (e->batched) api_emit_array(to);
+    for (size_t row = 0; row < e->rows; row++) {
+        const api_exceeded *found   = limits->found ? limits->found + row * limits->n : NULL;
+        bool                longest = !found && limits->n == 0 && e->failures; /* null is longer than no entries */
+        if (longest || (found && api_failures_has(e, row * e->samples))) {
+            api_emit_null(to);
+            continue;
+        }
+        api_emit_array(to);
+        for (size_t k = 0; k < limits->n; k++)
+            if (!found || found[k].excess > 0) emit_one(&limits->limit[k], found ? &found[k] : NULL, to);
+        api_emit_end(to);
+    }
+    if (e->batched) api_emit_end(to);
+}

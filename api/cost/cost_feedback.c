@@ -1,0 +1,34 @@
+/* cost_feedback.c - see cost_feedback.h. */
+#include "cost_feedback.h"
+
+static const float step = 1.05F, most = 16, least = 1 / 16.F;
+
+/* Estimates up to 0.1 ms, 1 ms, 10 ms and beyond: the parts of a small request weigh otherwise than those of a batch.
+ */
+static size_t size_of(double estimated)
+{
+    return estimated < 1e-4 ? 0 : estimated < 1e-3 ? 1 : estimated < 1e-2 ? 2 : 3;
+}
+
+void api_corrections_init(api_corrections *c)
+{
+    _Atomic float *factor = &c->factor[0][0][0];
+    for (size_t i = 0; i < sizeof c->factor / sizeof *factor; i++)
+        atomic_init(&factor[i], 1);
+}
+
+double api_correct(const api_corrections *c, size_t operation, size_t media, double estimated)
+{
+    return estimated *
+           (double)atomic_load_explicit(&c->factor[operation][media][size_of(estimated)], memory_order_relaxed);
+}
+
+void api_observe(api_corrections *c, size_t operation, size_t media, double estimated, double took)
+{
+    _Atomic float *factor = &c->factor[operation][media][size_of(estimated)];
+    float          now    = atomic_load_explicit(factor, memory_order_relaxed);
+    now                   = took > estimated * (double)now ? now * step : now / step;
+    if (now > most) now = most;
+    if (now < least) now = least;
+    atomic_store_explicit(factor, now, memory_order_relaxed);
+}

@@ -1,0 +1,24 @@
+/* cost_feedback.h - how far the estimates of api_cost are off, learnt from what requests took.
+ *
+ * An estimate knows the machine and the robot, not the text: numbers of 3 digits or of 17, cold caches, a machine that
+ * others use too. For each kind of request a factor moves by a small step up when one took longer than estimated, else
+ * down: it settles where half of them do, whatever the few that were interrupted took. Any thread, nothing waits; a
+ * step lost between two threads is made up by the next. */
+#pragma once
+#include <stdatomic.h>
+#include <stddef.h>
+
+/* A kind: what is asked, in which encoding it is answered, and how long it should take about. */
+enum { API_COST_OPERATIONS = 32, API_COST_MEDIA = 4, API_COST_SIZES = 4 };
+
+typedef struct api_corrections {
+    _Atomic float factor[API_COST_OPERATIONS][API_COST_MEDIA][API_COST_SIZES];
+} api_corrections;
+
+void api_corrections_init(api_corrections *c); /* all estimates stand */
+
+/* The estimate, in seconds, as corrected. */
+double api_correct(const api_corrections *c, size_t operation, size_t media, double estimated);
+
+/* What was estimated (uncorrected) took so many seconds. */
+void api_observe(api_corrections *c, size_t operation, size_t media, double estimated, double took);

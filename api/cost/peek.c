@@ -1,0 +1,138 @@
+/* peek.c - see peek.h. */
+#include "peek.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names stand near the beginning or the end of a body, long fields of numbers between. */
+enum { END = 512, LONGEST = 32 /* number */ };
+
+/* A name's first letter is rare among numbers: that finds it sooner than memmem, which makes a table first. */
+static const unsigned char *search(const char *in, size_t length, const char *text, size_t n)
+{
+    const char *last = in + length - n;
+    for (const char *at = in; length >= n && at <= last; at++) {
+        at = memchr(at, *text, (size_t)(last - at) + 1);
+        if (!at) break;
+        if (memcmp(at, text, n) == 0) return (const unsigned char *)at;
+    }
+    return NULL;
+}
+
+/* Where a text may be in the body, whatever its encoding; NULL: nowhere. A long body is not searched in the middle. */
+static const unsigned char *find(const api_input *input, const char *text, size_t n)
+{
+    size_t length = input->length;
+    if (!input->body) return NULL;
+    const unsigned char *at = search(input->body, length <= 2 * END ? length : END, text, n);
+    return at || length <= 2 * END ? at : search(input->body + length - END, END, text, n);
+}
+
+bool api_mentions(const api_input *input, const char *name)
+{
+    return find(input, name, strlen(name)) != NULL;
+}
+
+/* A number in decimal, behind a colon; 0: there is none. */
+static double read_decimal(const char *at, const char *end)
+{
+    char   text[LONGEST];
+    size_t n = 0;
+    while (at < end && memchr(": \t\r\n", *at, 5))
+        at++;
+    while (at < end && n < sizeof text - 1 && memchr("+-.0123456789eE", *at, 15))
+        text[n++] = *at++;
+    text[n] = 0;
+    return strtod(text, NULL);
+}
+
+/* A number of CBOR, an integer or a float of 64 or 32 bits; 0: there is none. */
+static double read_item(const unsigned char *at, const unsigned char *end)
+{
+    if (at == end) return 0;
+    size_t   bytes = *at % 32 >= 24 && *at % 32 < 28 ? (size_t)1 << (*at % 32 - 24) : 0;
+    uint64_t value = *at % 32;
+    if (bytes > 0) value = 0;
+    if ((size_t)(end - at) <= bytes) return 0;
+    for (size_t i = 1; i <= bytes; i++)
+        value = value << 8 | at[i];
+    uint32_t half = (uint32_t)value;
+    double   number;
+    float    single;
+    memcpy(&number, &value, sizeof number);
+    memcpy(&single, &half, sizeof single);
+    return *at / 32 == 0 ? (double)value : *at == 0xfb ? number : *at == 0xfa ? (double)single : 0;
+}
+
+/* What stands behind a field's name; NULL: the field is not there. */
+static const unsigned char *find_value(const api_call *call, const api_input *input, api_field field)
+{
+    char   key[64];
+    bool   binary = call->content == API_MEDIA_CBOR;
+    size_t length = strlen(api_field_names[field]);
+    snprintf(key, sizeof key, binary ? "%c%s" : "%c%s\"", binary ? (int)(0x60 + length) : '"', api_field_names[field]);
+    const unsigned char *at = find(input, key, strlen(key));
+    return at ? at + strlen(key) : NULL;
+}
+
+double api_glance(const api_call *call, const api_input *input, api_field field)
+{
+    const unsigned char *at = find_value(call, input, field), *end = (const unsigned char *)input->body + input->length;
+    if (!at) return 0;
+    double number =
+        call->content == API_MEDIA_CBOR ? read_item(at, end) : read_decimal((const char *)at, (const char *)end);
+    return isfinite(number) && number > 0 ? number : 0;
+}
+
+static double largest_decimal(const char *at, const char *end, size_t count)
+{
+    double largest = 0;
+    for (size_t n = 0; n < count; n++) {
+        char text[LONGEST], *after;
+        while (at < end && memchr(": \t\r\n,[]", *at, 8))
+            at++;
+        size_t length = (size_t)(end - at) < sizeof text - 1 ? (size_t)(end - at) : sizeof text - 1;
+        memcpy(text, at, length);
+        text[length] = 0;
+        largest      = fmax(largest, fabs(strtod(text, &after)));
+        if (after == text) break;
+        at += after - text;
+    }
+    return largest;
+}
+
+/* The bytes that the head of an item takes. */
+static size_t head_bytes(unsigned char first)
+{
+    return first % 32 >= 24 && first % 32 < 28 ? 1 + ((size_t)1 << (first % 32 - 24)) : 1;
+}
+
+/* Doubles of a typed array, or items of arrays. */
+static double largest_item(const unsigned char *at, const unsigned char *end, size_t count)
+{
+    enum { TAG = 0xd8, LITTLE_ENDIAN_DOUBLES = 86, MOST_HEADS = 8 };
+    const unsigned char *typed   = memchr(at, TAG, (size_t)(end - at) < MOST_HEADS ? (size_t)(end - at) : MOST_HEADS);
+    bool                 dense   = typed && end - typed > 2 && typed[1] == LITTLE_ENDIAN_DOUBLES;
+    double               largest = 0, number;
+    if (dense) at = typed + 2 + head_bytes(typed[2]);
+    for (size_t n = 0; n < count && at < end; n++) {
+        while (!dense && at < end && *at / 32 == 4) /* an array */
+            at += head_bytes(*at);
+        if (end - at < 9) break;
+        if (dense) memcpy(&number, at, sizeof number);
+        if (!dense) number = read_item(at, end);
+        at += dense ? 8 : head_bytes(*at);
+        if (isfinite(number)) largest = fmax(largest, fabs(number));
+    }
+    return largest;
+}
+
+double api_glance_largest(const api_call *call, const api_input *input, api_field field, size_t count)
+{
+    const unsigned char *at = find_value(call, input, field), *end = (const unsigned char *)input->body + input->length;
+    if (!at || at > end) return 0;
+    double largest = call->content == API_MEDIA_CBOR ? largest_item(at, end, count)
+                                                     : largest_decimal((const char *)at, (const char *)end, count);
+    return isfinite(largest) ? largest : 0;
+}

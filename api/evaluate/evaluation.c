@@ -1,0 +1,300 @@
+/* evaluation.c - the way of one request for dynamics: see evaluation.h. */
+#include "evaluation.h"
+#include "api/wire/nodes/node_read.h"
+#include "api/request/batch.h"
+#include "loop_evaluation.h"
+#include "failed_rows.h"
+#include "operation.h"
+#include "api/work/parallel.h"
+#include "api/request/unit_warnings.h"
+#include "window.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* --- results ---------------------------------------------------------------------------------------------------- */
+
+/* Blocks that an operation evaluates at a time. */
+static size_t step_of(const api_asked *asked, size_t blocks)
+{
+    return asked->operation->one_by_one || asked->one_by_one ? 1 : blocks;
+}
+
+/* Zeros where rows may fail: a failed state need not write its results. */
+static bool take_results(api_evaluation *e, api_asked *asked)
+{
+    for (size_t i = 0; api_has_output(asked->operation, i); i++) {
+        if (!(asked->outputs & API_BIT(i)) || asked->result[i]) continue;
+        size_t entries   = api_output_entries(e->model, asked, i);
+        asked->result[i] = api_take_lanes(e, entries);
+        if (!asked->result[i]) return false;
+        if (e->failures) memset(asked->result[i], 0, e->window * e->lanes * entries * sizeof(double));
+    }
+    return true;
+}
+
+static bool take_spare(api_evaluation *e, api_asked *asked)
+{
+    const api_operation *operation = asked->operation;
+    if (!operation->spare) return true;
+    size_t entries = operation->spare(e->model, asked), blocks = e->window < e->chunk ? e->window : e->chunk;
+    asked->spare = api_take(e->pool, entries * step_of(asked, blocks) * e->lanes * sizeof(double));
+    return asked->spare != NULL;
+}
+
+/* What a kernel writes on while it works: of each seat. */
+static bool take_room(api_evaluation *e, api_evaluation *seat)
+{
+    seat->workspace =
+        e->model->loops ? api_closing_open(e) : api_take(e->pool, e->kernels->workspace_size(e->scene.model));
+    if (!seat->workspace) return false;
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (!take_spare(e, &seat->asked[i])) return false;
+    return true;
+}
+
+/* A copy of the evaluation for each seat; the first is itself. */
+static bool take_seats(api_evaluation *e, size_t n, api_evaluation **seats)
+{
+    if (n == 1) return take_room(e, *seats = e);
+    *seats = api_take(e->pool, n * sizeof **seats);
+    if (!*seats) return false;
+    for (size_t i = 0; i < n; i++) {
+        api_evaluation *seat = &(*seats)[i];
+        *seat                = *e;
+        seat->asked          = api_take(e->pool, e->n_asked * sizeof *e->asked);
+        if (!seat->asked) return false;
+        memcpy(seat->asked, e->asked, e->n_asked * sizeof *e->asked);
+        if (e->held && !api_window_copy(e, seat)) return false;
+        if (!take_room(e, seat)) return false;
+    }
+    return true;
+}
+
+const char *api_joint_of(const api_model *m, int body)
+{
+    const dyn_body *b = &m->dyn->body[body];
+    if (b->mover >= 0) return m->mover_names[b->mover];
+    for (size_t i = 0; i < m->n_joints; i++) /* one of the bodies that its joint is made of */
+        if (m->dyn->body[m->joints[i].body].link == b->link) return m->joints[i].name;
+    return "the floating base";
+}
+
+bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks)
+{
+    size_t first = block * e->lanes, rows = blocks * e->lanes;
+    if (rows > e->rows - first) rows = e->rows - first;
+    for (size_t i = 0; i < rows; i++) {
+        if (singular[i] < 0) continue;
+        if (!api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, first + i,
+                            "the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
+                            api_joint_of(e->model, (int)singular[i])))
+            return false;
+    }
+    return true;
+}
+
+static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
+{
+    for (size_t i = 0; i < e->n_asked; i++) {
+        const api_operation *operation = e->asked[i].operation;
+        size_t               step      = step_of(&e->asked[i], end - begin);
+        e->evaluating                  = (int)i;
+        for (size_t block = begin; block < end; block += step) {
+            if (block > begin && !api_watch_check(e->input->watch, e->problem)) return false; /* one by one */
+            if (!operation->evaluate(e, &e->asked[i], block, step)) return false;
+        }
+    }
+    e->evaluating = -1;
+    return true;
+}
+
+/* Chunk `part` of every operation. Loops are closed once for all of them. */
+static bool evaluate_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+{
+    api_evaluation *e     = (api_evaluation *)arg + place;
+    size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
+    e->problem = problem;
+    if (!e->model->loops) return evaluate_blocks(e, begin, end);
+    for (size_t block = begin; block < end; block++) {
+        bool good = api_closing_block(e, block) && evaluate_blocks(e, block, block + 1);
+        if (!api_watch_check(e->input->watch, problem) || !good)
+            return false; /* the first speaks for what it cut short */
+    }
+    return true;
+}
+
+static bool begin(api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (e->asked[i].operation->begin && !e->asked[i].operation->begin(e, &e->asked[i])) return false;
+    return true;
+}
+
+static bool finish(api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (e->asked[i].operation->finish && !e->asked[i].operation->finish(e, &e->asked[i])) return false;
+    return true;
+}
+
+/* What sums up over the states takes them in order, on one seat. */
+static bool in_order(const api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (e->asked[i].operation->finish) return true;
+    return false;
+}
+
+/* All states are held: evaluated first, then written. */
+static bool fill_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+{
+    (void)place;
+    const api_evaluation *e     = arg;
+    size_t                begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
+    return api_answer_fill(e, part, begin, end, problem);
+}
+
+static bool check_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+{
+    (void)place;
+    api_evaluation own   = *(const api_evaluation *)arg;
+    size_t         begin = part * own.chunk, end = begin + own.chunk < own.blocks ? begin + own.chunk : own.blocks;
+    own.problem = problem;
+    return api_failures_check(&own, begin, end);
+}
+
+/* A motion whose last sample fails is null from its first: failures must be known before anything is written. */
+static bool check_held(api_evaluation *e, size_t seats, size_t chunks)
+{
+    if (!e->failures) return true;
+    if (!api_do_parts(e, seats, chunks, check_chunk, e)) return false;
+    api_failures_settle(e);
+    return true;
+}
+
+static bool evaluate_held(api_evaluation *e, size_t bound)
+{
+    size_t          chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_seats(e, chunks);
+    size_t          n = in_order(e) ? 1 : seats;
+    api_evaluation *each;
+    return begin(e) && take_seats(e, n, &each) && api_do_parts(e, n, chunks, evaluate_chunk, each) && finish(e) &&
+           check_held(e, seats, chunks) && api_answer_open(e, bound, seats > 1) &&
+           api_do_parts(e, seats, chunks, fill_chunk, e);
+}
+
+enum { LOOK = 8192 /* numbers between two looks at the watch within a chunk: those of large models take long */ };
+
+/* Read, evaluated and written window by window. */
+static bool pass_chunk(void *arg, size_t place, size_t part, api_problem *problem)
+{
+    api_evaluation *e     = (api_evaluation *)arg + place;
+    size_t          begin = part * e->chunk, end = begin + e->chunk < e->blocks ? begin + e->chunk : e->blocks;
+    e->problem = problem;
+    e->first   = begin;
+    for (size_t since = 0; e->first < end; e->first += e->window) {
+        size_t last = e->first + e->window < end ? e->first + e->window : end;
+        if (since >= LOOK && !api_watch_check(e->input->watch, problem)) return false;
+        since = (since < LOOK ? since : 0) + (last - e->first) * e->lanes * e->entries;
+        if (!api_batch_read_blocks(e, e->first, last) || !evaluate_blocks(e, e->first, last) ||
+            (e->failures && !api_failures_check(e, e->first, last)) ||
+            !api_answer_fill(e, part, e->first, last, problem))
+            return false;
+        e->stands = e->stands || last - e->first == e->window;
+    }
+    return true;
+}
+
+static bool evaluate_windows(api_evaluation *e, size_t bound)
+{
+    size_t          chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_seats(e, chunks);
+    api_evaluation *each;
+    return api_answer_open(e, bound, seats > 1) && take_seats(e, seats, &each) &&
+           api_do_parts(e, seats, chunks, pass_chunk, each);
+}
+
+static bool evaluate(api_evaluation *e, size_t *bound)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (!take_results(e, &e->asked[i])) return false;
+    return api_answer_list(e) && (e->held ? evaluate_windows(e, *bound) : evaluate_held(e, *bound)) &&
+           api_answer_close(e, bound);
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+static bool check_rows(const api_evaluation *e)
+{
+    size_t limit = e->call->api->limits.rows;
+    if (api_states(e) <= limit) return true;
+    if (e->samples > 0)
+        return api_fail(e->problem, API_TOO_MANY_ROWS, e->rows_from,
+                        "%zu times %zu samples asked for, the limit is %zu states", e->rows, e->samples, limit);
+    return api_fail(e->problem, API_TOO_MANY_ROWS, e->rows_from, "%zu rows given, the limit is %zu", e->rows, limit);
+}
+
+static bool prepare(api_evaluation *e)
+{
+    for (size_t i = 0; i < e->n_asked; i++)
+        if (e->asked[i].operation->prepare && !e->asked[i].operation->prepare(e, &e->asked[i])) return false;
+    return true;
+}
+
+/* A state alone takes one lane: the same bits for less than a block costs. */
+static bool choose_kernels(api_evaluation *e)
+{
+    const api *a = e->call->api;
+    e->target    = api_states(e) == 1 ? a->alone : a->kernels;
+    e->lanes     = (size_t)e->target->lanes;
+    e->kernels   = api_closing_kernels(e);
+    return e->kernels != NULL;
+}
+
+/* Everything that can be wrong with the request is found here, before anything is evaluated, but for the numbers of
+ * batches that are read window by window. */
+static bool decode(api_evaluation *e, const api_node *request, size_t *answer_bytes)
+{
+    if (!api_decode_asked(e, request) || !api_closing_begin(e) || !api_decode_joints(e) ||
+        !api_decode_surroundings(e) || !api_measure_state(e) || !api_closing_measure(e) || !api_measure_wrenches(e) ||
+        !check_rows(e) || !choose_kernels(e) || !api_window_open(e) || !api_failures_open(e))
+        return false;
+    return api_unit_warnings_find(e) && api_answer_bound(e, answer_bytes) && api_decode_payload(e) &&
+           api_decode_state(e) && api_closing_decode(e) && api_decode_wrenches(e) && prepare(e);
+}
+
+enum { WORTH_FITTING = 4096 /* bytes */ };
+
+/* Gives back what was not used of the greatest size that the answer might have had. */
+static bool reply(api_evaluation *e, size_t bound)
+{
+    api_call *call = e->call;
+    api_reply_header(call, "Model-Revision", e->model->revision);
+    if (!api_reply_body(call, 200, api_media_type(call->media), &e->body, e->problem)) return false;
+    if (bound - call->reply.length < WORTH_FITTING) return true;
+    char *fitted = realloc(call->reply.body, call->reply.length + 1);
+    if (!fitted) return true;
+    call->reply.body = fitted;
+    api_unclaim(&call->share, bound - call->reply.length);
+    return true;
+}
+
+/* What is wrong with the numbers of a request goes before all else that is found later: it has been there first. */
+static bool fail_first(api_evaluation *e, const api_node *request)
+{
+    api_problem  late    = *e->problem;
+    api_problem *problem = e->problem;
+    api_problem_clear(problem);
+    if (!api_look_at(problem, request->items, api_node_is(request, API_OBJECT) ? api_node_size(request) : 0))
+        problem->row = api_pointer_row(problem->pointer);
+    else if (api_batch_check(e))
+        *problem = late;
+    return false;
+}
+
+bool api_evaluate(api_evaluation *e, const api_node *request)
+{
+    size_t bound = 0;
+    bool   done  = decode(e, request, &bound) && evaluate(e, &bound) && reply(e, bound);
+    api_buffer_free(&e->body);
+    if (done || e->failures) return done; /* numbers that are not finite fail rows, not the request */
+    return fail_first(e, request);
+}

@@ -1,0 +1,110 @@
+/* compress.c - see compress.h. The fastest levels: digits do not repeat, so that more effort gains little. */
+#include "compress.h"
+#include "api/work/deadline.h"
+#include <zlib.h>
+#include <zstd.h>
+
+enum { STEP = 1 << 18, LEVEL = 1, GZIP_FRAME = 64, GZIP_WRAPPER = 16 };
+
+/* --- gzip ------------------------------------------------------------------------------------------------------- */
+
+/* log2 of zlib's window, no larger than the input needs. */
+static int window_bits(size_t length)
+{
+    int bits = 10;
+    while (bits < MAX_WBITS && length >> bits)
+        bits++;
+    return bits;
+}
+
+/* zlib counts in unsigned int: step by step. */
+static bool run_gzip(z_stream *z, const char *bytes, size_t length, const api_watch *watch, api_buffer *to,
+                     api_problem *problem)
+{
+    for (size_t at = 0; at < length;) {
+        size_t step = length - at < STEP ? length - at : STEP, room = to->maximum - to->length;
+        if (!api_watch_check(watch, problem)) return false;
+        z->next_in   = (z_const Bytef *)bytes + at;
+        z->avail_in  = (uInt)step;
+        z->avail_out = room < (1u << 30) ? (uInt)room : 1u << 30;
+        z->next_out  = (Bytef *)to->data + to->length;
+        at += step;
+        uInt before = z->avail_out;
+        int  result = deflate(z, at == length ? Z_FINISH : Z_NO_FLUSH);
+        to->length += before - z->avail_out;
+        if (result != (at == length ? Z_STREAM_END : Z_OK)) {
+            to->failed = true;
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool gzip(const char *bytes, size_t length, const api_watch *watch, api_buffer *to, api_problem *problem)
+{
+    z_stream z    = {0};
+    int      bits = window_bits(length);
+    if (deflateInit2(&z, LEVEL, Z_DEFLATED, bits + GZIP_WRAPPER, bits - 7, Z_DEFAULT_STRATEGY) != Z_OK)
+        return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to compress the answer");
+    bool done = run_gzip(&z, bytes, length, watch, to, problem);
+    deflateEnd(&z);
+    return done;
+}
+
+/* --- zstd ------------------------------------------------------------------------------------------------------- */
+
+static bool run_zstd(ZSTD_CCtx *context, const char *bytes, size_t length, const api_watch *watch, api_buffer *to,
+                     api_problem *problem)
+{
+    ZSTD_outBuffer out = {.dst = to->data, .size = to->maximum};
+    for (size_t at = 0; at < length;) {
+        size_t        step = length - at < STEP ? length - at : STEP, left;
+        ZSTD_inBuffer in   = {.src = bytes + at, .size = step};
+        if (!api_watch_check(watch, problem)) return false;
+        at += step;
+        do
+            left = ZSTD_compressStream2(context, &out, &in, at == length ? ZSTD_e_end : ZSTD_e_continue);
+        while (!ZSTD_isError(left) && (in.pos < in.size || (at == length && left > 0)) && out.pos < out.size);
+        if (ZSTD_isError(left) || in.pos < in.size) to->failed = true;
+    }
+    to->length = out.pos;
+    return true;
+}
+
+static bool zstd(const char *bytes, size_t length, const api_watch *watch, api_buffer *to, api_problem *problem)
+{
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    if (!context) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to compress the answer");
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+    ZSTD_CCtx_setPledgedSrcSize(context, length);
+    bool done = run_zstd(context, bytes, length, watch, to, problem);
+    ZSTD_freeCCtx(context);
+    return done;
+}
+
+/* --- both ------------------------------------------------------------------------------------------------------- */
+
+/* zlib's own bound (deflateBound) for a small window. */
+size_t api_compress_bound(api_coding coding, size_t length)
+{
+    return coding == API_CODING_GZIP ? length + length / 8 + length / 64 + GZIP_FRAME : ZSTD_compressBound(length);
+}
+
+/* zlib: window and previous positions, and tables that go with it (zconf.h). zstd at its fastest level holds a window
+ * of half a megabyte, with a block and tables of about as much. */
+size_t api_compress_memory(api_coding coding, size_t length)
+{
+    size_t about = 256 * 1024 + 4 * length, most = 2 * 1024 * 1024;
+    if (coding == API_CODING_GZIP) return ((size_t)2 << (window_bits(length) + 2)) + 16 * 1024;
+    return about < most ? about : most;
+}
+
+bool api_compress(api_coding coding, const char *bytes, size_t length, const api_watch *watch, api_buffer *to,
+                  api_problem *problem)
+{
+    if (!api_buffer_room(to, to->maximum))
+        return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for %zu bytes of answer", to->maximum);
+    bool done =
+        coding == API_CODING_GZIP ? gzip(bytes, length, watch, to, problem) : zstd(bytes, length, watch, to, problem);
+    return done && (!to->failed || api_fail(problem, API_INTERNAL_ERROR, NULL, "the answer could not be compressed"));
+}

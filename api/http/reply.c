@@ -1,0 +1,130 @@
+/* reply.c - a call's reply. */
+#include "call.h"
+#include "compress.h"
+#include "api/wire/emit.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char JSON[] = "application/json";
+
+enum { WORTH_CODING = 1024 };     /* bytes; fewer fit one packet */
+enum { PROBLEM_MAX = 16 * 1024 }; /* bytes of a problem's body: detail and pointer, escaped at worst */
+
+void api_reply_header(api_call *call, const char *name, const char *text)
+{
+    api_reply *reply = &call->reply;
+    size_t     i     = 0;
+    while (i < reply->n_headers && strcmp(reply->header[i].name, name) != 0)
+        i++;
+    size_t size = strlen(text) + 1;
+    if (i == sizeof reply->header / sizeof *reply->header || size > sizeof call->text - call->n_text) return;
+    if (i == reply->n_headers) reply->n_headers++;
+    reply->header[i] = (api_header){name, memcpy(call->text + call->n_text, text, size)};
+    call->n_text += size;
+}
+
+void api_reply_empty(api_call *call, unsigned status)
+{
+    free(call->reply.body);
+    call->reply.status       = status;
+    call->reply.content_type = NULL;
+    call->reply.body         = NULL;
+    call->reply.length       = 0;
+    call->reply.problem      = NULL;
+}
+
+bool api_reply_body(api_call *call, unsigned status, const char *content_type, api_buffer *body, api_problem *problem)
+{
+    size_t length = body->length;
+    char  *bytes  = api_buffer_take(body);
+    if (!bytes) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the answer");
+    api_reply_empty(call, status);
+    call->reply.content_type = content_type;
+    call->reply.body         = bytes;
+    call->reply.length       = length;
+    return true;
+}
+
+bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_problem *problem)
+{
+    if (!api_emit_done(e)) e->to->failed = true;
+    return api_reply_body(call, status, api_media_type(e->media), e->to, problem);
+}
+
+static void emit_problem(api_emit *e, const api_problem *problem)
+{
+    const api_problem_kind *kind = api_problem_kind_of(problem->code);
+    char                    type[64];
+    snprintf(type, sizeof type, "/problems/%s", kind->code);
+    api_emit_object(e);
+    api_emit_string_member(e, "type", type);
+    api_emit_string_member(e, "code", kind->code);
+    api_emit_string_member(e, "title", kind->title);
+    api_emit_integer_member(e, "status", kind->status);
+    api_emit_string_member(e, "detail", problem->detail);
+    if (problem->has_pointer) api_emit_string_member(e, "pointer", problem->pointer);
+    if (problem->row >= 0) api_emit_integer_member(e, "row", problem->row);
+    if (problem->offset >= 0) api_emit_integer_member(e, "offset", problem->offset);
+    if (problem->fraction >= 0) api_emit_number_member(e, "fraction", problem->fraction);
+    if (problem->time >= 0) api_emit_number_member(e, "time", problem->time);
+    if (problem->code == API_NOT_READY || problem->code == API_DRAINING) { /* as of a server that is */
+        api_emit_key(e, "reasons");
+        api_emit_array(e);
+        api_emit_string(e, problem->detail);
+        api_emit_end(e);
+    }
+    api_emit_end(e);
+}
+
+static const char *header_of(const api_reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->n_headers; i++)
+        if (strcmp(reply->header[i].name, name) == 0) return reply->header[i].value;
+    return NULL;
+}
+
+api_coding api_reply_coding(const api_call *call)
+{
+    const api_reply *reply = &call->reply;
+    bool             worth = reply->body && reply->length >= WORTH_CODING && strcmp(reply->content_type, JSON) == 0 &&
+                 !header_of(reply, "ETag");
+    return worth ? call->coding : API_CODING_NONE;
+}
+
+bool api_reply_code(api_call *call, const api_watch *watch, api_problem *problem)
+{
+    api_buffer coded;
+    api_coding coding = api_reply_coding(call);
+    size_t     length = call->reply.length;
+    if (coding == API_CODING_NONE) return true;
+    size_t      bound = api_compress_bound(coding, length), memory = api_compress_memory(coding, length);
+    api_problem short_of;
+    api_problem_clear(&short_of);
+    if (!api_claim(&call->share, bound + memory, &short_of)) return true; /* nobody insists on it */
+    api_buffer_init(&coded, bound);
+    bool done = api_compress(coding, call->reply.body, length, watch, &coded, problem);
+    if (done) done = api_reply_body(call, call->reply.status, call->reply.content_type, &coded, problem);
+    api_buffer_free(&coded);
+    api_unclaim(&call->share, memory);
+    if (!done) return false;
+    api_reply_header(call, "Content-Encoding", api_coding_name(coding));
+    if (call->method != API_GET) api_reply_header(call, "Vary", "Accept, Accept-Encoding");
+    return true;
+}
+
+void api_reply_problem(api_call *call, const api_problem *problem)
+{
+    api_buffer  body;
+    api_problem memory;
+    api_emit    e;
+    api_emit_to(&e, API_MEDIA_JSON, &body);
+    unsigned status = api_problem_kind_of(problem->code)->status;
+    api_buffer_init(&body, PROBLEM_MAX);
+    emit_problem(&e, problem);
+    api_problem_clear(&memory);
+    if (!api_reply_body(call, status, "application/problem+json", &body, &memory)) api_reply_empty(call, status);
+    call->reply.problem = api_problem_kind_of(problem->code)->code;
+    call->wants_body = call->wants_coding = false;
+    if (status == 503) api_reply_header(call, "Retry-After", "1");
+}

@@ -1,0 +1,151 @@
+/* request_head.c - what the head of a request decides: path, method, timeout, negotiation, model, preconditions. */
+#include "call.h"
+#include "api/wire/number.h"
+#include <math.h>
+#include <string.h>
+
+static bool is_under(const api_route *route, const char *prefix)
+{
+    return strncmp(route->resource->pattern, prefix, strlen(prefix)) == 0;
+}
+
+static bool find_resource(api_call *call, const api_request *request, api_problem *problem)
+{
+    if (strcmp(request->method, "OPTIONS") == 0 && strcmp(request->target, "*") == 0) {
+        api_reply_header(call, "Allow", "GET, HEAD, PUT, POST, DELETE, OPTIONS");
+        api_reply_empty(call, 204);
+        return false;
+    }
+    api_method_kind kind = api_method_of(request->method, &call->method);
+    call->reply.head     = kind == API_KIND_HEAD;
+    if (kind == API_KIND_UNKNOWN)
+        return api_fail(problem, API_METHOD_UNKNOWN, NULL, "no resource here has the method %.32s", request->method);
+    if (!api_route_find(request->target, &call->route))
+        return api_fail(problem, API_NO_SUCH_PATH, NULL,
+                        "nothing lives at %.200s; GET /openapi.json says what does where", request->target);
+    const api_resource *resource = call->route.resource;
+    if (resource->exists && !resource->exists(call, NULL, problem)) return false;
+
+    bool taken = (kind == API_KIND_PLAIN || kind == API_KIND_HEAD) && resource->handler[call->method];
+    if (taken) return true;
+    char allow[64];
+    api_route_allow(resource, allow, sizeof allow);
+    api_reply_header(call, "Allow", allow);
+    if (kind != API_KIND_OPTIONS)
+        return api_fail(problem, API_METHOD_NOT_ALLOWED, NULL, "%s takes %s, not %.32s", resource->pattern, allow,
+                        request->method);
+    api_reply_empty(call, 204);
+    return false;
+}
+
+/* Request-Timeout: 1*DIGIT [ "." 1*DIGIT ], greater than 0, in seconds. */
+static bool read_timeout(api_call *call, const char *text, api_problem *problem)
+{
+    call->timeout = call->api->limits.timeout;
+    if (!text) return true;
+    double seconds = 0;
+    size_t length  = strlen(text);
+    bool   plain   = length > 0 && strspn(text, "0123456789.") == length;
+    if (!plain || api_number_read(text, length, &seconds) != length || !(seconds > 0))
+        return api_fail(problem, API_BAD_TIMEOUT, NULL,
+                        "Request-Timeout: %.40s is not a positive decimal number of seconds", text);
+    call->timeout = fmin(call->timeout, seconds);
+    return true;
+}
+
+/* Only a model in XML takes query parameters. */
+static bool check_query(api_call *call, api_problem *problem)
+{
+    const char *query = call->route.query;
+    if (!query || *query == '\0') return true;
+    if (call->is_urdf) return api_urdf_options_read(query, &call->urdf, problem);
+    return api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "%s takes no query parameters%s, given ?%.64s",
+                    call->route.resource->pattern, call->method == API_PUT ? " with JSON" : "", query);
+}
+
+static bool check_loaded(const api_call *call, api_problem *problem)
+{
+    if (!is_under(&call->route, "/v1/models") || atomic_load(&call->api->phase) != API_LOADING) return true;
+    return api_fail(problem, API_NOT_READY, NULL, "the models are still being loaded");
+}
+
+static bool find_model(api_call *call, api_problem *problem)
+{
+    const char *name = call->route.capture[0];
+    if (!is_under(&call->route, "/v1/models/")) return true;
+    if (call->method == API_PUT && !api_model_name_good(name))
+        return api_fail(problem, API_BAD_NAME, NULL,
+                        "\"%.64s\" is no model name: a letter or digit, then up to 63 letters, digits, . _ -", name);
+    call->model = api_registry_find(call->api->models, name);
+    if (call->model || call->method == API_PUT) return true;
+    return api_fail(problem, API_NO_SUCH_MODEL, NULL, "no model \"%.64s\" is held", name);
+}
+
+/* What a cache has to look at. What a POST gets is of no use to one, and says so only when it is coded. */
+static void say_what_varies(api_call *call)
+{
+    if (call->method == API_GET)
+        api_reply_header(call, "Vary", is_under(&call->route, "/v1") ? "Accept, Accept-Encoding" : "Accept-Encoding");
+}
+
+/* 406 and 415. Outside /v1 there is one form only, whatever Accept says. */
+static bool negotiate(api_call *call, const api_request *request, api_problem *problem)
+{
+    call->coding = api_coding_by_accept(request->accept_encoding);
+    say_what_varies(call);
+    if (!is_under(&call->route, "/v1")) return true;
+    bool        sends        = call->method == API_PUT || call->method == API_POST;
+    const char *content_type = sends ? request->content_type : NULL;
+    call->is_urdf            = call->method == API_PUT && api_content_is_xml(content_type);
+    api_media own            = call->is_urdf ? API_MEDIA_JSON : api_media_of_content(content_type);
+    if (own == API_MEDIA_CBOR && call->method == API_PUT) own = API_MEDIA_NONE; /* models are documents or URDF */
+    call->content = own;
+    call->media   = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
+    if (call->media == API_MEDIA_NONE)
+        return api_fail(problem, API_NOT_ACCEPTABLE, NULL,
+                        "Accept: %.100s allows neither application/json nor application/cbor", request->accept);
+    if (own == API_MEDIA_NONE)
+        return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
+                        "Content-Type: %.100s; this takes application/json in UTF-8 or application/%s", content_type,
+                        call->method == API_PUT ? "xml" : "cbor");
+    if (sends && request->content_encoding && *request->content_encoding)
+        return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
+                        "Content-Encoding: %.40s; bodies are taken as they are, not encoded",
+                        request->content_encoding);
+    return true;
+}
+
+/* Keeps the headers for the second look at commit. A computation does not create or replace anything: only whether
+ * the model has changed matters to it. */
+static bool keep_conditions(api_call *call, const api_request *request, api_problem *problem)
+{
+    const char *if_match      = request->if_match;
+    const char *if_none_match = call->method == API_POST ? NULL : request->if_none_match;
+    call->if_match            = if_match ? strdup(if_match) : NULL;
+    call->if_none_match       = if_none_match ? strdup(if_none_match) : NULL;
+    if (!call->if_match == !if_match && !call->if_none_match == !if_none_match) return true;
+    return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the request's head");
+}
+
+static bool check_conditions(api_call *call, const api_request *request, api_problem *problem)
+{
+    if (!is_under(&call->route, "/v1/models/")) return true;
+    if (!keep_conditions(call, request, problem)) return false;
+    const char       *revision   = call->model ? call->model->revision : NULL;
+    api_preconditions conditions = api_call_conditions(call), if_match_only = {call->if_match, NULL};
+    bool              get = call->method == API_GET; /* its If-None-Match decides about 304 */
+    if (!api_preconditions_hold(get ? &if_match_only : &conditions, revision))
+        return revision ? api_fail(problem, API_PRECONDITION_FAILED, NULL, "the model here has the entity tag \"%s\"",
+                                   revision)
+                        : api_fail(problem, API_PRECONDITION_FAILED, NULL, "there is no such model");
+    if (!get || !api_preconditions_unchanged(&conditions, revision, call->media)) return true;
+    call->unchanged = true;
+    return true;
+}
+
+bool api_head_check(api_call *call, const api_request *request, api_problem *problem)
+{
+    return find_resource(call, request, problem) && check_loaded(call, problem) &&
+           read_timeout(call, request->request_timeout, problem) && find_model(call, problem) &&
+           negotiate(call, request, problem) && check_conditions(call, request, problem) && check_query(call, problem);
+}

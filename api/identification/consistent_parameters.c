@@ -1,0 +1,308 @@
+/* consistent_parameters.c - see consistent_parameters.h. */
+#include "consistent_parameters.h"
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { SIDE = 4, STEPS = 60 /* of Newton for one weight; a few are enough */, HALVINGS = 60 };
+
+/* The weight falls by FALL at a time. A weight has been dealt with after a step whose decrement squared was ROUGH of
+ * it; the last one after EXACT: such a step leaves a hundred-thousandth of its own length squared, about. */
+#define FALL  0.05
+#define ROUGH 1e-2
+#define EXACT 1e-10
+
+typedef struct search {
+    const api_consistent *c;
+    size_t                n_base, n_bodies, n_cones, n; /* n: unknowns; first 10 a body, then rotors, then friction */
+    size_t               *parameter;                    /* [n] */
+    double               *J0_inverse;                   /* [n_bodies] 4 x 4 */
+    double               *at0;                          /* [n] rotors and friction of the model */
+    double               *A, *b;                        /* n_base x n by columns, R/s P; R/s beta' */
+    double               *x, *step, *trial;             /* [n] */
+    double               *H, *r;                        /* (n_base + n) x n by columns, and the right side */
+    double                weight;
+} search;
+
+static size_t count_unknowns(const api_model *m, unsigned with, size_t *rotors)
+{
+    *rotors         = with & API_BASE_ROTORS ? m->n_movers : 0;
+    size_t friction = with & API_BASE_FRICTION ? 3 * m->n_movers : 0;
+    return API_PER_BODY * m->n_bodies + *rotors + friction;
+}
+
+size_t api_consistent_scratch(const api_model *m, const api_base *base, unsigned with)
+{
+    size_t rotors, n = count_unknowns(m, with, &rotors);
+    return 16 * m->n_bodies + base->n * (n + 1) + (base->n + n) * (n + 1) + 6 * n;
+}
+
+/* --- the model's own figures as the centre of the search --------------------------------------------------------- */
+
+/* Symmetric 4 x 4 matrices by columns, of which the lower half counts. J = L LT in place of J; false when J is not
+ * positive definite. */
+static bool cholesky(double J[16])
+{
+    return LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', SIDE, J, SIDE) == 0;
+}
+
+/* What mass and length are usual in this robot: of its average body, from the links' origins. */
+static void usual(const search *s, double *mass, double *square)
+{
+    double m = 0, E = 0, J[16];
+    for (size_t i = 0; i < s->n_bodies; i++) {
+        api_pseudo_inertia(s->c->parameters + API_PER_BODY * i, J);
+        m += J[15];
+        E += fabs(J[0] + J[5] + J[10]);
+    }
+    *mass   = m > 0 ? m / (double)s->n_bodies : 1;
+    *square = m > 0 && E > 0 ? E / m : 0.01;
+}
+
+/* Published figures are not always those of real bodies (some have no mass at all). J0 is then the nearest that is:
+ * in usual units, no eigenvalue below a thousandth of the largest, or of the average body. */
+static bool centre_body(double J[16], double mass, double square)
+{
+    double unit[SIDE], lambda[SIDE], V[16];
+    for (int i = 0; i < SIDE; i++)
+        unit[i] = sqrt(mass * (i < 3 ? square : 1));
+    for (int i = 0; i < 16; i++)
+        V[i] = J[i] / (unit[i / 4] * unit[i % 4]);
+    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', SIDE, V, SIDE, lambda) != 0) return false;
+    double floor = 1e-3 * fmax(lambda[SIDE - 1], 1);
+    if (!(lambda[0] > 1e-6 * lambda[SIDE - 1]))
+        for (int i = 0; i < 16; i++) {
+            J[i] = 0;
+            for (int k = 0; k < SIDE; k++)
+                J[i] += fmax(lambda[k], floor) * V[4 * k + i / 4] * V[4 * k + i % 4] * unit[i / 4] * unit[i % 4];
+        }
+    return true;
+}
+
+/* Sets x, J0_inverse and at0 from the model's own parameters. */
+static bool centre(search *s)
+{
+    double mass, square;
+    usual(s, &mass, &square);
+    for (size_t i = 0; i < s->n_bodies; i++) {
+        double *J = s->J0_inverse + 16 * i;
+        api_pseudo_inertia(s->c->parameters + API_PER_BODY * i, J);
+        if (!centre_body(J, mass, square)) return false;
+        api_pseudo_inertia_parameters(J, s->x + API_PER_BODY * i);
+        if (!cholesky(J) || LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', SIDE, J, SIDE) != 0) return false;
+    }
+    for (size_t k = API_PER_BODY * s->n_bodies; k < s->n; k++) {
+        bool   rotor = k < s->n_cones;
+        double own   = s->c->parameters[s->parameter[k]];
+        s->x[k] = s->at0[k] = rotor && !(own > 0) ? 1e-2 * mass * square : own;
+    }
+    return true;
+}
+
+/* --- the function and its Newton step ---------------------------------------------------------------------------- */
+
+static double square_of_rest(const search *s, const double *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->n_base; i++) {
+        double rest = s->b[i];
+        for (size_t k = 0; k < s->n; k++)
+            rest -= s->A[k * s->n_base + i] * x[k];
+        sum += rest * rest;
+    }
+    return sum;
+}
+
+/* d(J, J0) but for a constant; infinite where J is not positive definite. */
+static double divergence(const search *s, size_t body, const double *x)
+{
+    double        J[16], d = 0;
+    const double *J0 = s->J0_inverse + 16 * body;
+    api_pseudo_inertia(x + API_PER_BODY * body, J);
+    for (int j = 0; j < SIDE; j++)
+        for (int i = j; i < SIDE; i++)
+            d += (i == j ? 1 : 2) * J0[4 * j + i] * J[4 * j + i];
+    if (!cholesky(J)) return INFINITY;
+    for (int i = 0; i < SIDE; i++)
+        d -= 2 * log(J[5 * i]);
+    return d;
+}
+
+static double value(const search *s, const double *x)
+{
+    double d = 0;
+    for (size_t i = 0; i < s->n_bodies; i++)
+        d += divergence(s, i, x);
+    for (size_t k = API_PER_BODY * s->n_bodies; k < s->n_cones; k++)
+        d += x[k] > 0 ? x[k] / s->at0[k] - log(x[k] / s->at0[k]) : INFINITY;
+    for (size_t k = s->n_cones; k < s->n; k++)
+        d += (x[k] - s->at0[k]) * (x[k] - s->at0[k]) / 2;
+    return square_of_rest(s, x) / 2 + s->weight * d;
+}
+
+/* The ten entries of a symmetric matrix as a vector of the same length (Frobenius), times `by`. */
+static void flatten(const double X[16], double by, double to[API_PER_BODY])
+{
+    for (int j = 0; j < SIDE; j++)
+        for (int i = j; i < SIDE; i++)
+            *to++ = (i == j ? by : by * M_SQRT2) * X[4 * j + i];
+}
+
+/* J = L (1 + X) LT: to second order d grows by |X - (1 - LT J0^-1 L)|^2 / 2, so that the rows of the body, times the
+ * root of the weight, are X = L^-1 (sum_c E_c step_c) L^-T = 1 - LT J0^-1 L. */
+static bool body_rows(const search *s, size_t body)
+{
+    size_t n_rows = s->n_base + s->n, first = s->n_base + API_PER_BODY * body;
+    double by = sqrt(s->weight), L[16], X[16];
+    api_pseudo_inertia(s->x + API_PER_BODY * body, L);
+    if (!cholesky(L)) return false;
+    for (size_t c = 0; c < API_PER_BODY; c++) {
+        double unit[API_PER_BODY] = {0};
+        unit[c]                   = 1;
+        api_pseudo_inertia(unit, X);
+        if (LAPACKE_dsygst(LAPACK_COL_MAJOR, 1, 'L', SIDE, X, SIDE, L, SIDE) != 0) return false;
+        flatten(X, by, s->H + (API_PER_BODY * body + c) * n_rows + first);
+    }
+    memcpy(X, s->J0_inverse + 16 * body, sizeof X);
+    if (LAPACKE_dsygst(LAPACK_COL_MAJOR, 2, 'L', SIDE, X, SIDE, L, SIDE) != 0) return false;
+    for (int j = 0; j < SIDE; j++)
+        for (int i = j; i < SIDE; i++)
+            X[4 * j + i] = (i == j) - X[4 * j + i];
+    flatten(X, by, s->r + first);
+    return true;
+}
+
+static bool rows(const search *s)
+{
+    size_t n_rows = s->n_base + s->n;
+    memset(s->H, 0, n_rows * s->n * sizeof *s->H);
+    for (size_t k = 0; k < s->n; k++)
+        memcpy(s->H + k * n_rows, s->A + k * s->n_base, s->n_base * sizeof *s->A);
+    for (size_t i = 0; i < s->n_base; i++) {
+        s->r[i] = s->b[i];
+        for (size_t k = 0; k < s->n; k++)
+            s->r[i] -= s->A[k * s->n_base + i] * s->x[k];
+    }
+    for (size_t i = 0; i < s->n_bodies; i++)
+        if (!body_rows(s, i)) return false;
+    for (size_t k = API_PER_BODY * s->n_bodies; k < s->n; k++) {
+        bool   rotor                     = k < s->n_cones;
+        double by                        = sqrt(s->weight);
+        s->H[k * n_rows + s->n_base + k] = rotor ? by / s->x[k] : by;
+        s->r[s->n_base + k]              = by * (rotor ? 1 - s->x[k] / s->at0[k] : s->at0[k] - s->x[k]);
+    }
+    return true;
+}
+
+/* The step, and twice what it promises: Newton's decrement squared, which is |H step|^2. */
+static bool newton(const search *s, double *decrement)
+{
+    size_t n_rows = s->n_base + s->n;
+    if (!rows(s) || LAPACKE_dgels(LAPACK_COL_MAJOR, 'N', (lapack_int)n_rows, (lapack_int)s->n, 1, s->H,
+                                  (lapack_int)n_rows, s->r, (lapack_int)n_rows) != 0)
+        return false;
+    memcpy(s->step, s->r, s->n * sizeof *s->step);
+    *decrement = 0;
+    for (size_t i = 0; i < s->n; i++) { /* |H step| = |triangle of H step| */
+        double sum = 0;
+        for (size_t k = i; k < s->n; k++)
+            sum += s->H[k * n_rows + i] * s->step[k];
+        *decrement += sum * sum;
+    }
+    return isfinite(*decrement);
+}
+
+/* As far along the step as the value falls; false: nowhere, which is what rounding leaves at the least value. */
+static bool go(const search *s, double decrement)
+{
+    double now = value(s, s->x), t = 1;
+    for (int i = 0; i < HALVINGS; i++, t /= 2) {
+        for (size_t k = 0; k < s->n; k++)
+            s->trial[k] = s->x[k] + t * s->step[k];
+        if (!(value(s, s->trial) <= now - 0.1 * t * decrement)) continue;
+        memcpy(s->x, s->trial, s->n * sizeof *s->x);
+        return true;
+    }
+    return false;
+}
+
+static bool descend(const search *s, double until)
+{
+    for (int i = 0; i < STEPS; i++) {
+        double decrement;
+        if (!s->c->go_on(s->c->arg) || !newton(s, &decrement)) return false;
+        if (!go(s, decrement) || decrement <= until * s->weight) return true;
+    }
+    return true;
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+static void list_unknowns(search *s)
+{
+    const api_model *m = s->c->model;
+    size_t           n = 0;
+    for (; n < API_PER_BODY * m->n_bodies; n++)
+        s->parameter[n] = n;
+    for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_ROTORS); j++)
+        s->parameter[n++] = api_joint_parameter(m, j, API_ROTOR_INERTIA);
+    for (size_t j = 0; j < m->n_movers && (s->c->with & API_BASE_FRICTION); j++)
+        for (size_t c = API_VISCOUS; c < API_PER_JOINT; c++)
+            s->parameter[n++] = api_joint_parameter(m, j, c);
+}
+
+/* A = R/s P and b = R/s beta'. P has a unit where a parameter is kept, and the coefficients of the parts. */
+static void project(const search *s)
+{
+    const api_consistent *c  = s->c;
+    size_t                nb = s->n_base;
+    memset(s->A, 0, nb * s->n * sizeof *s->A);
+    for (size_t i = 0; i < nb; i++) {
+        s->b[i] = 0;
+        for (size_t k = i; k < nb; k++)
+            s->b[i] += c->R[k * (nb + 1) + i] / c->s * c->beta[k];
+    }
+    for (size_t x = 0; x < s->n; x++)
+        for (size_t k = 0; k < nb; k++) {
+            double coefficient = c->base->parameter[k] == s->parameter[x];
+            for (size_t i = c->base->first[k]; i < c->base->first[k + 1]; i++)
+                if (c->base->part[i].parameter == s->parameter[x]) coefficient = c->base->part[i].coefficient;
+            for (size_t i = 0; coefficient != 0 && i <= k; i++)
+                s->A[x * nb + i] += c->R[k * (nb + 1) + i] / c->s * coefficient;
+        }
+}
+
+static search place(const api_consistent *c, double *scratch)
+{
+    size_t rotors, n = count_unknowns(c->model, c->with, &rotors), nb = c->base->n;
+    search s     = {.c = c, .n_base = nb, .n_bodies = c->model->n_bodies, .n = n};
+    s.n_cones    = API_PER_BODY * s.n_bodies + rotors;
+    s.J0_inverse = scratch;
+    s.A          = s.J0_inverse + 16 * s.n_bodies;
+    s.b          = s.A + nb * n;
+    s.H          = s.b + nb;
+    s.r          = s.H + (nb + n) * n;
+    s.x          = s.r + nb + n;
+    s.step       = s.x + n;
+    s.trial      = s.step + n;
+    s.at0        = s.trial + n;
+    s.parameter  = (size_t *)(void *)(s.at0 + n);
+    return s;
+}
+
+bool api_consistent_find(const api_consistent *c, double *scratch)
+{
+    search s = place(c, scratch);
+    list_unknowns(&s);
+    api_parameters_of(c->model, c->parameters);
+    if (!centre(&s)) return false;
+    project(&s);
+    double last = API_CONSISTENT_WEIGHT, first = square_of_rest(&s, s.x) / (double)(s.n + 1);
+    for (s.weight = fmax(first, last); s.weight > last; s.weight *= FALL)
+        if (!descend(&s, ROUGH)) return false;
+    s.weight = last;
+    if (!descend(&s, EXACT)) return false;
+    for (size_t k = 0; k < s.n; k++)
+        c->parameters[s.parameter[k]] = s.x[k];
+    return true;
+}

@@ -1,0 +1,114 @@
+/* sequential_qr.c - see sequential_qr.h. */
+#include "sequential_qr.h"
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { PANEL = 32 /* columns factored at a time */ };
+
+/* Beside the longest column, what is no column; of columns of unit length, which singular values are zero but for
+ * rounding; and in a unit vector, which entries are. */
+#define ZERO       1e-12
+#define NEGLIGIBLE 1e-8
+#define TRACE      1e-5
+
+static size_t panel(size_t n)
+{
+    return n < PANEL ? n : PANEL;
+}
+
+size_t api_triangle_scratch(size_t n)
+{
+    return panel(n) * n;
+}
+
+/* Of the columns from `first` on; of the rows the last `l` are a trapezoid. */
+static bool add(double *R, size_t n, size_t first, double *rows, size_t m, size_t l, size_t ld, double *scratch)
+{
+    size_t     columns = n - first;
+    lapack_int nb      = (lapack_int)panel(columns);
+    return LAPACKE_dtpqrt(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)columns, (lapack_int)l, nb,
+                          R + first * n + first, (lapack_int)n, rows + first * ld, (lapack_int)ld, scratch, nb) == 0;
+}
+
+bool api_triangle_add(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch)
+{
+    return m == 0 || add(R, n, 0, rows, m, 0, ld, scratch);
+}
+
+bool api_triangle_join(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch)
+{
+    return add(R, n, first, rows, m, m, m, scratch);
+}
+
+size_t api_triangle_solve_scratch(size_t n)
+{
+    return 2 * n * n + 3 * n + 1;
+}
+
+static double length_of(const double *column, size_t rows)
+{
+    double square = 0;
+    for (size_t i = 0; i < rows; i++)
+        square += column[i] * column[i];
+    return sqrt(square);
+}
+
+/* A copy of the unknowns' columns, each scaled to unit length; shorter than all that counts: to zero. False: too long
+ * to compute with. */
+static bool scale_columns(const double *R, size_t n, double *scaled)
+{
+    double longest = 0;
+    for (size_t j = 0; j < n; j++)
+        longest = fmax(longest, length_of(R + j * (n + 1), j + 1));
+    for (size_t j = 0; j < n; j++) {
+        const double *from   = R + j * (n + 1);
+        double        length = length_of(from, j + 1), by = length > ZERO * longest ? 1 / length : 0;
+        for (size_t i = 0; i < n; i++)
+            scaled[j * n + i] = i <= j ? by * from[i] : 0;
+    }
+    return isfinite(longest);
+}
+
+/* Singular values of the scaled columns, and with `vt` the right vectors. */
+static bool decompose(const double *R, size_t n, double *scaled, double *singular, double *vt)
+{
+    lapack_int N = (lapack_int)n;
+    return scale_columns(R, n, scaled) && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', vt ? 'A' : 'N', N, N, scaled, N,
+                                                         singular, NULL, 1, vt, N, singular + n) == 0;
+}
+
+/* Which unknowns have a part in what has no effect. The vectors cost much, and are needed for that alone. */
+static bool look(const double *R, api_unknowns *u, double *scratch, bool *deficient)
+{
+    size_t  n      = u->n;
+    double *scaled = scratch, *vt = scaled + n * n, *singular = vt + n * n;
+    if (!decompose(R, n, scaled, singular, NULL)) return false;
+    *deficient = !(singular[n - 1] > NEGLIGIBLE * singular[0]);
+    memset(u->unseen, 0, n * sizeof *u->unseen);
+    u->condition = *deficient ? 0 : singular[0] / singular[n - 1];
+    if (!*deficient) return true;
+    if (!decompose(R, n, scaled, singular, vt)) return false;
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < n; i++)
+            if (!(singular[i] > NEGLIGIBLE * singular[0]) && fabs(vt[k * n + i]) > TRACE) u->unseen[k] = true;
+    return true;
+}
+
+api_solved api_triangle_solve(const double *R, api_unknowns *u, double *scratch)
+{
+    size_t     n         = u->n;
+    lapack_int N         = (lapack_int)n;
+    bool       deficient = false;
+    u->condition         = 1;
+    if (n == 0) return API_SOLVED;
+    if (!look(R, u, scratch, &deficient)) return API_UNSOLVED;
+    if (deficient) return API_DEFICIENT;
+    for (size_t j = 0; j < n; j++)
+        memcpy(u->inverse + j * n, R + j * (n + 1), n * sizeof *R);
+    memcpy(u->x, R + n * (n + 1), n * sizeof *R);
+    if (LAPACKE_dtrtrs(LAPACK_COL_MAJOR, 'U', 'N', 'N', N, 1, u->inverse, N, u->x, N) != 0 ||
+        LAPACKE_dtrtri(LAPACK_COL_MAJOR, 'U', 'N', N, u->inverse, N) != 0)
+        return API_UNSOLVED;
+    return API_SOLVED;
+}

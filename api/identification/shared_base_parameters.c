@@ -1,0 +1,77 @@
+/* shared_base_parameters.c - see shared_base_parameters.h. */
+#include "shared_base_parameters.h"
+#include "api/loops/reference_continuation.h"
+#include "api/wire/number.h"
+
+static bool fail_size(const api_evaluation *e)
+{
+    return api_fail(e->problem, API_NOT_SUPPORTED, NULL,
+                    "base parameters are found for models of up to %d moving bodies; %s has %zu", API_BASE_MAX_BODIES,
+                    e->model->name, e->model->n_bodies);
+}
+
+static bool close_loops(void *arg, const dyn_scene *scene, double *q)
+{
+    return api_walk_to(arg, scene, q);
+}
+
+static const double *tree_rates(void *arg)
+{
+    const api_walk *walk = arg;
+    return api_closed_qd(walk->closed);
+}
+
+/* With a problem: nobody waits, or there is no memory. */
+static api_base *find_closed(api_evaluation *e, unsigned with)
+{
+    const dyn_kernels *tree = e->call->api->kernels;
+    dyn_kernels        over = api_closed_kernels(tree);
+    api_walk           walk;
+    if (!api_walk_open(e->pool, e->model, tree, e->input->watch, &walk)) return NULL;
+    api_base_closing closing = {walk.closed, close_loops, tree_rates, &walk};
+    api_base        *base    = api_base_find(e->model, &over, &closing, with, e->input->watch, e->problem);
+    if (api_watch_check(e->input->watch, e->problem)) return base;
+    api_base_free(base); /* of walks that were given up */
+    return NULL;
+}
+
+static api_base *find(api_evaluation *e, unsigned with)
+{
+    if (!api_account(e->pool, api_base_bytes(e->model, with))) return NULL;
+    api_base *base = e->model->loops
+                         ? find_closed(e, with)
+                         : api_base_find(e->model, e->call->api->kernels, NULL, with, e->input->watch, e->problem);
+    if (!base) /* whatever was said before stays */
+        api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the base parameters");
+    return base;
+}
+
+/* Whoever comes second at the same time finds the same, and drops it. */
+const api_base *api_base_share(api_evaluation *e, unsigned with)
+{
+    api_model *m    = e->call->model;
+    api_base  *base = atomic_load(&m->base[with]), *first = NULL;
+    if (base) return base;
+    if (m->n_bodies > API_BASE_MAX_BODIES && !fail_size(e)) return NULL;
+    base = find(e, with);
+    if (base && !atomic_compare_exchange_strong(&m->base[with], &first, base)) {
+        api_base_free(base);
+        base = first;
+    }
+    return base;
+}
+
+double api_base_wait(const api_model *m, unsigned with)
+{
+    if (atomic_load(&m->base[with]) || m->n_bodies > API_BASE_MAX_BODIES) return 0;
+    return api_base_seconds(m, with) + (m->loops ? (double)api_base_states(m) * api_walk_seconds(m) : 0);
+}
+
+bool api_base_check_gravity(const api_evaluation *e)
+{
+    const double *g = e->scene.gravity, *own = e->model->dyn->gravity;
+    return (g[0] == own[0] && g[1] == own[1] && g[2] == own[2]) ||
+           api_fail(e->problem, API_BAD_VALUE, "/gravity",
+                    "base parameters are for the model's own gravity, [%s,%s,%s]", API_NUMBER_TEXT(own[0]),
+                    API_NUMBER_TEXT(own[1]), API_NUMBER_TEXT(own[2]));
+}

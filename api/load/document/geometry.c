@@ -1,0 +1,111 @@
+/* geometry.c - see geometry.h. */
+#include "geometry.h"
+#include "dynamics/math/double_double.h"
+#include <math.h>
+#include <string.h>
+
+dyn_pose api_pose_identity(void)
+{
+    return (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+}
+
+dyn_pose api_pose_shift(double x, double y, double z)
+{
+    dyn_pose X = api_pose_identity();
+    X.p[0]     = x;
+    X.p[1]     = y;
+    X.p[2]     = z;
+    return X;
+}
+
+dyn_pose api_pose_turn(api_axis axis, double angle)
+{
+    dyn_pose   X = api_pose_identity();
+    int        i = ((int)axis + 1) % 3, j = ((int)axis + 2) % 3;
+    dyn_digits c, s;
+    dyn_cosine_sine(angle, &c, &s);
+    X.R[i][i] = c.high;
+    X.R[i][j] = -s.high;
+    X.R[j][i] = s.high;
+    X.R[j][j] = c.high;
+    return X;
+}
+
+dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc)
+{
+    dyn_pose X = {0};
+    for (int i = 0; i < 3; i++) {
+        const double *row = X_ab->R[i];
+        for (int j = 0; j < 3; j++)
+            X.R[i][j] = row[0] * X_bc->R[0][j] + row[1] * X_bc->R[1][j] + row[2] * X_bc->R[2][j];
+        X.p[i] = X_ab->p[i] + (row[0] * X_bc->p[0] + row[1] * X_bc->p[1] + row[2] * X_bc->p[2]);
+    }
+    return X;
+}
+
+dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3])
+{
+    dyn_pose roll = api_pose_turn(API_X, rpy[0]), pitch = api_pose_turn(API_Y, rpy[1]);
+    dyn_pose X = api_pose_turn(API_Z, rpy[2]);
+    X          = api_pose_compose(&X, &pitch);
+    X          = api_pose_compose(&X, &roll);
+    memcpy(X.p, xyz, sizeof X.p);
+    return X;
+}
+
+/* RtR = R^T R */
+static void gram(const double R[3][3], double RtR[3][3])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            RtR[i][j] = R[0][i] * R[0][j] + R[1][i] * R[1][j] + R[2][i] * R[2][j];
+}
+
+double api_rotation_error(const double R[3][3])
+{
+    double RtR[3][3], error = 0;
+    gram(R, RtR);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            double off = fabs(RtR[i][j] - (i == j));
+            if (!(off <= error)) error = isnan(off) ? INFINITY : off;
+        }
+    double det = R[0][0] * (R[1][1] * R[2][2] - R[1][2] * R[2][1]) - R[0][1] * (R[1][0] * R[2][2] - R[1][2] * R[2][0]) +
+                 R[0][2] * (R[1][0] * R[2][1] - R[1][1] * R[2][0]);
+    return det > 0 ? error : INFINITY;
+}
+
+/* Newton-Schulz: R <- R (3 - R^T R) / 2 converges quadratically to the orthogonal factor of R's polar form. */
+void api_rotation_mend(double R[3][3])
+{
+    for (int step = 0; step < 4; step++) {
+        double RtR[3][3], old[3][3];
+        gram((const double(*)[3])R, RtR);
+        memcpy(old, R, sizeof old);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double product = old[i][0] * RtR[0][j] + old[i][1] * RtR[1][j] + old[i][2] * RtR[2][j];
+                R[i][j]        = 1.5 * old[i][j] - 0.5 * product;
+            }
+    }
+}
+
+double api_length(const double v[3])
+{
+    double scale = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));
+    if (scale == 0 || (scale > 1e-140 && scale < 1e140)) return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    double x = v[0] / scale, y = v[1] / scale, z = v[2] / scale;
+    return scale * sqrt(x * x + y * y + z * z);
+}
+
+bool api_quaternion_normalise(double *quaternion, size_t stride, double *norm)
+{
+    double *x = quaternion, *y = x + stride, *z = y + stride, *w = z + stride;
+    *norm = sqrt(*x * *x + *y * *y + *z * *z + *w * *w);
+    if (!(fabs(*norm - 1) <= API_QUATERNION_TOLERANCE)) return false;
+    *x /= *norm;
+    *y /= *norm;
+    *z /= *norm;
+    *w /= *norm;
+    return true;
+}

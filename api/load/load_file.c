@@ -1,0 +1,46 @@
+/* load_file.c - a robot from a file, for whoever has a file and no connection: what kind it is shows from its first
+ * byte. */
+#include "api/http/call.h"
+#include "api/loops/reference.h"
+#include <string.h>
+
+static api_model *read_model(const api *a, const char *name, const char *text, size_t length, const char *query,
+                             api_problem *problem)
+{
+    const api_limits *limits = &a->limits;
+    api_urdf_options  options;
+    if (!api_urdf_likely(text, length)) {
+        if (!query || !*query)
+            return api_with_reference(api_model_from_text(text, length, name, limits->nesting, limits->links, problem),
+                                      NULL, NULL, problem);
+        api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "a document says itself what its base and mimics are");
+        return NULL;
+    }
+    if (!api_urdf_options_read(query, &options, problem)) return NULL;
+    return api_model_from_urdf(text, length, name, &options, limits->nesting, limits->links, problem);
+}
+
+static const char *text_of(const json_t *entry, const char *member)
+{
+    return json_string_value(json_object_get(entry, member));
+}
+
+static void tell_all(const json_t *report, api_told *told, void *arg)
+{
+    for (size_t i = 0; i < json_array_size(report); i++) {
+        const json_t *entry = json_array_get(report, i);
+        told(arg, text_of(entry, "severity"), text_of(entry, "code"), text_of(entry, "where"), text_of(entry, "text"));
+    }
+}
+
+bool api_hold(api *a, const char *name, const char *text, size_t length, const char *query, api_told *told, void *arg,
+              api_problem *problem)
+{
+    if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
+    api_model *model = read_model(a, name, text, length, query, problem);
+    if (!model) return false;
+    if (told) tell_all(model->report, told, arg);
+    bool held = api_registry_load(a->models, name, model, false);
+    api_model_release(model);
+    return held || api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
+}

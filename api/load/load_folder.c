@@ -1,0 +1,84 @@
+/* load_folder.c - loading a folder of model documents at start. */
+#include "api/http/call.h"
+#include "api/loops/reference.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The whole of a regular file: nobody writes into a pipe. The caller frees. */
+static char *read_file(const char *path, size_t limit, size_t *length, api_problem *problem)
+{
+    struct stat about;
+    int         fd    = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE       *file  = fd < 0 ? NULL : fdopen(fd, "rb");
+    char       *bytes = NULL;
+    if (!file || fstat(fd, &about) != 0)
+        api_fail(problem, API_INTERNAL_ERROR, NULL, "cannot open it: %s", strerror(errno));
+    else if (!S_ISREG(about.st_mode))
+        api_fail(problem, API_INTERNAL_ERROR, NULL, "it is no file");
+    else if ((size_t)about.st_size > limit)
+        api_fail(problem, API_BODY_TOO_LARGE, NULL, "%lld bytes; the limit is %zu", (long long)about.st_size, limit);
+    else if (!(bytes = malloc((size_t)about.st_size + 1)))
+        api_fail(problem, API_MEMORY_FULL, NULL, "no memory for %lld bytes", (long long)about.st_size);
+    else
+        *length = fread(bytes, 1, (size_t)about.st_size, file);
+    if (file)
+        fclose(file);
+    else if (fd >= 0)
+        close(fd);
+    return bytes;
+}
+
+static api_model *read_model(const api *a, const char *path, const char *name, api_problem *problem)
+{
+    size_t length = 0;
+    char  *text   = read_file(path, a->limits.body, &length, problem);
+    if (!text) return NULL;
+    api_model *model = api_model_from_text(text, length, name, a->limits.nesting, a->limits.links, problem);
+    free(text);
+    return api_with_reference(model, NULL, NULL, problem);
+}
+
+static bool load(api *a, const char *dir, const char *file, api_problem *problem)
+{
+    char path[4096], name[256];
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+    if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "the file's name is no model name");
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, file) >= sizeof path)
+        return api_fail(problem, API_BAD_NAME, NULL, "the path is too long");
+    api_model *model = read_model(a, path, name, problem);
+    if (!model) return false;
+    bool loaded = api_registry_load(a->models, name, model, true);
+    api_model_release(model);
+    return loaded || api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
+}
+
+static int is_document(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+bool api_load_models(api *a, const char *dir, void (*told)(void *arg, const char *file, const char *problem), void *arg)
+{
+    struct dirent **entries;
+    int             n = scandir(dir, &entries, is_document, alphasort);
+    if (n < 0) return false;
+    for (int i = 0; i < n; i++) {
+        api_problem problem;
+        char        text[sizeof problem.detail + sizeof problem.pointer + 8];
+        api_problem_clear(&problem);
+        bool good = load(a, dir, entries[i]->d_name, &problem);
+        snprintf(text, sizeof text, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
+        if (!good) api_add_reason(a, "%s/%s: %s", dir, entries[i]->d_name, text);
+        told(arg, entries[i]->d_name, good ? NULL : text);
+        free(entries[i]);
+    }
+    free(entries);
+    return true;
+}

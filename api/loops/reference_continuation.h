@@ -1,0 +1,22 @@
+/* reference_continuation.h - states of a model with loops where a request gives none: from the model's reference
+ * towards coordinates that may not be possible, in the reference's assembly. */
+#pragma once
+#include "closed.h"
+
+typedef struct api_walk {
+    api_closed      *closed; /* with room for its regressors */
+    const api_model *model;
+    size_t           W;
+} api_walk;
+
+/* Takes its memory; `watch` as for api_closed_open. False with the pool's problem. */
+bool api_walk_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch,
+                   api_walk *walk);
+
+/* Walks along q (lanes of steps of the model's coordinates from the reference, but quaternions: where to), each lane by
+ * itself, as far as it stays clear of singular positions. q becomes where it stands, and a kernel may be asked next.
+ * False: the request has ended. */
+bool api_walk_to(api_walk *walk, const dyn_scene *scene, double *q);
+
+/* Seconds that one such walk takes, estimated. */
+double api_walk_seconds(const api_model *model);

@@ -1,0 +1,100 @@
+/* guess.c - reads "guess", the passive coordinates that select an assembly (loop_evaluation.h). */
+#include "batch.h"
+#include "api/evaluate/loop_evaluation.h"
+#include "api/evaluate/failed_rows.h"
+#include "api/model/coordinates.h"
+#include "api/wire/number.h"
+#include "platform.h"
+#include <math.h>
+#include <string.h>
+
+bool api_closing_measure(api_evaluation *e)
+{
+    const api_node *guess = e->given[API_GUESS];
+    api_place       at    = api_place_key(NULL, "guess");
+    return (!guess || api_batch_measure(e, guess, &at)) && api_platform_measure(e);
+}
+
+/* Angles to which sine and cosine are accurate; farther nobody needs to begin. */
+static bool check_range(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
+                        const api_place *row)
+{
+    for (size_t k = 0; k < v->n; k++) {
+        bool good = true;
+        for (size_t lane = 0; lane < lanes; lane++)
+            good &= fabs(values[k * stride + lane]) <= DYN_MAX_ANGLE;
+        if (good) continue;
+        if (!row) return false;
+        api_place at = api_vector_entry(v, row, k);
+        return api_fail_at(e, &at, API_ANGLE_TOO_LARGE, "%s given for %.64s; a guess is limited to %g",
+                           API_NUMBER_TEXT(values[k * stride]), v->names[k], DYN_MAX_ANGLE);
+    }
+    return true;
+}
+
+/* Which of the passive coordinates is that of the tree; n_passive_q: none. */
+static size_t passive_place(const api_loops *l, int q)
+{
+    size_t k = 0;
+    while (k < l->n_passive_q && l->passive_q[k] != q)
+        k++;
+    return k;
+}
+
+static bool check_guess(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
+                        const api_place *row)
+{
+    const dyn_model *m = e->model->dyn;
+    if (!check_range(e, v, values, stride, lanes, row)) return false;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        int at = api_quaternion_of(&m->body[i]);
+        if (at < 0) continue;
+        size_t first = passive_place(e->model->loops, m->body[i].q + at);
+        if (first < v->n && !api_check_quaternion(e, v, first, values + first * stride, stride, lanes, row))
+            return false;
+    }
+    return true;
+}
+
+/* Reads the passive coordinates of one state by name; those not named are the reference's. */
+static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
+{
+    const api_loops *l = e->model->loops;
+    for (size_t k = 0; k < v->n; k++)
+        values[k] = l->reference[l->passive_q[k]];
+    for (size_t member = 0; member < api_node_size(v->value); member++) {
+        const char *key = api_node_key(v->value, member);
+        api_place   at  = api_place_key(&v->at, key);
+        size_t      k   = 0;
+        while (k < v->n && strcmp(v->names[k], key) != 0)
+            k++;
+        api_names known = api_names_of(v->names, v->n);
+        if (k == v->n) return api_fail_no_such(e, &at, "passive coordinate", key, &known);
+        if (!api_read_number(e, api_node_value(v->value, member), &at, &values[k])) return false;
+    }
+    return api_batch_check_one(e, v, values);
+}
+
+/* The same for all states. */
+static bool spread_named(api_evaluation *e, const api_vector *v)
+{
+    double *values = api_take(e->pool, v->n * sizeof *values);
+    if (!values || !read_named(e, v, values)) return false;
+    for (size_t i = 0; i < e->blocks * v->n * e->lanes; i++)
+        v->lanes[i] = values[i / e->lanes % v->n];
+    return true;
+}
+
+bool api_closing_decode(api_evaluation *e)
+{
+    const api_loops *l = e->model->loops;
+    if (!e->given[API_GUESS]) return api_platform_decode(e);
+    api_vector v = {.value = e->given[API_GUESS], .count = "passive coordinates", .check = check_guess};
+    v.at         = api_place_key(NULL, "guess");
+    v.n = v.stride = l->n_passive_q;
+    v.names        = l->passive_names;
+    v.neutral      = api_failures_guess(e);
+    v.lanes = e->guess = api_take_lanes(e, v.n);
+    if (!v.lanes) return false;
+    return (api_node_is(v.value, API_OBJECT) ? spread_named(e, &v) : api_batch_read(e, &v)) && api_platform_decode(e);
+}

@@ -1,0 +1,201 @@
+/* selected_outputs.c - what a request asks for: which operations, with which outputs, and which fields it may hold and
+ * must. */
+#include "api/evaluate/loop_evaluation.h"
+#include "fields.h"
+#include "api/evaluate/operation.h"
+#include <string.h>
+
+/* Fields that an evaluate request has once for all of its operations. */
+#define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
+
+/* Fields that every request may hold. */
+#define ALWAYS API_BIT(API_ON_ERROR)
+
+/* The mask of fields as names, and one more if not NULL, ending with NULL. */
+static void list_fields(api_set mask, const char *more, const char *names[API_FIELD_COUNT + 2])
+{
+    size_t n = 0;
+    for (int f = 0; f < API_FIELD_COUNT; f++)
+        if (mask & API_BIT(f)) names[n++] = api_field_names[f];
+    names[n]     = more;
+    names[n + 1] = NULL;
+}
+
+/* The field of that name among those of the mask; API_FIELD_COUNT: none. */
+static int field_named(api_set mask, const char *name)
+{
+    while (mask) {
+        int f = __builtin_ctzll(mask);
+        if (*api_field_names[f] == *name && strcmp(api_field_names[f], name) == 0) return f;
+        mask &= mask - 1;
+    }
+    return API_FIELD_COUNT;
+}
+
+/* The request's fields, which are those of the mask and what `more` names, into e->given. */
+static bool find_fields(api_evaluation *e, const api_node *request, api_set mask, const char *more, const char *of)
+{
+    const char *names[API_FIELD_COUNT + 2];
+    bool        known = api_node_is(request, API_OBJECT);
+    size_t      n     = known ? api_node_size(request) : 0;
+    for (size_t member = 0; member < n; member++) {
+        const char *key = api_node_key(request, member);
+        int         f   = field_named(mask, key);
+        if (f < API_FIELD_COUNT) {
+            e->given[f] = api_node_value(request, member);
+            e->there |= API_BIT(f);
+        } else {
+            known = known && more && strcmp(key, more) == 0;
+        }
+    }
+    if (known) return true;
+    list_fields(mask, more, names);
+    return api_check_keys(e, request, NULL, names, of); /* says what is wrong */
+}
+
+static const char *output_name(const void *operation, size_t i)
+{
+    return ((const api_operation *)operation)->outputs[i].name;
+}
+
+static bool read_output(api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
+{
+    const api_operation *operation = asked->operation;
+    const char          *name      = api_read_string(e, value, at);
+    if (!name) return false;
+    api_names known = {0, output_name, operation};
+    for (size_t i = 0; api_has_output(operation, i); i++) {
+        known.n = i + 1;
+        if (strcmp(operation->outputs[i].name, name) != 0) continue;
+        if (asked->outputs & API_BIT(i))
+            return api_fail_at(e, at, API_DUPLICATE_NAME, "the output %s is listed twice", name);
+        asked->outputs |= API_BIT(i);
+        return api_closing_takes_output(e, operation, i, at);
+    }
+    return api_fail_unknown(e, at, API_UNKNOWN_NAME, name, operation->name, &known);
+}
+
+static bool read_outputs(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up)
+{
+    const api_node *list = api_node_get(options, "outputs");
+    api_place       at   = api_place_key(up, "outputs");
+    for (size_t i = 0; !list && api_has_output(asked->operation, i); i++)
+        if (asked->operation->outputs[i].by_default) asked->outputs |= API_BIT(i);
+    if (!list) return true;
+    if (!api_check_list(e, list, &at, "output's name")) return false;
+    for (size_t i = 0; i < api_node_size(list); i++) {
+        api_node  entry;
+        api_place entry_at = api_place_index(&at, i);
+        if (!api_node_item(list, i, &entry) || !read_output(e, asked, &entry, &entry_at)) return false;
+    }
+    return true;
+}
+
+bool api_fail_output(const api_evaluation *e, const api_asked *asked, size_t output, const api_node *given,
+                     const api_place *up, const char *text)
+{
+    const api_node *list = api_node_get(given, "outputs");
+    api_place       at   = api_place_key(up, "outputs");
+    size_t          i    = 0;
+    for (api_node name; api_node_item(list, i, &name); i++)
+        if (strcmp(api_node_string(&name, NULL), asked->operation->outputs[output].name) == 0) break;
+    api_place entry = api_place_index(&at, i);
+    return api_fail_at(e, &entry, API_BAD_VALUE, "%s", text);
+}
+
+static bool check_needed_options(const api_evaluation *e, const api_operation *operation, const api_node *options,
+                                 const api_place *up)
+{
+    for (api_set left = operation->needs_options; left; left &= left - 1) {
+        const char *name = api_field_names[__builtin_ctzll(left)];
+        api_place   at   = api_place_key(up, name);
+        if (!api_node_get(options, name))
+            return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
+    }
+    return true;
+}
+
+static bool read_options(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at)
+{
+    return check_needed_options(e, asked->operation, options, at) && read_outputs(e, asked, options, at) &&
+           (!asked->operation->options || asked->operation->options(e, asked, options, at));
+}
+
+/* A platform, where it is taken, stands for the state. */
+static bool check_needs(const api_evaluation *e)
+{
+    const api_set state = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD);
+    api_set       there = e->there | (e->given[API_PLATFORM] ? state : 0);
+    for (size_t i = 0; i < e->n_asked; i++) {
+        const api_operation *operation = e->asked[i].operation;
+        api_set              missing   = operation->needs & ~there;
+        if (!missing) continue;
+        const char *name = api_field_names[__builtin_ctzll(missing)];
+        api_place   at   = api_place_key(NULL, name);
+        return api_fail_at(e, &at, API_MISSING_FIELD, "%s needs %s", operation->name, name);
+    }
+    return true;
+}
+
+/* One entry of "operations" of an evaluate request. */
+static bool read_operation(api_evaluation *e, const char *name, const api_node *options, const api_place *operations)
+{
+    const char          *fields[API_FIELD_COUNT + 2];
+    api_asked           *asked     = &e->asked[e->n_asked];
+    const api_operation *operation = api_operation_named(name);
+    api_place            at        = api_place_key(operations, name);
+    if (!operation) {
+        api_names known = api_operation_names();
+        known.n--; /* not evaluate itself */
+        return api_fail_unknown(e, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
+    }
+    if (operation->alone)
+        return api_fail_at(e, &at, API_BAD_VALUE, "%s has rows of its own and is not combined: POST to its own path",
+                           operation->name);
+    list_fields(operation->takes & ~SHARED, NULL, fields);
+    *asked = (api_asked){.operation = operation};
+    e->n_asked++;
+    return api_check_keys(e, options, &at, fields, operation->name) && read_options(e, asked, options, &at);
+}
+
+static bool read_operations(api_evaluation *e, const api_node *request)
+{
+    api_place       at         = api_place_key(NULL, "operations");
+    const api_node *operations = api_node_get(request, "operations");
+    if (!operations)
+        return api_fail_at(e, &at, API_MISSING_FIELD, "evaluate needs operations, an object of operations");
+    if (!api_node_is(operations, API_OBJECT) || api_node_size(operations) == 0)
+        return api_fail_at(e, &at, api_node_is(operations, API_OBJECT) ? API_WRONG_SHAPE : API_WRONG_TYPE,
+                           "%s given, an object with at least one operation expected",
+                           api_node_is(operations, API_OBJECT) ? "an empty object" : api_node_kind_text(operations));
+    e->asked = api_take(e->pool, api_node_size(operations) * sizeof *e->asked);
+    if (!e->asked) return false;
+    for (size_t i = 0; i < api_node_size(operations); i++)
+        if (!read_operation(e, api_node_key(operations, i), api_node_value(operations, i), &at)) return false;
+    return true;
+}
+
+/* The fields that an evaluate request may hold: what any of its operations takes. */
+static bool decode_combined(api_evaluation *e, const api_node *request)
+{
+    api_set mask = ALWAYS;
+    if (!api_node_is(request, API_OBJECT))
+        return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(request));
+    if (!read_operations(e, request)) return false;
+    for (size_t i = 0; i < e->n_asked; i++)
+        mask |= (e->asked[i].operation->needs | e->asked[i].operation->takes) & SHARED;
+    return find_fields(e, request, mask, "operations", "evaluate with these operations") && check_needs(e);
+}
+
+bool api_decode_asked(api_evaluation *e, const api_node *request)
+{
+    const api_operation *operation = e->call->operation;
+    if (!operation) return decode_combined(e, request);
+
+    e->asked = api_take(e->pool, sizeof *e->asked);
+    if (!e->asked) return false;
+    *e->asked  = (api_asked){.operation = operation};
+    e->n_asked = 1;
+    return find_fields(e, request, operation->needs | operation->takes | ALWAYS, NULL, operation->name) &&
+           check_needs(e) && read_options(e, e->asked, request, NULL);
+}

@@ -1,0 +1,175 @@
+/* model_archive.c - records of models coming back: one by one at start, or as an archive of all of them.
+ *
+ *     {"format": "torqued-archive", "version": 1, "models": {"arm": record, "ur5": record, ...}}
+ *
+ * with the records of record.h. */
+#include "api/http/call.h"
+#include "api/loops/reference.h"
+#include "api/model/record.h"
+#include "api/wire/json.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ARCHIVE_MAX       = 1 << 30, /* bytes */
+    ARCHIVE_VERSION   = 1,
+    LEVELS_OF_RECORD  = 2, /* of nesting, above its document's own; a report has no more than that */
+    LEVELS_OF_ARCHIVE = LEVELS_OF_RECORD + 2,
+};
+
+static const char FORMAT[] = "torqued-archive";
+
+void api_keep(api *a, const api_store *store)
+{
+    api_registry_keep(a->models, store);
+}
+
+void api_hide(api *a, const char *name)
+{
+    if (api_model_name_good(name)) api_registry_load(a->models, name, NULL, true);
+}
+
+/* As api_record_read, and a model with loops has its reference. */
+static bool read_record(const api *a, const json_t *record, const char *name, api_model **model, api_problem *problem)
+{
+    if (!api_record_read(record, name, a->limits.links, model, problem)) return false;
+    bool tombstone = *model == NULL;
+    *model         = api_with_reference(*model, NULL, NULL, problem);
+    return tombstone || *model != NULL;
+}
+
+bool api_restore(api *a, const char *name, const char *record, size_t length, api_problem *problem)
+{
+    api_model *model = NULL;
+    if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
+    json_t *json = api_json_parse(record, length, a->limits.nesting + LEVELS_OF_RECORD, problem);
+    bool    good = json && read_record(a, json, name, &model, problem);
+    if (!api_registry_load(a->models, name, model, model == NULL))
+        good = api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
+    api_model_release(model);
+    json_decref(json);
+    return good;
+}
+
+/* --- export ---------------------------------------------------------------------------------------------------- */
+
+static bool print_entry(void *arg, const char *name, const api_model *model)
+{
+    api_buffer *b = arg, record;
+    if (b->data[b->length - 1] != '{') api_buffer_text(b, ",");
+    api_buffer_format(b, "\n\"%s\":", name);
+    api_record_print(&record, model);
+    api_buffer_put(b, record.data, record.length);
+    b->failed = b->failed || record.failed;
+    api_buffer_free(&record);
+    return !b->failed;
+}
+
+char *api_export(api *a, size_t *length)
+{
+    api_buffer b;
+    api_buffer_init(&b, ARCHIVE_MAX);
+    api_buffer_format(&b, "{\"format\":\"%s\",\"version\":%d,\"models\":{", FORMAT, ARCHIVE_VERSION);
+    if (!b.failed) api_registry_visit(a->models, print_entry, &b);
+    api_buffer_text(&b, "\n}}\n");
+    *length = b.length;
+    return api_buffer_take(&b);
+}
+
+/* --- import ---------------------------------------------------------------------------------------------------- */
+
+typedef struct incoming {
+    const char *name;  /* the archive's */
+    api_model  *model; /* NULL: a tombstone */
+} incoming;
+
+static bool read_item(const api *a, const char *name, const json_t *record, incoming *item, api_problem *problem)
+{
+    api_problem found;
+    char        place[API_NAME_MAX + sizeof "/models/"];
+    if (!api_model_name_good(name))
+        return api_fail(problem, API_BAD_NAME, "/models", "\"%.80s\" is no model name", name);
+    snprintf(place, sizeof place, "/models/%s", name);
+    api_problem_clear(&found);
+    item->name = name;
+    if (read_record(a, record, name, &item->model, &found)) return true;
+    return api_fail_within(problem, place, &found);
+}
+
+/* The member "models" of an archive of our kind. */
+static json_t *models_of(const json_t *archive, api_problem *problem)
+{
+    const char *format  = json_string_value(json_object_get(archive, "format"));
+    double      version = json_number_value(json_object_get(archive, "version"));
+    json_t     *models  = json_object_get(archive, "models");
+    if (!format || strcmp(format, FORMAT) != 0)
+        api_fail(problem, API_BAD_VALUE, "/format", "this is no archive of models: its \"format\" is not \"%s\"",
+                 FORMAT);
+    else if (version != ARCHIVE_VERSION)
+        api_fail(problem, API_BAD_VALUE, "/version", "this archive is of version %g; expected %d", version,
+                 ARCHIVE_VERSION);
+    else if (!json_is_object(models))
+        api_fail(problem, API_WRONG_TYPE, "/models", "expected an object, given %s", api_json_kind(models));
+    else
+        return models;
+    return NULL;
+}
+
+/* The same document and the same report: nothing to be written. */
+static bool is_held(api *a, const api_model *model)
+{
+    api_model *held = api_registry_find(a->models, model->name);
+    bool       same = held && !strcmp(held->revision, model->revision) && json_equal(held->report, model->report);
+    api_model_release(held);
+    return same;
+}
+
+static api_commit commit_item(api *a, const incoming *item, api_problem *problem)
+{
+    const api_preconditions none = {NULL, NULL};
+    if (!item->model) return api_registry_bury(a->models, item->name, problem);
+    if (is_held(a, item->model)) return API_NOT_THERE; /* nothing to be done */
+    return api_registry_put(a->models, item->model, &none, problem);
+}
+
+static bool put_into_effect(api *a, const incoming *item, api_imported *done, api_problem *problem)
+{
+    switch (commit_item(a, item, problem)) {
+    case API_CREATED: done->created++; return true;
+    case API_REPLACED: done->replaced++; return true;
+    case API_DELETED: done->deleted++; return true;
+    case API_NOT_THERE: done->unchanged++; return true;
+    case API_REGISTRY_FULL:
+        return api_fail(problem, API_STORE_FULL, NULL, "%s: %zu models are held, which is the limit", item->name,
+                        a->limits.models);
+    default: return false;
+    }
+}
+
+static bool import(api *a, json_t *models, api_imported *done, api_problem *problem)
+{
+    size_t      n = 0;
+    const char *name;
+    json_t     *record;
+    incoming   *items = calloc(json_object_size(models) + 1, sizeof *items);
+    bool        good  = true;
+    if (!items) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory");
+    json_object_foreach (models, name, record)
+        if (good) good = read_item(a, name, record, &items[n++], problem);
+    for (size_t i = 0; good && i < n; i++)
+        good = put_into_effect(a, &items[i], done, problem);
+    for (size_t i = 0; i < n; i++)
+        api_model_release(items[i].model);
+    free(items);
+    return good;
+}
+
+bool api_import(api *a, const char *archive, size_t length, api_imported *done, api_problem *problem)
+{
+    *done          = (api_imported){0};
+    json_t *json   = api_json_parse(archive, length, a->limits.nesting + LEVELS_OF_ARCHIVE, problem);
+    json_t *models = json ? models_of(json, problem) : NULL;
+    bool    good   = models && import(a, models, done, problem);
+    json_decref(json);
+    return good;
+}

@@ -1,0 +1,160 @@
+/* models.c - the models as resources: the list, one model, its document; PUT and DELETE. */
+#include "api/http/call.h"
+#include "api/loops/reference.h"
+#include "api/model/model_description.h"
+#include "api/wire/json.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MODEL_MAX = 64 * 1024 * 1024 }; /* bytes of an answer of this file */
+
+bool api_list_models(api_call *call, const api_input *input, api_problem *problem)
+{
+    (void)input;
+    size_t      n;
+    api_model **list = api_registry_list(call->api->models, &n);
+    if (!list) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to list the models");
+    api_buffer b;
+    api_emit   e;
+    api_emit_to(&e, call->media, &b);
+    api_buffer_init(&b, MODEL_MAX);
+    api_emit_object(&e);
+    api_emit_key(&e, "models");
+    api_emit_array(&e);
+    for (size_t i = 0; i < n; i++) {
+        api_emit_object(&e);
+        api_about_in_list(&e, list[i]);
+        api_emit_end(&e);
+        api_model_release(list[i]);
+    }
+    free(list);
+    api_emit_end(&e);
+    api_emit_end(&e);
+    return api_reply_emitted(call, 200, &e, problem);
+}
+
+static void reply_revision(api_call *call, const api_model *model)
+{
+    char tag[API_TAG_MAX];
+    api_tag_write(model->revision, call->media, tag);
+    api_reply_header(call, "ETag", tag);
+    api_reply_header(call, "Model-Revision", model->revision);
+}
+
+bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
+{
+    (void)input;
+    const api_model *m = call->model;
+    api_buffer       b;
+    api_emit         e;
+    api_emit_to(&e, call->media, &b);
+    api_buffer_init(&b, MODEL_MAX);
+    api_emit_object(&e);
+    api_about_model(&e, m);
+    api_emit_end(&e);
+    reply_revision(call, m);
+    return api_reply_emitted(call, 200, &e, problem);
+}
+
+/* Kept as JSON; another encoding is made of its tree, whose memory is claimed while it is there. */
+static bool emit_document(api_call *call, api_emit *e, api_problem *problem)
+{
+    const api_model *m = call->model;
+    if (call->media == API_MEDIA_JSON) {
+        api_buffer_put(e->to, m->document, m->document_length);
+        return true;
+    }
+    size_t tree = api_json_weight(m->document, m->document_length);
+    if (!api_claim(&call->share, tree, problem)) return false;
+    json_t *document = api_json_parse(m->document, m->document_length, API_EMIT_DEPTH, problem);
+    if (document) api_json_emit(e, document);
+    json_decref(document);
+    api_unclaim(&call->share, tree);
+    return document != NULL;
+}
+
+bool api_get_document(api_call *call, const api_input *input, api_problem *problem)
+{
+    (void)input;
+    api_buffer b;
+    api_emit   e;
+    api_emit_to(&e, call->media, &b);
+    api_buffer_init(&b, MODEL_MAX);
+    if (!emit_document(call, &e, problem)) {
+        api_buffer_free(&b);
+        return false;
+    }
+    reply_revision(call, call->model);
+    return api_reply_emitted(call, 200, &e, problem);
+}
+
+/* Reads and checks what was put; the memory of its tree is claimed only while it is there. */
+static api_model *read_model(api_call *call, const api_input *input, api_problem *problem)
+{
+    const api_limits *limits = &call->api->limits;
+    const char       *text = input->body, *name = call->route.capture[0];
+    size_t            length = input->length;
+    size_t            tree   = call->is_urdf ? api_urdf_weight(text, length) : api_json_weight(text, length);
+    if (!api_claim(&call->share, tree, problem)) return NULL;
+    api_model *model =
+        call->is_urdf ? api_model_from_urdf(text, length, name, &call->urdf, limits->nesting, limits->links, problem)
+                      : api_model_from_text(text, length, name, limits->nesting, limits->links, problem);
+    api_unclaim(&call->share, tree);
+    return api_with_reference(model, &call->share, input->watch, problem);
+}
+
+static bool reply_put(api_call *call, const api_model *m, bool created, api_problem *problem)
+{
+    char       location[128];
+    api_buffer b;
+    api_emit   e;
+    api_emit_to(&e, call->media, &b);
+    api_buffer_init(&b, MODEL_MAX);
+    api_emit_object(&e);
+    api_about_put(&e, m);
+    api_emit_end(&e);
+    reply_revision(call, m);
+    snprintf(location, sizeof location, "/v1/models/%s", m->name);
+    if (created) api_reply_header(call, "Location", location);
+    return api_reply_emitted(call, created ? 201 : 200, &e, problem);
+}
+
+static bool fail_commit(const api_call *call, api_commit commit, api_problem *problem)
+{
+    switch (commit) {
+    case API_NOT_STORED: return false;
+    case API_NOT_THERE:
+        return api_fail(problem, API_NO_SUCH_MODEL, NULL, "no model \"%s\" is held any more", call->route.capture[0]);
+    case API_REGISTRY_FULL:
+        return api_fail(problem, API_STORE_FULL, NULL, "%zu models are held, which is the limit",
+                        call->api->limits.models);
+    default:
+        return api_fail(problem, API_PRECONDITION_FAILED, NULL,
+                        "the model was changed while this request was under way");
+    }
+}
+
+bool api_put_model(api_call *call, const api_input *input, api_problem *problem)
+{
+    api_model *model = read_model(call, input, problem);
+    if (!model) return false;
+    api_preconditions conditions = api_call_conditions(call);
+    bool              done       = api_watch_check(input->watch, problem);
+    if (done) {
+        api_commit commit = api_registry_put(call->api->models, model, &conditions, problem);
+        done = commit == API_CREATED || commit == API_REPLACED ? reply_put(call, model, commit == API_CREATED, problem)
+                                                               : fail_commit(call, commit, problem);
+    }
+    api_model_release(model);
+    return done;
+}
+
+bool api_delete_model(api_call *call, const api_input *input, api_problem *problem)
+{
+    (void)input;
+    api_preconditions conditions = api_call_conditions(call);
+    api_commit        commit     = api_registry_delete(call->api->models, call->route.capture[0], &conditions, problem);
+    if (commit != API_DELETED) return fail_commit(call, commit, problem);
+    api_reply_empty(call, 204);
+    return true;
+}

@@ -1,0 +1,9 @@
+/* deadline.h - whether somebody still waits: looked at between steps of what takes long. */
+#pragma once
+#include "api/api.h"
+
+uint64_t api_now(void); /* ns on CLOCK_MONOTONIC */
+
+/* False with a problem when the client is gone or the deadline has passed, now or at `time`. `watch` may be NULL. */
+bool api_watch_check(const api_watch *watch, api_problem *problem);
+bool api_watch_check_at(const api_watch *watch, uint64_t time, api_problem *problem);

@@ -1,0 +1,102 @@
+/* coriolis.c - the Coriolis matrix with dM/dt - 2C skew, and its Christoffel symbols.
+ *
+ * Echeandia & Wensing (2021): with B of spatial_world.h, composites over what hangs on a body, a dof a of body i and a
+ * dof b of i or before it,
+ *
+ *     C_ba = S_b . (B S_a + I S'_a),    C_ab = S_a . (B S_b + I S'_b).
+ *
+ * C is linear in qd, so its symbols are the matrices of unit velocities: Gamma_ijk = C_ij(e_k). */
+#include "dynamics/recursion/spatial_world.h"
+
+typedef struct workspace {
+    joint_at     *at;
+    spatial_body *body;
+    dof          *dof;
+    lane         *C;    /* [nv x nv] */
+    lane         *unit; /* [nv] */
+} workspace;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    size_t nv = (size_t)m->nv;
+    return (workspace){.at   = joints_take(a, m),
+                       .body = arena_take(a, m->n_bodies, sizeof(spatial_body)),
+                       .dof  = arena_take(a, dof_count(m), sizeof(dof)),
+                       .C    = arena_take(a, nv * nv, sizeof(lane)),
+                       .unit = arena_take(a, nv, sizeof(lane))};
+}
+
+size_t LANE_NAME(coriolis_size)(const dyn_model *m)
+{
+    arena a = {0};
+    place(&a, m);
+    return a.used;
+}
+
+/* S' */
+LANE_INLINE twist axis_rate(const dof *d)
+{
+    return twist_sub(d->D, d->P);
+}
+
+static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k, lane *C)
+{
+    const dyn_body     *b  = &m->body[i];
+    const spatial_body *B  = &ws->body[i];
+    const dof          *d  = &ws->dof[dof_first(m, i) + k];
+    size_t              nv = (size_t)m->nv, va = (size_t)b->v + k;
+    wrench              two = coriolis_mul(B->l, &B->C, d->S.w);
+    wrench              F   = {times(0.5, two.f), times(0.5, two.n)};
+    wrench              t   = inertia_mul(b->subtree_mass, B->h, B->E, d->S);
+    vec3                r   = times(0.5, coriolis_mul_transposed(B->l, &B->C, d->S));
+    F                       = wrench_add(F, inertia_mul(b->subtree_mass, B->h, B->E, axis_rate(d)));
+    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent)
+        for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
+            const dof *e  = &ws->dof[dof_first(m, (size_t)p) + j];
+            size_t     vb = (size_t)m->body[p].v + j;
+            C[va * nv + vb] += power(axis_rate(e), t) + dot(r, e->S.w);
+            if (p != (int)i) C[vb * nv + va] += power(e->S, F);
+        }
+}
+
+static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const lane *qd, lane *C)
+{
+    const dyn_model *m = scene->model;
+    for (size_t e = 0; e < (size_t)m->nv * (size_t)m->nv; e++)
+        C[e] = lane_of(0);
+    spatial_motions(scene, ws->at, qd, NULL, ws->body, ws->dof);
+    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
+        const dyn_body *b = &m->body[i];
+        for (size_t k = 0; k < dofs_of(b); k++)
+            one_dof(m, ws, (size_t)i, k, C);
+        if (b->parent != DYN_WORLD) spatial_gather(&ws->body[i], &ws->body[b->parent]);
+    }
+}
+
+static void christoffel(const dyn_scene *scene, const workspace *ws, lane *out)
+{
+    size_t nv = (size_t)scene->model->nv;
+    for (size_t v = 0; v < nv; v++)
+        ws->unit[v] = lane_of(0);
+    for (size_t k = 0; k < nv; k++) {
+        ws->unit[k] = lane_of(1);
+        coriolis_matrix(scene, ws, ws->unit, ws->C);
+        ws->unit[k] = lane_of(0);
+        for (size_t e = 0; e < nv * nv; e++)
+            out[e * nv + k] = ws->C[e];
+    }
+}
+
+void LANE_NAME(coriolis)(const dyn_scene *scene, void *memory, const dyn_coriolis *io, size_t blocks)
+{
+    const dyn_model *m  = scene->model;
+    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
+    arena            a  = {.base = memory};
+    workspace        ws = place(&a, m);
+    for (size_t block = 0; block < blocks; block++) {
+        joints_place(m, block_in(io->q, block, nq), ws.at);
+        if (io->coriolis_matrix)
+            coriolis_matrix(scene, &ws, block_in(io->qd, block, nv), block_out(io->coriolis_matrix, block, nv * nv));
+        if (io->christoffel) christoffel(scene, &ws, block_out(io->christoffel, block, nv * nv * nv));
+    }
+}

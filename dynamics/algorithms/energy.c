@@ -1,0 +1,168 @@
+/* energy.c - kinetic and potential energy, centre of mass, momentum and their matrices.
+ *
+ * Everything from each body's momentum l = m v + w x h, k = I w + h x v (about its origin), and, for the matrices, from
+ * the composites: joint i moving alone at unit rate gives all that hangs on it the momentum F_i = I_c S_i, so that
+ * column i of the centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008), and of the
+ * centre-of-mass Jacobian its linear part over the total mass. */
+#include "dynamics/recursion/composite_inertia.h"
+#include "dynamics/recursion/world_kinematics.h"
+
+typedef struct workspace {
+    joint_at     *at;
+    world_motion *world;
+    composite    *of;
+} workspace;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    return (workspace){.at    = joints_take(a, m),
+                       .world = arena_take(a, m->n_bodies, sizeof(world_motion)),
+                       .of    = arena_take(a, m->n_bodies, sizeof(composite))};
+}
+
+size_t LANE_NAME(energy_size)(const dyn_model *m)
+{
+    arena a = {0};
+    place(&a, m);
+    return a.used;
+}
+
+static vec3 mass_centre(const dyn_model *m, const workspace *ws)
+{
+    vec3 sum = vec3_zero();
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body     *b = &m->body[i];
+        const world_motion *B = &ws->world[i];
+        sum                   = add(sum, add_scaled(mat3_mul(&B->R, vec3_of(b->h)), B->p, lane_of(b->mass)));
+    }
+    return times(1 / m->mass, sum);
+}
+
+/* l and k of one body about its origin, world axes */
+LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
+{
+    vec3 h = mat3_mul(&B->R, vec3_of(b->h)), Iw = tensor_const_mul(b->E, mat3_mul_transposed(&B->R, B->w));
+    return (wrench){.f = cross_add(times(b->mass, B->v), B->w, h), .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
+}
+
+/* T = 1/2 sum (v l + w k) + 1/2 rotor sd^2 */
+static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *qd)
+{
+    lane twice = lane_of(0);
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        wrench          l = momentum_of(b, &ws->world[i]);
+        twice += dot(ws->world[i].v, l.f) + dot(ws->world[i].w, l.n);
+        if (b->rotor_inertia != 0) {
+            lane sd = joint_rate(b, qd);
+            twice   = add_mul(twice, b->rotor_inertia, sd * sd);
+        }
+    }
+    return 0.5 * twice;
+}
+
+/* V = -sum g (m p + R h) + 1/2 stiffness (s - rest)^2 + 1/2 stiffness (q - theta - rest)^2 */
+static lane potential_energy(const dyn_scene *scene, const workspace *ws, const lane *q)
+{
+    const dyn_model *m = scene->model;
+    vec3             g = vec3_of(scene->gravity);
+    lane             V = lane_of(0);
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body     *b = &m->body[i];
+        const world_motion *B = &ws->world[i];
+        V -= dot(g, add_scaled(mat3_mul(&B->R, vec3_of(b->h)), B->p, lane_of(b->mass)));
+        if (b->sprung && (scene->terms & DYN_SPRINGS)) {
+            lane stretch = joint_position(b, q) - b->spring.rest;
+            V            = add_mul(V, 0.5 * b->spring.stiffness, stretch * stretch);
+        }
+    }
+    for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < m->n_couplings; i++) {
+        const dyn_coupling *c       = &m->coupling[i];
+        lane                stretch = q[c->q] - q[c->theta] - c->spring.rest;
+        V                           = add_mul(V, 0.5 * c->spring.stiffness, stretch * stretch);
+    }
+    return V;
+}
+
+static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *out)
+{
+    wrench sum = {vec3_zero(), vec3_zero()};
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        wrench l = momentum_of(&m->body[i], &ws->world[i]);
+        sum.f    = add(sum.f, l.f);
+        sum.n    = add(sum.n, cross_add(l.n, sub(ws->world[i].p, com), l.f));
+    }
+    store3(out, sum.f);
+    store3(out + 3, sum.n);
+}
+
+/* F in body axes about the body's origin -> world axes about the centre of mass -> column v */
+LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3 com, wrench F, double ratio, size_t v,
+                                 lane *com_jacobian, lane *matrix)
+{
+    size_t nv = (size_t)m->nv;
+    vec3   l  = times(ratio, mat3_mul(&B->R, F.f));
+    vec3   k  = cross_add(times(ratio, mat3_mul(&B->R, F.n)), sub(B->p, com), l);
+    lane   column[6];
+    store3(column, l);
+    store3(column + 3, k);
+    for (size_t r = 0; matrix && r < 6; r++) /* with mimics several joints move with one coordinate */
+        matrix[r * nv + v] += column[r];
+    for (size_t r = 0; com_jacobian && r < 3; r++)
+        com_jacobian[r * nv + v] += column[r] * (1 / m->mass);
+}
+
+static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *com_jacobian, lane *matrix)
+{
+    for (int e = 0; com_jacobian && e < 3 * m->nv; e++)
+        com_jacobian[e] = lane_of(0);
+    for (int e = 0; matrix && e < 6 * m->nv; e++)
+        matrix[e] = lane_of(0);
+    composite handed = {0};
+    for (size_t i = m->n_bodies; i-- > 0;) {
+        const dyn_body *b = &m->body[i];
+        ws->of[i] = handed = composite_gather(m, ws->of, &handed, i, m->branched);
+        if (b->parent == DYN_WORLD) continue;
+        BODY_FORMS(b, composite_form, b, ws->at[i], &handed, b->grouped_mass)
+        composite_fork(b, ws->of, &handed, i);
+    }
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (!dyn_joint_turns_freely(b->joint)) {
+            wrench F = composite_along_joint(b, &ws->of[i]);
+            momentum_column(m, &ws->world[i], com, F, b->ratio, (size_t)b->v, com_jacobian, matrix);
+            continue;
+        }
+        for (int k = joint_first_axis(b), v = b->v; k < 6; k++, v++)
+            momentum_column(m, &ws->world[i], com, composite_column(b, &ws->of[i], k), 1, (size_t)v, com_jacobian,
+                            matrix);
+    }
+}
+
+void LANE_NAME(energy)(const dyn_scene *scene, void *memory, const dyn_energy *io, size_t blocks)
+{
+    const dyn_model *m  = scene->model;
+    size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
+    arena            a      = {.base = memory};
+    workspace        ws     = place(&a, m);
+    bool             moving = io->kinetic || io->com_velocity || io->momentum;
+    for (size_t block = 0; block < blocks; block++) {
+        const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv);
+        joints_place(m, q, ws.at);
+        world_motions(m, ws.at, qd, NULL, NULL, ws.world, moving ? VELOCITIES : POSES);
+        vec3 com = mass_centre(m, &ws);
+        if (io->kinetic) *block_out(io->kinetic, block, 1) = kinetic_energy(m, &ws, qd);
+        if (io->potential) *block_out(io->potential, block, 1) = potential_energy(scene, &ws, q);
+        if (io->com) store3(block_out(io->com, block, 3), com);
+        if (io->com_velocity || io->momentum) {
+            lane l[6];
+            momentum(m, &ws, com, l);
+            for (int k = 0; io->momentum && k < 6; k++)
+                block_out(io->momentum, block, 6)[k] = l[k];
+            if (io->com_velocity) store3(block_out(io->com_velocity, block, 3), times(1 / m->mass, load3(l)));
+        }
+        if (io->com_jacobian || io->momentum_matrix)
+            matrices(m, &ws, com, block_out(io->com_jacobian, block, 3 * nv),
+                     block_out(io->momentum_matrix, block, 6 * nv));
+    }
+}

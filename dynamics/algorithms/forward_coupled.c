@@ -1,0 +1,61 @@
+/* forward_coupled.c - forward dynamics of a model with mimics (dyn_model.dense): M qdd = tau - bias, solved densely.
+ *
+ * Joints that share a coordinate tie branches together, and the articulated body algorithm has no place for that. M and
+ * bias in the model's coordinates come from their own texts (Walker & Orin 1982, method 3); the bias holds what the
+ * given accelerations of driven coordinates need, which are locked in M. */
+#include "dynamics/recursion/mass_factor.h"
+
+typedef struct workspace {
+    factor factor;
+    lane  *M;      /* [nv x nv] */
+    void  *memory; /* of the kernels called */
+} workspace;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    size_t mass = LANE_NAME(mass_matrix_size)(m), inverse = LANE_NAME(inverse_dynamics_size)(m);
+    return (workspace){.factor = factor_place(a, m),
+                       .M      = arena_take(a, (size_t)m->nv * (size_t)m->nv, sizeof(lane)),
+                       .memory = arena_take(a, mass > inverse ? mass : inverse, 1)};
+}
+
+size_t LANE_NAME(forward_coupled_size)(const dyn_model *m)
+{
+    arena a = {0};
+    place(&a, m);
+    return a.used;
+}
+
+/* Locks coordinate v of M alpha = y: as good as infinitely heavy. */
+static void lock(const dyn_model *m, lane *M, lane *y, int v)
+{
+    size_t nv = (size_t)m->nv, k = (size_t)v;
+    for (size_t i = 0; i < nv; i++)
+        M[i * nv + k] = M[k * nv + i] = lane_of(0);
+    M[k * nv + k] = lane_of(DBL_MAX);
+    y[k]          = lane_of(0);
+}
+
+/* One block. qdd holds what the given accelerations need first; driven coordinates stay at these. */
+void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_forward_dynamics *io)
+{
+    const dyn_model *m     = scene->model;
+    arena            a     = {.base = memory};
+    workspace        ws    = place(&a, m);
+    const lane      *tau   = block_in(io->tau, 0, (size_t)m->nv);
+    lane            *qdd   = block_out(io->qdd, 0, (size_t)m->nv);
+    const lane      *given = block_in(io->given, 0, (size_t)m->nv);
+    LANE_NAME(mass_matrix)(scene, ws.memory, &(dyn_mass_matrix){.q = io->q, .mass_matrix = (double *)(void *)ws.M}, 1);
+    LANE_NAME(inverse_dynamics)
+    (scene, ws.memory,
+     &(dyn_inverse_dynamics){.q = io->q, .qd = io->qd, .qdd = io->given, .wrenches = io->wrenches, .tau = io->qdd}, 1);
+    for (int v = 0; v < m->nv; v++) {
+        qdd[v] = (tau ? tau[v] : lane_of(0)) - qdd[v];
+        if (io->driven && io->driven[v]) lock(m, ws.M, qdd, v);
+    }
+    lane singular = factor_make(m, &ws.factor, ws.M);
+    factor_solve(m, &ws.factor, qdd, m->nv - 1);
+    for (int v = 0; v < m->nv; v++)
+        if (io->driven && io->driven[v]) qdd[v] = given ? given[v] : lane_of(0);
+    if (io->singular) *block_out(io->singular, 0, 1) = singular;
+}

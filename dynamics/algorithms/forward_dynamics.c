@@ -1,0 +1,362 @@
+/* forward_dynamics.c - the articulated body algorithm: qdd from q, qd, tau in O(n).
+ *
+ * Featherstone (2008), ch. 7, in body frames, on top of the motion with qdd = 0. That motion's accelerations hold
+ * gravity and all that velocities do, and what it needs, f0 of newton_euler_forward.h, is taken from tau: left
+ * are accelerations alpha with  alpha = X alpha_p + S qdd  and  f = I alpha + p, without velocities,
+ *
+ *     U = I S,  D = S^T U + rotor,  u = tau - S^T p,  I_p += X^T (I - U U^T / D) X,  p_p += X^T (p + U u / D),
+ *     qdd = (u - U^T X alpha_p) / D,   p beginning with f0.
+ *
+ * Driven coordinates (Featherstone's hybrid dynamics, ch. 9.2) have their qdd in that first motion already: in what is
+ * left they are locked, and a driven joint hands on its I and p whole. Joints that turn freely are in
+ * articulated_free_joint.h, those of several bodies in geared_joint.h. */
+#include "dynamics/recursion/geared_joint.h"
+#include "dynamics/recursion/articulated_free_joint.h"
+
+typedef struct link_state {
+    wrench      G;    /* U / D */
+    lane        g;    /* u / D */
+    vec3        w, v; /* alpha, of bodies on which runs begin */
+    wrench      p;    /* of those: what these have handed on */
+    articulated I;
+} link_state;
+
+typedef struct workspace {
+    euler_workspace euler;
+    link_state     *body;
+    lane           *tau;    /* [nv] less what elastic joints take */
+    released       *freely; /* of joints that turn freely */
+} workspace;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    return (workspace){.euler  = euler_place(a, m, false),
+                       .body   = arena_take(a, m->n_bodies, sizeof(link_state)),
+                       .tau    = arena_take(a, m->n_couplings ? (size_t)m->nv : 0, sizeof(lane)),
+                       .freely = arena_take(a, m->n_quaternions, sizeof(released))};
+}
+
+size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
+{
+    arena a = {0};
+    place(&a, m);
+    return m->dense ? LANE_NAME(forward_coupled_size)(m) : a.used;
+}
+
+/* --- inward: articulated inertias ---------------------------------------------------------------------------- */
+
+/* I and p of the last body of a run: its own, and what the runs on it have handed on. */
+LANE_INLINE void gather(const dyn_body *b, const link_state *B, const wrench *own, articulated *I, wrench *p)
+{
+    *I = b->bears ? articulated_with_rigid(B->I, b) : articulated_rigid(b);
+    *p = b->bears ? wrench_add(B->p, *own) : *own;
+}
+
+/* Of the body before b, to whose own b hands on; `led`: that is about b's origin (dyn_body.ahead). */
+LANE_INLINE void meet(const dyn_body *b, joint_at at, const wrench *own, articulated *I, wrench *p, bool whole,
+                      bool led)
+{
+    if (led) {
+        body_known(b, true);
+        articulated_to_parent(b, at, I, p, own, whole);
+    } else {
+        articulated_to_parent(b, at, I, p, NULL, whole);
+        *p = wrench_add(*p, *own);
+    }
+    *I = articulated_with_rigid(*I, b - 1);
+}
+
+/* tau at the joint, less what acts in it. */
+LANE_APART lane effort_left(const dyn_scene *scene, const dyn_body *b, const euler_io *io, const lane *tau)
+{
+    lane effort = joint_effort(b, tau);
+    if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, io->q, io->qd);
+    return effort;
+}
+
+/* D and what is left of tau, per D: ready for the way outward. */
+LANE_INLINE lane pivot_of(const dyn_body *b, lane effort, const wrench *U, const wrench *p, link_state *B,
+                          const bool plain)
+{
+    bool along = b->joint == DYN_PRISMATIC;
+    lane pivot = along ? U->f.z : U->n.z;
+    if (!plain) pivot += b->rotor_inertia;
+    lane d = 1.0 / pivot;
+    B->G   = (wrench){scale(U->f, d), scale(U->n, d)};
+    B->g   = (effort - (along ? p->f.z : p->n.z)) * d;
+    return pivot;
+}
+
+/* D noted, and I and p without what the joint lets go. */
+LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, wrench *p, link_state *B, lane *singular,
+                        const bool plain)
+{
+    wrench U     = articulated_along(I, b->joint);
+    lane   pivot = pivot_of(b, effort, &U, p, B, plain);
+    note_pivot(pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
+    if (b->parent == DYN_WORLD) return;
+    *p = (wrench){add_scaled(p->f, U.f, B->g), add_scaled(p->n, U.n, B->g)};
+    articulated_project(I, &U, &B->G, b, plain);
+}
+
+/* The same of a compound joint, I and p being `on` it. */
+LANE_APART loaded let_compound(const dyn_scene *scene, const workspace *ws, const euler_io *io, int i, const lane *tau,
+                               loaded on, lane *singular)
+{
+    const dyn_body *b = &scene->model->body[i];
+    link_state     *B = &ws->body[i];
+    compound        c = compound_of(scene, &ws->euler, io, i, effort_left(scene, b, io, tau), &on.I, &on.p);
+    lane            d = 1.0 / c.pivot;
+    B->G              = (wrench){scale(c.U.f, d), scale(c.U.n, d)};
+    B->g              = c.u * d;
+    note_pivot(c.pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
+    if (b->parent == DYN_WORLD) return on;
+    on.p = (wrench){add_scaled(on.p.f, c.U.f, B->g), add_scaled(on.p.n, c.U.n, B->g)};
+    articulated_take(&on.I, &c.U, &B->G);
+    return on;
+}
+
+/* What a joint does with I and p of its body. */
+typedef enum release { LETS_GO, LOCKED, COMPOUND, FREELY } release;
+
+LANE_INLINE release release_of(const dyn_body *b, const bool *driven)
+{
+    if (dyn_joint_turns_freely(b->joint)) return FREELY;
+    if (is_driven(driven, b->v) || follows(b)) return LOCKED;
+    return is_compound(b) ? COMPOUND : LETS_GO;
+}
+
+LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *p, link_state *P)
+{
+    P->I = b->first ? *I : articulated_add(&P->I, I);
+    P->p = b->first ? *p : wrench_add(P->p, *p);
+}
+
+/* Along a run I and p stay in registers. `plain`, a constant of the inlined text as below: a plain run of which nothing
+ * is driven. */
+LANE_INLINE void inward_run(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
+                            const bool *driven, lane *singular, dyn_run run, const bool plain)
+{
+    const dyn_body *body = scene->model->body;
+    int             i    = run.end - 1;
+    articulated     I;
+    wrench          p;
+    bool            whole;
+    gather(&body[i], &ws->body[i], &ws->euler.on[i], &I, &p);
+    for (;; i--) {
+        const dyn_body *b = &body[i];
+        link_state     *B = &ws->body[i];
+        body_known(b, plain);
+        const release r = plain || (b->bare && !driven) ? LETS_GO : release_of(b, driven);
+        if (r == LETS_GO) {
+            const lane left = b->bare ? tau[b->v] : effort_left(scene, b, io, tau);
+            let_go(b, i, left, &I, &p, B, singular, plain);
+        } else if (r != LOCKED) {
+            const loaded on =
+                r == FREELY ? release_freely(b, i, tau, driven, (loaded){I, p}, &ws->freely[b->quaternion], singular)
+                            : let_compound(scene, ws, io, i, tau, (loaded){I, p}, singular);
+            I = on.I;
+            p = on.p;
+        }
+        whole = !plain && (r != LETS_GO || b->rotor_inertia != 0);
+        if (i == run.first) break;
+        meet(b, ws->euler.at[i], &ws->euler.on[i - 1], &I, &p, whole, plain || run.plain);
+    }
+    if (body[i].parent == DYN_WORLD) return;
+    body_known(&body[i], plain);
+    articulated_to_parent(&body[i], ws->euler.at[i], &I, &p, NULL, whole);
+    hand_on(&body[i], &I, &p, &ws->body[body[i].parent]);
+}
+
+LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
+                               const bool *driven, lane *singular)
+{
+    const dyn_model *m = scene->model;
+    for (size_t r = m->n_runs; r-- > 0;)
+        if (m->run[r].plain && !driven)
+            inward_run(scene, ws, io, tau, NULL, singular, m->run[r], true);
+        else
+            inward_run(scene, ws, io, tau, driven, singular, m->run[r], false);
+}
+
+/* --- outward: accelerations ----------------------------------------------------------------------------------- */
+
+/* X alpha, at the child's origin and in its axes. */
+LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, vec3 *w, vec3 *v, dyn_joint_kind joint,
+                                   dyn_turn turn)
+{
+    if (dyn_joint_turns_freely(joint)) *v = cross_add(*v, *w, joint_posed(at)->p);
+    *w = to_child(b, at, *w, joint, turn);
+    *v = to_child(b, at, *v, joint, turn);
+    if (joint == DYN_PRISMATIC) { /* w x s z */
+        v->x = add_mul(v->x, w->y, at.c);
+        v->y = sub_mul(v->y, w->x, at.c);
+    }
+}
+
+/* alpha of a body from its parent's. */
+LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *B, bool locked, vec3 *w, vec3 *v)
+{
+    const double *p = b->p_pc;
+    if (b->offsets & DYN_ALONG_X) *v = (vec3){v->x, add_mul(v->y, p[0], w->z), sub_mul(v->z, p[0], w->y)};
+    if (b->offsets & DYN_ALONG_Y) *v = (vec3){sub_mul(v->x, p[1], w->z), v->y, add_mul(v->z, p[1], w->x)};
+    if (b->offsets & DYN_ALONG_Z) *v = (vec3){add_mul(v->x, p[2], w->y), sub_mul(v->y, p[2], w->x), v->z};
+    BODY_FORMS(b, acceleration_form, b, at, w, v)
+    if (locked) return lane_of(0);
+    lane along  = sub_mul(sub_mul(B->g, B->G.n.z, w->z), B->G.f.z, v->z);
+    lane across = add_mul(B->G.n.x * w->x, B->G.n.y, w->y), moving = add_mul(B->G.f.x * v->x, B->G.f.y, v->y);
+    lane sdd = (along - across) - moving;
+    if (b->joint == DYN_PRISMATIC)
+        v->z += sdd;
+    else
+        w->z += sdd;
+    return sdd;
+}
+
+/* The same on the ground, alpha_p = 0. */
+LANE_INLINE lane first_acceleration(const dyn_body *b, const link_state *B, bool locked, vec3 *w, vec3 *v)
+{
+    lane sdd = locked ? lane_of(0) : B->g;
+    if (b->joint == DYN_PRISMATIC)
+        v->z = sdd;
+    else
+        w->z = sdd;
+    return sdd;
+}
+
+/* The same of a body whose joint turns freely. */
+LANE_INLINE void free_acceleration(const dyn_body *b, joint_at at, const released *r, const bool *driven,
+                                   const lane *given, vec3 *w, vec3 *v, lane *qdd)
+{
+    if (b->parent != DYN_WORLD) acceleration_form(b, at, w, v, DYN_FLOATING, DYN_TURN_ZX);
+    twist alpha = accelerate_freely(b, r, driven, given, (twist){*v, *w}, qdd);
+    *v          = alpha.v;
+    *w          = alpha.w;
+}
+
+typedef struct accelerations { /* of one block, and what they are found with */
+    const dyn_model *m;
+    const workspace *ws;
+    const bool      *driven;
+    const lane      *given;
+    lane            *qdd;
+} accelerations;
+
+/* qdd of body i and its alpha, w and v, which were its parent's. `ground`, a constant as `plain` is: that is none. */
+LANE_INLINE void accelerate(const accelerations *of, const dyn_body *b, int i, vec3 *w, vec3 *v, const bool ground,
+                            const bool plain)
+{
+    const workspace  *ws     = of->ws;
+    const link_state *B      = &ws->body[i];
+    const bool        simple = plain || (b->bare && !of->driven);
+    const bool        locked = !simple && (is_driven(of->driven, b->v) || follows(b));
+    body_known(b, plain);
+    if (!simple && dyn_joint_turns_freely(b->joint)) {
+        free_acceleration(b, ws->euler.at[i], &ws->freely[b->quaternion], of->driven, of->given, w, v, of->qdd);
+        return;
+    }
+    lane sdd = ground ? first_acceleration(b, B, locked, w, v) : acceleration(b, ws->euler.at[i], B, locked, w, v);
+    if (b->slides) v->z = add_mul(v->z, slide_ratio(b), sdd);
+    if (simple)
+        of->qdd[b->v] = sdd;
+    else if (!locked)
+        of->qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
+    else if (!follows(b))
+        of->qdd[b->v] = of->given[b->v];
+}
+
+/* Along a run the parent's alpha stays in registers. */
+LANE_INLINE void outward_accelerations_run(accelerations of, dyn_run run, const bool plain)
+{
+    const dyn_body *body = of.m->body;
+    int             i = run.first, parent = body[i].parent;
+    vec3            w = vec3_zero(), v = vec3_zero();
+    if (parent == DYN_WORLD) {
+        accelerate(&of, &body[i], i, &w, &v, true, plain);
+        i++;
+    } else {
+        w = of.ws->body[parent].w;
+        v = of.ws->body[parent].v;
+    }
+    for (; i < run.end; i++)
+        accelerate(&of, &body[i], i, &w, &v, false, plain);
+    if (!body[i - 1].bears) return;
+    of.ws->body[i - 1].w = w;
+    of.ws->body[i - 1].v = v;
+}
+
+LANE_INLINE void outward_accelerations(const dyn_model *m, const workspace *ws, const bool *driven, const lane *given,
+                                       lane *qdd)
+{
+    for (size_t r = 0; r < m->n_runs; r++)
+        if (m->run[r].plain && !driven)
+            outward_accelerations_run((accelerations){m, ws, NULL, given, qdd}, m->run[r], true);
+        else
+            outward_accelerations_run((accelerations){m, ws, driven, given, qdd}, m->run[r], false);
+}
+
+/* --- the kernel ------------------------------------------------------------------------------------------------ */
+
+/* tau, less the forces between joints' coordinates and their motors'. */
+static const lane *left_to_bodies(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd,
+                                  const lane *tau)
+{
+    const dyn_model *m = scene->model;
+    if (m->n_couplings == 0) return tau;
+    for (int v = 0; v < m->nv; v++)
+        ws->tau[v] = tau[v];
+    couplings_add(scene, q, qd, -1, ws->tau);
+    return ws->tau;
+}
+
+/* Apart, like with_loads of newton_euler.h: rarely asked for. */
+LANE_APART void outward_with_loads(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io)
+{
+    externals_gather(scene, ws->at, io->wrenches, &ws->ext);
+    outward(scene, ws, io, false, true);
+}
+
+static void articulated_body(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
+{
+    lane       *qdd = block_out(io->qdd, 0, 0), singular = lane_of(-1);
+    euler_io    rest = {.q        = block_in(io->q, 0, 0),
+                        .qd       = euler_given(&ws->euler, block_in(io->qd, 0, 0)),
+                        .qdd      = euler_given(&ws->euler, block_in(io->given, 0, 0)),
+                        .wrenches = block_in(io->wrenches, 0, 0)};
+    const lane *tau  = left_to_bodies(scene, ws, rest.q, rest.qd, euler_given(&ws->euler, block_in(io->tau, 0, 0)));
+    joints_place(scene->model, rest.q, ws->euler.at);
+    if (rest.wrenches)
+        outward_with_loads(scene, &ws->euler, &rest);
+    else
+        outward(scene, &ws->euler, &rest, false, false);
+    inward_bodies(scene, ws, &rest, tau, io->driven, &singular);
+    outward_accelerations(scene->model, ws, io->driven, rest.qdd, qdd);
+    if (io->singular) *block_out(io->singular, 0, 1) = singular;
+}
+
+/* io with its arrays at that block */
+static dyn_forward_dynamics at_block(const dyn_scene *scene, const dyn_forward_dynamics *io, size_t block)
+{
+    size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = 9 * scene->n_wrenches;
+    return (dyn_forward_dynamics){.q        = (const double *)block_in(io->q, block, nq),
+                                  .qd       = (const double *)block_in(io->qd, block, nv),
+                                  .tau      = (const double *)block_in(io->tau, block, nv),
+                                  .wrenches = nw ? (const double *)block_in(io->wrenches, block, nw) : NULL,
+                                  .driven   = io->driven,
+                                  .given    = (const double *)block_in(io->given, block, nv),
+                                  .qdd      = (double *)block_out(io->qdd, block, nv),
+                                  .singular = (double *)block_out(io->singular, block, 1)};
+}
+
+void LANE_NAME(forward_dynamics)(const dyn_scene *scene, void *memory, const dyn_forward_dynamics *io, size_t blocks)
+{
+    arena     a  = {.base = memory};
+    workspace ws = place(&a, scene->model);
+    for (size_t block = 0; block < blocks; block++) {
+        dyn_forward_dynamics one = at_block(scene, io, block);
+        if (scene->model->dense)
+            LANE_NAME(forward_coupled)(scene, memory, &one);
+        else
+            articulated_body(scene, &ws, &one);
+    }
+}

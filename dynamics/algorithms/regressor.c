@@ -1,0 +1,175 @@
+/* regressor.c - inverse dynamics as a matrix times inertial parameters (Atkeson, An & Hollerbach 1986).
+ *
+ * In a body's link frame, a being the acceleration of its origin less gravity and h = m c, J about the origin:
+ *     f = m a + U h,   n = h x a + J wd + w x J w,
+ * linear in (m, h, J). Each such column acts on every dof a between the body and the base with S_a . (f; n).
+ *
+ * A motor's link has its parameters with the rotor locked. What the unit spin inertia of a rotor needs beside them, a
+ * being its axis, sd its rate and w that of its link, is  sdd a + sd w x a  there, and sdd + wd . a about the spin. */
+#include "dynamics/recursion/spatial_world.h"
+
+enum { PARAMETERS = 10 };
+
+typedef struct workspace {
+    joint_at     *at;
+    spatial_body *body;
+    dof          *dof;
+} workspace;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    return (workspace){.at   = joints_take(a, m),
+                       .body = arena_take(a, m->n_bodies, sizeof(spatial_body)),
+                       .dof  = arena_take(a, dof_count(m), sizeof(dof))};
+}
+
+size_t LANE_NAME(regressor_size)(const dyn_model *m)
+{
+    arena a = {0};
+    place(&a, m);
+    return a.used;
+}
+
+typedef struct link_motion { /* of the link frame, in its axes */
+    mat3 R;                  /* R_wl */
+    vec3 x;                  /* its origin, from the reference point */
+    vec3 a, w, wd;
+} link_motion;
+
+static link_motion link_motion_of(const dyn_body *b, const spatial_body *B)
+{
+    link_motion k;
+    for (int i = 0; i < 3; i++)
+        store3(k.R.m[i], unrotate_const(b->X_bl.R, load3(B->R.m[i])));
+    k.x    = add(B->p, mat3_mul(&B->R, vec3_of(b->X_bl.p)));
+    vec3 v = cross_add(B->v.v, B->v.w, k.x); /* classical from spatial: a + wd x x + w x v(x) */
+    vec3 a = cross_add(cross_add(B->a.v, B->a.w, k.x), B->v.w, v);
+    k.a    = mat3_mul_transposed(&k.R, a);
+    k.w    = mat3_mul_transposed(&k.R, B->v.w);
+    k.wd   = mat3_mul_transposed(&k.R, B->a.w);
+    return k;
+}
+
+static vec3 unit(int i)
+{
+    return (vec3){lane_of(i == 0), lane_of(i == 1), lane_of(i == 2)};
+}
+
+/* J wd + w x J w for J = e_i e_j^T + e_j e_i^T, or e_i e_i^T */
+static vec3 gyration(const link_motion *k, int i, int j)
+{
+    const lane w[3] = {k->w.x, k->w.y, k->w.z}, wd[3] = {k->wd.x, k->wd.y, k->wd.z};
+    vec3       Jw = scale(unit(i), w[j]), Jwd = scale(unit(i), wd[j]);
+    if (i != j) {
+        Jw  = add(Jw, scale(unit(j), w[i]));
+        Jwd = add(Jwd, scale(unit(j), wd[i]));
+    }
+    return cross_add(Jwd, k->w, Jw);
+}
+
+/* What each unit parameter needs, in the link frame. */
+static void unit_wrenches(const link_motion *k, wrench out[PARAMETERS])
+{
+    static const int at[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}; /* Ixx Ixy Iyy Ixz Iyz Izz */
+    out[0]                    = (wrench){k->a, vec3_zero()};
+    for (int c = 0; c < 3; c++) { /* U e = wd x e + w x (w x e) */
+        vec3 e     = unit(c);
+        out[1 + c] = (wrench){cross_add(cross(k->wd, e), k->w, cross(k->w, e)), cross(e, k->a)};
+    }
+    for (int c = 0; c < 6; c++)
+        out[4 + c] = (wrench){vec3_zero(), gyration(k, at[c][0], at[c][1])};
+}
+
+static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane *Y)
+{
+    size_t      columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].row;
+    link_motion k = link_motion_of(&m->body[i], &ws->body[i]);
+    wrench      needs[PARAMETERS];
+    unit_wrenches(&k, needs);
+    for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
+        size_t n = dofs_of(&m->body[p]);
+        for (size_t j = 0; j < n; j++) {
+            const dof *d = &ws->dof[dof_first(m, (size_t)p) + j];
+            twist S   = {mat3_mul_transposed(&k.R, cross_add(d->S.v, d->S.w, k.x)), mat3_mul_transposed(&k.R, d->S.w)};
+            lane *row = Y + ((size_t)m->body[p].v + j) * columns + first;
+            for (int c = 0; c < PARAMETERS; c++)
+                row[c] += power(S, needs[c]);
+        }
+    }
+}
+
+/* Column of rotor i's spin inertia, whose entry for its own rate is there. */
+static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const lane *qd, const lane *qdd, lane *Y)
+{
+    const dyn_body     *b       = &m->body[i];
+    const spatial_body *P       = &ws->body[b->parent];
+    size_t              columns = 3 * m->n_movers, column = 3 * (size_t)b->mover;
+    vec3                a = mat3_column(&ws->body[i].R, 2);
+    vec3                n = cross_add(scale(a, joint_rate(b, qdd)), scale(P->v.w, joint_rate(b, qd)), a);
+    Y[(size_t)b->v * columns + column] += coordinate_effort(b, dot(P->a.w, a));
+    for (int p = b->parent; p != DYN_WORLD; p = m->body[p].parent)
+        for (size_t j = 0; j < dofs_of(&m->body[p]); j++)
+            Y[((size_t)m->body[p].v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
+}
+
+/* The rotor inertia's column of a joint with a motor is that of its spin inertia; its motor's friction is the joint's,
+ * or, of an elastic joint, the motor coordinate's. */
+static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, lane *Y)
+{
+    size_t columns = 3 * m->n_movers;
+    for (size_t e = 0; e < (size_t)m->nv * columns; e++)
+        Y[e] = lane_of(0);
+    for (size_t i = m->floating; i < m->n_bodies; i++) {
+        const dyn_body *b   = &m->body[i];
+        lane           *row = Y + (size_t)b->v * columns + 3 * (size_t)b->mover;
+        if (b->mover < 0 || b->several) continue; /* columns of zeros */
+        row[0] = coordinate_effort(b, joint_rate(b, qdd));
+        if (b->round && b->mimic) continue;
+        lane sd = b->round && qd ? qd[b->v] : joint_rate(b, qd);
+        row[1]  = b->round ? sd : coordinate_effort(b, sd);
+        row[2]  = b->round ? lane_sign(sd) : coordinate_effort(b, lane_sign(sd));
+    }
+}
+
+/* Rotors on what moves: on the ground there is nothing beside their own rate. */
+static bool is_carried_rotor(const dyn_body *b)
+{
+    return b->round && b->parent != DYN_WORLD;
+}
+
+static bool carries_rotors(const dyn_model *m)
+{
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].round; i--) /* they come last */
+        if (is_carried_rotor(&m->body[i - 1])) return true;
+    return false;
+}
+
+static void spin_columns(const dyn_model *m, const workspace *ws, const lane *qd, const lane *qdd, lane *Y)
+{
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (is_carried_rotor(&m->body[i])) spin_column(m, ws, i, qd, qdd, Y);
+}
+
+void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regressor *io, size_t blocks)
+{
+    const dyn_model *m = scene->model;
+    size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, ny = nv * PARAMETERS * m->n_rows, nj = nv * 3 * m->n_movers;
+    arena      a     = {.base = memory};
+    workspace  ws    = place(&a, m);
+    const bool spins = io->joint_regressor && carries_rotors(m);
+    for (size_t block = 0; block < blocks; block++) {
+        const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
+                   *qdd = block_in(io->qdd, block, nv);
+        lane *Y = block_out(io->regressor, block, ny), *J = block_out(io->joint_regressor, block, nj);
+        if (J) joint_columns(m, qd, qdd, J);
+        if (!Y && !spins) continue;
+        joints_place(m, q, ws.at);
+        spatial_motions(scene, ws.at, qd, qdd, ws.body, ws.dof);
+        if (spins) spin_columns(m, &ws, qd, qdd, J);
+        if (!Y) continue;
+        for (size_t e = 0; e < ny; e++)
+            Y[e] = lane_of(0);
+        for (size_t i = 0; i < m->n_bodies; i++)
+            if (m->body[i].row >= 0) body_columns(m, &ws, i, Y);
+    }
+}

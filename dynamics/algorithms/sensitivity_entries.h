@@ -1,0 +1,146 @@
+/* sensitivity_entries.h - the entries of dtau/dq, dtau/dqd, dtau/dqdd that a dof a has with the joint of a body on its
+ * way to the base, where its change is: rows d tau_a / db by t, r and k, columns d tau_b / da by F (see sensitivity.c).
+ */
+#pragma once
+#include "dynamics/recursion/force_partials.h"
+
+/* One block of results. */
+typedef struct results {
+    lane *dq, *dqd, *dqdd;                      /* nv x nv */
+    lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_rows x 6 x nv */
+    lane *dgravity;                             /* nv x 3 */
+} results;
+
+/* With mimics several pairs of joints meet in one entry. */
+LANE_INLINE void put_at(lane *entry, lane x, bool coupled)
+{
+    *entry = coupled ? *entry + x : x;
+}
+/* Entry (row, column) */
+LANE_INLINE void put(const dyn_model *m, lane *M, size_t row, size_t column, lane x)
+{
+    put_at(&M[row * (size_t)m->nv + column], x, m->coupled);
+}
+
+/* d tau_a / db for a joint that turns plainly, on a body that moves itself, where c is. */
+LANE_INLINE void turning_row(const spatial_state *B, const change *c, lane *q, lane *qd)
+{
+    const vec3 w = B->v.w, u = B->v.v, f = c->t.f, n = c->t.n;
+    lane       along = sub_mul(sub_mul(add_mul(u.y * f.x, w.y, n.x), u.x, f.y), w.x, n.y); /* psi' . t */
+    *q               = dot(B->Q.v, f) + sub_mul(add_mul(dot(B->Q.w, n), w.y, c->r.x), w.x, c->r.y);
+    *qd              = add_mul(c->r.z, 2.0, along);
+}
+/* The same on the ground, where psi' is zero, and psi'' that of gravity. */
+LANE_INLINE void first_row(const spatial_state *B, const change *c, lane *q, lane *qd)
+{
+    *q  = add_mul(B->Q.v.x * c->t.f.x, B->Q.v.y, c->t.f.y);
+    *qd = c->r.z;
+}
+/* The same for any joint of one coordinate. */
+LANE_INLINE void joint_row(const dyn_body *b, const spatial_state *B, const change *c, lane *q, lane *qd)
+{
+    const wrench *t = &c->t;
+    const twist   P = psi_dot(b, B);
+    *q = dot(B->Q.v, t->f), *qd = lane_of(0);
+    if (b->parent != DYN_WORLD) {
+        *qd = add_mul(P.v.x * t->f.x, P.v.y, t->f.y);
+        if (b->joint == DYN_REVOLUTE) {
+            *q += add_mul(add_mul(dot(B->Q.w, t->n), P.w.x, c->r.x), P.w.y, c->r.y);
+            *qd = add_mul(add_mul(*qd, P.w.x, t->n.x), P.w.y, t->n.y);
+        }
+        *qd += *qd;
+    }
+    if (b->joint == DYN_REVOLUTE) *qd += coordinate_effort(b, c->r.z);
+}
+
+/* One dof's entries with a joint of one coordinate: rows q, qd, and columns S . F. */
+typedef struct entries {
+    lane row_q, row_qd, q, qd, t;
+} entries;
+
+LANE_INLINE entries joint_entries(const dyn_body *b, const spatial_state *B, const change *c)
+{
+    const bool slides = b->joint == DYN_PRISMATIC;
+    entries    e      = {.q  = coordinate_effort(b, slides ? c->q.f.z : c->q.n.z),
+                         .qd = coordinate_effort(b, slides ? c->qd.f.z : c->qd.n.z),
+                         .t  = coordinate_effort(b, slides ? c->t.f.z : c->t.n.z)};
+    joint_row(b, B, c, &e.row_q, &e.row_qd);
+    if (!slides) e.row_q += coordinate_effort(b, c->k.z);
+    return e;
+}
+
+LANE_INLINE void put_entries(const results *out, size_t nv, bool coupled, size_t a, size_t b, const entries *e)
+{
+    const size_t row = a * nv + b, column = b * nv + a;
+    put_at(out->dq + row, e->row_q, coupled);
+    put_at(out->dqd + row, e->row_qd, coupled);
+    put_at(out->dqdd + row, e->t, coupled);
+    put_at(out->dq + column, e->q, coupled);
+    put_at(out->dqd + column, e->qd, coupled);
+    put_at(out->dqdd + column, e->t, coupled);
+}
+
+LANE_INLINE void spread(wrench w, lane x[6])
+{
+    store3(x, w.f);
+    store3(x + 3, w.n);
+}
+
+/* The same for a joint that turns freely, all axes at once: (u x S) . f = -S . (u x* f), so that with psi' = v_p x S,
+ * psi'' = a_p x S + v_p x psi', S' = v x S the sums over axes are
+ *     q:  v_p x* (v_p x* t) - a_p x* t + (0; r x w_p + k),   qd:  -(v_p + v) x* t + (0; r).
+ * On the ground v_p = 0, and a_p is linear. */
+LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
+                               const spatial_state *B, const change *c, const int first)
+{
+    const wrench t = c->t;
+    twist        u = B->v;
+    wrench       q = {vec3_zero(), cross_add(c->k, t.f, B->Q.v)};
+    lane         dq[6], dqd[6];
+    if (b->parent != DYN_WORLD) {
+        u   = twist_add(u, B->P);
+        q.f = cross(t.f, B->Q.w);
+        q.n = cross_add(cross_add(q.n, t.n, B->Q.w), c->r, B->P.w);
+        q   = wrench_add(q, twist_cross_wrench(B->P, twist_cross_wrench(B->P, t)));
+    }
+    spread(q, dq);
+    spread((wrench){cross(t.f, u.w), cross_add(cross_add(c->r, t.n, u.w), t.f, u.v)}, dqd);
+    for (int n = first; n < 6; n++) {
+        put(m, out->dq, a, (size_t)(b->v + n - first), dq[n]);
+        put(m, out->dqd, a, (size_t)(b->v + n - first), dqd[n]);
+    }
+}
+
+/* d tau_b / da and the mass matrix for its axes. */
+LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const change *c,
+                                  const int first)
+{
+    lane q[6], qd[6], t[6];
+    spread(c->q, q);
+    spread(c->qd, qd);
+    spread(c->t, t);
+    for (int n = first; n < 6; n++) {
+        size_t v = (size_t)(b->v + n - first);
+        put(m, out->dq, v, a, q[n]);
+        put(m, out->dqd, v, a, qd[n]);
+        put(m, out->dqdd, v, a, t[n]);
+        put(m, out->dqdd, a, v, t[n]);
+    }
+}
+
+/* Both forms with the number of axes as a constant. */
+static void put_free_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const spatial_state *B,
+                         const change *c)
+{
+    if (b->joint == DYN_FLOATING)
+        free_row_form(m, out, a, b, B, c, 0);
+    else
+        free_row_form(m, out, a, b, B, c, 3);
+}
+static void put_free_column(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const change *c)
+{
+    if (b->joint == DYN_FLOATING)
+        free_column_form(m, out, a, b, c, 0);
+    else
+        free_column_form(m, out, a, b, c, 3);
+}

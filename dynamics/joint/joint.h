@@ -1,0 +1,320 @@
+/* joint.h - what a joint does: its transform and its axis; joint_forces.h has the forces that live in it alone.
+ *
+ * R_pc = Rz(gamma) Rx(alpha) Rz(s + theta) for a revolute joint at position s, without the last turn for a prismatic
+ * one, whose origin moves instead: p_pc + s z. The turn's kind and the joint's are constants of the inlined text
+ * (BODY_FORMS): the choice falls once per body, never per state. Of a joint that turns freely, R_pc and p_pc are
+ * computed from its coordinates, and its axes are those of the body itself. */
+#pragma once
+#include "dynamics/dynamics.h"
+#include "dynamics/math/spatial.h"
+#include "dynamics/math/trig.h"
+
+/* R_pc and p_pc of a joint that turns freely. */
+typedef struct joint_pose {
+    mat3 R;
+    vec3 p;
+} joint_pose;
+
+/* Position of a joint, ready for use: of a revolute one c, s are cos, sin; of a prismatic one c is the distance along
+ * the axis. Of one that turns freely, c begins with the address of its pose (in a struct that is copied about, a union
+ * would keep both from the registers). */
+typedef struct joint_at {
+    lane c, s;
+} joint_at;
+
+typedef union joint_address {
+    lane              c;
+    const joint_pose *pose;
+} joint_address;
+
+LANE_INLINE const joint_pose *joint_posed(joint_at at)
+{
+    return (joint_address){.c = at.c}.pose;
+}
+
+/* Calls F(..., joint, turn) with both as constants; DYN_FLOATING stands for spherical joints, too. */
+#define BODY_FORMS(body, F, ...)                                                                                       \
+    switch ((body)->form) {                                                                                            \
+    case 0: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_NONE); break;                                                        \
+    case 1: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_PLUS); break;                                                      \
+    case 2: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X_MINUS); break;                                                     \
+    case 3: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_X); break;                                                           \
+    case 4: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_ZX); break;                                                          \
+    case 5: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_NONE); break;                                                       \
+    case 6: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X_PLUS); break;                                                     \
+    case 7: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X_MINUS); break;                                                    \
+    case 8: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_X); break;                                                          \
+    case 9: F(__VA_ARGS__, DYN_PRISMATIC, DYN_TURN_ZX); break;                                                         \
+    default: F(__VA_ARGS__, DYN_FLOATING, DYN_TURN_ZX); break;                                                         \
+    }
+
+/* The same for a revolute joint, F(..., turn). */
+#define TURN_FORMS(body, F, ...)                                                                                       \
+    switch ((body)->form) {                                                                                            \
+    case 0: F(__VA_ARGS__, DYN_TURN_NONE); break;                                                                      \
+    case 1: F(__VA_ARGS__, DYN_TURN_X_PLUS); break;                                                                    \
+    case 2: F(__VA_ARGS__, DYN_TURN_X_MINUS); break;                                                                   \
+    case 3: F(__VA_ARGS__, DYN_TURN_X); break;                                                                         \
+    default: F(__VA_ARGS__, DYN_TURN_ZX); break;                                                                       \
+    }
+
+/* In the text for plain runs (model.h) the compiler is told, body by body, what it need not look at; `plain`, a
+ * constant of the inlined text, says whether it is that. Here what a way through the joint asks for, */
+#define KNOWN(fact)                                                                                                    \
+    if (plain && !(fact)) __builtin_unreachable();
+LANE_INLINE void joint_known(const dyn_body *b, const bool plain){
+    KNOWN(b->joint == DYN_REVOLUTE) KNOWN(b->form >= 0) KNOWN(b->form <= (int)DYN_TURN_ZX)} /* and all of it. */
+LANE_INLINE void body_known(const dyn_body *b, const bool plain)
+{
+    joint_known(b, plain);
+    KNOWN(b->bare)
+    KNOWN(!b->geared)
+    KNOWN(!b->mimic)
+    KNOWN(!b->slides)
+}
+/* And of a serial model's body i. */
+LANE_INLINE void next_known(const dyn_body *b, size_t i, const bool plain)
+{
+    body_known(b, plain);
+    KNOWN(b->parent == (int)i - 1)
+    KNOWN(b->q == (int)i)
+    KNOWN(b->v == (int)i)
+    KNOWN(!b->forks)
+}
+#undef KNOWN
+
+/* Pivots are what is left of an inertia when everything further out moves freely. Where nothing is left, rounding still
+ * leaves something, of either sign: up to 4000 eps of the inertia it was taken from, rarely more (where another pivot
+ * is nearly zero, too). Down to that a pivot counts as zero. `linear`: of a motion along, not about, the axis. */
+#define PIVOT_TOLERANCE 0x1p-40
+LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
+{
+    return PIVOT_TOLERANCE * (linear ? b->subtree_mass : b->subtree_moment);
+}
+
+/* --- coordinates of the joint and of the model: s = ratio q + offset, tau_q = ratio tau_s ------------------- */
+
+LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
+{
+    if (!b->geared) return q[b->q];
+    return b->round ? lane_of(0) : add_mul(b->offset, b->ratio, q[b->q]);
+}
+/* of rates and accelerations; NULL is zeros */
+LANE_INLINE lane joint_rate(const dyn_body *b, const lane *qd)
+{
+    lane rate = qd ? qd[b->v] : lane_of(0);
+    return b->geared ? b->ratio * rate : rate; /* also of zero: its sign */
+}
+LANE_INLINE lane coordinate_effort(const dyn_body *b, lane effort)
+{
+    return b->geared ? b->ratio * effort : effort;
+}
+
+LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
+{
+    return b->geared ? tau[b->v] / b->ratio : tau[b->v];
+}
+
+/* Of a joint that turns freely: qd's linear and angular part, of rates and accelerations alike; NULL is zeros. */
+LANE_INLINE vec3 joint_linear(const dyn_body *b, const lane *qd)
+{
+    return b->joint == DYN_FLOATING ? load3_from(qd, b->v) : vec3_zero();
+}
+LANE_INLINE vec3 joint_angular(const dyn_body *b, const lane *qd)
+{
+    return load3_from(qd, b->joint == DYN_FLOATING ? b->v + 3 : b->v);
+}
+/* Its axes: along (0, 1, 2) and about (3, 4, 5) those of the body, from the first on. */
+LANE_INLINE int joint_first_axis(const dyn_body *b)
+{
+    return b->joint == DYN_FLOATING ? 0 : 3;
+}
+
+/* R of the unit quaternion (x, y, z, w). */
+LANE_INLINE mat3 quaternion_rotation(const lane *q)
+{
+    lane x = q[0], y = q[1], z = q[2], w = q[3];
+    lane xy = x * y, xz = x * z, yz = y * z, xx = x * x, yy = y * y;
+    return (mat3){{{sub_mul(1.0, 2.0, add_mul(yy, z, z)), 2.0 * sub_mul(xy, w, z), 2.0 * add_mul(xz, w, y)},
+                   {2.0 * add_mul(xy, w, z), sub_mul(1.0, 2.0, add_mul(xx, z, z)), 2.0 * sub_mul(yz, w, x)},
+                   {2.0 * sub_mul(xz, w, y), 2.0 * add_mul(yz, w, x), sub_mul(1.0, 2.0, xx + yy)}}};
+}
+
+/* X_pc = before * (R(q), p(q)) */
+static inline void joint_free_place(const dyn_body *b, const lane *q, joint_pose *pose)
+{
+    const bool slides = b->joint == DYN_FLOATING, turned = b->turn != DYN_TURN_NONE;
+    vec3       p = slides ? load3(q) : vec3_zero();
+    pose->R      = quaternion_rotation(slides ? q + 3 : q);
+    if (turned) pose->R = const_mat3_mul(b->before.R, &pose->R);
+    pose->p = add(vec3_of(b->before.p), turned ? rotate_const(b->before.R, p) : p);
+}
+
+/* Cosines and sines of all s + theta; where the last are fewer than go together, some before them go again. `twisted`
+ * and `plain`, constants of the inlined text: some body has a twist; body_known. Of one lane, cosine and sine are
+ * stored together, since they are read so; what is no angle goes over them. */
+LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, const bool twisted, const bool plain)
+{
+    const size_t n = m->n_bodies, last = n < TRIG_ANGLES ? 0 : n - TRIG_ANGLES;
+    for (size_t next = plain ? 0 : m->floating; next < n; next += TRIG_ANGLES) {
+        const size_t i = TRIG_ANGLES == 1 || next < last ? next : last;
+        lane         x[TRIG_ANGLES], own[2], *cs = TRIG_ANGLES == 1 ? own : (lane *)(void *)&at[i];
+        double       d[TRIG_ANGLES], rounder[TRIG_ANGLES];
+#pragma GCC unroll 4
+        for (size_t k = 0; k < TRIG_ANGLES; k++) {
+            const size_t    j = TRIG_ANGLES == 1 || i + k < n ? i + k : n - 1;
+            const dyn_body *b = &m->body[j];
+            body_known(b, plain);
+            x[k]       = joint_position(b, q);
+            d[k]       = twisted ? b->twist : -0.0; /* added to -0, too, it changes nothing */
+            rounder[k] = b->rounder;
+        }
+        lane_turns(x, d, rounder, cs);
+        for (size_t k = 0; k < TRIG_ANGLES && i + k < n; k++)
+            if (!plain && m->body[i + k].joint != DYN_REVOLUTE)
+                at[i + k] = (joint_at){.c = x[k], .s = lane_of(0)};
+            else if (TRIG_ANGLES == 1)
+                at[i + k] = (joint_at){.c = cs[0], .s = cs[1]};
+    }
+}
+
+/* Every joint; behind `at` is room for the poses of those that turn freely: joints_take in kernels.h. These are taken
+ * for joints of one coordinate first, which costs less than to leave them out. */
+static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
+{
+    joint_pose *pose = (joint_pose *)(void *)(at + m->n_bodies);
+    if (m->plain && m->twisted)
+        joints_turn(m, q, at, true, true);
+    else if (m->plain)
+        joints_turn(m, q, at, false, true);
+    else if (m->twisted)
+        joints_turn(m, q, at, true, false);
+    else
+        joints_turn(m, q, at, false, false);
+    for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (!dyn_joint_turns_freely(b->joint)) continue;
+        joint_free_place(b, q + b->q, &pose[b->quaternion]);
+        joint_address to = {.c = lane_of(0)};
+        to.pose          = &pose[b->quaternion];
+        at[i].c          = to.c;
+    }
+}
+
+/* --- vectors between a body's axes and its parent's -------------------------------------------------------- */
+
+LANE_INLINE vec3 turn_z(vec3 v, lane c, lane s)
+{
+    return (vec3){sub_mul(c * v.x, s, v.y), add_mul(c * v.y, s, v.x), v.z};
+}
+LANE_INLINE vec3 unturn_z(vec3 v, lane c, lane s)
+{
+    return (vec3){add_mul(c * v.x, s, v.y), sub_mul(c * v.y, s, v.x), v.z};
+}
+/* v_p = Rz(gamma) Rx(alpha) v */
+LANE_INLINE vec3 turn_up(const dyn_body *b, vec3 v, dyn_turn turn)
+{
+    if (turn == DYN_TURN_NONE) return v;
+    if (turn == DYN_TURN_X_PLUS) return (vec3){v.x, -v.z, v.y};
+    if (turn == DYN_TURN_X_MINUS) return (vec3){v.x, v.z, -v.y};
+    v = (vec3){v.x, sub_mul(b->ca * v.y, b->sa, v.z), add_mul(b->ca * v.z, b->sa, v.y)};
+    if (turn == DYN_TURN_X) return v;
+    return (vec3){sub_mul(b->cg * v.x, b->sg, v.y), add_mul(b->cg * v.y, b->sg, v.x), v.z};
+}
+LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
+{
+    if (turn == DYN_TURN_ZX) v = (vec3){add_mul(b->cg * v.x, b->sg, v.y), sub_mul(b->cg * v.y, b->sg, v.x), v.z};
+    if (turn == DYN_TURN_NONE) return v;
+    if (turn == DYN_TURN_X_PLUS) return (vec3){v.x, v.z, -v.y};
+    if (turn == DYN_TURN_X_MINUS) return (vec3){v.x, -v.z, v.y};
+    return (vec3){v.x, add_mul(b->ca * v.y, b->sa, v.z), sub_mul(b->ca * v.z, b->sa, v.y)};
+}
+/* v_p = R_pc v_c */
+LANE_INLINE vec3 to_parent(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (dyn_joint_turns_freely(joint)) return mat3_mul(&joint_posed(at)->R, v);
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) /* the two in one: no sign is left to be changed */
+        return (vec3){sub_mul(at.c * v.x, at.s, v.y), v.z, neg_sub_mul(at.c * v.y, at.s, v.x)};
+    return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, at.c, at.s) : v, turn);
+}
+/* s + R_pc v_c of a revolute joint */
+LANE_INLINE vec3 to_parent_add(const dyn_body *b, joint_at at, vec3 s, vec3 v, dyn_turn turn)
+{
+    const lane x = add_mul(s.x, at.c, v.x);
+    if (turn == DYN_TURN_NONE)
+        return (vec3){sub_mul(x, at.s, v.y), add_mul(add_mul(s.y, at.c, v.y), at.s, v.x), s.z + v.z};
+    if (turn == DYN_TURN_X_PLUS)
+        return (vec3){sub_mul(x, at.s, v.y), s.y - v.z, add_mul(add_mul(s.z, at.c, v.y), at.s, v.x)};
+    if (turn == DYN_TURN_X_MINUS)
+        return (vec3){sub_mul(x, at.s, v.y), s.y + v.z, sub_mul(sub_mul(s.z, at.c, v.y), at.s, v.x)};
+    const lane y = add_mul(at.c * v.y, at.s, v.x), z = add_mul(add_mul(s.z, b->ca, v.z), b->sa, y);
+    if (turn == DYN_TURN_X) return (vec3){sub_mul(x, at.s, v.y), sub_mul(add_mul(s.y, b->ca, y), b->sa, v.z), z};
+    const lane turned = sub_mul(at.c * v.x, at.s, v.y), across = sub_mul(b->ca * y, b->sa, v.z);
+    return (vec3){sub_mul(add_mul(s.x, b->cg, turned), b->sg, across),
+                  add_mul(add_mul(s.y, b->cg, across), b->sg, turned), z};
+}
+/* v_c = R_pc^T v_p */
+LANE_INLINE vec3 to_child(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (dyn_joint_turns_freely(joint)) return mat3_mul_transposed(&joint_posed(at)->R, v);
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS)
+        return (vec3){sub_mul(at.c * v.x, at.s, v.z), neg_sub_mul(at.c * v.z, at.s, v.x), v.y};
+    v = turn_down(b, v, turn);
+    return joint == DYN_REVOLUTE ? unturn_z(v, at.c, at.s) : v;
+}
+
+/* The joint axis in the parent's axes, Rz(gamma) Rx(alpha) e_z. */
+LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
+{
+    z[0] = b->sg * b->sa;
+    z[1] = -b->cg * b->sa;
+    z[2] = b->ca;
+}
+/* The body's origin in its parent's frame. */
+LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_at at, dyn_joint_kind joint)
+{
+    if (dyn_joint_turns_freely(joint)) return joint_posed(at)->p;
+    vec3 p = vec3_of(b->p_pc);
+    if (joint == DYN_PRISMATIC) {
+        double z[3];
+        axis_in_parent(b, z);
+        p = (vec3){add_mul(p.x, z[0], at.c), add_mul(p.y, z[1], at.c), add_mul(p.z, z[2], at.c)};
+    }
+    return p;
+}
+/* A wrench about the body's origin, body axes, becomes one about the parent's: f_p = R f, n_p = R n + p x R f */
+LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_at at, wrench *w, dyn_joint_kind joint, dyn_turn turn)
+{
+    w->f = to_parent(b, at, w->f, joint, turn);
+    w->n = to_parent(b, at, w->n, joint, turn);
+    if (joint != DYN_REVOLUTE)
+        w->n = cross_add(w->n, origin_in_parent(b, at, joint), w->f);
+    else
+        w->n = offset_cross_add(w->n, b->p_pc, b->offsets, w->f);
+}
+
+/* The same of a revolute joint's, `on` added to it, which is about the body's origin but in the parent's axes: so f too
+ * is what the whole has about the parent's. */
+LANE_INLINE void wrench_onto_form(const dyn_body *b, joint_at at, const wrench *on, wrench *w, dyn_turn turn)
+{
+    w->f = to_parent_add(b, at, on->f, w->f, turn);
+    w->n = offset_cross_add(to_parent_add(b, at, on->n, w->n, turn), b->p_pc, b->offsets, w->f);
+}
+
+/* A wrench about the body's origin, body axes, as joint wrenches are given: in the link frame's axes, about its origin;
+ * or, standard DH, about frame j-1, which a prismatic joint leaves behind by s z: n + s z x f. Linear: so also of
+ * rates. */
+LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_at at, wrench w)
+{
+    if (!b->near_end)
+        w.n = cross_add(w.n, w.f, vec3_of(b->X_bl.p));
+    else if (b->joint == DYN_PRISMATIC)
+        w.n = (vec3){sub_mul(w.n.x, at.c, w.f.y), add_mul(w.n.y, at.c, w.f.x), w.n.z};
+    return (wrench){unrotate_const(b->X_bl.R, w.f), unrotate_const(b->X_bl.R, w.n)};
+}
+
+/* A revolute joint on the ground: its body turns about z alone, and of what it needs only n.z takes an effort. */
+LANE_INLINE bool is_first(const dyn_body *b)
+{
+    return b->parent == DYN_WORLD && b->joint == DYN_REVOLUTE;
+}

@@ -1,0 +1,187 @@
+/* lane.h - the number the algorithms compute with: LANES states at once.
+ *
+ * LANES = 1 is a plain double; otherwise a vector of the target's own width, on which + - * / act lane by
+ * lane, add_mul() and sub_mul() with a single rounding. DYN_COMPLEX (tests only, LANES = 1) makes it a complex number,
+ * for derivatives by the complex step: f(x + i h) carries df/dx in its imaginary part; comparisons then look at the
+ * real part. No operation mixes lanes, and none is fused but where the text says so (-ffp-contract=off; compilers
+ * choose by width what they fuse): so all widths give the same bits. */
+#pragma once
+#include "fma.h"
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANE_INLINE static inline __attribute__((always_inline))
+/* Out of line: what it needs of registers would be missing in the common path beside it. */
+#define LANE_APART       static __attribute__((noinline, unused))
+#define LANE_JOIN_(a, b) a##_##b
+#define LANE_JOIN(a, b)  LANE_JOIN_(a, b)
+#define LANE_NAME(name)  LANE_JOIN(dyn_##name, TARGET) /* dyn_bias_avx2 ... */
+
+#ifdef DYN_COMPLEX
+#include <complex.h>
+#undef complex /* <complex.h> would rename the target */
+#undef I       /* and what algorithms call inertia */
+typedef double _Complex lane;
+typedef int64_t lane_mask; /* 0 or -1, in every lane */
+#elif LANES == 1
+typedef double   lane;
+typedef int64_t  lane_mask;
+typedef uint64_t lane_word; /* to shift into the sign */
+#else
+typedef double   lane __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t  lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
+typedef uint64_t lane_word __attribute__((vector_size(LANES * sizeof(uint64_t))));
+#endif
+
+/* Registers that each hold a lane. */
+#if defined __AVX512F__ || defined __aarch64__
+enum { LANE_REGISTERS = 32 };
+#else
+enum { LANE_REGISTERS = 16 };
+#endif
+
+/* x in every lane. x - 0 keeps the sign of -0, 0 + x would not. */
+LANE_INLINE lane lane_of(double x)
+{
+    return x - (lane){0};
+}
+
+LANE_INLINE lane lane_same(lane x)
+{
+    return x;
+}
+
+#ifdef DYN_COMPLEX
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return a * b + c;
+}
+#elif LANES == 1
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return fused(a, b, c);
+}
+#elif LANES == 2
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return fused_twin(a, b, c);
+}
+#elif LANES == 4
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return (lane)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+LANE_INLINE lane lane_fused_less(lane a, lane b, lane c)
+{
+    return (lane)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+#else
+LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+{
+    return (lane)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+LANE_INLINE lane lane_fused_less(lane a, lane b, lane c)
+{
+    return (lane)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+#endif
+/* c - a b. Where it is an operation of its own, a compiler that sees -b would compute it for all who want it. */
+#if defined      DYN_COMPLEX || LANES < 4
+LANE_INLINE lane lane_fused_less(lane a, lane b, lane c)
+{
+    return lane_fused(a, -b, c);
+}
+#endif
+
+/* c + a b, c - a b and -c - a b with one rounding; each a lane or a constant of the model. */
+#define LANE(x)              _Generic((x), lane : lane_same, default : lane_of)(x)
+#define add_mul(c, a, b)     lane_fused(LANE(a), LANE(b), LANE(c))
+#define sub_mul(c, a, b)     lane_fused_less(LANE(a), LANE(b), LANE(c))
+#define neg_sub_mul(c, a, b) lane_fused_less(LANE(a), LANE(b), -LANE(c))
+
+#ifdef DYN_COMPLEX
+LANE_INLINE lane_mask lane_less(lane a, lane b)
+{
+    return -(int64_t)(creal(a) < creal(b));
+}
+LANE_INLINE lane lane_select(lane_mask m, lane x, lane y)
+{
+    return m ? x : y;
+}
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    return csqrt(x);
+}
+#elif LANES == 1
+LANE_INLINE lane_mask lane_less(lane a, lane b)
+{
+    return -(int64_t)(a < b);
+}
+LANE_INLINE lane_mask lane_bits(lane x)
+{
+    union {
+        lane      x;
+        lane_mask m;
+    } u = {.x = x};
+    return u.m;
+}
+LANE_INLINE lane lane_from_bits(lane_mask m)
+{
+    union {
+        lane_mask m;
+        lane      x;
+    } u = {.m = m};
+    return u.x;
+}
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    return __builtin_sqrt(x);
+}
+#else
+LANE_INLINE lane_mask lane_less(lane a, lane b)
+{
+    return (lane_mask)(a < b);
+}
+LANE_INLINE lane_mask lane_bits(lane x)
+{
+    return (lane_mask)x;
+}
+LANE_INLINE lane lane_from_bits(lane_mask m)
+{
+    return (lane)m;
+}
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    for (int l = 0; l < LANES; l++)
+        x[l] = __builtin_sqrt(x[l]);
+    return x;
+}
+#endif
+
+#ifndef DYN_COMPLEX
+/* m ? x : y, lane by lane */
+LANE_INLINE lane lane_select(lane_mask m, lane x, lane y)
+{
+    return lane_from_bits((lane_bits(x) & m) | (lane_bits(y) & ~m));
+}
+#endif
+
+LANE_INLINE lane lane_abs(lane x)
+{
+    return lane_select(lane_less(x, lane_of(0)), -x, x);
+}
+
+/* sign(0) = 0 */
+LANE_INLINE lane lane_sign(lane x)
+{
+    lane zero = lane_of(0);
+    return lane_select(lane_less(zero, x), lane_of(1), lane_select(lane_less(x, zero), lane_of(-1), zero));
+}
+
+/* 0 < x < infinity; false for NaN */
+LANE_INLINE lane_mask lane_positive(lane x)
+{
+    return lane_less(lane_of(0), x) & lane_less(x, lane_of(INFINITY));
+}

@@ -1,0 +1,238 @@
+/* align_frames.c - body frames about and along their joints' axes.
+ *
+ * A revolute body's frame may stand anywhere about its z. Turned by the gamma of a body that hangs on it,
+ *     F' = F Rz(theta):  R_pc' = Rz(gamma_p) Rx(alpha_p) Rz(s + theta), theta = gamma;  x_F' = Rz(theta)^T x_F,
+ * that body's own turn is Rx(alpha) alone: cheaper for every vector and matrix that goes over. Turned by half a turn
+ * more it is Rx(-alpha), since  Rz(pi) Rx(alpha) Rz(s) = Rx(-alpha) Rz(s) Rz(pi),  the last turn being that of the
+ * child's frame: so that what would be Rx(90 deg) is Rx(-90 deg), which costs nothing behind a turn about z (joint.h).
+ *
+ * Quarter turns of theta exchange cosine and sine of s (trig.h); the rest, a body's `twist`, is added to the angle. All
+ * constants are turned by the cosine and sine of theta as it is stored, not by those that gamma was found from, so that
+ * along a chain of 512 joints no more is lost than without.
+ *
+ * Its origin may stand anywhere on its z: moved by d z, what hangs there at p_pc has p_pc - d z, so that one axis fewer
+ * is on the way. The body's own p_pc gains d R_pc e_z, and with alpha and three axes of its own that costs nothing. */
+#include "dynamics/math/double_double.h"
+#include "canonical.h"
+#include "pose.h"
+#include <math.h>
+#include <string.h>
+
+/* theta = twist + quarters pi/2, its cosine and sine: with more digits than a child's, of which the difference is to be
+ * nothing. */
+typedef struct about_z {
+    double     twist;
+    unsigned   quarters;
+    dyn_digits c, s;
+} about_z;
+
+static about_z quarter_turns(unsigned n)
+{
+    static const double c[4] = {1, 0, -1, 0};
+    return (about_z){.quarters = n, .c = {c[n], 0}, .s = {c[(n + 3) % 4], 0}};
+}
+
+static dyn_digits minus(dyn_digits x)
+{
+    return (dyn_digits){-x.high, -x.low};
+}
+
+/* By the angle of this cosine and sine, |twist| <= pi/4. */
+static about_z turned(double c, double s)
+{
+    const unsigned n        = fabs(s) > fabs(c) ? (s > 0 ? 1 : 3) : (c < 0 ? 2 : 0);
+    const double   at[4][2] = {{c, s}, {s, -c}, {-c, -s}, {-s, c}}, twist = dyn_angle(at[n][1], at[n][0]);
+    dyn_digits     cosine, sine;
+    dyn_cosine_sine(twist, &cosine, &sine);
+    const dyn_digits of[4] = {cosine, minus(sine), minus(cosine), sine};
+    return (about_z){.twist = twist, .quarters = n, .c = of[n], .s = of[(n + 3) % 4]};
+}
+
+static bool near(double x, double y)
+{
+    return fabs(x - y) <= KIND_TOLERANCE;
+}
+
+/* gamma of the first body on it that is turned by a quarter, else of the first that is turned at all; else none. */
+static about_z chosen(const dyn_model *m, const dyn_body *body, int i)
+{
+    about_z other = quarter_turns(0);
+    for (int k = i + 1; k < (int)m->n_bodies; k++) {
+        const dyn_body *c = &body[k];
+        if (c->parent != i || c->turn != DYN_TURN_ZX || dyn_joint_turns_freely(c->joint)) continue;
+        if (near(c->cg, 0) && near(fabs(c->sg), 1)) return quarter_turns(c->sg > 0 ? 1 : 3);
+        if (other.twist == 0 && !near(c->cg, -1)) other = turned(c->cg, c->sg); /* half a turn is free: turn_over */
+    }
+    return other;
+}
+
+/* Cosine and sine of gamma - theta. */
+static void turn_back(about_z t, double *cg, double *sg)
+{
+    const double c = *cg, s = *sg;
+    *cg = dyn_digits_dot(t.c, c, t.s, s);
+    *sg = dyn_digits_dot(t.c, s, t.s, -c);
+}
+
+/* Whether, the body being turned so, more of those on it are turned by Rx(90 deg) than by Rx(-90 deg). */
+static bool mostly_plus(const dyn_model *m, const dyn_body *body, int i, about_z t)
+{
+    int more = 0;
+    for (int k = i + 1; k < (int)m->n_bodies; k++) {
+        const dyn_body *b  = &body[k];
+        double          cg = b->cg, sg = b->sg;
+        turn_back(t, &cg, &sg);
+        if (b->parent != i || dyn_joint_turns_freely(b->joint) || !near(b->ca, 0) || !near(sg, 0)) continue;
+        more += (b->sa > 0) == (cg > 0) ? 1 : -1;
+    }
+    return more > 0;
+}
+
+static about_z half_turn_more(about_z t)
+{
+    return (about_z){.twist = t.twist, .quarters = (t.quarters + 2) % 4, .c = minus(t.c), .s = minus(t.s)};
+}
+
+static void turn_vector(const double Rt[3][3], double v[3])
+{
+    double x[3];
+    memcpy(x, v, sizeof x);
+    mat_vec(Rt, x, v);
+}
+
+static void turn_pose(const double Rt[3][3], dyn_pose *X)
+{
+    const dyn_pose turn = {.R = {{Rt[0][0], Rt[0][1], 0}, {Rt[1][0], Rt[1][1], 0}, {0, 0, 1}}};
+    *X                  = pose_mul(&turn, X);
+}
+
+/* E' = Rz^T E Rz */
+static void turn_moments(about_z t, double E[6])
+{
+    const double c = t.c.high, s = t.s.high, xx = E[0], xy = E[1], xz = E[2], yy = E[3], yz = E[4];
+    E[0] = c * c * xx + 2 * c * s * xy + s * s * yy;
+    E[1] = c * s * (yy - xx) + (c * c - s * s) * xy;
+    E[2] = c * xz + s * yz;
+    E[3] = s * s * xx - 2 * c * s * xy + c * c * yy;
+    E[4] = c * yz - s * xz;
+}
+
+/* gamma' = gamma - theta */
+static void turn_child(about_z t, const double Rt[3][3], dyn_body *b)
+{
+    if (dyn_joint_turns_freely(b->joint)) {
+        turn_pose(Rt, &b->before);
+        b->turn = DYN_TURN_ZX;
+        return;
+    }
+    turn_vector(Rt, b->p_pc);
+    dyn_canonical_offsets(b);
+    turn_back(t, &b->cg, &b->sg);
+    dyn_canonical_kind(b);
+}
+
+/* F' = F Rz(theta), and what depends on it. */
+static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, about_z t)
+{
+    const double c = t.c.high, s = t.s.high, Rt[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
+    dyn_body    *b = &body[i];
+    turn_vector(Rt, b->h);
+    turn_moments(t, b->E);
+    turn_pose(Rt, &b->X_bl);
+    for (size_t l = 0; l < m->n_links; l++)
+        if (link[l].body == i) turn_pose(Rt, &link[l].X_bl);
+    for (size_t k = (size_t)i + 1; k < m->n_bodies; k++)
+        if (body[k].parent == i) turn_child(t, Rt, &body[k]);
+}
+
+/* Rz(pi) Rx(alpha) becomes Rx(-alpha), and its frame is turned by pi. */
+static void turn_over(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
+{
+    dyn_body *b = &body[i];
+    if (b->turn != DYN_TURN_ZX || dyn_joint_turns_freely(b->joint) || !near(b->cg, -1) || !near(b->sg, 0)) return;
+    b->cg = 1;
+    b->sa = -b->sa;
+    dyn_canonical_kind(b);
+    turn_frame(m, body, link, i, quarter_turns(2));
+}
+
+static bool moves_along(const dyn_body *b)
+{
+    return b->joint == DYN_REVOLUTE && !b->near_end && !b->slides;
+}
+
+static int axes_of(const double p[3])
+{
+    return (p[0] != 0) + (p[1] != 0) + (p[2] != 0);
+}
+
+/* p_pc + d z, z being the joint's axis as p_pc is given */
+static void along_axis(dyn_body *b, double d)
+{
+    b->p_pc[0] += d * (b->sg * b->sa);
+    b->p_pc[1] -= d * (b->cg * b->sa);
+    b->p_pc[2] += d * b->ca;
+    dyn_canonical_offsets(b);
+}
+
+/* How many axes fewer there are on the ways to what hangs on the body, and to itself, if its origin moves by d z. */
+static int axes_saved(const dyn_model *m, const dyn_body *body, int i, double d)
+{
+    const dyn_body *b     = &body[i];
+    int             saved = 0;
+    for (int k = i + 1; k < (int)m->n_bodies; k++)
+        if (body[k].parent == i && !dyn_joint_turns_freely(body[k].joint))
+            saved += (body[k].p_pc[2] != 0) - (body[k].p_pc[2] != d);
+    if (b->parent == DYN_WORLD) return saved;
+    dyn_body moved = *b;
+    along_axis(&moved, d);
+    return saved + axes_of(b->p_pc) - axes_of(moved.p_pc);
+}
+
+/* The frame's origin moves by d z, and what depends on it:
+ *     h' = h - m d z,  E' = E - d (h z^T + z h^T) + m d^2 z z^T. */
+static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, double d)
+{
+    dyn_body *b = &body[i];
+    b->E[2] -= d * b->h[0];
+    b->E[4] -= d * b->h[1];
+    b->E[5] -= d * (2 * b->h[2] - b->mass * d);
+    b->h[2] -= b->mass * d;
+    b->X_bl.p[2] -= d;
+    along_axis(b, d);
+    for (size_t l = 0; l < m->n_links; l++)
+        if (link[l].body == i) link[l].X_bl.p[2] -= d;
+    for (size_t k = (size_t)i + 1; k < m->n_bodies; k++) {
+        if (body[k].parent != i) continue;
+        *(dyn_joint_turns_freely(body[k].joint) ? &body[k].before.p[2] : &body[k].p_pc[2]) -= d;
+        dyn_canonical_offsets(&body[k]);
+    }
+}
+
+/* To where the first body that does not lie there hangs on it. */
+static void move_origin(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
+{
+    if (!moves_along(&body[i])) return;
+    for (int k = i + 1; k < (int)m->n_bodies; k++) {
+        const double d = body[k].p_pc[2];
+        if (body[k].parent != i || dyn_joint_turns_freely(body[k].joint) || d == 0) continue;
+        if (axes_saved(m, body, i, d) > 0) move_frame(m, body, link, i, d);
+        return;
+    }
+}
+
+void dyn_canonical_align(const dyn_model *m, dyn_body *body, dyn_link_place *link)
+{
+    for (int i = 0; i < (int)m->n_bodies; i++) {
+        dyn_body *b = &body[i];
+        turn_over(m, body, link, i);
+        if (b->joint != DYN_REVOLUTE) continue;
+        about_z t = chosen(m, body, i);
+        if (mostly_plus(m, body, i, t)) t = half_turn_more(t);
+        b->twist    = t.twist;
+        b->quarters = t.quarters;
+        if (t.twist != 0 || t.quarters != 0) turn_frame(m, body, link, i, t);
+    }
+    for (int i = (int)m->n_bodies - 1; i >= 0; i--)
+        move_origin(m, body, link, i);
+}

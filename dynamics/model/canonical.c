@@ -1,0 +1,172 @@
+/* canonical.c - a link of the description in the terms of its moving body (model.h): joint transform and inertia.
+ *
+ * Each moving joint's axis becomes its body's z: with A e_z = axis, R = R_p,parent-link R_before A is taken apart as
+ * Rz(gamma) Rx(alpha) Rz(theta), the "zxz" Euler angles. Since theta turns about the joint axis itself, it goes into
+ * the body frame; Rz(gamma) Rx(alpha) Rz(s) remains. */
+#include "canonical.h"
+#include "dynamics/math/double_double.h"
+#include "pose.h"
+#include <math.h>
+#include <string.h>
+
+/* --- inertia ---------------------------------------------------------------------------------------------- */
+
+void dyn_canonical_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
+{
+    const double *t       = I->about_com;
+    double        T[3][3] = {{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}};
+    double        RT[3][3], Rt[3][3], Tb[3][3], c[3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            Rt[i][j] = X->R[j][i];
+    mat_mul(X->R, T, RT);
+    mat_mul(RT, Rt, Tb);
+    mat_vec(X->R, I->com, c);
+    for (int i = 0; i < 3; i++) {
+        c[i] += X->p[i];
+        b->h[i] += I->mass * c[i];
+    }
+    b->mass += I->mass;
+    double           half     = 0.5 * (t[0] + t[3] + t[5]);
+    static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    for (int e = 0; e < 6; e++) {
+        int i = at[e][0], j = at[e][1];
+        b->E[e] += (i == j ? half : 0) - Tb[i][j] + I->mass * c[i] * c[j];
+    }
+}
+
+/* --- joint transform -------------------------------------------------------------------------------------- */
+
+/* A rotation with A e_z = axis: x is the coordinate axis least along it, made perpendicular. Exact for coordinate axes.
+ */
+static void frame_about(const double axis[3], double A[3][3])
+{
+    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    double z[3]   = {axis[0] / length, axis[1] / length, axis[2] / length};
+    int    least  = fabs(z[1]) < fabs(z[0]) ? 1 : 0;
+    if (fabs(z[2]) < fabs(z[least])) least = 2;
+    double x[3], norm = sqrt(1 - z[least] * z[least]);
+    for (int i = 0; i < 3; i++)
+        x[i] = ((i == least) - z[least] * z[i]) / norm;
+    double y[3] = {z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]};
+    for (int i = 0; i < 3; i++) {
+        A[i][0] = x[i];
+        A[i][1] = y[i];
+        A[i][2] = z[i];
+    }
+}
+
+static bool near_to(double x, double kind)
+{
+    return fabs(x - kind) <= KIND_TOLERANCE;
+}
+
+/* alpha and gamma of R = Rz(gamma) Rx(alpha) Rz(theta): R e_z = (sg sa, -cg sa, ca). The sign of sa is chosen so that
+ * cg >= 0, which makes gamma vanish for every turn about +-x. */
+static void turn_of(dyn_body *b, const double R[3][3])
+{
+    double sa = dyn_length(R[0][2], R[1][2]), norm = dyn_length(sa, R[2][2]);
+    b->cg = 1;
+    b->sg = 0;
+    if (sa > KIND_TOLERANCE) {
+        b->sg = R[0][2] / sa;
+        b->cg = -R[1][2] / sa;
+        if (b->cg < 0) {
+            sa    = -sa;
+            b->sg = -b->sg;
+            b->cg = -b->cg;
+        }
+    } else {
+        sa = 0;
+    }
+    b->sa = sa / norm;
+    b->ca = R[2][2] / norm;
+    dyn_canonical_kind(b);
+}
+
+void dyn_canonical_kind(dyn_body *b)
+{
+    if (near_to(b->sg, 0) && near_to(b->cg, 1)) {
+        b->turn = near_to(b->ca, 1) && near_to(b->sa, 0)    ? DYN_TURN_NONE
+                  : near_to(b->ca, 0) && near_to(b->sa, 1)  ? DYN_TURN_X_PLUS
+                  : near_to(b->ca, 0) && near_to(b->sa, -1) ? DYN_TURN_X_MINUS
+                                                            : DYN_TURN_X;
+        b->cg   = 1;
+        b->sg   = 0;
+        if (b->turn != DYN_TURN_X) {
+            b->ca = b->turn == DYN_TURN_NONE;
+            b->sa = (b->turn == DYN_TURN_X_PLUS) - (b->turn == DYN_TURN_X_MINUS);
+        }
+    } else {
+        b->turn = DYN_TURN_ZX;
+    }
+}
+
+void dyn_canonical_offsets(dyn_body *b)
+{
+    const double least = KIND_TOLERANCE * dyn_length(dyn_length(b->p_pc[0], b->p_pc[1]), b->p_pc[2]);
+    for (int k = 0; k < 3; k++)
+        if (fabs(b->p_pc[k]) <= least) b->p_pc[k] = 0;
+}
+
+/* Rz(theta) = (Rz(gamma) Rx(alpha))^T R. From this product, not from R's last row: where alpha is tiny, gamma is
+ * poorly known, but what theta takes back is then exact. */
+static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
+{
+    double x[3] = {R[0][0], R[1][0], R[2][0]}, y[3] = {R[0][1], R[1][1], R[2][1]}; /* columns */
+    double cx = b->cg * x[0] + b->sg * x[1], sx = b->ca * (b->cg * x[1] - b->sg * x[0]) + b->sa * x[2];
+    double sy = b->cg * y[0] + b->sg * y[1], cy = b->ca * (b->cg * y[1] - b->sg * y[0]) + b->sa * y[2];
+    double c = 0.5 * (cx + cy), s = 0.5 * (sx - sy), norm = dyn_length(c, s);
+    c /= norm;
+    s /= norm;
+    memcpy(Rz, (double[3][3]){{c, -s, 0}, {s, c, 0}, {0, 0, 1}}, sizeof(double[3][3]));
+}
+
+/* A joint that turns freely needs no axes of its own: the body frame is the moved joint frame. */
+static void free_turn(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
+{
+    b->ca = b->cg = 1;
+    b->before     = *X_bj;
+    b->X_bl       = l->after;
+    b->turn       = DYN_TURN_NONE;
+    for (int e = 0; e < 9; e++)
+        if (X_bj->R[e / 3][e % 3] != (e % 4 == 0)) b->turn = DYN_TURN_ZX;
+}
+
+static void turn_about_axis(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
+{
+    double A[3][3], R[3][3], Rz[3][3];
+    frame_about(l->axis, A);
+    mat_mul(X_bj->R, A, R);
+    turn_of(b, R);
+    theta_of(b, R, Rz);
+    memcpy(b->p_pc, X_bj->p, sizeof b->p_pc);
+    dyn_canonical_offsets(b);
+    /* link frame in body frame: (A Rz(-theta))^T after = Rz(theta) A^T after */
+    dyn_pose X_bj2 = pose_identity();
+    double   At[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            At[i][j] = A[j][i];
+    mat_mul(Rz, At, X_bj2.R);
+    b->X_bl = pose_mul(&X_bj2, &l->after);
+}
+
+void dyn_canonical_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
+{
+    const dyn_friction *f = &l->friction;
+    b->joint              = l->joint;
+    if (dyn_joint_turns_freely(l->joint))
+        free_turn(b, l, X_bj);
+    else
+        turn_about_axis(b, l, X_bj);
+    b->ratio         = l->ratio;
+    b->offset        = l->offset;
+    b->geared        = l->ratio != 1 || l->offset != 0;
+    b->near_end      = l->near_end;
+    b->rotor_inertia = l->rotor_inertia;
+    b->friction      = *f;
+    b->spring        = l->spring;
+    b->rough         = f->viscous != 0 || f->positive != 0 || f->negative != 0;
+    b->sprung        = l->spring.stiffness != 0 || l->spring.damping != 0;
+}

@@ -1,0 +1,234 @@
+/* model.c - from a description to the canonical tree (model.h): merging of fixed joints, order of bodies and
+ * coordinates. What a description must be is description.c, how a joint and an inertia become a body's canonical.c,
+ * what is known only of the whole derived_data.c. */
+#include "canonical.h"
+#include "description.h"
+#include "expand_joints.h"
+#include "pose.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct builder {
+    dyn_model      *m;
+    dyn_body       *body;
+    dyn_link_place *link;
+    dyn_coupling   *coupling;
+    int            *row_body;
+    dyn_run        *run;
+} builder;
+
+/* --- the tree --------------------------------------------------------------------------------------------- */
+
+/* Makes body `index` a published one. */
+static void publish(builder *to, int index)
+{
+    to->body[index].row           = (int)to->m->n_rows;
+    to->row_body[to->m->n_rows++] = index;
+}
+
+static void add_base(builder *to, const dyn_description *d)
+{
+    dyn_model *m = to->m;
+    m->base      = (dyn_link_place){DYN_WORLD, pose_identity()};
+    if (!d->floating) return;
+    m->base.body     = 0;
+    const dyn_link l = {.joint = DYN_FLOATING, .before = pose_identity(), .after = pose_identity(), .ratio = 1};
+    dyn_body      *b = &to->body[m->n_bodies++];
+    *b               = (dyn_body){.parent = DYN_WORLD, .link = DYN_WORLD, .mover = -1, .rotor = -1};
+    dyn_canonical_joint(b, &l, &l.before);
+    dyn_canonical_inertia(b, &b->X_bl, &d->base_inertia);
+    publish(to, 0);
+    m->nq = dyn_joint_nq(DYN_FLOATING);
+    m->nv = dyn_joint_nv(DYN_FLOATING);
+}
+
+static void take_coordinates(builder *to, dyn_body *b, dyn_joint_kind joint)
+{
+    b->q = to->m->nq;
+    b->v = to->m->nv;
+    to->m->nq += dyn_joint_nq(joint);
+    to->m->nv += dyn_joint_nv(joint);
+}
+
+/* A body of one coordinate on the link at `place`, which becomes its own link's. */
+static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_place *place)
+{
+    dyn_model *m     = to->m;
+    dyn_body  *b     = &to->body[m->n_bodies];
+    dyn_pose   joint = pose_mul(&place->X_bl, &l->before);
+    *b = (dyn_body){.parent = place->body, .link = index, .mimic = l->mimic, .row = -1, .mover = -1, .rotor = -1};
+    if (!l->mimic) take_coordinates(to, b, l->joint);
+    dyn_canonical_joint(b, l, &joint);
+    *place = (dyn_link_place){(int)m->n_bodies++, b->X_bl};
+    return b;
+}
+
+/* The last part of a moving link is the link, and published. */
+static void add_link(builder *to, const dyn_link *l, int index)
+{
+    dyn_link_place *place = &to->link[index];
+    *place                = l->parent == DYN_WORLD ? to->m->base : to->link[l->parent];
+    if (l->joint == DYN_FIXED) {
+        dyn_pose joint = pose_mul(&place->X_bl, &l->before);
+        place->X_bl    = pose_mul(&joint, &l->after);
+    } else {
+        dyn_link part[DYN_MOST_PARTS];
+        size_t   last = dyn_expand_link(l, part) - 1;
+        for (size_t k = 0; k < last; k++)
+            add_body(to, &part[k], index, place);
+        dyn_body *b = add_body(to, &part[last], index, place);
+        b->mover    = (int)to->m->n_movers++;
+        b->several  = dyn_joint_nv(l->joint) > 1;
+        if (l->elastic) b->rotor_inertia = 0; /* it is the motor coordinate's */
+        publish(to, place->body);
+    }
+    if (place->body != DYN_WORLD) dyn_canonical_inertia(&to->body[place->body], &place->X_bl, &l->inertia);
+}
+
+/* The coordinate of a motor and what couples it to its joint's. */
+static void add_elasticity(builder *to, const dyn_link *l, dyn_body *rotor)
+{
+    const dyn_body *b = &to->body[to->link[rotor->link].body];
+    take_coordinates(to, rotor, DYN_REVOLUTE);
+    rotor->mover                       = (int)to->m->n_movers++;
+    to->coupling[to->m->n_couplings++] = (dyn_coupling){b->q, rotor->q, b->v, rotor->v, l->elasticity};
+}
+
+/* Behind all other bodies, so that motors' coordinates stand behind all joints'. */
+static void add_rotor(builder *to, const dyn_link *l, int index)
+{
+    const dyn_link_place  world = {DYN_WORLD, pose_identity()};
+    const dyn_link_place *place = !l->motor.present            ? &world
+                                  : l->motor.link == DYN_WORLD ? &to->m->base
+                                                               : &to->link[l->motor.link];
+    dyn_body             *rotor = &to->body[to->m->n_bodies++];
+    *rotor                      = (dyn_body){
+                             .link = index, .row = -1, .mover = to->body[to->link[index].body].mover, .mimic = !l->elastic, .rotor = -1};
+    dyn_expand_rotor(rotor, place->body == DYN_WORLD ? NULL : &to->body[place->body], place, l);
+    if (l->elastic) add_elasticity(to, l, rotor);
+}
+
+/* Body i, without a coordinate, as a part of the joint of body `at`: its slide, or a rotor on one of the two links that
+ * it connects. */
+static bool join(builder *to, int i, int at)
+{
+    const dyn_body *b   = &to->body[i];
+    dyn_body       *own = &to->body[at];
+    if (!b->round) {
+        own->slides = true;
+    } else {
+        if (b->parent != at && b->parent != to->body[at - own->slides].parent) return false;
+        own->rotor = i;
+    }
+    return true;
+}
+
+static void follow_leaders(builder *to, const dyn_description *d)
+{
+    for (size_t i = 0; i < to->m->n_bodies; i++) {
+        dyn_body *b = &to->body[i];
+        if (!b->mimic) continue;
+        const dyn_link *l      = &d->links[b->link];
+        int             at     = to->link[l->mimic ? l->leader : b->link].body;
+        const dyn_body *leader = &to->body[at];
+        if (l->mimic || !join(to, (int)i, at)) to->m->dense = true;
+        b->q           = leader->q;
+        b->v           = leader->v;
+        to->m->coupled = true;
+    }
+}
+
+/* Numbers what joints have one after another, coordinates apart. */
+static void number_dofs(dyn_model *m, dyn_body *body)
+{
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        body[i].dof        = (int)m->n_dofs;
+        body[i].quaternion = (int)m->n_quaternions;
+        m->n_dofs += (size_t)dyn_joint_nv(body[i].joint);
+        m->n_quaternions += dyn_joint_turns_freely(body[i].joint);
+    }
+}
+
+/* One allocation: the model, its bodies, its places, what is elastic, the bodies of its rows, its runs. */
+static dyn_model *allocate(size_t n_bodies, size_t n_links, size_t n_couplings, builder *to)
+{
+    size_t bytes = sizeof(dyn_model) + n_bodies * (sizeof(dyn_body) + sizeof(int) + sizeof(dyn_run)) +
+                   n_links * sizeof(dyn_link_place) + n_couplings * sizeof(dyn_coupling);
+    dyn_model *m = calloc(1, bytes);
+    if (!m) return NULL;
+    to->m        = m;
+    to->body     = (dyn_body *)(m + 1);
+    to->link     = (dyn_link_place *)(to->body + n_bodies);
+    to->coupling = (dyn_coupling *)(to->link + n_links);
+    to->row_body = (int *)(to->coupling + n_couplings);
+    to->run      = (dyn_run *)(to->row_body + n_bodies);
+    m->body      = to->body;
+    m->link      = to->link;
+    m->coupling  = to->coupling;
+    m->row_body  = to->row_body;
+    m->run       = to->run;
+    m->bytes     = bytes;
+    return m;
+}
+
+dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *where)
+{
+    int        ignored;
+    dyn_status status = dyn_description_check(d, where ? where : &ignored);
+    if (status != DYN_OK) return status;
+    size_t n_bodies = d->floating, n_couplings = 0;
+    for (size_t i = 0; i < d->n_links; i++) {
+        n_bodies += dyn_expand_count(&d->links[i]) + dyn_expand_has_rotor(&d->links[i]);
+        n_couplings += d->links[i].elastic;
+    }
+    builder    to;
+    dyn_model *m = allocate(n_bodies, d->n_links, n_couplings, &to);
+    if (!m) return DYN_NO_MEMORY;
+    m->n_links  = d->n_links;
+    m->floating = d->floating;
+    memcpy(m->gravity, d->gravity, sizeof m->gravity);
+    add_base(&to, d);
+    for (size_t i = 0; i < d->n_links; i++)
+        add_link(&to, &d->links[i], (int)i);
+    for (size_t i = 0; i < d->n_links; i++)
+        if (dyn_expand_has_rotor(&d->links[i])) add_rotor(&to, &d->links[i], (int)i);
+    follow_leaders(&to, d);
+    number_dofs(m, to.body);
+    dyn_canonical_align(m, to.body, to.link);
+    dyn_survey(m, to.body, to.run);
+    *model = m;
+    return DYN_OK;
+}
+
+dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload, dyn_model **loaded)
+{
+    builder    to;
+    dyn_model *m = allocate(model->n_bodies, model->n_links, model->n_couplings, &to);
+    if (!m) return DYN_NO_MEMORY;
+    *m          = *model;
+    m->body     = to.body;
+    m->link     = to.link;
+    m->coupling = to.coupling;
+    m->row_body = to.row_body;
+    m->run      = to.run;
+    memcpy(to.body, model->body, model->n_bodies * sizeof *to.body);
+    memcpy(to.link, model->link, model->n_links * sizeof *to.link);
+    memcpy(to.coupling, model->coupling, model->n_couplings * sizeof *to.coupling);
+    memcpy(to.row_body, model->row_body, model->n_rows * sizeof *to.row_body);
+    for (size_t i = 0; i < n; i++) {
+        int body = payload[i].body;
+        if (body < DYN_WORLD || body >= (int)model->n_bodies || !dyn_inertia_finite(&payload[i].inertia)) {
+            free(m);
+            return DYN_BAD_FIGURE;
+        }
+        if (body != DYN_WORLD) dyn_canonical_inertia(&to.body[body], &payload[i].X_bf, &payload[i].inertia);
+    }
+    dyn_survey(m, to.body, to.run);
+    *loaded = m;
+    return DYN_OK;
+}
+
+void dyn_model_free(dyn_model *model)
+{
+    free(model);
+}

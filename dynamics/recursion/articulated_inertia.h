@@ -1,0 +1,281 @@
+/* articulated_inertia.h - articulated inertias: what a body and all that hangs on it, its joints free, opposes to
+ * acceleration.
+ *
+ * Featherstone (2008), ch. 7. About the body's origin, in its axes, as blocks  [n; f] = [A H; H^T Q] [wd; a].
+ * Rotor inertia adds to the pivot D = S^T I S alone: with it the joint's own row keeps rho = rotor / D of itself, where
+ * without it is zero, and stays so until the inertia is turned. */
+#pragma once
+#include "composite_inertia.h"
+
+typedef struct articulated {
+    sym3 A, Q;
+    mat3 H;
+} articulated;
+
+/* Entry (i, j); both constant. */
+LANE_INLINE lane *sym3_at(sym3 *s, int i, int j)
+{
+    if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
+    return i + j == 1 ? &s->xy : i + j == 2 ? &s->xz : &s->yz;
+}
+
+LANE_INLINE articulated articulated_rigid(const dyn_body *b)
+{
+    const double *E = b->E, *h = b->h;
+    lane          zero = lane_of(0), m = lane_of(b->mass);
+    return (articulated){.A = {lane_of(E[3] + E[5]), lane_of(-E[1]), lane_of(-E[2]), lane_of(E[0] + E[5]),
+                               lane_of(-E[4]), lane_of(E[0] + E[3])},
+                         .Q = {m, zero, zero, m, zero, m},
+                         .H = {{{zero, lane_of(-h[2]), lane_of(h[1])},
+                                {lane_of(h[2]), zero, lane_of(-h[0])},
+                                {lane_of(-h[1]), lane_of(h[0]), zero}}}};
+}
+
+/* I and the body's own. */
+LANE_INLINE articulated articulated_with_rigid(articulated I, const dyn_body *b)
+{
+    const double *E = b->E, *h = b->h;
+    I.A = (sym3){I.A.xx + (E[3] + E[5]), I.A.xy - E[1], I.A.xz - E[2],
+                 I.A.yy + (E[0] + E[5]), I.A.yz - E[4], I.A.zz + (E[0] + E[3])};
+    I.Q.xx += b->mass;
+    I.Q.yy += b->mass;
+    I.Q.zz += b->mass;
+    I.H.m[0][1] -= h[2];
+    I.H.m[0][2] += h[1];
+    I.H.m[1][0] += h[2];
+    I.H.m[1][2] -= h[0];
+    I.H.m[2][0] -= h[1];
+    I.H.m[2][1] += h[0];
+    return I;
+}
+
+LANE_INLINE articulated articulated_add(const articulated *a, const articulated *b)
+{
+    articulated sum = {.A = sym3_add(a->A, b->A), .Q = sym3_add(a->Q, b->Q)};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            sum.H.m[i][j] = a->H.m[i][j] + b->H.m[i][j];
+    return sum;
+}
+
+/* U = I S */
+LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
+{
+    if (joint == DYN_PRISMATIC)
+        return (wrench){.f = {I->Q.xz, I->Q.yz, I->Q.zz}, .n = {I->H.m[0][2], I->H.m[1][2], I->H.m[2][2]}};
+    return (wrench){.f = {I->H.m[2][0], I->H.m[2][1], I->H.m[2][2]}, .n = {I->A.xz, I->A.yz, I->A.zz}};
+}
+
+/* Without the row and column along the joint: rho U, exact where the difference would not be. `plain`, a constant of
+ * the inlined text: these are zero and not read. */
+LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, double rotor, const bool plain,
+                              dyn_joint_kind joint)
+{
+    const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
+    const bool turns = joint == DYN_REVOLUTE;
+    I->A.xx          = sub_mul(I->A.xx, G->n.x, U->n.x);
+    I->A.xy          = sub_mul(I->A.xy, G->n.x, U->n.y);
+    I->A.yy          = sub_mul(I->A.yy, G->n.y, U->n.y);
+    I->Q.xx          = sub_mul(I->Q.xx, G->f.x, U->f.x);
+    I->Q.xy          = sub_mul(I->Q.xy, G->f.x, U->f.y);
+    I->Q.yy          = sub_mul(I->Q.yy, G->f.y, U->f.y);
+    for (int i = 0; i < (turns ? 2 : 3); i++)
+        for (int j = 0; j < (turns ? 3 : 2); j++)
+            I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
+    vec3 n = times(rotor, G->n), keep = times(rotor, G->f); /* rho U */
+    if (turns) {
+        I->Q.xz = sub_mul(I->Q.xz, G->f.x, U->f.z);
+        I->Q.yz = sub_mul(I->Q.yz, G->f.y, U->f.z);
+        I->Q.zz = sub_mul(I->Q.zz, G->f.z, U->f.z);
+        if (plain) return;
+        I->A = (sym3){I->A.xx, I->A.xy, n.x, I->A.yy, n.y, n.z};
+        store3(I->H.m[2], keep);
+    } else {
+        I->A.xz      = sub_mul(I->A.xz, G->n.x, U->n.z);
+        I->A.yz      = sub_mul(I->A.yz, G->n.y, U->n.z);
+        I->A.zz      = sub_mul(I->A.zz, G->n.z, U->n.z);
+        I->Q         = (sym3){I->Q.xx, I->Q.xy, keep.x, I->Q.yy, keep.y, keep.z};
+        I->H.m[0][2] = n.x;
+        I->H.m[1][2] = n.y;
+        I->H.m[2][2] = n.z;
+    }
+}
+
+/* S - g u^T, symmetric */
+LANE_INLINE sym3 sym3_sub_product(sym3 S, vec3 g, vec3 u)
+{
+    return (sym3){sub_mul(S.xx, g.x, u.x), sub_mul(S.xy, g.x, u.y), sub_mul(S.xz, g.x, u.z),
+                  sub_mul(S.yy, g.y, u.y), sub_mul(S.yz, g.y, u.z), sub_mul(S.zz, g.z, u.z)};
+}
+
+/* I - U G^T where no row comes out simpler than another. */
+LANE_INLINE void articulated_take(articulated *I, const wrench *U, const wrench *G)
+{
+    const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
+    I->A = sym3_sub_product(I->A, G->n, U->n);
+    I->Q = sym3_sub_product(I->Q, G->f, U->f);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
+}
+
+/* I - U U^T / D, G = U / D. */
+LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wrench *G, const dyn_body *b,
+                                     const bool plain)
+{
+    if (b->joint == DYN_PRISMATIC)
+        project_form(I, U, G, b->rotor_inertia, plain, DYN_PRISMATIC);
+    else
+        project_form(I, U, G, b->rotor_inertia, plain, DYN_REVOLUTE);
+}
+
+/* --- to the parent's axes and origin ------------------------------------------------------------------------ */
+
+/* Of nothing but the block of x and y, by a revolute joint. */
+LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_at at, sym3 S, dyn_turn turn)
+{
+    const lane zero = lane_of(0), c = at.c, s = at.s;
+    lane       w = add_mul(c * (S.xy + S.xy), s, S.xx - S.yy), xx = sub_mul(S.xx, s, w), yy = add_mul(S.yy, s, w);
+    if (turn == DYN_TURN_X_MINUS) return (sym3){xx, zero, sub_mul(S.xy, c, w), zero, zero, yy};
+    lane xy = add_mul(-S.xy, c, w);
+    if (turn == DYN_TURN_NONE) return (sym3){xx, xy, zero, yy, zero, zero};
+    if (turn == DYN_TURN_X_PLUS) return (sym3){xx, zero, xy, zero, zero, yy};
+    lane cy = b->ca * yy, sy = b->sa * yy;
+    S = (sym3){xx, b->ca * xy, b->sa * xy, b->ca * cy, b->sa * cy, b->sa * sy};
+    return turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(b->cg), lane_of(b->sg));
+}
+
+/* Rz H Rz^T, and that turned by Rx(-90 deg) if it is to be `minus`, which costs nothing then. As composite_inertia.h
+ * turns tensors, but for [p r; t q], w = s (p - q) + c (r + t), r' = c w - t, t' = c w - r. `flat`: the last row is
+ * zero. */
+LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
+{
+    lane w  = add_mul(c * (H.m[0][1] + H.m[1][0]), s, H.m[0][0] - H.m[1][1]);
+    lane xx = sub_mul(H.m[0][0], s, w), yy = add_mul(H.m[1][1], s, w), xz = sub_mul(c * H.m[0][2], s, H.m[1][2]);
+    vec3 last = flat ? vec3_zero() : (vec3){sub_mul(c * H.m[2][0], s, H.m[2][1]), H.m[2][1], H.m[2][2]};
+    if (minus) {
+        if (!flat) last.y = neg_sub_mul(c * H.m[2][1], s, H.m[2][0]);
+        return (mat3){{{xx, xz, sub_mul(H.m[1][0], c, w)},
+                       {last.x, last.z, last.y},
+                       {sub_mul(H.m[0][1], c, w), neg_sub_mul(c * H.m[1][2], s, H.m[0][2]), yy}}};
+    }
+    if (!flat) last.y = add_mul(c * H.m[2][1], s, H.m[2][0]);
+    return (mat3){{{xx, add_mul(-H.m[1][0], c, w), xz},
+                   {add_mul(-H.m[0][1], c, w), yy, add_mul(c * H.m[1][2], s, H.m[0][2])},
+                   {last.x, last.y, last.z}}};
+}
+
+/* Rx H Rx^T, likewise. */
+LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
+{
+    const vec3 x = {H.m[0][0], sub_mul(c * H.m[0][1], s, H.m[0][2]), add_mul(c * H.m[0][2], s, H.m[0][1])};
+    if (flat) {
+        lane w = add_mul(c * H.m[1][2], s, H.m[1][1]);
+        return (mat3){{{x.x, x.y, x.z},
+                       {c * H.m[1][0], sub_mul(H.m[1][1], s, w), c * w},
+                       {s * H.m[1][0], add_mul(-H.m[1][2], c, w), s * w}}};
+    }
+    lane w = add_mul(c * (H.m[1][2] + H.m[2][1]), s, H.m[1][1] - H.m[2][2]);
+    return (mat3){{{x.x, x.y, x.z},
+                   {sub_mul(c * H.m[1][0], s, H.m[2][0]), sub_mul(H.m[1][1], s, w), add_mul(-H.m[2][1], c, w)},
+                   {add_mul(s * H.m[1][0], c, H.m[2][0]), add_mul(-H.m[1][2], c, w), add_mul(H.m[2][2], s, w)}}};
+}
+
+/* The constant turn, Rz(gamma) Rx(alpha). */
+LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn turn)
+{
+    if (turn == DYN_TURN_X || turn == DYN_TURN_ZX) {
+        H = mat3_tilt(H, b->ca, b->sa, flat);
+        return turn == DYN_TURN_X ? H : mat3_spin(H, lane_of(b->cg), lane_of(b->sg), false, false);
+    }
+    for (int j = 0; j < 3; j++) { /* columns */
+        vec3 x    = turn_up(b, mat3_column(&H, j), turn);
+        H.m[0][j] = x.x;
+        H.m[1][j] = x.y;
+        H.m[2][j] = x.z;
+    }
+    for (int i = 0; i < 3; i++)
+        store3(H.m[i], turn_up(b, load3(H.m[i]), turn));
+    return H;
+}
+
+/* R_pc H R_pc^T of a joint of one coordinate */
+LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_at at, mat3 H, bool flat, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (joint != DYN_REVOLUTE) return mat3_turn_up(b, H, false, turn);
+    if (turn == DYN_TURN_X_MINUS) return mat3_spin(H, at.c, at.s, flat, true);
+    return mat3_turn_up(b, mat3_spin(H, at.c, at.s, flat, false), flat, turn);
+}
+
+/* About an origin moved by -r along axis k of the axes in use, the wrench p too: with [r] of r e_k,
+ * H' = H + [r] Q,  A' = A - H [r] + [r] H'^T,  n' = n + [r] f. */
+LANE_INLINE void articulated_shift(articulated *I, wrench *p, int k, lane r)
+{
+    const int i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has -r x_j at i, r x_i at j */
+    lane(*H)[3] = I->H.m, Hii = H[i][i], Hij = H[i][j], Hji = H[j][i];
+    for (int b = 0; b < 3; b++) {
+        H[i][b] = sub_mul(H[i][b], r, *sym3_at(&I->Q, j, b));
+        H[j][b] = add_mul(H[j][b], r, *sym3_at(&I->Q, i, b));
+    }
+    lane *ki = sym3_at(&I->A, k, i), *kj = sym3_at(&I->A, k, j), *ii = sym3_at(&I->A, i, i);
+    lane *ij = sym3_at(&I->A, i, j), *jj = sym3_at(&I->A, j, j);
+    *ki       = sub_mul(*ki, r, H[k][j]);
+    *kj       = add_mul(*kj, r, H[k][i]);
+    *ii       = sub_mul(*ii, r, Hij + H[i][j]);
+    *ij       = add_mul(*ij, r, Hii - H[j][j]);
+    *jj       = add_mul(*jj, r, Hji + H[j][i]);
+    lane f[3] = {p->f.x, p->f.y, p->f.z}, n[3] = {p->n.x, p->n.y, p->n.z};
+    n[i] = sub_mul(n[i], r, f[j]);
+    n[j] = add_mul(n[j], r, f[i]);
+    p->n = load3(n);
+}
+
+typedef struct loaded {
+    articulated I;
+    wrench      p;
+} loaded;
+
+LANE_APART loaded articulated_turn_freely(const joint_pose *at, loaded x)
+{
+    const mat3 *R = &at->R;
+    x.I           = (articulated){sym3_rotate(R, x.I.A), sym3_rotate(R, x.I.Q), mat3_rotate(R, &x.I.H)};
+    x.p           = (wrench){mat3_mul(R, x.p.f), mat3_mul(R, x.p.n)};
+    articulated_shift(&x.I, &x.p, 0, at->p.x);
+    articulated_shift(&x.I, &x.p, 1, at->p.y);
+    articulated_shift(&x.I, &x.p, 2, at->p.z);
+    return x;
+}
+
+/* Of a child, in its axes about its origin, becomes the parent's; `flat` as articulated_project has left it. `on`, a
+ * constant of the inlined text if it is NULL: what is added to p in these axes, of a revolute joint. */
+LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulated *I, wrench *p, const wrench *on,
+                                       bool flat, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (dyn_joint_turns_freely(joint)) {
+        loaded x = articulated_turn_freely(joint_posed(at), (loaded){*I, *p});
+        *I       = x.I;
+        *p       = x.p;
+        return;
+    }
+    if (joint != DYN_REVOLUTE) articulated_shift(I, p, 2, at.c);
+    flat = flat && joint == DYN_REVOLUTE;
+    I->A = flat ? sym3_flat_to_parent(b, at, I->A, turn) : sym3_to_parent(b, at, I->A, joint, turn);
+    I->Q = sym3_to_parent(b, at, I->Q, joint, turn);
+    I->H = mat3_to_parent(b, at, I->H, flat, joint, turn);
+    p->f = on ? to_parent_add(b, at, on->f, p->f, turn) : to_parent(b, at, p->f, joint, turn);
+    p->n = on ? to_parent_add(b, at, on->n, p->n, turn) : to_parent(b, at, p->n, joint, turn);
+}
+
+/* `whole`: articulated_project has not been there, or left rho U. */
+LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulated *I, wrench *p, const wrench *on,
+                                       bool whole)
+{
+    if (whole) {
+        BODY_FORMS(b, articulated_turn_form, b, at, I, p, on, false)
+    } else {
+        BODY_FORMS(b, articulated_turn_form, b, at, I, p, on, true)
+    }
+    if (b->offsets & DYN_ALONG_X) articulated_shift(I, p, 0, lane_of(b->p_pc[0]));
+    if (b->offsets & DYN_ALONG_Y) articulated_shift(I, p, 1, lane_of(b->p_pc[1]));
+    if (b->offsets & DYN_ALONG_Z) articulated_shift(I, p, 2, lane_of(b->p_pc[2]));
+}

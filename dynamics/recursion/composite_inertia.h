@@ -1,0 +1,219 @@
+/* composite_inertia.h - composite inertias: each grouped body (model.h) together with all that hangs on it, in the
+ * body's frame, as mass (a constant of the model), first moment h and second moment E about the body's origin. What a
+ * revolute body has given away does not resist its turning: columns and momenta along joints are those of the true
+ * composites.
+ *
+ * Second moments turn like any symmetric tensor, and moving the origin by r needs no more than
+ * E += r h^T + h r^T + m r r^T: cheaper than inertia tensors, which are recovered as trace(E) 1 - E. */
+#pragma once
+#include "dynamics/algorithms/kernels.h"
+
+typedef struct composite {
+    sym3 E;
+    vec3 h;
+} composite;
+
+LANE_INLINE sym3 sym3_of(const double e[6]) /* xx xy xz yy yz zz */
+{
+    return (sym3){lane_of(e[0]), lane_of(e[1]), lane_of(e[2]), lane_of(e[3]), lane_of(e[4]), lane_of(e[5])};
+}
+
+/* (trace(E) 1 - E) w, E a constant of the model as above: the inertia tensor on w */
+LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
+{
+    const double xx = e[3] + e[5], yy = e[0] + e[5], zz = e[0] + e[3];
+    return (vec3){sub_mul(sub_mul(xx * w.x, e[1], w.y), e[2], w.z), sub_mul(sub_mul(yy * w.y, e[1], w.x), e[4], w.z),
+                  sub_mul(sub_mul(zz * w.z, e[2], w.x), e[4], w.y)};
+}
+
+/* Tensors turn by R = [c -s; s c] in a plane, where they are [p r; r q], with w = s (p - q) + 2 c r:
+ *     p' = p - s w,   q' = q + s w,   r' = c w - r.
+ * Rz E Rz^T: */
+LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
+{
+    lane w = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
+    return (sym3){sub_mul(a.xx, s, w), add_mul(-a.xy, c, w),       sub_mul(c * a.xz, s, a.yz),
+                  add_mul(a.yy, s, w), add_mul(c * a.yz, s, a.xz), a.zz};
+}
+/* Rx(-90 deg) Rz E Rz^T Rx(90 deg): the second turn costs nothing where the first gives the other sign */
+LANE_INLINE sym3 sym3_turn_z_minus(sym3 a, lane c, lane s)
+{
+    lane w  = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
+    lane xx = sub_mul(a.xx, s, w), yy = add_mul(a.yy, s, w);
+    return (sym3){xx, sub_mul(c * a.xz, s, a.yz), sub_mul(a.xy, c, w), a.zz, neg_sub_mul(c * a.yz, s, a.xz), yy};
+}
+/* Rx E Rx^T */
+LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
+{
+    lane w  = add_mul(c * (a.yz + a.yz), s, a.yy - a.zz);
+    lane xy = sub_mul(c * a.xy, s, a.xz), xz = add_mul(c * a.xz, s, a.xy);
+    return (sym3){a.xx, xy, xz, sub_mul(a.yy, s, w), add_mul(-a.yz, c, w), add_mul(a.zz, s, w)};
+}
+/* Rz(gamma) Rx(alpha) E (Rz(gamma) Rx(alpha))^T */
+LANE_INLINE sym3 sym3_turn_up(const dyn_body *b, sym3 a, dyn_turn turn)
+{
+    if (turn == DYN_TURN_NONE) return a;
+    if (turn == DYN_TURN_X_PLUS) return (sym3){a.xx, -a.xz, a.xy, a.zz, -a.yz, a.yy};
+    if (turn == DYN_TURN_X_MINUS) return (sym3){a.xx, a.xz, -a.xy, a.zz, -a.yz, a.yy};
+    a = sym3_turn_x(a, b->ca, b->sa);
+    return turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(b->cg), lane_of(b->sg));
+}
+/* R_pc E R_pc^T */
+LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (dyn_joint_turns_freely(joint)) return sym3_rotate(&joint_posed(at)->R, a);
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, at.c, at.s);
+    return sym3_turn_up(b, joint == DYN_REVOLUTE ? sym3_turn_z(a, at.c, at.s) : a, turn);
+}
+
+/* The origin moves by r: first moment h becomes g = h + m r, and E += r h^T + g r^T; what is zero in r costs nothing.
+ * So does that of a wrench: n += r x f. */
+LANE_INLINE void composite_shift(composite *c, wrench *F, const double r[3], unsigned along, double mass)
+{
+    vec3 h = c->h, g = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
+    if (along & DYN_ALONG_X) {
+        F->n    = offset_cross_add(F->n, r, DYN_ALONG_X, F->f);
+        c->E.xx = add_mul(c->E.xx, r[0], h.x + g.x);
+        c->E.xy = add_mul(c->E.xy, r[0], h.y);
+        c->E.xz = add_mul(c->E.xz, r[0], h.z);
+    }
+    if (along & DYN_ALONG_Y) {
+        F->n    = offset_cross_add(F->n, r, DYN_ALONG_Y, F->f);
+        c->E.yy = add_mul(c->E.yy, r[1], h.y + g.y);
+        c->E.xy = add_mul(c->E.xy, r[1], g.x);
+        c->E.yz = add_mul(c->E.yz, r[1], h.z);
+    }
+    if (along & DYN_ALONG_Z) {
+        F->n    = offset_cross_add(F->n, r, DYN_ALONG_Z, F->f);
+        c->E.zz = add_mul(c->E.zz, r[2], h.z + g.z);
+        c->E.xz = add_mul(c->E.xz, r[2], g.x);
+        c->E.yz = add_mul(c->E.yz, r[2], g.y);
+    }
+    c->h = g;
+}
+
+/* The same by a distance that differs between states. */
+LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
+{
+    vec3 h = c->h, g = {add_mul(h.x, mass, r.x), add_mul(h.y, mass, r.y), add_mul(h.z, mass, r.z)};
+    c->E.xx = add_mul(c->E.xx, r.x, h.x + g.x);
+    c->E.yy = add_mul(c->E.yy, r.y, h.y + g.y);
+    c->E.zz = add_mul(c->E.zz, r.z, h.z + g.z);
+    c->E.xy = add_mul(add_mul(c->E.xy, r.x, h.y), r.y, g.x);
+    c->E.xz = add_mul(add_mul(c->E.xz, r.x, h.z), r.z, g.x);
+    c->E.yz = add_mul(add_mul(c->E.yz, r.y, h.z), r.z, g.y);
+    c->h    = g;
+}
+
+/* Wrench that gives the composite, at rest, unit acceleration along its joint: for the axis z through the origin
+ * n = I z, f = z x h; along z, f = m z, n = h x z. */
+LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
+{
+    lane zero = lane_of(0);
+    if (b->joint == DYN_PRISMATIC) return (wrench){{zero, zero, lane_of(b->grouped_mass)}, {c->h.y, -c->h.x, zero}};
+    return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
+}
+
+/* To the parent; `mass` is that of what it is made of: of grouped or of true bodies. */
+LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, double mass, dyn_joint_kind joint,
+                                dyn_turn turn)
+{
+    c->E = sym3_to_parent(b, at, c->E, joint, turn);
+    c->h = to_parent(b, at, c->h, joint, turn);
+    if (joint != DYN_REVOLUTE)
+        composite_slide(c, origin_in_parent(b, at, joint), mass);
+    else
+        composite_shift(c, &(wrench){0}, b->p_pc, b->offsets, mass); /* no wrench: nothing is computed for it */
+}
+
+/* Rz(gamma) Rx(alpha) (x, y, 0) */
+LANE_INLINE vec3 turn_up_flat(const dyn_body *b, lane x, lane y, dyn_turn turn)
+{
+    if (turn != DYN_TURN_X && turn != DYN_TURN_ZX) return turn_up(b, (vec3){x, y, lane_of(0)}, turn);
+    const vec3 v = {x, b->ca * y, b->sa * y};
+    return turn == DYN_TURN_X ? v : turn_z(v, lane_of(b->cg), lane_of(b->sg));
+}
+
+/* The same for the composite, and F = composite_along_joint comes from it: behind the joint's own turn, whose axis is
+ * F's, F stands in the composite as before it. */
+LANE_INLINE void composite_column_form(const dyn_body *b, joint_at at, composite *c, wrench *F, double mass,
+                                       dyn_joint_kind joint, dyn_turn turn)
+{
+    if (joint != DYN_REVOLUTE) {
+        *F = composite_along_joint(b, c);
+        wrench_to_parent_form(b, at, F, joint, turn);
+        composite_form(b, at, c, mass, joint, turn);
+        return;
+    }
+    const lane about = c->E.xx + c->E.yy; /* the same before and behind it */
+    if (turn == DYN_TURN_X_MINUS) {
+        c->E = sym3_turn_z_minus(c->E, at.c, at.s);
+        c->h = to_parent(b, at, c->h, joint, turn);
+        *F   = (wrench){{c->h.z, lane_of(0), -c->h.x}, {-c->E.xy, about, -c->E.yz}};
+    } else {
+        c->E = sym3_turn_z(c->E, at.c, at.s);
+        c->h = turn_z(c->h, at.c, at.s);
+        *F   = (wrench){turn_up_flat(b, -c->h.y, c->h.x, turn), turn_up(b, (vec3){-c->E.xz, -c->E.yz, about}, turn)};
+        c->E = sym3_turn_up(b, c->E, turn);
+        c->h = turn_up(b, c->h, turn);
+    }
+    composite_shift(c, F, b->p_pc, b->offsets, mass);
+}
+
+LANE_INLINE composite composite_add(composite a, composite b)
+{
+    return (composite){sym3_add(a.E, b.E), add(a.h, b.h)};
+}
+
+/* The composite of a body on which hangs, as `handed` to it, what is after it. */
+LANE_INLINE composite composite_with(const dyn_body *b, const composite *handed)
+{
+    const double *E = b->grouped.E, *h = b->grouped.h;
+    composite     c = {{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
+                        handed->E.yz + E[4], handed->E.zz},
+                       {handed->h.x + h[0], handed->h.y + h[1], handed->h.z}};
+    if (b->joint != DYN_REVOLUTE) { /* one that turns has given these away */
+        c.E.zz = c.E.zz + E[5];
+        c.h.z  = c.h.z + h[2];
+    }
+    return c;
+}
+
+/* The composite of body i, all bodies after it being done. `handed` is what body i + 1 hands its parent if that is body
+ * i, zeros before the last body; what others hand a body is summed in `forked` [n_bodies], which the first of them
+ * begins. */
+LANE_INLINE composite composite_gather(const dyn_model *m, const composite *forked, const composite *handed, size_t i,
+                                       const bool branched)
+{
+    const dyn_body *b = &m->body[i];
+    composite       c;
+    if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i))
+        c = composite_with(b, handed);
+    else
+        c = (composite){sym3_of(b->grouped.E), vec3_of(b->grouped.h)};
+    return branched && b->forks ? composite_add(c, forked[i]) : c;
+}
+/* What body i hands its parent, if another body stands between them. */
+LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const composite *handed, size_t i)
+{
+    if (b->parent == (int)i - 1) return;
+    composite *to = &forked[b->parent];
+    *to           = b->first ? *handed : composite_add(*to, *handed);
+}
+
+/* Column `k` of its inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first, for axes of joints that turn freely: along
+ * e, (m e; h x e), about e, (e x h; I e). */
+LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
+{
+    lane        zero = lane_of(0), m = lane_of(b->grouped_mass);
+    const vec3  h = c->h;
+    const sym3 *E = &c->E;
+    switch (k) {
+    case 0: return (wrench){{m, zero, zero}, {zero, h.z, -h.y}};
+    case 1: return (wrench){{zero, m, zero}, {-h.z, zero, h.x}};
+    case 2: return (wrench){{zero, zero, m}, {h.y, -h.x, zero}};
+    case 3: return (wrench){{zero, -h.z, h.y}, {E->yy + E->zz, -E->xy, -E->xz}};
+    case 4: return (wrench){{h.z, zero, -h.x}, {-E->xy, E->xx + E->zz, -E->yz}};
+    default: return (wrench){{-h.y, h.x, zero}, {-E->xz, -E->yz, E->xx + E->yy}};
+    }
+}

@@ -1,0 +1,149 @@
+/* force_partials.h - a degree of freedom, and how the force on what hangs on its body changes with it: see
+ * sensitivity.c. */
+#pragma once
+#include "spatial_body.h"
+
+/* What is held in world axes, of each body. */
+static inline void held_place(const dyn_scene *scene, const external *ext, const lane *values, held_wrenches *k)
+{
+    const vec3          o    = vec3_zero();
+    const held_wrenches none = {.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
+    for (size_t i = 0; i < scene->model->n_bodies; i++)
+        k[i] = none;
+    for (size_t n = 0; n < scene->n_wrenches; n++) {
+        const dyn_wrench_site *site = &scene->wrench[n];
+        const lane            *x    = values + 9 * n;
+        if (site->body == DYN_WORLD || !site->world_axes) continue;
+        const attitude *att = &ext->attitude[site->body];
+        vec3            F = external_axes(site, att, load3(x)), T = external_axes(site, att, load3(x + 3));
+        vec3            r   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(x + 6)));
+        held_wrenches   one = {.F = F, .T = T};
+        store3(one.X.m[0], scale(r, F.x));
+        store3(one.X.m[1], scale(r, F.y));
+        store3(one.X.m[2], scale(r, F.z));
+        held_gather(&one, &k[site->body]);
+    }
+}
+
+typedef struct change { /* of one dof, in the axes of the body it has come to, about its origin */
+    wrench q, qd, t;
+    vec3   r, k; /* moments: r and k have no other part */
+} change;
+
+/* Entry by entry: a copy of the whole would go through memory. */
+LANE_INLINE void change_copy(change *to, const change *of)
+{
+    const wrench *q = &of->q, *qd = &of->qd, *t = &of->t;
+
+    to->q  = (wrench){{q->f.x, q->f.y, q->f.z}, {q->n.x, q->n.y, q->n.z}};
+    to->qd = (wrench){{qd->f.x, qd->f.y, qd->f.z}, {qd->n.x, qd->n.y, qd->n.z}};
+    to->t  = (wrench){{t->f.x, t->f.y, t->f.z}, {t->n.x, t->n.y, t->n.z}};
+    to->r  = (vec3){of->r.x, of->r.y, of->r.z};
+    to->k  = (vec3){of->k.x, of->k.y, of->k.z};
+}
+
+/* S being the composite of the dof's body or, as that sees it, of one before it; mass: as in moving_form. */
+LANE_INLINE change change_of(double mass, const moving *S, const held_wrenches *held, const dof *d)
+{
+    const vec3 h = S->c.h, o = vec3_zero();
+    const sym3 E = S->c.E;
+    change     c = {.t = inertia_mul(mass, h, E, d->S), .r = coriolis_mul_transposed(S->l, &S->C, d->S), .k = o};
+    c.qd         = wrench_add(coriolis_mul(S->l, &S->C, d->S.w), inertia_mul(mass, h, E, d->D));
+    c.q          = wrench_add(coriolis_mul(S->l, &S->C, d->P.w), inertia_mul(mass, h, E, d->Q));
+    c.q          = wrench_add(c.q, twist_cross_wrench(d->S, S->f));
+    if (!held) return c;
+    c.q = wrench_add(c.q, held_mul(held, d->S.w));
+    c.k = held_mul_transposed(held, d->S);
+    return c;
+}
+
+/* The same for the axis of a joint that turns plainly, without the zeros of S and psi': with u, w of v,
+ *     psi' = (u.y, -u.x, 0; w.y, -w.x, 0),   F_qd / 2 = B S + I psi',   F_q = z x* f + I psi'' + 2 B psi'. */
+LANE_INLINE change change_about_z(double mass, const moving *S, const spatial_state *B)
+{
+    const vec3  h = S->c.h, l = S->l, u = B->v.v, w = B->v.w, Q = B->Q.v, R = B->Q.w;
+    const sym3 *E     = &S->c.E;
+    const lane(*C)[3] = S->C.m;
+    const wrench f    = S->f;
+    const lane   Ixx = E->yy + E->zz, Iyy = E->xx + E->zz, Izz = E->xx + E->yy, z = C[0][0] + C[1][1];
+    const lane   lz = l.z + l.z, bf = add_mul(w.y * l.y, w.x, l.x);
+    const vec3 bn = {add_mul((C[1][1] + C[2][2]) * w.y, C[0][1], w.x), add_mul((C[0][0] + C[2][2]) * w.x, C[1][0], w.y),
+                     sub_mul(C[2][1] * w.x, C[2][0], w.y)};
+    change     c;
+    c.t    = (wrench){{-h.y, h.x, lane_of(0)}, {-E->xz, -E->yz, Izz}};
+    c.r    = (vec3){-2.0 * C[2][0], -2.0 * C[2][1], z + z};
+    c.k    = vec3_zero();
+    c.qd.f = (vec3){sub_mul(-l.y, h.z, w.x), sub_mul(l.x, h.z, w.y), add_mul(h.y * w.y, h.x, w.x)};
+    c.qd.n = (vec3){add_mul(add_mul(add_mul(-C[0][2], h.z, u.x), Ixx, w.y), E->xy, w.x),
+                    sub_mul(sub_mul(add_mul(-C[1][2], h.z, u.y), Iyy, w.x), E->xy, w.y),
+                    add_mul(sub_mul(sub_mul(sub_mul(z, h.x, u.x), h.y, u.y), E->xz, w.y), E->yz, w.x)};
+    c.q.f  = (vec3){sub_mul(sub_mul(add_mul(-f.f.y, R.y, h.z), R.z, h.y), lz, w.x),
+                    sub_mul(sub_mul(add_mul(f.f.x, R.z, h.x), R.x, h.z), lz, w.y),
+                    add_mul(sub_mul(R.x * h.y, R.y, h.x), 2.0, bf)};
+    c.q.n  = cross_add((vec3){sub_mul(sub_mul(add_mul(-f.n.y, Ixx, R.x), E->xy, R.y), E->xz, R.z),
+                              sub_mul(sub_mul(add_mul(f.n.x, Iyy, R.y), E->xy, R.x), E->yz, R.z),
+                              sub_mul(sub_mul(Izz * R.z, E->xz, R.x), E->yz, R.y)},
+                       h, Q);
+    c.q.n  = (vec3){add_mul(c.q.n.x, 2.0, bn.x), sub_mul(c.q.n.y, 2.0, bn.y), add_mul(c.q.n.z, 2.0, bn.z)};
+    if (mass != 0) { /* grouped bodies that all turn have none */
+        c.qd.f.x = add_mul(c.qd.f.x, mass, u.y);
+        c.qd.f.y = sub_mul(c.qd.f.y, mass, u.x);
+        c.q.f    = add_scaled(c.q.f, Q, lane_of(mass));
+    }
+    c.qd = wrench_add(c.qd, c.qd);
+    return c;
+}
+
+/* --- to the parent ------------------------------------------------------------------------------------------- */
+
+LANE_APART change hop_freely(const joint_pose *at, change c)
+{
+    wrench *const all[3] = {&c.q, &c.qd, &c.t};
+    for (int i = 0; i < 3; i++) {
+        all[i]->f = mat3_mul(&at->R, all[i]->f);
+        all[i]->n = cross_add(mat3_mul(&at->R, all[i]->n), at->p, all[i]->f);
+    }
+    c.r = mat3_mul(&at->R, c.r);
+    c.k = mat3_mul(&at->R, c.k);
+    return c;
+}
+
+/* s + (d z) x f */
+LANE_INLINE vec3 slide(vec3 s, lane d, vec3 f)
+{
+    return (vec3){sub_mul(s.x, d, f.y), add_mul(s.y, d, f.x), s.z};
+}
+
+/* To the parent's axes, still about the joint's origin. `held`: k is not zero. */
+LANE_INLINE void hop_form(const dyn_body *b, joint_at at, change *c, bool held, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (dyn_joint_turns_freely(joint)) {
+        *c = hop_freely(joint_posed(at), *c);
+        return;
+    }
+    if (joint == DYN_PRISMATIC) {
+        c->q.n  = slide(c->q.n, at.c, c->q.f);
+        c->qd.n = slide(c->qd.n, at.c, c->qd.f);
+        c->t.n  = slide(c->t.n, at.c, c->t.f);
+    }
+    c->q.f  = to_parent(b, at, c->q.f, joint, turn);
+    c->q.n  = to_parent(b, at, c->q.n, joint, turn);
+    c->qd.f = to_parent(b, at, c->qd.f, joint, turn);
+    c->qd.n = to_parent(b, at, c->qd.n, joint, turn);
+    c->t.f  = to_parent(b, at, c->t.f, joint, turn);
+    c->t.n  = to_parent(b, at, c->t.n, joint, turn);
+    c->r    = to_parent(b, at, c->r, joint, turn);
+    if (held) c->k = to_parent(b, at, c->k, joint, turn);
+}
+
+/* About the parent's origin. */
+LANE_INLINE void hop_offsets(const dyn_body *b, change *c)
+{
+#pragma GCC unroll 3
+    for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
+        if (!(b->offsets & axis)) continue;
+        c->q.n  = offset_cross_add(c->q.n, b->p_pc, axis, c->q.f);
+        c->qd.n = offset_cross_add(c->qd.n, b->p_pc, axis, c->qd.f);
+        c->t.n  = offset_cross_add(c->t.n, b->p_pc, axis, c->t.f);
+    }
+}

@@ -1,0 +1,120 @@
+/* mass_factor.h - M = L^T D L, which keeps the zeros of a tree (Featherstone 2008, ch. 6.5), and what is solved with
+ * it. Its pivots are the articulated inertias of the joints, leaves first. Mimics tie branches together, all but rotors
+ * beside their joints: then every coordinate counts as the next one's ancestor, which is the dense factorization. */
+#pragma once
+#include "dynamics/algorithms/kernels.h"
+
+typedef struct factor {
+    int    *ancestor; /* [nv] the coordinate before this one on the way to the base, or -1 */
+    double *floor;    /* [nv] of the pivots: see pivot_floor */
+    lane   *L;        /* [nv x nv] D on the diagonal, L below, at the ancestors' columns alone */
+} factor;
+
+static inline factor factor_place(arena *a, const dyn_model *m)
+{
+    size_t nv = (size_t)m->nv;
+    return (factor){.ancestor = arena_take(a, nv, sizeof(int)),
+                    .floor    = arena_take(a, nv, sizeof(double)),
+                    .L        = arena_take(a, nv * nv, sizeof(lane))};
+}
+
+/* With mimics a coordinate moves several joints. */
+static inline void factor_floors(const dyn_model *m, double *floor)
+{
+    for (int v = 0; v < m->nv; v++)
+        floor[v] = 0;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        for (int k = joint_first_axis(b), v = b->v; dyn_joint_turns_freely(b->joint) && k < 6; k++, v++)
+            floor[v] = pivot_floor(b, k < 3);
+        if (!dyn_joint_turns_freely(b->joint))
+            floor[b->v] += b->ratio * b->ratio * pivot_floor(b, b->joint == DYN_PRISMATIC);
+    }
+}
+
+static inline void factor_ancestors(const dyn_model *m, int *ancestor)
+{
+    for (int v = 0; v < m->nv; v++) /* right within a joint, and where mimics are */
+        ancestor[v] = v - 1;
+    for (size_t i = 0; !m->dense && i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (b->mimic) continue;
+        int p = b->parent;
+        while (p != DYN_WORLD && m->body[p].mimic) /* a slide */
+            p = m->body[p].parent;
+        ancestor[b->v] = p == DYN_WORLD ? -1 : m->body[p].v + dyn_joint_nv(m->body[p].joint) - 1;
+    }
+}
+
+/* The body whose joint has coordinate v. */
+static inline int factor_body(const dyn_model *m, int v)
+{
+    int i = (int)m->n_bodies - 1;
+    while (m->body[i].mimic || m->body[i].v > v)
+        i--;
+    return i;
+}
+
+/* What floats on a moving body, however far away, is in M and then taken from it again: that, too, leaves rounding. */
+LANE_INLINE lane floor_of(const dyn_model *m, const factor *f, const lane *M, int k)
+{
+    lane floor = lane_of(f->floor[k]);
+    return m->detached ? add_mul(floor, PIVOT_TOLERANCE, M[(size_t)k * (size_t)m->nv + (size_t)k]) : floor;
+}
+
+/* Factors M; returns the body of the first pivot that is not positive, or -1. */
+static inline lane factor_make(const dyn_model *m, const factor *f, const lane *M)
+{
+    size_t nv = (size_t)m->nv;
+    int   *up = f->ancestor;
+    lane  *L = f->L, bad = lane_of(-1);
+    factor_ancestors(m, up);
+    factor_floors(m, f->floor);
+    for (int k = 0; k < m->nv; k++)
+        for (int i = k; i >= 0; i = up[i])
+            L[(size_t)k * nv + (size_t)i] = M[(size_t)k * nv + (size_t)i];
+    for (int k = m->nv - 1; k >= 0; k--) {
+        lane     *row = &L[(size_t)k * nv], pivot = row[k];
+        lane_mask good = lane_positive(pivot) & lane_less(floor_of(m, f, M, k), pivot);
+        bad            = lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(factor_body(m, k)));
+        for (int i = up[k]; i >= 0; i = up[i]) {
+            lane g = row[i] / pivot;
+            for (int j = i; j >= 0; j = up[j]) {
+                lane *at = &L[(size_t)i * nv + (size_t)j];
+                *at      = sub_mul(*at, g, row[j]);
+            }
+            row[i] = g;
+        }
+    }
+    return bad;
+}
+
+/* M x = y in place, where y is zero but for `last` and its ancestors: L^T z = y, then L x = D^-1 z for entries 0..last.
+ */
+static inline void factor_solve(const dyn_model *m, const factor *f, lane *x, int last)
+{
+    size_t     nv = (size_t)m->nv;
+    const int *up = f->ancestor;
+    for (int k = last; k >= 0; k = up[k])
+        for (int i = up[k]; i >= 0; i = up[i])
+            x[i] = sub_mul(x[i], f->L[(size_t)k * nv + (size_t)i], x[k]);
+    for (int k = 0; k <= last; k++) {
+        const lane *row = &f->L[(size_t)k * nv];
+        x[k]            = x[k] / row[k];
+        for (int i = up[k]; i >= 0; i = up[i])
+            x[k] = sub_mul(x[k], row[i], x[i]);
+    }
+}
+
+/* The inverse, in full; x has room for [nv]. */
+static inline void factor_invert(const dyn_model *m, const factor *f, lane *x, lane *inverse)
+{
+    size_t nv = (size_t)m->nv;
+    for (int c = 0; c < m->nv; c++) {
+        for (int k = 0; k <= c; k++)
+            x[k] = lane_of(k == c);
+        factor_solve(m, f, x, c);
+        for (int k = 0; k <= c; k++)
+            inverse[(size_t)k * nv + (size_t)c] = inverse[(size_t)c * nv + (size_t)k] = x[k];
+    }
+}

@@ -1,0 +1,340 @@
+/* newton_euler_forward.h - the way outward of recursive Newton-Euler: every body's motion from its parent's, what each
+ * needs for it, and the rates of both; the way back is newton_euler.h, which says whose method it is. */
+#pragma once
+#include "external_wrenches.h"
+#include "acceleration_matrix.h"
+
+typedef struct motion { /* of a body, in its axes */
+    vec3 w, wd;         /* angular velocity and acceleration */
+    vec3 a;             /* acceleration of the origin, less gravity */
+} motion;
+
+typedef struct motion_rate { /* d/dt of the components of wd and a */
+    vec3 wdd, ad;
+} motion_rate;
+
+typedef struct turnings { /* U of a motion, and U' */
+    turning U, Ud;
+} turnings;
+
+typedef struct euler_workspace {
+    joint_at *at;
+    motion   *motion;   /* of bodies on which other runs begin */
+    wrench   *on;       /* needed on each grouped body, about what is ahead: inertial - external; where runs begin on
+                         * it, then with what these need */
+    wrench      *given; /* needed by what it gave its parent or the ground, about its origin */
+    external     ext;
+    motion_rate *motion_rate; /* the same for the rates */
+    wrench      *on_rate, *given_rate;
+    vec3        *w;     /* of every body, for the rates of wrenches */
+    lane        *still; /* [nv] zeros, for what is not given */
+} euler_workspace;
+
+static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rates)
+{
+    euler_workspace ws = {.at     = joints_take(a, m),
+                          .motion = arena_take(a, m->n_bodies, sizeof(motion)),
+                          .on     = arena_take(a, m->n_bodies, sizeof(wrench)),
+                          .given  = arena_take(a, m->n_bodies, sizeof(wrench)),
+                          .ext    = external_place(a, m),
+                          .still  = arena_take(a, (size_t)m->nv, sizeof(lane))};
+    for (int v = 0; ws.still && v < m->nv; v++)
+        ws.still[v] = lane_of(0);
+    if (rates) {
+        ws.motion_rate = arena_take(a, m->n_bodies, sizeof(motion_rate));
+        ws.on_rate     = arena_take(a, m->n_bodies, sizeof(wrench));
+        ws.given_rate  = arena_take(a, m->n_bodies, sizeof(wrench));
+        ws.w           = arena_take(a, m->n_bodies, sizeof(vec3));
+    }
+    return ws;
+}
+
+/* One block. */
+typedef struct euler_io {
+    const lane *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
+    lane       *tau, *joint_wrenches, *tau_dot, *joint_wrench_rates;
+} euler_io;
+
+/* x [nv], or zeros where it is not given: nobody has to ask again, body by body. */
+LANE_INLINE const lane *euler_given(const euler_workspace *ws, const lane *x)
+{
+    return x ? x : ws->still;
+}
+
+/* joint_rate, of an array that is given. */
+LANE_INLINE lane euler_rate(const dyn_body *b, const lane *qd)
+{
+    return b->geared ? b->ratio * qd[b->v] : qd[b->v];
+}
+
+/* --- a body's motion and what it needs --------------------------------------------------------------------- */
+
+/* x' - sd z x x */
+LANE_INLINE vec3 unspin(vec3 rate, vec3 x, lane sd)
+{
+    return (vec3){add_mul(rate.x, sd, x.y), sub_mul(rate.y, sd, x.x), rate.z};
+}
+/* x' + sd z x x */
+LANE_INLINE vec3 spin(vec3 rate, vec3 x, lane sd)
+{
+    return (vec3){sub_mul(rate.x, sd, x.y), add_mul(rate.y, sd, x.x), rate.z};
+}
+
+/* a + U p, p being the way to the child's origin */
+LANE_INLINE vec3 at_child(const dyn_body *b, joint_at at, vec3 a, const turning *U, dyn_joint_kind joint)
+{
+    if (joint == DYN_PRISMATIC) return turning_add(a, U, origin_in_parent(b, at, joint));
+    return turning_add_offset(a, U, b->p_pc, b->offsets);
+}
+
+/* Motion of a child from its parent's, k becoming the child's:
+ *   a = R^T (a_p + U_p p) + [prismatic] (sdd z + 2 w x sd z),  w = R^T w_p + [revolute] sd z,
+ *   wd = R^T wd_p + [revolute] (sdd z + (R^T w_p) x sd z)
+ * `there`: a_p + U_p p has been done already. U is left for later. */
+LANE_INLINE void outward_form(const dyn_body *b, joint_at at, lane sd, lane sdd, lane sddd, const turnings *t,
+                              motion *k, motion_rate *d, bool rates, bool there, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (rates) {
+        if (!there) d->ad = at_child(b, at, d->ad, &t->Ud, joint);
+        if (joint == DYN_PRISMATIC) { /* p' = sd z */
+            double z[3];
+            axis_in_parent(b, z);
+            d->ad = turning_add(d->ad, &t->U, scale(vec3_of(z), sd));
+        }
+        d->ad  = to_child(b, at, d->ad, joint, turn);
+        d->wdd = to_child(b, at, d->wdd, joint, turn);
+    }
+    if (!there) k->a = at_child(b, at, k->a, &t->U, joint);
+    k->a  = to_child(b, at, k->a, joint, turn);
+    k->w  = to_child(b, at, k->w, joint, turn);
+    k->wd = to_child(b, at, k->wd, joint, turn);
+    if (joint == DYN_PRISMATIC) {
+        const lane twice = sd + sd;
+        k->a             = (vec3){add_mul(k->a.x, k->w.y, twice), sub_mul(k->a.y, k->w.x, twice), k->a.z + sdd};
+        if (rates) {
+            const lane of = sdd + sdd;
+            d->ad.x       = add_mul(add_mul(d->ad.x, k->wd.y, twice), k->w.y, of);
+            d->ad.y       = sub_mul(sub_mul(d->ad.y, k->wd.x, twice), k->w.x, of);
+            d->ad.z += sddd;
+        }
+    } else {
+        if (rates) {
+            d->ad  = unspin(d->ad, k->a, sd);
+            d->wdd = unspin(d->wdd, k->wd, sd);
+        }
+        k->wd = (vec3){add_mul(k->wd.x, k->w.y, sd), sub_mul(k->wd.y, k->w.x, sd), k->wd.z + sdd};
+        if (rates) {
+            d->wdd.x = add_mul(add_mul(d->wdd.x, k->wd.y, sd), k->w.y, sdd);
+            d->wdd.y = sub_mul(sub_mul(d->wdd.y, k->wd.x, sd), k->w.x, sdd);
+            d->wdd.z += sddd;
+        }
+        k->w.z += sd;
+    }
+}
+
+static inline motion world_motion(const double gravity[3])
+{
+    vec3 zero = vec3_zero();
+    return (motion){.w = zero, .wd = zero, .a = {lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])}};
+}
+
+static inline motion_rate world_rate(void)
+{
+    vec3 zero = vec3_zero();
+    return (motion_rate){.wdd = zero, .ad = zero};
+}
+
+/* U and, with `rates`, U' */
+LANE_INLINE turnings turnings_of(const motion *k, const motion_rate *d, bool rates)
+{
+    turnings t = {.U = angular(k->w, k->wd)};
+    if (rates) t.Ud = angular_rate(k->w, k->wd, d->wdd);
+    return t;
+}
+
+/* A joint that turns freely, whose own velocity is u, linear, and y, angular, in the child's axes: there, with the
+ * parent's motion at the child's origin, w = R^T w_p and so on,
+ *   w_c = w + y,  wd_c = wd + yd + w x y,  a_c = a + ud + (2 w + y) x u,
+ * and the rates of these, where x = R^T x_p has the rate R^T x_p' - y x x. On the ground w and its rates are zero. */
+LANE_APART void free_motion(const dyn_body *b, const joint_pose *at, const euler_io *io, const turnings *t, motion *k,
+                            motion_rate *d, bool rates)
+{
+    const mat3 *R       = &at->R;
+    const bool  carried = b->parent != DYN_WORLD;
+    const vec3  u = joint_linear(b, io->qd), y = joint_angular(b, io->qd);
+    const vec3  ud = joint_linear(b, io->qdd), yd = joint_angular(b, io->qdd);
+    vec3        a = k->a, w = vec3_zero(), wd = w, two = y;
+    if (carried) {
+        a   = turning_add(a, &t->U, at->p);
+        w   = mat3_mul_transposed(R, k->w);
+        wd  = mat3_mul_transposed(R, k->wd);
+        two = add(add(w, w), y);
+    }
+    a = mat3_mul_transposed(R, a);
+    if (rates) {
+        vec3 wdd = joint_angular(b, io->qddd), ad = vec3_zero(), rate = yd;
+        if (carried) {
+            const vec3 turned = cross_add(wd, w, y); /* w' */
+            ad   = mat3_mul_transposed(R, turning_add(turning_add(d->ad, &t->Ud, at->p), &t->U, mat3_mul(R, u)));
+            wdd  = add(wdd, mat3_mul_transposed(R, d->wdd));
+            wdd  = cross_add(cross_add(cross_add(wdd, wd, y), turned, y), w, yd);
+            rate = add(add(turned, turned), yd);
+        }
+        ad     = cross_add(ad, a, y);
+        d->wdd = wdd;
+        d->ad  = cross_add(cross_add(add(ad, joint_linear(b, io->qddd)), rate, u), two, ud);
+    }
+    k->a  = cross_add(add(a, ud), two, u);
+    k->w  = add(w, y);
+    k->wd = carried ? cross_add(add(wd, yd), w, y) : yd;
+}
+
+/* A revolute joint on the ground: what turns there turns about z alone. Of the rest, only a and its rate are not zero:
+ *     a = R^T (-g),  ad = -sd z x a,  and the effort needs no more than n.z. */
+LANE_INLINE void first_form(const dyn_body *b, joint_at at, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
+{
+    *a = to_child(b, at, *a, joint, turn);
+}
+
+LANE_INLINE turning about_z(lane squared, lane wd)
+{
+    lane zero = lane_of(0);
+    return (turning){squared, squared, squared, -squared, -wd, wd, zero, zero, zero, zero};
+}
+
+LANE_INLINE lane moment_about_z(const dyn_moments *of, vec3 a, lane wd)
+{
+    return add_mul(sub_mul(of->h[0] * a.y, of->h[1], a.x), of->E[0] + of->E[3], wd);
+}
+
+LANE_INLINE void first_motion(const dyn_body *b, joint_at at, const double gravity[3], lane sd, lane sdd, lane sddd,
+                              turnings *t, motion *k, motion_rate *d, bool rates)
+{
+    lane zero = lane_of(0);
+    t->U      = about_z(sd * sd, sdd);
+    *k        = (motion){.w = {zero, zero, sd}, .wd = {zero, zero, sdd}};
+    k->a      = (vec3){lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])};
+    BODY_FORMS(b, first_form, b, at, &k->a)
+    if (!rates) return;
+    t->Ud = about_z((sd + sd) * sdd, sddd);
+    *d    = (motion_rate){.wdd = {zero, zero, sddd}, .ad = {sd * k->a.y, -sd * k->a.x, zero}};
+}
+
+/* --- outward: motions, and what each body needs ------------------------------------------------------------- */
+
+/* `first`: of a revolute body on the ground, whose origin has acceleration a, and f and the rest of n end there. */
+LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, bool first)
+{
+    const lane zero = lane_of(0);
+    if (first) return (wrench){vec3_zero(), {zero, zero, moment_about_z(&b->grouped, a, U->yx)}};
+    if (b->joint == DYN_REVOLUTE) return inertial(&b->ahead, a, U, true);
+    return inertial(&b->ahead, a, U, false);
+}
+
+/* What the joint carries besides. */
+LANE_INLINE wrench gives(const dyn_body *b, vec3 a, const turning *U, bool first)
+{
+    const wrench given = inertial_axis(b->given, a, U);
+    if (!first) return given;
+    wrench own = inertial(&b->grouped, a, U, true);
+    own.n.z    = lane_of(0);
+    return wrench_add(own, given);
+}
+
+/* The motion of body i: k, its rates d and t, its parent's before; and what it needs; a is then that of what is ahead.
+ * `loads`: with external wrenches or joint wrenches, a constant of the inlined text as `rates`, `plain` and `first`
+ * are. U and U' are used up in turn, since with the parent's motion and its rates they are too much for the registers.
+ * `there`: a has come as that of the body's origin. */
+LANE_INLINE void outward_body(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, int i,
+                              const dyn_body *b, turnings *t, motion *k, motion_rate *d, bool rates, bool loads,
+                              bool there, const bool first)
+{
+    if (dyn_joint_turns_freely(b->joint)) {
+        const turnings carrying = *t; /* copies: what others have stays in registers */
+        motion         moved    = *k;
+        motion_rate    gains    = *d;
+        free_motion(b, joint_posed(ws->at[i]), io, &carrying, &moved, &gains, rates);
+        *k = moved;
+        *d = gains;
+    } else {
+        lane sd = euler_rate(b, io->qd), sdd = euler_rate(b, io->qdd);
+        lane sddd = rates ? euler_rate(b, io->qddd) : sd;
+        if (first) {
+            first_motion(b, ws->at[i], scene->gravity, sd, sdd, sddd, t, k, d, rates);
+        } else {
+            BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, t, k, d, rates, there)
+        }
+    }
+    if (!first) t->U = angular(k->w, k->wd);
+    if (loads && io->joint_wrenches) ws->given[i] = gives(b, k->a, &t->U, first);
+    const vec3 a = k->a;
+    k->a         = turning_add_offset(k->a, &t->U, b->ahead_at, b->ahead_along);
+    ws->on[i]    = needs(b, first ? a : k->a, &t->U, first);
+    if (loads && io->wrenches) ws->on[i] = wrench_sub(ws->on[i], external_ahead(b, ws->ext.on[i]));
+    if (!rates) return;
+    if (!first) t->Ud = angular_rate(k->w, k->wd, d->wdd);
+    if (loads && io->joint_wrench_rates) ws->given_rate[i] = gives(b, d->ad, &t->Ud, first);
+    const vec3 ad  = d->ad;
+    d->ad          = turning_add_offset(d->ad, &t->Ud, b->ahead_at, b->ahead_along);
+    ws->on_rate[i] = needs(b, first ? ad : d->ad, &t->Ud, first);
+    if (loads && io->wrenches) ws->w[i] = k->w;
+}
+
+/* Where a run begins that is not a revolute joint's on the ground; of a plain one a is that of the body's origin. */
+LANE_INLINE void set_out(const dyn_scene *scene, const euler_workspace *ws, const dyn_body *b, motion *k,
+                         motion_rate *d, turnings *t, bool rates, const bool plain)
+{
+    if (!plain && b->parent == DYN_WORLD) {
+        *k = world_motion(scene->gravity);
+        if (rates) *d = world_rate();
+    } else {
+        *k = ws->motion[b->parent];
+        if (rates) *d = ws->motion_rate[b->parent];
+    }
+    *t = turnings_of(k, d, rates);
+    if (!plain) return;
+    k->a = turning_add_offset(k->a, &t->U, b->p_pc, b->offsets);
+    if (rates) d->ad = turning_add_offset(d->ad, &t->Ud, b->p_pc, b->offsets);
+}
+
+/* Along a run the parent's motion stays in registers. `serial`, a constant too: the run is a serial model. */
+LANE_INLINE void outward_run(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, dyn_run run,
+                             bool rates, bool loads, const bool plain, const bool serial)
+{
+    const dyn_body *body = scene->model->body;
+    const bool      led  = plain || (loads && run.plain);
+    int             i    = run.first;
+    motion          k;
+    motion_rate     d;
+    turnings        t;
+    body_known(&body[i], plain);
+    next_known(&body[i], (size_t)i, serial);
+    if (is_first(&body[i])) {
+        outward_body(scene, ws, io, i, &body[i], &t, &k, &d, rates, loads, led, true);
+        i++;
+    } else {
+        set_out(scene, ws, &body[i], &k, &d, &t, rates, plain);
+    }
+    for (; i < run.end; i++) {
+        body_known(&body[i], plain);
+        next_known(&body[i], (size_t)i, serial);
+        outward_body(scene, ws, io, i, &body[i], &t, &k, &d, rates, loads, plain || (led && i > run.first), false);
+    }
+    if (serial || !body[i - 1].bears) return;
+    ws->motion[i - 1] = k;
+    if (rates) ws->motion_rate[i - 1] = d;
+}
+
+LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads)
+{
+    const dyn_model *m = scene->model;
+    if (m->serial && !loads) {
+        outward_run(scene, ws, io, (dyn_run){0, (int)m->n_bodies, true}, rates, false, true, true);
+        return;
+    }
+    for (size_t r = 0; r < m->n_runs; r++)
+        if (m->run[r].plain && !loads)
+            outward_run(scene, ws, io, m->run[r], rates, false, true, false);
+        else
+            outward_run(scene, ws, io, m->run[r], rates, loads, false, false);
+}

@@ -1,0 +1,209 @@
+/* spatial_body.h - what spatial_world.h holds, in each body's own axes about its own origin: there a joint's axis is
+ * e_z, and the body's inertia a constant. What moves with a body is in composite_motion.h.
+ *
+ * For a revolute joint  psi' = (w.y, -w.x, 0),  for its linear part the same of v, which are also those of the body:
+ * the joint changes w.z alone;  psi'' = a_p x e_z + v_p x psi'. A prismatic joint has these in the linear part. A joint
+ * that turns freely has as axes the unit vectors of six dimensions, or the last three of them, so that sums over its
+ * axes are read from whole vectors. */
+#pragma once
+#include "composite_motion.h"
+
+typedef struct spatial_state {
+    twist v, a; /* a less gravity */
+    twist P, Q; /* psi', psi'' of its joint, times the ratio; P not of a joint that turns plainly, whose psi_dot is read
+                 * from v; where it turns freely, v_p and a_p instead */
+} spatial_state;
+
+/* A revolute joint at the rate of its coordinate. */
+LANE_INLINE bool turns_plainly(const dyn_body *b)
+{
+    return b->joint == DYN_REVOLUTE && !b->geared;
+}
+LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
+{
+    if (!turns_plainly(b)) return B->P;
+    return (twist){{B->v.v.y, -B->v.v.x, lane_of(0)}, {B->v.w.y, -B->v.w.x, lane_of(0)}};
+}
+
+/* --- motions, base to leaves --------------------------------------------------------------------------------- */
+
+LANE_INLINE void to_child_form(const dyn_body *b, joint_at at, twist *u, dyn_joint_kind joint, dyn_turn turn)
+{
+    if (dyn_joint_turns_freely(joint)) u->v = cross_add(u->v, u->w, joint_posed(at)->p);
+    u->w = to_child(b, at, u->w, joint, turn);
+    u->v = to_child(b, at, u->v, joint, turn);
+    if (joint == DYN_PRISMATIC) { /* w x s z */
+        u->v.x = add_mul(u->v.x, u->w.y, at.c);
+        u->v.y = sub_mul(u->v.y, u->w.x, at.c);
+    }
+}
+
+/* At the child's origin p: v + w x p. */
+LANE_INLINE twist twist_at(twist u, const double p[3], unsigned along)
+{
+    if (along & DYN_ALONG_X) u.v = (vec3){u.v.x, add_mul(u.v.y, p[0], u.w.z), sub_mul(u.v.z, p[0], u.w.y)};
+    if (along & DYN_ALONG_Y) u.v = (vec3){sub_mul(u.v.x, p[1], u.w.z), u.v.y, add_mul(u.v.z, p[1], u.w.x)};
+    if (along & DYN_ALONG_Z) u.v = (vec3){add_mul(u.v.x, p[2], u.w.y), sub_mul(u.v.y, p[2], u.w.x), u.v.z};
+    return u;
+}
+
+LANE_INLINE void twists_to_child_form(const dyn_body *b, joint_at at, twist *v, twist *a, dyn_joint_kind joint,
+                                      dyn_turn turn)
+{
+    to_child_form(b, at, v, joint, turn);
+    to_child_form(b, at, a, joint, turn);
+}
+
+/* v, a: the parent's, in the child's axes at its origin, then the child's; v += S qd, a += S qdd + psi' qd. */
+LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, twist *a, spatial_state *B)
+{
+    const vec3 w = v->w, u = v->v, o = vec3_zero();
+    const vec3 q = {add_mul(a->w.y, w.z, w.x), add_mul(-a->w.x, w.z, w.y), neg_sub_mul(w.x * w.x, w.y, w.y)};
+    if (b->joint == DYN_PRISMATIC) {
+        B->P   = (twist){.v = {w.y, -w.x, lane_of(0)}, .w = o};
+        B->Q   = (twist){.v = q, .w = o};
+        a->v.x = add_mul(a->v.x, w.y, sd);
+        a->v.y = sub_mul(a->v.y, w.x, sd);
+        v->v.z += sd;
+        a->v.z += sdd;
+    } else {
+        lane across = add_mul(w.x * u.x, w.y, u.y);
+        B->Q        = (twist){.v = {add_mul(add_mul(a->v.y, w.z, u.x), u.z, w.x),
+                                    add_mul(add_mul(-a->v.x, w.z, u.y), u.z, w.y), -2.0 * across},
+                              .w = q};
+        if (b->geared) B->P = (twist){.v = {u.y, -u.x, lane_of(0)}, .w = {w.y, -w.x, lane_of(0)}};
+        a->v.x = add_mul(a->v.x, u.y, sd);
+        a->v.y = sub_mul(a->v.y, u.x, sd);
+        a->w.x = add_mul(a->w.x, w.y, sd);
+        a->w.y = sub_mul(a->w.y, w.x, sd);
+        v->w.z += sd;
+        a->w.z += sdd;
+    }
+    if (!b->geared) return;
+    B->P = twist_scale(B->P, lane_of(b->ratio));
+    B->Q = twist_scale(B->Q, lane_of(b->ratio));
+}
+
+/* The same of one that turns plainly on the ground, where v_p = 0 and a_p is linear. */
+LANE_INLINE void first_motion_form(const dyn_body *b, joint_at at, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
+{
+    *a = to_child(b, at, *a, joint, turn);
+}
+LANE_INLINE void first_motion(const dyn_body *b, joint_at at, lane sd, lane sdd, twist *v, twist *a, spatial_state *B)
+{
+    const vec3 o = vec3_zero();
+    BODY_FORMS(b, first_motion_form, b, at, &a->v)
+    *v   = (twist){o, {o.x, o.x, sd}};
+    a->w = (vec3){o.x, o.x, sdd};
+    B->Q = (twist){{a->v.y, -a->v.x, o.x}, o};
+}
+
+/* The same of a joint that turns freely: v += S qd, a += S qdd + v_p x S qd. */
+LANE_INLINE void free_joint_motion(const dyn_body *b, const lane *qd, const lane *qdd, twist *v, twist *a, twist *P,
+                                   twist *Q)
+{
+    const twist own   = {joint_linear(b, qd), joint_angular(b, qd)},
+                own_a = {joint_linear(b, qdd), joint_angular(b, qdd)};
+    *P                = *v;
+    *Q                = *a;
+    *a                = twist_add(twist_add(*a, own_a), twist_cross(*v, own));
+    *v                = twist_add(*v, own);
+}
+
+static inline void spatial_states(const dyn_scene *scene, const joint_at *at, const lane *qd, const lane *qdd,
+                                  spatial_state *body)
+{
+    const dyn_model *m = scene->model;
+    const double    *g = scene->gravity;
+    const twist rest = {vec3_zero(), vec3_zero()}, fall = {{lane_of(-g[0]), lane_of(-g[1]), lane_of(-g[2])}, rest.w};
+    twist       v = rest, a = fall;
+    for (int i = 0; i < (int)m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        spatial_state  *B = &body[i];
+        if (b->parent != i - 1) {
+            v = b->parent == DYN_WORLD ? rest : body[b->parent].v;
+            a = b->parent == DYN_WORLD ? fall : body[b->parent].a;
+        }
+        if (b->parent == DYN_WORLD && turns_plainly(b)) {
+            first_motion(b, at[i], joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
+        } else {
+#pragma GCC unroll 3
+            for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
+                if (!(b->offsets & axis)) continue;
+                v = twist_at(v, b->p_pc, axis);
+                a = twist_at(a, b->p_pc, axis);
+            }
+            BODY_FORMS(b, twists_to_child_form, b, at[i], &v, &a)
+            if (dyn_joint_turns_freely(b->joint))
+                free_joint_motion(b, qd, qdd, &v, &a, &B->P, &B->Q);
+            else
+                joint_motion(b, joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
+        }
+        B->v = v;
+        B->a = a;
+    }
+}
+
+/* --- a body in the frame of one before it ---------------------------------------------------------------------- */
+
+typedef struct sight {
+    mat3 R;
+    vec3 p;
+} sight;
+
+static inline sight sight_own(void)
+{
+    lane one = lane_of(1), zero = lane_of(0);
+    return (sight){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}}, .p = vec3_zero()};
+}
+
+/* A motion of that one, in the body's axes at its origin. */
+LANE_INLINE twist twist_seen(const sight *s, twist u)
+{
+    return (twist){mat3_mul_transposed(&s->R, cross_add(u.v, u.w, s->p)), mat3_mul_transposed(&s->R, u.w)};
+}
+
+LANE_INLINE dof dof_seen(const sight *s, dof d)
+{
+    return (dof){twist_seen(s, d.S), twist_seen(s, d.P), twist_seen(s, d.Q), twist_seen(s, d.D)};
+}
+
+LANE_INLINE void sight_form(const dyn_body *b, joint_at at, sight *s, dyn_joint_kind joint, dyn_turn turn)
+{
+    for (int k = 0; k < 3; k++) {
+        vec3 e       = to_parent(b, at, mat3_column(&s->R, k), joint, turn);
+        s->R.m[0][k] = e.x;
+        s->R.m[1][k] = e.y;
+        s->R.m[2][k] = e.z;
+    }
+    s->p = add(origin_in_parent(b, at, joint), to_parent(b, at, s->p, joint, turn));
+}
+
+/* From b, by one further towards the base. */
+static inline void sight_from_parent(const dyn_body *b, joint_at at, sight *s){BODY_FORMS(b, sight_form, b, at, s)}
+
+/* --- a dof, and how the force on its subtree changes ----------------------------------------------------------- */
+
+LANE_INLINE vec3 unit(int k)
+{
+    return (vec3){lane_of(k == 0), lane_of(k == 1), lane_of(k == 2)};
+}
+
+/* Dof k of a body, in its axes. */
+static inline dof dof_of(const dyn_body *b, const spatial_state *B, size_t k)
+{
+    const vec3 o = vec3_zero();
+    if (!dyn_joint_turns_freely(b->joint)) {
+        const twist P = psi_dot(b, B);
+        vec3        z = times(b->ratio, unit(2));
+        return (dof){
+            .S = b->joint == DYN_PRISMATIC ? (twist){z, o} : (twist){o, z}, .P = P, .Q = B->Q, .D = twist_add(P, P)};
+    }
+    const int axis = joint_first_axis(b) + (int)k;
+    vec3      e    = unit(axis % 3);
+    dof       d    = {.S = axis < 3 ? (twist){e, o} : (twist){o, e}};
+    d.P            = twist_cross(B->P, d.S);
+    d.Q            = twist_add(twist_cross(B->Q, d.S), twist_cross(B->P, d.P));
+    d.D            = twist_add(d.P, twist_cross(B->v, d.S));
+    return d;
+}

@@ -1,0 +1,305 @@
+/* spatial_world.h - spatial motion, inertia and force of every body, and every degree of freedom's axis with its rates,
+ * in world axes: what derivatives of the dynamics are made of.
+ *
+ * Six-dimensional vectors about one point at rest: the world's origin, or, if the first body floats, where that is just
+ * now (no derivative depends on it, and far from the origin rounding would). With u x s = (wu x ws, wu x vs + vu x ws)
+ * on motions and u x* f = (wu x F; wu x n + vu x F) on forces, and `parent` quantities marked p:
+ *
+ *     psi' = v_p x S,   psi'' = a_p x S + v_p x psi',   S' = v x S,   v = v_p + S qd,   a = a_p + S qdd + S' qd
+ *     f = I a + v x* I v - external
+ *
+ * Singh, Russell, Wensing (2022). Their pair matrix B is here what it is for point masses: 2 B u is the Coriolis
+ * force of masses moving with v in a frame turning with w_u,
+ *
+ *     2 B u = 2 (w_u x l;  tr(C) w_u - C w_u),   l = sum m v(r),   C = sum m v(r) r^T = v h^T + [w] E. */
+#pragma once
+#include "composite_inertia.h"
+#include "external_wrenches.h"
+
+typedef struct dof {
+    twist S;    /* times the joint's ratio */
+    twist P, Q; /* psi', psi'' */
+    twist D;    /* psi' + S' */
+} dof;
+
+typedef struct spatial_body {
+    mat3   R;    /* R_wb */
+    vec3   p;    /* of the body's origin, from the reference point */
+    twist  v, a; /* a less gravity */
+    sym3   E;    /* these and the following: of the body, then of all that hangs on it */
+    vec3   h, l;
+    mat3   C;
+    wrench f;
+} spatial_body;
+
+LANE_INLINE twist twist_add(twist a, twist b)
+{
+    return (twist){add(a.v, b.v), add(a.w, b.w)};
+}
+LANE_INLINE twist twist_sub(twist a, twist b)
+{
+    return (twist){sub(a.v, b.v), sub(a.w, b.w)};
+}
+LANE_INLINE twist twist_scale(twist a, lane k)
+{
+    return (twist){scale(a.v, k), scale(a.w, k)};
+}
+/* u + k s */
+LANE_INLINE twist twist_add_scaled(twist u, twist s, lane k)
+{
+    return (twist){add_scaled(u.v, s.v, k), add_scaled(u.w, s.w, k)};
+}
+LANE_INLINE twist twist_cross(twist u, twist s)
+{
+    return (twist){.v = cross_add(cross(u.w, s.v), u.v, s.w), .w = cross(u.w, s.w)};
+}
+/* u x* f */
+LANE_INLINE wrench twist_cross_wrench(twist u, wrench f)
+{
+    return (wrench){.f = cross(u.w, f.f), .n = cross_add(cross(u.w, f.n), u.v, f.f)};
+}
+LANE_INLINE lane power(twist u, wrench f)
+{
+    return add_mul(add_mul(add_mul(dot(u.v, f.f), u.w.x, f.n.x), u.w.y, f.n.y), u.w.z, f.n.z);
+}
+
+/* (trace(E) 1 - E) w */
+LANE_INLINE vec3 tensor_mul(sym3 E, vec3 w)
+{
+    lane xx = E.yy + E.zz, yy = E.xx + E.zz, zz = E.xx + E.yy;
+    return (vec3){sub_mul(sub_mul(xx * w.x, E.xy, w.y), E.xz, w.z), sub_mul(sub_mul(yy * w.y, E.xy, w.x), E.yz, w.z),
+                  sub_mul(sub_mul(zz * w.z, E.xz, w.x), E.yz, w.y)};
+}
+/* I u, mass m */
+LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
+{
+    return (wrench){.f = cross_add(times(m, u.v), u.w, h), .n = cross_add(tensor_mul(E, u.w), h, u.v)};
+}
+/* 2 B u, of w_u alone */
+LANE_INLINE wrench coriolis_mul(vec3 l, const mat3 *C, vec3 w)
+{
+    lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
+    vec3 f = cross(w, l), n = mat3_sub_mul(scale(w, trace), C, w);
+    return (wrench){.f = add(f, f), .n = add(n, n)};
+}
+/* 2 B^T s, its angular part, which is all it has */
+LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
+{
+    lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
+    vec3 n     = mat3_sub_mul_transposed(cross_add(scale(s.w, trace), l, s.v), C, s.w);
+    return add(n, n);
+}
+
+/* --- the body's own inertia and force in world axes --------------------------------------------------------- */
+
+LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr, vec3 h)
+{
+    const double *e = b->E;
+    vec3          T[3];
+    for (int k = 0; k < 3; k++) { /* rows of R E */
+        vec3 r = load3(R->m[k]);
+        T[k]   = (vec3){dot3(e[0], e[1], e[2], r), dot3(e[1], e[3], e[4], r), dot3(e[2], e[4], e[5], r)};
+    }
+    vec3 x = load3(R->m[0]), y = load3(R->m[1]), z = load3(R->m[2]);
+    /* R E R^T + p hr^T + hr p^T + m p p^T, h = hr + m p */
+    return (sym3){.xx = add_mul(dot(T[0], x), p.x, hr.x + h.x),
+                  .xy = add_mul(add_mul(dot(T[0], y), p.x, hr.y), p.y, h.x),
+                  .xz = add_mul(add_mul(dot(T[0], z), p.x, hr.z), p.z, h.x),
+                  .yy = add_mul(dot(T[1], y), p.y, hr.y + h.y),
+                  .yz = add_mul(add_mul(dot(T[1], z), p.y, hr.z), p.z, h.y),
+                  .zz = add_mul(dot(T[2], z), p.z, hr.z + h.z)};
+}
+
+/* C = v h^T + [w] E */
+LANE_INLINE mat3 velocity_moment(twist v, vec3 h, sym3 E)
+{
+    vec3 c0 = cross_add(scale(v.v, h.x), v.w, (vec3){E.xx, E.xy, E.xz});
+    vec3 c1 = cross_add(scale(v.v, h.y), v.w, (vec3){E.xy, E.yy, E.yz});
+    vec3 c2 = cross_add(scale(v.v, h.z), v.w, (vec3){E.xz, E.yz, E.zz});
+    return (mat3){{{c0.x, c1.x, c2.x}, {c0.y, c1.y, c2.y}, {c0.z, c1.z, c2.z}}};
+}
+
+LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
+{
+    vec3 hr  = mat3_mul(&B->R, vec3_of(b->h));
+    B->h     = add_scaled(hr, B->p, lane_of(b->mass));
+    B->E     = second_moment(b, &B->R, B->p, hr, B->h);
+    B->C     = velocity_moment(B->v, B->h, B->E);
+    wrench k = inertia_mul(b->mass, B->h, B->E, B->v);
+    B->l     = k.f;
+    B->f     = wrench_add(inertia_mul(b->mass, B->h, B->E, B->a), twist_cross_wrench(B->v, k));
+}
+
+/* --- motions, base to leaves -------------------------------------------------------------------------------- */
+
+LANE_INLINE void spatial_rotation_form(const dyn_body *b, joint_at at, const mat3 *P, mat3 *R, dyn_joint_kind joint,
+                                       dyn_turn turn)
+{
+    for (int k = 0; k < 3; k++)
+        store3(R->m[k], to_child(b, at, load3(P->m[k]), joint, turn));
+}
+
+LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd, const spatial_body *P,
+                               spatial_body *B, dof *d)
+{
+    BODY_FORMS(b, spatial_rotation_form, b, at, &P->R, &B->R)
+    vec3 z = mat3_column(&B->R, 2);
+    B->p   = b->offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->p_pc))) : P->p;
+    if (b->joint == DYN_PRISMATIC) B->p = add_scaled(B->p, z, at.c);
+    if (b->geared) z = times(b->ratio, z);
+    d->S = b->joint == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
+    d->P = twist_cross(P->v, d->S);
+    d->Q = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->P));
+    d->D = twist_add(d->P, d->P); /* one axis: v x S = v_p x S */
+    B->v = twist_add_scaled(P->v, d->S, qd);
+    B->a = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->P, qd);
+}
+
+/* The axes of a joint that turns freely: along and about the body's own. Of S' = v x S the joint's part vanishes in the
+ * sum with qd, which leaves psi' qd in the acceleration. */
+static inline void spatial_free_joint(const dyn_body *b, const joint_pose *at, const lane *qd, const lane *qdd,
+                                      const spatial_body *P, spatial_body *B, dof *d)
+{
+    const int first = joint_first_axis(b), n = 6 - first;
+    for (int k = 0; k < 3; k++)
+        store3(B->R.m[k], mat3_mul_transposed(&at->R, load3(P->R.m[k])));
+    B->p = add(P->p, mat3_mul(&P->R, at->p));
+    B->v = P->v;
+    B->a = P->a;
+    for (int k = 0; k < n; k++) {
+        vec3 e = mat3_column(&B->R, (first + k) % 3);
+        d[k].S = first + k < 3 ? (twist){e, vec3_zero()} : (twist){cross(B->p, e), e};
+        d[k].P = twist_cross(P->v, d[k].S);
+        d[k].Q = twist_add(twist_cross(P->a, d[k].S), twist_cross(P->v, d[k].P));
+        if (qd) B->v = twist_add_scaled(B->v, d[k].S, qd[b->v + k]);
+        if (qd) B->a = twist_add_scaled(B->a, d[k].P, qd[b->v + k]);
+        if (qdd) B->a = twist_add_scaled(B->a, d[k].S, qdd[b->v + k]);
+    }
+    for (int k = 0; k < n; k++)
+        d[k].D = twist_add(d[k].P, twist_cross(B->v, d[k].S));
+}
+
+static inline spatial_body spatial_world(const double gravity[3])
+{
+    vec3 o   = vec3_zero();
+    lane one = lane_of(1), zero = lane_of(0);
+    return (spatial_body){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}},
+                          .p = o,
+                          .v = {o, o},
+                          .a = {.v = {lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])}, .w = o}};
+}
+
+static inline size_t dofs_of(const dyn_body *b)
+{
+    return (size_t)dyn_joint_nv(b->joint);
+}
+/* dofs of body i stand from dof_first(m, i) on: a mimic has its own, apart from its leader's. */
+static inline size_t dof_first(const dyn_model *m, size_t i)
+{
+    return (size_t)m->body[i].dof;
+}
+static inline size_t dof_count(const dyn_model *m)
+{
+    return m->n_dofs;
+}
+
+/* Every body and dof; f without external wrenches. */
+static inline void spatial_motions(const dyn_scene *scene, const joint_at *at, const lane *qd, const lane *qdd,
+                                   spatial_body *body, dof *dofs)
+{
+    const dyn_model *m     = scene->model;
+    spatial_body     world = spatial_world(scene->gravity);
+    if (m->n_bodies > 0 && m->body[0].joint == DYN_FLOATING) world.p = scale(joint_posed(at[0])->p, lane_of(-1));
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body     *b    = &m->body[i];
+        const spatial_body *P    = b->parent == DYN_WORLD ? &world : &body[b->parent];
+        lane                zero = lane_of(0);
+        if (dyn_joint_turns_freely(b->joint))
+            spatial_free_joint(b, joint_posed(at[i]), qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
+        else
+            spatial_joint(b, at[i], qd ? qd[b->v] : zero, qdd ? qdd[b->v] : zero, P, &body[i], &dofs[dof_first(m, i)]);
+        spatial_inertia(b, &body[i]);
+    }
+}
+
+/* Adds what hangs on a body to the body before it. */
+LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
+{
+    P->E = sym3_add(P->E, B->E);
+    P->h = add(P->h, B->h);
+    P->l = add(P->l, B->l);
+    P->f = wrench_add(P->f, B->f);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            P->C.m[i][j] += B->C.m[i][j];
+}
+
+/* --- external wrenches -------------------------------------------------------------------------------------- */
+
+/* Wrenches in world axes keep their components while their point moves with the link: against what turns with the body,
+ * turning with w_u gives  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k)),  the last being tr(X) w_u - X w_u. */
+typedef struct held_wrenches {
+    vec3 F, T; /* sums of force and torque */
+    mat3 X;    /* sum F x^T, x the point of application */
+} held_wrenches;
+
+LANE_INLINE wrench held_mul(const held_wrenches *k, vec3 w)
+{
+    lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
+    return (wrench){.f = cross(w, k->F), .n = mat3_sub_mul(cross_add(scale(w, trace), w, k->T), &k->X, w)};
+}
+/* K^T s, its angular part, which is all it has */
+LANE_INLINE vec3 held_mul_transposed(const held_wrenches *k, twist s)
+{
+    lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
+    vec3 n     = mat3_sub_mul_transposed(scale(s.w, trace), &k->X, s.w);
+    return cross_add(cross_add(n, k->F, s.v), k->T, s.w);
+}
+LANE_INLINE void held_gather(const held_wrenches *k, held_wrenches *parent)
+{
+    parent->F = add(parent->F, k->F);
+    parent->T = add(parent->T, k->T);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            parent->X.m[i][j] += k->X.m[i][j];
+}
+
+static inline bool scene_holds(const dyn_scene *scene)
+{
+    for (size_t k = 0; k < scene->n_wrenches; k++)
+        if (scene->wrench[k].world_axes && scene->wrench[k].body != DYN_WORLD) return true;
+    return false;
+}
+
+/* Point of application, from the reference point; `value` as in dyn_inverse_dynamics. */
+LANE_INLINE vec3 wrench_point(const dyn_wrench_site *site, const spatial_body *B, const lane *value)
+{
+    return add(B->p, mat3_mul(&B->R, add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)))));
+}
+
+/* Takes the wrenches from the bodies' forces; `k` (may be NULL when none is in world axes) gathers what is held. */
+static inline void spatial_externals(const dyn_scene *scene, const lane *values, spatial_body *body, held_wrenches *k)
+{
+    const vec3 o = vec3_zero();
+    for (size_t i = 0; k && i < scene->model->n_bodies; i++)
+        k[i] = (held_wrenches){.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
+    for (size_t n = 0; n < scene->n_wrenches; n++, values += 9) {
+        const dyn_wrench_site *site = &scene->wrench[n];
+        if (site->body == DYN_WORLD) continue;
+        spatial_body *B = &body[site->body];
+        vec3          x = wrench_point(site, B, values);
+        vec3          F = external_given(site, load3(values)), T = external_given(site, load3(values + 3));
+        if (!site->world_axes) {
+            F = mat3_mul(&B->R, rotate_const(site->X_bl.R, F));
+            T = mat3_mul(&B->R, rotate_const(site->X_bl.R, T));
+        }
+        B->f = wrench_sub(B->f, (wrench){F, cross_add(T, x, F)});
+        if (!site->world_axes) continue;
+        held_wrenches one = {.F = F,
+                             .T = T,
+                             .X = {{{F.x * x.x, F.x * x.y, F.x * x.z},
+                                    {F.y * x.x, F.y * x.y, F.y * x.z},
+                                    {F.z * x.x, F.z * x.y, F.z * x.z}}}};
+        held_gather(&one, &k[site->body]);
+    }
+}

@@ -1,0 +1,174 @@
+/* world_kinematics.h - every body's pose and motion in world axes, as deep as asked.
+ *
+ * A vector x fixed in a body turning with w has x' = w x x, x'' = wd x x + w x x', x''' = wdd x x + 2 wd x x' + w x x''
+ * (from differentiating the previous one). Applied to the way d = p_pc from a parent's origin to its child's and to
+ * the joint axis z, and, for a prismatic joint at s, to d + z s by the product rule. */
+#pragma once
+#include "dynamics/algorithms/kernels.h"
+
+typedef enum depth { POSES, VELOCITIES, ACCELERATIONS, JERKS } depth;
+
+typedef struct world_motion {
+    mat3 R;          /* R_wb */
+    vec3 p, v, a, j; /* of the origin */
+    vec3 w, wd, wdd; /* angular */
+} world_motion;
+
+typedef struct rates { /* a vector and its time derivatives */
+    vec3 x, d, dd, ddd;
+} rates;
+
+/* of a vector x fixed in the body */
+LANE_INLINE rates fixed_in(const world_motion *b, vec3 x, depth deep)
+{
+    rates r = {.x = x};
+    if (deep >= VELOCITIES) r.d = cross(b->w, r.x);
+    if (deep >= ACCELERATIONS) r.dd = cross_add(cross(b->wd, r.x), b->w, r.d);
+    if (deep >= JERKS) r.ddd = cross_add(cross_add(cross(b->wdd, r.x), b->w, r.dd), add(b->wd, b->wd), r.d);
+    return r;
+}
+
+/* r + s z with s of rates sd, sdd, sddd */
+LANE_INLINE void slide(rates *r, const rates *z, lane s, lane sd, lane sdd, lane sddd, depth deep)
+{
+    r->x = add_scaled(r->x, z->x, s);
+    if (deep >= VELOCITIES) r->d = add_scaled(add_scaled(r->d, z->d, s), z->x, sd);
+    if (deep >= ACCELERATIONS) r->dd = add_scaled(add_scaled(add_scaled(r->dd, z->dd, s), z->d, 2.0 * sd), z->x, sdd);
+    if (deep >= JERKS)
+        r->ddd = add_scaled(add_scaled(add_scaled(add_scaled(r->ddd, z->ddd, s), z->dd, 3.0 * sd), z->d, 3.0 * sdd),
+                            z->x, sddd);
+}
+
+LANE_INLINE void rotation_form(const dyn_body *b, joint_at at, const mat3 *P, mat3 *R, dyn_joint_kind joint,
+                               dyn_turn turn)
+{
+    for (int k = 0; k < 3; k++)
+        store3(R->m[k], to_child(b, at, load3(P->m[k]), joint, turn)); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
+}
+
+static inline void world_child(const dyn_body *b, joint_at at, const lane *qd, const lane *qdd, const lane *qddd,
+                               const world_motion *P, world_motion *C, depth deep)
+{
+    double axis[3];
+    axis_in_parent(b, axis);
+    lane  sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), sddd = joint_rate(b, qddd);
+    rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->p_pc)), deep),
+          z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), deep);
+    BODY_FORMS(b, rotation_form, b, at, &P->R, &C->R)
+    if (b->joint == DYN_PRISMATIC) slide(&d, &z, at.c, sd, sdd, sddd, deep);
+    bool turns = b->joint == DYN_REVOLUTE; /* w = w_p + z sd, and its derivatives */
+    C->p       = add(P->p, d.x);
+    if (deep >= VELOCITIES) {
+        C->v = add(P->v, d.d);
+        C->w = turns ? add_scaled(P->w, z.x, sd) : P->w;
+    }
+    if (deep >= ACCELERATIONS) {
+        C->a  = add(P->a, d.dd);
+        C->wd = turns ? add_scaled(add_scaled(P->wd, z.d, sd), z.x, sdd) : P->wd;
+    }
+    if (deep >= JERKS) {
+        C->j   = add(P->j, d.ddd);
+        C->wdd = turns ? add_scaled(add_scaled(add_scaled(P->wdd, z.dd, sd), z.d, 2.0 * sdd), z.x, sddd) : P->wdd;
+    }
+}
+
+/* Of x = R c, c having the rates c', c'' in a body's axes:  x' = R c' + w x x,
+ * x'' = R c'' + w x R c' + wd x x + w x x'. */
+LANE_INLINE vec3 second_rate(const world_motion *b, vec3 x, vec3 xd, vec3 Rcd, vec3 cdd)
+{
+    return cross_add(cross_add(cross_add(mat3_mul(&b->R, cdd), b->w, Rcd), b->wd, x), b->w, xd);
+}
+
+/* With u and y the joint's own velocity, linear and angular, and d the way between the origins:
+ *     w = w_p + y,  d' = w_p x d + u,  d'' = wd_p x d + w_p x d' + u',  d''' = wdd_p x d + 2 wd_p x d' + w_p x d'' +
+ * u''.
+ */
+static inline void world_free_child(const dyn_body *b, const joint_pose *at, const lane *qd, const lane *qdd,
+                                    const lane *qddd, const world_motion *P, world_motion *C, depth deep)
+{
+    for (int k = 0; k < 3; k++)
+        store3(C->R.m[k], mat3_mul_transposed(&at->R, load3(P->R.m[k])));
+    vec3 d = mat3_mul(&P->R, at->p);
+    C->p   = add(P->p, d);
+    if (deep < VELOCITIES) return;
+    vec3 u = mat3_mul(&C->R, joint_linear(b, qd)), y = mat3_mul(&C->R, joint_angular(b, qd));
+    vec3 dd = cross_add(u, P->w, d);
+    C->v    = add(P->v, dd);
+    C->w    = add(P->w, y);
+    if (deep < ACCELERATIONS) return;
+    vec3 Ru = mat3_mul(&C->R, joint_linear(b, qdd)), Ry = mat3_mul(&C->R, joint_angular(b, qdd));
+    vec3 ud = cross_add(Ru, C->w, u), yd = cross_add(Ry, C->w, y);
+    vec3 ddd = cross_add(cross_add(ud, P->wd, d), P->w, dd);
+    C->a     = add(P->a, ddd);
+    C->wd    = add(P->wd, yd);
+    if (deep < JERKS) return;
+    vec3 udd = second_rate(C, u, ud, Ru, joint_linear(b, qddd)),
+         ydd = second_rate(C, y, yd, Ry, joint_angular(b, qddd));
+    C->j     = add(P->j, cross_add(cross_add(cross_add(udd, P->wdd, d), add(P->wd, P->wd), dd), P->w, ddd));
+    C->wdd   = add(P->wdd, ydd);
+}
+
+static inline world_motion world_at_rest(void)
+{
+    vec3 o   = vec3_zero();
+    lane one = lane_of(1), zero = lane_of(0);
+    return (world_motion){.R   = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}},
+                          .p   = o,
+                          .v   = o,
+                          .a   = o,
+                          .j   = o,
+                          .w   = o,
+                          .wd  = o,
+                          .wdd = o};
+}
+
+static inline void world_motions(const dyn_model *m, const joint_at *at, const lane *qd, const lane *qdd,
+                                 const lane *qddd, world_motion *out, depth deep)
+{
+    const world_motion rest = world_at_rest();
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body     *b = &m->body[i];
+        const world_motion *P = b->parent == DYN_WORLD ? &rest : &out[b->parent];
+        if (dyn_joint_turns_freely(b->joint))
+            world_free_child(b, joint_posed(at[i]), qd, qdd, qddd, P, &out[i], deep);
+        else
+            world_child(b, at[i], qd, qdd, qddd, P, &out[i], deep);
+    }
+}
+
+/* --- a frame ---------------------------------------------------------------------------------------------- */
+
+static inline mat3 frame_rotation(const mat3 *R, const dyn_frame *f)
+{
+    mat3 out;
+    for (int i = 0; i < 3; i++)
+        store3(out.m[i], unrotate_const(f->X_bf.R, load3(R->m[i])));
+    return out;
+}
+
+typedef struct frame_motion {
+    mat3  R;
+    rates p; /* of the frame's origin */
+    vec3  w, wd, wdd;
+} frame_motion;
+
+static inline frame_motion frame_of(const world_motion *world, const dyn_frame *f, depth deep)
+{
+    const world_motion  rest = world_at_rest();
+    const world_motion *b    = f->body == DYN_WORLD ? &rest : &world[f->body];
+    rates               r    = fixed_in(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), deep);
+    frame_motion        k    = {.R = frame_rotation(&b->R, f), .p = {.x = add(b->p, r.x)}};
+    if (deep >= VELOCITIES) {
+        k.p.d = add(b->v, r.d);
+        k.w   = b->w;
+    }
+    if (deep >= ACCELERATIONS) {
+        k.p.dd = add(b->a, r.dd);
+        k.wd   = b->wd;
+    }
+    if (deep >= JERKS) {
+        k.p.ddd = add(b->j, r.ddd);
+        k.wdd   = b->wdd;
+    }
+    return k;
+}

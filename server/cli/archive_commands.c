@@ -1,0 +1,93 @@
+/* archive_commands.c - `torqued export` and `torqued import`: all models as one file, for backup and for moving house.
+ *
+ * An archive holds what a server with these settings would serve: bundled models too, so that it gives the same models
+ * wherever it is imported, and tombstones of the deleted ones. Both commands lock the store: while a server runs on
+ * it, they refuse. */
+#include "commands.h"
+#include "server/store/durable_file.h"
+#include "command_session.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARCHIVE_MAX = 1 << 30 };
+
+/* 0, or the status to end with, having said why. */
+static int open_loaded(srv_session *s, int argc, char *argv[])
+{
+    int status = srv_session_open(s, argc, argv);
+    if (status != 0 || srv_session_load(s)) return status;
+    srv_session_close(s);
+    return 1;
+}
+
+/* --- export ---------------------------------------------------------------------------------------------------- */
+
+static bool write_archive(api *service, char *error, size_t size)
+{
+    size_t length;
+    char  *archive = api_export(service, &length);
+    bool   written = archive && fwrite(archive, 1, length, stdout) == length && fflush(stdout) == 0;
+    if (!written) snprintf(error, size, "cannot write the archive: %s", archive ? strerror(errno) : "no memory");
+    free(archive);
+    return written;
+}
+
+int srv_export(int argc, char *argv[])
+{
+    srv_session s;
+    char        error[600];
+    int         status = open_loaded(&s, argc, argv);
+    if (status != 0) return status;
+    bool whole = s.models.stored.bad == 0;
+    if (!whole)
+        snprintf(error, sizeof error,
+                 "%zu files of the store %.300s cannot be read; an archive without them would not be whole, so none is "
+                 "written",
+                 s.models.stored.bad, s.models.folder);
+    bool done = whole && write_archive(s.api, error, sizeof error);
+    srv_session_close(&s);
+    return done ? 0 : srv_complain(1, error);
+}
+
+/* --- import ---------------------------------------------------------------------------------------------------- */
+
+static bool read_archive(api *service, const char *text, size_t length, char *error, size_t size)
+{
+    api_problem  problem;
+    api_imported done;
+    api_problem_clear(&problem);
+    bool good = api_import(service, text, length, &done, &problem);
+    if (!good) snprintf(error, size, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
+    if (good || done.created + done.replaced + done.deleted > 0)
+        fprintf(stderr, "torqued: %zu created, %zu replaced, %zu deleted, %zu unchanged\n", done.created, done.replaced,
+                done.deleted, done.unchanged);
+    return good;
+}
+
+static char *read_input(const char *name, size_t *length, char *error, size_t size)
+{
+    char *text = srv_input_read(name, ARCHIVE_MAX, length);
+    if (!text) snprintf(error, size, "cannot read %.300s: %s", name, strerror(errno));
+    return text;
+}
+
+int srv_import(int argc, char *argv[])
+{
+    srv_session s;
+    char        error[900];
+    size_t      length;
+    if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
+        return srv_complain(
+            2, "import needs the archive first: torqued import FILE [--SETTING VALUE]..., - for standard input");
+    char *archive = read_input(argv[1], &length, error, sizeof error);
+    if (!archive) return srv_complain(1, error);
+    int status = open_loaded(&s, argc - 1, argv + 1);
+    if (status == 0) {
+        bool done = read_archive(s.api, archive, length, error, sizeof error);
+        srv_session_close(&s);
+        status = done ? 0 : srv_complain(1, error);
+    }
+    free(archive);
+    return status;
+}

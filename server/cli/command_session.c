@@ -1,0 +1,40 @@
+/* command_session.c - see command_session.h. */
+#include "command_session.h"
+#include <signal.h>
+#include <unistd.h>
+
+int srv_complain(int status, const char *error)
+{
+    fprintf(stderr, "torqued: %s\n", error);
+    return status;
+}
+
+int srv_session_open(srv_session *s, int argc, char *argv[])
+{
+    char error[600] = "";
+    *s              = (srv_session){0};
+    if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
+        return srv_complain(2, *error ? error : "a command takes settings only; see torqued --help");
+    signal(SIGXFSZ, SIG_IGN); /* a file over its limit is an error of the write, as when serving */
+    const api_config config = srv_config_api(&s->config);
+    s->api                  = api_open(&config, error, sizeof error);
+    if (!s->api) return srv_complain(1, error);
+    if (srv_log_open(&s->log, &s->config, STDERR_FILENO)) return 0;
+    api_close(s->api);
+    return srv_complain(1, "no memory or no thread for the log");
+}
+
+bool srv_session_load(srv_session *s)
+{
+    char error[600];
+    if (srv_load(&s->config, &s->log, s->api, &s->models, error, sizeof error)) return true;
+    srv_complain(1, error);
+    return false;
+}
+
+void srv_session_close(srv_session *s)
+{
+    api_close(s->api);
+    srv_store_close(s->models.store);
+    srv_log_close(&s->log);
+}

@@ -1,0 +1,184 @@
+/* model_commands.c - `torqued check`, `torqued convert` and `torqued eval`: what a server would answer, without one.
+ * The same door (api.h), the same code behind it; nothing is kept. */
+#include "commands.h"
+#include "server/store/durable_file.h"
+#include "command_session.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
+
+/* --- arguments and files --------------------------------------------------------------------------------------- */
+
+/* --base X and --mimic X, as many as come first, become the query of a PUT. Returns the first argument behind them, or
+ * argc + 1 when one has no value or there is another option. What the values may be is for the api to say. */
+static int read_urdf_options(int argc, char *argv[], char *query, size_t size)
+{
+    int at = 1;
+    *query = '\0';
+    for (; at < argc && (strcmp(argv[at], "--base") == 0 || strcmp(argv[at], "--mimic") == 0); at += 2) {
+        if (at + 1 == argc) return argc + 1;
+        size_t length = strlen(query);
+        snprintf(query + length, size - length, "%s%s=%.30s", length > 0 ? "&" : "", argv[at] + 2, argv[at + 1]);
+    }
+    return at < argc && strncmp(argv[at], "--", 2) == 0 ? argc + 1 : at;
+}
+
+/* A model's name from a file's: without folders and ending, other characters replaced. */
+static void name_after(const char *file, char name[NAME_MAX_BYTES + 1])
+{
+    const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file, *dot = strrchr(base, '.');
+    size_t      length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+    if (length > NAME_MAX_BYTES) length = NAME_MAX_BYTES;
+    for (size_t i = 0; i < length; i++)
+        name[i] = isalnum((unsigned char)base[i]) || strchr("._-", base[i]) ? base[i] : '_';
+    name[length] = '\0';
+    if (!isalnum((unsigned char)name[0])) strcpy(name, "model");
+}
+
+static void print_problem(FILE *out, const char *file, const api_problem *problem)
+{
+    fprintf(out, "%s: error %s: %s", file, api_problem_kind_of(problem->code)->code, problem->detail);
+    if (problem->has_pointer && *problem->pointer) fprintf(out, " (%s)", problem->pointer);
+    if (problem->offset >= 0) fprintf(out, " (byte %lld)", problem->offset);
+    fputc('\n', out);
+}
+
+/* Reads a file and holds its model; tells `out` what is wrong with it. */
+static bool hold_file(const srv_session *s, const char *file, const char *query, FILE *out, api_told *told,
+                      char name[NAME_MAX_BYTES + 1])
+{
+    size_t      length;
+    api_problem problem;
+    char       *text = srv_input_read(file, FILE_MAX, &length);
+    if (!text) {
+        fprintf(out, "%s: error: cannot read it: %s\n", file, strerror(errno));
+        return false;
+    }
+    name_after(file, name);
+    api_problem_clear(&problem);
+    bool held = api_hold(s->api, name, text, length, query, told, (void *)(uintptr_t)file, &problem);
+    if (!held) print_problem(out, file, &problem);
+    free(text);
+    return held;
+}
+
+/* --- the door -------------------------------------------------------------------------------------------------- */
+
+/* One request; its answer goes to standard output, or, when it is a problem, to standard error. */
+static int answer(const srv_session *s, const char *method, const char *target, const char *body, size_t length)
+{
+    api_request request = {.method = method, .target = target, .has_body = body != NULL};
+    api_worker *worker  = api_worker_open();
+    api_call   *call    = api_begin(s->api, &request);
+    if (!worker || !call) return srv_complain(1, "out of memory"); /* the process ends with it */
+    if (api_wants_body(call) && api_reserve(call, length)) api_run(call, worker, body, length, NULL);
+    const api_reply *reply   = api_reply_of(call);
+    bool             good    = reply->status == 200;
+    FILE            *out     = good ? stdout : stderr;
+    bool             written = fwrite(reply->body, 1, reply->length, out) == reply->length && fputc('\n', out) >= 0;
+    if (!written || fflush(out) != 0) srv_complain(1, "cannot write the answer");
+    api_end(call);
+    api_worker_close(worker);
+    return good && written ? 0 : 1;
+}
+
+/* --- check ----------------------------------------------------------------------------------------------------- */
+
+static void tell(void *arg, const char *severity, const char *code, const char *where, const char *text)
+{
+    printf("%s: %s %s: %s (%s)\n", (const char *)arg, severity, code, text, where);
+}
+
+int srv_check(int argc, char *argv[])
+{
+    srv_session s;
+    char        query[QUERY_MAX];
+    int         at = read_urdf_options(argc, argv, query, sizeof query), status = 0;
+    char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1];
+    if (at >= argc) return srv_complain(2, "check needs files: torqued check [--base B] [--mimic M] FILE...");
+    if ((status = srv_session_open(&s, 1, none)) != 0) return status;
+    for (; at < argc; at++) {
+        bool good = hold_file(&s, argv[at], query, stdout, tell, name);
+        if (good)
+            printf("%s: good\n", argv[at]);
+        else
+            status = 1;
+    }
+    srv_session_close(&s);
+    return status;
+}
+
+/* --- convert --------------------------------------------------------------------------------------------------- */
+
+int srv_convert(int argc, char *argv[])
+{
+    srv_session s;
+    char        query[QUERY_MAX];
+    int         at     = read_urdf_options(argc, argv, query, sizeof query), status;
+    char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1], target[120];
+    if (at != argc - 1) return srv_complain(2, "convert needs one file: torqued convert [--base B] [--mimic M] FILE");
+    if ((status = srv_session_open(&s, 1, none)) != 0) return status;
+    if (hold_file(&s, argv[at], query, stderr, NULL, name)) {
+        api_set_ready(s.api);
+        snprintf(target, sizeof target, "/v1/models/%s/document", name);
+        status = answer(&s, "GET", target, NULL, 0);
+    } else {
+        status = 1;
+    }
+    srv_session_close(&s);
+    return status;
+}
+
+/* --- eval ------------------------------------------------------------------------------------------------------ */
+
+/* A file, or else the name of a model that a server with these settings would have. */
+static bool find_model(srv_session *s, const char *which, const char *query, char name[NAME_MAX_BYTES + 1])
+{
+    struct stat about;
+    if (stat(which, &about) == 0 && !S_ISDIR(about.st_mode)) return hold_file(s, which, query, stderr, NULL, name);
+    if (strchr(which, '/')) {
+        srv_complain(1, "there is no such file, and a model's name has no slash");
+        return false;
+    }
+    if (snprintf(name, NAME_MAX_BYTES + 1, "%s", which) > NAME_MAX_BYTES) {
+        srv_complain(1, "the model's name is longer than 64 bytes, and there is no such file");
+        return false;
+    }
+    if (*query) {
+        srv_complain(1, "--base and --mimic are for a URDF file, not for a model by name");
+        return false;
+    }
+    return srv_session_load(s);
+}
+
+int srv_eval(int argc, char *argv[])
+{
+    srv_session s;
+    char        query[QUERY_MAX];
+    int         at = read_urdf_options(argc, argv, query, sizeof query), status;
+    char        name[NAME_MAX_BYTES + 1], target[200];
+    size_t      length;
+    if (at + 1 >= argc)
+        return srv_complain(2, "eval needs a model and an operation: torqued eval [--base B] [--mimic M] MODEL|FILE "
+                               "OPERATION < request.json");
+    const char *which = argv[at], *operation = argv[at + 1];
+    if ((status = srv_session_open(&s, argc - at - 1, argv + at + 1)) != 0) return status; /* settings behind them */
+    char *body = srv_stream_read(stdin, FILE_MAX, &length);
+    if (!body) {
+        status = srv_complain(1, "cannot read the request from standard input");
+    } else if (find_model(&s, which, query, name)) {
+        api_set_ready(s.api);
+        snprintf(target, sizeof target, "/v1/models/%s/%.100s", name, operation);
+        status = answer(&s, "POST", target, body, length);
+    } else {
+        status = 1;
+    }
+    free(body);
+    srv_session_close(&s);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* default_folders.c - the folders of models and of the store where no setting names them (config.h). */
+#include "config.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The executable is build/torqued of the source tree (build/asan/torqued of a sanitizer build), or PREFIX/bin/torqued:
+ * models/ is sought beside its folder's parent, then one higher. */
+void srv_config_models(const srv_config *config, char *folder, size_t size)
+{
+    if (config->models) {
+        snprintf(folder, size, "%s", config->models);
+        return;
+    }
+    char    executable[4096];
+    ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    for (int up = 1; length > 0 && up <= 3; up++) {
+        while (length > 0 && executable[--length] != '/')
+            ;
+        snprintf(folder, size, "%.*s/models", (int)length, executable);
+        if (up >= 2 && length > 0 && is_folder(folder)) return;
+    }
+    snprintf(folder, size, "%s/share/torqued/models", TORQUED_PREFIX);
+}
+
+bool srv_config_store(const srv_config *config, char *folder, size_t size, char *error, size_t error_size)
+{
+    const char *state = getenv("STATE_DIRECTORY"), *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int         length = -1;
+    if (config->store)
+        length = snprintf(folder, size, "%s", config->store);
+    else if (state && *state)
+        length = snprintf(folder, size, "%.*s", (int)strcspn(state, ":"), state); /* the first of several */
+    else if (xdg && *xdg == '/') /* others are to be ignored, says its specification */
+        length = snprintf(folder, size, "%s/torqued", xdg);
+    else if (home && *home == '/')
+        length = snprintf(folder, size, "%s/.local/state/torqued", home);
+    if (length >= 0 && (size_t)length < size) return true;
+    snprintf(error, error_size, "%s; name the folder that keeps the models with --store DIR",
+             length < 0 ? "there is no home folder" : "the store's path is too long");
+    return false;
+}

@@ -1,6 +1,0 @@
-/* http.h - libmicrohttpd's side: the daemon of one loop and its callbacks. */
-#pragma once
-#include "loop.h"
-
-/* A daemon to be driven by the loop, which hands it its connections. NULL: it would not start. */
-struct MHD_Daemon *srv_http_start(srv_loop *loop);

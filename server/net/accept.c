@@ -1,0 +1,84 @@
+/* accept.c - see accept.h. */
+#define _GNU_SOURCE /* accept4 */
+#include "accept.h"
+#include "event_loop.h"
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { AT_ONCE = 64 }; /* connections taken before others get their turn */
+
+static void on_listener(uv_poll_t *poll, int status, int events);
+
+/* Sockets of loops that look at the same moment may exceed the limit by one each. */
+static bool has_room(const srv_acceptor *a)
+{
+    const srv_server *server = a->loop->server;
+    return atomic_load_explicit(server->open, memory_order_relaxed) < server->config->connections;
+}
+
+/* False: there is none (EAGAIN), or none can be taken. */
+static bool take_one(srv_acceptor *a, int listener)
+{
+    struct sockaddr_storage peer;
+    socklen_t               size = sizeof peer;
+    int                     fd   = accept4(listener, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) return errno == ECONNABORTED || errno == EINTR;
+    MHD_add_connection(a->loop->mhd, fd, (struct sockaddr *)&peer, size); /* closes it on failure */
+    return true;
+}
+
+/* A socket that stays readable while nothing can be taken must not be polled. */
+static void pause_all(srv_acceptor *a)
+{
+    a->paused = true;
+    for (size_t i = 0; i < a->n; i++)
+        uv_poll_stop(&a->poll[i]);
+}
+
+static void on_listener(uv_poll_t *poll, int status, int events)
+{
+    (void)status, (void)events;
+    srv_acceptor *a        = poll->data;
+    int           listener = a->listener[poll - a->poll];
+    int           left     = AT_ONCE;
+    while (left > 0 && has_room(a) && take_one(a, listener))
+        left--;
+    if (left == 0 || (has_room(a) && errno == EAGAIN)) return;
+    pause_all(a);
+    uv_async_send(&a->loop->wake); /* a turn, which arranges for the next look: the room may be in other loops' hands */
+}
+
+void srv_accept_again(srv_acceptor *a)
+{
+    if (!a->paused || !has_room(a)) return;
+    a->paused = false;
+    for (size_t i = 0; i < a->n; i++)
+        uv_poll_start(&a->poll[i], UV_READABLE, on_listener);
+}
+
+bool srv_accept_begin(srv_acceptor *a, struct srv_loop *loop, const int listeners[], size_t n)
+{
+    *a = (srv_acceptor){.loop = loop, .n = n, .paused = true};
+    for (size_t i = 0; i < n; i++)
+        a->listener[i] = listeners[i];
+    for (size_t i = 0; i < n; i++) {
+        a->poll[i].data = a;
+        if (uv_poll_init(&loop->uv, &a->poll[i], listeners[i]) != 0) return false;
+    }
+    srv_accept_again(a);
+    return true;
+}
+
+/* Connections the kernel has completed belong to us, room or not. */
+void srv_accept_end(srv_acceptor *a)
+{
+    pause_all(a);
+    for (size_t i = 0; i < a->n; i++) {
+        while (take_one(a, a->listener[i]))
+            ;
+        close(a->listener[i]);
+    }
+    a->n      = 0;
+    a->paused = false;
+}

@@ -1,0 +1,41 @@
+/* disconnect.c - see disconnect.h. */
+#include "disconnect.h"
+#include <stdlib.h>
+
+struct srv_hangup {
+    uv_poll_t poll; /* first: freed by its address */
+    void (*gone)(void *arg);
+    void *arg;
+};
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    srv_hangup *watch = (srv_hangup *)poll;
+    if (status == 0 && !(events & UV_DISCONNECT)) return;
+    uv_poll_stop(poll); /* the level stays: once is enough */
+    watch->gone(watch->arg);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+srv_hangup *srv_hangup_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg)
+{
+    srv_hangup *watch = calloc(1, sizeof *watch);
+    if (!watch) return NULL;
+    watch->gone = gone;
+    watch->arg  = arg;
+    if (uv_poll_init(loop, &watch->poll, fd) != 0) {
+        free(watch);
+        return NULL;
+    }
+    uv_poll_start(&watch->poll, UV_DISCONNECT, on_poll);
+    return watch;
+}
+
+void srv_hangup_stop(srv_hangup *watch)
+{
+    if (watch) uv_close((uv_handle_t *)&watch->poll, on_closed);
+}

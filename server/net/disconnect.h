@@ -1,0 +1,11 @@
+/* disconnect.h - notices that a client closes its side, whatever libmicrohttpd does with the socket meanwhile. */
+#pragma once
+#include <uv.h>
+
+typedef struct srv_hangup srv_hangup;
+
+/* Calls `gone(arg)` once when the peer closes or half-closes. NULL, and no notice: no memory. */
+srv_hangup *srv_hangup_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg);
+
+/* Before the socket is closed: stops and frees it, also from within `gone`. NULL is fine. */
+void srv_hangup_stop(srv_hangup *watch);

@@ -1,0 +1,217 @@
+/* event_loop.c - see event_loop.h. */
+#define _GNU_SOURCE /* pthread_setname_np, pthread_tryjoin_np */
+#include "event_loop.h"
+#include "exchange.h"
+#include "http_daemon.h"
+#include <sched.h>
+
+enum { TURN_MOST = 16 };                           /* runs of libmicrohttpd before others get their turn */
+static const uint64_t refused_grace  = 5000000000; /* ns: to take the answer */
+static const uint64_t quiet_grace    = 250000000;  /* ns: at the end, for a request already on its way */
+static const uint64_t drain_interval = 50000000;   /* ns */
+static const uint64_t room_interval  = 10000000;   /* ns: another loop may have closed a connection */
+
+static void on_timer(uv_timer_t *timer);
+static void on_busy(uv_idle_t *idle);
+
+/* One timer for everything: armed again only when it would come too late; too early does no harm. */
+static void arm_timer(srv_loop *loop, uint64_t next)
+{
+    if (uv_is_active((uv_handle_t *)&loop->timer) && loop->armed <= next) return;
+    if (next == SRV_NEVER) return;
+    uint64_t now = srv_now();
+    loop->armed  = next;
+    uv_update_time(&loop->uv);
+    uv_timer_start(&loop->timer, on_timer, next > now ? (next - now + 999999) / 1000000 : 0, 0);
+}
+
+/* Connections still open at the end of the drain are closed, the work of their requests dropped. */
+static void abandon(srv_loop *loop)
+{
+    if (loop->abandoned) return;
+    loop->abandoned      = true;
+    srv_connections *all = &loop->connections;
+    if (all->count)
+        srv_log_message(loop->server->log, SRV_WARNING, "abandoned", "%zu connections were still open", all->count);
+    for (srv_connection *c = all->first[SRV_WORKING]; c; c = c->next)
+        srv_exchange_cancel(c->exchange);
+    for (srv_phase phase = 0; phase < SRV_CLOSING; phase++)
+        while (phase != SRV_WORKING && all->first[phase])
+            srv_connection_shut(all, all->first[phase]);
+}
+
+static void advance_drain(srv_loop *loop, uint64_t now)
+{
+    if (now >= loop->drain_end || atomic_load(&loop->order) == SRV_ABANDON) abandon(loop);
+    if (loop->connections.count == 0) uv_stop(&loop->uv);
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void expire(srv_loop *loop, uint64_t now)
+{
+    if (now >= loop->work_end) loop->work_end = srv_exchanges_expire(loop, now); /* first: these get an answer */
+    srv_connections_expire(&loop->connections, now);
+    srv_linger_expire(&loop->linger, now);
+}
+
+static uint64_t next_deadline(const srv_loop *loop, uint64_t now)
+{
+    uint64_t next = earliest(srv_connections_next(&loop->connections), srv_linger_next(&loop->linger));
+    next          = earliest(next, loop->work_end);
+    if (loop->acceptor.paused) next = earliest(next, now + room_interval);
+    return loop->draining ? earliest(next, now + drain_interval) : next;
+}
+
+/* Lets libmicrohttpd do what it can, and arranges for the next time. */
+static void turn(srv_loop *loop)
+{
+    MHD_UNSIGNED_LONG_LONG ms = 0;
+    bool                   timed, more;
+    int                    runs = 0;
+    srv_connections_look(&loop->connections);
+    do {
+        MHD_run(loop->mhd);
+        timed = MHD_get_timeout(loop->mhd, &ms) == MHD_YES;
+        more  = timed && ms == 0;
+    } while (more && ++runs < TURN_MOST);
+
+    uint64_t now = srv_connections_look(&loop->connections);
+    expire(loop, now);
+    srv_accept_again(&loop->acceptor);
+    if (loop->draining) advance_drain(loop, now);
+
+    if (more) {
+        uv_idle_start(&loop->busy, on_busy);
+        return;
+    }
+    uv_idle_stop(&loop->busy);
+    arm_timer(loop, earliest(next_deadline(loop, now), timed ? now + ms * 1000000 : SRV_NEVER));
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    turn(timer->data);
+}
+
+static void on_busy(uv_idle_t *idle)
+{
+    turn(idle->data);
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+    (void)status, (void)events;
+    turn(poll->data);
+}
+
+static void begin_drain(srv_loop *loop)
+{
+    loop->draining  = true;
+    loop->drain_end = srv_now() + srv_ns(loop->server->config->drain);
+    srv_accept_end(&loop->acceptor);
+    srv_connections_hurry(&loop->connections, quiet_grace);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    srv_loop *loop = wake->data;
+    pthread_mutex_lock(&loop->mutex);
+    srv_job *job = loop->done;
+    loop->done   = NULL;
+    pthread_mutex_unlock(&loop->mutex);
+    while (job) {
+        srv_job *next = job->next;
+        srv_exchange_resume(job);
+        job = next;
+    }
+    if (atomic_load(&loop->order) != SRV_RUN && !loop->draining) begin_drain(loop);
+    turn(loop);
+}
+
+static void close_handle(uv_handle_t *handle, void *arg)
+{
+    (void)arg;
+    if (!uv_is_closing(handle)) uv_close(handle, NULL);
+}
+
+static void *run(void *argument)
+{
+    srv_loop *loop = argument;
+    turn(loop);
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    MHD_stop_daemon(loop->mhd);
+    return NULL;
+}
+
+static void set_allowed(srv_loop *loop)
+{
+    const srv_config *config  = loop->server->config;
+    uint64_t         *allowed = loop->connections.allowed;
+    allowed[SRV_ARRIVED] = allowed[SRV_READING] = srv_ns(config->read_deadline);
+    allowed[SRV_WRITING]                        = srv_ns(config->write_deadline);
+    allowed[SRV_IDLE]                           = srv_ns(config->idle_timeout);
+    allowed[SRV_REFUSED]                        = refused_grace;
+    allowed[SRV_ENDED]                          = 0; /* libmicrohttpd has had its turn */
+    allowed[SRV_WORKING] = allowed[SRV_CLOSING] = SRV_NEVER;
+}
+
+static bool open_handles(srv_loop *loop)
+{
+    int epoll = MHD_get_daemon_info(loop->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    if (uv_loop_init(&loop->uv) != 0) return false;
+    loop->ready.data = loop->timer.data = loop->busy.data = loop->wake.data = loop;
+    return uv_timer_init(&loop->uv, &loop->timer) == 0 && uv_idle_init(&loop->uv, &loop->busy) == 0 &&
+           uv_async_init(&loop->uv, &loop->wake, on_wake) == 0 && uv_poll_init(&loop->uv, &loop->ready, epoll) == 0 &&
+           uv_poll_start(&loop->ready, UV_READABLE, on_ready) == 0;
+}
+
+bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listeners[], size_t n_listeners, char *error,
+                    size_t error_size)
+{
+    *loop = (srv_loop){.server = server, .scratch = api_worker_open()};
+    pthread_mutex_init(&loop->mutex, NULL);
+    set_allowed(loop);
+    if (loop->scratch) loop->mhd = srv_http_start(loop);
+    if (loop->mhd && open_handles(loop) && srv_accept_begin(&loop->acceptor, loop, listeners, n_listeners) &&
+        pthread_create(&loop->thread, NULL, run, loop) == 0) {
+        pthread_setname_np(loop->thread, "torqued-loop");
+        return true;
+    }
+    snprintf(error, error_size, "cannot start a loop thread: out of memory, descriptors or threads");
+    return false;
+}
+
+void srv_loop_order(srv_loop *loop, srv_order order)
+{
+    atomic_store(&loop->order, order);
+    uv_async_send(&loop->wake);
+}
+
+void srv_loop_post(srv_loop *loop, srv_job *job)
+{
+    atomic_fetch_add(&loop->posting, 1); /* once the job is taken off the list the loop may end */
+    pthread_mutex_lock(&loop->mutex);
+    job->next  = loop->done;
+    loop->done = job;
+    pthread_mutex_unlock(&loop->mutex);
+    uv_async_send(&loop->wake); /* not under the mutex: who wakes would wait for it */
+    atomic_fetch_sub(&loop->posting, 1);
+}
+
+bool srv_loop_joined(srv_loop *loop)
+{
+    if (pthread_tryjoin_np(loop->thread, NULL) != 0) return false;
+    while (atomic_load(&loop->posting) > 0) /* a worker is about to leave srv_loop_post */
+        sched_yield();
+    srv_linger_close(&loop->linger);
+    uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now others might wake the loop */
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    uv_loop_close(&loop->uv);
+    pthread_mutex_destroy(&loop->mutex);
+    api_worker_close(loop->scratch);
+    return true;
+}

@@ -1,0 +1,324 @@
+/* exchange.c - see exchange.h. */
+#include "exchange.h"
+#include "response.h"
+#include "request_head.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* A body that nobody wants is read to its end up to DROP_MOST, so that the connection can stay open. Memory for a body
+ * is claimed as it comes, twice what is there: a head alone must not hold the budget. */
+enum { DROP_MOST = 1 << 20, FIRST_CLAIM = 65536, ROOM_AT_ONCE = 32 << 20 };
+
+static const double write_cost = 0.01; /* s, that the disk takes for a change of a model: two syncs, about */
+
+typedef enum stage {
+    OPENED,    /* headers to come */
+    TAKING,    /* the body is being buffered */
+    DROPPING,  /* the reply stands; the rest of the body is thrown away */
+    SUSPENDED, /* the job is the pool's */
+    FINISHED,  /* a worker is done with it */
+    ANSWERED
+} stage;
+
+struct srv_exchange {
+    srv_job                job; /* first: resumed by its address */
+    srv_loop              *loop;
+    srv_connection        *connection;
+    struct MHD_Connection *mhd;
+    stage                  stage;
+    uint64_t               began;
+    char                  *body;            /* job.body, while it grows */
+    size_t                 room, claimed;   /* bytes for the body, and what of them the budget knows */
+    size_t                 announced, most; /* bytes of it, 0 if nobody knows, and as many as are let in */
+    uint64_t               received;
+    unsigned               retry_after; /* s; 0: the api's own */
+    srv_pool              *pool;        /* whose job it is */
+    char                   method[16];
+    char                   target[]; /* for the log */
+};
+
+srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, struct MHD_Connection *mhd,
+                                const char *target)
+{
+    size_t        size = strlen(target) + 1;
+    srv_exchange *x    = malloc(sizeof *x + size);
+    if (!x) return NULL;
+    *x = (srv_exchange){.loop = loop, .connection = connection, .mhd = mhd, .began = loop->connections.now};
+    memcpy(x->target, target, size);
+    connection->exchange = x;
+    return x;
+}
+
+/* The memory is others' as soon as the answer stands, however slowly it is taken. */
+static void free_body(srv_exchange *x)
+{
+    if (x->claimed > 0) api_release(x->job.call, x->claimed);
+    free(x->body);
+    x->body     = NULL;
+    x->job.body = NULL;
+    x->room = x->claimed = x->job.length = 0;
+}
+
+void srv_exchange_close(srv_exchange *x, bool delivered)
+{
+    srv_access access = {.call      = x->job.call,
+                         .method    = x->method,
+                         .target    = x->target,
+                         .received  = x->received,
+                         .began     = x->began,
+                         .answered  = x->stage == ANSWERED,
+                         .delivered = delivered};
+    srv_answer_log(x->loop->server->log, x->mhd, &access);
+    x->connection->exchange = NULL;
+    free_body(x);
+    if (x->job.call) api_end(x->job.call);
+    free(x);
+}
+
+bool srv_exchange_begun(const srv_exchange *x)
+{
+    return x->stage != OPENED;
+}
+
+static enum MHD_Result answer(srv_exchange *x)
+{
+    x->stage = ANSWERED;
+    free_body(x);
+    srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
+    return srv_answer_send(x->mhd, x->job.call, x->loop->draining, x->retry_after);
+}
+
+/* Before the body has come. libmicrohttpd closes the connection after it. */
+static enum MHD_Result answer_early(srv_exchange *x)
+{
+    x->connection->lingers = true;
+    return answer(x);
+}
+
+/* In the middle of a body, where libmicrohttpd cannot answer, and the end may never come. The connection is to end. */
+static void answer_abruptly(srv_exchange *x)
+{
+    x->stage               = ANSWERED;
+    x->connection->lingers = true;
+    free_body(x);
+    srv_answer_abruptly(x->connection->fd, x->job.call);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Makes room for so many bytes of body, out of the common budget. False: the reply stands. Of what is announced there
+ * is room at once, up to ROOM_AT_ONCE: what is moved while it grows others wait for. */
+static bool grow(srv_exchange *x, size_t bytes)
+{
+    if (bytes <= x->claimed) return true;
+    if (!api_reserve(x->job.call, bytes - x->claimed)) return false;
+    x->claimed = bytes;
+    if (bytes <= x->room) return true;
+    size_t at_once = smaller(x->announced, ROOM_AT_ONCE), room = bytes > at_once ? bytes : at_once;
+    char  *body = realloc(x->body, room);
+    if (!body) {
+        api_refuse(x->job.call, API_MEMORY_FULL, "There is no memory for a body of %zu bytes.", room);
+        return false;
+    }
+    x->body = body;
+    x->room = room;
+    return true;
+}
+
+static void refuse_body(srv_exchange *x)
+{
+    api_refuse(x->job.call, API_BODY_TOO_LARGE, "The body is larger than %zu bytes, the most this server takes.",
+               x->loop->server->config->max_body);
+}
+
+/* The loop is to look for requests whose time is over then, if not before. */
+static void look_at(srv_loop *loop, uint64_t time)
+{
+    if (time < loop->work_end) loop->work_end = time;
+}
+
+/* Of a request whose body is to come: its own deadline, or that for all requests to arrive. */
+static uint64_t reading_end(const srv_exchange *x)
+{
+    uint64_t arrival = srv_connection_deadline(&x->loop->connections, x->connection);
+    return x->job.watch.deadline < arrival ? x->job.watch.deadline : arrival;
+}
+
+/* Answering before the body has come closes the connection. So only what cannot be served any other way is answered
+ * at once: broken framing, a body too large to be let in, or one the client still holds back (100-continue). */
+static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
+{
+    if (*head->problem) {
+        api_refuse(x->job.call, API_BAD_REQUEST, "%s", head->problem);
+        return answer_early(x);
+    }
+    bool wanted = api_wants_body(x->job.call);
+    if (wanted && head->length > x->loop->server->config->max_body) {
+        refuse_body(x);
+        return answer_early(x);
+    }
+    x->announced   = head->chunked ? 0 : (size_t)head->length;
+    x->most        = head->chunked ? x->loop->server->config->max_body : x->announced;
+    x->stage       = wanted && grow(x, smaller(x->announced, FIRST_CLAIM)) ? TAKING : DROPPING;
+    bool held_back = head->expects_continue && head->request.has_body;
+    if (x->stage == DROPPING && (head->length > DROP_MOST || held_back)) return answer_early(x);
+    if (head->request.has_body) look_at(x->loop, reading_end(x));
+    return MHD_YES;
+}
+
+enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const char *version)
+{
+    srv_head head;
+    memccpy(x->method, method, '\0', sizeof x->method - 1);
+    if (srv_head_read(&head, x->mhd, method, version, x->target))
+        x->job.call = api_begin(x->loop->server->api, &head.request);
+    srv_head_free(&head);
+    if (!x->job.call) return MHD_NO; /* no memory even to say so */
+    x->job.watch.deadline = x->loop->connections.now + srv_ns(api_timeout(x->job.call));
+    return decide(x, &head);
+}
+
+/* Appends to the body; false: it is too large, or memory is short, and the reply stands. */
+static bool take(srv_exchange *x, const char *data, size_t length)
+{
+    if (length > x->most - x->job.length) {
+        refuse_body(x);
+        return false;
+    }
+    size_t needed = x->job.length + length;
+    if (needed > x->claimed && !grow(x, smaller(2 * needed, x->most))) return false;
+    memcpy(x->body + x->job.length, data, length);
+    x->job.length = needed;
+    return true;
+}
+
+enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length)
+{
+    x->received += length;
+    if (x->stage == ANSWERED) return MHD_NO; /* its time was over before this came */
+    bool goes_on = x->stage == TAKING ? take(x, data, length) : x->received <= DROP_MOST;
+    if (goes_on) return MHD_YES;
+    answer_abruptly(x);
+    return MHD_NO;
+}
+
+static void on_worker_done(srv_job *job)
+{
+    srv_loop_post(((srv_exchange *)job)->loop, job);
+}
+
+/* Hands the admitted job to the workers. Suspended first: the worker may be done before we are. */
+static enum MHD_Result suspend(srv_exchange *x)
+{
+    x->stage    = SUSPENDED;
+    x->job.done = on_worker_done;
+    srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
+    MHD_suspend_connection(x->mhd);
+    if (x->connection->ended) atomic_store(&x->job.watch.cancelled, true); /* the notice came before */
+    look_at(x->loop, x->job.watch.deadline);
+    srv_pool_push(x->pool, &x->job);
+    return MHD_YES;
+}
+
+/* The whole request is here. A hop to a worker costs 30-40 us: what is estimated to be short runs at once. (On a worker
+ * it is short too, but with colder caches: a limit near what a kind takes has it go now here, now there.) Changes of
+ * models have a worker of their own: they wait for each other and for the disk, and evaluations wait for neither. */
+static enum MHD_Result evaluate(srv_exchange *x)
+{
+    const srv_server *server = x->loop->server;
+    x->job.body              = x->body;
+    x->job.cost              = api_cost(x->job.call, x->job.body, x->job.length);
+    bool writes              = api_waits_for_store(x->job.call);
+    x->pool                  = writes ? server->writer : server->pool;
+    x->job.cost += writes ? write_cost : 0;
+    if (!writes && x->job.cost * 1e6 <= server->config->inline_limit) {
+        srv_job_run(&x->job, x->loop->scratch);
+        return answer(x);
+    }
+    double wait;
+    if (srv_pool_admit(x->pool, &x->job, &wait)) return suspend(x);
+    api_refuse(x->job.call, API_QUEUE_FULL, "Requests for about %.1f s of work are waiting already.", wait);
+    x->retry_after = (unsigned)ceil(wait);
+    return answer(x);
+}
+
+enum MHD_Result srv_exchange_complete(srv_exchange *x)
+{
+    switch (x->stage) {
+    case TAKING: return evaluate(x);
+    case DROPPING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);
+    case FINISHED: return atomic_load(&x->job.watch.cancelled) ? MHD_NO : answer(x); /* nobody reads it: close */
+    case ANSWERED: return MHD_NO;                                                    /* too late */
+    default: return MHD_YES;
+    }
+}
+
+void srv_exchange_resume(srv_job *job)
+{
+    srv_exchange *x = (srv_exchange *)job;
+    x->stage        = FINISHED;
+    MHD_resume_connection(x->mhd);
+}
+
+void srv_exchange_cancel(srv_exchange *x)
+{
+    atomic_store(&x->job.watch.cancelled, true); /* if it has begun, it stops at its next look */
+    if (!srv_pool_withdraw(x->pool, &x->job)) return;
+    srv_exchange_resume(&x->job);
+    uv_async_send(&x->loop->wake); /* libmicrohttpd must run to notice */
+}
+
+/* What was refused already keeps its reason, and what is unchanged stays so. Our side is closed; libmicrohttpd notices
+ * when more comes, or the phase is over. */
+static void refuse_late_body(srv_exchange *x, uint64_t now)
+{
+    bool stands = x->stage == DROPPING && api_reply_of(x->job.call)->status >= 300;
+    if (!stands && now >= x->job.watch.deadline)
+        api_refuse(x->job.call, API_DEADLINE_PASSED, "The time for this request passed before its body had come.");
+    else if (!stands)
+        api_refuse(x->job.call, API_REQUEST_TIMEOUT, "The request's body has not come within %g s.",
+                   x->loop->server->config->read_deadline);
+    answer_abruptly(x);
+    shutdown(x->connection->fd, SHUT_WR);
+    srv_connection_enter(&x->loop->connections, x->connection, SRV_REFUSED);
+}
+
+static uint64_t expire_reading(srv_loop *loop, uint64_t now)
+{
+    uint64_t next = SRV_NEVER;
+    for (srv_connection *c = loop->connections.first[SRV_READING], *after; c; c = after) {
+        srv_exchange *x = c->exchange;
+        after           = c->next;
+        if (!x || (x->stage != TAKING && x->stage != DROPPING)) continue;
+        uint64_t end = reading_end(x);
+        if (end <= now)
+            refuse_late_body(x, now);
+        else if (end < next)
+            next = end;
+    }
+    return next;
+}
+
+uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
+{
+    uint64_t next = expire_reading(loop, now);
+    for (srv_connection *c = loop->connections.first[SRV_WORKING]; c; c = c->next) {
+        srv_exchange *x        = c->exchange;
+        uint64_t      deadline = x->job.watch.deadline;
+        if (x->stage != SUSPENDED) continue;
+        if (deadline > now) {
+            if (deadline < next) next = deadline;
+        } else if (srv_pool_withdraw(x->pool, &x->job)) {
+            api_refuse(x->job.call, API_DEADLINE_PASSED,
+                       "The time for this request passed while it waited for others.");
+            srv_exchange_resume(&x->job);
+            uv_async_send(&loop->wake);
+        }
+    }
+    return next;
+}

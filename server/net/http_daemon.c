@@ -1,0 +1,131 @@
+/* http_daemon.c - see http_daemon.h.
+ *
+ * Per connection: a srv_connection, from accept to close. Per request: a srv_exchange, from the request line (the
+ * only moment at which the target can be had undecoded) to the last byte of the answer. */
+#include "http_daemon.h"
+#include "exchange.h"
+#include "disconnect.h"
+#include <limits.h>
+#include <string.h>
+
+/* libmicrohttpd's memory for a connection: a request's head has to fit it, and all of it is cleared for every request,
+ * which small ones feel. Half of it is read at a time; more of a body, as by an increment that never fits what is read
+ * grows by an eighth of the rest, which stays above 8 KB: then 16 KB, and large bodies come in half as many pieces. */
+static const size_t connection_room = 24 * 1024;
+
+static srv_connection *connection_of(struct MHD_Connection *mhd)
+{
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* libmicrohttpd does not see it: not while a connection is suspended, nor (it waits for an edge) when the end came in
+ * together with other input. */
+static void on_hangup(void *arg)
+{
+    srv_connection *connection = arg;
+    srv_loop       *loop       = connection->loop;
+    srv_connection_end(&loop->connections, connection);
+    if (connection->phase == SRV_WORKING) srv_exchange_cancel(connection->exchange);
+    uv_async_send(&loop->wake); /* a turn for libmicrohttpd, then for the deadlines */
+}
+
+/* It may come after a long rest, before the turn that it causes. */
+static srv_connection *open_connection(srv_loop *loop, int fd)
+{
+    srv_connections_look(&loop->connections);
+    srv_connection *connection = srv_connection_open(&loop->connections, fd);
+    if (!connection) return NULL;
+    connection->loop   = loop;
+    connection->hangup = srv_hangup_watch(&loop->uv, fd, on_hangup, connection);
+    return connection;
+}
+
+static void close_connection(srv_loop *loop, srv_connection *connection)
+{
+    srv_hangup_stop(connection->hangup);
+    if (connection->lingers && !connection->ended && connection->phase != SRV_CLOSING)
+        srv_linger_begin(&loop->linger, &loop->uv, connection->fd);
+    srv_connection_close(&loop->connections, connection);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    srv_loop *loop = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        atomic_fetch_add_explicit(loop->server->open, 1, memory_order_relaxed);
+        *context = open_connection(loop, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+    } else {
+        if (*context) close_connection(loop, *context);
+        *context = NULL;
+        atomic_fetch_sub_explicit(loop->server->open, 1, memory_order_relaxed);
+    }
+}
+
+/* The request line is complete. The result becomes the request's context; NULL makes on_request close it. */
+static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd)
+{
+    srv_loop       *loop       = cls;
+    srv_connection *connection = connection_of(mhd);
+    if (!connection) return NULL;
+    srv_connections_look(&loop->connections);
+    srv_connection_enter(&loop->connections, connection, SRV_READING);
+    return srv_exchange_open(loop, connection, mhd, target ? target : "");
+}
+
+/* Called with the headers complete, then with every piece of the body, then with the body complete; after a
+ * suspension, with the body complete again. */
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
+                                  const char *version, const char *data, size_t *size, void **context)
+{
+    (void)cls, (void)mhd, (void)url;
+    srv_exchange *exchange = *context;
+    if (!exchange) return MHD_NO;
+    if (!srv_exchange_begun(exchange)) return srv_exchange_begin(exchange, method, version);
+    if (*size == 0) return srv_exchange_complete(exchange);
+    size_t length = *size;
+    *size         = 0;
+    return srv_exchange_receive(exchange, data, length);
+}
+
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code)
+{
+    srv_loop       *loop       = cls;
+    srv_connection *connection = connection_of(mhd);
+    if (*context) srv_exchange_close(*context, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    *context = NULL;
+    if (connection) srv_connection_enter(&loop->connections, connection, SRV_IDLE);
+}
+
+/* Paths are split before they are decoded, so libmicrohttpd must not decode: its %00 would end the path and its
+ * %2f be a slash. */
+static size_t keep_escapes(void *cls, struct MHD_Connection *mhd, char *text)
+{
+    (void)cls, (void)mhd;
+    return strlen(text);
+}
+
+static void on_message(void *cls, const char *format, va_list list) __attribute__((format(printf, 2, 0)));
+static void on_message(void *cls, const char *format, va_list list)
+{
+    srv_loop *loop = cls;
+    char      text[512];
+    vsnprintf(text, sizeof text, format, list);
+    text[strcspn(text, "\n")] = '\0';
+    srv_log_message(loop->server->log, SRV_DEBUG, "microhttpd", "%s", text);
+}
+
+struct MHD_Daemon *srv_http_start(srv_loop *loop)
+{
+    /* the logger stands first, so that a complaint about the other options is heard; strictness 0: request_head.c
+     * says itself, once and in the form of all problems, that Host is missing or a target has spaces; no timeout: the
+     * deadlines of connection.h are absolute; no limit of connections that would be met: that of accept.h counts those
+     * of all loops */
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
+                            NULL, NULL, on_request, loop, MHD_OPTION_EXTERNAL_LOGGER, on_message, loop,
+                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_URI_LOG_CALLBACK, on_target,
+                            loop, MHD_OPTION_NOTIFY_COMPLETED, on_completed, loop, MHD_OPTION_UNESCAPE_CALLBACK,
+                            keep_escapes, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_CONNECTION_LIMIT, UINT_MAX,
+                            MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_room,
+                            MHD_OPTION_CONNECTION_MEMORY_INCREMENT, connection_room, MHD_OPTION_END);
+}

@@ -1,0 +1,155 @@
+/* request_head.c - see request_head.h.
+ *
+ * A request whose length two parties understand differently is a way to smuggle a second one past the first. So:
+ * one Content-Length or one Transfer-Encoding, not both; the only coding is chunked, and not in HTTP/1.0; header
+ * names are tokens (RFC 9110 §5.1); no folded lines (libmicrohttpd glues a continuation to the *name*); one Host, which
+ * HTTP/1.0 may leave out (RFC 9112 §3.2); no blanks in the target (§3). */
+#include "request_head.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define WANTED(name, member)                                                                                           \
+    {                                                                                                                  \
+        name, sizeof name - 1, offsetof(api_request, member)                                                           \
+    }
+static const struct {
+    const char *name;
+    size_t      length, offset;
+} wanted[] = {
+    WANTED("Accept", accept),
+    WANTED("Accept-Encoding", accept_encoding),
+    WANTED("Content-Type", content_type),
+    WANTED("Content-Encoding", content_encoding),
+    WANTED("If-Match", if_match),
+    WANTED("If-None-Match", if_none_match),
+    WANTED("Request-Id", request_id),
+    WANTED("Request-Timeout", request_timeout),
+};
+enum { N_WANTED = sizeof wanted / sizeof wanted[0] };
+
+typedef struct reading {
+    srv_head *head;
+    unsigned  lengths, codings, hosts;
+    bool      no_memory;
+} reading;
+
+static void complain(srv_head *head, const char *what, const char *name)
+{
+    if (!*head->problem) snprintf(head->problem, sizeof head->problem, "%s \"%.60s\".", what, name);
+}
+
+/* tchar */
+static const bool may_name[256] = {
+    ['!'] = true, ['#'] = true, ['$'] = true, ['%'] = true,         ['&'] = true,         ['\''] = true,
+    ['*'] = true, ['+'] = true, ['-'] = true, ['.'] = true,         ['^'] = true,         ['_'] = true,
+    ['`'] = true, ['|'] = true, ['~'] = true, ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true};
+
+static bool is_token(const char *name, size_t length)
+{
+    bool good = length > 0;
+    for (size_t i = 0; i < length; i++)
+        good &= may_name[(unsigned char)name[i]];
+    return good;
+}
+
+/* A value stands in the request's buffer right behind its name and colon; the name of a folded one was moved. */
+static bool is_folded(const char *name, size_t length, const char *value)
+{
+    const char *colon = name + length;
+    if (value <= colon) return true;
+    if (value == colon + 2 && colon[1] == ' ') return false; /* as nearly everybody writes it */
+    return strspn(colon + 1, " \t") < (size_t)(value - colon - 1);
+}
+
+/* RFC 9110 §5.3: a repeated field is the list of its values; §5.5: blanks behind a value, which libmicrohttpd leaves
+ * there, are none of it. */
+static bool join(srv_head *head, const char **field, const char *value, size_t length)
+{
+    bool blanks = false;
+    for (; length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'); length--)
+        blanks = true;
+    if (!*field && !blanks) {
+        *field = value;
+        return true;
+    }
+    const char *before = *field ? *field : "", *comma = *field ? ", " : "";
+    size_t      size = strlen(before) + length + 3;
+    char       *both = malloc(size);
+    if (!both) return false;
+    snprintf(both, size, "%s%s%.*s", before, comma, (int)length, value);
+    for (size_t i = 0; i < head->n_joined; i++)
+        if (head->joined[i] == *field) {
+            free(head->joined[i]);
+            head->joined[i] = both;
+            *field          = both;
+            return true;
+        }
+    head->joined[head->n_joined++] = both;
+    *field                         = both;
+    return true;
+}
+
+/* Most names differ in length already. */
+#define IS_NAMED(name, length, text) ((length) == sizeof text - 1 && strncasecmp(name, text, length) == 0)
+
+static void read_framing(reading *r, const char *name, size_t length, const char *value)
+{
+    srv_head *head = r->head;
+    if (IS_NAMED(name, length, "Content-Length")) {
+        if (r->lengths++) complain(head, "More than one", name);
+        head->length = strtoull(value, NULL, 10); /* libmicrohttpd has refused what is no number or too large */
+    } else if (IS_NAMED(name, length, "Transfer-Encoding")) {
+        if (r->codings++) complain(head, "More than one", name);
+        if (strcasecmp(value, "chunked") != 0) complain(head, "The only transfer coding is chunked, not", value);
+        head->chunked = true;
+    } else if (IS_NAMED(name, length, "Host")) {
+        if (r->hosts++) complain(head, "More than one", name);
+    } else if (IS_NAMED(name, length, "Expect") && strcasecmp(value, "100-continue") == 0) {
+        head->expects_continue = true;
+    }
+}
+
+static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_size,
+                                  const char *value, size_t value_size)
+{
+    (void)kind;
+    reading  *r      = cls;
+    srv_head *head   = r->head;
+    bool      folded = value && is_folded(name, name_size, value); /* of an empty value, too: it hides the next line */
+    size_t    length = value ? value_size : 0;
+    if (!value) value = "";
+    if (!is_token(name, name_size))
+        complain(head, "Not the name of a header:", name);
+    else if (folded)
+        complain(head, "A header continued on a second line:", name);
+    read_framing(r, name, name_size, value);
+    for (size_t i = 0; i < N_WANTED; i++)
+        if (name_size == wanted[i].length && strncasecmp(name, wanted[i].name, name_size) == 0) {
+            const char **field = (const char **)((char *)&head->request + wanted[i].offset);
+            r->no_memory |= !join(head, field, value, length);
+        }
+    return MHD_YES;
+}
+
+bool srv_head_read(srv_head *head, struct MHD_Connection *mhd, const char *method, const char *version,
+                   const char *target)
+{
+    *head     = (srv_head){.request = {.method = method, .target = target}};
+    reading r = {.head = head};
+    MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, read_field, &r);
+    if (r.hosts == 0 && strcmp(version, "HTTP/1.0") != 0) complain(head, "There is no header", "Host");
+    if (strpbrk(target, " \t")) complain(head, "There are blanks in the target", target);
+    if (r.codings && r.lengths) complain(head, "Transfer-Encoding together with", "Content-Length");
+    if (r.codings && strcmp(version, "HTTP/1.0") == 0) complain(head, "Transfer-Encoding in", version);
+    head->request.has_body = head->chunked || head->length > 0;
+    return !r.no_memory;
+}
+
+void srv_head_free(srv_head *head)
+{
+    for (size_t i = 0; i < head->n_joined; i++)
+        free(head->joined[i]);
+    head->n_joined = 0;
+}

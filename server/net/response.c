@@ -1,0 +1,114 @@
+/* response.c - see response.h. */
+#include "response.h"
+#include "server/work/clock.h"
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+static ssize_t read_nothing(void *cls, uint64_t position, char *buffer, size_t size)
+{
+    (void)cls, (void)position, (void)buffer, (void)size;
+    return MHD_CONTENT_READER_END_WITH_ERROR; /* a body that is announced and not sent is never read */
+}
+
+static struct MHD_Response *make_response(api_call *call)
+{
+    static char      empty[1];
+    const api_reply *reply = api_reply_of(call);
+    if (reply->head) return MHD_create_response_from_callback(reply->length, 1, read_nothing, NULL, NULL);
+    size_t length = reply->length;
+    char  *body   = api_take_body(call);
+    if (!body) return MHD_create_response_from_buffer(0, empty, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = MHD_create_response_from_buffer(length, body, MHD_RESPMEM_MUST_FREE);
+    if (!response) free(body);
+    return response;
+}
+
+static bool add_headers(struct MHD_Response *response, const api_reply *reply, bool close, unsigned retry_after)
+{
+    bool ok = true;
+    if (reply->content_type) ok = MHD_add_response_header(response, "Content-Type", reply->content_type);
+    for (size_t i = 0; i < reply->n_headers; i++) {
+        const char *name = reply->header[i].name, *value = reply->header[i].value;
+        char        seconds[16];
+        if (retry_after && strcmp(name, "Retry-After") == 0) {
+            snprintf(seconds, sizeof seconds, "%u", retry_after);
+            value = seconds;
+        }
+        ok = ok && MHD_add_response_header(response, name, value);
+    }
+    if (close) ok = ok && MHD_add_response_header(response, "Connection", "close");
+    return ok;
+}
+
+enum MHD_Result srv_answer_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after)
+{
+    const api_reply     *reply    = api_reply_of(call);
+    struct MHD_Response *response = make_response(call);
+    if (!response) return MHD_NO;
+    bool ok = add_headers(response, reply, close, retry_after);
+    ok      = ok && MHD_queue_response(mhd, reply->status, response) == MHD_YES;
+    MHD_destroy_response(response); /* the queue has its own reference */
+    return ok ? MHD_YES : MHD_NO;
+}
+
+void srv_answer_abruptly(int fd, const api_call *call)
+{
+    const api_reply *reply = api_reply_of(call);
+    char            *text  = NULL, date[40];
+    size_t           size  = 0;
+    time_t           now   = time(NULL);
+    struct tm        utc;
+    FILE            *out = open_memstream(&text, &size);
+    if (!out) return;
+    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &utc));
+    fprintf(out, "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Length: %zu\r\n", reply->status,
+            MHD_get_reason_phrase_for(reply->status), date, reply->length);
+    if (reply->content_type) fprintf(out, "Content-Type: %s\r\n", reply->content_type);
+    for (size_t i = 0; i < reply->n_headers; i++)
+        fprintf(out, "%s: %s\r\n", reply->header[i].name, reply->header[i].value);
+    fputs("\r\n", out);
+    if (reply->body && !reply->head) fwrite(reply->body, 1, reply->length, out);
+    bool    whole = fclose(out) == 0;
+    ssize_t sent  = whole ? send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
+    (void)sent; /* the connection ends here either way */
+    free(text);
+}
+
+static const char *header_of(const api_reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->n_headers; i++)
+        if (strcmp(reply->header[i].name, name) == 0) return reply->header[i].value;
+    return NULL;
+}
+
+/* 0: the connection ended with no answer at all. */
+static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
+{
+    if (access->answered) return api_reply_of(access->call)->status;
+    const union MHD_ConnectionInfo *own = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_HTTP_STATUS);
+    return own ? own->http_status : 0; /* libmicrohttpd's */
+}
+
+void srv_answer_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
+{
+    srv_line line;
+    srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
+    if (!line.log) return;
+    srv_log_text(&line, "method", *access->method ? access->method : NULL);
+    srv_log_text(&line, "target", access->target);
+    srv_log_count(&line, "status", status_of(mhd, access));
+    srv_log_ms(&line, "ms", srv_now() - access->began);
+    srv_log_count(&line, "in", access->received);
+    if (access->call) {
+        const api_reply *reply = api_reply_of(access->call);
+        srv_log_count(&line, "out", access->answered && !reply->head ? reply->length : 0);
+        srv_log_text(&line, "problem", access->answered ? reply->problem : NULL);
+        srv_log_text(&line, "route", api_call_route(access->call));
+        srv_log_text(&line, "id", header_of(reply, "Request-Id"));
+    }
+    if (!access->delivered) srv_log_text(&line, "ended", "early");
+    srv_log_end(&line);
+}

@@ -1,0 +1,136 @@
+/* durable_file.c - see durable_file.h. */
+#include "durable_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Closes, and keeps the errno of what went wrong before. */
+static bool finish(int fd, bool ok)
+{
+    int error = errno;
+    if (close(fd) == 0 || !ok)
+        errno = error;
+    else
+        ok = false;
+    return ok;
+}
+
+int srv_folder_open(int folder, const char *name)
+{
+    return openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool sync_folder(const char *path)
+{
+    int fd = srv_folder_open(AT_FDCWD, path);
+    return fd >= 0 && finish(fd, fsync(fd) == 0);
+}
+
+/* One folder; the name of a new one is synced in the folder above it. */
+static bool make_one(const char *path, const char *above)
+{
+    if (mkdir(path, 0777) == 0) return sync_folder(above);
+    struct stat about;
+    int         error = errno;
+    bool        there = stat(path, &about) == 0;
+    bool        ok    = there && S_ISDIR(about.st_mode);
+    errno             = there ? ENOTDIR : error;
+    return ok;
+}
+
+bool srv_folder_make(const char *path)
+{
+    char part[PATH_MAX], above[PATH_MAX] = ".";
+    if (strlen(path) >= sizeof part) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    for (size_t length = strspn(path, "/"); path[length]; length += strspn(path + length, "/")) {
+        if (length > 0) snprintf(above, sizeof above, "%.*s", (int)length, path);
+        length += strcspn(path + length, "/");
+        snprintf(part, sizeof part, "%.*s", (int)length, path);
+        if (!make_one(part, above)) return false;
+    }
+    return true;
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(fd, bytes, length);
+        if (n < 0) return false;
+        bytes += n;
+        length -= (size_t)n;
+    }
+    return true;
+}
+
+bool srv_file_write(int folder, const char *name, const char *bytes, size_t length)
+{
+    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    return fd >= 0 && finish(fd, write_all(fd, bytes, length) && fsync(fd) == 0);
+}
+
+static char *read_all(int fd, size_t size, size_t *length)
+{
+    char   *bytes = malloc(size + 1);
+    ssize_t n     = 1;
+    for (*length = 0; bytes && n > 0 && *length < size; *length += (size_t)n) {
+        n = read(fd, bytes + *length, size - *length);
+        if (n >= 0) continue;
+        free(bytes);
+        return NULL;
+    }
+    if (bytes) bytes[*length] = '\0';
+    return bytes;
+}
+
+char *srv_file_read(int folder, const char *name, size_t limit, size_t *length)
+{
+    struct stat about;
+    char       *bytes = NULL;
+    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* nothing to wait for: it may be a pipe */
+    if (fd < 0) return NULL;
+    if (fstat(fd, &about) == 0) {
+        errno = S_ISREG(about.st_mode) ? EFBIG : S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
+        if (S_ISREG(about.st_mode) && (size_t)about.st_size < limit)
+            bytes = read_all(fd, (size_t)about.st_size, length);
+    }
+    finish(fd, false);
+    return bytes;
+}
+
+char *srv_stream_read(FILE *stream, size_t limit, size_t *length)
+{
+    size_t room  = 0;
+    char  *bytes = NULL;
+    for (*length = 0; *length + 1 < limit && !feof(stream) && !ferror(stream);) {
+        room         = room ? 2 * room : 65536;
+        char *larger = realloc(bytes, room + 1);
+        if (!larger) break;
+        bytes = larger;
+        *length += fread(bytes + *length, 1, room - *length, stream);
+    }
+    if (bytes && feof(stream) && *length < limit) {
+        bytes[*length] = '\0';
+        return bytes;
+    }
+    if (!ferror(stream)) errno = bytes && *length + 1 >= limit ? EFBIG : ENOMEM;
+    free(bytes);
+    return NULL;
+}
+
+char *srv_input_read(const char *name, size_t limit, size_t *length)
+{
+    bool  standard = strcmp(name, "-") == 0;
+    FILE *stream   = standard ? stdin : fopen(name, "re");
+    char *bytes    = stream ? srv_stream_read(stream, limit, length) : NULL;
+    int   why      = errno;
+    if (stream && !standard) fclose(stream);
+    errno = why;
+    return bytes;
+}

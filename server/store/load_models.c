@@ -1,0 +1,50 @@
+/* load_models.c - see load_models.h. */
+#include "load_models.h"
+#include <errno.h>
+#include <string.h>
+
+typedef struct teller {
+    srv_log *log;
+    size_t   loaded;
+} teller;
+
+static void tell(void *arg, const char *file, const char *problem)
+{
+    teller *t = arg;
+    t->loaded += problem == NULL;
+    srv_line line;
+    srv_log_begin(&line, t->log, problem ? SRV_WARNING : SRV_DEBUG, "model");
+    srv_log_text(&line, "file", file);
+    srv_log_text(&line, "problem", problem);
+    srv_log_end(&line);
+}
+
+static bool load_bundled(const srv_config *config, srv_log *log, api *service, srv_loaded *loaded, char *error,
+                         size_t size)
+{
+    teller told = {.log = log};
+    srv_config_models(config, loaded->models, sizeof loaded->models);
+    bool ok         = api_load_models(service, loaded->models, tell, &told);
+    loaded->bundled = told.loaded;
+    if (!ok)
+        snprintf(error, size, "cannot read the models' folder %.200s: %s; name another with --models DIR",
+                 loaded->models, strerror(errno));
+    return ok;
+}
+
+bool srv_load(const srv_config *config, srv_log *log, api *service, srv_loaded *loaded, char *error, size_t size)
+{
+    *loaded = (srv_loaded){0};
+    if (!load_bundled(config, log, service, loaded, error, size)) return false;
+    if (!srv_config_store(config, loaded->folder, sizeof loaded->folder, error, size)) return false;
+    loaded->store = srv_store_open(loaded->folder, log, error, size);
+    if (!loaded->store) return false;
+    if (!srv_store_restore(loaded->store, service, &loaded->stored, error, size)) {
+        srv_store_close(loaded->store);
+        loaded->store = NULL;
+        return false;
+    }
+    api_store store = srv_store_interface(loaded->store);
+    api_keep(service, &store);
+    return true;
+}

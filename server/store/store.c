@@ -1,0 +1,281 @@
+/* store.c - see store.h. */
+#include "store.h"
+#include "durable_file.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* While a record changes: the one to come, and a second name of the one that goes. No record is called so. */
+#define NEXT     ".next"
+#define PREVIOUS ".previous"
+#define SUFFIX   ".json"
+
+enum { FILE_NAME_SIZE = 256, RECORD_MAX = 1 << 30 };
+
+static const char FORMAT[] = "torqued-store 1\n";
+
+struct srv_store {
+    srv_log *log;
+    int      root, models, lock; /* descriptors; -1: not open */
+    char     folder[];           /* for messages */
+};
+
+/* --- opening --------------------------------------------------------------------------------------------------- */
+
+/* On a disk that is read-only the models can still be served; then the lock file must be there already. */
+static int open_lock(int root)
+{
+    int lock = openat(root, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    return lock >= 0 || (errno != EROFS && errno != EACCES) ? lock : openat(root, "lock", O_RDONLY | O_CLOEXEC);
+}
+
+static bool fail(const srv_store *store, const char *what, char *error, size_t size)
+{
+    snprintf(error, size, "cannot %s the store %.300s: %s; name another folder with --store DIR", what, store->folder,
+             strerror(errno));
+    return false;
+}
+
+/* The kernel gives the lock back when the process ends, however it ends. */
+static bool lock_store(srv_store *store, char *error, size_t size)
+{
+    char owner[32] = "";
+    store->lock    = open_lock(store->root);
+    if (store->lock < 0) return fail(store, "lock", error, size);
+    if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
+        int length = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
+        if (ftruncate(store->lock, 0) == 0) (void)!pwrite(store->lock, owner, (size_t)length, 0); /* a courtesy */
+        return true;
+    }
+    if (errno != EWOULDBLOCK) return fail(store, "lock", error, size);
+    if (pread(store->lock, owner, sizeof owner - 1, 0) < 0) *owner = '\0';
+    owner[strspn(owner, "0123456789")] = '\0';
+    snprintf(
+        error, size,
+        "the store %.300s is in use by another torqued (process %s); stop that one, or give this one a store of its "
+        "own with --store DIR",
+        store->folder, *owner ? owner : "unknown");
+    return false;
+}
+
+static bool is_of_our_format(const srv_store *store, const char *text, char *error, size_t size)
+{
+    if (strcmp(text, FORMAT) == 0) return true;
+    snprintf(error, size, "the store %.300s has the format \"%.*s\"; this version reads \"%.*s\"", store->folder,
+             (int)strcspn(text, "\n") % 80, text, (int)strcspn(FORMAT, "\n"), FORMAT);
+    return false;
+}
+
+static bool check_format(const srv_store *store, char *error, size_t size)
+{
+    size_t length;
+    char  *text = srv_file_read(store->root, "format", RECORD_MAX, &length);
+    if (text) {
+        bool ours = is_of_our_format(store, text, error, size);
+        free(text);
+        return ours;
+    }
+    if (errno != ENOENT) return fail(store, "read", error, size);
+    bool made = srv_file_write(store->root, NEXT, FORMAT, strlen(FORMAT)) &&
+                renameat(store->root, NEXT, store->root, "format") == 0;
+    return made || fail(store, "make", error, size);
+}
+
+/* What is found here is served from now on: it is synced first, whatever a predecessor was interrupted in. */
+static bool open_models(srv_store *store, char *error, size_t size)
+{
+    store->models = srv_folder_open(store->root, "models");
+    if (store->models < 0 && errno == ENOENT && mkdirat(store->root, "models", 0777) == 0)
+        store->models = srv_folder_open(store->root, "models");
+    if (store->models < 0) return fail(store, "open", error, size);
+    return (fsync(store->models) == 0 && fsync(store->root) == 0) || fail(store, "sync", error, size);
+}
+
+srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t size)
+{
+    srv_store *store = malloc(sizeof *store + strlen(folder) + 1);
+    if (!store) {
+        snprintf(error, size, "no memory");
+        return NULL;
+    }
+    *store = (srv_store){.log = log, .root = -1, .models = -1, .lock = -1};
+    strcpy(store->folder, folder);
+    bool made = srv_folder_make(folder) && (store->root = srv_folder_open(AT_FDCWD, folder)) >= 0;
+    bool ok   = (made || fail(store, "open", error, size)) && lock_store(store, error, size) &&
+              check_format(store, error, size) && open_models(store, error, size);
+    if (ok) return store;
+    srv_store_close(store);
+    return NULL;
+}
+
+void srv_store_close(srv_store *store)
+{
+    if (!store) return;
+    if (store->models >= 0) close(store->models);
+    if (store->lock >= 0) close(store->lock);
+    if (store->root >= 0) close(store->root);
+    free(store);
+}
+
+/* --- changing -------------------------------------------------------------------------------------------------- */
+
+static bool refuse(const srv_store *store, const char *file, int error, api_problem *problem)
+{
+    bool     full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    srv_line line;
+    srv_log_begin(&line, store->log, SRV_ERROR, "store");
+    srv_log_text(&line, "store", store->folder);
+    srv_log_text(&line, "file", file);
+    srv_log_text(&line, "problem", strerror(error));
+    srv_log_end(&line);
+    return api_fail(problem, full ? API_STORE_FULL : API_STORE_FAILED, NULL,
+                    "the store cannot write %s: %s; nothing has changed", file, strerror(error));
+}
+
+/* What the change found under the record's name. */
+typedef enum found { NOTHING, KEPT, NOT_KEPT } found;
+
+/* Undoes what the disk did not confirm, so that a refused change does not come back with the next start. */
+static void put_back(const srv_store *store, const char *file, found before)
+{
+    int error = errno;
+    if (before == KEPT) renameat(store->models, PREVIOUS, store->models, file);
+    if (before == NOTHING) unlinkat(store->models, file, 0);
+    errno = error;
+}
+
+static bool confirm(const srv_store *store)
+{
+    if (fsync(store->models) != 0) return false;
+    unlinkat(store->models, PREVIOUS, 0); /* if that fails, the next change tries again */
+    return true;
+}
+
+/* A second name for the record that is about to be replaced. */
+static bool keep_previous(const srv_store *store, const char *file, found *before)
+{
+    unlinkat(store->models, PREVIOUS, 0);
+    bool kept    = linkat(store->models, file, store->models, PREVIOUS, 0) == 0;
+    bool no_such = errno == EPERM || errno == EOPNOTSUPP; /* file systems without links can do without the undoing */
+    *before      = kept ? KEPT : errno == ENOENT ? NOTHING : NOT_KEPT;
+    return *before != NOT_KEPT || no_such;
+}
+
+/* NEXT becomes the record. */
+static bool replace(const srv_store *store, const char *file)
+{
+    found before;
+    if (!keep_previous(store, file, &before) || renameat(store->models, NEXT, store->models, file) != 0) return false;
+    if (confirm(store)) return true;
+    put_back(store, file, before);
+    return false;
+}
+
+static bool save(void *arg, const char *name, const char *record, size_t length, api_problem *problem)
+{
+    const srv_store *store = arg;
+    char             file[FILE_NAME_SIZE];
+    snprintf(file, sizeof file, "%s" SUFFIX, name);
+    if (srv_file_write(store->models, NEXT, record, length) && replace(store, file)) return true;
+    int error = errno;
+    unlinkat(store->models, NEXT, 0);
+    return refuse(store, file, error, problem);
+}
+
+static bool erase(void *arg, const char *name, api_problem *problem)
+{
+    const srv_store *store = arg;
+    char             file[FILE_NAME_SIZE];
+    snprintf(file, sizeof file, "%s" SUFFIX, name);
+    if (renameat(store->models, file, store->models, PREVIOUS) != 0)
+        return errno == ENOENT || refuse(store, file, errno, problem); /* there is no record: it is erased */
+    if (confirm(store)) return true;
+    put_back(store, file, KEPT);
+    return refuse(store, file, errno, problem);
+}
+
+api_store srv_store_interface(srv_store *store)
+{
+    return (api_store){.save = save, .erase = erase, .arg = store};
+}
+
+/* --- restoring ------------------------------------------------------------------------------------------------- */
+
+static void tell_unreadable(const srv_store *store, api *service, const char *file, const char *problem)
+{
+    srv_line line;
+    srv_log_begin(&line, store->log, SRV_WARNING, "unreadable");
+    srv_log_text(&line, "store", store->folder);
+    srv_log_text(&line, "file", file);
+    srv_log_text(&line, "problem", problem);
+    srv_log_end(&line);
+    api_add_reason(service, "store: models/%.100s cannot be read and is left alone: %s", file, problem);
+}
+
+/* What is there can be served; who changes a model will be refused. */
+static void tell_read_only(const srv_store *store, api *service, const char *problem)
+{
+    srv_line line;
+    srv_log_begin(&line, store->log, SRV_WARNING, "read-only");
+    srv_log_text(&line, "store", store->folder);
+    srv_log_text(&line, "problem", problem);
+    srv_log_end(&line);
+    api_add_reason(service, "store: no model can be changed: %s", problem);
+}
+
+static bool restore(const srv_store *store, api *service, const char *file)
+{
+    char        name[FILE_NAME_SIZE], text[1000];
+    api_problem problem;
+    size_t      stem = strlen(file) - strlen(SUFFIX), length;
+    if (strlen(file) <= strlen(SUFFIX) || strcmp(file + stem, SUFFIX) != 0) {
+        tell_unreadable(store, service, file, "it is not called NAME" SUFFIX);
+        return false;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)stem, file);
+    char *record = srv_file_read(store->models, file, RECORD_MAX, &length);
+    if (!record) {
+        api_hide(service, name);
+        tell_unreadable(store, service, file, strerror(errno));
+        return false;
+    }
+    api_problem_clear(&problem);
+    bool good = api_restore(service, name, record, length, &problem);
+    free(record);
+    snprintf(text, sizeof text, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
+    if (!good) tell_unreadable(store, service, file, text);
+    return good;
+}
+
+bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, char *error, size_t size)
+{
+    int  fd     = srv_folder_open(store->models, ".");
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    *restored   = (srv_restored){0};
+    if (!folder) {
+        if (fd >= 0) close(fd);
+        return fail(store, "read", error, size);
+    }
+    struct dirent *entry;
+    while (errno = 0, (entry = readdir(folder))) {
+        const char *file = entry->d_name;
+        if (strcmp(file, NEXT) == 0 || strcmp(file, PREVIOUS) == 0)
+            unlinkat(store->models, file, 0); /* of a change that was never acknowledged, or is complete */
+        else if (strcmp(file, ".") == 0 || strcmp(file, "..") == 0)
+            continue;
+        else if (restore(store, service, file))
+            restored->good++;
+        else
+            restored->bad++;
+    }
+    bool ok = errno == 0 || fail(store, "read", error, size);
+    closedir(folder);
+    restored->read_only = faccessat(store->models, ".", W_OK, AT_EACCESS) != 0;
+    if (restored->read_only) tell_read_only(store, service, strerror(errno));
+    return ok;
+}

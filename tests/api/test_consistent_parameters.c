@@ -1,0 +1,130 @@
+/* test_consistent_parameters.c - parameters of robots that could be built: none fits better. */
+#include "api/identification/consistent_parameters.h"
+#include "draws.h"
+#include "models.h"
+#include "rich_robot.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* log det of a 4 x 4 matrix by Gauss; NaN unless it is positive definite. */
+static double log_determinant(const double from[16])
+{
+    double A[4][4], sum = 0;
+    memcpy(A, from, sizeof A);
+    for (int k = 0; k < 4; k++) {
+        if (!(A[k][k] > 0)) return NAN;
+        sum += log(A[k][k]);
+        for (int i = k + 1; i < 4; i++)
+            for (int j = 3; j >= k; j--)
+                A[i][j] -= A[i][k] / A[k][k] * A[k][j];
+    }
+    return sum;
+}
+
+/* X with J0 X = J, by Gauss and Jordan; its trace. */
+static double trace_of_quotient(const double J0[16], const double J[16])
+{
+    double A[4][8], trace = 0;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            A[i][j]     = J0[4 * i + j];
+            A[i][4 + j] = J[4 * i + j];
+        }
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 4; i++)
+            for (int j = 7; i != k && j >= k; j--)
+                A[i][j] -= A[i][k] / A[k][k] * A[k][j];
+    for (int k = 0; k < 4; k++)
+        trace += A[k][4 + k] / A[k][k];
+    return trace;
+}
+
+/* What consistent_parameters.h says is least, written down as it stands there. */
+static double objective(const api_consistent *c, const double *own, const double *pi)
+{
+    const api_base *base = c->base;
+    double          sum = 0, d = 0, J0[16], J[16];
+    for (size_t i = 0; i < base->n; i++) {
+        double row = 0;
+        for (size_t k = i; k < base->n; k++)
+            row += c->R[k * (base->n + 1) + i] / c->s * (api_base_value(base, k, pi) - c->beta[k]);
+        sum += row * row / 2;
+    }
+    for (size_t i = 0; i < c->model->n_bodies; i++) {
+        api_pseudo_inertia(own + 10 * i, J0);
+        api_pseudo_inertia(pi + 10 * i, J);
+        d += trace_of_quotient(J0, J) - (log_determinant(J) - log_determinant(J0)) - 4;
+    }
+    for (size_t j = 0; j < c->model->n_joints; j++) {
+        size_t rotor = api_joint_parameter(c->model, j, API_ROTOR_INERTIA);
+        d += pi[rotor] / own[rotor] - log(pi[rotor] / own[rotor]) - 1;
+        for (size_t k = API_VISCOUS; k < API_PER_JOINT; k++)
+            d += pow(pi[rotor + k] - own[rotor + k], 2) / 2;
+    }
+    return sum + API_CONSISTENT_WEIGHT * d;
+}
+
+static bool always(void *arg)
+{
+    return true;
+}
+
+static bool never(void *arg)
+{
+    return false;
+}
+
+/* Base parameters of a robot that cannot be: the least value lies at no border, and every step away is uphill. `known`:
+ * how well the measurements tell the base parameters. */
+static void check_least(uint64_t seed, double known)
+{
+    enum { WITH = API_BASE_ROTORS | API_BASE_FRICTION };
+    api_model *m    = model_of(ROBOT("fixed"));
+    api_base  *base = api_base_find(m, dyn_kernels_find("scalar"), NULL, WITH, NULL, NULL);
+    size_t     n = api_parameter_count(m), nb = base->n;
+    double    *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
+           *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(api_consistent_scratch(m, base, WITH));
+    api_parameters_of(m, own);
+    for (size_t k = 0; k < nb; k++) {
+        beta[k] = api_base_value(base, k, own) * (1 + draw(&seed)) - 0.5;
+        for (size_t i = 0; i <= k; i++)
+            R[k * (nb + 1) + i] = known * (10 * draw(&seed) + 50 * (i == k));
+    }
+    api_consistent c = {
+        .model = m, .base = base, .with = WITH, .R = R, .s = 0.5, .beta = beta, .parameters = found, .go_on = always};
+    assert_true(api_consistent_find(&c, scratch));
+    double least = objective(&c, own, found);
+    assert_true(isfinite(least) && least < objective(&c, own, own));
+    for (int i = 0; i < 2000; i++) {
+        double size = pow(10, -1 - 5 * fabs(draw(&seed)));
+        for (size_t k = 0; k < n; k++)
+            near[k] = found[k] + size * draw(&seed) * fabs(i % 2 ? found[k] : own[k]);
+        if (objective(&c, own, near) < least * (1 - 1e-13)) fail_msg("known %g: better at a size of %g", known, size);
+    }
+    c.go_on = never;
+    assert_false(api_consistent_find(&c, scratch));
+    free(own);
+    free(found);
+    free(near);
+    free(beta);
+    free(R);
+    free(scratch);
+    api_base_free(base);
+    api_model_release(m);
+}
+
+static void nothing_fits_better(void **state)
+{
+    check_least(7, 1);
+    for (uint64_t seed = 7; seed < 10; seed++)
+        check_least(seed, 0.01); /* the model's own figures count as much as the measurements */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_fits_better),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

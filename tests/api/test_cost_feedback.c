@@ -1,0 +1,66 @@
+/* test_cost_feedback.c - estimates that are off by a factor, with some requests interrupted: the factor is found,
+ * within bounds, for each kind of request by itself. */
+#include "api/cost/cost_feedback.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static api_corrections corrections;
+
+static int start(void **state)
+{
+    api_corrections_init(&corrections);
+    return 0;
+}
+
+static void test_an_estimate_stands_at_first(void **state)
+{
+    assert_true(api_correct(&corrections, 0, 0, 3e-5) == 3e-5);
+    assert_true(api_correct(&corrections, API_COST_OPERATIONS - 1, API_COST_MEDIA - 1, 7) == 7);
+}
+
+/* Every tenth request is interrupted for a hundred times as long, and takes part like any other. */
+static void test_a_factor_is_found(void **state)
+{
+    static const double factors[] = {0.2, 0.5, 1, 3, 9};
+    for (size_t i = 0; i < 5; i++) {
+        api_corrections_init(&corrections);
+        for (int request = 0; request < 200; request++)
+            api_observe(&corrections, 1, 0, 4e-5, 4e-5 * factors[i] * (request % 10 == 9 ? 100 : 1));
+        double found = api_correct(&corrections, 1, 0, 4e-5) / 4e-5;
+        if (fabs(log(found / factors[i])) > 3 * log(1.05)) fail_msg("%g instead of %g", found, factors[i]);
+    }
+}
+
+static void test_it_is_bounded(void **state)
+{
+    for (int request = 0; request < 1000; request++) {
+        api_observe(&corrections, 1, 0, 1e-5, 1);
+        api_observe(&corrections, 2, 0, 1e-5, 0);
+    }
+    assert_true(fabs(api_correct(&corrections, 1, 0, 1e-5) - 16e-5) < 1e-12);
+    assert_true(fabs(api_correct(&corrections, 2, 0, 1e-5) - 1e-5 / 16) < 1e-12);
+}
+
+static void test_kinds_do_not_mix(void **state)
+{
+    for (int request = 0; request < 100; request++)
+        api_observe(&corrections, 3, 1, 5e-3, 1);
+    assert_true(api_correct(&corrections, 3, 1, 5e-3) > 50e-3);
+    assert_true(api_correct(&corrections, 3, 1, 5e-4) == 5e-4);
+    assert_true(api_correct(&corrections, 3, 0, 5e-3) == 5e-3);
+    assert_true(api_correct(&corrections, 2, 1, 5e-3) == 5e-3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_an_estimate_stands_at_first, start),
+        cmocka_unit_test_setup(test_a_factor_is_found, start),
+        cmocka_unit_test_setup(test_it_is_bounded, start),
+        cmocka_unit_test_setup(test_kinds_do_not_mix, start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

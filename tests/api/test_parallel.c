@@ -1,0 +1,308 @@
+/* test_parallel.c - a request that several threads work on: the same bytes, or the same problem, as by one alone. Crews
+ * are a single thread that takes seats and pieces in any order it likes, and real threads. */
+#include "door.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 5000, SEATS = 5 };
+
+/* --- crews -------------------------------------------------------------------------------------------------------- */
+
+static unsigned seed;
+
+static unsigned dice(unsigned sides)
+{
+    seed = seed * 1664525 + 1013904223;
+    return (seed >> 8) % sides;
+}
+
+/* Any seat next, some of them late or never; the worker's own to the end. */
+static void run_in_any_order(void *arg, size_t seats, api_piece *piece, void *piece_arg)
+{
+    size_t *runs = arg;
+    ++*runs;
+    assert_in_range(seats, 2, SEATS);
+    for (bool over[SEATS] = {false}; !over[0];) {
+        size_t seat = dice((unsigned)seats);
+        if (over[seat] || (seat == 0 && dice(3) > 0)) continue;
+        over[seat] = !piece(piece_arg, seat);
+    }
+}
+
+typedef struct helper {
+    api_piece *piece;
+    void      *arg;
+    size_t     seat;
+    pthread_t  thread;
+} helper;
+
+static void *help(void *arg)
+{
+    const helper *h = arg;
+    while (h->piece(h->arg, h->seat))
+        ;
+    return NULL;
+}
+
+static void run_on_threads(void *arg, size_t seats, api_piece *piece, void *piece_arg)
+{
+    helper  helpers[SEATS];
+    size_t *runs = arg;
+    ++*runs;
+    for (size_t seat = 1; seat < seats; seat++) {
+        helpers[seat] = (helper){piece, piece_arg, seat, 0};
+        assert_int_equal(pthread_create(&helpers[seat].thread, NULL, help, &helpers[seat]), 0);
+    }
+    help(&(helper){piece, piece_arg, 0, 0});
+    for (size_t seat = 1; seat < seats; seat++)
+        pthread_join(helpers[seat].thread, NULL);
+}
+
+/* --- requests ----------------------------------------------------------------------------------------------------- */
+
+static char  *body;
+static size_t length;
+
+/* Rows of four numbers; those of `bad` rows are so large that squares of velocities overflow. */
+static void add_field(FILE *out, const char *name, const size_t *bad)
+{
+    fprintf(out, "\"%s\":[", name);
+    for (size_t row = 0; row < ROWS; row++) {
+        bool is_bad = bad && (row == bad[0] || row == bad[1]);
+        fprintf(out, "%s[", row > 0 ? "," : "");
+        for (int i = 0; i < 4; i++)
+            fprintf(out, "%s%.6f%s", i > 0 ? "," : "", dice(2000000) * 1e-6 - 1, is_bad ? "e250" : "");
+        fprintf(out, "]");
+    }
+    fprintf(out, "]");
+}
+
+static void make_body(const char *rest, const size_t *bad_q, const size_t *bad_qd)
+{
+    free(body);
+    body      = NULL;
+    FILE *out = open_memstream(&body, &length);
+    seed      = 1;
+    fprintf(out, "{");
+    add_field(out, "q", bad_q);
+    fprintf(out, ",");
+    add_field(out, "qd", bad_qd);
+    fprintf(out, ",");
+    add_field(out, "qdd", NULL);
+    fprintf(out, ",%s}", rest);
+    fclose(out);
+}
+
+static api_call *run_call(const char *target, const char *accept, const api_crew *crew, const api_watch *watch)
+{
+    const api_request head   = {.method = "POST", .target = target, .accept = accept, .has_body = true};
+    api_worker       *worker = api_worker_open();
+    api_call         *call   = api_begin(door_api(), &head);
+    assert_true(worker && call && api_wants_body(call));
+    api_worker_join(worker, crew);
+    api_run(call, worker, body, length, watch);
+    api_worker_close(worker);
+    return call;
+}
+
+static void assert_same(const api_call *a, const api_call *b)
+{
+    const api_reply *x = api_reply_of(a), *y = api_reply_of(b);
+    assert_int_equal(x->status, y->status);
+    assert_int_equal(x->length, y->length);
+    assert_memory_equal(x->body, y->body, x->length);
+}
+
+/* By one alone, then by crews of each size and kind. Returns the call by one alone. */
+static api_call *assert_same_by_all(const char *target, const char *accept)
+{
+    size_t    runs  = 0;
+    api_call *alone = run_call(target, accept, NULL, NULL);
+    for (unsigned i = 0; i < 12; i++) {
+        const api_crew crew   = {i % 2 ? run_on_threads : run_in_any_order, &runs, 1 + i % SEATS};
+        size_t         before = runs;
+        api_call      *call   = run_call(target, accept, &crew, NULL);
+        assert_same(alone, call);
+        assert_true(crew.size == 1 ? runs == before : runs > before);
+        api_end(call);
+    }
+    return alone;
+}
+
+static void test_the_same_answer(void **state)
+{
+    static const char everything[] =
+        "\"operations\":{\"inverse-dynamics\":{\"outputs\":[\"tau\",\"joint_wrenches\"]},\"mass-matrix\":{},"
+        "\"sensitivity\":{},\"kinematics\":{\"frame\":\"tool\",\"outputs\":[\"poses\",\"jacobian\"]},"
+        "\"energy\":{\"outputs\":[\"kinetic\",\"momentum\"]},\"coriolis\":{}}";
+    static const char *const types[] = {"application/json", "application/cbor"};
+    make_body(everything, NULL, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        api_call *call = assert_same_by_all("/v1/models/arm/evaluate", types[i]);
+        assert_int_equal(api_reply_of(call)->status, 200);
+        api_end(call);
+    }
+    make_body("\"joints\":[\"hip\",\"grasp\",\"elbow\",\"shoulder\"]", NULL, NULL);
+    api_end(assert_same_by_all("/v1/models/arm/inverse-dynamics", NULL));
+}
+
+/* Of two rows with a problem the first is told, though the last may be met first: found while reading (the angle) or
+ * while writing (what the velocity comes to). */
+static void test_the_same_problem(void **state)
+{
+    static const size_t bad[][2] = {{700, 4900}, {4999, 0}, {513, 512}};
+    for (size_t i = 0; i < 6; i++) {
+        const size_t *rows = bad[i / 2];
+        char          row[40];
+        snprintf(row, sizeof row, "\"row\":%zu}", rows[0] < rows[1] ? rows[0] : rows[1]);
+        make_body("\"outputs\":[\"tau\"]", i % 2 ? rows : NULL, i % 2 ? NULL : rows);
+        api_call *call = assert_same_by_all("/v1/models/arm/inverse-dynamics", NULL);
+        assert_int_equal(api_reply_of(call)->status, 422);
+        assert_non_null(strstr(api_reply_of(call)->body, i % 2 ? "angle-too-large" : "result-not-finite"));
+        assert_non_null(strstr(api_reply_of(call)->body, row));
+        api_end(call);
+    }
+}
+
+/* Found while evaluating: two links of which the first has no mass, stretched out in some rows. */
+static void test_the_same_singular_row(void **state)
+{
+    static const char document[] =
+        "{'links':[{'name':'a','parent':'base','joint':{'name':'shoulder','type':'revolute','axis':[0,0,1]}},"
+        "{'name':'b','parent':'a','joint':{'name':'elbow','type':'revolute','axis':[0,0,1],'origin':{'xyz':[1,0,0]}},"
+        "'inertial':{'mass':1,'com':[1,0,0]}}]}";
+    assert_int_equal(ask("PUT", "/v1/models/straight", document)->status, 201);
+    free(body);
+    body      = NULL;
+    FILE *out = open_memstream(&body, &length);
+    fprintf(out, "{\"tau\":[0,0],\"q\":[");
+    for (int row = 0; row < ROWS; row++)
+        fprintf(out, "%s[0,%s]", row > 0 ? "," : "", row % 1200 == 1199 ? "0" : "1.5");
+    fprintf(out, "]}");
+    fclose(out);
+    api_call *call = assert_same_by_all("/v1/models/straight/forward-dynamics", NULL);
+    assert_int_equal(api_reply_of(call)->status, 422);
+    assert_non_null(strstr(api_reply_of(call)->body, "\"row\":1199}"));
+    api_end(call);
+}
+
+/* Rows that fail alone are named in their order, and the others are those of a request in which nothing fails, whoever
+ * evaluates them: windows of states, and states that are all held (a trajectory's). */
+static void test_the_same_failed_rows(void **state)
+{
+    static const size_t      bad[] = {4999, 513}, worse[] = {1024, 0};
+    static const char *const types[] = {"application/json", "application/cbor"};
+    for (size_t i = 0; i < 2; i++) {
+        make_body("\"on_error\":\"row\",\"outputs\":[\"tau\",\"joint_wrenches\"]", bad, worse);
+        api_call *call = assert_same_by_all("/v1/models/arm/inverse-dynamics", types[i]);
+        assert_int_equal(api_reply_of(call)->status, 200);
+        if (i == 0) {
+            const char *at = strstr(api_reply_of(call)->body, "\"errors\":[{\"row\":0,");
+            assert_non_null(at);
+            assert_non_null(at = strstr(at, "},{\"row\":513,\"code\":\"angle-too-large\""));
+            assert_non_null(at = strstr(at, "},{\"row\":1024,\"code\":\"result-not-finite\""));
+            assert_non_null(at = strstr(at, "},{\"row\":4999,"));
+            assert_null(strstr(at + 4, "\"row\""));
+        }
+        api_end(call);
+    }
+}
+
+static void make_motions(void)
+{
+    free(body);
+    body      = NULL;
+    FILE *out = open_memstream(&body, &length);
+    fprintf(out, "{\"on_error\":\"row\",\"degree\":2,\"duration\":1,\"samples\":700,\"outputs\":[\"q\",\"tau\"],"
+                 "\"control_points\":[");
+    for (int row = 0; row < 12; row++)
+        fprintf(out, "%s[[0,0,0,0],[0,%s,0,%s],[1,0,0,0],[1,1,1,1]]", row > 0 ? "," : "", row == 7 ? "1e9" : "1",
+                row % 5 == 4 ? "1e150" : "1");
+    fprintf(out, "]}");
+    fclose(out);
+}
+
+static void test_the_same_failed_motions(void **state)
+{
+    make_motions();
+    api_call   *call = assert_same_by_all("/v1/models/arm/trajectory", NULL);
+    const char *at   = api_reply_of(call)->body;
+    assert_int_equal(api_reply_of(call)->status, 200);
+    assert_non_null(at = strstr(at, "\"errors\":[{\"row\":4,"));
+    assert_non_null(at = strstr(at, "},{\"row\":7,\"code\":\"angle-too-large\""));
+    assert_non_null(at = strstr(at, "},{\"row\":9,"));
+    assert_null(strstr(at + 3, "{\"row\""));
+    api_end(call);
+}
+
+static void test_a_client_that_is_gone(void **state)
+{
+    size_t         runs = 0;
+    const api_crew crew = {run_on_threads, &runs, SEATS};
+    api_watch      watch;
+    atomic_init(&watch.cancelled, true);
+    watch.deadline = UINT64_MAX;
+    make_body("\"outputs\":[\"tau\"]", NULL, NULL);
+    api_call *call = run_call("/v1/models/arm/inverse-dynamics", NULL, &crew, &watch);
+    assert_int_equal(api_reply_of(call)->status, 408);
+    api_end(call);
+}
+
+/* An odd number of steps up and down leaves no estimate where it was. */
+static void test_what_a_crew_did_is_learnt(void **state)
+{
+    enum { CALLS = 11 };
+    const api_request head = {
+        .method = "POST", .target = "/v1/models/arm/inverse-dynamics", .accept = "application/json", .has_body = true};
+    size_t         runs   = 0;
+    const api_crew crew   = {run_on_threads, &runs, SEATS};
+    api_worker    *worker = api_worker_open();
+    double         cost[CALLS + 1];
+    make_body("\"outputs\":[\"tau\"]", NULL, NULL);
+    assert_non_null(worker);
+    api_worker_join(worker, &crew);
+    for (size_t i = 0; i <= CALLS; i++) {
+        api_call *call = api_begin(door_api(), &head);
+        assert_true(call && api_wants_body(call));
+        cost[i] = api_cost(call, body, length);
+        if (i < CALLS) api_run(call, worker, body, length, NULL);
+        api_end(call);
+    }
+    api_worker_close(worker);
+    assert_true(runs >= CALLS);
+    assert_true(cost[CALLS] != cost[0]);
+}
+
+static int open_door(void **state)
+{
+    const api_limits limits = {.body    = 16 << 20,
+                               .answer  = 1 << 28,
+                               .memory  = 1u << 31,
+                               .rows    = 20000,
+                               .nesting = 16,
+                               .models  = 10,
+                               .links   = 100,
+                               .timeout = 600};
+    door_open(&limits);
+    return 0;
+}
+
+static int close_door(void **state)
+{
+    free(body);
+    door_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_same_answer),           cmocka_unit_test(test_the_same_problem),
+        cmocka_unit_test(test_the_same_singular_row),     cmocka_unit_test(test_a_client_that_is_gone),
+        cmocka_unit_test(test_what_a_crew_did_is_learnt), cmocka_unit_test(test_the_same_failed_rows),
+        cmocka_unit_test(test_the_same_failed_motions),
+    };
+    return cmocka_run_group_tests(tests, open_door, close_door);
+}

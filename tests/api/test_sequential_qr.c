@@ -1,0 +1,192 @@
+/* test_sequential_qr.c - least squares block by block: what they solve, how well, and what the rows do not tell. */
+#include "api/identification/sequential_qr.h"
+#include "draws.h"
+#include "models.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 7, ROWS = 200 };
+
+/* Rows of unknowns and right side, by columns. */
+static void draw_rows(double *rows, uint64_t seed)
+{
+    for (size_t j = 0; j <= N; j++)
+        for (size_t i = 0; i < ROWS; i++)
+            rows[j * ROWS + i] = draw(&seed) * pow(10, (double)j - 3);
+}
+
+/* Factored in blocks of `block`; the caller frees. */
+static double *factor(const double *rows, size_t block)
+{
+    double *R = numbers((N + 1) * (N + 1)), *scratch = numbers(api_triangle_scratch(N + 1)), part[(N + 1) * ROWS];
+    for (size_t first = 0; first < ROWS; first += block) {
+        size_t m = ROWS - first < block ? ROWS - first : block;
+        for (size_t j = 0; j <= N; j++)
+            memcpy(part + j * ROWS, rows + j * ROWS + first, m * sizeof *part);
+        assert_true(api_triangle_add(R, N + 1, part, m, ROWS, scratch));
+    }
+    free(scratch);
+    return R;
+}
+
+typedef struct solution {
+    double x[N], inverse[N * N], condition;
+    bool   unseen[N];
+} solution;
+
+static api_solved solve(const double *R, solution *s)
+{
+    double      *scratch = numbers(api_triangle_solve_scratch(N));
+    api_unknowns u       = {.n = N, .x = s->x, .inverse = s->inverse, .unseen = s->unseen};
+    api_solved   solved  = api_triangle_solve(R, &u, scratch);
+    s->condition         = u.condition;
+    free(scratch);
+    return solved;
+}
+
+/* Two unknowns, columns (a, 0) and (b, c): what the solver makes of them. */
+static api_solved solve_two(double a, double b, double c, double *condition, bool unseen[2])
+{
+    double       R[9]    = {[0] = a, [3] = b, [4] = c, [6] = 1, [7] = 1}, x[2], inverse[4];
+    double      *scratch = numbers(api_triangle_solve_scratch(2));
+    api_unknowns u       = {.n = 2, .x = x, .inverse = inverse, .unseen = unseen};
+    api_solved   solved  = api_triangle_solve(R, &u, scratch);
+    *condition           = u.condition;
+    free(scratch);
+    return solved;
+}
+
+/* Directions are told apart down to 1e-8 of the best, columns of any length down to 1e-12 of the longest. */
+static void what_is_told_apart(void **state)
+{
+    double condition;
+    bool   unseen[2];
+    assert_int_equal(solve_two(1, 1, 4e-8, &condition, unseen), API_SOLVED);
+    assert_true(condition > 4.9e7 && condition < 5.1e7);
+    assert_int_equal(solve_two(1, 1, 1e-8, &condition, unseen), API_DEFICIENT);
+    assert_true(unseen[0] && unseen[1]);
+    assert_int_equal(solve_two(1, 0, 1e-11, &condition, unseen), API_SOLVED);
+    assert_true(fabs(condition - 1) < 1e-12);
+    assert_int_equal(solve_two(1, 0, 1e-13, &condition, unseen), API_DEFICIENT);
+    assert_true(!unseen[0] && unseen[1]);
+}
+
+/* AT (A x - b) = 0, and inverse inverseT AT A = 1. */
+static void blocks_make_the_least_squares(void **state)
+{
+    static const size_t blocks[] = {1, 5, 64, ROWS};
+    double             *rows     = numbers((N + 1) * ROWS);
+    draw_rows(rows, 1);
+    for (size_t b = 0; b < 4; b++) {
+        solution s;
+        double  *R = factor(rows, blocks[b]), left[ROWS];
+        assert_int_equal(solve(R, &s), API_SOLVED);
+        for (size_t i = 0; i < ROWS; i++) {
+            left[i] = -rows[N * ROWS + i];
+            for (size_t j = 0; j < N; j++)
+                left[i] += rows[j * ROWS + i] * s.x[j];
+        }
+        for (size_t j = 0; j < N; j++) {
+            double along = 0, size = 0, unit[N] = {0}, square[N] = {0};
+            for (size_t i = 0; i < ROWS; i++) {
+                along += rows[j * ROWS + i] * left[i];
+                size += fabs(rows[j * ROWS + i] * left[i]);
+                for (size_t k = 0; k < N; k++)
+                    square[k] += rows[k * ROWS + i] * rows[j * ROWS + i];
+            }
+            assert_true(fabs(along) < 1e-12 * size);
+            for (size_t k = 0; k < N; k++)
+                for (size_t l = 0; l < N; l++)
+                    for (size_t p = 0; p < N; p++)
+                        unit[k] += s.inverse[p * N + k] * s.inverse[p * N + l] * square[l];
+            for (size_t k = 0; k < N; k++)
+                assert_true(fabs(unit[k] - (k == j)) < 1e-9 * pow(10, fabs((double)k - (double)j)));
+        }
+        free(R);
+    }
+    free(rows);
+}
+
+/* Rows that know only the last columns, factored by themselves and then joined, beside all rows factored at once. */
+static void triangles_are_joined(void **state)
+{
+    enum { FIRST = 3, LEFT = N + 1 - FIRST };
+    double *rows = numbers((N + 1) * ROWS), *scratch = numbers(api_triangle_scratch(N + 1)), part[(N + 1) * ROWS];
+    draw_rows(rows, 4);
+    for (size_t j = 0; j < FIRST; j++)
+        memset(rows + j * ROWS + ROWS / 2, 0, ROWS / 2 * sizeof *rows);
+    double *all = factor(rows, ROWS), *R = numbers((N + 1) * (N + 1)), *small = numbers(LEFT * LEFT);
+    for (size_t j = 0; j <= N; j++)
+        memcpy(part + j * ROWS, rows + j * ROWS, ROWS / 2 * sizeof *part);
+    assert_true(api_triangle_add(R, N + 1, part, ROWS / 2, ROWS, scratch));
+    for (size_t j = 0; j < LEFT; j++)
+        memcpy(part + j * ROWS, rows + (FIRST + j) * ROWS + ROWS / 2, ROWS / 2 * sizeof *part);
+    assert_true(api_triangle_add(small, LEFT, part, ROWS / 2, ROWS, scratch));
+    memset(part, 0, sizeof part);
+    memcpy(part + FIRST * LEFT, small, LEFT * LEFT * sizeof *part);
+    assert_true(api_triangle_join(R, N + 1, FIRST, part, LEFT, scratch));
+    solution joined, whole;
+    assert_int_equal(solve(R, &joined), API_SOLVED);
+    assert_int_equal(solve(all, &whole), API_SOLVED);
+    for (size_t j = 0; j < N; j++)
+        assert_true(fabs(joined.x[j] - whole.x[j]) <= 1e-11 * fabs(whole.x[j]));
+    assert_true(fabs(joined.condition / whole.condition - 1) < 1e-12);
+    assert_true(fabs(fabs(R[N * (N + 1) + N] / all[N * (N + 1) + N]) - 1) < 1e-12); /* what is left */
+    free(rows);
+    free(scratch);
+    free(all);
+    free(R);
+    free(small);
+}
+
+/* Columns of any length count alike: two at an angle of cosine c have the condition sqrt((1 + c) / (1 - c)). */
+static void condition_is_of_unit_columns(void **state)
+{
+    double *rows = numbers((N + 1) * ROWS), c = 0.6;
+    for (size_t j = 0; j < N; j++)
+        rows[j * ROWS + j] = pow(10, (double)j - 3);
+    rows[0]        = 5;
+    rows[ROWS]     = 0.1 * c;
+    rows[ROWS + 1] = 0.1 * sqrt(1 - c * c);
+    double  *R     = factor(rows, 3);
+    solution s;
+    assert_int_equal(solve(R, &s), API_SOLVED);
+    assert_true(fabs(s.condition - sqrt((1 + c) / (1 - c))) < 1e-12);
+    free(R);
+    free(rows);
+}
+
+static void what_rows_do_not_tell(void **state)
+{
+    double  *rows = numbers((N + 1) * ROWS);
+    solution s;
+    draw_rows(rows, 2);
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[2 * ROWS + i] = 0;
+        rows[5 * ROWS + i] = 3 * rows[ROWS + i] - 2 * rows[3 * ROWS + i];
+    }
+    double *R = factor(rows, 64);
+    assert_int_equal(solve(R, &s), API_DEFICIENT);
+    static const bool expected[N] = {false, true, true, true, false, true, false};
+    for (size_t j = 0; j < N; j++)
+        assert_int_equal(s.unseen[j], expected[j]);
+    free(R);
+
+    draw_rows(rows, 3);
+    rows[3 * ROWS] = 1e200;
+    R              = factor(rows, 64);
+    assert_int_equal(solve(R, &s), API_UNSOLVED);
+    free(R);
+    free(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_told_apart),    cmocka_unit_test(blocks_make_the_least_squares),
+        cmocka_unit_test(triangles_are_joined),  cmocka_unit_test(condition_is_of_unit_columns),
+        cmocka_unit_test(what_rows_do_not_tell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

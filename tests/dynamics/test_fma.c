@@ -1,0 +1,75 @@
+/* test_fma.c - the emulated a b + c of a processor that has none, bit by bit beside the C library's. What is compiled
+ * for a baseline that has one tests that. */
+#include "check.h"
+#include "dynamics/math/fma.h"
+#include "random_tree.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { TRIALS = 2000000 };
+
+/* Of any size in the middle of the range, with few digits or many, and now and then 0 or 1. */
+static double figure(random_source *source)
+{
+    double x = random_between(source, -1, 1);
+    switch (random_below(source, 8)) {
+    case 0: return (double)(float)x;
+    case 1: return ldexp(x, (int)random_below(source, 200) - 100);
+    case 2: return (double)random_below(source, 3) - 1;
+    default: return x;
+    }
+}
+
+/* Addends that leave little or nothing of the product, or half a unit of its last place. */
+static double addend(random_source *source, double a, double b)
+{
+    double off = ldexp((double)random_below(source, 7) - 3, -53);
+    switch (random_below(source, 4)) {
+    case 0: return -(a * b);
+    case 1: return -(a * b) * (1 + off);
+    case 2: return a * b * off;
+    default: return figure(source);
+    }
+}
+
+static void check_fused(double a, double b, double c)
+{
+    double exact = fma(a, b, c), one = fused(a, b, c);
+    twin   two = fused_twin((twin){a, b}, (twin){b, a}, (twin){c, c});
+    for (int k = 0; k < 3; k++) {
+        double got = k == 0 ? one : two[k - 1];
+        if (memcmp(&got, &exact, sizeof got) != 0 && !(isnan(got) && isnan(exact)))
+            fail_msg("%a * %a + %a is %a, expected %a", a, b, c, got, exact);
+    }
+}
+
+static void test_ordinary_figures(void **state)
+{
+    random_source source = {.state = 1};
+    for (int i = 0; i < TRIALS; i++) {
+        double a = figure(&source), b = figure(&source);
+        check_fused(a, b, addend(&source, a, b));
+    }
+}
+
+/* All triples of what is at the ends of the range. */
+static void test_extremes(void **state)
+{
+    const double x[] = {0,        1,         3,           0x1p-52,    DBL_EPSILON / 4, DBL_MIN,     5e-324,
+                        3e-310,   0x1p-900,  0x1.8p-969,  0x1p899,    0x1p900,         0x1.3p996,   DBL_MAX,
+                        INFINITY, NAN,       -0.0,        -1,         -5e-324,         -0x1.7p-537, -1e160,
+                        -DBL_MAX, -INFINITY, 1 - 0x1p-53, 1 + 0x1p-52};
+    const size_t n   = sizeof x / sizeof *x;
+    for (size_t i = 0; i < n * n * n; i++)
+        check_fused(x[i % n], x[i / n % n], x[i / n / n]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ordinary_figures),
+        cmocka_unit_test(test_extremes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

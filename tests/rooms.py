@@ -1,0 +1,85 @@
+#!/usr/bin/python3
+"""rooms.py [--calls BUILD] - checks that the folders of the product include and call each other in one order.
+
+A room is a folder with sources; ORDER lists the rooms from the ground up. A file includes headers of its own room and
+of rooms listed before it. With --calls the symbols of the objects under BUILD are held against the same order. Headers
+of the room itself are included by their bare names, all others by their path from the root.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+# Rooms joined by | know each other. A file named here stands lower than its room.
+ORDER = """
+dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/joint
+dynamics/recursion|dynamics/algorithms dynamics
+api/problem api/api.h api/memory api/work api/http/negotiate api/http/preconditions api/http/compress
+api/wire api/wire/nodes api/load/document api/model api/load/urdf api/loops
+api/http/route api/cost/calibration api/cost/cost_feedback
+api/http/call.h|api/work/parallel|api/evaluate|api/request|api/answer api/motion api/identification api/contact
+api/operations api/control api/simulation api/cost api/http api/load api/resources api
+server/config.h server/work server/log server/store server/net server/cli server
+""".split()
+RANK = {room: place for place, rooms in enumerate(ORDER) for room in rooms.split("|")}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+
+
+def room_of(path):
+    """The room of a file, or the file itself where RANK names it, with its ending or without."""
+    return next((name for name in (path, os.path.splitext(path)[0]) if name in RANK), os.path.dirname(path))
+
+
+def sources():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "dynamics/*.[ch]",
+                             "api/*.[ch]", "api/*.cc", "server/*.[ch]"], check=True, capture_output=True, text=True)
+    return [path for path in listed.stdout.split() if os.path.exists(path)]
+
+
+def includes(paths):
+    """(file, header) pairs of the tree's own headers."""
+    for path in paths:
+        with open(path, encoding="utf-8") as source:
+            for name in INCLUDE.findall(source.read()):
+                near = os.path.join(os.path.dirname(path), name)
+                yield path, near if os.path.exists(near) else name
+
+
+def calls(build, paths):
+    """(caller, file that defines the symbol) pairs, by the symbol tables of the objects."""
+    defined, wanted = {}, []
+    for path in paths:
+        place = os.path.join(build, os.path.splitext(path)[0] + ".o")
+        for one in [place, place.replace("/dynamics/", "/dynamics/scalar/")]:
+            if not os.path.exists(one):
+                continue
+            listed = subprocess.run(["nm", "-g", one], check=True, capture_output=True, text=True).stdout
+            for line in listed.splitlines():
+                kind, name = line.split()[-2:]
+                if kind == "U":
+                    wanted.append((path, name))
+                else:
+                    defined[name] = path
+    return [(path, defined[name]) for path, name in wanted if name in defined]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--calls", metavar="BUILD")
+    asked = parser.parse_args()
+    paths = sources()
+    bad = [f"{path}: {room_of(path)} has no place in the order of tests/rooms.py"
+           for path in paths if room_of(path) not in RANK]
+    pairs = [(path, header, "includes") for path, header in includes(paths)]
+    if asked.calls:
+        pairs += [(path, other, "calls") for path, other in calls(asked.calls, paths)]
+    for path, other, verb in sorted(set(pairs)):
+        if RANK.get(room_of(other), 0) > RANK.get(room_of(path), 0):
+            bad.append(f"{path} {verb} {other}: {room_of(path)} knows no {room_of(other)}")
+    print("\n".join(bad))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
