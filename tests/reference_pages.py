@@ -151,9 +151,12 @@ class Operations:
     @staticmethod
     def marked(asked, field):
         """The name of a shared field, with a word where it is needed."""
-        either = [next(iter(choice["required"])) for choice in asked.get("oneOf", ())]
-        return f"`{field}`" + (" (needed)" if field in asked.get("required", ()) else
-                               f" (this or `{either[1]}` is needed)" if either and field == either[0] else "")
+        choices = [choice["required"] for choice in asked.get("oneOf", ())]
+        if field in asked.get("required", ()):
+            return f"`{field}` (needed)"
+        if choices and field in choices[0]:
+            return f"`{field}` (this or `{choices[1][0]}` is needed)"
+        return f"`{field}`"
 
     def page(self):
         simplest = [self.schema(self.posts[name]["requestBody"]["content"])["properties"]
