@@ -73,8 +73,8 @@ void api_closed_force_rates(api_closed *c, const double *left, const double *Jd)
 
 /* --- closed.c ---------------------------------------------------------------------------------------------------- */
 
-/* Whether somebody still waits. Where nobody does, what takes long stops halfway: whoever called says so
- * (evaluation/closing.c). */
+/* True while the client is connected and the deadline has not passed. Otherwise long computations stop early, and the
+ * caller reports the problem (evaluate/loop_evaluation.c). */
 bool api_closed_awaited(const api_closed *c);
 
 /* --- closed_wrenches.c ------------------------------------------------------------------------------------------- */

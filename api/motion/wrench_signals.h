@@ -1,5 +1,5 @@
 /* wrench_signals.h - read and evaluate wrenches that change with time: "force" and "torque" of a wrench as signals
- * (signal.h). What is given as an array stays with the other wrenches (evaluation/wrenches.c), as does the point. */
+ * (signal.h). What is given as an array stays with the other wrenches (request/wrenches.c), as does the point. */
 #pragma once
 #include "signal.h"
 
