@@ -2,7 +2,8 @@
  *
  *     pd_gravity        tau = kp (r - q) + kd (r' - q') + g(q)
  *     computed_torque   tau = inverse dynamics of  r'' + kd (r' - q') + kp (r - q)
- *     hua               hua.h: for robots of which some joints are elastic, their motors following what these need
+ *     hua               hua_torques.h: for robots of which some joints are elastic, their motors following what these
+ * need
  *
  * Efforts act on actuated coordinates alone (actuation.h); those of all others are zero. Of a robot with such passive
  * coordinates p and actuated ones a, computed_torque is partial feedback linearisation, collocated (Spong 1994):
@@ -65,7 +66,7 @@ typedef struct api_controller {
     void (*start)(const api_controlled *c, double *tau, double *state);
 } api_controller;
 
-extern const api_controller api_hua_controller; /* hua_control.c */
+extern const api_controller api_hua_controller; /* hua_controller.c */
 
 /* NULL with a problem when a string value names none. */
 const api_controller *api_read_controller(const api_evaluation *e, const api_node *value, const api_place *at);

@@ -5,7 +5,7 @@
  * has limits of position and velocity alone. */
 #pragma once
 #include "api/wire/emit.h"
-#include "drive.h"
+#include "actuator_input.h"
 
 typedef enum api_joint_limit_kind { API_LIMIT_EFFORT, API_LIMIT_POSITION, API_LIMIT_VELOCITY } api_joint_limit_kind;
 

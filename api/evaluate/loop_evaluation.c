@@ -1,6 +1,6 @@
 /* loop_evaluation.c - see loop_evaluation.h. */
 #include "loop_evaluation.h"
-#include "api/loops/closed.h"
+#include "api/loops/loop_kernels.h"
 #include "api/request/batch.h"
 #include "failed_rows.h"
 #include "operation.h"

@@ -1,5 +1,5 @@
-/* loop_evaluation.h - requests for models with loops (loops.h): their kernels are those of closed.h, which operations
- * call as they would those of a tree; and `guess`, from where loops are closed. */
+/* loop_evaluation.h - requests for models with loops (loops.h): their kernels are those of loop_kernels.h, which
+ * operations call as they would those of a tree; and `guess`, from where loops are closed. */
 #pragma once
 #include "evaluation.h"
 #include "api/model/loops.h"

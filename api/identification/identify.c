@@ -6,7 +6,7 @@
 #include "api/request/batch.h"
 #include "api/evaluate/failed_rows.h"
 #include "api/evaluate/operation.h"
-#include "api/loops/closed.h"
+#include "api/loops/loop_kernels.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* reference.c - see reference.h. */
 #include "reference.h"
 #include "api/model/coordinates.h"
-#include "closed_state.h"
+#include "loop_workspace.h"
 #include <string.h>
 
 static void put_lanes(const api_closed *c, const double *from, size_t n, const int *which, double *lanes)

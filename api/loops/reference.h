@@ -1,5 +1,5 @@
 /* reference.h - the reference of a model with loops: the position in which its loops are closed and from which every
- * state is reached (closed.h).
+ * state is reached (loop_kernels.h).
  *
  * Actuated joints to which the document gives a `home` stay there. If all have one, the loop error that the passive
  * joints have at home shrinks to zero; otherwise those without one move with the passive joints, as little as possible,

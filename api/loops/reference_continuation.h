@@ -1,7 +1,7 @@
 /* reference_continuation.h - states of a model with loops where a request gives none: from the model's reference
  * towards coordinates that may not be possible, in the reference's assembly. */
 #pragma once
-#include "closed.h"
+#include "loop_kernels.h"
 
 typedef struct api_walk {
     api_closed      *closed; /* with room for its regressors */

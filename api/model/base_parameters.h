@@ -32,7 +32,7 @@ typedef struct api_base {
     size_t        *without; /* [n_without] parameters without effect */
 } api_base;
 
-/* How kernels of a model with loops are asked (closed.h). */
+/* How kernels of a model with loops are asked (loop_kernels.h). */
 typedef struct api_base_closing {
     void *workspace; /* theirs */
     /* Lanes of steps from home become lanes of coordinates where the loops close. */

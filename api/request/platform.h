@@ -7,7 +7,7 @@
  * the frame may turn as it will, and rates are the origin's 3. The answer begins with the q, qd and qdd that were
  * found. */
 #pragma once
-#include "api/loops/closed.h"
+#include "api/loops/loop_kernels.h"
 #include "api/evaluate/evaluation.h"
 
 typedef enum api_platform_part {

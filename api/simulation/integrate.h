@@ -7,7 +7,7 @@
  * 2019) with Newton's method. Local errors of all positions and velocities are kept within tolerance (1 + |y|) in the
  * root of their mean square. */
 #pragma once
-#include "plant.h"
+#include "ode.h"
 
 enum { API_MOST_STEPS = 10000000 }; /* of one simulation */
 

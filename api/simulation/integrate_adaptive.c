@@ -1,9 +1,9 @@
 /* integrate_adaptive.c - steps that keep a tolerance, with ARKODE: see integrate.h. */
 #include "integrate.h"
-#include "plant_bounds.h"
-#include "plant_limits.h"
-#include "plant_stick.h"
-#include "stick_changes.h"
+#include "ode_bounds.h"
+#include "ode_limits.h"
+#include "ode_stiction.h"
+#include "stiction_events.h"
 #include <arkode/arkode_arkstep.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>

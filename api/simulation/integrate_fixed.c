@@ -3,7 +3,7 @@
  *     k1 = f(t, y)              k2 = f(t + h/2, y + h/2 k1)
  *     k4 = f(t + h, y + h k3)   k3 = f(t + h/2, y + h/2 k2)      y += h/6 (k1 + 2 k2 + 2 k3 + k4) */
 #include "integrate.h"
-#include "plant_limits.h"
+#include "ode_limits.h"
 #include <math.h>
 
 enum { LOOK = 512 /* coordinates to step between two looks at the watch */ };

@@ -12,7 +12,7 @@
  * IV.4). */
 #pragma once
 #include "api/contact/contact.h"
-#include "api/control/drive.h"
+#include "api/control/actuator_input.h"
 #include "api/control/joint_limits.h"
 #include "api/control/prescribed.h"
 #include "api/motion/sampling.h"

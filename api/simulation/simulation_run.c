@@ -3,9 +3,9 @@
 #include "api/work/parallel.h"
 #include "api/model/coordinates.h"
 #include "integrate.h"
-#include "plant_contact.h"
-#include "plant_limits.h"
-#include "stick_changes.h"
+#include "ode_contact.h"
+#include "ode_limits.h"
+#include "stiction_events.h"
 #include <string.h>
 
 typedef struct run {

@@ -1,0 +1,194 @@
+/* actuator_input.c - see actuator_input.h. */
+#include "actuator_input.h"
+#include "api/wire/number.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const torque_fields[] = {"tau", "controller", NULL};
+static const char *const needed[]        = {"kp", "kd", "reference", NULL};
+
+#define FILTER 200 /* rad/s, if nothing is said */
+
+static bool need(const api_evaluation *e, const api_node *given, const char *key, const api_place *up)
+{
+    api_place at = api_place_key(up, key);
+    return api_node_get(given, key) || api_fail_at(e, &at, API_MISSING_FIELD, "a controller needs its %s", key);
+}
+
+/* One for each joint, or a number for all of them; `divides`: none may be 0. */
+static bool read_gains(api_evaluation *e, const api_node *given, const char *key, const api_place *up, bool divides,
+                       double **gains, bool *alone)
+{
+    const api_node *value = api_node_get(given, key);
+    api_place       at    = api_place_key(up, key);
+    size_t          nv    = e->model->nv;
+    *alone                = api_node_is(value, API_NUMBER);
+    *gains                = api_take(e->pool, (nv > 0 ? nv : 1) * sizeof **gains);
+    if (!*gains || !(*alone ? api_read_number(e, value, &at, *gains) : api_read_numbers(e, value, &at, nv, *gains)))
+        return false;
+    for (size_t i = 0; i < (*alone ? 1 : nv); i++) {
+        api_place entry_at = *alone ? at : api_place_index(&at, i);
+        if (!((*gains)[i] >= 0) || (divides && (*gains)[i] == 0))
+            return api_fail_at(e, &entry_at, API_BAD_VALUE, "%s given, a gain %s 0 expected",
+                               API_NUMBER_TEXT((*gains)[i]), divides ? "greater than" : "of at least");
+    }
+    return true;
+}
+
+static bool read_filter(const api_evaluation *e, const api_node *given, const api_place *up, api_drive *d)
+{
+    const api_node *value = api_node_get(given, "filter");
+    api_place       at    = api_place_key(up, "filter");
+    d->filter             = FILTER;
+    if (!value) return true;
+    if (!api_read_number(e, value, &at, &d->filter)) return false;
+    return d->filter > 0 ||
+           api_fail_at(e, &at, API_BAD_VALUE, "%s given, rad/s greater than 0 expected", API_NUMBER_TEXT(d->filter));
+}
+
+/* --- coordinates ------------------------------------------------------------------------------------------------ */
+
+/* Effort limits act where the actuator does: of an elastic joint on its motor's coordinate. */
+static bool describe(api_evaluation *e, api_drive *d)
+{
+    const api_model *m = e->model;
+    d->coordinate      = api_take(e->pool, m->nv * sizeof *d->coordinate);
+    d->most            = api_take(e->pool, m->nv * sizeof *d->most);
+    if (!d->coordinate || !d->most) return false;
+    api_coordinates_describe(m, d->coordinate);
+    for (size_t v = 0; v < m->nv; v++) {
+        const api_coordinate *c       = &d->coordinate[v];
+        bool                  limited = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].has_effort_limit;
+        d->most[v]                    = limited ? m->joints[c->joint].effort : INFINITY;
+    }
+    return true;
+}
+
+/* Where a controller acts; both stay NULL when it acts everywhere. */
+static bool find_actuated(api_evaluation *e, api_drive *d, size_t *n)
+{
+    size_t nv       = e->model->nv;
+    bool  *actuated = api_take(e->pool, nv * sizeof *actuated), *resting = api_take(e->pool, nv * sizeof *resting);
+    bool  *driven = api_take(e->pool, nv * sizeof *driven);
+    if (!actuated || !resting || !driven) return false;
+    *n = 0;
+    for (size_t v = 0; v < nv; v++) {
+        bool prescribed = d->prescribed && d->prescribed[v];
+        actuated[v]     = d->coordinate[v].actuated && !prescribed;
+        driven[v]       = actuated[v] || prescribed;
+        resting[v]      = driven[v] || d->coordinate[v].motor >= 0;
+        *n += actuated[v];
+    }
+    if (*n == nv) return true;
+    d->actuated = actuated;
+    d->driven   = driven;
+    d->resting  = resting;
+    return true;
+}
+
+static bool refuse(const api_evaluation *e, const api_place *at, const api_coordinate *c, const char *why)
+{
+    return api_fail_at(e, at, API_NOT_SUPPORTED, "%.64s %s", api_coordinate_joint(e->model, c), why);
+}
+
+/* Whether the controller can drive the robot. */
+static bool check_coordinates(const api_evaluation *e, const api_place *at, const api_drive *d, size_t n)
+{
+    const char *name = d->controller->name;
+    for (size_t v = 0; v < e->model->nv; v++) {
+        const api_coordinate *c          = &d->coordinate[v];
+        bool                  passive    = c->joint < 0 || !e->model->joints[c->joint].actuated;
+        bool                  prescribed = d->prescribed && d->prescribed[v];
+        if (prescribed && d->controller->fully_actuated)
+            return refuse(e, at, c, "is prescribed: hua drives all joints");
+        if (c->actuated && c->position < 0)
+            return refuse(e, at, c,
+                          "is actuated and has a quaternion: controllers are for joints with one coordinate, planar "
+                          "joints, and joints that are not actuated");
+        if (passive && d->controller->fully_actuated)
+            return refuse(e, at, c, "is not actuated: hua is for robots all of whose joints are");
+    }
+    return n > 0 || api_fail_at(e, at, API_NOT_SUPPORTED, "%.64s has no actuated joint that %s could drive",
+                                e->model->name, name);
+}
+
+/* --- controllers ------------------------------------------------------------------------------------------------ */
+
+static bool read_robot(api_evaluation *e, const api_place *at, api_drive *d)
+{
+    size_t n = 0;
+    if (d->controller->states && e->model->loops)
+        return api_fail_at(e, at, API_NOT_FOR_LOOPS, "%s is for robots without loops", d->controller->name);
+    return find_actuated(e, d, &n) && check_coordinates(e, at, d, n);
+}
+
+static bool read_controlled(api_evaluation *e, const api_node *given, const api_place *up, double duration,
+                            api_drive *d)
+{
+    api_place at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
+    api_place clip_at = api_place_key(up, "clip");
+    d->clip           = true;
+    d->controller     = api_read_controller(e, api_node_get(given, "controller"), &at);
+    if (!d->controller || !read_robot(e, &at, d)) return false;
+    if (!api_check_keys(e, given, up, d->controller->fields, d->controller->name)) return false;
+    for (size_t i = 0; needed[i]; i++)
+        if (!need(e, given, needed[i], up)) return false;
+    api_signal_form form    = {.duration = duration, .reach = duration};
+    bool            divides = d->controller->divides_by_kd;
+    return read_gains(e, given, "kp", up, false, &d->gains[0], &d->gain_alone[0]) &&
+           read_gains(e, given, "kd", up, divides, &d->gains[1], &d->gain_alone[1]) && read_filter(e, given, up, d) &&
+           api_read_flag(e, api_node_get(given, "clip"), &clip_at, &d->clip) &&
+           api_signal_read(e, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
+}
+
+bool api_drive_read(api_evaluation *e, const api_node *value, double duration, const bool *prescribed, api_drive *d)
+{
+    api_place       at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
+    api_signal_form form = {.duration = duration, .reach = duration};
+    *d                   = (api_drive){.given = value != NULL, .prescribed = prescribed};
+    if (!describe(e, d)) return false;
+    if (!value) return true;
+    if (api_node_get(value, "controller")) return read_controlled(e, value, &at, duration, d);
+    if (!api_check_keys(e, value, &at, torque_fields, "input without a controller")) return false;
+    if (!api_node_get(value, "tau"))
+        return api_fail_at(e, &at, API_MISSING_FIELD, "input needs tau, or a controller and what it takes");
+    return api_signal_read(e, api_node_get(value, "tau"), &tau_at, &form, &d->signal);
+}
+
+/* Gains of the joints in the model's order. */
+static bool load_gains(api_evaluation *e, double **gains, bool alone)
+{
+    size_t  nv     = e->model->nv;
+    double *loaded = api_take(e->pool, nv * sizeof *loaded);
+    for (size_t i = 0; loaded && i < nv; i++)
+        loaded[e->order ? (size_t)e->order[i] : i] = (*gains)[alone ? 0 : i];
+    *gains = loaded;
+    return loaded != NULL;
+}
+
+/* Torques of prescribed coordinates are found, and must be 0 where they are given: every number of the signal that is
+ * added up to a torque. */
+static bool check_torques(const api_evaluation *e, const api_drive *d, const api_place *at)
+{
+    static const api_sine parts[] = {API_SINE_AMPLITUDE, API_SINE_OFFSET};
+    size_t                nv      = e->model->nv;
+    for (size_t k = 0; d->prescribed && !d->controller && k < 2; k++) {
+        const api_points *points  = &d->signal.points[parts[k]];
+        const double     *numbers = d->signal.numbers[parts[k]];
+        size_t            n       = (points->batch ? e->rows : 1) * points->n * nv;
+        for (size_t i = 0; numbers && i < n; i++)
+            if (d->prescribed[i % nv] && numbers[i] != 0)
+                return api_fail_at(e, at, API_BAD_VALUE,
+                                   "%.64s is prescribed: its effort is found, and a torque given instead of 0",
+                                   e->model->velocity_names[i % nv]);
+    }
+    return true;
+}
+
+bool api_drive_load(api_evaluation *e, api_drive *d)
+{
+    for (int i = 0; d->controller && i < 2; i++)
+        if (!load_gains(e, &d->gains[i], d->gain_alone[i])) return false;
+    api_place at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
+    return !d->given || (api_signal_load(e, &at, &d->signal) && check_torques(e, d, &tau_at));
+}

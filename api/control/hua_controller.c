@@ -1,0 +1,146 @@
+/* hua_controller.c - the controller of hua_torques.h among the others: from lanes to one state after the other, and
+ * back. */
+#include "controller.h"
+#include "hua_torques.h"
+
+static const char *const fields[] = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
+
+/* M, C and A, the known bias and Coriolis vector, zeta; and what one state needs, for which one lane would do. */
+static size_t room(const dyn_model *m)
+{
+    size_t nv = (size_t)m->nv;
+    return 3 * nv * nv + 3 * nv + api_hua_room(nv, m->n_couplings);
+}
+
+static size_t states(const dyn_model *m)
+{
+    return 2 * m->n_couplings;
+}
+
+typedef struct figures {
+    double *M, *C, *A, *bias, *coriolis, *zeta;
+} figures;
+
+/* Of all lanes; what the state of one needs lies behind. */
+static figures fill(const api_controlled *c, double **behind)
+{
+    size_t  nv = c->nv, W = c->W;
+    figures f         = {.M = c->room};
+    f.C               = f.M + nv * nv * W;
+    f.A               = f.C + nv * nv * W;
+    f.bias            = f.A + nv * nv * W;
+    f.coriolis        = f.bias + nv * W;
+    f.zeta            = f.coriolis + nv * W;
+    *behind           = f.zeta + nv * W;
+    dyn_mass_matrix M = {.q = c->q, .mass_matrix = f.M}, A = {.q = c->q, .mass_matrix = f.A};
+    dyn_coriolis    C    = {.q = c->q, .qd = c->qd, .coriolis_matrix = f.C};
+    dyn_bias        bias = {.q = c->q, .qd = c->qd, .bias = f.bias, .coriolis = f.coriolis};
+    dyn_bias        zeta = {.q = c->q, .qd = c->qd, .wrenches = c->wrenches, .bias = f.zeta};
+    c->kernels->mass_matrix(c->scene, c->workspace, &M, 1);
+    c->kernels->mass_matrix(c->actual, c->workspace, &A, 1);
+    c->kernels->coriolis(c->scene, c->workspace, &C, 1);
+    c->kernels->bias(c->scene, c->workspace, &bias, 1);
+    c->kernels->bias(c->actual, c->workspace, &zeta, 1);
+    return f;
+}
+
+static void gather(const double *lanes, size_t n, size_t W, size_t lane, double *to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = lanes[i * W + lane];
+}
+
+static void scatter(const double *from, size_t n, size_t W, size_t lane, double *lanes)
+{
+    for (size_t i = 0; i < n; i++)
+        lanes[i * W + lane] = from[i];
+}
+
+/* Gravity, friction and springs are the bias without C q' and what the elastic joints give. */
+static void gather_known(const api_controlled *c, const figures *f, size_t lane, api_hua *h)
+{
+    for (size_t i = 0; i < h->nv; i++)
+        h->known[i] = f->bias[i * c->W + lane] - f->coriolis[i * c->W + lane];
+    for (size_t k = 0; k < h->n; k++) {
+        const dyn_coupling *e = &h->coupling[k];
+        double              R = e->spring.stiffness * (h->q[e->v] - h->q[e->v_theta] - e->spring.rest) +
+                   e->spring.damping * (h->qd[e->v] - h->qd[e->v_theta]);
+        h->known[e->v] -= R;
+        h->known[e->v_theta] += R;
+    }
+}
+
+static void gather_state(const api_controlled *c, const figures *f, size_t lane, api_hua *h)
+{
+    size_t nv = h->nv, W = c->W;
+    gather(f->M, nv * nv, W, lane, h->M);
+    gather(f->C, nv * nv, W, lane, h->C);
+    gather(f->A, nv * nv, W, lane, h->A);
+    gather(f->zeta, nv, W, lane, h->zeta);
+    gather(c->q, nv, W, lane, h->q);
+    gather(c->qd, nv, W, lane, h->qd);
+    gather(c->reference[0], nv, W, lane, h->r);
+    gather(c->reference[1], nv, W, lane, h->rd);
+    gather(c->reference[2], nv, W, lane, h->rdd);
+    gather(c->state, h->n, W, lane, h->x1);
+    gather(c->state + h->n * W, h->n, W, lane, h->x2);
+    gather_known(c, f, lane, h);
+}
+
+static void put_errors(const api_controlled *c, size_t lane, const api_hua *h)
+{
+    for (size_t k = 0; k < h->n; k++) {
+        size_t t = (size_t)h->coupling[k].v_theta, at = t * c->W + lane;
+        c->reference[0][at] = h->r[t];
+        c->reference[1][at] = h->rd[t];
+        c->error[0][at]     = h->r[t] - h->q[t];
+        c->error[1][at]     = h->rd[t] - h->qd[t];
+    }
+}
+
+static void torques(const api_controlled *c, double *tau)
+{
+    const dyn_model *m = c->scene->model;
+    double          *behind;
+    figures          f = fill(c, &behind);
+    api_hua          h = {.nv       = c->nv,
+                          .n        = m->n_couplings,
+                          .coupling = m->coupling,
+                          .filter   = c->filter,
+                          .kp       = c->gains[0],
+                          .kd       = c->gains[1]};
+    api_hua_place(&h, behind);
+    for (size_t lane = 0; lane < c->W; lane++) {
+        if (lane < c->states) {
+            gather_state(c, &f, lane, &h);
+            api_hua_torques(&h);
+        }
+        scatter(h.tau, c->nv, c->W, lane, tau);
+        scatter(h.x1, h.n, c->W, lane, c->state_rate);
+        scatter(h.x2, h.n, c->W, lane, c->state_rate + h.n * c->W);
+        put_errors(c, lane, &h);
+    }
+}
+
+/* The filter begins at theta_d, at rest. */
+static void start(const api_controlled *c, double *tau, double *state)
+{
+    const dyn_model *m     = c->scene->model;
+    api_controlled   still = *c;
+    still.filter           = 0;
+    torques(&still, tau);
+    for (size_t k = 0; k < m->n_couplings; k++)
+        for (size_t lane = 0; lane < c->W; lane++)
+            state[k * c->W + lane] = c->reference[0][(size_t)m->coupling[k].v_theta * c->W + lane];
+}
+
+const api_controller api_hua_controller = {
+    .name           = "hua",
+    .fields         = fields,
+    .divides_by_kd  = true,
+    .fully_actuated = true,
+    .room           = room,
+    .states         = states,
+    .torques        = torques,
+    .start          = start,
+};

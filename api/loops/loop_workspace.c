@@ -1,0 +1,230 @@
+/* loop_workspace.c - see loop_kernels.h: the workspace of closed kernels, and what is wrong with a state. */
+#include "loop_workspace.h"
+#include <math.h>
+
+typedef struct taking {
+    api_pool *pool;
+    size_t    W;
+    bool      room;
+} taking;
+
+static double *take(taking *t, size_t entries)
+{
+    return api_take_zeroed(t->pool, entries * t->W, &t->room);
+}
+
+static void take_state(api_closed *c, taking *t)
+{
+    c->passive = take(t, c->np);
+    c->from = take(t, c->loops->nq), c->to = take(t, c->loops->nq);
+    c->seen = take(t, 6 * c->loops->n);
+    c->Jd = take(t, c->nr * c->nvt), c->Jdd = take(t, c->nr * c->nvt);
+    c->K = take(t, c->np * c->nr);
+    c->G = take(t, c->nvt * c->nv), c->Gd = take(t, c->nvt * c->nv);
+}
+
+static void take_rates(api_closed *c, taking *t)
+{
+    c->qd = take(t, c->nvt), c->qdd = take(t, c->nvt), c->qddd = take(t, c->nvt);
+    c->tau = take(t, c->nvt), c->tau_dot = take(t, c->nvt);
+    c->lambda = take(t, c->nr), c->lambda_dot = take(t, c->nr);
+    c->rows[0] = take(t, c->nr), c->rows[1] = take(t, c->nr);
+    c->across = take(t, c->nr * c->nv);
+    for (int i = 0; i < API_CLOSED_SQUARES; i++)
+        c->square[i] = take(t, c->nvt * c->nvt);
+    for (int i = 0; i < API_CLOSED_WIDES; i++)
+        c->wide[i] = take(t, c->nvt * c->nv);
+    for (int i = 0; i < API_CLOSED_VECTORS; i++)
+        c->vector[i] = take(t, c->nvt);
+    c->Jk = take(t, c->nr * c->nvt);
+    for (int i = 0; i < 2; i++)
+        c->frame[i] = take(t, 6 * (c->nvt + c->loops->n));
+}
+
+static void take_wrenches(api_closed *c, taking *t, size_t given)
+{
+    size_t n        = given + 2 * c->loops->n;
+    c->wrenches     = take(t, 9 * n);
+    c->wrench_rates = take(t, 6 * n);
+    c->sites        = api_take(t->pool, n * sizeof *c->sites);
+    t->room         = t->room && c->sites;
+}
+
+/* Of one state, and no lanes. */
+static void take_dense(api_closed *c, taking *t)
+{
+    taking one  = {t->pool, 1, true};
+    c->dense    = take(&one, c->nv * (c->nv + 1));
+    c->solution = take(&one, c->nv);
+    c->curve    = take(&one, c->model->nq);
+    t->room     = t->room && one.room;
+}
+
+static bool take_closure(api_pool *pool, api_closed *c, const api_watch *watch)
+{
+    const api_loops *l = c->loops;
+    c->closure         = (api_closure){.model     = c->model,
+                                       .loops     = l,
+                                       .tree      = c->tree,
+                                       .workspace = c->workspace,
+                                       .W         = c->W,
+                                       .nv        = l->nv,
+                                       .n_pairs   = l->n,
+                                       .rows      = l->rows,
+                                       .unknowns  = l->n_passive,
+                                       .pair      = l->pair,
+                                       .unknown   = l->passive_v,
+                                       .watch     = watch};
+    if (!api_closure_open(pool, &c->closure)) return false;
+    c->q      = c->closure.q;
+    c->y      = c->closure.y;
+    c->R      = c->closure.R;
+    c->motion = c->closure.motion;
+    c->J      = c->closure.J;
+    c->raw    = c->closure.raw;
+    return true;
+}
+
+api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch,
+                            size_t n_wrenches, size_t extra)
+{
+    const api_loops *l = model->loops;
+    taking           t = {pool, (size_t)tree->lanes, true};
+    api_closed      *c = api_take(pool, sizeof *c);
+    if (!c) return NULL;
+    *c           = (api_closed){.model = model, .loops = l, .tree = tree, .W = t.W};
+    c->nv        = model->nv;
+    c->nvt       = l->nv;
+    c->np        = l->n_passive;
+    c->nr        = l->rows;
+    c->workspace = api_take(pool, tree->workspace_size(model->dyn));
+    if (!c->workspace || !take_closure(pool, c, watch)) return NULL;
+    take_state(c, &t);
+    take_rates(c, &t);
+    take_wrenches(c, &t, n_wrenches);
+    take_dense(c, &t);
+    c->extra = take(&t, extra);
+    return t.room ? c : NULL;
+}
+
+dyn_kernels api_closed_kernels(const dyn_kernels *tree)
+{
+    return (dyn_kernels){
+        .target              = tree->target,
+        .lanes               = tree->lanes,
+        .inverse_dynamics    = api_closed_inverse_dynamics,
+        .forward_dynamics    = api_closed_forward_dynamics,
+        .mass_matrix         = api_closed_inertia,
+        .bias                = api_closed_bias,
+        .kinematics          = api_closed_kinematics,
+        .energy              = api_closed_energy,
+        .torque_derivative   = api_closed_torque_derivative,
+        .sensitivity         = api_closed_sensitivity,
+        .forward_sensitivity = api_closed_forward_sensitivity,
+        .coriolis            = api_closed_coriolis,
+        .regressor           = api_closed_regressor,
+    };
+}
+
+/* --- what is known of a state ------------------------------------------------------------------------------------ */
+
+api_closed_status api_closed_status_of(const api_closed *c, size_t lane)
+{
+    return c->status[lane];
+}
+
+bool api_closed_awaited(const api_closed *c)
+{
+    api_problem late;
+    return api_watch_check(c->closure.watch, &late);
+}
+
+const double *api_closed_q(const api_closed *c)
+{
+    return c->q;
+}
+
+const double *api_closed_qd(const api_closed *c)
+{
+    return c->qd;
+}
+
+void api_closed_full(api_closed *c, const double *parts[6])
+{
+    api_closed_loop_wrenches(c, c->lambda, c->seen);
+    parts[0] = c->q, parts[1] = c->qd, parts[2] = c->qdd;
+    parts[3] = c->G, parts[4] = c->seen, parts[5] = c->closure.open;
+}
+
+static void fail_open(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
+{
+    const api_closure *s     = c->reaching ? &c->reach : &c->closure;
+    size_t             k     = s->widest[lane];
+    const char        *which = k < c->loops->n ? c->loops->loop[k].name : "platform";
+    if (!isfinite(s->open[lane])) {
+        api_fail(problem, API_LOOP_OPEN, pointer,
+                 "a number is so large that how far the loops are open cannot be computed");
+        return;
+    }
+    api_fail(
+        problem, API_LOOP_OPEN, pointer,
+        "no position of the %s joints was found that closes the loops: they are open by %.3g, \"%.64s\" by %.3g (in "
+        "units of %.3g m, and rad); it is out of reach, or \"guess\" and \"home\" are too far",
+        c->reaching ? "actuated and passive" : "passive", s->open[lane], which, s->widest_open[lane], c->loops->length);
+}
+
+static void fail_crossing(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
+{
+    const api_closure  *s     = c->reaching ? &c->reach : &c->closure;
+    const api_approach *from  = c->reaching ? NULL : &c->approach;
+    const char         *along = c->reaching ? "the straight line from the frame's reference pose to this one"
+                                : !from || !(from->q || from->guess)
+                                    ? "the straight line from the model's reference to this state"
+                                : from->guess ? "the way on which the guess's loop error shrinks to zero"
+                                : from->curve ? "the motion from the sample before to this one"
+                                              : "the way from the state before to this one";
+    bool                guess = c->reaching ? c->reach_guessed : from && from->guess;
+    if (c->reaching && guess) along = "the way on which the guess's loop error shrinks to zero";
+    api_fail(problem, API_LOOP_CROSSING, pointer,
+             "%s meets a singular position of the loops at %.9g of its length: it is out of reach in this assembly%s",
+             along, s->reached[lane], guess ? ", or another guess is nearer" : "; a guess selects another");
+    problem->fraction = s->reached[lane];
+}
+
+static void fail_loose(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
+{
+    if (c->reaching)
+        api_fail(problem, API_LOOP_SINGULAR, pointer,
+                 "where the frame is does not determine the joints: %zu of the tree's %zu coordinates follow from it",
+                 c->reach.rank[lane], c->nvt);
+    else
+        api_fail(
+            problem, API_LOOP_SINGULAR, pointer,
+            "the loops do not determine the passive joints at this state: %zu of their %zu coordinates follow from "
+            "the actuated ones",
+            c->closure.rank[lane], c->np);
+}
+
+static void fail_stuck(const api_closed *c, const char *pointer, api_problem *problem)
+{
+    if (c->reaching)
+        api_fail(problem, API_LOOP_SINGULAR, pointer, "the loops do not let the frame move as it is said to");
+    else
+        api_fail(problem, API_LOOP_SINGULAR, pointer,
+                 "the loops do not let all %zu actuated coordinates move by themselves: fewer joints of this mechanism "
+                 "can be actuated",
+                 c->nv);
+}
+
+bool api_closed_fail(const api_closed *c, size_t lane, const char *pointer, long long row, api_problem *problem)
+{
+    switch (c->status[lane]) {
+    case API_CLOSED: return true;
+    case API_LOOP_LEFT_OPEN: fail_open(c, lane, pointer, problem); break;
+    case API_LOOP_CROSSED: fail_crossing(c, lane, pointer, problem); break;
+    case API_LOOP_LOOSE: fail_loose(c, lane, pointer, problem); break;
+    case API_LOOP_STUCK: fail_stuck(c, pointer, problem); break;
+    }
+    problem->row = row;
+    return false;
+}

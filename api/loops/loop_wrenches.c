@@ -1,0 +1,151 @@
+/* loop_wrenches.c - what the loops push (loop_kernels.h) as wrenches on the links that they join. */
+#include "loop_workspace.h"
+#include <string.h>
+
+/* The moment of a universal joint's last row, along n. */
+static void add_cross(const api_closed *c, size_t k, const double *lambda, double *moment)
+{
+    const api_loop *loop = &c->loops->loop[k];
+    double          R[9], n[3];
+    for (size_t lane = 0; lane < c->W; lane++) {
+        for (size_t i = 0; i < 9; i++)
+            R[i] = c->R[(9 * k + i) * c->W + lane];
+        api_loop_cross(loop, R, n);
+        for (size_t i = 0; i < 3; i++)
+            moment[i * c->W + lane] += n[i] * lambda[(loop->first + loop->rows - 1) * c->W + lane];
+    }
+}
+
+/* The rate of that moment, n' lambda, at constant lambda: n turns with the angular velocity w of b seen from a. */
+static void add_cross_rate(const api_closed *c, size_t k, const double *motion, double *moment)
+{
+    static const double still[3];
+    const api_loop     *loop = &c->loops->loop[k];
+    double              R[9], w[3], nd[3], ndd[3];
+    for (size_t lane = 0; lane < c->W; lane++) {
+        for (size_t i = 0; i < 9; i++)
+            R[i] = c->R[(9 * k + i) * c->W + lane];
+        api_get3(motion + 3 * c->W + lane, c->W, 1, w);
+        api_loop_cross_rates(loop, R, w, still, nd, ndd);
+        for (size_t i = 0; i < 3; i++)
+            moment[i * c->W + lane] += nd[i] * c->lambda[(loop->first + loop->rows - 1) * c->W + lane];
+    }
+}
+
+void api_closed_loop_wrenches(const api_closed *c, const double *lambda, double *wrenches)
+{
+    size_t W = c->W;
+    memset(wrenches, 0, 6 * c->loops->n * W * sizeof *wrenches);
+    for (size_t k = 0; k < c->loops->n; k++) {
+        const api_loop *loop = &c->loops->loop[k];
+        for (size_t r = 0; r < loop->rows; r++)
+            for (size_t i = 0; i < 6; i++)
+                for (size_t l = 0; l < W; l++)
+                    wrenches[(6 * k + i) * W + l] += loop->E[r][i] * lambda[(loop->first + r) * W + l];
+        if (loop->kind == API_LOOP_UNIVERSAL) add_cross(c, k, lambda, wrenches + (6 * k + 3) * W);
+    }
+}
+
+static void put3(double *lanes, size_t W, size_t lane, double factor, const double v[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        lanes[i * W + lane] = factor * v[i];
+}
+
+/* R^T x, R of a loop */
+static void turn_back(const api_closed *c, size_t loop, size_t lane, const double x[3], double out[3])
+{
+    for (size_t i = 0; i < 3; i++) {
+        out[i] = 0;
+        for (size_t j = 0; j < 3; j++)
+            out[i] += c->R[(9 * loop + 3 * j + i) * c->W + lane] * x[j];
+    }
+}
+
+/* Of the wrench F, N on b at its origin in the axes of a: in b's own axes; and its reaction on a, at a's origin. */
+static void put_pair(api_closed *c, size_t loop, size_t lane, double *on_b, double *on_a)
+{
+    double F[3], N[3], y[3], v[3];
+    size_t W = c->W;
+    api_get3(c->seen + 6 * loop * W + lane, W, 1, F);
+    api_get3(c->seen + (6 * loop + 3) * W + lane, W, 1, N);
+    api_get3(c->y + 3 * loop * W + lane, W, 1, y);
+    turn_back(c, loop, lane, F, v);
+    put3(on_b, W, lane, 1, v);
+    turn_back(c, loop, lane, N, v);
+    put3(on_b + 3 * W, W, lane, 1, v);
+    api_cross(y, F, v);
+    for (int i = 0; i < 3; i++)
+        v[i] += N[i];
+    put3(on_a, W, lane, -1, F);
+    put3(on_a + 3 * W, W, lane, -1, v);
+}
+
+dyn_scene api_closed_pushed(api_closed *c, const dyn_scene *scene, const double *wrenches)
+{
+    dyn_scene pushed = *scene;
+    size_t    W = c->W, n = scene->n_wrenches;
+    double   *to = c->wrenches + 9 * n * W;
+    if (n > 0) memcpy(c->sites, scene->wrench, n * sizeof *c->sites);
+    if (n > 0) memcpy(c->wrenches, wrenches, 9 * n * W * sizeof *wrenches);
+    memset(to, 0, 18 * c->loops->n * W * sizeof *to);
+    api_closed_loop_wrenches(c, c->lambda, c->seen);
+    for (size_t k = 0; k < c->loops->n; k++, to += 18 * W) {
+        const dyn_frame_pair *pair = &c->loops->pair[k];
+        c->sites[n + 2 * k]        = (dyn_wrench_site){.body = pair->b.body, .X_bl = pair->b.X_bf};
+        c->sites[n + 2 * k + 1]    = (dyn_wrench_site){.body = pair->a.body, .X_bl = pair->a.X_bf};
+        for (size_t lane = 0; lane < W; lane++)
+            put_pair(c, k, lane, to, to + 9 * W);
+    }
+    pushed.wrench     = c->sites;
+    pushed.n_wrenches = n + 2 * c->loops->n;
+    return pushed;
+}
+
+/* (R^T x)' = R^T (x' - w x x), (N + y x F)' = N' + y' x F + y x F' */
+static void put_pair_rates(api_closed *c, size_t loop, size_t lane, double *on_b, double *on_a)
+{
+    double        F[3], N[3], Fd[3], Nd[3], y[3], yd[3], w[3], turn[3], v[3], u[3];
+    size_t        W    = c->W;
+    const double *move = c->frame[0] + 6 * loop * W, *seen = c->seen + 6 * loop * W, *rate = c->raw + 6 * loop * W;
+    api_get3(seen + lane, W, 1, F), api_get3(seen + 3 * W + lane, W, 1, N);
+    api_get3(rate + lane, W, 1, Fd), api_get3(rate + 3 * W + lane, W, 1, Nd);
+    api_get3(move + lane, W, 1, yd), api_get3(move + 3 * W + lane, W, 1, w);
+    api_get3(c->y + 3 * loop * W + lane, W, 1, y);
+    api_cross(w, F, turn);
+    for (int i = 0; i < 3; i++)
+        v[i] = Fd[i] - turn[i];
+    turn_back(c, loop, lane, v, u);
+    put3(on_b, W, lane, 1, u);
+    api_cross(w, N, turn);
+    for (int i = 0; i < 3; i++)
+        v[i] = Nd[i] - turn[i];
+    turn_back(c, loop, lane, v, u);
+    put3(on_b + 3 * W, W, lane, 1, u);
+    api_cross(yd, F, v);
+    api_cross(y, Fd, u);
+    for (int i = 0; i < 3; i++)
+        v[i] += u[i] + Nd[i];
+    put3(on_a, W, lane, -1, Fd);
+    put3(on_a + 3 * W, W, lane, -1, v);
+}
+
+void api_closed_pushed_rates(api_closed *c, size_t given, const double *rates, const double *qd)
+{
+    size_t  W  = c->W;
+    double *to = c->wrench_rates + 6 * given * W, *move = c->frame[0];
+    if (given > 0 && rates) memcpy(c->wrench_rates, rates, 6 * given * W * sizeof *rates);
+    if (given > 0 && !rates) memset(c->wrench_rates, 0, 6 * given * W * sizeof *c->wrench_rates);
+    api_closed_loop_wrenches(c, c->lambda, c->seen);
+    api_closed_loop_wrenches(c, c->lambda_dot, c->raw);
+    if (qd)
+        api_matrix_mul(W, 6 * c->loops->n, c->nvt, 1, c->motion, qd, 0, move);
+    else
+        memset(move, 0, 6 * c->loops->n * W * sizeof *move);
+    for (size_t k = 0; k < c->loops->n; k++, to += 12 * W) {
+        if (c->loops->loop[k].kind == API_LOOP_UNIVERSAL)
+            add_cross_rate(c, k, move + 6 * k * W, c->raw + (6 * k + 3) * W);
+        for (size_t lane = 0; lane < W; lane++)
+            put_pair_rates(c, k, lane, to, to + 6 * W);
+    }
+}
