@@ -193,10 +193,10 @@ void api_refuse(api_call *call, api_code code, const char *format, ...)
     api_reply_problem(call, &problem);
 }
 
-void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_watch *watch)
+void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline)
 {
     api_problem problem;
-    api_input   input = {worker, body, length, watch};
+    api_input   input = {worker, body, length, deadline};
     api_problem_clear(&problem);
     if (!api_wants_run(call)) return;
     uint64_t began = api_now();
@@ -204,10 +204,10 @@ void api_run(api_call *call, api_worker *worker, const char *body, size_t length
     if (!done && length > call->api->limits.body)
         api_fail(&problem, API_BODY_TOO_LARGE, NULL, "the body has %zu bytes, the limit is %zu", length,
                  call->api->limits.body);
-    else if (!done && api_watch_check_at(watch, began, &problem))
+    else if (!done && api_deadline_check_at(deadline, began, &problem))
         done = call->route.resource->handler[call->method](call, &input, &problem);
     call->wants_body = call->wants_coding = false;
-    if (done) api_reply_code(call, watch, &problem);
+    if (done) api_reply_code(call, deadline, &problem);
     if (problem.code) api_reply_problem(call, &problem);
     api_cost_learn(call, began);
     api_scratch_reset(&worker->scratch);

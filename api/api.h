@@ -136,10 +136,10 @@ double api_cost(api_call *call, const char *body, size_t length);
 void api_refuse(api_call *call, api_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* What a long evaluation looks at between chunks. */
-typedef struct api_watch {
+typedef struct api_deadline {
     atomic_bool cancelled; /* the client is gone: stop, any reply will do */
-    uint64_t    deadline;  /* ns on CLOCK_MONOTONIC; past it the reply is 504 */
-} api_watch;
+    uint64_t    time;      /* ns on CLOCK_MONOTONIC; later the reply is 504 */
+} api_deadline;
 
 /* Other threads that may help with a large request. `run` calls piece(arg, seat) again and again, until it returns
  * false, on seat 0 from the calling thread and on seats 1..seats-1 from whoever is free, each seat one thread at a
@@ -152,8 +152,8 @@ typedef struct api_crew {
 } api_crew;
 
 /* Executes the call. The body must stay until it returns. Afterwards the reply stands, whatever happened.
- * `watch` may be NULL. */
-void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_watch *watch);
+ * `deadline` may be NULL. */
+void api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline);
 
 const api_reply *api_reply_of(const api_call *call);
 char            *api_take_body(api_call *call);        /* the caller frees it with free() */

@@ -100,7 +100,7 @@ static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
         size_t               step      = step_of(&e->asked[i], end - begin);
         e->evaluating                  = (int)i;
         for (size_t block = begin; block < end; block += step) {
-            if (block > begin && !api_watch_check(e->input->watch, e->problem)) return false; /* one by one */
+            if (block > begin && !api_deadline_check(e->input->deadline, e->problem)) return false; /* one by one */
             if (!operation->evaluate(e, &e->asked[i], block, step)) return false;
         }
     }
@@ -117,7 +117,7 @@ static bool evaluate_chunk(void *arg, size_t place, size_t part, api_problem *pr
     if (!e->model->loops) return evaluate_blocks(e, begin, end);
     for (size_t block = begin; block < end; block++) {
         bool good = api_closing_block(e, block) && evaluate_blocks(e, block, block + 1);
-        if (!api_watch_check(e->input->watch, problem) || !good)
+        if (!api_deadline_check(e->input->deadline, problem) || !good)
             return false; /* the first speaks for what it cut short */
     }
     return true;
@@ -182,7 +182,7 @@ static bool evaluate_held(api_evaluation *e, size_t bound)
            api_do_parts(e, seats, chunks, fill_chunk, e);
 }
 
-enum { LOOK = 8192 /* numbers between two looks at the watch within a chunk: those of large models take long */ };
+enum { LOOK = 8192 /* numbers between two looks at the deadline within a chunk: those of large models take long */ };
 
 /* Read, evaluated and written window by window. */
 static bool pass_chunk(void *arg, size_t place, size_t part, api_problem *problem)
@@ -193,7 +193,7 @@ static bool pass_chunk(void *arg, size_t place, size_t part, api_problem *proble
     e->first   = begin;
     for (size_t since = 0; e->first < end; e->first += e->window) {
         size_t last = e->first + e->window < end ? e->first + e->window : end;
-        if (since >= LOOK && !api_watch_check(e->input->watch, problem)) return false;
+        if (since >= LOOK && !api_deadline_check(e->input->deadline, problem)) return false;
         since = (since < LOOK ? since : 0) + (last - e->first) * e->lanes * e->entries;
         if (!api_batch_read_blocks(e, e->first, last) || !evaluate_blocks(e, e->first, last) ||
             (e->failures && !api_failures_check(e, e->first, last)) ||

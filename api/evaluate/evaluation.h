@@ -15,7 +15,7 @@
 #include "api/wire/nodes/node.h"
 #include "api/wire/pointer.h"
 
-enum { API_MAX_OUTPUTS = 16, API_MAX_RANK = 4, API_CHUNK = 512 /* states between two looks at the watch */ };
+enum { API_MAX_OUTPUTS = 16, API_MAX_RANK = 4, API_CHUNK = 512 /* states between two looks at the deadline */ };
 enum { API_FRAME_AXES = 6 /* directions of a frame, rows of its Jacobian */ };
 
 /* Fields of a request; their names are api_field_names'. First the state, then what `evaluate` shares among its
@@ -120,7 +120,7 @@ typedef struct api_evaluation {
     size_t             rows;
     size_t             samples; /* states of every row, one more dimension of the answer; 0: a row is a state */
     size_t             blocks;  /* of all states */
-    size_t             chunk;   /* blocks between two looks at the watch, at most */
+    size_t             chunk;   /* blocks between two looks at the deadline, at most */
     size_t             window;  /* blocks that lanes hold, */
     size_t             first;   /* which begin with this one */
     bool               stands;  /* a window of results is there: zeros of every state need no writing */

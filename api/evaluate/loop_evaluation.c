@@ -69,7 +69,7 @@ static size_t extra_of(const api_evaluation *e, const api_asked *asked)
 
 static api_closed *open_workspace(api_evaluation *e, const dyn_kernels *tree, size_t n_wrenches, size_t extra)
 {
-    api_closed *c = api_closed_open(e->pool, e->model, tree, e->input->watch, n_wrenches, extra);
+    api_closed *c = api_closed_open(e->pool, e->model, tree, e->input->deadline, n_wrenches, extra);
     if (c && e->platform && !api_closed_reach_open(e->pool, c, &e->platform->frame, e->platform->rows)) return NULL;
     return c;
 }
@@ -110,7 +110,7 @@ static bool check_state(const api_evaluation *e, const api_closed *c, size_t blo
 /* Fails the states of a block whose loops are not closed. */
 static bool check_block(const api_evaluation *e, const api_closed *c, size_t block, size_t live)
 {
-    if (!api_watch_check(e->input->watch, e->problem)) return false; /* the search was given up */
+    if (!api_deadline_check(e->input->deadline, e->problem)) return false; /* the search was given up */
     for (size_t lane = 0; lane < live; lane++)
         if (!check_state(e, c, block, lane)) return false;
     return true;
@@ -176,7 +176,7 @@ static bool fail_motion(const api_evaluation *e, const api_closed *c, const api_
     api_problem found, told;
     api_problem_clear(&found);
     api_problem_clear(&told);
-    if (!api_watch_check(e->input->watch, e->problem)) return false; /* it was given up */
+    if (!api_deadline_check(e->input->deadline, e->problem)) return false; /* it was given up */
     api_closed_fail(c, 0, NULL, -1, &found);
     if (found.fraction < 0 || sample == 0) return fail_sample(e, API_CONTROL_POINTS, state, &found);
     double time = curve->time(curve->arg, row, sample, found.fraction);

@@ -42,10 +42,10 @@ struct api_worker {
 
 /* What api_run was given. */
 typedef struct api_input {
-    api_worker      *worker;
-    const char      *body;
-    size_t           length;
-    const api_watch *watch; /* may be NULL */
+    api_worker         *worker;
+    const char         *body;
+    size_t              length;
+    const api_deadline *deadline; /* may be NULL */
 } api_input;
 
 struct api_call {
@@ -91,10 +91,10 @@ void api_reply_empty(api_call *call, unsigned status);
 bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_problem *problem);
 
 /* The coding to put the reply in: the client's, of JSON that is long enough and has no entity tag, which would have to
- * be another for every coding. And doing it; a problem when the watch says so. It stays as it is where the budget has
- * no room. */
+ * be another for every coding. And doing it; a problem when the deadline says so. It stays as it is where the budget
+ * has no room. */
 api_coding api_reply_coding(const api_call *call);
-bool       api_reply_code(api_call *call, const api_watch *watch, api_problem *problem);
+bool       api_reply_code(api_call *call, const api_deadline *deadline, api_problem *problem);
 
 /* The body of RFC 9457, with Retry-After where it belongs. */
 void api_reply_problem(api_call *call, const api_problem *problem) __attribute__((cold));

@@ -18,12 +18,12 @@ static int window_bits(size_t length)
 }
 
 /* zlib counts in unsigned int: step by step. */
-static bool run_gzip(z_stream *z, const char *bytes, size_t length, const api_watch *watch, api_buffer *to,
+static bool run_gzip(z_stream *z, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,
                      api_problem *problem)
 {
     for (size_t at = 0; at < length;) {
         size_t step = length - at < STEP ? length - at : STEP, room = to->maximum - to->length;
-        if (!api_watch_check(watch, problem)) return false;
+        if (!api_deadline_check(deadline, problem)) return false;
         z->next_in   = (z_const Bytef *)bytes + at;
         z->avail_in  = (uInt)step;
         z->avail_out = room < (1u << 30) ? (uInt)room : 1u << 30;
@@ -40,27 +40,27 @@ static bool run_gzip(z_stream *z, const char *bytes, size_t length, const api_wa
     return true;
 }
 
-static bool gzip(const char *bytes, size_t length, const api_watch *watch, api_buffer *to, api_problem *problem)
+static bool gzip(const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to, api_problem *problem)
 {
     z_stream z    = {0};
     int      bits = window_bits(length);
     if (deflateInit2(&z, LEVEL, Z_DEFLATED, bits + GZIP_WRAPPER, bits - 7, Z_DEFAULT_STRATEGY) != Z_OK)
         return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to compress the answer");
-    bool done = run_gzip(&z, bytes, length, watch, to, problem);
+    bool done = run_gzip(&z, bytes, length, deadline, to, problem);
     deflateEnd(&z);
     return done;
 }
 
 /* --- zstd ------------------------------------------------------------------------------------------------------- */
 
-static bool run_zstd(ZSTD_CCtx *context, const char *bytes, size_t length, const api_watch *watch, api_buffer *to,
+static bool run_zstd(ZSTD_CCtx *context, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,
                      api_problem *problem)
 {
     ZSTD_outBuffer out = {.dst = to->data, .size = to->maximum};
     for (size_t at = 0; at < length;) {
         size_t        step = length - at < STEP ? length - at : STEP, left;
         ZSTD_inBuffer in   = {.src = bytes + at, .size = step};
-        if (!api_watch_check(watch, problem)) return false;
+        if (!api_deadline_check(deadline, problem)) return false;
         at += step;
         do
             left = ZSTD_compressStream2(context, &out, &in, at == length ? ZSTD_e_end : ZSTD_e_continue);
@@ -71,13 +71,13 @@ static bool run_zstd(ZSTD_CCtx *context, const char *bytes, size_t length, const
     return true;
 }
 
-static bool zstd(const char *bytes, size_t length, const api_watch *watch, api_buffer *to, api_problem *problem)
+static bool zstd(const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to, api_problem *problem)
 {
     ZSTD_CCtx *context = ZSTD_createCCtx();
     if (!context) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to compress the answer");
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
     ZSTD_CCtx_setPledgedSrcSize(context, length);
-    bool done = run_zstd(context, bytes, length, watch, to, problem);
+    bool done = run_zstd(context, bytes, length, deadline, to, problem);
     ZSTD_freeCCtx(context);
     return done;
 }
@@ -99,12 +99,12 @@ size_t api_compress_memory(api_coding coding, size_t length)
     return about < most ? about : most;
 }
 
-bool api_compress(api_coding coding, const char *bytes, size_t length, const api_watch *watch, api_buffer *to,
+bool api_compress(api_coding coding, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,
                   api_problem *problem)
 {
     if (!api_buffer_room(to, to->maximum))
         return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for %zu bytes of answer", to->maximum);
-    bool done =
-        coding == API_CODING_GZIP ? gzip(bytes, length, watch, to, problem) : zstd(bytes, length, watch, to, problem);
+    bool done = coding == API_CODING_GZIP ? gzip(bytes, length, deadline, to, problem)
+                                          : zstd(bytes, length, deadline, to, problem);
     return done && (!to->failed || api_fail(problem, API_INTERNAL_ERROR, NULL, "the answer could not be compressed"));
 }

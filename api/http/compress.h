@@ -9,6 +9,6 @@ size_t api_compress_bound(api_coding coding, size_t length);
 size_t api_compress_memory(api_coding coding, size_t length);
 
 /* Codes bytes[0..length) into an empty buffer that has room for the bound; not API_CODING_NONE. False with a problem
- * when memory is short or the watch says so. The same bytes give the same bytes. */
-bool api_compress(api_coding coding, const char *bytes, size_t length, const api_watch *watch, api_buffer *to,
+ * when memory is short or the deadline says so. The same bytes give the same bytes. */
+bool api_compress(api_coding coding, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,
                   api_problem *problem);

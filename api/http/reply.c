@@ -92,7 +92,7 @@ api_coding api_reply_coding(const api_call *call)
     return worth ? call->coding : API_CODING_NONE;
 }
 
-bool api_reply_code(api_call *call, const api_watch *watch, api_problem *problem)
+bool api_reply_code(api_call *call, const api_deadline *deadline, api_problem *problem)
 {
     api_buffer coded;
     api_coding coding = api_reply_coding(call);
@@ -103,7 +103,7 @@ bool api_reply_code(api_call *call, const api_watch *watch, api_problem *problem
     api_problem_clear(&short_of);
     if (!api_claim(&call->share, bound + memory, &short_of)) return true; /* nobody insists on it */
     api_buffer_init(&coded, bound);
-    bool done = api_compress(coding, call->reply.body, length, watch, &coded, problem);
+    bool done = api_compress(coding, call->reply.body, length, deadline, &coded, problem);
     if (done) done = api_reply_body(call, call->reply.status, call->reply.content_type, &coded, problem);
     api_buffer_free(&coded);
     api_unclaim(&call->share, memory);

@@ -132,7 +132,7 @@ bool api_estimate_add(api_estimate *t, const api_measured *state)
 
 static bool go_on(const api_estimate *t)
 {
-    return api_watch_check(t->watch, t->problem);
+    return api_deadline_check(t->deadline, t->problem);
 }
 
 /* --- solving ---------------------------------------------------------------------------------------------------- */

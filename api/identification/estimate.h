@@ -13,21 +13,21 @@
 typedef struct api_coordinate api_coordinate;
 
 typedef struct api_estimate {
-    const api_model *model;
-    const api_base  *base;
-    const api_watch *watch;    /* looked at for every coordinate of a round; may be NULL */
-    api_problem     *problem;  /* told when nobody waits */
-    bool             weighted; /* by the request */
-    size_t           n;        /* base parameters */
-    size_t           used;     /* rows with a weight */
-    double           square;   /* sum of the squares of weighted torques */
-    api_coordinate  *at;       /* [nv] */
-    double          *R, *sheet, *scratch;
-    api_unknowns     unknowns;  /* x: what the parameters have more than the model's own */
-    double           s;         /* standard deviation of weighted rows */
-    double          *deviation; /* [n] standard */
-    double          *noise;     /* [nv] standard deviation of what is left, weights of the request applied */
-    double           residual;  /* root of the mean square of the same, of all rows */
+    const api_model    *model;
+    const api_base     *base;
+    const api_deadline *deadline; /* looked at for every coordinate of a round; may be NULL */
+    api_problem        *problem;  /* told when nobody waits */
+    bool                weighted; /* by the request */
+    size_t              n;        /* base parameters */
+    size_t              used;     /* rows with a weight */
+    double              square;   /* sum of the squares of weighted torques */
+    api_coordinate     *at;       /* [nv] */
+    double             *R, *sheet, *scratch;
+    api_unknowns        unknowns;  /* x: what the parameters have more than the model's own */
+    double              s;         /* standard deviation of weighted rows */
+    double             *deviation; /* [n] standard */
+    double             *noise;     /* [nv] standard deviation of what is left, weights of the request applied */
+    double              residual;  /* root of the mean square of the same, of all rows */
 } api_estimate;
 
 /* Takes its memory from the request's. False with a problem. */

@@ -72,7 +72,7 @@ static bool prepare(api_evaluation *e, api_asked *asked)
                            n, e->rows, m->nv, n / (m->nv > 0 ? m->nv : 1) + 1);
     id->estimate = (api_estimate){.model    = m,
                                   .base     = asked->base,
-                                  .watch    = e->input->watch,
+                                  .deadline = e->input->deadline,
                                   .problem  = e->problem,
                                   .weighted = e->state[API_WEIGHTS] != NULL};
     if (!list_own(e, id) || !api_estimate_open(e, &id->estimate)) return false;
@@ -172,7 +172,7 @@ static bool fail_deficient(const api_evaluation *e, const api_asked *asked)
 static bool go_on(void *arg)
 {
     const api_evaluation *e = arg;
-    return api_watch_check(e->input->watch, e->problem);
+    return api_deadline_check(e->input->deadline, e->problem);
 }
 
 static bool find_consistent(const api_evaluation *e, const api_asked *asked, const double *beta)
@@ -214,7 +214,7 @@ static bool finish(const api_evaluation *e, const api_asked *asked)
         t->noise[v] = t->scratch[e->order[v]];
     if (!isfinite(sum + t->residual + t->unknowns.condition))
         return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
-    return (!id->parameters || find_consistent(e, asked, beta)) && api_watch_check(e->input->watch, e->problem);
+    return (!id->parameters || find_consistent(e, asked, beta)) && api_deadline_check(e->input->deadline, e->problem);
 }
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */

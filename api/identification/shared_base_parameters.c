@@ -27,10 +27,10 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
     const dyn_kernels *tree = e->call->api->kernels;
     dyn_kernels        over = api_closed_kernels(tree);
     api_walk           walk;
-    if (!api_walk_open(e->pool, e->model, tree, e->input->watch, &walk)) return NULL;
+    if (!api_walk_open(e->pool, e->model, tree, e->input->deadline, &walk)) return NULL;
     api_base_closing closing = {walk.closed, close_loops, tree_rates, &walk};
-    api_base        *base    = api_base_find(e->model, &over, &closing, with, e->input->watch, e->problem);
-    if (api_watch_check(e->input->watch, e->problem)) return base;
+    api_base        *base    = api_base_find(e->model, &over, &closing, with, e->input->deadline, e->problem);
+    if (api_deadline_check(e->input->deadline, e->problem)) return base;
     api_base_free(base); /* of walks that were given up */
     return NULL;
 }
@@ -40,7 +40,7 @@ static api_base *find(api_evaluation *e, unsigned with)
     if (!api_account(e->pool, api_base_bytes(e->model, with))) return NULL;
     api_base *base = e->model->loops
                          ? find_closed(e, with)
-                         : api_base_find(e->model, e->call->api->kernels, NULL, with, e->input->watch, e->problem);
+                         : api_base_find(e->model, e->call->api->kernels, NULL, with, e->input->deadline, e->problem);
     if (!base) /* whatever was said before stays */
         api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the base parameters");
     return base;

@@ -413,7 +413,7 @@ bool api_closure_search(api_closure *c, const dyn_scene *scene)
         s[lane] = (search){.going = true};
     for (int k = 0; k < MOST_STEPS && going; k++) {
         api_closure_look(c, scene);
-        going = advance_all(c, s) && api_watch_check(c->watch, &late);
+        going = advance_all(c, s) && api_deadline_check(c->deadline, &late);
     }
     for (size_t lane = 0; lane < c->live; lane++)
         if (s[lane].going) copy_lane(c, c->base, lane, c->q);

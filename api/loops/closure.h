@@ -25,10 +25,10 @@ typedef struct api_closure {
     size_t                W, nv;     /* lanes; coordinates of the tree */
     size_t                live;      /* lanes that are looked at: the others repeat the last of them */
     size_t                n_pairs, rows, unknowns;
-    const dyn_frame_pair *pair;    /* [n_pairs] those of the loops, then the frame in the world */
-    const int            *unknown; /* [unknowns] of the tree's velocities */
-    const api_watch      *watch;   /* looked at between steps; NULL: none */
-    size_t                placed;  /* rows of the frame: 0, 3 of its origin, or 6 */
+    const dyn_frame_pair *pair;     /* [n_pairs] those of the loops, then the frame in the world */
+    const int            *unknown;  /* [unknowns] of the tree's velocities */
+    const api_deadline   *deadline; /* looked at between steps; NULL: none */
+    size_t                placed;   /* rows of the frame: 0, 3 of its origin, or 6 */
     /* Lanes. */
     double *goal;        /* where the frame is to be: its origin, 3, and its rotation in the world, 9, row-major */
     double *left;        /* rows: the part of the loop error that is to remain; zero but while a guess is followed */

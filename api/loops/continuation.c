@@ -291,7 +291,7 @@ bool api_continue(api_closure *c, const dyn_scene *scene, const api_path *path)
     while (going && awaited) {
         api_closure_look(c, scene);
         going   = advance_all(c, path, f);
-        awaited = api_watch_check(c->watch, &late);
+        awaited = api_deadline_check(c->deadline, &late);
     }
     for (size_t lane = 0; lane < c->live; lane++)
         arrived = arrived && c->reached[lane] == 1;

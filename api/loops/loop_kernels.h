@@ -39,11 +39,11 @@ typedef struct api_closed api_closed;
 dyn_kernels api_closed_kernels(const dyn_kernels *tree);
 
 /* A workspace, for scenes of so many wrenches; `extra`: entries a state that results of the tree take, more than
- * matrices of its coordinates. `watch` (may be NULL) is looked at between steps of Newton's method. NULL with the
+ * matrices of its coordinates. `deadline` (may be NULL) is looked at between steps of Newton's method. NULL with the
  * pool's problem.
  */
-api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch,
-                            size_t n_wrenches, size_t extra);
+api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
+                            const api_deadline *deadline, size_t n_wrenches, size_t extra);
 
 /* Where the path to a state begins, and how it runs; in lanes of a block. Without any of these it is the straight line
  * in actuated coordinates from the model's reference. */

@@ -60,7 +60,7 @@ static void take_dense(api_closed *c, taking *t)
     t->room     = t->room && one.room;
 }
 
-static bool take_closure(api_pool *pool, api_closed *c, const api_watch *watch)
+static bool take_closure(api_pool *pool, api_closed *c, const api_deadline *deadline)
 {
     const api_loops *l = c->loops;
     c->closure         = (api_closure){.model     = c->model,
@@ -74,7 +74,7 @@ static bool take_closure(api_pool *pool, api_closed *c, const api_watch *watch)
                                        .unknowns  = l->n_passive,
                                        .pair      = l->pair,
                                        .unknown   = l->passive_v,
-                                       .watch     = watch};
+                                       .deadline  = deadline};
     if (!api_closure_open(pool, &c->closure)) return false;
     c->q      = c->closure.q;
     c->y      = c->closure.y;
@@ -85,8 +85,8 @@ static bool take_closure(api_pool *pool, api_closed *c, const api_watch *watch)
     return true;
 }
 
-api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch,
-                            size_t n_wrenches, size_t extra)
+api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
+                            const api_deadline *deadline, size_t n_wrenches, size_t extra)
 {
     const api_loops *l = model->loops;
     taking           t = {pool, (size_t)tree->lanes, true};
@@ -98,7 +98,7 @@ api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_ke
     c->np        = l->n_passive;
     c->nr        = l->rows;
     c->workspace = api_take(pool, tree->workspace_size(model->dyn));
-    if (!c->workspace || !take_closure(pool, c, watch)) return NULL;
+    if (!c->workspace || !take_closure(pool, c, deadline)) return NULL;
     take_state(c, &t);
     take_rates(c, &t);
     take_wrenches(c, &t, n_wrenches);
@@ -136,7 +136,7 @@ api_closed_status api_closed_status_of(const api_closed *c, size_t lane)
 bool api_closed_awaited(const api_closed *c)
 {
     api_problem late;
-    return api_watch_check(c->closure.watch, &late);
+    return api_deadline_check(c->closure.deadline, &late);
 }
 
 const double *api_closed_q(const api_closed *c)

@@ -80,30 +80,30 @@ static bool fail(const api_closed *c, api_problem *problem)
         found.detail);
 }
 
-static bool find(api_pool *pool, const api_model *model, const api_watch *watch, api_problem *problem)
+static bool find(api_pool *pool, const api_model *model, const api_deadline *deadline, api_problem *problem)
 {
     const dyn_kernels *tree  = dyn_kernels_alone(dyn_kernels_find(NULL));
     size_t             W     = (size_t)tree->lanes;
     bool               room  = true;
     dyn_scene          scene = {.model = model->dyn, .gravity = {0}};
-    api_closed        *c     = api_closed_open(pool, model, tree, watch, 0, 0);
+    api_closed        *c     = api_closed_open(pool, model, tree, deadline, 0, 0);
     double            *q     = api_take_zeroed(pool, model->nq * W, &room), *passive;
     passive                  = api_take_zeroed(pool, model->loops->n_passive_q * W, &room);
     if (!c || !room) return false;
     bool found =
         all_at_home(model->loops) ? close_passive(c, &scene, q, passive) : close_nearest(pool, c, &scene, false, q);
     if (found || close_nearest(pool, c, &scene, true, q)) return true;
-    return problem->code == API_NO_PROBLEM && api_watch_check(watch, problem) && fail(c, problem);
+    return problem->code == API_NO_PROBLEM && api_deadline_check(deadline, problem) && fail(c, problem);
 }
 
-api_model *api_with_reference(api_model *model, api_share *share, const api_watch *watch, api_problem *problem)
+api_model *api_with_reference(api_model *model, api_share *share, const api_deadline *deadline, api_problem *problem)
 {
     if (!model || !model->loops) return model;
     api_scratch scratch = {0};
     api_budget  budget  = {.limit = SIZE_MAX};
     api_share   own     = {&budget, 0};
     api_pool    pool    = {share ? share : &own, &scratch, problem, 0, 0};
-    bool        found   = find(&pool, model, watch, problem);
+    bool        found   = find(&pool, model, deadline, problem);
     api_pool_end(&pool);
     api_scratch_free(&scratch);
     if (found) return model;

@@ -2,11 +2,12 @@
 #include "reference_continuation.h"
 #include "api/model/coordinates.h"
 
-bool api_walk_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch, api_walk *w)
+bool api_walk_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_deadline *deadline,
+                   api_walk *w)
 {
     size_t parameters = 10 * model->n_bodies + 3 * model->n_movers;
     *w                = (api_walk){.model = model, .W = (size_t)tree->lanes};
-    w->closed         = api_closed_open(pool, model, tree, watch, 0, model->loops->nv * parameters);
+    w->closed         = api_closed_open(pool, model, tree, deadline, 0, model->loops->nv * parameters);
     return w->closed != NULL;
 }
 

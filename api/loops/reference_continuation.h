@@ -9,8 +9,8 @@ typedef struct api_walk {
     size_t           W;
 } api_walk;
 
-/* Takes its memory; `watch` as for api_closed_open. False with the pool's problem. */
-bool api_walk_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_watch *watch,
+/* Takes its memory; `deadline` as for api_closed_open. False with the pool's problem. */
+bool api_walk_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_deadline *deadline,
                    api_walk *walk);
 
 /* Walks along q (lanes of steps of the model's coordinates from the reference, but quaternions: where to), each lane by

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 64 };           /* columns factored between two looks at the watch */
+enum { PANEL = 64 };           /* columns factored between two looks at the deadline */
 enum { STATES_PER_BODY = 24 }; /* the last body's columns have entries in one row of a state only */
 
 /* Of a column of unit length, what may be left by rounding; and of the longest column, what is no column. */
@@ -319,16 +319,17 @@ static bool factor_panel(samples *s, size_t first, size_t n)
                                           others, ld) == 0);
 }
 
-static bool factor(samples *s, const api_watch *watch, api_problem *problem)
+static bool factor(samples *s, const api_deadline *deadline, api_problem *problem)
 {
     if (!normalise(s))
         return api_fail(problem, API_RESULT_NOT_FINITE, NULL,
                         "lengths of the model are too large to find base parameters with");
     for (size_t first = 0; first < s->columns; first += PANEL) {
         size_t left = s->columns - first;
-        if (!api_watch_check(watch, problem) || !factor_panel(s, first, left < PANEL ? left : PANEL)) return false;
+        if (!api_deadline_check(deadline, problem) || !factor_panel(s, first, left < PANEL ? left : PANEL))
+            return false;
     }
-    return api_watch_check(watch, problem);
+    return api_deadline_check(deadline, problem);
 }
 
 static bool read_factors(const samples *s, api_base *base)
@@ -341,7 +342,7 @@ static bool read_factors(const samples *s, api_base *base)
 }
 
 api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const api_base_closing *closing, unsigned with,
-                        const api_watch *watch, api_problem *problem)
+                        const api_deadline *deadline, api_problem *problem)
 {
     samples   s    = {.states = api_base_states(m), .columns = count_columns(m, with)};
     api_base *base = calloc(1, sizeof *base);
@@ -353,7 +354,7 @@ api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const ap
     if (base) base->parameter = calloc(s.columns + 1, sizeof *base->parameter);
     bool found = base && base->parameter && s.parameter && s.Y && s.length && s.tau;
     if (found) list_columns(m, with, s.parameter);
-    found = found && sample(m, kernels, closing, &s) && factor(&s, watch, problem) && read_factors(&s, base);
+    found = found && sample(m, kernels, closing, &s) && factor(&s, deadline, problem) && read_factors(&s, base);
     free(s.parameter);
     free(s.Y);
     free(s.length);

@@ -43,11 +43,11 @@ typedef struct api_base_closing {
 } api_base_closing;
 
 /* At the model's own gravity; the same for every target. At most API_BASE_MAX_BODIES bodies. `closing` is NULL without
- * loops. NULL: no memory, loops that were not closed, or, with a problem, nobody waits (`watch` may be NULL)
+ * loops. NULL: no memory, loops that were not closed, or, with a problem, nobody waits (`deadline` may be NULL)
  * or figures overflow. The
  * caller frees. */
 api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, const api_base_closing *closing,
-                        unsigned with, const api_watch *watch, api_problem *problem);
+                        unsigned with, const api_deadline *deadline, api_problem *problem);
 void      api_base_free(api_base *base); /* NULL is fine */
 
 /* What api_base_find takes, about: bytes while it works, and seconds, but for closing the loops of so many states. */

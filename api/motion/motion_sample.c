@@ -67,7 +67,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
     bool      shared = !m->times || !m->durations_differ;
     functions f;
     for (size_t n = 0; n < m->samples; n++) {
-        if (n % API_CHUNK == 0 && !api_watch_check(e->input->watch, e->problem)) return false;
+        if (n % API_CHUNK == 0 && !api_deadline_check(e->input->deadline, e->problem)) return false;
         for (size_t b = 0; b < e->rows; b++) {
             double duration = m->durations[m->durations_differ ? b : 0];
             if (b == 0 || !shared) f = functions_at(m, n, duration);

@@ -73,7 +73,7 @@ bool api_motion_push(api_evaluation *e, api_motion *m)
     for (size_t state = 0; state < room; state++) { /* the last one fills its block */
         sample at = {.state = state};
         size_t n  = (state < states ? state : states - 1) % m->samples;
-        if (n == 0 && !api_watch_check(e->input->watch, e->problem)) return false;
+        if (n == 0 && !api_deadline_check(e->input->deadline, e->problem)) return false;
         at.row      = (state < states ? state : states - 1) / m->samples;
         at.T        = m->durations[m->durations_differ ? at.row : 0];
         at.t        = *api_state_lane(e, m->time, 1, state);

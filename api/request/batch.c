@@ -381,7 +381,7 @@ bool api_batch_check(api_evaluation *e)
     for (size_t i = 0; i < e->n_batches; i++)
         for (e->first = 0; e->first < e->blocks; e->first += e->window) {
             size_t end = e->first + e->window < e->blocks ? e->first + e->window : e->blocks;
-            if (!api_watch_check(e->input->watch, e->problem) ||
+            if (!api_deadline_check(e->input->deadline, e->problem) ||
                 !read_blocks(e, &e->batches[i], e->first, end, api_window_rows(e)))
                 return false;
         }

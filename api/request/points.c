@@ -75,7 +75,7 @@ double *api_points_read(api_evaluation *e, const api_points *p)
     double    *numbers = api_take(e->pool, given * p->n * p->width * sizeof *numbers), *to = numbers;
     for (size_t b = 0; numbers && b < given; b++) {
         api_node row = *p->value, point;
-        if (!api_watch_check(e->input->watch, e->problem)) return NULL;
+        if (!api_deadline_check(e->input->deadline, e->problem)) return NULL;
         if (p->batch) api_node_item(p->value, b, &row);
         if (api_node_is(&row, API_NUMBER)) { /* a single one, of a single number */
             *to = api_node_number(&row);

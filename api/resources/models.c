@@ -100,7 +100,7 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
         call->is_urdf ? api_model_from_urdf(text, length, name, &call->urdf, limits->nesting, limits->links, problem)
                       : api_model_from_text(text, length, name, limits->nesting, limits->links, problem);
     api_unclaim(&call->share, tree);
-    return api_with_reference(model, &call->share, input->watch, problem);
+    return api_with_reference(model, &call->share, input->deadline, problem);
 }
 
 static bool reply_put(api_call *call, const api_model *m, bool created, api_problem *problem)
@@ -139,7 +139,7 @@ bool api_put_model(api_call *call, const api_input *input, api_problem *problem)
     api_model *model = read_model(call, input, problem);
     if (!model) return false;
     api_preconditions conditions = api_call_conditions(call);
-    bool              done       = api_watch_check(input->watch, problem);
+    bool              done       = api_deadline_check(input->deadline, problem);
     if (done) {
         api_commit commit = api_registry_put(call->api->models, model, &conditions, problem);
         done = commit == API_CREATED || commit == API_REPLACED ? reply_put(call, model, commit == API_CREATED, problem)

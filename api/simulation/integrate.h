@@ -14,7 +14,7 @@ enum { API_MOST_STEPS = 10000000 }; /* of one simulation */
 /* Steps over such a time. */
 double api_fixed_steps(const api_simulation *s, double time);
 
-/* p->y goes from time a to b. False with a problem: the watch says so, or the simulation goes no further. */
+/* p->y goes from time a to b. False with a problem: the deadline says so, or the simulation goes no further. */
 bool api_integrate_fixed(api_plant *p, double a, double b, api_problem *problem);
 
 /* The same for the one simulation of the plant; its memory is accounted for by the caller. `anew`: the input is not

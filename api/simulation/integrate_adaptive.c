@@ -14,7 +14,7 @@
 #include <sunmatrix/sunmatrix_dense.h>
 
 enum {
-    LOOK    = 512 /* coordinates to step between two looks at the watch */,
+    LOOK    = 512 /* coordinates to step between two looks at the deadline */,
     VECTORS = 48 /* that ARKODE has at most, of y's size */
 };
 
@@ -286,7 +286,7 @@ bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, 
     if (anew && !go_on(a, from, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
     for (;;) {
-        if (!api_watch_check(a->plant->e->input->watch, problem)) return false;
+        if (!api_deadline_check(a->plant->e->input->deadline, problem)) return false;
         int result = ARKStepEvolve(a->arkode, to, a->y, &t, ARK_NORMAL);
         if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(a->plant->fault, 0, sizeof a->plant->fault);
         if (!look(a, t, problem)) return false;

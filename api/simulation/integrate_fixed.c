@@ -6,7 +6,7 @@
 #include "ode_limits.h"
 #include <math.h>
 
-enum { LOOK = 512 /* coordinates to step between two looks at the watch */ };
+enum { LOOK = 512 /* coordinates to step between two looks at the deadline */ };
 
 double api_fixed_steps(const api_simulation *s, double time)
 {
@@ -44,7 +44,8 @@ bool api_integrate_fixed(api_plant *p, double a, double b, api_problem *problem)
     size_t steps = (size_t)api_fixed_steps(p->s, b - a);
     double h     = (b - a) / (double)steps;
     for (size_t i = 0; i < steps; i++) {
-        if (p->steps % (1 + LOOK / p->e->model->nv) == 0 && !api_watch_check(p->e->input->watch, problem)) return false;
+        if (p->steps % (1 + LOOK / p->e->model->nv) == 0 && !api_deadline_check(p->e->input->deadline, problem))
+            return false;
         step(p, a + (double)i * h, h);
         if (!api_plant_goes_on(p)) return api_plant_sound(p, problem);
     }

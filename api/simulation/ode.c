@@ -18,7 +18,7 @@
 /* The kernels become those of the model, over the tree's. */
 static bool open_loops(api_evaluation *e, api_plant *p, bool *room)
 {
-    p->closed = api_closed_open(e->pool, e->model, p->kernels, e->input->watch, e->scene.n_wrenches, 0);
+    p->closed = api_closed_open(e->pool, e->model, p->kernels, e->input->deadline, e->scene.n_wrenches, 0);
     if (!p->closed) return false;
     p->table     = api_closed_kernels(p->kernels);
     p->kernels   = &p->table;
@@ -336,7 +336,7 @@ bool api_plant_check(const api_plant *p, size_t l, api_problem *problem)
 {
     const api_model *m = p->e->model;
     if (p->fault[l].kind == API_SOUND) return true;
-    if (!api_watch_check(p->e->input->watch, problem)) return false; /* loops may have been left open for that */
+    if (!api_deadline_check(p->e->input->deadline, problem)) return false; /* loops may have been left open for that */
     const api_fault *f = &p->fault[l];
     if (f->kind == API_FAULT_TOLD)
         api_fail(problem, f->told.code, NULL, "at %.9g s %s", f->time, f->told.detail);

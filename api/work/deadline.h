@@ -4,6 +4,6 @@
 
 uint64_t api_now(void); /* ns on CLOCK_MONOTONIC */
 
-/* False with a problem when the client is gone or the deadline has passed, now or at `time`. `watch` may be NULL. */
-bool api_watch_check(const api_watch *watch, api_problem *problem);
-bool api_watch_check_at(const api_watch *watch, uint64_t time, api_problem *problem);
+/* False with a problem when the client is gone or the deadline has passed, now or at `time`. `deadline` may be NULL. */
+bool api_deadline_check(const api_deadline *deadline, api_problem *problem);
+bool api_deadline_check_at(const api_deadline *deadline, uint64_t time, api_problem *problem);

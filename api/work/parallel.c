@@ -9,13 +9,13 @@ typedef struct seat {
 } seat;
 
 typedef struct run {
-    api_part        *work;
-    void            *arg;
-    size_t           parts;
-    const api_watch *watch;
-    atomic_size_t    next;
-    atomic_size_t    failed; /* the first part that has; those before it are begun */
-    seat            *seats;
+    api_part           *work;
+    void               *arg;
+    size_t              parts;
+    const api_deadline *deadline;
+    atomic_size_t       next;
+    atomic_size_t       failed; /* the first part that has; those before it are begun */
+    seat               *seats;
 } run;
 
 static const size_t NONE = SIZE_MAX;
@@ -24,7 +24,7 @@ static bool do_part(run *r, size_t place, size_t part)
 {
     seat    *s     = &r->seats[place];
     uint64_t began = api_now();
-    bool     done  = api_watch_check(r->watch, s->problem) && r->work(r->arg, place, part, s->problem);
+    bool     done  = api_deadline_check(r->deadline, s->problem) && r->work(r->arg, place, part, s->problem);
     s->worked += api_now() - began;
     return done;
 }
@@ -81,7 +81,7 @@ static void run_by_crew(run *r, size_t seats, const api_crew *crew, api_call *ca
 static bool do_alone(const api_evaluation *e, size_t parts, api_part *work, void *arg)
 {
     for (size_t part = 0; part < parts; part++)
-        if ((parts > 1 && !api_watch_check(e->input->watch, e->problem)) || !work(arg, 0, part, e->problem))
+        if ((parts > 1 && !api_deadline_check(e->input->deadline, e->problem)) || !work(arg, 0, part, e->problem))
             return false;
     return true;
 }
@@ -90,7 +90,7 @@ bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work,
 {
     const api_crew *crew = e->input->worker->crew;
     if (seats == 1) return do_alone(e, parts, work, arg);
-    run r   = {.work = work, .arg = arg, .parts = parts, .watch = e->input->watch};
+    run r   = {.work = work, .arg = arg, .parts = parts, .deadline = e->input->deadline};
     r.seats = api_take(e->pool, seats * sizeof *r.seats);
     if (!r.seats) return false;
     atomic_init(&r.next, 0);

@@ -10,6 +10,6 @@ typedef bool api_part(void *arg, size_t seat, size_t part, api_problem *problem)
 /* Seats for that many parts, at least 1. */
 size_t api_seats(const api_evaluation *e, size_t parts);
 
-/* Does the parts, the first first, and looks at the watch before each, if there are several. False with the problem of
- * the first part that has one; later ones may have been done. */
+/* Does the parts, the first first, and looks at the deadline before each, if there are several. False with the problem
+ * of the first part that has one; later ones may have been done. */
 bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work, void *arg);

@@ -146,7 +146,7 @@ static void look_at(srv_loop *loop, uint64_t time)
 static uint64_t reading_end(const srv_exchange *x)
 {
     uint64_t arrival = srv_connection_deadline(&x->loop->connections, x->connection);
-    return x->job.watch.deadline < arrival ? x->job.watch.deadline : arrival;
+    return x->job.deadline.time < arrival ? x->job.deadline.time : arrival;
 }
 
 /* Answering before the body has come closes the connection. So only what cannot be served any other way is answered
@@ -179,7 +179,7 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
         x->job.call = api_begin(x->loop->server->api, &head.request);
     srv_head_free(&head);
     if (!x->job.call) return MHD_NO; /* no memory even to say so */
-    x->job.watch.deadline = x->loop->connections.now + srv_ns(api_timeout(x->job.call));
+    x->job.deadline.time = x->loop->connections.now + srv_ns(api_timeout(x->job.call));
     return decide(x, &head);
 }
 
@@ -219,8 +219,8 @@ static enum MHD_Result suspend(srv_exchange *x)
     x->job.done = on_worker_done;
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
     MHD_suspend_connection(x->mhd);
-    if (x->connection->ended) atomic_store(&x->job.watch.cancelled, true); /* the notice came before */
-    look_at(x->loop, x->job.watch.deadline);
+    if (x->connection->ended) atomic_store(&x->job.deadline.cancelled, true); /* the notice came before */
+    look_at(x->loop, x->job.deadline.time);
     srv_pool_push(x->pool, &x->job);
     return MHD_YES;
 }
@@ -252,8 +252,8 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x)
     switch (x->stage) {
     case TAKING: return evaluate(x);
     case DROPPING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);
-    case FINISHED: return atomic_load(&x->job.watch.cancelled) ? MHD_NO : answer(x); /* nobody reads it: close */
-    case ANSWERED: return MHD_NO;                                                    /* too late */
+    case FINISHED: return atomic_load(&x->job.deadline.cancelled) ? MHD_NO : answer(x); /* nobody reads it: close */
+    case ANSWERED: return MHD_NO;                                                       /* too late */
     default: return MHD_YES;
     }
 }
@@ -267,7 +267,7 @@ void srv_exchange_resume(srv_job *job)
 
 void srv_exchange_cancel(srv_exchange *x)
 {
-    atomic_store(&x->job.watch.cancelled, true); /* if it has begun, it stops at its next look */
+    atomic_store(&x->job.deadline.cancelled, true); /* if it has begun, it stops at its next look */
     if (!srv_pool_withdraw(x->pool, &x->job)) return;
     srv_exchange_resume(&x->job);
     uv_async_send(&x->loop->wake); /* libmicrohttpd must run to notice */
@@ -278,7 +278,7 @@ void srv_exchange_cancel(srv_exchange *x)
 static void refuse_late_body(srv_exchange *x, uint64_t now)
 {
     bool stands = x->stage == DROPPING && api_reply_of(x->job.call)->status >= 300;
-    if (!stands && now >= x->job.watch.deadline)
+    if (!stands && now >= x->job.deadline.time)
         api_refuse(x->job.call, API_DEADLINE_PASSED, "The time for this request passed before its body had come.");
     else if (!stands)
         api_refuse(x->job.call, API_REQUEST_TIMEOUT, "The request's body has not come within %g s.",
@@ -309,7 +309,7 @@ uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
     uint64_t next = expire_reading(loop, now);
     for (srv_connection *c = loop->connections.first[SRV_WORKING]; c; c = c->next) {
         srv_exchange *x        = c->exchange;
-        uint64_t      deadline = x->job.watch.deadline;
+        uint64_t      deadline = x->job.deadline.time;
         if (x->stage != SUSPENDED) continue;
         if (deadline > now) {
             if (deadline < next) next = deadline;

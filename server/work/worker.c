@@ -42,7 +42,7 @@ struct srv_pool {
 
 void srv_job_run(srv_job *job, api_worker *scratch)
 {
-    if (!atomic_load(&job->watch.cancelled)) api_run(job->call, scratch, job->body, job->length, &job->watch);
+    if (!atomic_load(&job->deadline.cancelled)) api_run(job->call, scratch, job->body, job->length, &job->deadline);
 }
 
 static void unlink_job(srv_pool *pool, srv_job *job)

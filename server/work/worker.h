@@ -11,16 +11,16 @@
  * two pieces when another job comes.
  *
  * A job belongs to its submitter. Between srv_pool_push and its `done` (called on the worker's thread) only the
- * pool touches it, but for `watch.cancelled`. */
+ * pool touches it, but for `deadline.cancelled`. */
 #pragma once
 #include "api/api.h"
 
 typedef struct srv_job {
-    api_call   *call;
-    const char *body;
-    size_t      length;
-    api_watch   watch;
-    double      cost; /* s, estimated */
+    api_call    *call;
+    const char  *body;
+    size_t       length;
+    api_deadline deadline;
+    double       cost; /* s, estimated */
     void (*done)(struct srv_job *job);
     struct srv_job *next, *previous; /* the pool's, and after `done` the owner's */
     bool            waiting;         /* the pool's */

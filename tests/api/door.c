@@ -119,12 +119,12 @@ static void keep_reply(const api_call *call)
     }
 }
 
-const answer *ask_with(const api_request *head, const char *body, size_t length, const api_watch *watch)
+const answer *ask_with(const api_request *head, const char *body, size_t length, const api_deadline *deadline)
 {
     forget();
     api_call *call = api_begin(door, head);
     assert_non_null(call);
-    if (api_wants_run(call)) api_run(call, worker, body, length, watch);
+    if (api_wants_run(call)) api_run(call, worker, body, length, deadline);
     keep_reply(call);
     last.length      = api_reply_of(call)->length;
     const char *type = api_reply_of(call)->content_type;

@@ -30,7 +30,7 @@ typedef struct answer {
 } answer;
 
 const answer *ask(const char *method, const char *target, const char *body); /* valid until the next question */
-const answer *ask_with(const api_request *head, const char *body, size_t length, const api_watch *watch);
+const answer *ask_with(const api_request *head, const char *body, size_t length, const api_deadline *deadline);
 const answer *post(const char *model_and_operation, const char *body); /* below /v1/models/ */
 /* The status of POST {"q":[0]} to slider/bias with that head, or of its own method and target. */
 unsigned    status_with(api_request head);

@@ -108,7 +108,7 @@ static void nobody_waits_for_ever(void **state)
                               .target       = "/v1/models/stewart/evaluate",
                               .content_type = "application/json",
                               .has_body     = true};
-    api_watch         gone = {.deadline = 1};
+    api_deadline      gone = {.time = 1};
     ask_with(&head, body, strlen(body), &gone);
     assert_problem(504, "deadline-passed", NULL, -1);
     free(body);

@@ -67,14 +67,14 @@ static void what_comes_out_went_in(void **state)
 
 static void stops_when_the_client_has_gone(void **state)
 {
-    static char bytes[1 << 20];
-    api_watch   watch = {.cancelled = true, .deadline = UINT64_MAX};
+    static char  bytes[1 << 20];
+    api_deadline deadline = {.cancelled = true, .time = UINT64_MAX};
     for (api_coding coding = API_CODING_ZSTD; coding < API_CODING_COUNT; coding++) {
         api_problem problem;
         api_buffer  b;
         api_problem_clear(&problem);
         api_buffer_init(&b, api_compress_bound(coding, sizeof bytes));
-        assert_false(api_compress(coding, bytes, sizeof bytes, &watch, &b, &problem));
+        assert_false(api_compress(coding, bytes, sizeof bytes, &deadline, &b, &problem));
         assert_int_equal(problem.code, API_REQUEST_TIMEOUT);
         api_buffer_free(&b);
     }

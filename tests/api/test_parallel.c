@@ -95,14 +95,14 @@ static void make_body(const char *rest, const size_t *bad_q, const size_t *bad_q
     fclose(out);
 }
 
-static api_call *run_call(const char *target, const char *accept, const api_crew *crew, const api_watch *watch)
+static api_call *run_call(const char *target, const char *accept, const api_crew *crew, const api_deadline *deadline)
 {
     const api_request head   = {.method = "POST", .target = target, .accept = accept, .has_body = true};
     api_worker       *worker = api_worker_open();
     api_call         *call   = api_begin(door_api(), &head);
     assert_true(worker && call && api_wants_body(call));
     api_worker_join(worker, crew);
-    api_run(call, worker, body, length, watch);
+    api_run(call, worker, body, length, deadline);
     api_worker_close(worker);
     return call;
 }
@@ -241,11 +241,11 @@ static void test_a_client_that_is_gone(void **state)
 {
     size_t         runs = 0;
     const api_crew crew = {run_on_threads, &runs, SEATS};
-    api_watch      watch;
-    atomic_init(&watch.cancelled, true);
-    watch.deadline = UINT64_MAX;
+    api_deadline   deadline;
+    atomic_init(&deadline.cancelled, true);
+    deadline.time = UINT64_MAX;
     make_body("\"outputs\":[\"tau\"]", NULL, NULL);
-    api_call *call = run_call("/v1/models/arm/inverse-dynamics", NULL, &crew, &watch);
+    api_call *call = run_call("/v1/models/arm/inverse-dynamics", NULL, &crew, &deadline);
     assert_int_equal(api_reply_of(call)->status, 408);
     api_end(call);
 }

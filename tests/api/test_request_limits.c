@@ -149,10 +149,9 @@ static void bodies_and_syntax(void **state)
 /* A deadline that has passed, and a client that has gone, stop a request; the next one is served. */
 static void watches(void **state)
 {
-    char       *text = batch(2000, "");
-    api_request head = {.method = "POST", .target = "/v1/models/arm/inverse-dynamics"};
-    api_watch   past = {.deadline = 1}, later = {.deadline = UINT64_MAX},
-              gone = {.cancelled = true, .deadline = UINT64_MAX};
+    char        *text = batch(2000, "");
+    api_request  head = {.method = "POST", .target = "/v1/models/arm/inverse-dynamics"};
+    api_deadline past = {.time = 1}, later = {.time = UINT64_MAX}, gone = {.cancelled = true, .time = UINT64_MAX};
     for (char *p = text; *p; p++)
         if (*p == '\'') *p = '"';
     ask_with(&head, text, strlen(text), &past);

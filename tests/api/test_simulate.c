@@ -182,9 +182,9 @@ static void watches(void **state)
         "{\"q\":[0.1,0.2,0.3,0.4],\"duration\":900,\"step\":1e-4,\"samples\":2}",
         "{\"q\":[0.1,0.2,0.3,0.4],\"duration\":1e6,\"tolerance\":1e-12,\"samples\":2}"};
     for (size_t i = 0; i < 2; i++) {
-        api_watch         watch = {.cancelled = true, .deadline = UINT64_MAX}, late = {.deadline = 1};
+        api_deadline      deadline = {.cancelled = true, .time = UINT64_MAX}, late = {.time = 1};
         const api_request head = {.method = "POST", .target = "/v1/models/arm/simulate", .has_body = true};
-        const answer     *a    = ask_with(&head, bodies[i], strlen(bodies[i]), &watch);
+        const answer     *a    = ask_with(&head, bodies[i], strlen(bodies[i]), &deadline);
         assert_int_not_equal(a->status, 200);
         ask_with(&head, bodies[i], strlen(bodies[i]), &late);
         assert_problem(504, "deadline-passed", NULL, -1);

@@ -73,8 +73,8 @@ static unsigned send(drive *d, const api_request *request, const char *body, siz
         char *bytes = malloc(length ? length : 1);
         drive_expect(bytes != NULL, "memory");
         if (length) memcpy(bytes, body, length);
-        api_watch watch = {.deadline = now() + PATIENCE * (uint64_t)1000000000};
-        if (api_reserve(call, length)) api_run(call, d->worker, bytes, length, &watch);
+        api_deadline deadline = {.time = now() + PATIENCE * (uint64_t)1000000000};
+        if (api_reserve(call, length)) api_run(call, d->worker, bytes, length, &deadline);
         free(bytes);
     }
     const api_reply *reply  = api_reply_of(call);

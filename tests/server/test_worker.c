@@ -37,11 +37,11 @@ static task *make_task(double cost, bool waits)
     const api_request request = {.method = "POST", .target = "/v1/models/none/inverse-dynamics"};
     task             *t       = calloc(1, sizeof *t);
     assert_non_null(t);
-    t->job.call           = api_begin(service, &request); /* 404: api_run has nothing to do */
-    t->job.watch.deadline = SRV_NEVER;
-    t->job.cost           = cost;
-    t->job.done           = done;
-    t->waits              = waits;
+    t->job.call          = api_begin(service, &request); /* 404: api_run has nothing to do */
+    t->job.deadline.time = SRV_NEVER;
+    t->job.cost          = cost;
+    t->job.done          = done;
+    t->waits             = waits;
     sem_init(&t->begun, 0, 0);
     sem_init(&t->go, 0, 0);
     return t;
@@ -169,8 +169,8 @@ static void test_deadline_before_the_work(void **state)
     api_worker       *worker  = api_worker_open();
     task             *t       = make_task(1, false);
     api_end(t->job.call);
-    t->job.call           = api_begin(service, &request); /* one that there is something to do for */
-    t->job.watch.deadline = srv_now();
+    t->job.call          = api_begin(service, &request); /* one that there is something to do for */
+    t->job.deadline.time = srv_now();
     srv_job_run(&t->job, worker);
     assert_int_equal(api_reply_of(t->job.call)->status, 504);
     api_worker_close(worker);
