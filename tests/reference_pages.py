@@ -19,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 for folder in ("api", "tests/bench", "tests/pictures"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 
+import architecture  # noqa: E402
 import openapi  # noqa: E402
 import overview  # noqa: E402
 import results  # noqa: E402
@@ -209,7 +210,8 @@ def pages():
     made = {"api/OPERATIONS.md": operations.page(), "server/SETTINGS.md": settings_page(),
             "README.md": results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": run.latencies()}),
             "tests/bench/RESULTS.md": results.fill(read("tests/bench/RESULTS.md"), run.tables()),
-            "tests/pictures/overview.svg": overview.overview()}
+            "tests/pictures/overview.svg": overview.overview(), "tests/pictures/rooms.svg": architecture.rooms_picture(),
+            "tests/pictures/request.svg": architecture.request_picture()}
     return made | {f"tests/bench/results/{name}.svg": chart for name, chart in run.charts().items()}
 
 
