@@ -52,6 +52,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     json_object_seed(0); /* now, while there is one thread */
     snprintf(a->version, sizeof a->version, "%s", config->version);
     a->limits       = config->limits;
+    a->resources    = api_resources;
     a->kernels      = kernels;
     a->alone        = dyn_kernels_alone(kernels);
     a->budget.limit = config->limits.memory;
@@ -66,15 +67,6 @@ void api_close(api *a)
     if (!a) return;
     api_registry_free(a->models);
     free(a);
-}
-
-void api_add_reason(api *a, const char *format, ...)
-{
-    va_list args;
-    if (a->n_reasons++ >= API_REASONS_SHOWN) return;
-    va_start(args, format);
-    vsnprintf(a->reasons[a->n_reasons - 1], sizeof a->reasons[0], format, args);
-    va_end(args);
 }
 
 void api_set_ready(api *a)

@@ -2,8 +2,9 @@
 """rooms.py [--calls BUILD] - checks that the folders of the product include and call each other in one order.
 
 A room is a folder with sources; ORDER lists the rooms from the ground up. A file includes headers of its own room and
-of rooms listed before it. With --calls the symbols of the objects under BUILD are held against the same order. Headers
-of the room itself are included by their bare names, all others by their path from the root.
+of rooms listed before it. With --calls the same holds for calls: by the symbols of the objects under BUILD that are
+newer than their sources. Headers of the room itself are included by their bare names, all others by their path from the
+root.
 """
 import argparse
 import os
@@ -19,8 +20,8 @@ api/problem api/api.h api/memory api/work api/http/negotiate api/http/preconditi
 api/wire api/wire/nodes api/load/document api/model api/load/urdf api/loops
 api/http/route api/cost/calibration api/cost/cost_feedback
 api/http/call.h|api/work/parallel|api/evaluate|api/request|api/answer api/motion api/identification api/contact
-api/operations api/control api/simulation api/cost api/http api/load api/resources api
-server/config.h server/work server/log server/store server/net server/cli server
+api/control api/simulation api/operations api/cost api/http api/load api/resources api
+server/config.h server/default_folders server/work server/log server/store server/net server/config server/cli server
 """.split()
 RANK = {room: place for place, rooms in enumerate(ORDER) for room in rooms.split("|")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
@@ -52,7 +53,7 @@ def calls(build, paths):
     for path in paths:
         place = os.path.join(build, os.path.splitext(path)[0] + ".o")
         for one in [place, place.replace("/dynamics/", "/dynamics/scalar/")]:
-            if not os.path.exists(one):
+            if path.endswith(".h") or not os.path.exists(one) or os.path.getmtime(one) < os.path.getmtime(path):
                 continue
             listed = subprocess.run(["nm", "-g", one], check=True, capture_output=True, text=True).stdout
             for line in listed.splitlines():
@@ -77,7 +78,8 @@ def main():
     for path, other, verb in sorted(set(pairs)):
         if RANK.get(room_of(other), 0) > RANK.get(room_of(path), 0):
             bad.append(f"{path} {verb} {other}: {room_of(path)} knows no {room_of(other)}")
-    print("\n".join(bad))
+    if bad:
+        print("\n".join(bad))
     return 1 if bad else 0
 
 

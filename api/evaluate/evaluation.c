@@ -8,7 +8,6 @@
 #include "api/work/parallel.h"
 #include "api/request/unit_warnings.h"
 #include "window.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* --- results ---------------------------------------------------------------------------------------------------- */
@@ -261,22 +260,6 @@ static bool decode(api_evaluation *e, const api_node *request, size_t *answer_by
            api_decode_state(e) && api_closing_decode(e) && api_decode_wrenches(e) && prepare(e);
 }
 
-enum { WORTH_FITTING = 4096 /* bytes */ };
-
-/* Gives back what was not used of the greatest size that the answer might have had. */
-static bool reply(api_evaluation *e, size_t bound)
-{
-    api_call *call = e->call;
-    api_reply_header(call, "Model-Revision", e->model->revision);
-    if (!api_reply_body(call, 200, api_media_type(call->media), &e->body, e->problem)) return false;
-    if (bound - call->reply.length < WORTH_FITTING) return true;
-    char *fitted = realloc(call->reply.body, call->reply.length + 1);
-    if (!fitted) return true;
-    call->reply.body = fitted;
-    api_unclaim(&call->share, bound - call->reply.length);
-    return true;
-}
-
 /* What is wrong with the numbers of a request goes before all else that is found later: it has been there first. */
 static bool fail_first(api_evaluation *e, const api_node *request)
 {
@@ -290,11 +273,9 @@ static bool fail_first(api_evaluation *e, const api_node *request)
     return false;
 }
 
-bool api_evaluate(api_evaluation *e, const api_node *request)
+bool api_evaluate(api_evaluation *e, const api_node *request, size_t *bytes)
 {
-    size_t bound = 0;
-    bool   done  = decode(e, request, &bound) && evaluate(e, &bound) && reply(e, bound);
-    api_buffer_free(&e->body);
+    bool done = decode(e, request, bytes) && evaluate(e, bytes);
     if (done || e->failures) return done; /* numbers that are not finite fail rows, not the request */
     return fail_first(e, request);
 }

@@ -107,12 +107,13 @@ typedef struct api_platform api_platform;
 typedef struct api_failures api_failures;
 
 typedef struct api_evaluation {
-    api_call          *call;
-    const api_input   *input;
-    api_problem       *problem;
-    api_pool          *pool; /* memory until the end of the request */
-    const api_model   *model;
-    const dyn_kernels *target;  /* whose lanes the states are laid out for, */
+    api_call                          *call;
+    const api_input                   *input;
+    api_problem                       *problem;
+    api_pool                          *pool; /* memory until the end of the request */
+    const api_model                   *model;
+    const struct api_operation *const *operations; /* all that may be asked for; ends with NULL */
+    const dyn_kernels                 *target;     /* whose lanes the states are laid out for, */
     const dyn_kernels *kernels; /* and what is called: these, or those of a model with loops, which call them */
     dyn_scene          scene;
     dyn_model         *loaded; /* the model with the request's payload, freed in the end; NULL: none */
@@ -155,8 +156,9 @@ typedef struct api_evaluation {
     api_buffer         body;     /* and this what is sent */
 } api_evaluation;
 
-/* Decodes `request`, evaluates and replies; what the evaluation holds stays with the caller. */
-bool api_evaluate(api_evaluation *e, const api_node *request);
+/* Decodes `request`, evaluates, and writes the answer into e->body, for which `*bytes` are claimed of the memory
+ * budget. The caller owns the evaluation, its body included, whatever happens. False with a problem. */
+bool api_evaluate(api_evaluation *e, const api_node *request, size_t *bytes);
 
 /* Lanes of the states that are held (window.h); NULL with a problem when they do not fit. Not cleared. */
 double *api_take_lanes(api_evaluation *e, size_t entries);

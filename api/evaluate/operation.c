@@ -1,9 +1,6 @@
-/* operation.c - what outputs are made of, and a request for an operation from its bytes to its reply. */
+/* operation.c - find operations by name, and the sizes and lanes of their outputs: see operation.h. */
 #include "operation.h"
 #include "api/model/base_parameters.h"
-#include "api/wire/nodes/node_read.h"
-#include "failed_rows.h"
-#include "api/request/fields.h"
 #include "loop_state.h"
 #include <string.h>
 
@@ -66,47 +63,17 @@ static const char *operation_name(const void *operations, size_t i)
     return operation ? operation->name : "evaluate";
 }
 
-api_names api_operation_names(void)
+api_names api_operation_names(const api_operation *const *operations)
 {
     size_t n = 0;
-    while (api_operations[n])
+    while (operations[n])
         n++;
-    return (api_names){n + 1, operation_name, api_operations};
+    return (api_names){n + 1, operation_name, operations};
 }
 
-bool api_operation_exists(api_call *call, const api_input *input, api_problem *problem)
+const api_operation *api_operation_named(const api_operation *const *operations, const char *name)
 {
-    (void)input;
-    const char *name = call->route.capture[1];
-    call->operation  = api_operation_named(name);
-    if (call->operation || strcmp(name, "evaluate") == 0) return true;
-    char      list[API_NAMES_TEXT];
-    api_names known = api_operation_names();
-    api_names_write(&known, name, list);
-    return api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%.64s\"%s", name, list);
-}
-
-bool api_post_operation(api_call *call, const api_input *input, api_problem *problem)
-{
-    api_pool       pool = {&call->share, &input->worker->scratch, problem, 0, 0};
-    api_evaluation e    = {
-           .call       = call,
-           .input      = input,
-           .problem    = problem,
-           .pool       = &pool,
-           .model      = call->model,
-           .scene      = {.model = call->model->dyn},
-           .rows       = 1,
-           .combined   = !call->operation,
-           .evaluating = -1,
-    };
-    api_reading how = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS}; /* states: batch.c */
-    api_node    request;
-    bool        read = api_read_request(&how, call->content, input->body, input->length, &request);
-    if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
-    bool done = read && api_evaluate(&e, &request);
-    api_failures_close(e.failures);
-    dyn_model_free(e.loaded);
-    api_pool_end(&pool);
-    return done;
+    for (size_t i = 0; operations[i]; i++)
+        if (strcmp(operations[i]->name, name) == 0) return operations[i];
+    return NULL;
 }

@@ -72,8 +72,11 @@ extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_
 
 extern const api_operation *const api_operations[]; /* ends with NULL */
 
-const api_operation *api_operation_named(const char *name); /* NULL: none */
-api_names            api_operation_names(void);             /* of all, evaluate last, for a message */
+/* The operation of that name in a table that ends with NULL; NULL: there is none. */
+const api_operation *api_operation_named(const api_operation *const *operations, const char *name);
+
+/* The names of all operations of the table and "evaluate" as the last, for a message. */
+api_names api_operation_names(const api_operation *const *operations);
 
 static inline bool api_has_output(const api_operation *operation, size_t output)
 {

@@ -22,17 +22,18 @@ enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 400 };
 enum { API_HEADER_TEXT = 384 /* bytes: an id, a location, an entity tag and what is short */ };
 
 struct api {
-    char               version[32];
-    api_limits         limits;
-    const dyn_kernels *kernels, *alone; /* for many states, and for one */
-    api_budget         budget;
-    api_registry      *models;
-    api_rates          rates;
-    api_corrections    corrections;
-    atomic_int         phase;     /* api_phase */
-    atomic_ullong      next_id;   /* of generated Request-Ids */
-    size_t             n_reasons; /* given; constant once ready */
-    char               reasons[API_REASONS_SHOWN][API_REASON_MAX];
+    char                version[32];
+    api_limits          limits;
+    const api_resource *resources;       /* all of them; ends with a NULL pattern */
+    const dyn_kernels  *kernels, *alone; /* for many states, and for one */
+    api_budget          budget;
+    api_registry       *models;
+    api_rates           rates;
+    api_corrections     corrections;
+    atomic_int          phase;     /* api_phase */
+    atomic_ullong       next_id;   /* of generated Request-Ids */
+    size_t              n_reasons; /* given; constant once ready */
+    char                reasons[API_REASONS_SHOWN][API_REASON_MAX];
 };
 
 struct api_worker {
@@ -104,4 +105,4 @@ api_handler api_get_service;                                                 /* 
 api_handler api_get_livez, api_get_readyz, api_get_openapi, api_get_problem; /* service.c */
 api_handler api_list_models, api_get_model, api_get_document;                /* models.c */
 api_handler api_put_model, api_delete_model;                                 /* models.c */
-api_handler api_post_operation, api_operation_exists;                        /* operation.c */
+api_handler api_post_operation, api_operation_exists;                        /* operations.c */

@@ -20,7 +20,7 @@ static bool find_resource(api_call *call, const api_request *request, api_proble
     call->reply.head     = kind == API_KIND_HEAD;
     if (kind == API_KIND_UNKNOWN)
         return api_fail(problem, API_METHOD_UNKNOWN, NULL, "no resource here has the method %.32s", request->method);
-    if (!api_route_find(request->target, &call->route))
+    if (!api_route_find(call->api->resources, request->target, &call->route))
         return api_fail(problem, API_NO_SUCH_PATH, NULL,
                         "nothing lives at %.200s; GET /openapi.json says what does where", request->target);
     const api_resource *resource = call->route.resource;

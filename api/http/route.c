@@ -88,7 +88,7 @@ static void capture(const char *pattern, const path *p, api_route *route)
         if (pattern[1] == '{') strcpy(route->capture[n++], p->segment[i]);
 }
 
-bool api_route_find(const char *target, api_route *route)
+bool api_route_find(const api_resource *resources, const char *target, api_route *route)
 {
     path        p;
     const char *end      = split(path_of(target), &p);
@@ -96,7 +96,7 @@ bool api_route_find(const char *target, api_route *route)
     route->query         = end && *end ? end + 1 : NULL;
     route->capture[0][0] = route->capture[1][0] = '\0';
     if (!end) return false;
-    for (const api_resource *r = api_resources; r->pattern; r++) {
+    for (const api_resource *r = resources; r->pattern; r++) {
         if (!matches(r->pattern, &p)) continue;
         route->resource = r;
         capture(r->pattern, &p, route);

@@ -32,7 +32,7 @@ typedef struct api_route {
 } api_route;
 
 /* False: nothing lives there (or an escape is bad, or decodes to NUL or a slash). */
-bool api_route_find(const char *target, api_route *route);
+bool api_route_find(const api_resource *resources, const char *target, api_route *route);
 
 typedef enum api_method_kind {
     API_KIND_PLAIN, /* *method is set */

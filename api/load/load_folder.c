@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,4 +82,13 @@ bool api_load_models(api *a, const char *dir, void (*told)(void *arg, const char
     }
     free(entries);
     return true;
+}
+
+void api_add_reason(api *a, const char *format, ...)
+{
+    va_list args;
+    if (a->n_reasons++ >= API_REASONS_SHOWN) return;
+    va_start(args, format);
+    vsnprintf(a->reasons[a->n_reasons - 1], sizeof a->reasons[0], format, args);
+    va_end(args);
 }

@@ -1,6 +1,5 @@
-/* table.c - all that can be asked about a model. */
+/* table.c - list all operations. */
 #include "api/evaluate/operation.h"
-#include <string.h>
 
 const api_operation *const api_operations[] = {
     &api_inverse_dynamics,    &api_forward_dynamics,
@@ -13,10 +12,3 @@ const api_operation *const api_operations[] = {
     &api_trajectory,          &api_simulate,
     &api_ground_reaction,     NULL,
 };
-
-const api_operation *api_operation_named(const char *name)
-{
-    for (size_t i = 0; api_operations[i]; i++)
-        if (strcmp(api_operations[i]->name, name) == 0) return api_operations[i];
-    return NULL;
-}

@@ -142,10 +142,10 @@ static bool read_operation(api_evaluation *e, const char *name, const api_node *
 {
     const char          *fields[API_FIELD_COUNT + 2];
     api_asked           *asked     = &e->asked[e->n_asked];
-    const api_operation *operation = api_operation_named(name);
+    const api_operation *operation = api_operation_named(e->operations, name);
     api_place            at        = api_place_key(operations, name);
     if (!operation) {
-        api_names known = api_operation_names();
+        api_names known = api_operation_names(e->operations);
         known.n--; /* not evaluate itself */
         return api_fail_unknown(e, &at, API_UNKNOWN_NAME, name, "evaluate", &known);
     }

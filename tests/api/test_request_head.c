@@ -24,7 +24,7 @@ static void targets(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         api_route route;
-        if (!api_route_find(cases[i].target, &route)) fail_msg("%s leads nowhere", cases[i].target);
+        if (!api_route_find(api_resources, cases[i].target, &route)) fail_msg("%s leads nowhere", cases[i].target);
         assert_string_equal(route.resource->pattern, cases[i].pattern);
         assert_string_equal(route.capture[0], cases[i].first);
         assert_string_equal(route.capture[1], cases[i].second);
@@ -71,9 +71,10 @@ static void targets_that_lead_nowhere(void **state)
     api_route route;
     char      path[400] = "/v1/models/";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (api_route_find(cases[i], &route)) fail_msg("%s leads to %s", cases[i], route.resource->pattern);
+        if (api_route_find(api_resources, cases[i], &route))
+            fail_msg("%s leads to %s", cases[i], route.resource->pattern);
     memset(path + strlen(path), 'a', 300);
-    assert_false(api_route_find(path, &route));
+    assert_false(api_route_find(api_resources, path, &route));
 }
 
 static void methods(void **state)
