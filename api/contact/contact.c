@@ -7,7 +7,7 @@
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
-static bool read_held(api_evaluation *e, const api_node *given, const api_place *up, api_held *held)
+static bool read_held(api_evaluation *e, const api_node *given, const api_place *up, api_held_frame *held)
 {
     static const char *const fields[] = {"frame", "axes", "reference", NULL};
     api_place                frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
@@ -28,8 +28,8 @@ static bool check_list(const api_evaluation *e, const api_node *list, const api_
     if (!api_node_is(list, API_ARRAY))
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of frames that are held expected",
                            api_node_kind_text(list));
-    return (n > 0 && n <= API_MOST_HELD) ||
-           api_fail_at(e, at, API_WRONG_SHAPE, "%zu frames given, 1 to %d expected", n, API_MOST_HELD);
+    return (n > 0 && n <= API_MAX_HELD) ||
+           api_fail_at(e, at, API_WRONG_SHAPE, "%zu frames given, 1 to %d expected", n, API_MAX_HELD);
 }
 
 bool api_contact_read(api_evaluation *e, const api_node *options, const api_place *up, const api_contact **found)
@@ -55,13 +55,13 @@ bool api_contact_read(api_evaluation *e, const api_node *options, const api_plac
 
 /* --- a block of states ------------------------------------------------------------------------------------------ */
 
-size_t api_contact_room(size_t nv, const api_contact *contact)
+size_t api_contact_entries(size_t nv, const api_contact *contact)
 {
     size_t k = contact->k; /* a task would fit into one lane, and has W of them */
-    return k * nv + 2 * k + nv * nv + 12 * nv + api_task_room(nv, k);
+    return k * nv + 2 * k + nv * nv + 12 * nv + api_task_entries(nv, k);
 }
 
-api_contact_block api_contact_place(const api_contact *contact, size_t nv, size_t W, double *lanes)
+api_contact_block api_contact_lay_out(const api_contact *contact, size_t nv, size_t W, double *lanes)
 {
     size_t            k = contact->k;
     api_contact_block b = {
@@ -71,12 +71,13 @@ api_contact_block api_contact_place(const api_contact *contact, size_t nv, size_
     b.M           = b.drift + k * W;
     b.frame_J     = b.M + nv * nv * W;
     b.frame_J_dot = b.frame_J + 6 * nv * W;
-    api_task_place(&b.task, b.frame_J_dot + 6 * nv * W);
+    api_task_lay_out(&b.task, b.frame_J_dot + 6 * nv * W);
     return b;
 }
 
 /* Rows of one frame, the first of which is row `first` of J. */
-static void fill_frame(const api_contact_block *b, const api_held *held, const api_contact_states *states, size_t first)
+static void fill_frame(const api_contact_block *b, const api_held_frame *held, const api_contact_states *states,
+                       size_t first)
 {
     size_t         nv = b->nv, W = b->W;
     const double  *qd = states->qd;
@@ -92,7 +93,7 @@ static void fill_frame(const api_contact_block *b, const api_held *held, const a
         double       *drift = b->drift + (first + i) * W, *reach = b->reach + (first + i) * W;
         memcpy(b->J + (first + i) * nv * W, b->frame_J + (size_t)held->axis[i] * nv * W, nv * W * sizeof *b->J);
         for (size_t l = 0; l < W; l++)
-            reach[l] = api_task_reach(b->frame_J + l, nv, W, (size_t)held->axis[i]);
+            reach[l] = api_task_row_scale(b->frame_J + l, nv, W, (size_t)held->axis[i]);
         memset(drift, 0, W * sizeof *drift);
         for (size_t v = 0; qd && v < nv; v++)
             for (size_t l = 0; l < W; l++)
@@ -100,7 +101,7 @@ static void fill_frame(const api_contact_block *b, const api_held *held, const a
     }
 }
 
-void api_contact_fill(const api_contact_block *b, const api_contact_states *states)
+void api_contact_evaluate(const api_contact_block *b, const api_contact_states *states)
 {
     const api_contact *contact = b->contact;
     dyn_mass_matrix    io      = {.q = states->q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
@@ -138,7 +139,7 @@ bool api_contact_solve(api_contact_block *b, size_t lane)
     for (size_t i = 0; i < nv * nv; i++)
         t->M[i] = b->M[i * W + lane];
     for (size_t a = 0; a < t->k; a++)
-        api_task_direction(t, a, b->J + a * nv * W + lane, W, b->reach[a * W + lane]);
+        api_task_set_row(t, a, b->J + a * nv * W + lane, W, b->reach[a * W + lane]);
     lock_driven(b);
     return api_task_solve(t) == API_TASK_DONE;
 }
@@ -167,7 +168,8 @@ static double drift_along(const api_contact_block *b, const double *given, size_
 }
 
 /* Rows of V^T behind the rank of J are across all that accelerations can do. */
-bool api_contact_agrees(const api_contact_block *b, const double *qd, const double *given, size_t lane, double part)
+bool api_contact_is_consistent(const api_contact_block *b, const double *qd, const double *given, size_t lane,
+                               double part)
 {
     const api_task *t    = &b->task;
     size_t          rank = api_task_rank(t);
@@ -181,7 +183,7 @@ bool api_contact_agrees(const api_contact_block *b, const double *qd, const doub
     return true;
 }
 
-void api_contact_along(const api_contact_block *b, const double *x, size_t lane, double *to)
+void api_contact_add_jacobian_product(const api_contact_block *b, const double *x, size_t lane, double *to)
 {
     size_t nv = b->nv, W = b->W;
     for (size_t a = 0; x && a < b->task.k; a++)
@@ -189,7 +191,7 @@ void api_contact_along(const api_contact_block *b, const double *x, size_t lane,
             to[a] += b->J[(a * nv + v) * W + lane] * x[v * W + lane];
 }
 
-void api_contact_correct(const api_contact_block *b, const double *along, size_t lane, double *x)
+void api_contact_apply_correction(const api_contact_block *b, const double *along, size_t lane, double *x)
 {
     const api_task *t = &b->task;
     for (size_t v = 0; v < t->nv; v++) {
@@ -200,11 +202,11 @@ void api_contact_correct(const api_contact_block *b, const double *along, size_t
     }
 }
 
-void api_contact_wrenches(const api_contact_block *b, const double *along, size_t lane, double *wrenches)
+void api_contact_put_wrenches(const api_contact_block *b, const double *along, size_t lane, double *wrenches)
 {
-    const api_task *t    = &b->task;
-    const api_held *held = b->contact->held;
-    size_t          W = b->W, a = 0;
+    const api_task       *t    = &b->task;
+    const api_held_frame *held = b->contact->held;
+    size_t                W = b->W, a = 0;
     for (size_t i = 0; i < b->contact->n * API_FRAME_AXES; i++)
         wrenches[i * W + lane] = 0;
     for (size_t i = 0; i < b->contact->n; i++)
@@ -216,10 +218,10 @@ void api_contact_wrenches(const api_contact_block *b, const double *along, size_
         }
 }
 
-void api_contact_take_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau)
+void api_contact_subtract_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau)
 {
-    const api_held *held = b->contact->held;
-    size_t          W = b->W, a = 0;
+    const api_held_frame *held = b->contact->held;
+    size_t                W = b->W, a = 0;
     for (size_t i = 0; i < b->contact->n; i++)
         for (size_t j = 0; j < held[i].n; j++, a++) {
             double along = wrenches[(i * API_FRAME_AXES + (size_t)held[i].axis[j]) * W + lane];
@@ -228,7 +230,7 @@ void api_contact_take_efforts(const api_contact_block *b, const double *wrenches
         }
 }
 
-void api_contact_repeat(const api_contact_block *b, size_t live, size_t entries, double *values)
+void api_contact_pad(const api_contact_block *b, size_t live, size_t entries, double *values)
 {
     for (size_t i = 0; i < entries; i++)
         for (size_t l = live; l < b->W; l++)

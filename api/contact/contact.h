@@ -21,18 +21,18 @@
 #include "api/evaluate/operation.h"
 #include "task_inertia.h"
 
-enum { API_MOST_HELD = 32 };
+enum { API_MAX_HELD = 32 };
 
-typedef struct api_held {
+typedef struct api_held_frame {
     dyn_frame frame;
     bool      frame_axes;
     size_t    n; /* axes */
     int       axis[API_FRAME_AXES];
-} api_held;
+} api_held_frame;
 
 typedef struct api_contact {
-    size_t    n, k; /* frames; axes of all of them */
-    api_held *held; /* [n] */
+    size_t          n, k; /* frames; axes of all of them */
+    api_held_frame *held; /* [n] */
 } api_contact;
 
 /* The states of one block in lanes; qd may be NULL. */
@@ -48,7 +48,7 @@ typedef struct api_contact_block {
     const api_contact *contact;
     size_t             nv, W;
     double            *J;                     /* k x nv */
-    double            *reach;                 /* k: api_task_reach of each row */
+    double            *reach;                 /* k: api_task_row_scale of each row */
     double            *drift;                 /* k: Jdot qd */
     double            *M;                     /* nv x nv */
     double            *inverse, *singular;    /* nv x nv, 1: may be NULL, see dyn_mass_matrix */
@@ -61,11 +61,11 @@ typedef struct api_contact_block {
 bool api_contact_read(api_evaluation *e, const api_node *options, const api_place *up, const api_contact **contact);
 
 /* Entries a state of a block's lanes, and laying them out, J first; `inverse` and `singular` are NULL. */
-size_t            api_contact_room(size_t nv, const api_contact *contact);
-api_contact_block api_contact_place(const api_contact *contact, size_t nv, size_t W, double *lanes);
+size_t            api_contact_entries(size_t nv, const api_contact *contact);
+api_contact_block api_contact_lay_out(const api_contact *contact, size_t nv, size_t W, double *lanes);
 
 /* J, reach, drift, M. */
-void api_contact_fill(const api_contact_block *b, const api_contact_states *states);
+void api_contact_evaluate(const api_contact_block *b, const api_contact_states *states);
 
 /* Lambda and Jbar of one lane, into b->task. False when figures are too large. */
 bool api_contact_solve(api_contact_block *b, size_t lane);
@@ -73,20 +73,21 @@ bool api_contact_solve(api_contact_block *b, size_t lane);
 /* Whether accelerations exist with J qdd + drift = 0, where the rows of J depend on each other: what of the drift they
  * cannot undo counts above this part of what velocities can make of it. With driven coordinates, `given` (nv, lanes)
  * holds their accelerations, which add to the drift; NULL: zeros. */
-bool api_contact_agrees(const api_contact_block *b, const double *qd, const double *given, size_t lane, double part);
+bool api_contact_is_consistent(const api_contact_block *b, const double *qd, const double *given, size_t lane,
+                               double part);
 
 /* to[a] += sum_v J_av x_v, of one lane; x may be NULL for zeros. */
-void api_contact_along(const api_contact_block *b, const double *x, size_t lane, double *to);
+void api_contact_add_jacobian_product(const api_contact_block *b, const double *x, size_t lane, double *to);
 
 /* x -= Jbar b; and -Lambda b into n wrenches of 6, 0 where nothing is held. */
-void api_contact_correct(const api_contact_block *b, const double *along, size_t lane, double *x);
-void api_contact_wrenches(const api_contact_block *b, const double *along, size_t lane, double *wrenches);
+void api_contact_apply_correction(const api_contact_block *b, const double *along, size_t lane, double *x);
+void api_contact_put_wrenches(const api_contact_block *b, const double *along, size_t lane, double *wrenches);
 
 /* tau -= J^T l of one lane, l being these wrenches of n frames. */
-void api_contact_take_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau);
+void api_contact_subtract_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau);
 
 /* Lanes from `live` on of `entries` values become copies of lane live - 1. */
-void api_contact_repeat(const api_contact_block *b, size_t live, size_t entries, double *values);
+void api_contact_pad(const api_contact_block *b, size_t live, size_t entries, double *values);
 
 /* Of an operation: fails a state that could not be solved, or whose velocities disagree (api_fail_state). */
 bool api_contact_fail(const api_evaluation *e, api_code code, size_t state);

@@ -90,7 +90,7 @@ api_ground_status api_ground_solve(api_ground_state *s)
     if (!factor(s)) return API_GROUND_BASE_SINGULAR;
     double bearing[6], arm[3];
     memcpy(bearing, s->effort, sizeof bearing);
-    api_ground_bear(s, bearing, 1);
+    api_ground_solve_base(s, bearing, 1);
     shift(bearing, s->base, s->resultant);
     if (!finite_all(s->resultant, 6)) return API_GROUND_NOT_FINITE;
     if (!find_zero_moment(s)) return API_GROUND_NO_POINT;
@@ -106,7 +106,7 @@ api_ground_status api_ground_solve(api_ground_state *s)
 
 /* --- its derivatives -------------------------------------------------------------------------------------------- */
 
-void api_ground_bear(api_ground_state *s, double *columns, size_t n)
+void api_ground_solve_base(api_ground_state *s, double *columns, size_t n)
 {
     enum { N = API_BASE_DOF };
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', N, (lapack_int)n, s->jacobian, N, s->pivot, columns, N);

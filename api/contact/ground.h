@@ -58,7 +58,7 @@ typedef struct api_ground_rate {
 
 /* Derivatives of efforts, n columns of six, become those of [F; N_b], in place: of efforts with the contacts' wrenches
  * acting, held in world axes, which are zero themselves. */
-void api_ground_bear(api_ground_state *s, double *columns, size_t n);
+void api_ground_solve_base(api_ground_state *s, double *columns, size_t n);
 
 /* The rates that go with one of those columns. */
 void api_ground_differentiate(const api_ground_state *s, const double column[6], api_ground_rate *rate);

@@ -112,7 +112,7 @@ static bool read_feet(const api_evaluation *e, const api_node *list, const api_p
     return api_fail_at(e, &second, API_BAD_VALUE, "both feet are the same point of one link");
 }
 
-static bool read_plane(const api_evaluation *e, const api_node *plane, const api_place *at, api_grounding *g)
+static bool read_plane(const api_evaluation *e, const api_node *plane, const api_place *at, api_ground_request *g)
 {
     if (!plane) return true;
     if (!api_check_keys(e, plane, at, plane_fields, "a plane") ||
@@ -124,13 +124,14 @@ static bool read_plane(const api_evaluation *e, const api_node *plane, const api
            api_fail_at(e, &normal_at, API_BAD_VALUE, "the zero vector given, a direction expected");
 }
 
-bool api_grounding_read(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up, bool needed)
+bool api_ground_request_read(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up,
+                             bool needed)
 {
-    const api_node *feet    = api_node_get(options, "feet");
-    api_place       feet_at = api_place_key(up, "feet"), plane_at = api_place_key(up, "plane");
-    api_grounding  *g = api_take(e->pool, sizeof *g);
+    const api_node     *feet    = api_node_get(options, "feet");
+    api_place           feet_at = api_place_key(up, "feet"), plane_at = api_place_key(up, "plane");
+    api_ground_request *g = api_take(e->pool, sizeof *g);
     if (!g) return false;
-    *g               = (api_grounding){0};
+    *g               = (api_ground_request){0};
     asked->grounding = g;
     if (!find_base(e, &g->ground)) return false;
     g->ground.n_contacts = 1;
@@ -146,7 +147,7 @@ bool api_grounding_read(api_evaluation *e, api_asked *asked, const api_node *opt
 
 /* --- with the rest of the request ------------------------------------------------------------------------------- */
 
-static bool find_normal(const api_evaluation *e, api_grounding *g)
+static bool find_normal(const api_evaluation *e, api_ground_request *g)
 {
     double *normal = g->ground.normal, length;
     for (int i = 0; !g->normal_given && i < 3; i++)
@@ -160,7 +161,7 @@ static bool find_normal(const api_evaluation *e, api_grounding *g)
     return true;
 }
 
-bool api_grounding_prepare(api_evaluation *e, api_grounding *g)
+bool api_ground_request_prepare(api_evaluation *e, api_ground_request *g)
 {
     size_t n         = e->scene.n_wrenches;
     g->ground.weight = e->scene.model->mass * api_length(e->scene.gravity);

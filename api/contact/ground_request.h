@@ -3,14 +3,15 @@
 #include "ground.h"
 #include "api/evaluate/evaluation.h"
 
-typedef struct api_grounding {
+typedef struct api_ground_request {
     api_ground       ground;
     bool             normal_given; /* else it is that of gravity */
     dyn_wrench_site *sites;        /* the request's wrenches, then the contacts */
-} api_grounding;
+} api_ground_request;
 
 /* Reads "feet" and "plane" into asked->grounding and asked->n_contacts; without `needed`, feet may be absent. */
-bool api_grounding_read(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at, bool needed);
+bool api_ground_request_read(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at,
+                             bool needed);
 
 /* What depends on the rest of the request: the plane's normal, the robot's weight, where wrenches act. */
-bool api_grounding_prepare(api_evaluation *e, api_grounding *g);
+bool api_ground_request_prepare(api_evaluation *e, api_ground_request *g);

@@ -3,19 +3,19 @@
 #include "api/request/batch.h"
 #include <string.h>
 
-struct api_sticking {
+struct api_static_friction {
     size_t              n;
     api_stiction_joint *joint; /* [n] of the model */
 };
-typedef struct api_sticking api_sticking;
+typedef struct api_static_friction api_static_friction;
 
 /* --- the option -------------------------------------------------------------------------------------------------- */
 
 static bool list(api_evaluation *e, api_asked *asked)
 {
-    api_sticking *s = api_take(e->pool, sizeof *s);
+    api_static_friction *s = api_take(e->pool, sizeof *s);
     if (!s || !(s->joint = api_take(e->pool, e->model->nv * sizeof *s->joint))) return false;
-    s->n            = api_stiction_list(e->model->dyn, s->joint);
+    s->n            = api_stiction_list_joints(e->model->dyn, s->joint);
     asked->sticking = s;
     return true;
 }
@@ -79,13 +79,13 @@ static arrays lay_out(size_t nv, size_t W, double *room)
 }
 
 /* The problem of the joints at rest in one lane. */
-static api_stiction gather(const api_evaluation *e, const api_sticking *s, const arrays *a, const double *qd,
-                           const double *qdd, size_t lane)
+static api_stiction_problem gather(const api_evaluation *e, const api_static_friction *s, const arrays *a,
+                                   const double *qd, const double *qdd, size_t lane)
 {
-    size_t       nv = e->model->nv, W = e->lanes;
-    api_stiction p = {.A = a->A, .b = a->b, .with = a->with, .against = a->against, .f = a->f, .side = a->side};
-    p.matrix       = a->work;
-    p.free         = a->free;
+    size_t               nv = e->model->nv, W = e->lanes;
+    api_stiction_problem p = {.A = a->A, .b = a->b, .with = a->with, .against = a->against, .f = a->f, .side = a->side};
+    p.matrix               = a->work;
+    p.free                 = a->free;
     for (size_t k = 0; k < s->n; k++) {
         const api_stiction_joint *j = &s->joint[k];
         if (qd && qd[j->v * W + lane] != 0) continue;
@@ -108,8 +108,8 @@ static bool fail(const api_evaluation *e, size_t state)
 }
 
 /* One lane: friction, and which joints are stuck. */
-static bool decide(const api_evaluation *e, const api_sticking *s, const arrays *a, api_stiction *p, size_t state,
-                   double *friction)
+static bool decide(const api_evaluation *e, const api_static_friction *s, const arrays *a, api_stiction_problem *p,
+                   size_t state, double *friction)
 {
     size_t W = e->lanes, lane = state % W;
     if (!api_stiction_solve(p)) return fail(e, state);
@@ -124,17 +124,17 @@ static bool decide(const api_evaluation *e, const api_sticking *s, const arrays 
 bool api_static_friction_apply(const api_evaluation *e, const api_asked *asked, size_t block, double *room, double *qdd,
                                double *friction)
 {
-    const api_sticking *s  = asked->sticking;
-    size_t              nv = e->model->nv, W = e->lanes, states = api_states(e);
-    arrays              a  = lay_out(nv, W, room);
-    const double       *qd = api_state_block(e, API_QD, block), *tau = api_state_block(e, API_TAU, block);
-    dyn_mass_matrix     io = {
-            .q = api_state_block(e, API_Q, block), .mass_matrix = a.matrix, .inverse = a.inverse, .singular = a.singular};
+    const api_static_friction *s  = asked->sticking;
+    size_t                     nv = e->model->nv, W = e->lanes, states = api_states(e);
+    arrays                     a  = lay_out(nv, W, room);
+    const double              *qd = api_state_block(e, API_QD, block), *tau = api_state_block(e, API_TAU, block);
+    dyn_mass_matrix            io = {
+                   .q = api_state_block(e, API_Q, block), .mass_matrix = a.matrix, .inverse = a.inverse, .singular = a.singular};
     e->kernels->mass_matrix(&e->scene, e->workspace, &io, 1);
     memset(friction, 0, nv * W * sizeof *friction);
     memset(a.stuck, 0, nv * W * sizeof *a.stuck);
     for (size_t lane = 0; lane < W && block * W + lane < states; lane++) {
-        api_stiction p = gather(e, s, &a, qd, qdd, lane);
+        api_stiction_problem p = gather(e, s, &a, qd, qdd, lane);
         if (!decide(e, s, &a, &p, block * W + lane, friction)) return false;
     }
     for (size_t i = 0; i < nv * W; i++)

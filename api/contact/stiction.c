@@ -22,25 +22,25 @@ static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
     return n;
 }
 
-size_t api_stiction_list(const dyn_model *m, api_stiction_joint *joints)
+size_t api_stiction_list_joints(const dyn_model *m, api_stiction_joint *joints)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_bodies; i++)
-        if (api_stiction_can(&m->body[i])) n = add(joints, n, &m->body[i]);
+        if (api_stiction_is_possible(&m->body[i])) n = add(joints, n, &m->body[i]);
     return n;
 }
 
 /* --- the complementarity problem --------------------------------------------------------------------------------- */
 
 /* Friction of the joints that let go. */
-static void set_sliding(const api_stiction *s)
+static void set_sliding(const api_stiction_problem *s)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->side[i] != 0) s->f[i] = s->side[i] > 0 ? s->with[i] : -s->against[i];
 }
 
 /* Friction of the joints that hold, whose accelerations are zero: A_hh f_h = b_h - A_hl f_l. */
-static bool find_holding(const api_stiction *s)
+static bool find_holding(const api_stiction_problem *s)
 {
     size_t k = 0, n = s->n;
     for (size_t i = 0; i < n; i++) {
@@ -64,7 +64,7 @@ static bool find_holding(const api_stiction *s)
 }
 
 /* The side on which joint i belongs, if all others stay. */
-static int side_of(const api_stiction *s, size_t i)
+static int side_of(const api_stiction_problem *s, size_t i)
 {
     double near = ROUNDING * (s->with[i] + s->against[i]);
     if (s->side[i] == 0) return s->f[i] > s->with[i] + near ? 1 : s->f[i] < -s->against[i] - near ? -1 : 0;
@@ -78,7 +78,7 @@ static int side_of(const api_stiction *s, size_t i)
 }
 
 /* How many joints are on a wrong side; the last of them. All sides are those before any changes. */
-static size_t count_wrong(const api_stiction *s, size_t *last)
+static size_t count_wrong(const api_stiction_problem *s, size_t *last)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++)
@@ -90,7 +90,7 @@ static size_t count_wrong(const api_stiction *s, size_t *last)
 }
 
 /* All joints that are on a wrong side change it; the accelerations that decide it are those before. */
-static void change_all(const api_stiction *s)
+static void change_all(const api_stiction_problem *s)
 {
     for (size_t i = 0; i < s->n; i++)
         s->free[i] = side_of(s, i);
@@ -98,7 +98,7 @@ static void change_all(const api_stiction *s)
         s->side[i] = (int)s->free[i];
 }
 
-bool api_stiction_solve(const api_stiction *s)
+bool api_stiction_solve(const api_stiction_problem *s)
 {
     size_t fewest = s->n + 1, patience = 0, last = 0;
     for (size_t i = 0; i < s->n; i++)

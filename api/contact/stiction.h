@@ -20,23 +20,23 @@ typedef struct api_stiction_joint {
 } api_stiction_joint;
 
 /* Whether a body's friction is sharp, so that its joint can stick. */
-static inline bool api_stiction_can(const dyn_body *b)
+static inline bool api_stiction_is_possible(const dyn_body *b)
 {
     return b->rough && !(b->friction.coulomb_velocity > 0) && (b->friction.positive > 0 || b->friction.negative > 0);
 }
 
 /* Lists the coordinates that can stick, those of joints that mimic them included; at most nv. Returns how many. */
-size_t api_stiction_list(const dyn_model *model, api_stiction_joint *joints);
+size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *joints);
 
 /* n joints at rest; arrays of the caller. */
-typedef struct api_stiction {
+typedef struct api_stiction_problem {
     size_t        n;
     const double *A, *b;          /* n x n, symmetric; n */
     const double *with, *against; /* n */
     double       *f;              /* n: the friction */
     int          *side;           /* n: 0 holds, 1 and -1 let go to the positive and the negative side */
     double       *matrix, *free;  /* n x n and n, to work with */
-} api_stiction;
+} api_stiction_problem;
 
 /* False when A is not positive definite to rounding. */
-bool api_stiction_solve(const api_stiction *s);
+bool api_stiction_solve(const api_stiction_problem *s);

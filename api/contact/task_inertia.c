@@ -14,12 +14,12 @@ static size_t work_size(size_t nv, size_t k)
     return 3 * (nv + k);
 }
 
-size_t api_task_room(size_t nv, size_t k)
+size_t api_task_entries(size_t nv, size_t k)
 {
     return nv * nv + 2 * nv * k + 2 * k * k + 2 * k + work_size(nv, k);
 }
 
-void api_task_place(api_task *task, double *room)
+void api_task_lay_out(api_task *task, double *room)
 {
     size_t nv = task->nv, k = task->k;
     task->M      = room;
@@ -40,7 +40,7 @@ size_t api_task_rank(const api_task *task)
     return rank;
 }
 
-double api_task_reach(const double *J, size_t nv, size_t W, size_t axis)
+double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis)
 {
     const double *rows  = J + axis / 3 * 3 * nv * W;
     double        reach = 0;
@@ -49,7 +49,7 @@ double api_task_reach(const double *J, size_t nv, size_t W, size_t axis)
     return reach;
 }
 
-void api_task_direction(api_task *task, size_t a, const double *row, size_t W, double reach)
+void api_task_set_row(api_task *task, size_t a, const double *row, size_t W, double reach)
 {
     double *to = task->X + task->nv * a, least = isfinite(reach) ? NEGLIGIBLE * reach : -1;
     bool    still = true;

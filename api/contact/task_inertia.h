@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Matrices are in columns, as LAPACK has them. The arrays are the caller's, api_task_room numbers together. */
+/* Matrices are in columns, as LAPACK has them. The arrays are the caller's, api_task_entries numbers together. */
 typedef struct api_task {
     size_t  nv, k;
     double  damping;
@@ -33,15 +33,15 @@ typedef enum api_task_status {
     API_TASK_NOT_COMPUTED, /* a figure is not finite, or M not positive */
 } api_task_status;
 
-size_t api_task_room(size_t nv, size_t k);
-void   api_task_place(api_task *task, double *room); /* nv and k are set */
+size_t api_task_entries(size_t nv, size_t k);
+void   api_task_lay_out(api_task *task, double *room); /* nv and k are set */
 
 /* Of a frame's Jacobian, 6 x nv with entries W apart: the greatest entry of the three rows that share axis's unit. What
  * is below a small part of it along an axis is what rounding left where nothing moves the frame. */
-double api_task_reach(const double *J, size_t nv, size_t W, size_t axis);
+double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis);
 
 /* One row of it into column a of X: zeros where it is nothing beside its reach. */
-void api_task_direction(api_task *task, size_t a, const double *row, size_t W, double reach);
+void api_task_set_row(api_task *task, size_t a, const double *row, size_t W, double reach);
 
 api_task_status api_task_solve(api_task *task);
 

@@ -35,7 +35,7 @@ static bool read_gains(api_evaluation *e, const api_node *given, const char *key
     return true;
 }
 
-static bool read_filter(const api_evaluation *e, const api_node *given, const api_place *up, api_drive *d)
+static bool read_filter(const api_evaluation *e, const api_node *given, const api_place *up, api_actuator_input *d)
 {
     const api_node *value = api_node_get(given, "filter");
     api_place       at    = api_place_key(up, "filter");
@@ -49,7 +49,7 @@ static bool read_filter(const api_evaluation *e, const api_node *given, const ap
 /* --- coordinates ------------------------------------------------------------------------------------------------ */
 
 /* Effort limits act where the actuator does: of an elastic joint on its motor's coordinate. */
-static bool describe(api_evaluation *e, api_drive *d)
+static bool describe(api_evaluation *e, api_actuator_input *d)
 {
     const api_model *m = e->model;
     d->coordinate      = api_take(e->pool, m->nv * sizeof *d->coordinate);
@@ -65,7 +65,7 @@ static bool describe(api_evaluation *e, api_drive *d)
 }
 
 /* Where a controller acts; both stay NULL when it acts everywhere. */
-static bool find_actuated(api_evaluation *e, api_drive *d, size_t *n)
+static bool find_actuated(api_evaluation *e, api_actuator_input *d, size_t *n)
 {
     size_t nv       = e->model->nv;
     bool  *actuated = api_take(e->pool, nv * sizeof *actuated), *resting = api_take(e->pool, nv * sizeof *resting);
@@ -92,7 +92,7 @@ static bool refuse(const api_evaluation *e, const api_place *at, const api_coord
 }
 
 /* Whether the controller can drive the robot. */
-static bool check_coordinates(const api_evaluation *e, const api_place *at, const api_drive *d, size_t n)
+static bool check_coordinates(const api_evaluation *e, const api_place *at, const api_actuator_input *d, size_t n)
 {
     const char *name = d->controller->name;
     for (size_t v = 0; v < e->model->nv; v++) {
@@ -114,7 +114,7 @@ static bool check_coordinates(const api_evaluation *e, const api_place *at, cons
 
 /* --- controllers ------------------------------------------------------------------------------------------------ */
 
-static bool read_robot(api_evaluation *e, const api_place *at, api_drive *d)
+static bool read_robot(api_evaluation *e, const api_place *at, api_actuator_input *d)
 {
     size_t n = 0;
     if (d->controller->states && e->model->loops)
@@ -123,7 +123,7 @@ static bool read_robot(api_evaluation *e, const api_place *at, api_drive *d)
 }
 
 static bool read_controlled(api_evaluation *e, const api_node *given, const api_place *up, double duration,
-                            api_drive *d)
+                            api_actuator_input *d)
 {
     api_place at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
     api_place clip_at = api_place_key(up, "clip");
@@ -141,11 +141,12 @@ static bool read_controlled(api_evaluation *e, const api_node *given, const api_
            api_signal_read(e, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
 }
 
-bool api_drive_read(api_evaluation *e, const api_node *value, double duration, const bool *prescribed, api_drive *d)
+bool api_actuator_input_read(api_evaluation *e, const api_node *value, double duration, const bool *prescribed,
+                             api_actuator_input *d)
 {
     api_place       at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
     api_signal_form form = {.duration = duration, .reach = duration};
-    *d                   = (api_drive){.given = value != NULL, .prescribed = prescribed};
+    *d                   = (api_actuator_input){.given = value != NULL, .prescribed = prescribed};
     if (!describe(e, d)) return false;
     if (!value) return true;
     if (api_node_get(value, "controller")) return read_controlled(e, value, &at, duration, d);
@@ -168,7 +169,7 @@ static bool load_gains(api_evaluation *e, double **gains, bool alone)
 
 /* Torques of prescribed coordinates are found, and must be 0 where they are given: every number of the signal that is
  * added up to a torque. */
-static bool check_torques(const api_evaluation *e, const api_drive *d, const api_place *at)
+static bool check_torques(const api_evaluation *e, const api_actuator_input *d, const api_place *at)
 {
     static const api_sine parts[] = {API_SINE_AMPLITUDE, API_SINE_OFFSET};
     size_t                nv      = e->model->nv;
@@ -185,7 +186,7 @@ static bool check_torques(const api_evaluation *e, const api_drive *d, const api
     return true;
 }
 
-bool api_drive_load(api_evaluation *e, api_drive *d)
+bool api_actuator_input_load(api_evaluation *e, api_actuator_input *d)
 {
     for (int i = 0; d->controller && i < 2; i++)
         if (!load_gains(e, &d->gains[i], d->gain_alone[i])) return false;

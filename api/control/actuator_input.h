@@ -9,7 +9,7 @@
 #pragma once
 #include "controller.h"
 
-typedef struct api_drive {
+typedef struct api_actuator_input {
     bool                  given;
     const api_controller *controller;    /* NULL: the signal is torques */
     api_signal            signal;        /* torques, or the reference */
@@ -21,14 +21,14 @@ typedef struct api_drive {
     const bool           *prescribed;    /* [nv] coordinates that follow a given motion; NULL: none */
     const bool           *actuated;      /* [nv] coordinates that a controller drives; NULL: all */
     const bool           *driven;        /* [nv] these and the prescribed ones; NULL as `actuated` is */
-    const bool           *resting;       /* [nv] see api_controlled; NULL as `actuated` is */
+    const bool           *resting;       /* [nv] see api_controller_input; NULL as `actuated` is */
     double               *most;          /* [nv] N m or N: the effort limits; INFINITY: none */
-} api_drive;
+} api_actuator_input;
 
 /* Reads and checks; `value` may be NULL. `prescribed` [nv] tells coordinates that follow a given motion; NULL: none do.
  * False with a problem. */
-bool api_drive_read(api_evaluation *e, const api_node *value, double duration, const bool *prescribed,
-                    api_drive *drive);
+bool api_actuator_input_read(api_evaluation *e, const api_node *value, double duration, const bool *prescribed,
+                             api_actuator_input *drive);
 
 /* After "joints" is read: the signal's numbers, and gains in the model's order. */
-bool api_drive_load(api_evaluation *e, api_drive *drive);
+bool api_actuator_input_load(api_evaluation *e, api_actuator_input *drive);

@@ -8,7 +8,7 @@ static const char *const fields[] = {"controller", "kp", "kd", "reference", "cli
 /* --- pd_gravity ------------------------------------------------------------------------------------------------- */
 
 /* The entry of each elastic joint's own coordinate goes to its motor's. */
-static void carry(const api_controlled *c, double *values)
+static void carry(const api_controller_input *c, double *values)
 {
     size_t W = c->W;
     for (size_t v = 0; v < c->nv; v++)
@@ -19,11 +19,11 @@ static void carry(const api_controlled *c, double *values)
 }
 
 /* J of the robot with its springs locked, and the identity in place of M: Lambda is (J_p J_p^T)^-1 then. */
-static void fill_static(const api_controlled *c)
+static void fill_static(const api_controller_input *c)
 {
     api_contact_block *b      = c->held;
     api_contact_states states = {.kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q};
-    api_contact_fill(b, &states);
+    api_contact_evaluate(b, &states);
     for (size_t a = 0; a < b->task.k; a++)
         carry(c, b->J + a * c->nv * c->W);
     for (size_t i = 0; i < c->nv * c->nv; i++)
@@ -32,24 +32,24 @@ static void fill_static(const api_controlled *c)
 }
 
 /* g -= J^T l with l = (J_p J_p^T)^-1 J_p g_p */
-static void take_contacts(const api_controlled *c, double *g)
+static void take_contacts(const api_controller_input *c, double *g)
 {
     api_contact_block *b = c->held;
     fill_static(c);
     b->driven = c->resting;
     for (size_t l = 0; l < c->states; l++) {
-        double along[API_MOST_HELD * API_FRAME_AXES] = {0};
+        double along[API_MAX_HELD * API_FRAME_AXES] = {0};
         if (!api_contact_solve(b, l)) continue; /* figures are too large, and the motion shows it */
         for (size_t a = 0; a < b->task.k; a++)
             for (size_t v = 0; v < c->nv; v++)
                 if (!c->resting[v]) along[a] -= b->J[(a * c->nv + v) * c->W + l] * g[v * c->W + l];
-        api_contact_wrenches(b, along, l, c->held_wrenches);
-        api_contact_take_efforts(b, c->held_wrenches, l, g);
+        api_contact_put_wrenches(b, along, l, c->held_wrenches);
+        api_contact_subtract_efforts(b, c->held_wrenches, l, g);
     }
-    api_contact_repeat(b, c->states, c->nv, g);
+    api_contact_pad(b, c->states, c->nv, g);
 }
 
-static void pd_gravity(const api_controlled *c, double *tau)
+static void pd_gravity(const api_controller_input *c, double *tau)
 {
     dyn_bias io = {.q = c->q, .qd = c->qd, .gravity = c->room};
     c->kernels->bias(c->scene, c->workspace, &io, 1);
@@ -62,27 +62,27 @@ static void pd_gravity(const api_controlled *c, double *tau)
 /* --- computed_torque -------------------------------------------------------------------------------------------- */
 
 /* qdd and l of the held robot from qdd of the robot that nothing holds. */
-static void hold(const api_controlled *c, double *qdd)
+static void hold(const api_controller_input *c, double *qdd)
 {
     api_contact_block *b      = c->held;
     api_contact_states states = {
         .kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q, .qd = c->qd};
-    api_contact_fill(b, &states);
+    api_contact_evaluate(b, &states);
     b->driven = c->driven;
     for (size_t l = 0; l < c->states; l++) {
-        double along[API_MOST_HELD * API_FRAME_AXES];
+        double along[API_MAX_HELD * API_FRAME_AXES];
         if (!api_contact_solve(b, l)) continue; /* figures are too large, and the motion shows it */
         for (size_t a = 0; a < b->task.k; a++)
             along[a] = b->drift[a * c->W + l];
-        api_contact_along(b, qdd, l, along);
-        api_contact_wrenches(b, along, l, c->held_wrenches);
-        api_contact_correct(b, along, l, qdd);
+        api_contact_add_jacobian_product(b, qdd, l, along);
+        api_contact_put_wrenches(b, along, l, c->held_wrenches);
+        api_contact_apply_correction(b, along, l, qdd);
     }
-    api_contact_repeat(b, c->states, c->nv, qdd);
+    api_contact_pad(b, c->states, c->nv, qdd);
 }
 
 /* qdd of the actuated coordinates becomes that of all. */
-static void find_passive(const api_controlled *c, double *qdd)
+static void find_passive(const api_controller_input *c, double *qdd)
 {
     double *given = c->room + c->nv * c->W;
     for (size_t i = 0; i < c->nv * c->W; i++)
@@ -93,7 +93,7 @@ static void find_passive(const api_controlled *c, double *qdd)
     if (c->held) hold(c, qdd);
 }
 
-static void computed_torque(const api_controlled *c, double *tau)
+static void computed_torque(const api_controller_input *c, double *tau)
 {
     dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->room, .tau = tau};
     for (size_t i = 0; i < c->nv * c->W; i++)
@@ -102,8 +102,8 @@ static void computed_torque(const api_controlled *c, double *tau)
     if (c->actuated) find_passive(c, c->room);
     c->kernels->inverse_dynamics(c->scene, c->workspace, &io, 1);
     for (size_t l = 0; c->held && l < c->states; l++)
-        api_contact_take_efforts(c->held, c->held_wrenches, l, tau);
-    if (c->held) api_contact_repeat(c->held, c->states, c->nv, tau);
+        api_contact_subtract_efforts(c->held, c->held_wrenches, l, tau);
+    if (c->held) api_contact_pad(c->held, c->states, c->nv, tau);
 }
 
 /* --- which there are -------------------------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ const api_controller *api_read_controller(const api_evaluation *e, const api_nod
     return NULL;
 }
 
-size_t api_controller_room(const api_controller *controller, const dyn_model *model)
+size_t api_controller_entries(const api_controller *controller, const dyn_model *model)
 {
     return controller->room ? controller->room(model) : 2 * (size_t)model->nv;
 }

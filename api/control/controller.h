@@ -28,7 +28,7 @@
 #include "api/contact/contact.h"
 
 /* What a controller sees, in lanes: W rows side by side. */
-typedef struct api_controlled {
+typedef struct api_controller_input {
     const dyn_kernels    *kernels;
     const dyn_scene      *scene;  /* the robot as the controller knows it */
     const dyn_scene      *actual; /* and as it is: to tell what would be measured */
@@ -51,7 +51,7 @@ typedef struct api_controlled {
     const double         *state;                        /* of the controller's own, and its rate */
     double               *state_rate;
     double               *room; /* lanes to work with */
-} api_controlled;
+} api_controller_input;
 
 typedef struct api_controller {
     const char        *name;
@@ -61,9 +61,9 @@ typedef struct api_controller {
     /* Entries of room, and of a state of its own that is integrated with the robot's; NULL: 2 nv, and none. */
     size_t (*room)(const dyn_model *model);
     size_t (*states)(const dyn_model *model);
-    void (*torques)(const api_controlled *c, double *tau);
+    void (*torques)(const api_controller_input *c, double *tau);
     /* Sets the state to begin with, which is 0 before; tau is to work with. NULL: it stays. */
-    void (*start)(const api_controlled *c, double *tau, double *state);
+    void (*start)(const api_controller_input *c, double *tau, double *state);
 } api_controller;
 
 extern const api_controller api_hua_controller; /* hua_controller.c */
@@ -71,5 +71,5 @@ extern const api_controller api_hua_controller; /* hua_controller.c */
 /* NULL with a problem when a string value names none. */
 const api_controller *api_read_controller(const api_evaluation *e, const api_node *value, const api_place *at);
 
-size_t api_controller_room(const api_controller *controller, const dyn_model *model);
+size_t api_controller_entries(const api_controller *controller, const dyn_model *model);
 size_t api_controller_states(const api_controller *controller, const dyn_model *model); /* of NULL none */

@@ -9,7 +9,7 @@ static const char *const fields[] = {"controller", "kp", "kd", "reference", "fil
 static size_t room(const dyn_model *m)
 {
     size_t nv = (size_t)m->nv;
-    return 3 * nv * nv + 3 * nv + api_hua_room(nv, m->n_couplings);
+    return 3 * nv * nv + 3 * nv + api_hua_entries(nv, m->n_couplings);
 }
 
 static size_t states(const dyn_model *m)
@@ -22,7 +22,7 @@ typedef struct figures {
 } figures;
 
 /* Of all lanes; what the state of one needs lies behind. */
-static figures fill(const api_controlled *c, double **behind)
+static figures fill(const api_controller_input *c, double **behind)
 {
     size_t  nv = c->nv, W = c->W;
     figures f         = {.M = c->room};
@@ -57,7 +57,7 @@ static void scatter(const double *from, size_t n, size_t W, size_t lane, double 
 }
 
 /* Gravity, friction and springs are the bias without C q' and what the elastic joints give. */
-static void gather_known(const api_controlled *c, const figures *f, size_t lane, api_hua *h)
+static void gather_known(const api_controller_input *c, const figures *f, size_t lane, api_hua_state *h)
 {
     for (size_t i = 0; i < h->nv; i++)
         h->known[i] = f->bias[i * c->W + lane] - f->coriolis[i * c->W + lane];
@@ -70,7 +70,7 @@ static void gather_known(const api_controlled *c, const figures *f, size_t lane,
     }
 }
 
-static void gather_state(const api_controlled *c, const figures *f, size_t lane, api_hua *h)
+static void gather_state(const api_controller_input *c, const figures *f, size_t lane, api_hua_state *h)
 {
     size_t nv = h->nv, W = c->W;
     gather(f->M, nv * nv, W, lane, h->M);
@@ -87,7 +87,7 @@ static void gather_state(const api_controlled *c, const figures *f, size_t lane,
     gather_known(c, f, lane, h);
 }
 
-static void put_errors(const api_controlled *c, size_t lane, const api_hua *h)
+static void put_errors(const api_controller_input *c, size_t lane, const api_hua_state *h)
 {
     for (size_t k = 0; k < h->n; k++) {
         size_t t = (size_t)h->coupling[k].v_theta, at = t * c->W + lane;
@@ -98,22 +98,22 @@ static void put_errors(const api_controlled *c, size_t lane, const api_hua *h)
     }
 }
 
-static void torques(const api_controlled *c, double *tau)
+static void torques(const api_controller_input *c, double *tau)
 {
     const dyn_model *m = c->scene->model;
     double          *behind;
     figures          f = fill(c, &behind);
-    api_hua          h = {.nv       = c->nv,
+    api_hua_state    h = {.nv       = c->nv,
                           .n        = m->n_couplings,
                           .coupling = m->coupling,
                           .filter   = c->filter,
                           .kp       = c->gains[0],
                           .kd       = c->gains[1]};
-    api_hua_place(&h, behind);
+    api_hua_lay_out(&h, behind);
     for (size_t lane = 0; lane < c->W; lane++) {
         if (lane < c->states) {
             gather_state(c, &f, lane, &h);
-            api_hua_torques(&h);
+            api_hua_find_torques(&h);
         }
         scatter(h.tau, c->nv, c->W, lane, tau);
         scatter(h.x1, h.n, c->W, lane, c->state_rate);
@@ -123,11 +123,11 @@ static void torques(const api_controlled *c, double *tau)
 }
 
 /* The filter begins at theta_d, at rest. */
-static void start(const api_controlled *c, double *tau, double *state)
+static void start(const api_controller_input *c, double *tau, double *state)
 {
-    const dyn_model *m     = c->scene->model;
-    api_controlled   still = *c;
-    still.filter           = 0;
+    const dyn_model     *m     = c->scene->model;
+    api_controller_input still = *c;
+    still.filter               = 0;
     torques(&still, tau);
     for (size_t k = 0; k < m->n_couplings; k++)
         for (size_t lane = 0; lane < c->W; lane++)

@@ -6,7 +6,7 @@
 
 enum { MATRICES = 4, VECTORS = 15 };
 
-size_t api_hua_room(size_t nv, size_t n)
+size_t api_hua_entries(size_t nv, size_t n)
 {
     return MATRICES * nv * nv + VECTORS * nv + 2 * n; /* integers and truth values have more than they need */
 }
@@ -18,7 +18,7 @@ static void *take(double **room, size_t n)
     return taken;
 }
 
-void api_hua_place(api_hua *h, double *room)
+void api_hua_lay_out(api_hua_state *h, double *room)
 {
     size_t   nv                 = h->nv;
     double **matrices[MATRICES] = {&h->M, &h->C, &h->A, &h->L};
@@ -48,7 +48,7 @@ static double row(const double *matrix, size_t nv, size_t i, const double *x)
 
 /* tau_c of the joints into `want`, without S theta''; what is wanted of motors' velocities and accelerations is not
  * known yet: theta' and 0. */
-static void want_of_joints(api_hua *h)
+static void want_of_joints(api_hua_state *h)
 {
     size_t nv = h->nv;
     for (size_t i = 0; i < nv; i++) {
@@ -63,7 +63,7 @@ static void want_of_joints(api_hua *h)
 }
 
 /* theta_d, theta'_d, theta''_r and sigma of the motors, without what S theta'' and q'' add to them. */
-static void want_of_motors(api_hua *h)
+static void want_of_motors(api_hua_state *h)
 {
     double w = h->filter;
     for (size_t k = 0; k < h->n; k++) {
@@ -80,7 +80,7 @@ static void want_of_motors(api_hua *h)
 
 /* tau_0 and L. With s = S theta'' of an elastic joint, the motor's theta''_r grows by w^2 s/k - q'', its sigma by
  * Lambda s/k, and tau_c by s. */
-static void put_motor(api_hua *h, const dyn_coupling *c)
+static void put_motor(api_hua_state *h, const dyn_coupling *c)
 {
     size_t nv = h->nv, i = (size_t)c->v, t = (size_t)c->v_theta;
     double grows = 1 + h->kp[t] / c->spring.stiffness;
@@ -97,7 +97,7 @@ static void put_motor(api_hua *h, const dyn_coupling *c)
     }
 }
 
-static void put_torques(api_hua *h)
+static void put_torques(api_hua_state *h)
 {
     size_t nv = h->nv;
     for (size_t i = 0; i < nv; i++) {
@@ -115,7 +115,7 @@ static void put_torques(api_hua *h)
 }
 
 /* a, from (A - L) a = tau_0 - zeta, and what it changes. By columns the matrix is the transposed one. */
-static void measure(api_hua *h)
+static void measure(api_hua_state *h)
 {
     size_t     nv = h->nv;
     lapack_int n  = (lapack_int)nv;
@@ -136,7 +136,7 @@ static void measure(api_hua *h)
                     h->M[(size_t)h->coupling[k].v * nv + u] * h->a[u] / h->coupling[k].spring.stiffness;
 }
 
-void api_hua_torques(api_hua *h)
+void api_hua_find_torques(api_hua_state *h)
 {
     want_of_joints(h);
     want_of_motors(h);

@@ -22,7 +22,7 @@
 #pragma once
 #include "dynamics/model/model.h"
 
-typedef struct api_hua {
+typedef struct api_hua_state {
     size_t              nv, n;    /* coordinates; elastic joints. There are as many positions as velocities */
     const dyn_coupling *coupling; /* [n] */
     double              filter;   /* w, rad/s; 0: theta_d stands still */
@@ -38,11 +38,11 @@ typedef struct api_hua {
     double *L, *want, *sigma, *velocity, *acceleration, *a; /* inner: nv x nv, nv */
     int    *pivot;                                          /* inner: nv */
     bool   *motor;                                          /* inner: nv */
-} api_hua;
+} api_hua_state;
 
 /* Numbers that all arrays but gains need room for; laying them out, when nv, n and coupling are set. */
-size_t api_hua_room(size_t nv, size_t n);
-void   api_hua_place(api_hua *h, double *room);
+size_t api_hua_entries(size_t nv, size_t n);
+void   api_hua_lay_out(api_hua_state *h, double *room);
 
 /* The torques; not finite where A - L is singular. */
-void api_hua_torques(api_hua *h);
+void api_hua_find_torques(api_hua_state *h);

@@ -11,14 +11,14 @@ static void add(api_joint_limits *limits, api_joint_limit limit)
 }
 
 /* Where the actuator of a joint acts among the model's coordinates; -1: nowhere, or it has no limit. */
-static int effort_of(const api_evaluation *e, const api_drive *drive, size_t joint)
+static int effort_of(const api_evaluation *e, const api_actuator_input *drive, size_t joint)
 {
     for (size_t v = 0; v < e->model->nv; v++)
         if (drive->coordinate[v].joint == (int)joint && isfinite(drive->most[v])) return (int)v;
     return -1;
 }
 
-static void add_joint(const api_evaluation *e, const api_drive *drive, size_t i, api_joint_limits *limits)
+static void add_joint(const api_evaluation *e, const api_actuator_input *drive, size_t i, api_joint_limits *limits)
 {
     const api_joint_name *j     = &e->model->joints[i];
     const dyn_body       *b     = &e->model->dyn->body[j->body];
@@ -46,7 +46,7 @@ static void add_joint(const api_evaluation *e, const api_drive *drive, size_t i,
     }
 }
 
-bool api_joint_limits_list(api_evaluation *e, const api_drive *drive, api_joint_limits *limits)
+bool api_joint_limits_list(api_evaluation *e, const api_actuator_input *drive, api_joint_limits *limits)
 {
     *limits = (api_joint_limits){.limit = api_take(e->pool, 3 * e->model->n_joints * sizeof *limits->limit)};
     if (!limits->limit) return false;
@@ -57,7 +57,7 @@ bool api_joint_limits_list(api_evaluation *e, const api_drive *drive, api_joint_
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */
 
-static void emit_one(const api_joint_limit *limit, const api_exceeded *found, api_emit *to)
+static void emit_one(const api_joint_limit *limit, const api_limit_violation *found, api_emit *to)
 {
     static const char *const kinds[] = {"effort", "position", "velocity"};
     api_emit_object(to);
@@ -73,8 +73,8 @@ void api_joint_limits_emit(const api_evaluation *e, const api_joint_limits *limi
 {
     if (e->batched) api_emit_array(to);
     for (size_t row = 0; row < e->rows; row++) {
-        const api_exceeded *found   = limits->found ? limits->found + row * limits->n : NULL;
-        bool                longest = !found && limits->n == 0 && e->failures; /* null is longer than no entries */
+        const api_limit_violation *found = limits->found ? limits->found + row * limits->n : NULL;
+        bool longest                     = !found && limits->n == 0 && e->failures; /* null is longer than no entries */
         if (longest || (found && api_failures_has(e, row * e->samples))) {
             api_emit_null(to);
             continue;

@@ -19,18 +19,18 @@ typedef struct api_joint_limit {
 } api_joint_limit;
 
 /* The largest excess over a limit, when it was, and which side it was on. */
-typedef struct api_exceeded {
+typedef struct api_limit_violation {
     double excess, time, limit; /* excess 0: the limit was kept */
-} api_exceeded;
+} api_limit_violation;
 
 typedef struct api_joint_limits {
-    size_t           n;
-    api_joint_limit *limit; /* [n] */
-    api_exceeded    *found; /* [rows][n]; NULL: not asked for */
+    size_t               n;
+    api_joint_limit     *limit; /* [n] */
+    api_limit_violation *found; /* [rows][n]; NULL: not asked for */
 } api_joint_limits;
 
 /* Lists the limits of the model. `drive` is read. False with a problem. */
-bool api_joint_limits_list(api_evaluation *e, const api_drive *drive, api_joint_limits *limits);
+bool api_joint_limits_list(api_evaluation *e, const api_actuator_input *drive, api_joint_limits *limits);
 
 /* [{"joint", "kind", "limit", "excess", "time"}...] of the limits that were exceeded; an array of these for a batch.
  * null stands for a simulation that has failed. Without results it emits all limits, to measure the answer. */

@@ -12,7 +12,7 @@ static const char *const fields_of[] = {"coordinates", "motion", NULL};
 /* --- which coordinates ------------------------------------------------------------------------------------------ */
 
 static bool add_coordinate(const api_evaluation *e, const api_place *at, int v, const api_coordinate *coordinate,
-                           api_prescribed *p)
+                           api_prescribed_motion *p)
 {
     if (p->mask[v]) return api_fail_at(e, at, API_DUPLICATE_NAME, "%.64s is listed twice", e->model->velocity_names[v]);
     if (coordinate[v].position < 0)
@@ -26,7 +26,7 @@ static bool add_coordinate(const api_evaluation *e, const api_place *at, int v, 
     return true;
 }
 
-static bool read_coordinates(api_evaluation *e, const api_node *list, const api_place *at, api_prescribed *p)
+static bool read_coordinates(api_evaluation *e, const api_node *list, const api_place *at, api_prescribed_motion *p)
 {
     size_t          nv         = e->model->nv;
     api_coordinate *coordinate = api_take(e->pool, nv * sizeof *coordinate);
@@ -65,13 +65,13 @@ static bool check_smooth(const api_evaluation *e, const api_signal *s, double du
     return true;
 }
 
-bool api_prescribed_read(api_evaluation *e, const api_node *fields, double duration, api_prescribed *p)
+bool api_prescribed_read(api_evaluation *e, const api_node *fields, double duration, api_prescribed_motion *p)
 {
     const api_node *value          = api_node_get(fields, "prescribed");
     api_place       at             = api_place_key(NULL, "prescribed");
     api_place       coordinates_at = api_place_key(&at, "coordinates"), motion_at = api_place_key(&at, "motion");
     api_signal_form form = {.duration = duration, .reach = duration};
-    *p                   = (api_prescribed){.n = 0};
+    *p                   = (api_prescribed_motion){.n = 0};
     if (!value) return true;
     if (!api_check_keys(e, value, &at, fields_of, "prescribed")) return false;
     for (size_t i = 0; fields_of[i]; i++) {
@@ -88,8 +88,8 @@ bool api_prescribed_read(api_evaluation *e, const api_node *fields, double durat
 /* --- the state at time 0 ---------------------------------------------------------------------------------------- */
 
 /* A given position or velocity x of coordinate k against what the motion says. */
-static bool agree(const api_evaluation *e, const api_prescribed *p, api_field field, size_t state, size_t k, double x,
-                  double motion)
+static bool agree(const api_evaluation *e, const api_prescribed_motion *p, api_field field, size_t state, size_t k,
+                  double x, double motion)
 {
     if (x == 0 || fabs(x - motion) <= AGREE * (1 + fabs(motion))) return true;
     return api_fail_state(
@@ -97,7 +97,8 @@ static bool agree(const api_evaluation *e, const api_prescribed *p, api_field fi
         e->model->velocity_names[p->v[k]], API_NUMBER_TEXT(motion), API_NUMBER_TEXT(x), API_NUMBER_TEXT(motion));
 }
 
-static bool check_row(const api_evaluation *e, const api_prescribed *p, size_t row, double *const r[API_SIGNAL_ORDERS])
+static bool check_row(const api_evaluation *e, const api_prescribed_motion *p, size_t row,
+                      double *const r[API_SIGNAL_ORDERS])
 {
     size_t        state = row * e->samples;
     const double *q     = api_state_lane(e, e->state[API_Q], e->model->nq, state);
@@ -110,7 +111,7 @@ static bool check_row(const api_evaluation *e, const api_prescribed *p, size_t r
     return true;
 }
 
-bool api_prescribed_load(api_evaluation *e, api_prescribed *p)
+bool api_prescribed_load(api_evaluation *e, api_prescribed_motion *p)
 {
     api_place at = api_place_key(NULL, "prescribed"), motion_at = api_place_key(&at, "motion");
     if (p->n == 0) return true;

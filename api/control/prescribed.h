@@ -9,16 +9,16 @@
 #include "api/model/actuation.h"
 #include "api/motion/signal.h"
 
-typedef struct api_prescribed {
+typedef struct api_prescribed_motion {
     size_t     n;      /* 0: no coordinate is prescribed */
     size_t    *v, *q;  /* [n] entries of velocities and positions */
     bool      *mask;   /* [nv]; NULL: no coordinate is prescribed */
     api_signal motion; /* n wide */
-} api_prescribed;
+} api_prescribed_motion;
 
 /* Reads and checks the field. False with a problem. */
-bool api_prescribed_read(api_evaluation *e, const api_node *fields, double duration, api_prescribed *prescribed);
+bool api_prescribed_read(api_evaluation *e, const api_node *fields, double duration, api_prescribed_motion *prescribed);
 
 /* After all fields are read: loads the numbers of the motion, and compares the given q and qd with it at time 0, where
  * they have to be the same, or 0. False with a problem. */
-bool api_prescribed_load(api_evaluation *e, api_prescribed *prescribed);
+bool api_prescribed_load(api_evaluation *e, api_prescribed_motion *prescribed);

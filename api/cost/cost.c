@@ -95,7 +95,7 @@ static double steps_cost(const api_call *call, const api_input *input)
     simulations  = fmin(step > 0 ? ceil(simulations / lanes) * lanes : simulations, (double)call->api->limits.rows);
     double each  = STEP * (double)call->model->n_bodies * call->api->rates.body +
                   STAGES * STEPS_FROM_LAST * closing_step(call->model);
-    return simulations * fmin(steps, API_MOST_STEPS) * each;
+    return simulations * fmin(steps, API_MAX_STEPS) * each;
 }
 
 static double operation_cost(const api_call *call, const api_input *input)

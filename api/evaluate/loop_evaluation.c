@@ -37,7 +37,7 @@ const dyn_kernels *api_closing_kernels(api_evaluation *e)
 {
     if (!e->model->loops) return e->target;
     dyn_kernels *table = api_take(e->pool, sizeof *table);
-    if (table) *table = api_closed_kernels(e->target);
+    if (table) *table = api_loop_kernels(e->target);
     return table;
 }
 
@@ -67,10 +67,10 @@ static size_t extra_of(const api_evaluation *e, const api_asked *asked)
     return sum;
 }
 
-static api_closed *open_workspace(api_evaluation *e, const dyn_kernels *tree, size_t n_wrenches, size_t extra)
+static api_loop_workspace *open_workspace(api_evaluation *e, const dyn_kernels *tree, size_t n_wrenches, size_t extra)
 {
-    api_closed *c = api_closed_open(e->pool, e->model, tree, e->input->deadline, n_wrenches, extra);
-    if (c && e->platform && !api_closed_reach_open(e->pool, c, &e->platform->frame, e->platform->rows)) return NULL;
+    api_loop_workspace *c = api_loop_workspace_open(e->pool, e->model, tree, e->input->deadline, n_wrenches, extra);
+    if (c && e->platform && !api_loop_platform_open(e->pool, c, &e->platform->frame, e->platform->rows)) return NULL;
     return c;
 }
 
@@ -96,19 +96,19 @@ static bool fail_sample(const api_evaluation *e, int field, size_t state, const 
 }
 
 /* Fails a state whose loops are not closed (api_fail_found). */
-static bool check_state(const api_evaluation *e, const api_closed *c, size_t block, size_t lane)
+static bool check_state(const api_evaluation *e, const api_loop_workspace *c, size_t block, size_t lane)
 {
     size_t      state = block * e->lanes + lane;
     api_problem found;
     api_problem_clear(&found);
-    if (api_closed_fail(c, lane, NULL, -1, &found)) return true;
+    if (api_loop_fail(c, lane, NULL, -1, &found)) return true;
     if (e->platform) return api_platform_fail(e, state, &found);
     if (e->samples == 0) return api_fail_found(e, API_Q, state, &found);
     return fail_sample(e, e->asked->motion ? API_CONTROL_POINTS : API_Q, state, &found);
 }
 
 /* Fails the states of a block whose loops are not closed. */
-static bool check_block(const api_evaluation *e, const api_closed *c, size_t block, size_t live)
+static bool check_block(const api_evaluation *e, const api_loop_workspace *c, size_t block, size_t live)
 {
     if (!api_deadline_check(e->input->deadline, e->problem)) return false; /* the search was given up */
     for (size_t lane = 0; lane < live; lane++)
@@ -118,14 +118,14 @@ static bool check_block(const api_evaluation *e, const api_closed *c, size_t blo
 
 bool api_closing_block(const api_evaluation *e, size_t block)
 {
-    api_closed   *c = e->workspace;
-    size_t        n = e->model->loops->n_passive_q, left = api_states(e) - block * e->lanes;
-    size_t        live    = left < e->lanes ? left : e->lanes;
-    const double *q       = api_state_block(e, API_Q, block);
-    const double *passive = api_block(e, e->passive, n, block), *guess = api_block(e, e->guess, n, block);
-    api_approach  from = {.guess = passive ? NULL : guess, .q = passive ? q : NULL, .passive = passive};
+    api_loop_workspace *c = e->workspace;
+    size_t              n = e->model->loops->n_passive_q, left = api_states(e) - block * e->lanes;
+    size_t              live    = left < e->lanes ? left : e->lanes;
+    const double       *q       = api_state_block(e, API_Q, block);
+    const double       *passive = api_block(e, e->passive, n, block), *guess = api_block(e, e->guess, n, block);
+    api_approach        from = {.guess = passive ? NULL : guess, .q = passive ? q : NULL, .passive = passive};
     if (e->platform && !api_platform_reach(e, c, block, live) && !check_block(e, c, block, live)) return false;
-    return api_closed_solve(c, &e->scene, q, &from, live) || check_block(e, c, block, live);
+    return api_loop_close(c, &e->scene, q, &from, live) || check_block(e, c, block, live);
 }
 
 /* --- motions ----------------------------------------------------------------------------------------------------- */
@@ -135,8 +135,8 @@ typedef struct following {
     api_evaluation          *e;
     const api_closing_curve *curve;
     struct {
-        api_closed *closed;
-        double     *q, *from, *passive;
+        api_loop_workspace *closed;
+        double             *q, *from, *passive;
     } * seat;
 } following;
 
@@ -169,15 +169,15 @@ static void get_state(const api_evaluation *e, double *lanes, size_t n, size_t s
 }
 
 /* Fails a motion that cannot be followed to a sample (api_fail_found). */
-static bool fail_motion(const api_evaluation *e, const api_closed *c, const api_closing_curve *curve, size_t row,
-                        size_t sample)
+static bool fail_motion(const api_evaluation *e, const api_loop_workspace *c, const api_closing_curve *curve,
+                        size_t row, size_t sample)
 {
     size_t      state = row * e->samples + sample;
     api_problem found, told;
     api_problem_clear(&found);
     api_problem_clear(&told);
     if (!api_deadline_check(e->input->deadline, e->problem)) return false; /* it was given up */
-    api_closed_fail(c, 0, NULL, -1, &found);
+    api_loop_fail(c, 0, NULL, -1, &found);
     if (found.fraction < 0 || sample == 0) return fail_sample(e, API_CONTROL_POINTS, state, &found);
     double time = curve->time(curve->arg, row, sample, found.fraction);
     api_fail(&told, found.code, NULL, "before sample %zu, at %.9g s, %s", sample, time, found.detail);
@@ -204,11 +204,11 @@ static void put_home(const api_evaluation *e, size_t row, size_t first)
 /* The first sample is a row; the motion goes on from each to the next. */
 static bool follow(void *arg, size_t place, size_t row, api_problem *problem)
 {
-    const following *f   = arg;
-    api_evaluation   one = *f->e;
-    const api_loops *l   = one.model->loops;
-    api_closed      *c   = f->seat[place].closed;
-    double          *q = f->seat[place].q, *from = f->seat[place].from, *passive = f->seat[place].passive;
+    const following    *f   = arg;
+    api_evaluation      one = *f->e;
+    const api_loops    *l   = one.model->loops;
+    api_loop_workspace *c   = f->seat[place].closed;
+    double             *q = f->seat[place].q, *from = f->seat[place].from, *passive = f->seat[place].passive;
     one.problem = problem;
     if (has_failed(&one, row)) {
         put_home(&one, row, 0);
@@ -221,13 +221,13 @@ static bool follow(void *arg, size_t place, size_t row, api_problem *problem)
         api_approach next  = {.q = from, .passive = passive, .curve = go_along, .arg = &part};
         get_state(&one, one.state[API_Q], one.model->nq, row * one.samples + n, q);
         if (n > 0) next.length[0] = f->curve->length(f->curve->arg, row, n);
-        if (!api_closed_solve(c, &one.scene, q, n == 0 ? &first : &next, 1)) {
+        if (!api_loop_close(c, &one.scene, q, n == 0 ? &first : &next, 1)) {
             if (!fail_motion(&one, c, f->curve, row, n)) return false;
             put_home(&one, row, n);
             return true;
         }
         for (size_t i = 0; i < l->n_passive_q; i++)
-            passive[i] = api_closed_q(c)[l->passive_q[i]];
+            passive[i] = api_loop_tree_q(c)[l->passive_q[i]];
         memcpy(from, q, one.model->nq * sizeof *q);
         put_passive(&one, row * one.samples + n, passive);
     }

@@ -25,13 +25,13 @@ size_t api_full_entries(const api_model *model)
 void api_full_put(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion, double *lanes,
                   size_t block)
 {
-    api_closed          *c = e->workspace;
+    api_loop_workspace  *c = e->workspace;
     api_full_part        parts[API_FULL_PARTS];
     dyn_inverse_dynamics io = *motion;
     const double        *from[API_FULL_PARTS];
     io.tau = io.joint_wrenches = NULL;
     e->kernels->inverse_dynamics(scene, e->workspace, &io, 1);
-    api_closed_full(c, from);
+    api_loop_tree_state(c, from);
     api_full_parts(e->model, parts);
     double *q = lanes + parts[0].entries * block * e->lanes;
     for (size_t i = 0; i < API_FULL_PARTS; lanes += parts[i++].entries * e->blocks * e->lanes)

@@ -12,22 +12,22 @@ static bool fail_size(const api_evaluation *e)
 
 static bool close_loops(void *arg, const dyn_scene *scene, double *q)
 {
-    return api_walk_to(arg, scene, q);
+    return api_reference_continuation_follow(arg, scene, q);
 }
 
 static const double *tree_rates(void *arg)
 {
-    const api_walk *walk = arg;
-    return api_closed_qd(walk->closed);
+    const api_reference_continuation *walk = arg;
+    return api_loop_tree_qd(walk->closed);
 }
 
 /* With a problem: nobody waits, or there is no memory. */
 static api_base *find_closed(api_evaluation *e, unsigned with)
 {
-    const dyn_kernels *tree = e->call->api->kernels;
-    dyn_kernels        over = api_closed_kernels(tree);
-    api_walk           walk;
-    if (!api_walk_open(e->pool, e->model, tree, e->input->deadline, &walk)) return NULL;
+    const dyn_kernels         *tree = e->call->api->kernels;
+    dyn_kernels                over = api_loop_kernels(tree);
+    api_reference_continuation walk;
+    if (!api_reference_continuation_open(e->pool, e->model, tree, e->input->deadline, &walk)) return NULL;
     api_base_closing closing = {walk.closed, close_loops, tree_rates, &walk};
     api_base        *base    = api_base_find(e->model, &over, &closing, with, e->input->deadline, e->problem);
     if (api_deadline_check(e->input->deadline, e->problem)) return base;
@@ -64,7 +64,8 @@ const api_base *api_base_share(api_evaluation *e, unsigned with)
 double api_base_wait(const api_model *m, unsigned with)
 {
     if (atomic_load(&m->base[with]) || m->n_bodies > API_BASE_MAX_BODIES) return 0;
-    return api_base_seconds(m, with) + (m->loops ? (double)api_base_states(m) * api_walk_seconds(m) : 0);
+    return api_base_seconds(m, with) +
+           (m->loops ? (double)api_base_states(m) * api_reference_continuation_seconds(m) : 0);
 }
 
 bool api_base_check_gravity(const api_evaluation *e)

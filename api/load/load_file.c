@@ -11,7 +11,7 @@ static api_model *read_model(const api *a, const char *name, const char *text, s
     api_urdf_options  options;
     if (!api_urdf_likely(text, length)) {
         if (!query || !*query)
-            return api_with_reference(api_model_from_text(text, length, name, limits->nesting, limits->links, problem),
+            return api_find_reference(api_model_from_text(text, length, name, limits->nesting, limits->links, problem),
                                       NULL, NULL, problem);
         api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "a document says itself what its base and mimics are");
         return NULL;

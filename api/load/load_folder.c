@@ -42,7 +42,7 @@ static api_model *read_model(const api *a, const char *path, const char *name, a
     if (!text) return NULL;
     api_model *model = api_model_from_text(text, length, name, a->limits.nesting, a->limits.links, problem);
     free(text);
-    return api_with_reference(model, NULL, NULL, problem);
+    return api_find_reference(model, NULL, NULL, problem);
 }
 
 static bool load(api *a, const char *dir, const char *file, api_problem *problem)

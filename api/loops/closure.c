@@ -217,7 +217,7 @@ static void correct_open(api_closure *c)
     }
 }
 
-void api_closure_look(api_closure *c, const dyn_scene *scene)
+void api_closure_evaluate(api_closure *c, const dyn_scene *scene)
 {
     dyn_closure io = {.q         = c->q,
                       .n_pairs   = c->n_pairs,
@@ -288,7 +288,7 @@ bool api_closure_scale(api_closure *c, size_t lane)
             column[i] = c->J[(i * c->nv + (size_t)c->unknown[k]) * c->W + lane];
             sum += column[i] * column[i];
         }
-        bool still = sqrt(sum) <= API_CLOSURE_STILL;
+        bool still = sqrt(sum) <= API_CLOSURE_NEGLIGIBLE;
         c->norm[k] = still ? 1 : sqrt(sum);
         for (size_t i = 0; i < c->rows; i++)
             column[i] = still ? 0 : column[i] / c->norm[k];
@@ -379,12 +379,12 @@ static void advance(api_closure *c, size_t lane, search *s)
     if (s->going) move(c, lane, 1);
 }
 
-bool api_closure_closed(const api_closure *c, size_t lane)
+bool api_closure_is_closed(const api_closure *c, size_t lane)
 {
     return c->open[lane] <= CLOSED;
 }
 
-void api_closure_repeat(const api_closure *c, size_t entries, double *lanes)
+void api_closure_pad(const api_closure *c, size_t entries, double *lanes)
 {
     for (size_t i = 0; i < entries; i++)
         for (size_t lane = c->live; lane < c->W; lane++)
@@ -399,11 +399,11 @@ static bool advance_all(api_closure *c, search *s)
         if (s[lane].going) advance(c, lane, &s[lane]);
         going = going || s[lane].going;
     }
-    api_closure_repeat(c, c->loops->nq, c->q);
+    api_closure_pad(c, c->loops->nq, c->q);
     return going;
 }
 
-bool api_closure_search(api_closure *c, const dyn_scene *scene)
+bool api_closure_iterate(api_closure *c, const dyn_scene *scene)
 {
     search      s[DYN_MAX_LANES] = {{0}};
     api_problem late;
@@ -412,17 +412,17 @@ bool api_closure_search(api_closure *c, const dyn_scene *scene)
     for (size_t lane = 0; lane < c->live; lane++)
         s[lane] = (search){.going = true};
     for (int k = 0; k < MOST_STEPS && going; k++) {
-        api_closure_look(c, scene);
+        api_closure_evaluate(c, scene);
         going = advance_all(c, s) && api_deadline_check(c->deadline, &late);
     }
     for (size_t lane = 0; lane < c->live; lane++)
         if (s[lane].going) copy_lane(c, c->base, lane, c->q);
-    api_closure_repeat(c, c->loops->nq, c->q);
-    api_closure_look(c, scene);
+    api_closure_pad(c, c->loops->nq, c->q);
+    api_closure_evaluate(c, scene);
     for (size_t lane = 0; lane < c->live; lane++) {
         api_closure_error(c, lane, c->B);
-        closed = closed && api_closure_closed(c, lane);
+        closed = closed && api_closure_is_closed(c, lane);
     }
-    api_closure_repeat(c, 1, c->open);
+    api_closure_pad(c, 1, c->open);
     return closed;
 }

@@ -15,7 +15,7 @@ enum { API_PLACED_ROWS = 6 };
 
 /* Of what is open, by rad or m of a coordinate: one that does no more does nothing, and this is what rounding left. (It
  * turns about the point where a loop closes, say.) */
-#define API_CLOSURE_STILL 1e-9
+#define API_CLOSURE_NEGLIGIBLE 1e-9
 
 typedef struct api_closure {
     const api_model      *model;
@@ -57,17 +57,17 @@ typedef struct api_closure {
 bool api_closure_open(api_pool *pool, api_closure *c);
 
 /* Makes lanes of `entries` what the last live one is. */
-void api_closure_repeat(const api_closure *c, size_t entries, double *lanes);
+void api_closure_pad(const api_closure *c, size_t entries, double *lanes);
 
 /* Poses of all pairs and the Jacobian of the rows at c->q. */
-void api_closure_look(api_closure *c, const dyn_scene *scene);
+void api_closure_evaluate(api_closure *c, const dyn_scene *scene);
 /* The loop error of a lane less c->left, into `error` (rows); notes the pair that is furthest open. Returns the root of
  * the sum of the squares. */
 double api_closure_error(api_closure *c, size_t lane, double *error);
 
 /* Newton's method from c->q on, close to a solution. False where loops stay open, or the request has ended. */
-bool api_closure_search(api_closure *c, const dyn_scene *scene);
-bool api_closure_closed(const api_closure *c, size_t lane);
+bool api_closure_iterate(api_closure *c, const dyn_scene *scene);
+bool api_closure_is_closed(const api_closure *c, size_t lane);
 
 /* A position is singular where the condition number of J_u, its columns of length one, is beyond 1 / this: singular
  * loops that are closed to rounding show no more. */

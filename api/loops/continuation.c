@@ -164,7 +164,7 @@ static void end(api_closure *c, size_t lane, follower *f)
 }
 
 /* Sets the trial point: given coordinates at s + step, the unknowns of the last accepted point. */
-static void set_out(api_closure *c, const api_path *path, size_t lane, follower *f)
+static void set_out(api_closure *c, const api_continuation_path *path, size_t lane, follower *f)
 {
     copy_lane(c, c->base, lane, c->q);
     if (f->s + f->step >= 1) f->step = 1 - f->s;
@@ -177,7 +177,7 @@ static void set_out(api_closure *c, const api_path *path, size_t lane, follower 
     f->contraction = 0;
 }
 
-static void begin(api_closure *c, const api_path *path, size_t lane, follower *f)
+static void begin(api_closure *c, const api_continuation_path *path, size_t lane, follower *f)
 {
     f->begun = true;
     copy_lane(c, c->q, lane, c->base);
@@ -192,14 +192,14 @@ static void begin(api_closure *c, const api_path *path, size_t lane, follower *f
 
 /* Towards a singular position steps become short, and move the unknowns ever less. Near one, which the path misses,
  * short steps move them far. */
-static bool is_stuck(const api_path *path, size_t lane, double step, const follower *f)
+static bool is_stuck(const api_continuation_path *path, size_t lane, double step, const follower *f)
 {
     double length = step * path->length[lane];
     return path->shortest > 0 ? length < path->shortest : length < SHORTEST && f->first < STILL;
 }
 
 /* Starts a trial with another step, or ends the path if that step is too short. */
-static void try_step(api_closure *c, const api_path *path, size_t lane, double step, follower *f)
+static void try_step(api_closure *c, const api_continuation_path *path, size_t lane, double step, follower *f)
 {
     f->step = step;
     if (is_stuck(path, lane, step, f))
@@ -210,14 +210,14 @@ static void try_step(api_closure *c, const api_path *path, size_t lane, double s
 
 /* The next trial step: 0.6 of the one that the limits of change and contraction would just allow, if both are linear.
  */
-static double next_step(const api_path *path, size_t lane, const follower *f, double change)
+static double next_step(const api_continuation_path *path, size_t lane, const follower *f, double change)
 {
     double by = fmin(0.6 * CHANGE / fmax(change, 1e-3), 0.6 * CONTRACTION / fmax(f->contraction, 1e-3));
     return fmin(f->step * fmin(fmax(by, 0.5), 2), LONGEST / path->length[lane]);
 }
 
 /* Accepts the trial point if the Jacobian has changed little enough, and starts the next step. */
-static void accept(api_closure *c, const api_path *path, size_t lane, follower *f)
+static void accept(api_closure *c, const api_continuation_path *path, size_t lane, follower *f)
 {
     double change = change_of(c, lane);
     if (!(change <= CHANGE)) {
@@ -239,7 +239,7 @@ static void accept(api_closure *c, const api_path *path, size_t lane, follower *
         end(c, lane, f);
 }
 
-static void advance(api_closure *c, const api_path *path, size_t lane, follower *f)
+static void advance(api_closure *c, const api_continuation_path *path, size_t lane, follower *f)
 {
     if (!f->begun) {
         begin(c, path, lane, f);
@@ -261,20 +261,20 @@ static void advance(api_closure *c, const api_path *path, size_t lane, follower 
 }
 
 /* One correction in every unfinished lane; false: all lanes are finished. */
-static bool advance_all(api_closure *c, const api_path *path, follower *f)
+static bool advance_all(api_closure *c, const api_continuation_path *path, follower *f)
 {
     bool going = false;
     for (size_t lane = 0; lane < c->live; lane++) {
         if (f[lane].going) advance(c, path, lane, &f[lane]);
         going = going || f[lane].going;
     }
-    api_closure_repeat(c, c->loops->nq, c->q);
-    api_closure_repeat(c, 12, c->goal);
-    api_closure_repeat(c, c->rows, c->left);
+    api_closure_pad(c, c->loops->nq, c->q);
+    api_closure_pad(c, 12, c->goal);
+    api_closure_pad(c, c->rows, c->left);
     return going;
 }
 
-bool api_continue(api_closure *c, const dyn_scene *scene, const api_path *path)
+bool api_continuation_follow(api_closure *c, const dyn_scene *scene, const api_continuation_path *path)
 {
     follower    f[DYN_MAX_LANES];
     api_problem late;
@@ -287,9 +287,9 @@ bool api_continue(api_closure *c, const dyn_scene *scene, const api_path *path)
         if (!f[lane].going) path->go(path->arg, c, lane, 1);
         c->reached[lane] = f[lane].going ? 0 : 1;
     }
-    api_closure_repeat(c, c->loops->nq, c->q);
+    api_closure_pad(c, c->loops->nq, c->q);
     while (going && awaited) {
-        api_closure_look(c, scene);
+        api_closure_evaluate(c, scene);
         going   = advance_all(c, path, f);
         awaited = api_deadline_check(c->deadline, &late);
     }
@@ -308,11 +308,11 @@ static void shrink(const void *arg, api_closure *c, size_t lane, double s)
         c->left[r * c->W + lane] = (1 - s) * error[r * c->W + lane];
 }
 
-api_path api_error_path(api_closure *c, const dyn_scene *scene)
+api_continuation_path api_continuation_guess_path(api_closure *c, const dyn_scene *scene)
 {
-    api_path path = {.go = shrink, .arg = c->error};
+    api_continuation_path path = {.go = shrink, .arg = c->error};
     memset(c->left, 0, c->rows * c->W * sizeof *c->left);
-    api_closure_look(c, scene);
+    api_closure_evaluate(c, scene);
     for (size_t lane = 0; lane < c->live; lane++) {
         path.length[lane] = api_closure_error(c, lane, c->B);
         for (size_t r = 0; r < c->rows; r++)

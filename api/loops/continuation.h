@@ -19,19 +19,19 @@
 #pragma once
 #include "closure.h"
 
-typedef struct api_path {
+typedef struct api_continuation_path {
     /* Sets what is given at the fraction s of a lane's path: entries of c->q that are not unknown, c->goal, c->left. */
     void (*go)(const void *arg, api_closure *c, size_t lane, double s);
     const void *arg;
     double      shortest; /* step, as length is measured: where no longer one is possible, the path ends; 0: 1e-9 */
     double length[DYN_MAX_LANES]; /* of the path at most: rad, or parts of the model's length, of any one coordinate;
                                      0: the first position closes the loops already */
-} api_path;
+} api_continuation_path;
 
 /* The path along which c->left shrinks to zero from the loop error at c->q. */
-api_path api_error_path(api_closure *c, const dyn_scene *scene);
+api_continuation_path api_continuation_guess_path(api_closure *c, const dyn_scene *scene);
 
 /* Follows the path from c->q on, in all live lanes, each by itself: c->q is near the end of the path then, or where it
  * broke off. c->reached[lane] becomes the fraction of the path that was followed: 1, or where it meets a singular
  * position. False where a lane did not arrive, or the request has ended. */
-bool api_continue(api_closure *c, const dyn_scene *scene, const api_path *path);
+bool api_continuation_follow(api_closure *c, const dyn_scene *scene, const api_continuation_path *path);

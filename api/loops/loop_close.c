@@ -18,14 +18,14 @@ static double greatest(const double *x, size_t n, size_t step)
 }
 
 /* Column j of J_a is zero where it is nothing but rounding. */
-static void clear_still(api_closed *c, size_t j)
+static void clear_still(api_loop_workspace *c, size_t j)
 {
     size_t W = c->W, row = c->nv * W;
     for (size_t lane = 0; lane < W; lane++) {
         double *column = c->across + j * W + lane;
         bool    still  = true;
         for (size_t i = 0; i < c->nr; i++)
-            still = still && fabs(column[i * row]) <= API_CLOSURE_STILL;
+            still = still && fabs(column[i * row]) <= API_CLOSURE_NEGLIGIBLE;
         for (size_t i = 0; still && i < c->nr; i++)
             column[i * row] = 0;
     }
@@ -33,7 +33,7 @@ static void clear_still(api_closed *c, size_t j)
 
 /* Entries of G = -K J_a that are nothing beside what K and J_a could make are zero: a passive joint that the loops lock
  * would have a velocity of some 1e-17 rad/s, and with it all of its Coulomb friction. */
-static void clear_rounding(api_closed *c)
+static void clear_rounding(api_loop_workspace *c)
 {
     size_t W = c->W, nv = c->nv;
     for (size_t k = 0; k < c->np; k++)
@@ -46,7 +46,7 @@ static void clear_rounding(api_closed *c)
             }
 }
 
-static void find_G(api_closed *c)
+static void find_G(api_loop_workspace *c)
 {
     size_t W = c->W;
     memset(c->G, 0, c->nvt * c->nv * W * sizeof *c->G);
@@ -58,12 +58,12 @@ static void find_G(api_closed *c)
             memcpy(c->across + (i * c->nv + j) * W, c->J + (i * c->nvt + v) * W, W * sizeof *c->J);
         clear_still(c, j);
     }
-    api_closed_follow(c, c->nv, c->across, c->G);
+    api_loop_subtract_passive(c, c->nv, c->across, c->G);
     clear_rounding(c);
 }
 
 /* Whether the loops let each actuated coordinate move by itself: J G = 0 beside J_a. */
-static bool moves(const api_closed *c, size_t lane)
+static bool moves(const api_loop_workspace *c, size_t lane)
 {
     for (size_t j = 0; j < c->nv; j++) {
         double left = 0, all = 0;
@@ -74,55 +74,56 @@ static bool moves(const api_closed *c, size_t lane)
             left = fmax(left, fabs(sum));
             all  = fmax(all, fabs(c->across[(i * c->nv + j) * c->W + lane]));
         }
-        if (left > fmax(SINGULAR * all, API_CLOSURE_STILL)) return false;
+        if (left > fmax(SINGULAR * all, API_CLOSURE_NEGLIGIBLE)) return false;
     }
     return true;
 }
 
-static api_closed_status judge(api_closed *c, size_t lane)
+static api_loop_status judge(api_loop_workspace *c, size_t lane)
 {
     const api_closure *loops = &c->closure;
-    if (loops->reached[lane] < 1) return API_LOOP_CROSSED;
-    if (!api_closure_closed(loops, lane)) return API_LOOP_LEFT_OPEN;
-    if (!api_closure_invert(&c->closure, lane, API_CLOSURE_SINGULAR, c->W, c->K + lane)) return API_LOOP_LEFT_OPEN;
-    return loops->rank[lane] < c->np ? API_LOOP_LOOSE : API_CLOSED;
+    if (loops->reached[lane] < 1) return API_LOOPS_PATH_SINGULAR;
+    if (!api_closure_is_closed(loops, lane)) return API_LOOPS_OPEN;
+    if (!api_closure_invert(&c->closure, lane, API_CLOSURE_SINGULAR, c->W, c->K + lane)) return API_LOOPS_OPEN;
+    return loops->rank[lane] < c->np ? API_LOOPS_PASSIVE_UNDETERMINED : API_LOOPS_CLOSED;
 }
 
 /* Closes the loops to rounding from the end of the path on, and finds K and G. */
-static bool finish(api_closed *c, const dyn_scene *scene)
+static bool finish(api_loop_workspace *c, const dyn_scene *scene)
 {
     size_t live = c->closure.live;
     bool   good = true;
-    api_closure_search(&c->closure, scene);
+    api_closure_iterate(&c->closure, scene);
     for (size_t lane = 0; lane < live; lane++)
         c->status[lane] = judge(c, lane);
-    api_closure_repeat(&c->closure, c->np * c->nr, c->K);
+    api_closure_pad(&c->closure, c->np * c->nr, c->K);
     find_G(c);
     for (size_t lane = 0; lane < live; lane++) {
-        if (c->status[lane] == API_CLOSED && !moves(c, lane)) c->status[lane] = API_LOOP_STUCK;
-        good = good && c->status[lane] == API_CLOSED;
+        if (c->status[lane] == API_LOOPS_CLOSED && !moves(c, lane)) c->status[lane] = API_LOOPS_ACTUATED_DEPENDENT;
+        good = good && c->status[lane] == API_LOOPS_CLOSED;
     }
     for (size_t lane = live; lane < c->W; lane++)
         c->status[lane] = c->status[live - 1];
     return good;
 }
 
-bool api_closed_solve(api_closed *c, const dyn_scene *scene, const double *q, const api_approach *from, size_t live)
+bool api_loop_close(api_loop_workspace *c, const dyn_scene *scene, const double *q, const api_approach *from,
+                    size_t live)
 {
-    c->reaching     = false;
-    c->closure.live = live;
-    api_path path   = api_closed_path(c, scene, q, from);
-    api_continue(&c->closure, scene, &path);
+    c->reaching                = false;
+    c->closure.live            = live;
+    api_continuation_path path = api_loop_path(c, scene, q, from);
+    api_continuation_follow(&c->closure, scene, &path);
     return finish(c, scene);
 }
 
-bool api_closed_walk(api_closed *c, const dyn_scene *scene, double *q)
+bool api_loop_close_towards(api_loop_workspace *c, const dyn_scene *scene, double *q)
 {
-    c->reaching     = false;
-    c->closure.live = c->W;
-    api_path path   = api_closed_path(c, scene, q, NULL);
-    path.shortest   = 0.003;
-    api_continue(&c->closure, scene, &path);
+    c->reaching                = false;
+    c->closure.live            = c->W;
+    api_continuation_path path = api_loop_path(c, scene, q, NULL);
+    path.shortest              = 0.003;
+    api_continuation_follow(&c->closure, scene, &path);
     for (size_t lane = 0; lane < c->W; lane++)
         c->closure.reached[lane] = 1;
     for (size_t i = 0; i < c->model->nq; i++)

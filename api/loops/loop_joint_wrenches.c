@@ -13,14 +13,14 @@ typedef struct change {
     double       *to;     /* n_bodies x 6 x nv; NULL: not asked for */
 } change;
 
-static void get_column(const api_closed *c, const double *X, size_t k, double *column)
+static void get_column(const api_loop_workspace *c, const double *X, size_t k, double *column)
 {
     for (size_t i = 0; i < c->nvt; i++)
         memcpy(column + i * c->W, X + (i * c->nv + k) * c->W, c->W * sizeof *X);
 }
 
 /* Rates of wrenches become wrenches: the points of all that change are their frames' origins. */
-static void put_values(api_closed *c, size_t sites)
+static void put_values(api_loop_workspace *c, size_t sites)
 {
     size_t W = c->W;
     for (size_t i = 0; i < sites; i++) {
@@ -30,15 +30,15 @@ static void put_values(api_closed *c, size_t sites)
 }
 
 /* What the joints bear when the loops' forces change along coordinate k, into column k. */
-static void add_column(api_closed *c, const dyn_scene *still, const change *by, size_t k, double *borne)
+static void add_column(api_loop_workspace *c, const dyn_scene *still, const change *by, size_t k, double *borne)
 {
     double *left = c->vector[0], *along = c->vector[1];
     size_t  W = c->W, rows = 6 * c->model->n_bodies, given = still->n_wrenches - 2 * c->loops->n;
     get_column(c, by->forces, k, left);
     get_column(c, c->G, k, along);
     if (by->moves) api_closure_rate(&c->closure, still, along, c->Jk);
-    api_closed_force_rates(c, left, by->moves ? c->Jk : NULL);
-    api_closed_pushed_rates(c, given, NULL, by->moves ? along : NULL);
+    api_loop_find_force_rates(c, left, by->moves ? c->Jk : NULL);
+    api_loop_add_wrench_rates(c, given, NULL, by->moves ? along : NULL);
     put_values(c, still->n_wrenches);
     dyn_inverse_dynamics io = {.q = c->q, .wrenches = c->wrenches, .joint_wrenches = borne};
     c->tree->inverse_dynamics(still, c->workspace, &io, 1);
@@ -48,17 +48,17 @@ static void add_column(api_closed *c, const dyn_scene *still, const change *by, 
 }
 
 /* to = sum of D X, of the tree's derivatives by its own coordinates and of these by the model's. */
-static void put_parts(const api_closed *c, const double *const *D, const double *const *X, size_t n, double *to)
+static void put_parts(const api_loop_workspace *c, const double *const *D, const double *const *X, size_t n, double *to)
 {
     for (size_t i = 0; to && i < n; i++)
         api_matrix_mul(c->W, 6 * c->model->n_bodies, c->nvt, c->nv, D[i], X[i], i > 0, to);
 }
 
-void api_closed_joint_wrenches(api_closed *c, const dyn_scene *scene, const dyn_sensitivity *io)
+void api_loop_joint_wrenches(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
 {
     size_t          size = 6 * c->model->n_bodies * c->nvt * c->W;
     double         *D[3] = {c->extra, c->extra + size, c->extra + 2 * size}, *borne = c->extra + 3 * size;
-    dyn_scene       pushed = api_closed_pushed(c, scene, io->wrenches), still = pushed;
+    dyn_scene       pushed = api_loop_add_wrenches(c, scene, io->wrenches), still = pushed;
     dyn_sensitivity inner = {.q                    = c->q,
                              .qd                   = c->qd,
                              .qdd                  = c->qdd,
@@ -81,6 +81,6 @@ void api_closed_joint_wrenches(api_closed *c, const dyn_scene *scene, const dyn_
                               {c->wide[6], false, io->djoint_wrenches_dqd},
                               {c->wide[7], false, io->djoint_wrenches_dqdd}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        for (size_t k = 0; changes[i].to && k < c->nv && api_closed_awaited(c); k++)
+        for (size_t k = 0; changes[i].to && k < c->nv && api_loop_may_continue(c); k++)
             add_column(c, &still, &changes[i], k, borne);
 }

@@ -7,7 +7,7 @@
 /* --- mass matrix ------------------------------------------------------------------------------------------------- */
 
 /* The half below the diagonal is that above it, so that the matrix is symmetric to the last bit. */
-void api_closed_mirror(size_t W, size_t n, double *M)
+void api_loop_mirror(size_t W, size_t n, double *M)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
@@ -15,15 +15,15 @@ void api_closed_mirror(size_t W, size_t n, double *M)
 }
 
 /* G^T X G, X symmetric of the tree */
-static void congruent(api_closed *c, const double *X, double *to)
+static void congruent(api_loop_workspace *c, const double *X, double *to)
 {
     api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, X, c->G, 0, c->wide[0]);
-    api_closed_project(c, c->nv, c->wide[0], to);
-    api_closed_mirror(c->W, c->nv, to);
+    api_loop_project(c, c->nv, c->wide[0], to);
+    api_loop_mirror(c->W, c->nv, to);
 }
 
 /* M = G^T M_tree G, nv x nv; square[0] is M_tree afterwards. */
-static void find_mass_matrix(api_closed *c, const dyn_scene *scene, double *M)
+static void find_mass_matrix(api_loop_workspace *c, const dyn_scene *scene, double *M)
 {
     dyn_mass_matrix io = {.q = c->q, .mass_matrix = c->square[0]};
     c->tree->mass_matrix(scene, c->workspace, &io, 1);
@@ -31,7 +31,7 @@ static void find_mass_matrix(api_closed *c, const dyn_scene *scene, double *M)
 }
 
 /* The body that an actuated coordinate moves. */
-static double body_of(const api_closed *c, size_t v)
+static double body_of(const api_loop_workspace *c, size_t v)
 {
     const dyn_model *m = c->model->dyn;
     size_t           i = 0;
@@ -40,7 +40,7 @@ static double body_of(const api_closed *c, size_t v)
     return (double)i;
 }
 
-bool api_closed_factor(api_closed *c, const double *M, size_t lane, double *where)
+bool api_loop_factor_mass(api_loop_workspace *c, const double *M, size_t lane, double *where)
 {
     lapack_int n = (lapack_int)c->nv;
     double    *L = c->dense, *diagonal = L + c->nv * c->nv;
@@ -56,7 +56,7 @@ bool api_closed_factor(api_closed *c, const double *M, size_t lane, double *wher
     return at == c->nv;
 }
 
-void api_closed_put_inverse(api_closed *c, size_t lane, double *inverse)
+void api_loop_put_inverse(api_loop_workspace *c, size_t lane, double *inverse)
 {
     size_t n = c->nv;
     LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, c->dense, (lapack_int)n);
@@ -65,37 +65,37 @@ void api_closed_put_inverse(api_closed *c, size_t lane, double *inverse)
             inverse[(i * n + j) * c->W + lane] = inverse[(j * n + i) * c->W + lane] = c->dense[j * n + i];
 }
 
-void api_closed_inertia(const dyn_scene *scene, void *ws, const dyn_mass_matrix *io, size_t blocks)
+void api_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matrix *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed *c = ws;
+    api_loop_workspace *c = ws;
     find_mass_matrix(c, scene, io->mass_matrix);
     for (size_t lane = 0; io->inverse && lane < c->closure.live; lane++)
-        if (api_closed_factor(c, io->mass_matrix, lane, &io->singular[lane]))
-            api_closed_put_inverse(c, lane, io->inverse);
+        if (api_loop_factor_mass(c, io->mass_matrix, lane, &io->singular[lane]))
+            api_loop_put_inverse(c, lane, io->inverse);
     if (!io->inverse) return;
-    api_closure_repeat(&c->closure, c->nv * c->nv, io->inverse);
-    api_closure_repeat(&c->closure, 1, io->singular);
+    api_closure_pad(&c->closure, c->nv * c->nv, io->inverse);
+    api_closure_pad(&c->closure, 1, io->singular);
 }
 
 /* --- inverse and forward dynamics -------------------------------------------------------------------------------- */
 
-void api_closed_tree_torques(api_closed *c, const dyn_scene *scene, const double *wrenches)
+void api_loop_tree_torques(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches)
 {
     dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->qdd, .wrenches = wrenches, .tau = c->tau};
     c->tree->inverse_dynamics(scene, c->workspace, &io, 1);
 }
 
-void api_closed_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks)
+void api_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed *c = ws;
-    api_closed_accelerations(c, scene, io->qd, io->qdd);
-    api_closed_tree_torques(c, scene, io->wrenches);
-    api_closed_forces(c);
-    if (io->tau) api_closed_project(c, 1, c->tau, io->tau);
+    api_loop_workspace *c = ws;
+    api_loop_find_accelerations(c, scene, io->qd, io->qdd);
+    api_loop_tree_torques(c, scene, io->wrenches);
+    api_loop_find_forces(c);
+    if (io->tau) api_loop_project(c, 1, c->tau, io->tau);
     if (!io->joint_wrenches) return;
-    dyn_scene            pushed = api_closed_pushed(c, scene, io->wrenches);
+    dyn_scene            pushed = api_loop_add_wrenches(c, scene, io->wrenches);
     dyn_inverse_dynamics inner  = {
          .q = c->q, .qd = c->qd, .qdd = c->qdd, .wrenches = c->wrenches, .joint_wrenches = io->joint_wrenches};
     c->tree->inverse_dynamics(&pushed, c->workspace, &inner, 1);
@@ -103,7 +103,8 @@ void api_closed_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inv
 
 /* One lane's M x = b with x of driven coordinates given: their rows become x = given, and what they have to do with the
  * others goes to the right side. */
-static void drive(const api_closed *c, size_t lane, const bool *driven, const double *given, double *M, double *b)
+static void drive(const api_loop_workspace *c, size_t lane, const bool *driven, const double *given, double *M,
+                  double *b)
 {
     size_t W = c->W, n = c->nv;
     for (size_t k = 0; k < n; k++) {
@@ -117,73 +118,73 @@ static void drive(const api_closed *c, size_t lane, const bool *driven, const do
     }
 }
 
-void api_closed_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks)
+void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed *c = ws;
-    size_t      W = c->W;
-    double     *h = c->tau_dot, *M = c->square[1];
-    api_closed_accelerations(c, scene, io->qd, NULL);
-    api_closed_tree_torques(c, scene, io->wrenches);
-    api_closed_project(c, 1, c->tau, h);
+    api_loop_workspace *c = ws;
+    size_t              W = c->W;
+    double             *h = c->tau_dot, *M = c->square[1];
+    api_loop_find_accelerations(c, scene, io->qd, NULL);
+    api_loop_tree_torques(c, scene, io->wrenches);
+    api_loop_project(c, 1, c->tau, h);
     find_mass_matrix(c, scene, M);
     for (size_t lane = 0; lane < c->closure.live; lane++) {
         double *solved = c->solution;
         for (size_t i = 0; i < c->nv; i++)
             solved[i] = (io->tau ? io->tau[i * W + lane] : 0) - h[i * W + lane];
         if (io->driven) drive(c, lane, io->driven, io->given, M, solved);
-        if (api_closed_factor(c, M, lane, &io->singular[lane]))
+        if (api_loop_factor_mass(c, M, lane, &io->singular[lane]))
             LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (lapack_int)c->nv, 1, c->dense, (lapack_int)c->nv, solved,
                                 (lapack_int)c->nv);
         for (size_t i = 0; i < c->nv; i++)
             io->qdd[i * W + lane] = solved[i];
     }
-    api_closure_repeat(&c->closure, c->nv, io->qdd);
-    api_closure_repeat(&c->closure, 1, io->singular);
+    api_closure_pad(&c->closure, c->nv, io->qdd);
+    api_closure_pad(&c->closure, 1, io->singular);
 }
 
 /* --- terms ------------------------------------------------------------------------------------------------------- */
 
-void api_closed_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t blocks)
+void api_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed *c     = ws;
-    dyn_scene   still = {.model = scene->model};
-    api_closed_accelerations(c, scene, io->qd, NULL);
+    api_loop_workspace *c     = ws;
+    dyn_scene           still = {.model = scene->model};
+    api_loop_find_accelerations(c, scene, io->qd, NULL);
     if (io->bias) {
-        api_closed_tree_torques(c, scene, io->wrenches);
-        api_closed_project(c, 1, c->tau, io->bias);
+        api_loop_tree_torques(c, scene, io->wrenches);
+        api_loop_project(c, 1, c->tau, io->bias);
     }
     if (io->coriolis) {
-        api_closed_tree_torques(c, &still, NULL);
-        api_closed_project(c, 1, c->tau, io->coriolis);
+        api_loop_tree_torques(c, &still, NULL);
+        api_loop_project(c, 1, c->tau, io->coriolis);
     }
     dyn_bias inner = {
         .q = c->q, .qd = c->qd, .gravity = io->gravity ? c->tau : NULL, .friction = io->friction ? c->tau_dot : NULL};
     if (!inner.gravity && !inner.friction) return;
     c->tree->bias(scene, c->workspace, &inner, 1);
-    if (io->gravity) api_closed_project(c, 1, c->tau, io->gravity);
-    if (io->friction) api_closed_project(c, 1, c->tau_dot, io->friction);
+    if (io->gravity) api_loop_project(c, 1, c->tau, io->gravity);
+    if (io->friction) api_loop_project(c, 1, c->tau_dot, io->friction);
 }
 
 /* to = X G, X of rows x nvt */
-static void along(const api_closed *c, size_t rows, const double *X, double *to)
+static void along(const api_loop_workspace *c, size_t rows, const double *X, double *to)
 {
     api_matrix_mul(c->W, rows, c->nvt, c->nv, X, c->G, 0, to);
 }
 
 /* J G, and J' G + J G'. */
-void api_closed_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks)
+void api_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed    *c     = ws;
-    dyn_kinematics inner = *io;
+    api_loop_workspace *c     = ws;
+    dyn_kinematics      inner = *io;
     if (io->jerk)
-        api_closed_jerks(c, scene, io->qd, io->qdd, io->qddd);
+        api_loop_find_jerks(c, scene, io->qd, io->qdd, io->qddd);
     else if (io->acceleration || io->jacobian_dot)
-        api_closed_accelerations(c, scene, io->qd, io->qdd);
+        api_loop_find_accelerations(c, scene, io->qd, io->qdd);
     else
-        api_closed_velocities(c, io->qd);
+        api_loop_find_velocities(c, io->qd);
     inner.q            = c->q;
     inner.qd           = c->qd;
     inner.qdd          = c->qdd;
@@ -197,12 +198,12 @@ void api_closed_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematic
     api_matrix_mul(c->W, 6, c->nvt, c->nv, c->frame[0], c->Gd, 1, io->jacobian_dot);
 }
 
-void api_closed_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks)
+void api_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed *c     = ws;
-    dyn_energy  inner = *io;
-    api_closed_velocities(c, io->qd);
+    api_loop_workspace *c     = ws;
+    dyn_energy          inner = *io;
+    api_loop_find_velocities(c, io->qd);
     inner.q               = c->q;
     inner.qd              = c->qd;
     inner.com_jacobian    = io->com_jacobian ? c->frame[0] : NULL;
@@ -213,11 +214,11 @@ void api_closed_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, s
 }
 
 /* tau = G^T tau_tree, tau' = G'^T tau_tree + G^T tau_tree' */
-void api_closed_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks)
+void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed *c = ws;
-    api_closed_jerks(c, scene, io->qd, io->qdd, io->qddd);
+    api_loop_workspace *c = ws;
+    api_loop_find_jerks(c, scene, io->qd, io->qdd, io->qddd);
     dyn_torque_derivative inner = *io;
     inner.q                     = c->q;
     inner.qd                    = c->qd;
@@ -227,18 +228,18 @@ void api_closed_torque_derivative(const dyn_scene *scene, void *ws, const dyn_to
     inner.tau_dot               = c->tau_dot;
     inner.joint_wrenches = inner.joint_wrench_rates = NULL;
     c->tree->torque_derivative(scene, c->workspace, &inner, 1);
-    if (io->tau) api_closed_project(c, 1, c->tau, io->tau);
+    if (io->tau) api_loop_project(c, 1, c->tau, io->tau);
     if (io->tau_dot) {
-        api_closed_project(c, 1, c->tau_dot, io->tau_dot);
+        api_loop_project(c, 1, c->tau_dot, io->tau_dot);
         api_matrix_mul_transposed(c->W, c->nv, c->nvt, 1, c->Gd, c->tau, 1, io->tau_dot);
     }
     if (!io->joint_wrenches && !io->joint_wrench_rates) return;
     double *left = c->tau_dot;
-    api_closed_forces(c);
+    api_loop_find_forces(c);
     api_matrix_mul_transposed(c->W, c->nvt, c->nr, 1, c->Jd, c->lambda, -1, left);
-    api_closed_force_rates(c, left, c->Jd);
-    dyn_scene pushed = api_closed_pushed(c, scene, io->wrenches);
-    api_closed_pushed_rates(c, scene->n_wrenches, io->wrench_rates, c->qd);
+    api_loop_find_force_rates(c, left, c->Jd);
+    dyn_scene pushed = api_loop_add_wrenches(c, scene, io->wrenches);
+    api_loop_add_wrench_rates(c, scene->n_wrenches, io->wrench_rates, c->qd);
     inner.qddd               = c->qddd;
     inner.tau                = NULL;
     inner.tau_dot            = NULL;
@@ -250,16 +251,16 @@ void api_closed_torque_derivative(const dyn_scene *scene, void *ws, const dyn_to
 }
 
 /* tau is linear in the parameters, and so is G^T tau. */
-void api_closed_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks)
+void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed   *c      = ws;
-    size_t        bodies = 10 * c->model->n_bodies, joints = 3 * c->model->n_movers;
-    dyn_regressor inner   = {.q = c->q, .qd = c->qd, .qdd = c->qdd};
-    inner.regressor       = io->regressor ? c->extra : NULL;
-    inner.joint_regressor = io->joint_regressor ? c->extra + (io->regressor ? c->nvt * bodies * c->W : 0) : NULL;
-    api_closed_accelerations(c, scene, io->qd, io->qdd);
+    api_loop_workspace *c      = ws;
+    size_t              bodies = 10 * c->model->n_bodies, joints = 3 * c->model->n_movers;
+    dyn_regressor       inner = {.q = c->q, .qd = c->qd, .qdd = c->qdd};
+    inner.regressor           = io->regressor ? c->extra : NULL;
+    inner.joint_regressor     = io->joint_regressor ? c->extra + (io->regressor ? c->nvt * bodies * c->W : 0) : NULL;
+    api_loop_find_accelerations(c, scene, io->qd, io->qdd);
     c->tree->regressor(scene, c->workspace, &inner, 1);
-    if (io->regressor) api_closed_project(c, bodies, inner.regressor, io->regressor);
-    if (io->joint_regressor) api_closed_project(c, joints, inner.joint_regressor, io->joint_regressor);
+    if (io->regressor) api_loop_project(c, bodies, inner.regressor, io->regressor);
+    if (io->joint_regressor) api_loop_project(c, joints, inner.joint_regressor, io->joint_regressor);
 }

@@ -7,7 +7,7 @@
 
 /* --- a straight line ---------------------------------------------------------------------------------------------- */
 
-static bool is_active(const api_closed *c, const dyn_body *b)
+static bool is_active(const api_loop_workspace *c, const dyn_body *b)
 {
     return !b->mimic && b->v >= 0 && dyn_joint_nv(b->joint) > 0 && c->loops->place_v[b->v] >= 0;
 }
@@ -30,7 +30,7 @@ static void turn_towards(const double *from, const double *to, size_t W, double 
 }
 
 /* A joint's coordinates at the fraction s; at s = 1 exactly those of the end. */
-static void go_joint(const api_closed *c, const dyn_body *b, size_t lane, double s, double *q)
+static void go_joint(const api_loop_workspace *c, const dyn_body *b, size_t lane, double s, double *q)
 {
     size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);
     const double *from = c->from + first, *to = c->to + first;
@@ -44,13 +44,13 @@ static void go_joint(const api_closed *c, const dyn_body *b, size_t lane, double
 
 static void go_straight(const void *arg, api_closure *closure, size_t lane, double s)
 {
-    const api_closed *c = arg;
+    const api_loop_workspace *c = arg;
     for (size_t i = 0; i < c->model->dyn->n_bodies; i++)
         if (is_active(c, &c->model->dyn->body[i])) go_joint(c, &c->model->dyn->body[i], lane, s, closure->q);
 }
 
 /* How far a body's joint goes: rad, or parts of the model's length. */
-static double length_of(const api_closed *c, const dyn_body *b, size_t lane)
+static double length_of(const api_loop_workspace *c, const dyn_body *b, size_t lane)
 {
     size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);
     const double *from = c->from + first, *to = c->to + first, *travel = c->loops->travel + b->v;
@@ -64,7 +64,7 @@ static double length_of(const api_closed *c, const dyn_body *b, size_t lane)
     return quaternion < 0 ? most : fmax(most, travel[linear] * 2 * acos(fmin(fabs(cosine), 1)));
 }
 
-static double length_of_line(const api_closed *c, size_t lane)
+static double length_of_line(const api_loop_workspace *c, size_t lane)
 {
     const dyn_model *m    = c->model->dyn;
     double           most = 0;
@@ -73,9 +73,9 @@ static double length_of_line(const api_closed *c, size_t lane)
     return most;
 }
 
-static api_path straight_path(const api_closed *c)
+static api_continuation_path straight_path(const api_loop_workspace *c)
 {
-    api_path path = {.go = go_straight, .arg = c};
+    api_continuation_path path = {.go = go_straight, .arg = c};
     for (size_t lane = 0; lane < c->closure.live; lane++)
         path.length[lane] = length_of_line(c, lane);
     return path;
@@ -85,8 +85,8 @@ static api_path straight_path(const api_closed *c)
 
 static void go_along(const void *arg, api_closure *closure, size_t lane, double s)
 {
-    const api_closed   *c     = arg;
-    const api_approach *along = &c->approach;
+    const api_loop_workspace *c     = arg;
+    const api_approach       *along = &c->approach;
     if (s < 1) along->curve(along->arg, lane, s, c->curve);
     for (size_t i = 0; i < c->model->nq; i++) {
         size_t entry      = (size_t)c->loops->active_q[i] * c->W + lane;
@@ -97,30 +97,31 @@ static void go_along(const void *arg, api_closure *closure, size_t lane, double 
 /* --- beginnings --------------------------------------------------------------------------------------------------- */
 
 /* The actuated coordinates of lanes into those of the tree. */
-static void put_active(const api_closed *c, const double *q, double *tree)
+static void put_active(const api_loop_workspace *c, const double *q, double *tree)
 {
     for (size_t i = 0; i < c->model->nq; i++)
         memcpy(tree + (size_t)c->loops->active_q[i] * c->W, q + i * c->W, c->W * sizeof *q);
 }
-static void put_passive(const api_closed *c, const double *passive, double *tree)
+static void put_passive(const api_loop_workspace *c, const double *passive, double *tree)
 {
     for (size_t i = 0; i < c->loops->n_passive_q; i++)
         memcpy(tree + (size_t)c->loops->passive_q[i] * c->W, passive + i * c->W, c->W * sizeof *passive);
 }
 
-void api_closed_to_reference(const api_closed *c, double *tree)
+void api_loop_set_reference(const api_loop_workspace *c, double *tree)
 {
     for (size_t i = 0; i < c->loops->nq; i++)
         for (size_t lane = 0; lane < c->W; lane++)
             tree[i * c->W + lane] = c->loops->reference[i];
 }
 
-api_path api_closed_path(api_closed *c, const dyn_scene *scene, const double *q, const api_approach *from)
+api_continuation_path api_loop_path(api_loop_workspace *c, const dyn_scene *scene, const double *q,
+                                    const api_approach *from)
 {
     size_t entries = c->loops->nq * c->W;
     c->approach    = from ? *from : (api_approach){0};
     memset(c->closure.left, 0, c->nr * c->W * sizeof *c->closure.left);
-    api_closed_to_reference(c, c->from);
+    api_loop_set_reference(c, c->from);
     memcpy(c->to, c->from, entries * sizeof *c->to);
     put_active(c, q, c->to);
     if (from && from->q) put_active(c, from->q, c->from);
@@ -128,10 +129,10 @@ api_path api_closed_path(api_closed *c, const dyn_scene *scene, const double *q,
     if (from && from->guess) {
         memcpy(c->q, c->to, entries * sizeof *c->q);
         put_passive(c, from->guess, c->q);
-        return api_error_path(&c->closure, scene);
+        return api_continuation_guess_path(&c->closure, scene);
     }
     memcpy(c->q, c->from, entries * sizeof *c->q);
-    api_path path = straight_path(c);
+    api_continuation_path path = straight_path(c);
     if (!from || !from->curve) return path;
     path.go = go_along;
     memcpy(path.length, from->length, sizeof path.length);

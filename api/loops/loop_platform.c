@@ -11,7 +11,7 @@
 
 #define TOGETHER 1e-6 /* rows that contradict each other do so by more than this part of the motion */
 
-bool api_closed_reach_open(api_pool *pool, api_closed *c, const dyn_frame *frame, size_t rows)
+bool api_loop_platform_open(api_pool *pool, api_loop_workspace *c, const dyn_frame *frame, size_t rows)
 {
     const api_loops *l    = c->loops;
     dyn_frame_pair  *pair = api_take(pool, (l->n + 1) * sizeof *pair);
@@ -38,12 +38,12 @@ bool api_closed_reach_open(api_pool *pool, api_closed *c, const dyn_frame *frame
 
 /* --- the path ----------------------------------------------------------------------------------------------------- */
 
-static void get(const api_closed *c, const double *lanes, size_t n, size_t lane, double *to)
+static void get(const api_loop_workspace *c, const double *lanes, size_t n, size_t lane, double *to)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = lanes[i * c->W + lane];
 }
-static void put(const api_closed *c, const double *from, size_t n, size_t lane, double *lanes)
+static void put(const api_loop_workspace *c, const double *from, size_t n, size_t lane, double *lanes)
 {
     for (size_t i = 0; i < n; i++)
         lanes[i * c->W + lane] = from[i];
@@ -52,8 +52,8 @@ static void put(const api_closed *c, const double *from, size_t n, size_t lane, 
 /* The frame's pose at the fraction s, R = R(s vector) R_from; at s = 1 exactly that of the end. */
 static void go_straight(const void *arg, api_closure *closure, size_t lane, double s)
 {
-    const api_closed *c = arg;
-    double            place[27], goal[12], turn[9], vector[3];
+    const api_loop_workspace *c = arg;
+    double                    place[27], goal[12], turn[9], vector[3];
     get(c, c->places, 27, lane, place);
     memcpy(goal, place + 12, sizeof goal);
     for (int i = 0; i < 3; i++)
@@ -69,7 +69,7 @@ static void go_straight(const void *arg, api_closure *closure, size_t lane, doub
 }
 
 /* Finds both ends of a lane's line and returns its length. Without orientation the rotation is free. */
-static double find_places(api_closed *c, const api_placing *to, size_t lane)
+static double find_places(api_loop_workspace *c, const api_platform_motion *to, size_t lane)
 {
     const api_closure *r         = &c->reach;
     double             place[27] = {0}, orientation[4], length = 0;
@@ -90,29 +90,30 @@ static double find_places(api_closed *c, const api_placing *to, size_t lane)
 }
 
 /* From the reference, or from a guess of passive coordinates on. */
-static api_path begin(api_closed *c, const dyn_scene *scene, const api_placing *to, const double *guess)
+static api_continuation_path begin(api_loop_workspace *c, const dyn_scene *scene, const api_platform_motion *to,
+                                   const double *guess)
 {
-    const api_loops *l    = c->loops;
-    api_closure     *r    = &c->reach;
-    api_path         path = {.go = go_straight, .arg = c};
+    const api_loops      *l    = c->loops;
+    api_closure          *r    = &c->reach;
+    api_continuation_path path = {.go = go_straight, .arg = c};
     memset(r->left, 0, r->rows * c->W * sizeof *r->left);
-    api_closed_to_reference(c, r->q);
+    api_loop_set_reference(c, r->q);
     for (size_t i = 0; guess && i < l->n_passive_q; i++)
         memcpy(r->q + (size_t)l->passive_q[i] * c->W, guess + i * c->W, c->W * sizeof *guess);
-    api_closure_look(r, scene);
+    api_closure_evaluate(r, scene);
     for (size_t lane = 0; lane < r->live; lane++) {
         path.length[lane] = find_places(c, to, lane);
         if (guess) go_straight(c, r, lane, 1);
     }
     c->reach_guessed = guess != NULL;
-    return guess ? api_error_path(r, scene) : path;
+    return guess ? api_continuation_guess_path(r, scene) : path;
 }
 
 /* --- rates -------------------------------------------------------------------------------------------------------- */
 
 /* Rates x of one lane with J x = [0; motion] - rest; rest (rows; NULL: 0) is in lanes. `size`: of all that the rows add
  * up. False: there are none. */
-static bool find_rates(api_closed *c, size_t lane, const double *motion, const double *rest, double *x)
+static bool find_rates(api_loop_workspace *c, size_t lane, const double *motion, const double *rest, double *x)
 {
     api_closure *r = &c->reach;
     size_t       W = c->W, first = c->nr;
@@ -137,45 +138,46 @@ static bool find_rates(api_closed *c, size_t lane, const double *motion, const d
 }
 
 /* Rates of all lanes; notes where there are none. */
-static void move(api_closed *c, const double *motion, const double *rest, double *x)
+static void move(api_loop_workspace *c, const double *motion, const double *rest, double *x)
 {
     for (size_t lane = 0; lane < c->reach.live; lane++)
-        if (c->status[lane] == API_CLOSED && !find_rates(c, lane, motion, rest, x)) c->status[lane] = API_LOOP_STUCK;
-    api_closure_repeat(&c->reach, c->nvt, x);
+        if (c->status[lane] == API_LOOPS_CLOSED && !find_rates(c, lane, motion, rest, x))
+            c->status[lane] = API_LOOPS_ACTUATED_DEPENDENT;
+    api_closure_pad(&c->reach, c->nvt, x);
 }
 
-static void give(const api_closed *c, const double *tree, const int *which, size_t n, double *to)
+static void give(const api_loop_workspace *c, const double *tree, const int *which, size_t n, double *to)
 {
     for (size_t i = 0; to && i < n; i++)
         memcpy(to + i * c->W, tree + (size_t)which[i] * c->W, c->W * sizeof *to);
 }
 
-static bool judge(const api_closed *c)
+static bool judge(const api_loop_workspace *c)
 {
     for (size_t lane = 0; lane < c->reach.live; lane++)
-        if (c->status[lane] != API_CLOSED) return false;
+        if (c->status[lane] != API_LOOPS_CLOSED) return false;
     return true;
 }
 
-bool api_closed_reach(api_closed *c, const dyn_scene *scene, const api_placing *to, const double *guess,
-                      const api_reached *found, size_t live)
+bool api_loop_solve_platform(api_loop_workspace *c, const dyn_scene *scene, const api_platform_motion *to,
+                             const double *guess, const api_platform_solution *found, size_t live)
 {
     api_closure     *r  = &c->reach;
     const api_loops *l  = c->loops;
     double          *qd = c->qd, *qdd = c->qdd, *rest = c->reach_rows[0], *Jd = c->reach_rows[1];
-    c->reaching   = true;
-    r->live       = live;
-    api_path path = begin(c, scene, to, guess);
-    api_continue(r, scene, &path);
-    api_closure_search(r, scene);
+    c->reaching                = true;
+    r->live                    = live;
+    api_continuation_path path = begin(c, scene, to, guess);
+    api_continuation_follow(r, scene, &path);
+    api_closure_iterate(r, scene);
     memset(c->wanted, 0, r->rows * sizeof *c->wanted);
     for (size_t lane = 0; lane < live; lane++) {
         memset(r->B, 0, r->rows * sizeof *r->B);
-        bool solved     = api_closure_closed(r, lane) && api_closure_solve(r, lane, 1, API_CLOSURE_SINGULAR);
-        c->status[lane] = r->reached[lane] < 1          ? API_LOOP_CROSSED
-                          : !solved                     ? API_LOOP_LEFT_OPEN
-                          : r->rank[lane] < r->unknowns ? API_LOOP_LOOSE
-                                                        : API_CLOSED;
+        bool solved     = api_closure_is_closed(r, lane) && api_closure_solve(r, lane, 1, API_CLOSURE_SINGULAR);
+        c->status[lane] = r->reached[lane] < 1          ? API_LOOPS_PATH_SINGULAR
+                          : !solved                     ? API_LOOPS_OPEN
+                          : r->rank[lane] < r->unknowns ? API_LOOPS_PASSIVE_UNDETERMINED
+                                                        : API_LOOPS_CLOSED;
     }
     api_coordinates_turn(c->model->dyn, r->q, c->W);
     move(c, to->velocity, NULL, qd);

@@ -4,7 +4,7 @@
 #include "loop_workspace.h"
 #include <string.h>
 
-void api_closed_follow(const api_closed *c, size_t columns, const double *b, double *x)
+void api_loop_subtract_passive(const api_loop_workspace *c, size_t columns, const double *b, double *x)
 {
     for (size_t k = 0; k < c->np; k++)
         api_matrix_mul(c->W, 1, c->nr, columns, c->K + k * c->nr * c->W, b, -1,
@@ -13,7 +13,7 @@ void api_closed_follow(const api_closed *c, size_t columns, const double *b, dou
 
 /* --- rates ------------------------------------------------------------------------------------------------------- */
 
-static void along(const api_closed *c, const double *x, double *to)
+static void along(const api_loop_workspace *c, const double *x, double *to)
 {
     if (x)
         api_matrix_mul(c->W, c->nvt, c->nv, 1, c->G, x, 0, to);
@@ -21,37 +21,38 @@ static void along(const api_closed *c, const double *x, double *to)
         memset(to, 0, c->nvt * c->W * sizeof *to);
 }
 
-void api_closed_velocities(api_closed *c, const double *qd)
+void api_loop_find_velocities(api_loop_workspace *c, const double *qd)
 {
     along(c, qd, c->qd);
 }
 
-void api_closed_accelerations(api_closed *c, const dyn_scene *scene, const double *qd, const double *qdd)
+void api_loop_find_accelerations(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd)
 {
-    api_closed_velocities(c, qd);
+    api_loop_find_velocities(c, qd);
     api_closure_rate(&c->closure, scene, c->qd, c->Jd);
     along(c, qdd, c->qdd);
     api_matrix_mul(c->W, c->nr, c->nvt, 1, c->Jd, c->qd, 0, c->rows[0]);
-    api_closed_follow(c, 1, c->rows[0], c->qdd);
+    api_loop_subtract_passive(c, 1, c->rows[0], c->qdd);
     memset(c->Gd, 0, c->nvt * c->nv * c->W * sizeof *c->Gd);
     api_matrix_mul(c->W, c->nr, c->nvt, c->nv, c->Jd, c->G, 0, c->across);
-    api_closed_follow(c, c->nv, c->across, c->Gd);
+    api_loop_subtract_passive(c, c->nv, c->across, c->Gd);
 }
 
-void api_closed_jerks(api_closed *c, const dyn_scene *scene, const double *qd, const double *qdd, const double *qddd)
+void api_loop_find_jerks(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd,
+                         const double *qddd)
 {
     size_t n = c->nr * c->W;
-    api_closed_accelerations(c, scene, qd, qdd);
+    api_loop_find_accelerations(c, scene, qd, qdd);
     api_closure_second_rate(&c->closure, scene, c->qd, c->qdd, c->Jdd);
     along(c, qddd, c->qddd);
     api_matrix_mul(c->W, c->nr, c->nvt, 1, c->Jd, c->qdd, 0, c->rows[0]);
     for (size_t i = 0; i < n; i++)
         c->rows[0][i] *= 2;
     api_matrix_mul(c->W, c->nr, c->nvt, 1, c->Jdd, c->qd, 1, c->rows[0]);
-    api_closed_follow(c, 1, c->rows[0], c->qddd);
+    api_loop_subtract_passive(c, 1, c->rows[0], c->qddd);
 }
 
-void api_closed_project(const api_closed *c, size_t columns, const double *x, double *to)
+void api_loop_project(const api_loop_workspace *c, size_t columns, const double *x, double *to)
 {
     api_matrix_mul_transposed(c->W, c->nv, c->nvt, columns, c->G, x, 0, to);
 }
@@ -59,14 +60,14 @@ void api_closed_project(const api_closed *c, size_t columns, const double *x, do
 /* --- forces ------------------------------------------------------------------------------------------------------ */
 
 /* to = K^T x_p, x of nvt */
-static void carried(const api_closed *c, const double *x, int add, double *to)
+static void carried(const api_loop_workspace *c, const double *x, int add, double *to)
 {
     for (size_t k = 0; k < c->np; k++)
         memcpy(c->passive + k * c->W, x + (size_t)c->loops->passive_v[k] * c->W, c->W * sizeof *x);
     api_matrix_mul_transposed(c->W, c->nr, c->np, 1, c->K, c->passive, add, to);
 }
 
-void api_closed_forces(api_closed *c)
+void api_loop_find_forces(api_loop_workspace *c)
 {
     carried(c, c->tau, 0, c->lambda);
 }
@@ -74,7 +75,7 @@ void api_closed_forces(api_closed *c)
 /* Of lambda = J_p z, J_p^T J_p z = tau_p, z = K lambda:
  *
  *     lambda' = K^T (tau_p' - J_p'^T lambda) + (1 - J_p K) J_p' z */
-void api_closed_force_rates(api_closed *c, const double *left, const double *Jd)
+void api_loop_find_force_rates(api_loop_workspace *c, const double *left, const double *Jd)
 {
     size_t  W = c->W;
     double *z = c->passive, *x = c->vector[7], *turned = c->rows[0], *again = c->rows[1];
@@ -86,7 +87,7 @@ void api_closed_force_rates(api_closed *c, const double *left, const double *Jd)
         memcpy(x + (size_t)c->loops->passive_v[k] * W, z + k * W, W * sizeof *z);
     api_matrix_mul(W, c->nr, c->nvt, 1, Jd, x, 0, turned);
     memset(x, 0, c->nvt * W * sizeof *x);
-    api_closed_follow(c, 1, turned, x);
+    api_loop_subtract_passive(c, 1, turned, x);
     memcpy(again, turned, c->nr * W * sizeof *again);
     api_matrix_mul(W, c->nr, c->nvt, 1, c->J, x, 1, again);
     for (size_t i = 0; i < c->nr * W; i++)

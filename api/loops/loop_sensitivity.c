@@ -23,12 +23,12 @@
 #include <string.h>
 
 /* Column k of a matrix of n columns. */
-static void get_column(const api_closed *c, size_t rows, size_t n, const double *X, size_t k, double *column)
+static void get_column(const api_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column)
 {
     for (size_t i = 0; i < rows; i++)
         memcpy(column + i * c->W, X + (i * n + k) * c->W, c->W * sizeof *X);
 }
-static void put_column(const api_closed *c, size_t rows, size_t n, const double *column, size_t k, double *X)
+static void put_column(const api_loop_workspace *c, size_t rows, size_t n, const double *column, size_t k, double *X)
 {
     for (size_t i = 0; i < rows; i++)
         memcpy(X + (i * n + k) * c->W, column + i * c->W, c->W * sizeof *X);
@@ -44,7 +44,7 @@ typedef struct direction {
 } direction;
 
 /* How much longer v is than d, as a power of two, lane by lane: 1 where one of them is zero. */
-static void find_scale(const api_closed *c, const double *v, const double *d, double factor[DYN_MAX_LANES])
+static void find_scale(const api_loop_workspace *c, const double *v, const double *d, double factor[DYN_MAX_LANES])
 {
     for (size_t lane = 0; lane < c->W; lane++) {
         double vv = 0, dd = 0;
@@ -56,7 +56,7 @@ static void find_scale(const api_closed *c, const double *v, const double *d, do
     }
 }
 
-static void find_brackets(const api_closed *c, const double *a, const double *b, double *brackets)
+static void find_brackets(const api_loop_workspace *c, const double *a, const double *b, double *brackets)
 {
     const dyn_model *m = c->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -67,7 +67,7 @@ static void find_brackets(const api_closed *c, const double *a, const double *b,
 }
 
 /* rows += (dJ') qd: of J' changing with q along dq, and with qd along dqd. */
-static void add_second(api_closed *c, const dyn_scene *scene, const direction *d, double *rows)
+static void add_second(api_loop_workspace *c, const dyn_scene *scene, const direction *d, double *rows)
 {
     size_t W = c->W, n = c->nvt;
     double factor[DYN_MAX_LANES];
@@ -93,12 +93,12 @@ static void add_second(api_closed *c, const dyn_scene *scene, const direction *d
             rows[i * W + lane] += 0.25 / factor[lane] * sum[i * W + lane];
 }
 
-static void clear(const api_closed *c, double *x)
+static void clear(const api_loop_workspace *c, double *x)
 {
     memset(x, 0, c->nvt * c->W * sizeof *x);
 }
 
-static void find_direction(api_closed *c, const dyn_scene *scene, size_t k, direction *d)
+static void find_direction(api_loop_workspace *c, const dyn_scene *scene, size_t k, direction *d)
 {
     size_t  W = c->W, n = c->nvt;
     double *rows = c->rows[0];
@@ -108,27 +108,27 @@ static void find_direction(api_closed *c, const dyn_scene *scene, size_t k, dire
 
     clear(c, d->dqd);
     api_matrix_mul(W, c->nr, n, 1, d->J_k, c->qd, 0, rows);
-    api_closed_follow(c, 1, rows, d->dqd);
+    api_loop_subtract_passive(c, 1, rows, d->dqd);
 
     clear(c, d->dqdd_dqd);
     api_matrix_mul(W, c->nr, n, 1, c->Jd, d->dq, 1, rows);
-    api_closed_follow(c, 1, rows, d->dqdd_dqd);
+    api_loop_subtract_passive(c, 1, rows, d->dqdd_dqd);
 
     clear(c, d->dqdd_dq);
     api_matrix_mul(W, c->nr, n, 1, d->J_k, c->qdd, 0, rows);
     api_matrix_mul(W, c->nr, n, 1, c->Jd, d->dqd, 1, rows);
     add_second(c, scene, d, rows);
-    api_closed_follow(c, 1, rows, d->dqdd_dq);
+    api_loop_subtract_passive(c, 1, rows, d->dqdd_dq);
 }
 
 /* All directions, into wide: dqd/dq, dqdd/dq, dqdd/dqd, dJ^T lambda. */
-static void find_directions(api_closed *c, const dyn_scene *scene)
+static void find_directions(api_loop_workspace *c, const dyn_scene *scene)
 {
     direction d      = {.J_k = c->Jdd, .other = c->Jk};
     double  **part[] = {&d.dq, &d.dqd, &d.dqdd_dq, &d.dqdd_dqd, &d.twist, &d.plus, &d.minus, &d.extra};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         *part[i] = c->vector[i];
-    for (size_t k = 0; k < c->nv && api_closed_awaited(c); k++) {
+    for (size_t k = 0; k < c->nv && api_loop_may_continue(c); k++) {
         find_direction(c, scene, k, &d);
         put_column(c, c->nvt, c->nv, d.dqd, k, c->wide[1]);
         put_column(c, c->nvt, c->nv, d.dqdd_dq, k, c->wide[2]);
@@ -140,46 +140,46 @@ static void find_directions(api_closed *c, const dyn_scene *scene)
 /* --- inverse dynamics -------------------------------------------------------------------------------------------- */
 
 /* to = T G, T of the tree */
-static void begin(const api_closed *c, const double *T, double *to)
+static void begin(const api_loop_workspace *c, const double *T, double *to)
 {
     api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, c->G, 0, to);
 }
 
 /* to += T X */
-static void add_part(const api_closed *c, const double *T, const double *X, double *to)
+static void add_part(const api_loop_workspace *c, const double *T, const double *X, double *to)
 {
     api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, X, 1, to);
 }
 
-static void put_matrices(api_closed *c, const dyn_sensitivity *io)
+static void put_matrices(api_loop_workspace *c, const dyn_sensitivity *io)
 {
     const double *T_q = c->square[0], *T_qd = c->square[1], *T_qdd = c->square[2];
     double       *by_q = c->wide[5], *by_qd = c->wide[6], *by_qdd = c->wide[7];
     size_t        n = c->nvt * c->nv * c->W;
     begin(c, T_qdd, by_qdd);
-    api_closed_project(c, c->nv, by_qdd, io->dtau_dqdd);
-    api_closed_mirror(c->W, c->nv, io->dtau_dqdd);
+    api_loop_project(c, c->nv, by_qdd, io->dtau_dqdd);
+    api_loop_mirror(c->W, c->nv, io->dtau_dqdd);
 
     begin(c, T_qd, by_qd);
     add_part(c, T_qdd, c->wide[3], by_qd);
-    api_closed_project(c, c->nv, by_qd, io->dtau_dqd);
+    api_loop_project(c, c->nv, by_qd, io->dtau_dqd);
 
     begin(c, T_q, by_q);
     add_part(c, T_qd, c->wide[1], by_q);
     add_part(c, T_qdd, c->wide[2], by_q);
     for (size_t i = 0; i < n; i++)
         by_q[i] -= c->wide[4][i];
-    api_closed_project(c, c->nv, by_q, io->dtau_dq);
+    api_loop_project(c, c->nv, by_q, io->dtau_dq);
 }
 
-void api_closed_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
+void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed *c = ws;
-    size_t      n = c->nvt * c->W;
-    api_closed_accelerations(c, scene, io->qd, io->qdd);
-    api_closed_tree_torques(c, scene, io->wrenches);
-    api_closed_forces(c);
+    api_loop_workspace *c = ws;
+    size_t              n = c->nvt * c->W;
+    api_loop_find_accelerations(c, scene, io->qd, io->qdd);
+    api_loop_tree_torques(c, scene, io->wrenches);
+    api_loop_find_forces(c);
     find_directions(c, scene);
     dyn_sensitivity inner = {.q             = c->q,
                              .qd            = c->qd,
@@ -192,17 +192,17 @@ void api_closed_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitiv
                              .dtau_dwrench  = io->dtau_dwrench ? c->extra + (io->dtau_dgravity ? 3 * n : 0) : NULL};
     c->tree->sensitivity(scene, c->workspace, &inner, 1);
     put_matrices(c, io);
-    if (io->dtau_dgravity) api_closed_project(c, 3, inner.dtau_dgravity, io->dtau_dgravity);
+    if (io->dtau_dgravity) api_loop_project(c, 3, inner.dtau_dgravity, io->dtau_dgravity);
     for (size_t w = 0; io->dtau_dwrench && w < scene->n_wrenches; w++)
-        api_closed_project(c, 6, inner.dtau_dwrench + 6 * w * n, io->dtau_dwrench + 6 * w * c->nv * c->W);
+        api_loop_project(c, 6, inner.dtau_dwrench + 6 * w * n, io->dtau_dwrench + 6 * w * c->nv * c->W);
     if (io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd)
-        api_closed_joint_wrenches(c, scene, io);
+        api_loop_joint_wrenches(c, scene, io);
 }
 
 /* --- forward dynamics -------------------------------------------------------------------------------------------- */
 
 /* X = -M^-1 X, of nv x columns, by the factor in c->dense. */
-static void solve_columns(api_closed *c, size_t lane, size_t columns, double *X)
+static void solve_columns(api_loop_workspace *c, size_t lane, size_t columns, double *X)
 {
     lapack_int n = (lapack_int)c->nv;
     for (size_t k = 0; k < columns; k++) {
@@ -214,9 +214,9 @@ static void solve_columns(api_closed *c, size_t lane, size_t columns, double *X)
     }
 }
 
-void api_closed_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks)
+void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks)
 {
-    api_closed          *c       = ws;
+    api_loop_workspace  *c       = ws;
     dyn_forward_dynamics forward = {
         .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular};
     dyn_sensitivity inverse = {.q            = io->q,
@@ -227,22 +227,22 @@ void api_closed_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_
                                .dtau_dqd     = io->dqdd_dqd,
                                .dtau_dqdd    = io->dqdd_dtau,
                                .dtau_dwrench = io->dqdd_dwrench};
-    api_closed_forward_dynamics(scene, ws, &forward, blocks);
-    api_closed_sensitivity(scene, ws, &inverse, blocks);
+    api_loop_forward_dynamics(scene, ws, &forward, blocks);
+    api_loop_sensitivity(scene, ws, &inverse, blocks);
     for (size_t lane = 0; lane < c->closure.live; lane++) {
-        if (!api_closed_factor(c, io->dqdd_dtau, lane, &io->singular[lane])) continue;
+        if (!api_loop_factor_mass(c, io->dqdd_dtau, lane, &io->singular[lane])) continue;
         solve_columns(c, lane, c->nv, io->dqdd_dq);
         solve_columns(c, lane, c->nv, io->dqdd_dqd);
         for (size_t w = 0; io->dqdd_dwrench && w < scene->n_wrenches; w++)
             solve_columns(c, lane, 6, io->dqdd_dwrench + 6 * w * c->nv * c->W);
-        api_closed_put_inverse(c, lane, io->dqdd_dtau);
+        api_loop_put_inverse(c, lane, io->dqdd_dtau);
     }
 }
 
 /* --- Coriolis matrix --------------------------------------------------------------------------------------------- */
 
 /* Gamma_ijk = G_i^T (Gamma_tree G_k) G_j + G_i^T M dG_j/dq_k, the derivative's passive rows being -K J_k G_j. */
-static void put_christoffel(api_closed *c, const dyn_scene *scene, size_t k, const double *tree, double *to)
+static void put_christoffel(api_loop_workspace *c, const dyn_scene *scene, size_t k, const double *tree, double *to)
 {
     size_t  W = c->W, n = c->nvt, nv = c->nv;
     double *G_k = c->vector[0], *turned = c->square[1], *changed = c->wide[1], *all = c->square[2];
@@ -250,21 +250,21 @@ static void put_christoffel(api_closed *c, const dyn_scene *scene, size_t k, con
     api_closure_rate(&c->closure, scene, G_k, c->Jk);
     memset(changed, 0, n * nv * W * sizeof *changed);
     api_matrix_mul(W, c->nr, n, nv, c->Jk, c->G, 0, c->across);
-    api_closed_follow(c, nv, c->across, changed);
+    api_loop_subtract_passive(c, nv, c->across, changed);
     api_matrix_mul(W, n * n, n, 1, tree, G_k, 0, turned);
     api_matrix_mul(W, n, n, nv, turned, c->G, 0, c->wide[0]);
     api_matrix_mul(W, n, n, nv, c->square[0], changed, 1, c->wide[0]);
-    api_closed_project(c, nv, c->wide[0], all);
+    api_loop_project(c, nv, c->wide[0], all);
     put_column(c, nv * nv, nv, all, k, to);
 }
 
 /* C = G^T (M G' + C_tree G): dM/dt - 2 C is skew again. */
-void api_closed_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks)
+void api_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks)
 {
     (void)blocks; /* one */
-    api_closed     *c    = ws;
-    dyn_mass_matrix mass = {.q = c->q, .mass_matrix = c->square[0]};
-    api_closed_accelerations(c, scene, io->qd, NULL);
+    api_loop_workspace *c    = ws;
+    dyn_mass_matrix     mass = {.q = c->q, .mass_matrix = c->square[0]};
+    api_loop_find_accelerations(c, scene, io->qd, NULL);
     c->tree->mass_matrix(scene, c->workspace, &mass, 1);
     dyn_coriolis inner = {.q               = c->q,
                           .qd              = c->qd,
@@ -274,8 +274,8 @@ void api_closed_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *i
     if (io->coriolis_matrix) {
         begin(c, c->square[1], c->wide[0]);
         add_part(c, c->square[0], c->Gd, c->wide[0]);
-        api_closed_project(c, c->nv, c->wide[0], io->coriolis_matrix);
+        api_loop_project(c, c->nv, c->wide[0], io->coriolis_matrix);
     }
-    for (size_t k = 0; io->christoffel && k < c->nv && api_closed_awaited(c); k++)
+    for (size_t k = 0; io->christoffel && k < c->nv && api_loop_may_continue(c); k++)
         put_christoffel(c, scene, k, c->extra, io->christoffel);
 }

@@ -13,7 +13,7 @@ static double *take(taking *t, size_t entries)
     return api_take_zeroed(t->pool, entries * t->W, &t->room);
 }
 
-static void take_state(api_closed *c, taking *t)
+static void take_state(api_loop_workspace *c, taking *t)
 {
     c->passive = take(t, c->np);
     c->from = take(t, c->loops->nq), c->to = take(t, c->loops->nq);
@@ -23,25 +23,25 @@ static void take_state(api_closed *c, taking *t)
     c->G = take(t, c->nvt * c->nv), c->Gd = take(t, c->nvt * c->nv);
 }
 
-static void take_rates(api_closed *c, taking *t)
+static void take_rates(api_loop_workspace *c, taking *t)
 {
     c->qd = take(t, c->nvt), c->qdd = take(t, c->nvt), c->qddd = take(t, c->nvt);
     c->tau = take(t, c->nvt), c->tau_dot = take(t, c->nvt);
     c->lambda = take(t, c->nr), c->lambda_dot = take(t, c->nr);
     c->rows[0] = take(t, c->nr), c->rows[1] = take(t, c->nr);
     c->across = take(t, c->nr * c->nv);
-    for (int i = 0; i < API_CLOSED_SQUARES; i++)
+    for (int i = 0; i < API_LOOP_SQUARE_MATRICES; i++)
         c->square[i] = take(t, c->nvt * c->nvt);
-    for (int i = 0; i < API_CLOSED_WIDES; i++)
+    for (int i = 0; i < API_LOOP_WIDE_MATRICES; i++)
         c->wide[i] = take(t, c->nvt * c->nv);
-    for (int i = 0; i < API_CLOSED_VECTORS; i++)
+    for (int i = 0; i < API_LOOP_VECTORS; i++)
         c->vector[i] = take(t, c->nvt);
     c->Jk = take(t, c->nr * c->nvt);
     for (int i = 0; i < 2; i++)
         c->frame[i] = take(t, 6 * (c->nvt + c->loops->n));
 }
 
-static void take_wrenches(api_closed *c, taking *t, size_t given)
+static void take_wrenches(api_loop_workspace *c, taking *t, size_t given)
 {
     size_t n        = given + 2 * c->loops->n;
     c->wrenches     = take(t, 9 * n);
@@ -51,7 +51,7 @@ static void take_wrenches(api_closed *c, taking *t, size_t given)
 }
 
 /* Of one state, and no lanes. */
-static void take_dense(api_closed *c, taking *t)
+static void take_dense(api_loop_workspace *c, taking *t)
 {
     taking one  = {t->pool, 1, true};
     c->dense    = take(&one, c->nv * (c->nv + 1));
@@ -60,7 +60,7 @@ static void take_dense(api_closed *c, taking *t)
     t->room     = t->room && one.room;
 }
 
-static bool take_closure(api_pool *pool, api_closed *c, const api_deadline *deadline)
+static bool take_closure(api_pool *pool, api_loop_workspace *c, const api_deadline *deadline)
 {
     const api_loops *l = c->loops;
     c->closure         = (api_closure){.model     = c->model,
@@ -85,14 +85,14 @@ static bool take_closure(api_pool *pool, api_closed *c, const api_deadline *dead
     return true;
 }
 
-api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
-                            const api_deadline *deadline, size_t n_wrenches, size_t extra)
+api_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
+                                            const api_deadline *deadline, size_t n_wrenches, size_t extra)
 {
-    const api_loops *l = model->loops;
-    taking           t = {pool, (size_t)tree->lanes, true};
-    api_closed      *c = api_take(pool, sizeof *c);
+    const api_loops    *l = model->loops;
+    taking              t = {pool, (size_t)tree->lanes, true};
+    api_loop_workspace *c = api_take(pool, sizeof *c);
     if (!c) return NULL;
-    *c           = (api_closed){.model = model, .loops = l, .tree = tree, .W = t.W};
+    *c           = (api_loop_workspace){.model = model, .loops = l, .tree = tree, .W = t.W};
     c->nv        = model->nv;
     c->nvt       = l->nv;
     c->np        = l->n_passive;
@@ -107,56 +107,56 @@ api_closed *api_closed_open(api_pool *pool, const api_model *model, const dyn_ke
     return t.room ? c : NULL;
 }
 
-dyn_kernels api_closed_kernels(const dyn_kernels *tree)
+dyn_kernels api_loop_kernels(const dyn_kernels *tree)
 {
     return (dyn_kernels){
         .target              = tree->target,
         .lanes               = tree->lanes,
-        .inverse_dynamics    = api_closed_inverse_dynamics,
-        .forward_dynamics    = api_closed_forward_dynamics,
-        .mass_matrix         = api_closed_inertia,
-        .bias                = api_closed_bias,
-        .kinematics          = api_closed_kinematics,
-        .energy              = api_closed_energy,
-        .torque_derivative   = api_closed_torque_derivative,
-        .sensitivity         = api_closed_sensitivity,
-        .forward_sensitivity = api_closed_forward_sensitivity,
-        .coriolis            = api_closed_coriolis,
-        .regressor           = api_closed_regressor,
+        .inverse_dynamics    = api_loop_inverse_dynamics,
+        .forward_dynamics    = api_loop_forward_dynamics,
+        .mass_matrix         = api_loop_mass_matrix,
+        .bias                = api_loop_bias,
+        .kinematics          = api_loop_kinematics,
+        .energy              = api_loop_energy,
+        .torque_derivative   = api_loop_torque_derivative,
+        .sensitivity         = api_loop_sensitivity,
+        .forward_sensitivity = api_loop_forward_sensitivity,
+        .coriolis            = api_loop_coriolis,
+        .regressor           = api_loop_regressor,
     };
 }
 
 /* --- what is known of a state ------------------------------------------------------------------------------------ */
 
-api_closed_status api_closed_status_of(const api_closed *c, size_t lane)
+api_loop_status api_loop_status_of(const api_loop_workspace *c, size_t lane)
 {
     return c->status[lane];
 }
 
-bool api_closed_awaited(const api_closed *c)
+bool api_loop_may_continue(const api_loop_workspace *c)
 {
     api_problem late;
     return api_deadline_check(c->closure.deadline, &late);
 }
 
-const double *api_closed_q(const api_closed *c)
+const double *api_loop_tree_q(const api_loop_workspace *c)
 {
     return c->q;
 }
 
-const double *api_closed_qd(const api_closed *c)
+const double *api_loop_tree_qd(const api_loop_workspace *c)
 {
     return c->qd;
 }
 
-void api_closed_full(api_closed *c, const double *parts[6])
+void api_loop_tree_state(api_loop_workspace *c, const double *parts[6])
 {
-    api_closed_loop_wrenches(c, c->lambda, c->seen);
+    api_loop_wrenches(c, c->lambda, c->seen);
     parts[0] = c->q, parts[1] = c->qd, parts[2] = c->qdd;
     parts[3] = c->G, parts[4] = c->seen, parts[5] = c->closure.open;
 }
 
-static void fail_open(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
+static void fail_open(const api_loop_workspace *c, size_t lane, const char *pointer, api_problem *problem)
 {
     const api_closure *s     = c->reaching ? &c->reach : &c->closure;
     size_t             k     = s->widest[lane];
@@ -173,7 +173,7 @@ static void fail_open(const api_closed *c, size_t lane, const char *pointer, api
         c->reaching ? "actuated and passive" : "passive", s->open[lane], which, s->widest_open[lane], c->loops->length);
 }
 
-static void fail_crossing(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
+static void fail_crossing(const api_loop_workspace *c, size_t lane, const char *pointer, api_problem *problem)
 {
     const api_closure  *s     = c->reaching ? &c->reach : &c->closure;
     const api_approach *from  = c->reaching ? NULL : &c->approach;
@@ -191,7 +191,7 @@ static void fail_crossing(const api_closed *c, size_t lane, const char *pointer,
     problem->fraction = s->reached[lane];
 }
 
-static void fail_loose(const api_closed *c, size_t lane, const char *pointer, api_problem *problem)
+static void fail_loose(const api_loop_workspace *c, size_t lane, const char *pointer, api_problem *problem)
 {
     if (c->reaching)
         api_fail(problem, API_LOOP_SINGULAR, pointer,
@@ -205,7 +205,7 @@ static void fail_loose(const api_closed *c, size_t lane, const char *pointer, ap
             c->closure.rank[lane], c->np);
 }
 
-static void fail_stuck(const api_closed *c, const char *pointer, api_problem *problem)
+static void fail_stuck(const api_loop_workspace *c, const char *pointer, api_problem *problem)
 {
     if (c->reaching)
         api_fail(problem, API_LOOP_SINGULAR, pointer, "the loops do not let the frame move as it is said to");
@@ -216,14 +216,14 @@ static void fail_stuck(const api_closed *c, const char *pointer, api_problem *pr
                  c->nv);
 }
 
-bool api_closed_fail(const api_closed *c, size_t lane, const char *pointer, long long row, api_problem *problem)
+bool api_loop_fail(const api_loop_workspace *c, size_t lane, const char *pointer, long long row, api_problem *problem)
 {
     switch (c->status[lane]) {
-    case API_CLOSED: return true;
-    case API_LOOP_LEFT_OPEN: fail_open(c, lane, pointer, problem); break;
-    case API_LOOP_CROSSED: fail_crossing(c, lane, pointer, problem); break;
-    case API_LOOP_LOOSE: fail_loose(c, lane, pointer, problem); break;
-    case API_LOOP_STUCK: fail_stuck(c, pointer, problem); break;
+    case API_LOOPS_CLOSED: return true;
+    case API_LOOPS_OPEN: fail_open(c, lane, pointer, problem); break;
+    case API_LOOPS_PATH_SINGULAR: fail_crossing(c, lane, pointer, problem); break;
+    case API_LOOPS_PASSIVE_UNDETERMINED: fail_loose(c, lane, pointer, problem); break;
+    case API_LOOPS_ACTUATED_DEPENDENT: fail_stuck(c, pointer, problem); break;
     }
     problem->row = row;
     return false;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* The moment of a universal joint's last row, along n. */
-static void add_cross(const api_closed *c, size_t k, const double *lambda, double *moment)
+static void add_cross(const api_loop_workspace *c, size_t k, const double *lambda, double *moment)
 {
     const api_loop *loop = &c->loops->loop[k];
     double          R[9], n[3];
@@ -17,7 +17,7 @@ static void add_cross(const api_closed *c, size_t k, const double *lambda, doubl
 }
 
 /* The rate of that moment, n' lambda, at constant lambda: n turns with the angular velocity w of b seen from a. */
-static void add_cross_rate(const api_closed *c, size_t k, const double *motion, double *moment)
+static void add_cross_rate(const api_loop_workspace *c, size_t k, const double *motion, double *moment)
 {
     static const double still[3];
     const api_loop     *loop = &c->loops->loop[k];
@@ -32,7 +32,7 @@ static void add_cross_rate(const api_closed *c, size_t k, const double *motion, 
     }
 }
 
-void api_closed_loop_wrenches(const api_closed *c, const double *lambda, double *wrenches)
+void api_loop_wrenches(const api_loop_workspace *c, const double *lambda, double *wrenches)
 {
     size_t W = c->W;
     memset(wrenches, 0, 6 * c->loops->n * W * sizeof *wrenches);
@@ -53,7 +53,7 @@ static void put3(double *lanes, size_t W, size_t lane, double factor, const doub
 }
 
 /* R^T x, R of a loop */
-static void turn_back(const api_closed *c, size_t loop, size_t lane, const double x[3], double out[3])
+static void turn_back(const api_loop_workspace *c, size_t loop, size_t lane, const double x[3], double out[3])
 {
     for (size_t i = 0; i < 3; i++) {
         out[i] = 0;
@@ -63,7 +63,7 @@ static void turn_back(const api_closed *c, size_t loop, size_t lane, const doubl
 }
 
 /* Of the wrench F, N on b at its origin in the axes of a: in b's own axes; and its reaction on a, at a's origin. */
-static void put_pair(api_closed *c, size_t loop, size_t lane, double *on_b, double *on_a)
+static void put_pair(api_loop_workspace *c, size_t loop, size_t lane, double *on_b, double *on_a)
 {
     double F[3], N[3], y[3], v[3];
     size_t W = c->W;
@@ -81,7 +81,7 @@ static void put_pair(api_closed *c, size_t loop, size_t lane, double *on_b, doub
     put3(on_a + 3 * W, W, lane, -1, v);
 }
 
-dyn_scene api_closed_pushed(api_closed *c, const dyn_scene *scene, const double *wrenches)
+dyn_scene api_loop_add_wrenches(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches)
 {
     dyn_scene pushed = *scene;
     size_t    W = c->W, n = scene->n_wrenches;
@@ -89,7 +89,7 @@ dyn_scene api_closed_pushed(api_closed *c, const dyn_scene *scene, const double 
     if (n > 0) memcpy(c->sites, scene->wrench, n * sizeof *c->sites);
     if (n > 0) memcpy(c->wrenches, wrenches, 9 * n * W * sizeof *wrenches);
     memset(to, 0, 18 * c->loops->n * W * sizeof *to);
-    api_closed_loop_wrenches(c, c->lambda, c->seen);
+    api_loop_wrenches(c, c->lambda, c->seen);
     for (size_t k = 0; k < c->loops->n; k++, to += 18 * W) {
         const dyn_frame_pair *pair = &c->loops->pair[k];
         c->sites[n + 2 * k]        = (dyn_wrench_site){.body = pair->b.body, .X_bl = pair->b.X_bf};
@@ -103,7 +103,7 @@ dyn_scene api_closed_pushed(api_closed *c, const dyn_scene *scene, const double 
 }
 
 /* (R^T x)' = R^T (x' - w x x), (N + y x F)' = N' + y' x F + y x F' */
-static void put_pair_rates(api_closed *c, size_t loop, size_t lane, double *on_b, double *on_a)
+static void put_pair_rates(api_loop_workspace *c, size_t loop, size_t lane, double *on_b, double *on_a)
 {
     double        F[3], N[3], Fd[3], Nd[3], y[3], yd[3], w[3], turn[3], v[3], u[3];
     size_t        W    = c->W;
@@ -130,14 +130,14 @@ static void put_pair_rates(api_closed *c, size_t loop, size_t lane, double *on_b
     put3(on_a + 3 * W, W, lane, -1, v);
 }
 
-void api_closed_pushed_rates(api_closed *c, size_t given, const double *rates, const double *qd)
+void api_loop_add_wrench_rates(api_loop_workspace *c, size_t given, const double *rates, const double *qd)
 {
     size_t  W  = c->W;
     double *to = c->wrench_rates + 6 * given * W, *move = c->frame[0];
     if (given > 0 && rates) memcpy(c->wrench_rates, rates, 6 * given * W * sizeof *rates);
     if (given > 0 && !rates) memset(c->wrench_rates, 0, 6 * given * W * sizeof *c->wrench_rates);
-    api_closed_loop_wrenches(c, c->lambda, c->seen);
-    api_closed_loop_wrenches(c, c->lambda_dot, c->raw);
+    api_loop_wrenches(c, c->lambda, c->seen);
+    api_loop_wrenches(c, c->lambda_dot, c->raw);
     if (qd)
         api_matrix_mul(W, 6 * c->loops->n, c->nvt, 1, c->motion, qd, 0, move);
     else

@@ -4,7 +4,7 @@
 #include "loop_workspace.h"
 #include <string.h>
 
-static void put_lanes(const api_closed *c, const double *from, size_t n, const int *which, double *lanes)
+static void put_lanes(const api_loop_workspace *c, const double *from, size_t n, const int *which, double *lanes)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t lane = 0; lane < c->W; lane++)
@@ -12,7 +12,7 @@ static void put_lanes(const api_closed *c, const double *from, size_t n, const i
 }
 
 /* Keeps the position of the first lane, quaternions with w >= 0. */
-static void keep(const api_closed *c, const double *q)
+static void keep(const api_loop_workspace *c, const double *q)
 {
     for (size_t i = 0; i < c->loops->nq; i++)
         c->loops->reference[i] = q[i * c->W];
@@ -20,13 +20,13 @@ static void keep(const api_closed *c, const double *q)
 }
 
 /* Closes the loops with all actuated joints at home. */
-static bool close_passive(api_closed *c, const dyn_scene *scene, double *q, double *passive)
+static bool close_passive(api_loop_workspace *c, const dyn_scene *scene, double *q, double *passive)
 {
     const api_loops *l    = c->loops;
     api_approach     from = {.guess = passive};
     put_lanes(c, l->home, c->model->nq, l->active_q, q);
     put_lanes(c, l->home, l->n_passive_q, l->passive_q, passive);
-    if (!api_closed_solve(c, scene, q, &from, c->W)) return false;
+    if (!api_loop_close(c, scene, q, &from, c->W)) return false;
     keep(c, c->q);
     return true;
 }
@@ -41,7 +41,7 @@ static size_t choose(const api_loops *l, bool all, int *chosen)
 }
 
 /* Closes the loops from home by steps of least norm, and checks that the passive joints are determined there. */
-static bool close_nearest(api_pool *pool, api_closed *c, const dyn_scene *scene, bool all, double *q)
+static bool close_nearest(api_pool *pool, api_loop_workspace *c, const dyn_scene *scene, bool all, double *q)
 {
     const api_loops *l     = c->loops;
     api_closure      whole = c->closure;
@@ -52,10 +52,10 @@ static bool close_nearest(api_pool *pool, api_closed *c, const dyn_scene *scene,
     if (!api_closure_open(pool, &whole)) return false;
     whole.live = c->W;
     put_lanes(c, l->home, l->nq, NULL, whole.q);
-    if (!api_closure_search(&whole, scene)) return false;
+    if (!api_closure_iterate(&whole, scene)) return false;
     keep(c, whole.q);
     put_lanes(c, l->reference, c->model->nq, l->active_q, q);
-    return api_closed_solve(c, scene, q, NULL, c->W);
+    return api_loop_close(c, scene, q, NULL, c->W);
 }
 
 static bool all_at_home(const api_loops *l)
@@ -65,11 +65,11 @@ static bool all_at_home(const api_loops *l)
     return true;
 }
 
-static bool fail(const api_closed *c, api_problem *problem)
+static bool fail(const api_loop_workspace *c, api_problem *problem)
 {
     api_problem found;
     api_problem_clear(&found);
-    if (api_closed_fail(c, 0, NULL, -1, &found))
+    if (api_loop_fail(c, 0, NULL, -1, &found))
         return api_fail(problem, API_LOOP_OPEN, "/loops",
                         "the loops cannot be closed near the joints' \"home\": give the joints, actuated ones too, a "
                         "\"home\" near a position in which the loops are closed");
@@ -82,13 +82,13 @@ static bool fail(const api_closed *c, api_problem *problem)
 
 static bool find(api_pool *pool, const api_model *model, const api_deadline *deadline, api_problem *problem)
 {
-    const dyn_kernels *tree  = dyn_kernels_alone(dyn_kernels_find(NULL));
-    size_t             W     = (size_t)tree->lanes;
-    bool               room  = true;
-    dyn_scene          scene = {.model = model->dyn, .gravity = {0}};
-    api_closed        *c     = api_closed_open(pool, model, tree, deadline, 0, 0);
-    double            *q     = api_take_zeroed(pool, model->nq * W, &room), *passive;
-    passive                  = api_take_zeroed(pool, model->loops->n_passive_q * W, &room);
+    const dyn_kernels  *tree  = dyn_kernels_alone(dyn_kernels_find(NULL));
+    size_t              W     = (size_t)tree->lanes;
+    bool                room  = true;
+    dyn_scene           scene = {.model = model->dyn, .gravity = {0}};
+    api_loop_workspace *c     = api_loop_workspace_open(pool, model, tree, deadline, 0, 0);
+    double             *q     = api_take_zeroed(pool, model->nq * W, &room), *passive;
+    passive                   = api_take_zeroed(pool, model->loops->n_passive_q * W, &room);
     if (!c || !room) return false;
     bool found =
         all_at_home(model->loops) ? close_passive(c, &scene, q, passive) : close_nearest(pool, c, &scene, false, q);
@@ -96,7 +96,7 @@ static bool find(api_pool *pool, const api_model *model, const api_deadline *dea
     return problem->code == API_NO_PROBLEM && api_deadline_check(deadline, problem) && fail(c, problem);
 }
 
-api_model *api_with_reference(api_model *model, api_share *share, const api_deadline *deadline, api_problem *problem)
+api_model *api_find_reference(api_model *model, api_share *share, const api_deadline *deadline, api_problem *problem)
 {
     if (!model || !model->loops) return model;
     api_scratch scratch = {0};

@@ -14,4 +14,4 @@
  * bits on every processor. The memory that it takes meanwhile is claimed from `share` (NULL: not counted), and
  * `deadline` (may be NULL) is looked at between steps. NULL stays NULL; NULL with a problem when the model has no
  * reference, the request has ended or there is no memory: then the model is released. */
-api_model *api_with_reference(api_model *model, api_share *share, const api_deadline *deadline, api_problem *problem);
+api_model *api_find_reference(api_model *model, api_share *share, const api_deadline *deadline, api_problem *problem);

@@ -2,17 +2,17 @@
 #include "reference_continuation.h"
 #include "api/model/coordinates.h"
 
-bool api_walk_open(api_pool *pool, const api_model *model, const dyn_kernels *tree, const api_deadline *deadline,
-                   api_walk *w)
+bool api_reference_continuation_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
+                                     const api_deadline *deadline, api_reference_continuation *w)
 {
     size_t parameters = 10 * model->n_bodies + 3 * model->n_movers;
-    *w                = (api_walk){.model = model, .W = (size_t)tree->lanes};
-    w->closed         = api_closed_open(pool, model, tree, deadline, 0, model->loops->nv * parameters);
+    *w                = (api_reference_continuation){.model = model, .W = (size_t)tree->lanes};
+    w->closed         = api_loop_workspace_open(pool, model, tree, deadline, 0, model->loops->nv * parameters);
     return w->closed != NULL;
 }
 
 /* Where the way leads: reference + step, but quaternions as they are. */
-static void add_reference(const api_walk *w, double *q)
+static void add_reference(const api_reference_continuation *w, double *q)
 {
     const api_loops *l = w->model->loops;
     const dyn_model *m = w->model->dyn;
@@ -26,13 +26,13 @@ static void add_reference(const api_walk *w, double *q)
     }
 }
 
-bool api_walk_to(api_walk *w, const dyn_scene *scene, double *q)
+bool api_reference_continuation_follow(api_reference_continuation *w, const dyn_scene *scene, double *q)
 {
     add_reference(w, q);
-    return api_closed_walk(w->closed, scene, q);
+    return api_loop_close_towards(w->closed, scene, q);
 }
 
-double api_walk_seconds(const api_model *m)
+double api_reference_continuation_seconds(const api_model *m)
 {
     const api_loops *l     = m->loops;
     const double     steps = 20;

@@ -53,7 +53,7 @@ static size_t spare(const api_model *model, const api_asked *asked)
     if (asked->sticking) entries += api_static_friction_entries(model) + (asked->result[FRICTION] ? 0 : model->nv);
     if (!contact) return entries;
     return entries + API_FRAME_AXES * contact->n + SITE_VALUES * (asked->n_wrenches + contact->n) +
-           api_contact_room(model->nv, contact);
+           api_contact_entries(model->nv, contact);
 }
 
 /* The robot that nothing holds; false with a problem. */
@@ -106,14 +106,14 @@ static void gather_wrenches(const api_evaluation *e, const api_asked *asked, con
 /* API_NO_PROBLEM when it could be done. */
 static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
 {
-    double along[API_MOST_HELD * API_FRAME_AXES];
+    double along[API_MAX_HELD * API_FRAME_AXES];
     if (!api_contact_solve(b, lane)) return API_RESULT_NOT_FINITE;
-    if (!api_contact_agrees(b, qd, NULL, lane, ROUNDING)) return API_CONTRADICTORY_CONTACTS;
+    if (!api_contact_is_consistent(b, qd, NULL, lane, ROUNDING)) return API_CONTRADICTORY_CONTACTS;
     for (size_t a = 0; a < b->task.k; a++)
         along[a] = b->drift[a * b->W + lane];
-    api_contact_along(b, qdd, lane, along);
-    api_contact_wrenches(b, along, lane, contacts);
-    api_contact_correct(b, along, lane, qdd);
+    api_contact_add_jacobian_product(b, qdd, lane, along);
+    api_contact_put_wrenches(b, along, lane, contacts);
+    api_contact_apply_correction(b, along, lane, qdd);
     return API_NO_PROBLEM;
 }
 
@@ -129,13 +129,13 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
     }
     wrenches = next;
     next += SITE_VALUES * (e->scene.n_wrenches + contact->n) * W;
-    api_contact_block  b      = api_contact_place(contact, e->model->nv, W, next);
+    api_contact_block  b      = api_contact_lay_out(contact, e->model->nv, W, next);
     api_contact_states states = {.kernels   = e->kernels,
                                  .scene     = &e->scene,
                                  .workspace = e->workspace,
                                  .q         = api_state_block(e, API_Q, block),
                                  .qd        = api_state_block(e, API_QD, block)};
-    api_contact_fill(&b, &states);
+    api_contact_evaluate(&b, &states);
     memset(contacts, 0, API_FRAME_AXES * contact->n * W * sizeof *contacts);
     for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
         api_code code = hold_state(&b, states.qd, lane, contacts, qdd);

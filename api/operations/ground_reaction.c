@@ -22,12 +22,12 @@ enum { BY = 3 /* q, qd, qdd */, POINTS = 1 + API_FEET, SITE = 9 /* numbers of a 
 
 static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
 {
-    return api_grounding_read(e, asked, given, up, asked->outputs & OF_FEET);
+    return api_ground_request_read(e, asked, given, up, asked->outputs & OF_FEET);
 }
 
 static bool prepare(api_evaluation *e, api_asked *asked)
 {
-    return api_grounding_prepare(e, asked->grounding);
+    return api_ground_request_prepare(e, asked->grounding);
 }
 
 /* --- lanes of a block ------------------------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ static void differentiate(const api_evaluation *e, const api_asked *asked, size_
     for (size_t v = 0; v < nv; v++)
         for (size_t i = 0; i < 6; i++)
             b->columns[6 * v + i] = b->H[by][(i * nv + v) * W + lane];
-    api_ground_bear(s, b->columns, nv);
+    api_ground_solve_base(s, b->columns, nv);
     for (size_t v = 0; v < nv; v++) {
         api_ground_rate rate = {0};
         if (by == 0) gather_motion(e, asked, b, lane, v, &rate);

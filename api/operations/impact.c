@@ -33,7 +33,7 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
 static size_t spare(const api_model *model, const api_asked *asked)
 {
     return 1 + model->nv * model->nv + api_missing_entries(model, asked, QD_AFTER, ENERGY_LOSS) +
-           api_contact_room(model->nv, asked->contact);
+           api_contact_entries(model->nv, asked->contact);
 }
 
 /* 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2, u = J qd */
@@ -58,7 +58,7 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     double           *after    = api_result_or_spare(e, asked, QD_AFTER, block, &next);
     double           *impulses = api_result_or_spare(e, asked, CONTACT_IMPULSES, block, &next);
     double           *lost     = api_result_or_spare(e, asked, ENERGY_LOSS, block, &next);
-    api_contact_block b        = api_contact_place(asked->contact, nv, W, next);
+    api_contact_block b        = api_contact_lay_out(asked->contact, nv, W, next);
     b.inverse                  = inverse;
     b.singular                 = singular;
     api_contact_states states  = {.kernels   = e->kernels,
@@ -66,21 +66,21 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
                                   .workspace = e->workspace,
                                   .q         = api_state_block(e, API_Q, block),
                                   .qd        = qd};
-    api_contact_fill(&b, &states);
+    api_contact_evaluate(&b, &states);
     if (!api_check_singular(e, singular, block, 1)) return false;
     memcpy(after, qd, nv * W * sizeof *after);
     for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
-        double along[API_MOST_HELD * API_FRAME_AXES] = {0};
+        double along[API_MAX_HELD * API_FRAME_AXES] = {0};
         if (!api_contact_solve(&b, lane)) {
             if (!api_contact_fail(e, API_RESULT_NOT_FINITE, block * W + lane)) return false;
             continue;
         }
-        api_contact_along(&b, qd, lane, along);
+        api_contact_add_jacobian_product(&b, qd, lane, along);
         lost[lane] = energy_lost(&b.task, asked->restitution, along);
         for (size_t a = 0; a < k; a++)
             along[a] *= 1 + asked->restitution;
-        api_contact_wrenches(&b, along, lane, impulses);
-        api_contact_correct(&b, along, lane, after);
+        api_contact_put_wrenches(&b, along, lane, impulses);
+        api_contact_apply_correction(&b, along, lane, after);
     }
     return true;
 }

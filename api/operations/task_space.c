@@ -53,7 +53,7 @@ typedef struct block_lanes {
 static size_t spare(const api_model *model, const api_asked *asked)
 {
     size_t nv = model->nv; /* a task would fit into one lane, and has W of them */
-    return 12 * nv + 2 * nv * nv + nv + 1 + api_task_room(nv, asked->n_axes);
+    return 12 * nv + 2 * nv * nv + nv + 1 + api_task_entries(nv, asked->n_axes);
 }
 
 static block_lanes place(const api_evaluation *e, const api_asked *asked)
@@ -66,7 +66,7 @@ static block_lanes place(const api_evaluation *e, const api_asked *asked)
     b.h           = b.inverse + nv * nv * W;
     b.singular    = b.h + nv * W;
     b.task        = (api_task){.nv = nv, .k = asked->n_axes, .damping = asked->damping};
-    api_task_place(&b.task, b.singular + W);
+    api_task_lay_out(&b.task, b.singular + W);
     return b;
 }
 
@@ -185,8 +185,8 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         for (size_t i = 0; i < nv * nv; i++)
             b.task.M[i] = b.M[i * W + lane];
         for (size_t a = 0; a < asked->n_axes; a++)
-            api_task_direction(&b.task, a, b.J + (size_t)asked->axis[a] * nv * W + lane, W,
-                               api_task_reach(b.J + lane, nv, W, (size_t)asked->axis[a]));
+            api_task_set_row(&b.task, a, b.J + (size_t)asked->axis[a] * nv * W + lane, W,
+                             api_task_row_scale(b.J + lane, nv, W, (size_t)asked->axis[a]));
         api_task_status status = api_task_solve(&b.task);
         if (status == API_TASK_DONE)
             write_inertia(e, asked, &b, row);

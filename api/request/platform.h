@@ -39,4 +39,4 @@ bool api_platform_gives(const api_evaluation *e, api_field field);
 bool api_platform_fail(const api_evaluation *e, size_t row, const api_problem *found) __attribute__((cold));
 
 /* The state of a block, into its lanes. False when there is none: the workspace knows why. */
-bool api_platform_reach(const api_evaluation *e, api_closed *c, size_t block, size_t live);
+bool api_platform_reach(const api_evaluation *e, api_loop_workspace *c, size_t block, size_t live);

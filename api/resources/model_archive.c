@@ -34,7 +34,7 @@ static bool read_record(const api *a, const json_t *record, const char *name, ap
 {
     if (!api_record_read(record, name, a->limits.links, model, problem)) return false;
     bool tombstone = *model == NULL;
-    *model         = api_with_reference(*model, NULL, NULL, problem);
+    *model         = api_find_reference(*model, NULL, NULL, problem);
     return tombstone || *model != NULL;
 }
 

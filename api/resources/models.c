@@ -100,7 +100,7 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
         call->is_urdf ? api_model_from_urdf(text, length, name, &call->urdf, limits->nesting, limits->links, problem)
                       : api_model_from_text(text, length, name, limits->nesting, limits->links, problem);
     api_unclaim(&call->share, tree);
-    return api_with_reference(model, &call->share, input->deadline, problem);
+    return api_find_reference(model, &call->share, input->deadline, problem);
 }
 
 static bool reply_put(api_call *call, const api_model *m, bool created, api_problem *problem)

@@ -9,18 +9,18 @@
 #pragma once
 #include "ode.h"
 
-enum { API_MOST_STEPS = 10000000 }; /* of one simulation */
+enum { API_MAX_STEPS = 10000000 }; /* of one simulation */
 
 /* Steps over such a time. */
 double api_fixed_steps(const api_simulation *s, double time);
 
 /* p->y goes from time a to b. False with a problem: the deadline says so, or the simulation goes no further. */
-bool api_integrate_fixed(api_plant *p, double a, double b, api_problem *problem);
+bool api_integrate_fixed(api_ode *p, double a, double b, api_problem *problem);
 
 /* The same for the one simulation of the plant; its memory is accounted for by the caller. `anew`: the input is not
  * smooth where it begins. */
 typedef struct api_adaptive api_adaptive;
-size_t                      api_adaptive_bytes(const api_plant *p);
-api_adaptive               *api_adaptive_open(api_plant *p, api_problem *problem); /* NULL with a problem */
+size_t                      api_adaptive_bytes(const api_ode *p);
+api_adaptive               *api_adaptive_open(api_ode *p, api_problem *problem); /* NULL with a problem */
 bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem);
 void api_adaptive_close(api_adaptive *a); /* NULL is fine */

@@ -23,7 +23,7 @@ enum { MOST_CHANGES = 1000000 /* from sliding to sticking and back */, WINDOW = 
 #define SLOW 1e-3 /* rad/s or m/s */
 
 struct api_adaptive {
-    api_plant      *plant;
+    api_ode        *plant;
     SUNContext      context;
     N_Vector        y;
     SUNMatrix       jacobian;
@@ -34,7 +34,7 @@ struct api_adaptive {
     double          began;
 };
 
-size_t api_adaptive_bytes(const api_plant *p)
+size_t api_adaptive_bytes(const api_ode *p)
 {
     size_t n = p->entries, matrices = p->s->stiff ? 2 * n * n : 0;
     return (VECTORS * (n + 32) + matrices + 4096) * sizeof(double);
@@ -42,7 +42,7 @@ size_t api_adaptive_bytes(const api_plant *p)
 
 /* --- what ARKODE asks ------------------------------------------------------------------------------------------- */
 
-static void spread(const api_plant *p, const double *y, double *lanes)
+static void spread(const api_ode *p, const double *y, double *lanes)
 {
     size_t W = p->W;
     for (size_t i = 0; i < p->entries; i++)
@@ -52,26 +52,26 @@ static void spread(const api_plant *p, const double *y, double *lanes)
 
 static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
 {
-    api_plant *p   = arg;
-    double    *out = N_VGetArrayPointer(to);
+    api_ode *p   = arg;
+    double  *out = N_VGetArrayPointer(to);
     spread(p, N_VGetArrayPointer(y), p->at);
     memset(p->fault, 0, sizeof p->fault);
-    api_plant_rate(p, t, p->at, p->slope[0]);
+    api_ode_rate(p, t, p->at, p->slope[0]);
     for (size_t i = 0; i < p->entries; i++) {
         out[i] = p->slope[0][i * p->W];
         if (!isfinite(out[i])) return 1; /* a shorter step may do */
     }
-    return p->fault[0].kind == API_SOUND ? 0 : 1;
+    return p->fault[0].kind == API_FAULT_NONE ? 0 : 1;
 }
 
 /* Work has no part in the choice of steps, whether it is asked for or not, but where motion is prescribed: there the
  * state may be easy to integrate while the efforts are not. */
 static int weigh(N_Vector y, N_Vector to, void *arg)
 {
-    const api_plant *p = arg;
-    const double    *v = N_VGetArrayPointer(y);
-    double          *w = N_VGetArrayPointer(to);
-    size_t           n = p->entries - (p->prescribed ? 0 : API_WORKS);
+    const api_ode *p = arg;
+    const double  *v = N_VGetArrayPointer(y);
+    double        *w = N_VGetArrayPointer(to);
+    size_t         n = p->entries - (p->prescribed ? 0 : API_WORKS);
     for (size_t i = 0; i < n; i++)
         w[i] = sqrt((double)p->entries / (double)n) / (p->s->tolerance * (1 + fabs(v[i])));
     for (size_t i = n; i < p->entries; i++)
@@ -81,19 +81,19 @@ static int weigh(N_Vector y, N_Vector to, void *arg)
 
 static int margins(realtype t, N_Vector y, realtype *to, void *arg)
 {
-    api_plant *p = arg;
+    api_ode *p = arg;
     spread(p, N_VGetArrayPointer(y), p->at);
-    api_stick_margins(p, t, p->at, to);
+    api_stiction_events_margins(p, t, p->at, to);
     return 0;
 }
 
 static int project(realtype t, N_Vector y, void *arg)
 {
-    api_plant *p = arg;
-    api_plant_project(p, N_VGetArrayPointer(y), 1, 1);
-    api_plant_settle(p, t, N_VGetArrayPointer(y), 1, 1);
+    api_ode *p = arg;
+    api_ode_normalize(p, N_VGetArrayPointer(y), 1, 1);
+    api_ode_finish_step(p, t, N_VGetArrayPointer(y), 1, 1);
     spread(p, N_VGetArrayPointer(y), p->at);
-    api_plant_limits_check(p, t, p->at);
+    api_ode_limits_evaluate(p, t, p->at);
     return 0;
 }
 
@@ -102,7 +102,7 @@ static int differentiate(realtype t, N_Vector y, N_Vector now, SUNMatrix to, voi
                          N_Vector c)
 {
     (void)a, (void)b, (void)c;
-    api_plant    *p = arg;
+    api_ode      *p = arg;
     const double *v = N_VGetArrayPointer(y), *f = N_VGetArrayPointer(now);
     size_t        W = p->W, n = p->entries - API_WORKS;
     double        increment[DYN_MAX_LANES];
@@ -114,7 +114,7 @@ static int differentiate(realtype t, N_Vector y, N_Vector now, SUNMatrix to, voi
             increment[l]  = moved - *entry;
             *entry        = moved;
         }
-        api_plant_rate(p, t, p->at, p->slope[0]);
+        api_ode_rate(p, t, p->at, p->slope[0]);
         for (size_t l = 0; l < W && first + l < n; l++)
             for (size_t i = 0; i < p->entries; i++)
                 SM_ELEMENT_D(to, i, first + l) = (p->slope[0][i * W + l] - f[i]) / increment[l];
@@ -161,10 +161,11 @@ static bool set_up(api_adaptive *a)
            ARKStepSetMaxNumSteps(a->arkode, 1 + LOOK / (long)a->plant->e->model->nv) == ARK_SUCCESS &&
            ARKStepSetMinStep(a->arkode, 1e-9 * a->plant->s->duration) == ARK_SUCCESS &&
            ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS &&
-           ARKStepRootInit(a->arkode, (int)api_stick_count(a->plant), margins) == ARK_SUCCESS && choose_method(a);
+           ARKStepRootInit(a->arkode, (int)api_ode_stiction_count(a->plant), margins) == ARK_SUCCESS &&
+           choose_method(a);
 }
 
-api_adaptive *api_adaptive_open(api_plant *p, api_problem *problem)
+api_adaptive *api_adaptive_open(api_ode *p, api_problem *problem)
 {
     api_adaptive *a = calloc(1, sizeof *a);
     if (a) a->plant = p;
@@ -190,26 +191,26 @@ void api_adaptive_close(api_adaptive *a)
 /* Where ARKODE is now is where the plant is. */
 static bool look(api_adaptive *a, double t, api_problem *problem)
 {
-    api_plant *p     = a->plant;
-    long       steps = 0;
+    api_ode *p     = a->plant;
+    long     steps = 0;
     ARKStepGetNumSteps(a->arkode, &steps);
     p->steps = (size_t)steps;
     spread(p, N_VGetArrayPointer(a->y), p->y);
-    api_plant_project(p, p->y, p->W, p->W);
-    api_plant_look(p, t);
-    return api_plant_sound(p, problem);
+    api_ode_normalize(p, p->y, p->W, p->W);
+    api_ode_check_range(p, t);
+    return api_ode_check_all(p, problem);
 }
 
 /* The joint that is slowest, of those whose friction jumps where it stops; -1: there is none, or it is not slow. */
-static int sticking(const api_plant *p)
+static int sticking(const api_ode *p)
 {
     const dyn_model *m        = p->e->scene.model;
-    const double    *qd       = p->closed ? api_closed_qd(p->closed) : p->y + p->e->model->nq * p->W;
+    const double    *qd       = p->closed ? api_loop_tree_qd(p->closed) : p->y + p->e->model->nq * p->W;
     double           slowest  = SLOW;
     int              sticking = -1;
     for (size_t i = 0; i < m->n_bodies && p->e->scene.terms & DYN_FRICTION; i++) {
         const dyn_body *b = &m->body[i];
-        if (!api_stiction_can(b)) continue;
+        if (!api_stiction_is_possible(b)) continue;
         double speed = fabs(b->ratio * qd[(size_t)b->v * p->W]);
         if (speed >= slowest) continue;
         slowest  = speed;
@@ -222,7 +223,7 @@ static int sticking(const api_plant *p)
 static void write_worst(const api_adaptive *a, double t, char *text, size_t size)
 {
     double acceleration;
-    int    worst = api_plant_bounds_worst(a->plant, t, &acceleration);
+    int    worst = api_ode_bounds_find_worst(a->plant, t, &acceleration);
     text[0]      = '\0';
     if (worst >= 0)
         snprintf(text, size, ", while %.64s accelerates by %.3g rad/s^2 or m/s^2",
@@ -231,9 +232,9 @@ static void write_worst(const api_adaptive *a, double t, char *text, size_t size
 
 static bool fail(const api_adaptive *a, double t, const char *why, api_problem *problem)
 {
-    const api_plant *p     = a->plant;
-    int              joint = p->stick ? -1 : sticking(p);
-    char             advice[300], worst[160];
+    const api_ode *p     = a->plant;
+    int            joint = p->stick ? -1 : sticking(p);
+    char           advice[300], worst[160];
     write_worst(a, t, worst, sizeof worst);
     if (joint >= 0)
         snprintf(advice, sizeof advice,
@@ -260,9 +261,9 @@ static bool go_on(api_adaptive *a, double t, double to)
 /* Some joints begin or end to stick. */
 static bool change(api_adaptive *a, double t, double to)
 {
-    api_plant *p = a->plant;
+    api_ode *p = a->plant;
     if (++a->changes > MOST_CHANGES || ARKStepGetRootInfo(a->arkode, p->stick->roots) != ARK_SUCCESS) return false;
-    api_stick_change(p, t);
+    api_stiction_events_switch(p, t);
     return go_on(a, t, to);
 }
 
@@ -275,14 +276,14 @@ static bool has_collapsed(api_adaptive *a, double t)
     if (taken < WINDOW) return false;
     a->began_steps = steps;
     a->began       = t;
-    return (double)steps + left / step > API_MOST_STEPS;
+    return (double)steps + left / step > API_MAX_STEPS;
 }
 
 bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem)
 {
     double t = from;
-    if (anew || from == 0) api_plant_limits_check(a->plant, from, a->plant->y);
-    if (anew && a->plant->stick) api_stick_review(a->plant, from);
+    if (anew || from == 0) api_ode_limits_evaluate(a->plant, from, a->plant->y);
+    if (anew && a->plant->stick) api_stiction_events_restart(a->plant, from);
     if (anew && !go_on(a, from, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
     for (;;) {

@@ -14,32 +14,32 @@ double api_fixed_steps(const api_simulation *s, double time)
     return steps > 1 ? steps : 1;
 }
 
-static void shift(const api_plant *p, double h, const double *slope)
+static void shift(const api_ode *p, double h, const double *slope)
 {
     for (size_t i = 0; i < p->entries * p->W; i++)
         p->at[i] = p->y[i] + h * slope[i];
 }
 
-static void step(api_plant *p, double t, double h)
+static void step(api_ode *p, double t, double h)
 {
     double *const *k = p->slope;
-    api_plant_rate(p, t, p->y, k[0]);
-    api_plant_limits_look(p, t, p->y + p->e->model->nq * p->W);
+    api_ode_rate(p, t, p->y, k[0]);
+    api_ode_limits_compare(p, t, p->y + p->e->model->nq * p->W);
     shift(p, 0.5 * h, k[0]);
-    api_plant_rate(p, t + 0.5 * h, p->at, k[1]);
+    api_ode_rate(p, t + 0.5 * h, p->at, k[1]);
     shift(p, 0.5 * h, k[1]);
-    api_plant_rate(p, t + 0.5 * h, p->at, k[2]);
+    api_ode_rate(p, t + 0.5 * h, p->at, k[2]);
     shift(p, h, k[2]);
-    api_plant_rate(p, t + h, p->at, k[3]);
+    api_ode_rate(p, t + h, p->at, k[3]);
     for (size_t i = 0; i < p->entries * p->W; i++)
         p->y[i] += h / 6 * ((k[0][i] + 2 * k[1][i]) + (2 * k[2][i] + k[3][i]));
-    api_plant_project(p, p->y, p->W, p->W);
-    api_plant_settle(p, t + h, p->y, p->W, p->W);
-    api_plant_look(p, t + h);
+    api_ode_normalize(p, p->y, p->W, p->W);
+    api_ode_finish_step(p, t + h, p->y, p->W, p->W);
+    api_ode_check_range(p, t + h);
     p->steps++;
 }
 
-bool api_integrate_fixed(api_plant *p, double a, double b, api_problem *problem)
+bool api_integrate_fixed(api_ode *p, double a, double b, api_problem *problem)
 {
     size_t steps = (size_t)api_fixed_steps(p->s, b - a);
     double h     = (b - a) / (double)steps;
@@ -47,8 +47,8 @@ bool api_integrate_fixed(api_plant *p, double a, double b, api_problem *problem)
         if (p->steps % (1 + LOOK / p->e->model->nv) == 0 && !api_deadline_check(p->e->input->deadline, problem))
             return false;
         step(p, a + (double)i * h, h);
-        if (!api_plant_goes_on(p)) return api_plant_sound(p, problem);
+        if (!api_ode_may_continue(p)) return api_ode_check_all(p, problem);
     }
-    api_plant_limits_check(p, b, p->y);
+    api_ode_limits_evaluate(p, b, p->y);
     return true;
 }

@@ -5,14 +5,14 @@
 #include "simulation.h"
 
 typedef enum api_fault_kind {
-    API_SOUND,
+    API_FAULT_NONE,
     API_FAULT_SINGULAR,
     API_FAULT_ANGLE,
     API_FAULT_VELOCITY,
     API_FAULT_PASSIVE_VELOCITY,
     API_FAULT_ACCELERATION,
     API_FAULT_INFINITE,
-    API_FAULT_TOLD
+    API_FAULT_PROBLEM
 } api_fault_kind;
 
 /* What is wrong with a simulation: it goes on in its lane, since others do, and counts no more. */
@@ -21,22 +21,22 @@ typedef struct api_fault {
     double         time;
     size_t where; /* body, or coordinate; of API_FAULT_INFINITE entry of y; of API_FAULT_PASSIVE_VELOCITY of the tree */
     double value; /* of velocity or acceleration */
-    api_problem told; /* API_FAULT_TOLD: what is wrong, of loops and what is held */
+    api_problem told; /* API_FAULT_PROBLEM: what is wrong, of loops and what is held */
 } api_fault;
 
-typedef struct api_plant_contact    api_plant_contact;    /* ode_contact.h */
-typedef struct api_stick            api_stick;            /* ode_stiction.h */
-typedef struct api_plant_prescribed api_plant_prescribed; /* ode_prescribed.h */
+typedef struct api_ode_contact    api_ode_contact;    /* ode_contact.h */
+typedef struct api_ode_stiction   api_ode_stiction;   /* ode_stiction.h */
+typedef struct api_ode_prescribed api_ode_prescribed; /* ode_prescribed.h */
 
-typedef struct api_plant {
+typedef struct api_ode {
     const api_evaluation *e;
     const api_simulation *s;
     const dyn_kernels    *kernels;
     dyn_kernels           table;      /* with loops: these */
-    api_closed           *closed;     /* and their workspace; NULL: a tree */
-    api_plant_contact    *contact;    /* frames that are held; NULL: none */
-    api_stick            *stick;      /* joints that may; NULL: there are none, or sharp friction is as it stands */
-    api_plant_prescribed *prescribed; /* coordinates with a given motion; NULL: none */
+    api_loop_workspace   *closed;     /* and their workspace; NULL: a tree */
+    api_ode_contact      *contact;    /* frames that are held; NULL: none */
+    api_ode_stiction     *stick;      /* joints that may; NULL: there are none, or sharp friction is as it stands */
+    api_ode_prescribed   *prescribed; /* coordinates with a given motion; NULL: none */
     const bool           *driven;     /* [nv] those that stick or are prescribed; NULL: none */
     size_t                W;       /* of these; one simulation alone goes through the narrowest, unless it is stiff */
     size_t                entries; /* of y: nq + nv, the controller's, those that can stick, API_WORKS */
@@ -53,42 +53,42 @@ typedef struct api_plant {
     double *origin, *passive; /* actuated and passive coordinates after the last step: loops are closed from there */
     double *y, *q, *tau, *effort, *singular;
     double *reference[API_SIGNAL_ORDERS], *error[2], *control; /* what the controller works with */
-    api_exceeded             *exceeded;                        /* limits x W: joint_limits.h; NULL: not asked for */
+    api_limit_violation      *exceeded;                        /* limits x W: joint_limits.h; NULL: not asked for */
     double                   *demand;                          /* nv: efforts before they are clipped */
     struct api_contact_block *control_contact; /* what it finds the forces on held frames with; NULL: nothing */
     double                   *control_wrenches;
     double                   *slope[4], *at; /* of the method's stages: y' and y */
-} api_plant;
+} api_ode;
 
 /* Memory of the request's; false with a problem. */
-bool api_plant_open(api_evaluation *e, const api_simulation *s, api_plant *plant);
+bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *plant);
 
 /* Begins `rows` simulations from row `first` on; what sticks is not decided yet (stiction_events.h). */
-void api_plant_start(api_plant *p, size_t first, size_t rows);
+void api_ode_start(api_ode *p, size_t first, size_t rows);
 
 /* y' at time t. Leaves the torques, and a controller's errors, in the plant, and faults where it is none. */
-void api_plant_rate(api_plant *p, double t, const double *y, double *rate);
+void api_ode_rate(api_ode *p, double t, const double *y, double *rate);
 
 /* Closes the loops of all lanes at q, nq of each, and notes at time t where they do not: false. */
-bool api_plant_close(api_plant *p, double t, const double *q);
+bool api_ode_close_loops(api_ode *p, double t, const double *q);
 
 /* Puts quaternions back on the unit sphere; `stride` between entries, `lanes` states. */
-void api_plant_project(const api_plant *p, double *y, size_t stride, size_t lanes);
+void api_ode_normalize(const api_ode *p, double *y, size_t stride, size_t lanes);
 
-/* After a step: where passive coordinates are now; and y where it is held. As for api_plant_project. */
-void api_plant_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes);
+/* After a step: where passive coordinates are now; and y where it is held. As for api_ode_normalize. */
+void api_ode_finish_step(api_ode *p, double t, double *y, size_t stride, size_t lanes);
 
 /* Notes what is wrong in a lane at time t, unless something was before. */
-void api_plant_note(api_plant *p, size_t lane, api_fault_kind kind, double t, size_t where);
+void api_ode_record_fault(api_ode *p, size_t lane, api_fault_kind kind, double t, size_t where);
 
 /* Notes which simulations have left what can be computed. */
-void api_plant_look(api_plant *p, double t);
+void api_ode_check_range(api_ode *p, double t);
 
 /* The first simulation with a fault as a problem; true: there is none. */
-bool api_plant_sound(const api_plant *p, api_problem *problem);
+bool api_ode_check_all(const api_ode *p, api_problem *problem);
 
 /* The fault of one simulation as a problem; true: there is none. */
-bool api_plant_check(const api_plant *p, size_t lane, api_problem *problem);
+bool api_ode_check_lane(const api_ode *p, size_t lane, api_problem *problem);
 
 /* Whether it is worth to go on: the first simulation has no fault, or, where rows fail alone, any. */
-bool api_plant_goes_on(const api_plant *p);
+bool api_ode_may_continue(const api_ode *p);

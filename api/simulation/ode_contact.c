@@ -11,7 +11,7 @@ enum { ROUNDS = 2 /* of Newton's method: steps are short, and rounding is reache
 #define RESTING   1e-9  /* m/s and rad/s for every 1 of the velocities that bring them about, */
 #define STILL     1e-12 /* and in any case: what rounding leaves of a motion that begins at rest */
 
-struct api_plant_contact {
+struct api_ode_contact {
     api_contact       places;   /* what positions are held, in axes of the world; k may be 0 */
     api_contact_block velocity; /* of all that is held */
     api_contact_block position; /* of `places` */
@@ -25,17 +25,17 @@ struct api_plant_contact {
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-static void add_axes(api_held *place, int first)
+static void add_axes(api_held_frame *place, int first)
 {
     for (int i = first; i < first + 3; i++)
         place->axis[place->n++] = i;
 }
 
 /* The positions that go with what is held of one frame. */
-static api_held place_of(const api_held *held)
+static api_held_frame place_of(const api_held_frame *held)
 {
-    api_held place = {.frame = held->frame};
-    int      lines = 0, turns = 0;
+    api_held_frame place = {.frame = held->frame};
+    int            lines = 0, turns = 0;
     for (size_t i = 0; i < held->n; i++)
         *(held->axis[i] < 3 ? &lines : &turns) += 1;
     if (lines == 3) add_axes(&place, 0);
@@ -45,7 +45,7 @@ static api_held place_of(const api_held *held)
     return place;
 }
 
-static bool take_places(api_evaluation *e, api_plant_contact *c, const api_contact *contact)
+static bool take_places(api_evaluation *e, api_ode_contact *c, const api_contact *contact)
 {
     c->places = (api_contact){.n = contact->n, .held = api_take(e->pool, contact->n * sizeof *c->places.held)};
     c->frames = api_take(e->pool, contact->n * sizeof *c->frames);
@@ -57,14 +57,14 @@ static bool take_places(api_evaluation *e, api_plant_contact *c, const api_conta
     return c->places.held && c->frames;
 }
 
-api_plant_contact *api_plant_contact_open(api_evaluation *e, const api_plant *p, const api_contact *contact)
+api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *p, const api_contact *contact)
 {
-    size_t             nq = e->model->nq, nv = e->model->nv;
-    bool               room = true;
-    api_plant_contact *c    = api_take(e->pool, sizeof *c);
+    size_t           nq = e->model->nq, nv = e->model->nv;
+    bool             room = true;
+    api_ode_contact *c    = api_take(e->pool, sizeof *c);
     if (!c || !take_places(e, c, contact)) return NULL;
-    double *velocity = api_take_zeroed(e->pool, api_contact_room(nv, contact) * p->W, &room);
-    double *position = api_take_zeroed(e->pool, api_contact_room(nv, &c->places) * p->W, &room);
+    double *velocity = api_take_zeroed(e->pool, api_contact_entries(nv, contact) * p->W, &room);
+    double *position = api_take_zeroed(e->pool, api_contact_entries(nv, &c->places) * p->W, &room);
     c->began         = api_take_zeroed(e->pool, 7 * contact->n * p->W, &room);
     c->now           = api_take_zeroed(e->pool, 7 * contact->n * p->W, &room);
     c->wrenches      = api_take_zeroed(e->pool, API_FRAME_AXES * contact->n * p->W, &room);
@@ -72,13 +72,13 @@ api_plant_contact *api_plant_contact_open(api_evaluation *e, const api_plant *p,
     c->qd            = api_take_zeroed(e->pool, nv * p->W, &room);
     c->step          = api_take_zeroed(e->pool, nv * p->W, &room);
     if (!room) return NULL;
-    c->velocity        = api_contact_place(contact, nv, p->W, velocity);
-    c->position        = api_contact_place(&c->places, nv, p->W, position);
+    c->velocity        = api_contact_lay_out(contact, nv, p->W, velocity);
+    c->position        = api_contact_lay_out(&c->places, nv, p->W, position);
     c->velocity.driven = c->position.driven = p->s->prescribed.mask;
     return c;
 }
 
-const double *api_plant_contact_wrenches(const api_plant_contact *c)
+const double *api_ode_contact_wrenches(const api_ode_contact *c)
 {
     return c->wrenches;
 }
@@ -86,64 +86,64 @@ const double *api_plant_contact_wrenches(const api_plant_contact *c)
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
 
 /* Lanes that differ: columns of a Jacobian are states of their own. */
-static size_t live(const api_plant *p)
+static size_t live(const api_ode *p)
 {
     return p->s->stiff ? p->W : p->rows;
 }
 
-static void fill(const api_plant *p, const api_contact_block *b, const double *q, const double *qd)
+static void fill(const api_ode *p, const api_contact_block *b, const double *q, const double *qd)
 {
     api_contact_states states = {
         .kernels = p->kernels, .scene = &p->e->scene, .workspace = p->workspace, .q = q, .qd = qd};
-    api_contact_fill(b, &states);
+    api_contact_evaluate(b, &states);
 }
 
-static void find_places(const api_plant *p, const double *q, double *to)
+static void find_places(const api_ode *p, const double *q, double *to)
 {
-    const api_plant_contact *c  = p->contact;
-    size_t                   n  = c->places.n;
-    dyn_kinematics           io = {
-                  .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * p->W};
+    const api_ode_contact *c  = p->contact;
+    size_t                 n  = c->places.n;
+    dyn_kinematics         io = {
+                .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * p->W};
     p->kernels->kinematics(&p->e->scene, p->workspace, &io, 1);
 }
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
-static void tell(api_plant *p, size_t lane, double t, api_code code, const char *text)
+static void tell(api_ode *p, size_t lane, double t, api_code code, const char *text)
 {
     api_fault *f = &p->fault[lane];
-    if (f->kind != API_SOUND) return;
-    *f = (api_fault){.kind = API_FAULT_TOLD, .time = t};
+    if (f->kind != API_FAULT_NONE) return;
+    *f = (api_fault){.kind = API_FAULT_PROBLEM, .time = t};
     api_problem_clear(&f->told);
     api_fail(&f->told, code, NULL, "%s", text);
 }
 
-void api_plant_contact_rate(api_plant *p, double t, const double *qd, double *qdd)
+void api_ode_contact_rate(api_ode *p, double t, const double *qd, double *qdd)
 {
-    api_plant_contact *c = p->contact;
+    api_ode_contact   *c = p->contact;
     api_contact_block *b = &c->velocity;
     fill(p, b, p->q, qd);
     for (size_t l = 0; l < live(p); l++) {
-        double along[API_MOST_HELD * API_FRAME_AXES];
+        double along[API_MAX_HELD * API_FRAME_AXES];
         if (!api_contact_solve(b, l)) continue; /* its figures show it */
-        if (!api_contact_agrees(b, qd, api_plant_given(p), l, UNSETTLED))
+        if (!api_contact_is_consistent(b, qd, api_ode_prescribed_accelerations(p), l, UNSETTLED))
             tell(p, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
         for (size_t a = 0; a < b->task.k; a++)
             along[a] = b->drift[a * p->W + l];
-        api_contact_along(b, qdd, l, along);
-        api_contact_wrenches(b, along, l, c->wrenches);
-        api_contact_correct(b, along, l, qdd);
+        api_contact_add_jacobian_product(b, qdd, l, along);
+        api_contact_put_wrenches(b, along, l, c->wrenches);
+        api_contact_apply_correction(b, along, l, qdd);
     }
-    api_contact_repeat(b, live(p), b->nv, qdd);
-    api_contact_repeat(b, live(p), API_FRAME_AXES * c->places.n, c->wrenches);
+    api_contact_pad(b, live(p), b->nv, qdd);
+    api_contact_pad(b, live(p), API_FRAME_AXES * c->places.n, c->wrenches);
 }
 
-void api_plant_contact_take_efforts(const api_plant *p, double *tau)
+void api_ode_contact_subtract_efforts(const api_ode *p, double *tau)
 {
-    const api_plant_contact *c = p->contact;
+    const api_ode_contact *c = p->contact;
     for (size_t l = 0; l < live(p); l++)
-        api_contact_take_efforts(&c->velocity, c->wrenches, l, tau);
-    api_contact_repeat(&c->velocity, live(p), c->velocity.nv, tau);
+        api_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
+    api_contact_pad(&c->velocity, live(p), c->velocity.nv, tau);
 }
 
 /* --- between steps ---------------------------------------------------------------------------------------------- */
@@ -160,10 +160,10 @@ static void turn_between(const double *r, const double *b, size_t W, double turn
 }
 
 /* How far the frames of a lane are from where they began, along the rows of `position`. */
-static void find_gaps(const api_plant *p, size_t l, double *gaps)
+static void find_gaps(const api_ode *p, size_t l, double *gaps)
 {
-    const api_plant_contact *c = p->contact;
-    size_t                   W = p->W, n = c->places.n, row = 0;
+    const api_ode_contact *c = p->contact;
+    size_t                 W = p->W, n = c->places.n, row = 0;
     for (size_t i = 0; i < n; i++) {
         double gap[API_FRAME_AXES];
         for (size_t k = 0; k < 3; k++)
@@ -175,10 +175,10 @@ static void find_gaps(const api_plant *p, size_t l, double *gaps)
     }
 }
 
-static void move(const api_plant *p, size_t l)
+static void move(const api_ode *p, size_t l)
 {
-    const api_model   *m = p->e->model;
-    api_plant_contact *c = p->contact;
+    const api_model *m = p->e->model;
+    api_ode_contact *c = p->contact;
     for (size_t i = 0; i < m->dyn->n_bodies; i++) {
         const dyn_body *body = &m->dyn->body[i];
         if (body->mimic || api_first_position(m, body) < 0) continue; /* passive ones follow */
@@ -187,44 +187,44 @@ static void move(const api_plant *p, size_t l)
     }
 }
 
-static void put_back_positions(api_plant *p, double t, size_t lanes)
+static void put_back_positions(api_ode *p, double t, size_t lanes)
 {
-    api_plant_contact *c = p->contact;
+    api_ode_contact   *c = p->contact;
     api_contact_block *b = &c->position;
     for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
-        api_plant_close(p, t, c->q);
+        api_ode_close_loops(p, t, c->q);
         find_places(p, c->q, c->now);
         fill(p, b, c->q, NULL);
         memset(c->step, 0, b->nv * p->W * sizeof *c->step);
         for (size_t l = 0; l < lanes; l++) {
-            double gaps[API_MOST_HELD * API_FRAME_AXES];
+            double gaps[API_MAX_HELD * API_FRAME_AXES];
             if (!api_contact_solve(b, l)) continue;
             find_gaps(p, l, gaps);
-            api_contact_correct(b, gaps, l, c->step);
+            api_contact_apply_correction(b, gaps, l, c->step);
             move(p, l);
         }
-        api_contact_repeat(b, lanes, p->e->model->nq, c->q);
+        api_contact_pad(b, lanes, p->e->model->nq, c->q);
     }
 }
 
-static void put_back_velocities(api_plant *p, double t, size_t lanes)
+static void put_back_velocities(api_ode *p, double t, size_t lanes)
 {
-    api_plant_contact *c = p->contact;
+    api_ode_contact   *c = p->contact;
     api_contact_block *b = &c->velocity;
-    api_plant_close(p, t, c->q);
+    api_ode_close_loops(p, t, c->q);
     fill(p, b, c->q, NULL);
     for (size_t l = 0; l < lanes; l++) {
-        double along[API_MOST_HELD * API_FRAME_AXES] = {0};
+        double along[API_MAX_HELD * API_FRAME_AXES] = {0};
         if (!api_contact_solve(b, l)) continue;
-        api_contact_along(b, c->qd, l, along);
-        api_contact_correct(b, along, l, c->qd);
+        api_contact_add_jacobian_product(b, c->qd, l, along);
+        api_contact_apply_correction(b, along, l, c->qd);
     }
 }
 
-void api_plant_contact_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes)
+void api_ode_contact_finish_step(api_ode *p, double t, double *y, size_t stride, size_t lanes)
 {
-    api_plant_contact *c  = p->contact;
-    size_t             nq = p->e->model->nq, nv = p->e->model->nv, W = p->W;
+    api_ode_contact *c  = p->contact;
+    size_t           nq = p->e->model->nq, nv = p->e->model->nv, W = p->W;
     for (size_t l = 0; l < W; l++) {
         size_t from = l < lanes ? l : lanes - 1;
         for (size_t i = 0; i < nq; i++)
@@ -235,8 +235,8 @@ void api_plant_contact_settle(api_plant *p, double t, double *y, size_t stride, 
     size_t different = lanes < p->rows ? lanes : p->rows;
     put_back_positions(p, t, different);
     put_back_velocities(p, t, different);
-    api_contact_repeat(&c->velocity, different, nq, c->q);
-    api_contact_repeat(&c->velocity, different, nv, c->qd);
+    api_contact_pad(&c->velocity, different, nq, c->q);
+    api_contact_pad(&c->velocity, different, nv, c->qd);
     for (size_t l = 0; l < lanes; l++) {
         for (size_t i = 0; i < nq; i++)
             y[i * stride + l] = c->q[i * W + l];
@@ -246,12 +246,12 @@ void api_plant_contact_settle(api_plant *p, double t, double *y, size_t stride, 
 }
 
 /* Of one simulation: whether what is held rests, but for rounding. */
-static bool rests(const api_plant *p, size_t l)
+static bool rests(const api_ode *p, size_t l)
 {
-    const api_contact_block *b                                     = &p->contact->velocity;
-    const double            *qd                                    = p->y + p->e->model->nq * p->W;
-    double                   along[API_MOST_HELD * API_FRAME_AXES] = {0};
-    api_contact_along(b, qd, l, along);
+    const api_contact_block *b                                    = &p->contact->velocity;
+    const double            *qd                                   = p->y + p->e->model->nq * p->W;
+    double                   along[API_MAX_HELD * API_FRAME_AXES] = {0};
+    api_contact_add_jacobian_product(b, qd, l, along);
     for (size_t a = 0; a < b->task.k; a++) {
         double size = 0;
         for (size_t v = 0; v < b->nv; v++)
@@ -261,9 +261,9 @@ static bool rests(const api_plant *p, size_t l)
     return true;
 }
 
-void api_plant_contact_begin(api_plant *p)
+void api_ode_contact_start(api_ode *p)
 {
-    api_plant_close(p, 0, p->y);
+    api_ode_close_loops(p, 0, p->y);
     fill(p, &p->contact->velocity, p->y, NULL);
     for (size_t l = 0; l < p->rows; l++)
         if (!rests(p, l))

@@ -9,19 +9,19 @@
 #include "ode.h"
 
 /* Memory of the request's; NULL with a problem. */
-api_plant_contact *api_plant_contact_open(api_evaluation *e, const api_plant *p, const api_contact *contact);
+api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *p, const api_contact *contact);
 
 /* Where frames are at the beginning, at p->y; faults of simulations in which one moves though it is held. */
-void api_plant_contact_begin(api_plant *p);
+void api_ode_contact_start(api_ode *p);
 
 /* qdd of the robot that nothing holds, at p->q, becomes that of the one that is held. */
-void api_plant_contact_rate(api_plant *p, double t, const double *qd, double *qdd);
+void api_ode_contact_rate(api_ode *p, double t, const double *qd, double *qdd);
 
 /* tau, in lanes, less what holds the frames: tau -= J^T l. */
-void api_plant_contact_take_efforts(const api_plant *p, double *tau);
+void api_ode_contact_subtract_efforts(const api_ode *p, double *tau);
 
 /* After a step that ends at t: y, with `stride` between entries, of so many lanes. */
-void api_plant_contact_settle(api_plant *p, double t, double *y, size_t stride, size_t lanes);
+void api_ode_contact_finish_step(api_ode *p, double t, double *y, size_t stride, size_t lanes);
 
 /* What holds the frames: 6 of each, in lanes. */
-const double *api_plant_contact_wrenches(const api_plant_contact *contact);
+const double *api_ode_contact_wrenches(const api_ode_contact *contact);

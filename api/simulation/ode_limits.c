@@ -2,7 +2,7 @@
 #include "ode_limits.h"
 #include "api/control/joint_limits.h"
 
-bool api_plant_limits_open(api_evaluation *e, api_plant *p)
+bool api_ode_limits_open(api_evaluation *e, api_ode *p)
 {
     size_t n = p->s->limits.n;
     if (!p->s->limits.found || n == 0) return true;
@@ -10,28 +10,29 @@ bool api_plant_limits_open(api_evaluation *e, api_plant *p)
     return p->exceeded != NULL;
 }
 
-static void compare(const api_joint_limit *limit, double value, double t, api_exceeded *found)
+static void compare(const api_joint_limit *limit, double value, double t, api_limit_violation *found)
 {
     double over = value - limit->upper, under = limit->lower - value, excess = over > under ? over : under;
     if (excess > found->excess)
-        *found = (api_exceeded){.excess = excess, .time = t, .limit = over > under ? limit->upper : limit->lower};
+        *found =
+            (api_limit_violation){.excess = excess, .time = t, .limit = over > under ? limit->upper : limit->lower};
 }
 
 /* The kernels of loops keep the tree's velocities of what they were asked last: here of an energy. */
-static const double *tree_velocities(const api_plant *p, const double *qd)
+static const double *tree_velocities(const api_ode *p, const double *qd)
 {
     dyn_energy io = {.q = p->q, .qd = qd};
     if (!p->closed) return qd;
     p->kernels->energy(&p->e->scene, p->workspace, &io, 1);
-    return api_closed_qd(p->closed);
+    return api_loop_tree_qd(p->closed);
 }
 
-void api_plant_limits_look(api_plant *p, double t, const double *qd)
+void api_ode_limits_compare(api_ode *p, double t, const double *qd)
 {
     const api_joint_limits *limits = &p->s->limits;
     if (!p->exceeded) return;
     const double *of[] = {[API_LIMIT_EFFORT]   = p->demand,
-                          [API_LIMIT_POSITION] = p->closed ? api_closed_q(p->closed) : p->q,
+                          [API_LIMIT_POSITION] = p->closed ? api_loop_tree_q(p->closed) : p->q,
                           [API_LIMIT_VELOCITY] = tree_velocities(p, qd)};
     for (size_t k = 0; k < limits->n; k++) {
         const api_joint_limit *limit = &limits->limit[k];
@@ -41,14 +42,14 @@ void api_plant_limits_look(api_plant *p, double t, const double *qd)
     }
 }
 
-void api_plant_limits_check(api_plant *p, double t, const double *y)
+void api_ode_limits_evaluate(api_ode *p, double t, const double *y)
 {
     if (!p->exceeded) return;
-    api_plant_rate(p, t, y, p->slope[0]);
-    api_plant_limits_look(p, t, y + p->e->model->nq * p->W);
+    api_ode_rate(p, t, y, p->slope[0]);
+    api_ode_limits_compare(p, t, y + p->e->model->nq * p->W);
 }
 
-void api_plant_limits_put(const api_plant *p)
+void api_ode_limits_store(const api_ode *p)
 {
     const api_joint_limits *limits = &p->s->limits;
     for (size_t l = 0; p->exceeded && l < p->rows; l++)

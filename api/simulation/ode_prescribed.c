@@ -3,17 +3,17 @@
 #include "ode_contact.h"
 #include <string.h>
 
-struct api_plant_prescribed {
+struct api_ode_prescribed {
     double *motion[API_SIGNAL_ORDERS]; /* lanes: n */
     double *given, *needed;            /* lanes: nv */
     double *y;                         /* lanes: entries of y */
 };
 
-bool api_plant_prescribed_open(api_evaluation *e, api_plant *p)
+bool api_ode_prescribed_open(api_evaluation *e, api_ode *p)
 {
-    const api_prescribed *of   = &p->s->prescribed;
-    size_t                nv   = e->model->nv;
-    bool                  room = true;
+    const api_prescribed_motion *of   = &p->s->prescribed;
+    size_t                       nv   = e->model->nv;
+    bool                         room = true;
     if (of->n == 0) return true;
     p->prescribed = api_take(e->pool, sizeof *p->prescribed);
     if (!p->prescribed) return false;
@@ -26,10 +26,10 @@ bool api_plant_prescribed_open(api_evaluation *e, api_plant *p)
     return room;
 }
 
-void api_plant_impose(api_plant *p, double t, double *y, size_t stride, size_t lanes)
+void api_ode_prescribed_set(api_ode *p, double t, double *y, size_t stride, size_t lanes)
 {
-    const api_prescribed *of = &p->s->prescribed;
-    size_t                nq = p->e->model->nq, W = p->W;
+    const api_prescribed_motion *of = &p->s->prescribed;
+    size_t                       nq = p->e->model->nq, W = p->W;
     if (!p->prescribed) return;
     double *const *r = p->prescribed->motion;
     api_signal_at(&of->motion, W, p->row, (api_moment){t, p->inside}, API_SIGNAL_ORDERS, r);
@@ -42,29 +42,29 @@ void api_plant_impose(api_plant *p, double t, double *y, size_t stride, size_t l
     }
 }
 
-const double *api_plant_imposed(api_plant *p, double t, const double *y)
+const double *api_ode_prescribed_state(api_ode *p, double t, const double *y)
 {
     if (!p->prescribed) return y;
     memcpy(p->prescribed->y, y, p->entries * p->W * sizeof *y);
-    api_plant_impose(p, t, p->prescribed->y, p->W, p->W);
+    api_ode_prescribed_set(p, t, p->prescribed->y, p->W, p->W);
     return p->prescribed->y;
 }
 
-const double *api_plant_given(const api_plant *p)
+const double *api_ode_prescribed_accelerations(const api_ode *p)
 {
     return p->prescribed ? p->prescribed->given : NULL;
 }
 
 /* tau = inverse dynamics(q, q', q'') - J^T l */
-void api_plant_require(api_plant *p, const double *qd, const double *qdd)
+void api_ode_prescribed_efforts(api_ode *p, const double *qd, const double *qdd)
 {
-    const api_prescribed *of = &p->s->prescribed;
-    size_t                W  = p->W;
+    const api_prescribed_motion *of = &p->s->prescribed;
+    size_t                       W  = p->W;
     if (!p->prescribed) return;
     double              *needed = p->prescribed->needed;
     dyn_inverse_dynamics io     = {.q = p->q, .qd = qd, .qdd = qdd, .wrenches = p->wrenches, .tau = needed};
     p->kernels->inverse_dynamics(&p->e->scene, p->workspace, &io, 1);
-    if (p->contact) api_plant_contact_take_efforts(p, needed);
+    if (p->contact) api_ode_contact_subtract_efforts(p, needed);
     for (size_t k = 0; k < of->n; k++) {
         memcpy(p->tau + of->v[k] * W, needed + of->v[k] * W, W * sizeof *needed);
         memcpy(p->demand + of->v[k] * W, needed + of->v[k] * W, W * sizeof *needed);

@@ -125,10 +125,10 @@ static bool check_steps(const api_evaluation *e, const api_simulation *s)
     api_place at    = api_place_key(NULL, "step");
     for (size_t i = 1; s->tolerance == 0 && i < s->n_cuts; i++)
         steps += api_fixed_steps(s, s->cuts[i] - s->cuts[i - 1]);
-    return steps <= API_MOST_STEPS || api_fail_at(e, &at, API_TOO_MANY_STEPS,
-                                                  "%s steps of %s s are needed, the limit is %d: a longer step, or "
-                                                  "a shorter duration",
-                                                  API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MOST_STEPS);
+    return steps <= API_MAX_STEPS || api_fail_at(e, &at, API_TOO_MANY_STEPS,
+                                                 "%s steps of %s s are needed, the limit is %d: a longer step, or "
+                                                 "a shorter duration",
+                                                 API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MAX_STEPS);
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
     if (!read_duration(e, fields, s) || !read_method(e, fields, s) ||
         !api_sampling_read(e, fields, s->duration, "a simulation", &s->sampling) || !check_order(e, &s->sampling) ||
         !api_prescribed_read(e, fields, s->duration, &s->prescribed) ||
-        !api_drive_read(e, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->drive) ||
+        !api_actuator_input_read(e, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->drive) ||
         !api_wrench_signals_read(e, s->duration, s->duration, &s->wrenches) ||
         !api_joint_limits_list(e, &s->drive, &s->limits) || !api_contact_read(e, fields, NULL, &s->contact) ||
         !cut(e, s) || !check_steps(e, s))
@@ -159,6 +159,6 @@ bool api_simulation_prepare(api_evaluation *e, api_simulation *s)
         memset(e->state[API_QD], 0, e->blocks * e->lanes * entries * sizeof(double));
     }
     if (e->model->loops && !(e->passive = api_take_lanes(e, e->model->loops->n_passive_q))) return false;
-    return api_drive_load(e, &s->drive) && api_wrench_signals_load(e, &s->wrenches) &&
+    return api_actuator_input_load(e, &s->drive) && api_wrench_signals_load(e, &s->wrenches) &&
            api_prescribed_load(e, &s->prescribed);
 }

@@ -23,19 +23,19 @@ enum { API_WORKS = 3 };
 typedef enum api_work { API_WORK_ACTUATORS, API_WORK_FRICTION, API_WORK_WRENCHES } api_work;
 
 typedef struct api_simulation {
-    double             duration, tolerance; /* s; of errors relative and absolute, 0: fixed steps */
-    double             step;                /* s, the longest of fixed ones */
-    bool               stiff;               /* an implicit method, where the tolerance is kept */
-    api_sampling       sampling;
-    api_drive          drive;
-    api_prescribed     prescribed; /* coordinates that follow a given motion */
-    api_wrench_signals wrenches;   /* that change with time */
-    const api_contact *contact;    /* frames that are held; NULL: none */
-    api_joint_limits   limits;     /* of joints */
-    unsigned           works;      /* bit i: that work is integrated */
-    size_t             n_cuts;
-    double            *cuts; /* s, from 0 to the last sample, rising */
-    bool              *kink; /* whether the input is not smooth there */
+    double                duration, tolerance; /* s; of errors relative and absolute, 0: fixed steps */
+    double                step;                /* s, the longest of fixed ones */
+    bool                  stiff;               /* an implicit method, where the tolerance is kept */
+    api_sampling          sampling;
+    api_actuator_input    drive;
+    api_prescribed_motion prescribed; /* coordinates that follow a given motion */
+    api_wrench_signals    wrenches;   /* that change with time */
+    const api_contact    *contact;    /* frames that are held; NULL: none */
+    api_joint_limits      limits;     /* of joints */
+    unsigned              works;      /* bit i: that work is integrated */
+    size_t                n_cuts;
+    double               *cuts; /* s, from 0 to the last sample, rising */
+    bool                 *kink; /* whether the input is not smooth there */
     /* Lanes of all states, of what is asked for; NULL: not. */
     double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *held;
 } api_simulation;

@@ -11,7 +11,7 @@
 typedef struct run {
     const api_evaluation *e;
     const api_simulation *s;
-    api_plant            *plants; /* of each seat */
+    api_ode              *plants; /* of each seat */
 } run;
 
 /* Simulations side by side: those of a tolerance have steps of their own. */
@@ -23,7 +23,7 @@ static size_t side_by_side(const api_evaluation *e, const api_simulation *s)
 /* --- samples ---------------------------------------------------------------------------------------------------- */
 
 /* Entries of lane l into the lanes of a state; the last state fills its block. */
-static void scatter(const api_plant *p, const double *from, size_t entries, size_t l, size_t state, double *lanes)
+static void scatter(const api_ode *p, const double *from, size_t entries, size_t l, size_t state, double *lanes)
 {
     const api_evaluation *e = p->e;
     size_t                W = e->lanes, end = state + 1 == api_states(e) ? e->blocks * W : state + 1;
@@ -35,7 +35,7 @@ static void scatter(const api_plant *p, const double *from, size_t entries, size
 }
 
 /* Quaternions are answered with w >= 0; the motion goes on with either sign. */
-static void turn_quaternions(const api_plant *p)
+static void turn_quaternions(const api_ode *p)
 {
     const dyn_model *m = p->e->model->dyn;
     size_t           W = p->W;
@@ -52,14 +52,14 @@ static void turn_quaternions(const api_plant *p)
 }
 
 /* Sample n of the simulations in the plant: the input is that of the time behind it. */
-static void put_sample(api_plant *p, size_t n, double time)
+static void put_sample(api_ode *p, size_t n, double time)
 {
     const api_evaluation *e = p->e;
     const api_simulation *s = p->s;
     size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
     double                figures[2 * DYN_MAX_LANES];
-    api_plant_rate(p, time, p->y, p->slope[0]);
-    api_plant_limits_look(p, time, p->y + nq * W);
+    api_ode_rate(p, time, p->y, p->slope[0]);
+    api_ode_limits_compare(p, time, p->y + nq * W);
     turn_quaternions(p);
     for (size_t l = 0; l < p->rows; l++) {
         size_t state   = p->row[l] * e->samples + n;
@@ -76,20 +76,20 @@ static void put_sample(api_plant *p, size_t n, double time)
             scatter(p, p->y + (p->entries - API_WORKS + i) * W, 1, l, state, s->work[i]);
         for (size_t i = 0; i < 2; i++)
             scatter(p, p->error[i], nv, l, state, s->error[i]);
-        if (s->held) scatter(p, api_plant_contact_wrenches(p->contact), 6 * s->contact->n, l, state, s->held);
+        if (s->held) scatter(p, api_ode_contact_wrenches(p->contact), 6 * s->contact->n, l, state, s->held);
     }
 }
 
 /* --- simulations ------------------------------------------------------------------------------------------------ */
 
-static bool go(api_plant *p, api_adaptive *adaptive, size_t cut, api_problem *problem)
+static bool go(api_ode *p, api_adaptive *adaptive, size_t cut, api_problem *problem)
 {
     double from = p->s->cuts[cut], to = p->s->cuts[cut + 1];
     return adaptive ? api_integrate_adaptive(adaptive, from, to, p->s->kink[cut], problem)
                     : api_integrate_fixed(p, from, to, problem);
 }
 
-static bool integrate(api_plant *p, api_adaptive *adaptive, api_problem *problem)
+static bool integrate(api_ode *p, api_adaptive *adaptive, api_problem *problem)
 {
     const api_simulation *s = p->s;
     for (size_t cut = 0, n = 0; cut < s->n_cuts; cut++) {
@@ -98,11 +98,11 @@ static bool integrate(api_plant *p, api_adaptive *adaptive, api_problem *problem
         for (; n < s->sampling.n && api_sample_time(&s->sampling, n, s->duration) <= s->cuts[cut]; n++)
             put_sample(p, n, s->cuts[cut]);
     }
-    return api_plant_sound(p, problem);
+    return api_ode_check_all(p, problem);
 }
 
 /* With the integrator that the request asks for. */
-static bool integrate_all(api_plant *p, api_problem *problem)
+static bool integrate_all(api_ode *p, api_problem *problem)
 {
     if (p->s->tolerance == 0) return integrate(p, NULL, problem);
     api_adaptive *adaptive = api_adaptive_open(p, problem);
@@ -113,7 +113,7 @@ static bool integrate_all(api_plant *p, api_problem *problem)
 }
 
 /* Puts all samples of a failed simulation at rest at home. They are evaluated, but not shown. */
-static void clear(api_plant *p, size_t l)
+static void clear(api_ode *p, size_t l)
 {
     const api_evaluation *e  = p->e;
     const api_simulation *s  = p->s;
@@ -141,7 +141,7 @@ static bool is_of_a_row(const api_problem *found, api_problem *problem)
 
 /* Records the simulations of the plant that failed, where rows fail alone. If they are not `done`, `found` says why the
  * integration ended early. False with a problem of the request. */
-static bool settle(api_plant *p, bool done, const api_problem *found, api_problem *problem)
+static bool settle(api_ode *p, bool done, const api_problem *found, api_problem *problem)
 {
     if (!done && !is_of_a_row(found, problem)) return false;
     for (size_t l = 0; l < p->rows; l++) {
@@ -150,7 +150,7 @@ static bool settle(api_plant *p, bool done, const api_problem *found, api_proble
         if (failed) clear(p, l);
         if (failed) continue;
         if (done || p->rows > 1) api_problem_clear(&own);
-        if (own.code == API_NO_PROBLEM && api_plant_check(p, l, &own)) continue;
+        if (own.code == API_NO_PROBLEM && api_ode_check_lane(p, l, &own)) continue;
         if (!is_of_a_row(&own, problem)) return false;
         clear(p, l);
         if (!api_failures_add(p->e, -1, p->row[l] * p->e->samples, &own)) return false;
@@ -161,15 +161,15 @@ static bool settle(api_plant *p, bool done, const api_problem *found, api_proble
 static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
 {
     const run  *r = arg;
-    api_plant  *p = &r->plants[seat];
+    api_ode    *p = &r->plants[seat];
     api_problem found;
     api_problem_clear(&found);
     api_problem *told  = r->e->failures ? &found : problem;
     size_t       width = side_by_side(r->e, r->s), first = part * width, left = r->e->rows - first;
-    api_plant_start(p, first, left < width ? left : width);
-    if (p->stick) api_stick_begin(p);
-    bool begins = api_plant_goes_on(p), done = begins ? integrate_all(p, told) : api_plant_sound(p, told);
-    api_plant_limits_put(p);
+    api_ode_start(p, first, left < width ? left : width);
+    if (p->stick) api_stiction_events_start(p);
+    bool begins = api_ode_may_continue(p), done = begins ? integrate_all(p, told) : api_ode_check_all(p, told);
+    api_ode_limits_store(p);
     return r->e->failures ? settle(p, done, &found, problem) : done;
 }
 
@@ -179,7 +179,7 @@ bool api_simulation_run(api_evaluation *e, const api_simulation *s)
     run    r = {.e = e, .s = s, .plants = api_take(e->pool, seats * sizeof *r.plants)};
     if (!r.plants) return false;
     for (size_t i = 0; i < seats; i++)
-        if (!api_plant_open(e, s, &r.plants[i]) ||
+        if (!api_ode_open(e, s, &r.plants[i]) ||
             (s->tolerance > 0 && !api_account(e->pool, api_adaptive_bytes(&r.plants[i]))))
             return false;
     return api_do_parts(e, seats, parts, simulate, &r);

@@ -5,42 +5,42 @@
 #include <math.h>
 
 /* What friction has to give to those that stick, into the balance. */
-static void weigh(api_plant *p, double t, const double *y)
+static void weigh(api_ode *p, double t, const double *y)
 {
-    api_plant_rate(p, t, y, p->slope[0]);
+    api_ode_rate(p, t, y, p->slope[0]);
 }
 
-static double needed(const api_plant *p, const api_stick_joint *j)
+static double needed(const api_ode *p, const api_friction_joint *j)
 {
     return p->stick->balance[j->v * p->W];
 }
 
 /* How far friction is from its limit; less than 0: it is beyond. */
-static double left(const api_plant *p, const api_stick_joint *j)
+static double left(const api_ode *p, const api_friction_joint *j)
 {
     return fmin(j->with - needed(p, j), j->against + needed(p, j));
 }
 
-static void set(api_plant *p, api_stick_joint *j, int side)
+static void set(api_ode *p, api_friction_joint *j, int side)
 {
     j->side                = side;
     p->stick->driven[j->v] = side == 0;
 }
 
-static void let_go(api_plant *p, api_stick_joint *j)
+static void let_go(api_ode *p, api_friction_joint *j)
 {
     set(p, j, needed(p, j) > 0 ? 1 : -1);
 }
 
 /* Accelerations under the efforts that were changed last; those that are in the problem are not driven. */
-static void accelerate(api_plant *p, const double *qd)
+static void accelerate(api_ode *p, const double *qd)
 {
     dyn_forward_dynamics io = {.q        = p->q,
                                .qd       = qd,
                                .tau      = p->stick->efforts,
                                .wrenches = p->wrenches,
                                .driven   = p->driven,
-                               .given    = api_plant_given(p),
+                               .given    = api_ode_prescribed_accelerations(p),
                                .qdd      = p->stick->qdd,
                                .singular = p->singular};
     p->kernels->forward_dynamics(&p->e->scene, p->workspace, &io, 1);
@@ -48,28 +48,28 @@ static void accelerate(api_plant *p, const double *qd)
 
 /* The problem (stiction.h) of the joints listed in `place`: b and A from how accelerations answer to efforts, which
  * they do linearly. */
-static void state_problem(api_plant *p, const double *qd)
+static void state_problem(api_ode *p, const double *qd)
 {
-    api_stick    *s = p->stick;
-    size_t        n = s->problem.n, W = p->W;
-    double *const b = s->vectors, *with = s->vectors + s->n, *against = s->vectors + 2 * s->n;
-    api_stick_efforts(p, qd);
+    api_ode_stiction *s = p->stick;
+    size_t            n = s->problem.n, W = p->W;
+    double *const     b = s->vectors, *with = s->vectors + s->n, *against = s->vectors + 2 * s->n;
+    api_ode_stiction_efforts(p, qd);
     accelerate(p, qd);
     for (size_t i = 0; i < n; i++) {
-        const api_stick_joint *j = &s->joint[s->place[i]];
-        b[i]                     = s->qdd[j->v * W];
-        with[i]                  = j->with;
-        against[i]               = j->against;
+        const api_friction_joint *j = &s->joint[s->place[i]];
+        b[i]                        = s->qdd[j->v * W];
+        with[i]                     = j->with;
+        against[i]                  = j->against;
     }
     for (size_t i = 0; i < n; i++) {
-        const api_stick_joint *j    = &s->joint[s->place[i]];
-        double                 unit = j->with + j->against;
+        const api_friction_joint *j    = &s->joint[s->place[i]];
+        double                    unit = j->with + j->against;
         for (size_t l = 0; l < W; l++)
             s->efforts[j->v * W + l] += unit;
         accelerate(p, qd);
         for (size_t k = 0; k < n; k++)
             s->matrix[k * n + i] = (s->qdd[s->joint[s->place[k]].v * W] - b[k]) / unit;
-        api_stick_efforts(p, qd);
+        api_ode_stiction_efforts(p, qd);
     }
     for (size_t i = 0; i < n; i++) /* symmetric to the bit */
         for (size_t k = 0; k < i; k++)
@@ -77,11 +77,11 @@ static void state_problem(api_plant *p, const double *qd)
 }
 
 /* Decides anew which of the joints stick whose side is 0; all others go on to their side. */
-static void decide(api_plant *p, double t)
+static void decide(api_ode *p, double t)
 {
-    api_stick    *s  = p->stick;
-    const double *qd = p->y + p->e->model->nq * p->W;
-    s->problem.n     = 0;
+    api_ode_stiction *s  = p->stick;
+    const double     *qd = p->y + p->e->model->nq * p->W;
+    s->problem.n         = 0;
     for (size_t k = 0; k < s->n; k++)
         if (s->joint[k].side == 0) s->place[s->problem.n++] = k;
     if (s->problem.n == 0) return;
@@ -94,12 +94,12 @@ static void decide(api_plant *p, double t)
         set(p, &s->joint[s->place[i]], solved ? s->problem.side[i] : 0);
     weigh(p, t, p->y);
     for (size_t i = 0; i < s->problem.n; i++) { /* margins begin above zero: what holds but for rounding is let go */
-        api_stick_joint *j = &s->joint[s->place[i]];
+        api_friction_joint *j = &s->joint[s->place[i]];
         if (j->side == 0 && left(p, j) < 0) let_go(p, j);
     }
 }
 
-void api_stick_review(api_plant *p, double t)
+void api_stiction_events_restart(api_ode *p, double t)
 {
     const double *qd = p->y + p->e->model->nq * p->W;
     for (size_t k = 0; k < p->stick->n; k++)
@@ -107,35 +107,35 @@ void api_stick_review(api_plant *p, double t)
     decide(p, t);
 }
 
-void api_stick_begin(api_plant *p)
+void api_stiction_events_start(api_ode *p)
 {
     const double *qd = p->y + p->e->model->nq * p->W;
     for (size_t k = 0; k < p->stick->n; k++) {
-        api_stick_joint *j    = &p->stick->joint[k];
-        double           rate = qd[j->v * p->W];
+        api_friction_joint *j    = &p->stick->joint[k];
+        double              rate = qd[j->v * p->W];
         set(p, j, rate > 0 ? 1 : rate < 0 ? -1 : 0);
     }
-    api_stick_review(p, 0);
+    api_stiction_events_restart(p, 0);
 }
 
-void api_stick_margins(api_plant *p, double t, const double *y, double *margins)
+void api_stiction_events_margins(api_ode *p, double t, const double *y, double *margins)
 {
-    const api_stick *s = p->stick;
-    if (api_stick_any(s)) weigh(p, t, y);
+    const api_ode_stiction *s = p->stick;
+    if (api_ode_stiction_any_sticks(s)) weigh(p, t, y);
     for (size_t k = 0; k < s->n; k++) {
-        const api_stick_joint *j = &s->joint[k];
-        margins[k]               = j->side == 0 ? left(p, j) : y[(p->e->model->nq + j->v) * p->W];
+        const api_friction_joint *j = &s->joint[k];
+        margins[k]                  = j->side == 0 ? left(p, j) : y[(p->e->model->nq + j->v) * p->W];
     }
 }
 
 /* Who slid comes to rest; who stuck is let go, whatever rounding says of its limit. */
-void api_stick_change(api_plant *p, double t)
+void api_stiction_events_switch(api_ode *p, double t)
 {
-    api_stick *s  = p->stick;
-    size_t     nq = p->e->model->nq;
+    api_ode_stiction *s  = p->stick;
+    size_t            nq = p->e->model->nq;
     weigh(p, t, p->y);
     for (size_t k = 0; k < s->n; k++) {
-        api_stick_joint *j = &s->joint[k];
+        api_friction_joint *j = &s->joint[k];
         if (s->roots[k] == 0) continue;
         if (j->side == 0) {
             let_go(p, j);

@@ -5,11 +5,11 @@
 #include "ode.h"
 
 /* Which of them stick where the plant stands, at p->y, when it begins; and when what acts may have jumped. */
-void api_stick_begin(api_plant *p);
-void api_stick_review(api_plant *p, double t);
+void api_stiction_events_start(api_ode *p);
+void api_stiction_events_restart(api_ode *p, double t);
 
-/* What they are from changing, at y in lanes: each of api_stick_count changes where its number becomes zero. */
-void api_stick_margins(api_plant *p, double t, const double *y, double *margins);
+/* What they are from changing, at y in lanes: each of api_ode_stiction_count changes where its number becomes zero. */
+void api_stiction_events_margins(api_ode *p, double t, const double *y, double *margins);
 
 /* Where some have, at p->y: those whose `roots` are not 0. Their q' is zero afterwards. */
-void api_stick_change(api_plant *p, double t);
+void api_stiction_events_switch(api_ode *p, double t);

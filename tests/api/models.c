@@ -25,7 +25,7 @@ static api_model *model_named(const json_t *document, const char *name)
     api_problem problem;
     api_problem_clear(&problem);
     api_model *model =
-        api_with_reference(api_model_from_document(document, name, 4096, &problem), NULL, NULL, &problem);
+        api_find_reference(api_model_from_document(document, name, 4096, &problem), NULL, NULL, &problem);
     if (!model) print_error("%s %s: %s\n", name, problem.pointer, problem.detail);
     assert_non_null(model);
     return model;
@@ -72,7 +72,7 @@ void assert_refused(const char *text, const char *code, const char *pointer, con
     json_t     *document = json_of(text);
     api_problem_clear(&problem);
     api_model *model =
-        api_with_reference(api_model_from_document(document, "robot", 4096, &problem), NULL, NULL, &problem);
+        api_find_reference(api_model_from_document(document, "robot", 4096, &problem), NULL, NULL, &problem);
     json_decref(document);
     if (model) print_error("taken, expected %s at %s: %s\n", code, pointer, text);
     assert_null(model);

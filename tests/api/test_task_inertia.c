@@ -39,9 +39,9 @@ static problem random_problem(uint64_t seed, size_t nv, size_t k, double damping
 static api_task_status solve(problem *p)
 {
     size_t nv = p->task.nv, k = p->task.k;
-    p->room = calloc(api_task_room(nv, k), sizeof *p->room);
+    p->room = calloc(api_task_entries(nv, k), sizeof *p->room);
     assert_non_null(p->room);
-    api_task_place(&p->task, p->room);
+    api_task_lay_out(&p->task, p->room);
     memcpy(p->task.M, p->M, nv * nv * sizeof *p->M);
     for (size_t a = 0; a < k; a++)
         for (size_t v = 0; v < nv; v++)
@@ -155,10 +155,10 @@ static void directions_that_stand_still(void **state)
     (void)state;
     double   room[1000];
     api_task task = {.nv = 3, .k = 2};
-    assert_true(api_task_room(3, 2) <= sizeof room / sizeof *room);
-    api_task_place(&task, room);
-    api_task_direction(&task, 0, (const double[]){1e-12, -1e-9, 0}, 1, 0.5);
-    api_task_direction(&task, 1, (const double[]){1e-12, -1e-8, 0}, 1, 0.5);
+    assert_true(api_task_entries(3, 2) <= sizeof room / sizeof *room);
+    api_task_lay_out(&task, room);
+    api_task_set_row(&task, 0, (const double[]){1e-12, -1e-9, 0}, 1, 0.5);
+    api_task_set_row(&task, 1, (const double[]){1e-12, -1e-8, 0}, 1, 0.5);
     assert_true(task.X[0] == 0 && task.X[1] == 0 && task.X[2] == 0);
     assert_true(task.X[3] == 1e-12 && task.X[4] == -1e-8 && task.X[5] == 0);
 }
@@ -183,8 +183,8 @@ static void redundant_directions(void **state)
                 J[e] += mix[e % K] * row[e / K];
         }
         p.task = (api_task){.nv = NV, .k = K, .redundant = true};
-        p.room = calloc(api_task_room(NV, K), sizeof *p.room);
-        api_task_place(&p.task, p.room);
+        p.room = calloc(api_task_entries(NV, K), sizeof *p.room);
+        api_task_lay_out(&p.task, p.room);
         for (size_t v = 0; v < NV; v++)
             for (size_t a = 0; a < K; a++) {
                 p.task.M[v + NV * v] = 1;
