@@ -56,8 +56,8 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     a->kernels      = kernels;
     a->alone        = dyn_kernels_alone(kernels);
     a->budget.limit = config->limits.memory;
-    a->rates        = api_rates_measure(kernels);
-    api_corrections_init(&a->corrections);
+    a->calibration  = api_calibrate(kernels);
+    api_cost_feedback_init(&a->cost_feedback);
     atomic_init(&a->next_id, (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
     return a;
 }
@@ -199,7 +199,7 @@ void api_run(api_call *call, api_worker *worker, const char *body, size_t length
     else if (!done && api_deadline_check_at(deadline, began, &problem))
         done = call->route.resource->handler[call->method](call, &input, &problem);
     call->wants_body = call->wants_coding = false;
-    if (done) api_reply_code(call, deadline, &problem);
+    if (done) api_reply_compress(call, deadline, &problem);
     if (problem.code) api_reply_problem(call, &problem);
     api_cost_learn(call, began);
     api_scratch_reset(&worker->scratch);
@@ -238,9 +238,9 @@ api_worker *api_worker_open(void)
     return calloc(1, sizeof(api_worker));
 }
 
-void api_worker_join(api_worker *worker, const api_crew *crew)
+void api_worker_set_helpers(api_worker *worker, const api_helpers *helpers)
 {
-    worker->crew = crew;
+    worker->helpers = helpers;
 }
 
 void api_worker_close(api_worker *worker)

@@ -40,10 +40,10 @@ typedef struct api_worker api_worker;
 api *api_open(const api_config *config, char *error, size_t error_size);
 void api_close(api *api);
 
-/* Loads DIR's *.json as bundled models under their file names. `told` is called once per file with what
+/* Loads DIR's *.json as bundled models under their file names. `report` is called once per file with what
  * happened (ok, or the problem's text), so that the caller can log it. False if the folder cannot be read: errno says
  * why. */
-bool api_load_models(api *api, const char *dir, void (*told)(void *arg, const char *file, const char *problem),
+bool api_load_models(api *api, const char *dir, void (*report)(void *arg, const char *file, const char *problem),
                      void *arg);
 
 /* Where models outlive the process: what a server does with its disk. A record is a text that only the api reads.
@@ -56,18 +56,21 @@ typedef struct api_store {
 } api_store;
 
 /* After api_load_models: a record as it was saved, of a model that shadows or of a bundled one that is deleted. One
- * that cannot be read hides the bundled model of its name too, which would be another robot; so does api_hide. */
+ * that cannot be read hides the bundled model of its name too, which would be another robot; so does api_hide_bundled.
+ */
 bool api_restore(api *api, const char *name, const char *record, size_t length, api_problem *problem);
-void api_hide(api *api, const char *name);
+void api_hide_bundled(api *api, const char *name);
 
 /* After restoring: changes go to this store from here on. It must outlive the api. */
-void api_keep(api *api, const api_store *store);
+void api_set_store(api *api, const api_store *store);
 
 /* Holds the robot of a file, a document or URDF, under that name, without a word to the store. `query` is what a
- * request has behind the "?", for URDF; NULL: nothing. `told` (may be NULL) is called for each entry of the report. */
-typedef void api_told(void *arg, const char *severity, const char *code, const char *where, const char *text);
-bool api_hold(api *api, const char *name, const char *text, size_t length, const char *query, api_told *told, void *arg,
-              api_problem *problem);
+ * request has behind the "?", for URDF; NULL: nothing. `report` (may be NULL) is called for each entry of the report.
+ */
+typedef void api_report_callback(void *arg, const char *severity, const char *code, const char *where,
+                                 const char *text);
+bool         api_load_file(api *api, const char *name, const char *text, size_t length, const char *query,
+                           api_report_callback *report, void *arg, api_problem *problem);
 
 /* Before api_set_ready: something is not as it should be, though requests will be served. /readyz repeats it. */
 void api_add_reason(api *api, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -78,10 +81,10 @@ char *api_export(api *api, size_t *length);
 
 /* Puts the models of such a text into effect, and deletes what it says is deleted; others stay. Everything is checked
  * before the first change. If the store refuses one, those before it are done, and counted. */
-typedef struct api_imported {
+typedef struct api_import_counts {
     size_t created, replaced, deleted, unchanged;
-} api_imported;
-bool api_import(api *api, const char *archive, size_t length, api_imported *done, api_problem *problem);
+} api_import_counts;
+bool api_import(api *api, const char *archive, size_t length, api_import_counts *done, api_problem *problem);
 
 void api_set_ready(api *api);    /* after loading: /readyz turns 200 */
 void api_set_draining(api *api); /* /readyz turns 503 "draining" */
@@ -130,7 +133,7 @@ bool api_waits_for_store(const api_call *call);
 
 /* Seconds api_run may take with that body: an estimate, from rates measured at api_open and a glance at the body, and
  * corrected by what requests of its kind have taken. */
-double api_cost(api_call *call, const char *body, size_t length);
+double api_estimate_cost(api_call *call, const char *body, size_t length);
 
 /* Replaces whatever reply there is by a problem of the server's own finding (408, 413, 500, 503, 504 ...). */
 void api_refuse(api_call *call, api_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -141,15 +144,15 @@ typedef struct api_deadline {
     uint64_t    time;      /* ns on CLOCK_MONOTONIC; later the reply is 504 */
 } api_deadline;
 
-/* Other threads that may help with a large request. `run` calls piece(arg, seat) again and again, until it returns
- * false, on seat 0 from the calling thread and on seats 1..seats-1 from whoever is free, each seat one thread at a
- * time; it returns when no call is running and seat 0 has had its false. */
-typedef bool api_piece(void *arg, size_t seat);
-typedef struct api_crew {
-    void (*run)(void *arg, size_t seats, api_piece *piece, void *piece_arg);
+/* Other threads that may help with a large request. `run` calls task(arg, slot) again and again, until it returns
+ * false, on slot 0 from the calling thread and on slots 1..slots-1 from whoever is free, each slot one thread at a
+ * time; it returns when no call is running and slot 0 has had its false. */
+typedef bool api_next_task(void *arg, size_t slot);
+typedef struct api_helpers {
+    void (*run)(void *arg, size_t slots, api_next_task *task, void *task_arg);
     void  *arg;
-    size_t size; /* most seats */
-} api_crew;
+    size_t most_slots; /* the largest `slots` that run takes */
+} api_helpers;
 
 /* Executes the call. The body must stay until it returns. Afterwards the reply stands, whatever happened.
  * `deadline` may be NULL. */
@@ -160,6 +163,6 @@ char            *api_take_body(api_call *call);        /* the caller frees it wi
 const char      *api_call_route(const api_call *call); /* for logs: "/v1/models/{model}/{operation}" and alike */
 void             api_end(api_call *call);
 
-api_worker *api_worker_open(void);                                     /* NULL: no memory */
-void        api_worker_join(api_worker *worker, const api_crew *crew); /* whom it may ask to help; outlives it */
-void        api_worker_close(api_worker *worker);
+api_worker *api_worker_open(void);                                           /* NULL: no memory */
+void api_worker_set_helpers(api_worker *worker, const api_helpers *helpers); /* whom it may ask to help; outlives it */
+void api_worker_close(api_worker *worker);

@@ -15,7 +15,7 @@ static double now(void)
     return 1e-9 * (double)api_now();
 }
 
-static double less(double a, double b)
+static double smaller(double a, double b)
 {
     return b < a ? b : a;
 }
@@ -31,7 +31,7 @@ static void sample(api_media media, api_buffer *b)
     api_emit_numbers(&e, numbers, 1, (size_t[]){NUMBERS});
 }
 
-static void measure_coding(const api_buffer *text, api_coding coding, api_rates *rates)
+static void measure_coding(const api_buffer *text, api_coding coding, api_calibration *calibration)
 {
     api_buffer  b;
     api_problem problem;
@@ -39,19 +39,19 @@ static void measure_coding(const api_buffer *text, api_coding coding, api_rates 
     api_buffer_init(&b, api_compress_bound(coding, text->length));
     double start = now();
     if (api_compress(coding, text->data, text->length, NULL, &b, &problem))
-        rates->code[coding] = less(rates->code[coding], (now() - start) / (double)text->length);
+        calibration->compress[coding] = smaller(calibration->compress[coding], (now() - start) / (double)text->length);
     api_buffer_free(&b);
 }
 
-static void measure_write(api_media media, api_buffer *b, api_rates *rates)
+static void measure_write(api_media media, api_buffer *b, api_calibration *calibration)
 {
     api_buffer_init(b, 64 * NUMBERS);
     double start = now();
     sample(media, b);
-    rates->write[media] = less(rates->write[media], (now() - start) / NUMBERS);
+    calibration->write[media] = smaller(calibration->write[media], (now() - start) / NUMBERS);
 }
 
-static void measure_read(api_media media, const api_buffer *b, api_rates *rates)
+static void measure_read(api_media media, const api_buffer *b, api_calibration *calibration)
 {
     api_problem problem = {0};
     api_scratch scratch = {0};
@@ -63,33 +63,33 @@ static void measure_read(api_media media, const api_buffer *b, api_rates *rates)
     double      numbers[NUMBERS], start = now();
     if (!b->failed && api_read_request(&how, media, b->data, b->length, &root)) {
         api_node_numbers(&root, 0, NUMBERS, numbers);
-        rates->read[media] = less(rates->read[media], (now() - start) / (double)b->length);
+        calibration->read[media] = smaller(calibration->read[media], (now() - start) / (double)b->length);
     }
     api_scratch_free(&scratch);
 }
 
-static void measure_parse(const api_buffer *b, api_rates *rates)
+static void measure_parse(const api_buffer *b, api_calibration *calibration)
 {
     api_problem problem;
     api_problem_clear(&problem);
     double  start = now();
     json_t *read  = b->failed ? NULL : api_json_parse(b->data, b->length, 2, &problem);
     json_decref(read);
-    if (read) rates->parse = less(rates->parse, (now() - start) / (double)b->length);
+    if (read) calibration->parse = smaller(calibration->parse, (now() - start) / (double)b->length);
 }
 
-static void measure_text(api_rates *rates)
+static void measure_text(api_calibration *calibration)
 {
     for (int run = 0; run < RUNS; run++) {
         api_buffer b;
-        measure_write(API_MEDIA_CBOR, &b, rates);
-        measure_read(API_MEDIA_CBOR, &b, rates);
+        measure_write(API_MEDIA_CBOR, &b, calibration);
+        measure_read(API_MEDIA_CBOR, &b, calibration);
         api_buffer_free(&b);
-        measure_write(API_MEDIA_JSON, &b, rates);
-        measure_read(API_MEDIA_JSON, &b, rates);
-        measure_parse(&b, rates);
+        measure_write(API_MEDIA_JSON, &b, calibration);
+        measure_read(API_MEDIA_JSON, &b, calibration);
+        measure_parse(&b, calibration);
         for (api_coding coding = API_CODING_ZSTD; !b.failed && coding < API_CODING_COUNT; coding++)
-            measure_coding(&b, coding, rates);
+            measure_coding(&b, coding, calibration);
         api_buffer_free(&b);
     }
 }
@@ -110,7 +110,7 @@ static dyn_model *chain(void)
     return dyn_model_build(&description, &model, NULL) == DYN_OK ? model : NULL;
 }
 
-static void measure_kernel(const dyn_kernels *kernels, api_rates *rates)
+static void measure_kernel(const dyn_kernels *kernels, api_calibration *calibration)
 {
     dyn_model *model  = chain();
     size_t     states = (size_t)(BLOCKS * kernels->lanes), bytes = states * BODIES * sizeof(double);
@@ -125,7 +125,7 @@ static void measure_kernel(const dyn_kernels *kernels, api_rates *rates)
         for (int run = 0; run < RUNS; run++) {
             double start = now();
             kernels->inverse_dynamics(&scene, workspace, &io, BLOCKS);
-            rates->body = less(rates->body, (now() - start) / (double)(states * BODIES));
+            calibration->body = smaller(calibration->body, (now() - start) / (double)(states * BODIES));
         }
     }
     free(workspace);
@@ -134,15 +134,15 @@ static void measure_kernel(const dyn_kernels *kernels, api_rates *rates)
     dyn_model_free(model);
 }
 
-api_rates api_rates_measure(const dyn_kernels *kernels)
+api_calibration api_calibrate(const dyn_kernels *kernels)
 {
-    api_rates rates = {/* guesses that a measurement only lowers */
-                       .parse = 100e-9,
-                       .read  = {[API_MEDIA_JSON] = 100e-9, [API_MEDIA_CBOR] = 100e-9},
-                       .write = {[API_MEDIA_JSON] = 200e-9, [API_MEDIA_CBOR] = 20e-9},
-                       .code  = {[API_CODING_ZSTD] = 50e-9, [API_CODING_GZIP] = 100e-9},
-                       .body  = 100e-9};
-    measure_text(&rates);
-    measure_kernel(kernels, &rates);
-    return rates;
+    api_calibration calibration = {/* guesses that a measurement only lowers */
+                                   .parse    = 100e-9,
+                                   .read     = {[API_MEDIA_JSON] = 100e-9, [API_MEDIA_CBOR] = 100e-9},
+                                   .write    = {[API_MEDIA_JSON] = 200e-9, [API_MEDIA_CBOR] = 20e-9},
+                                   .compress = {[API_CODING_ZSTD] = 50e-9, [API_CODING_GZIP] = 100e-9},
+                                   .body     = 100e-9};
+    measure_text(&calibration);
+    measure_kernel(kernels, &calibration);
+    return calibration;
 }

@@ -4,13 +4,13 @@
 #include "api/http/negotiate.h"
 
 /* Seconds, measured once when the api is opened. */
-typedef struct api_rates {
-    double parse;                  /* per byte of a document parsed */
-    double read[API_MEDIA_COUNT];  /* per byte of a request read */
-    double write[API_MEDIA_COUNT]; /* per number written */
-    double code[API_CODING_COUNT]; /* per byte compressed */
-    double body;                   /* per state and body of inverse dynamics, the unit of an operation's weight */
-} api_rates;
+typedef struct api_calibration {
+    double parse;                      /* per byte of a document parsed */
+    double read[API_MEDIA_COUNT];      /* per byte of a request read */
+    double write[API_MEDIA_COUNT];     /* per number written */
+    double compress[API_CODING_COUNT]; /* per byte compressed */
+    double body;                       /* per state and body of inverse dynamics, the unit of an operation's weight */
+} api_calibration;
 
 /* Takes some milliseconds. Without memory, cautious guesses stand. */
-api_rates api_rates_measure(const dyn_kernels *kernels);
+api_calibration api_calibrate(const dyn_kernels *kernels);

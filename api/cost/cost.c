@@ -1,4 +1,4 @@
-/* cost.c - see cost.h: an estimate from the rates of this machine and a glance at the body. */
+/* cost.c - see cost.h: an estimate from the calibration of this machine and a glance at the body. */
 #include "cost.h"
 #include "api/evaluate/operation.h"
 #include "api/model/loops.h"
@@ -35,35 +35,35 @@ static double closing_cost(const api_call *call, const api_input *input)
     if (!m->loops) return 0;
     for (size_t v = 0; v < m->loops->nv; v++)
         travel = fmax(travel, m->loops->travel[v]);
-    double length = travel * fmin(api_glance_largest(call, input, API_Q, LOOKED_AT), DYN_MAX_ANGLE);
+    double length = travel * fmin(api_peek_largest(call, input, API_Q, LOOKED_AT), DYN_MAX_ANGLE);
     return (STEPS + STEPS_PER_RADIAN * length) * closing_step(m);
 }
 
 /* Seconds for one state of an operation; adds those that it takes once. */
 static double state_cost(const api_call *call, const api_input *input, const api_operation *operation, double *once)
 {
-    const api_rates *rates   = &call->api->rates;
-    const api_model *m       = call->model;
-    bool             chosen  = api_mentions(input, api_field_names[API_OUTPUTS]);
-    api_asked        asked   = {.operation  = operation,
-                                .n_frames   = m->n_frames,
-                                .n_axes     = API_FRAME_AXES,
-                                .support    = 4,
-                                .n_contacts = API_FEET,
-                                .n_held     = API_FEET};
-    double           numbers = 0;
+    const api_calibration *calibration = &call->api->calibration;
+    const api_model       *m           = call->model;
+    bool                   chosen      = api_body_mentions(input, api_field_names[API_OUTPUTS]);
+    api_asked              asked       = {.operation  = operation,
+                                          .n_frames   = m->n_frames,
+                                          .n_axes     = API_FRAME_AXES,
+                                          .support    = 4,
+                                          .n_contacts = API_FEET,
+                                          .n_held     = API_FEET};
+    double                 numbers     = 0;
     double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
-    if (operation == &api_forward_dynamics && api_mentions(input, api_field_names[API_HELD_FIELD]))
+    if (operation == &api_forward_dynamics && api_body_mentions(input, api_field_names[API_HELD_FIELD]))
         bodies += api_impact.weight * (double)m->n_bodies + api_impact.square_weight * (double)(m->nv * m->nv);
     for (size_t i = 0; api_has_output(operation, i); i++) {
         const api_output *output = &operation->outputs[i];
-        bool              named  = chosen && !output->by_default && api_mentions(input, output->name);
+        bool              named  = chosen && !output->by_default && api_body_mentions(input, output->name);
         if ((named || operation->finish) && operation->once && *once == 0) *once = operation->once(m);
         if (named || output->by_default) numbers += (double)api_output_entries(m, &asked, i);
     }
-    double write = rates->write[call->media];
-    if (call->media == API_MEDIA_JSON) write += NUMBER_BYTES * rates->code[call->coding];
-    return bodies * rates->body + numbers * write;
+    double write = calibration->write[call->media];
+    if (call->media == API_MEDIA_JSON) write += NUMBER_BYTES * calibration->compress[call->coding];
+    return bodies * calibration->body + numbers * write;
 }
 
 /* Entries of positions that the body has room for: one for every six bytes, eight in CBOR. */
@@ -79,7 +79,7 @@ static double states_of(const api_call *call, const api_input *input)
 {
     double entries = entries_of(call, input), samples = 0;
     if (call->operation && call->operation->takes & API_BIT(API_SAMPLES))
-        samples = api_glance(call, input, API_SAMPLES);
+        samples = api_peek_number(call, input, API_SAMPLES);
     return fmin(samples > 0 ? samples * (1 + entries / 16) : 1 + entries, (double)call->api->limits.rows);
 }
 
@@ -88,12 +88,12 @@ static double states_of(const api_call *call, const api_input *input)
 static double steps_cost(const api_call *call, const api_input *input)
 {
     if (call->operation != &api_simulate) return 0;
-    double step = api_glance(call, input, API_STEP), simulations = 1 + entries_of(call, input) / 16;
-    double steps =
-        step > 0 ? api_glance(call, input, API_DURATION) / step : GUESS * fmax(api_glance(call, input, API_SAMPLES), 1);
+    double step = api_peek_number(call, input, API_STEP), simulations = 1 + entries_of(call, input) / 16;
+    double steps = step > 0 ? api_peek_number(call, input, API_DURATION) / step
+                            : GUESS * fmax(api_peek_number(call, input, API_SAMPLES), 1);
     double lanes = (double)call->api->kernels->lanes;
     simulations  = fmin(step > 0 ? ceil(simulations / lanes) * lanes : simulations, (double)call->api->limits.rows);
-    double each  = STEP * (double)call->model->n_bodies * call->api->rates.body +
+    double each  = STEP * (double)call->model->n_bodies * call->api->calibration.body +
                   STAGES * STEPS_FROM_LAST * closing_step(call->model);
     return simulations * fmin(steps, API_MAX_STEPS) * each;
 }
@@ -106,7 +106,7 @@ static double operation_cost(const api_call *call, const api_input *input)
         if (api_operations[i]->alone) continue;
         double cost = state_cost(call, input, api_operations[i], &once);
         all += cost;
-        if (api_mentions(input, api_operations[i]->name)) each += cost;
+        if (api_body_mentions(input, api_operations[i]->name)) each += cost;
     }
     return once + steps_cost(call, input) +
            states_of(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
@@ -121,17 +121,17 @@ static size_t kind_of(const api_call *call)
     return i < API_COST_OPERATIONS ? i : API_COST_OPERATIONS - 1;
 }
 
-double api_cost(api_call *call, const char *body, size_t length)
+double api_estimate_cost(api_call *call, const char *body, size_t length)
 {
-    const api_input  input   = {.body = body, .length = length};
-    const api_rates *rates   = &call->api->rates;
-    bool             model   = call->method == API_PUT; /* parsed, then looked at from all sides */
-    double           seconds = 5e-6 + (double)length * (model ? 4 * rates->parse : rates->read[call->content]);
-    if (call->wants_coding) return seconds + (double)call->reply.length * rates->code[call->coding];
+    const api_input        input       = {.body = body, .length = length};
+    const api_calibration *calibration = &call->api->calibration;
+    bool                   model       = call->method == API_PUT; /* parsed, then looked at from all sides */
+    double seconds = 5e-6 + (double)length * (model ? 4 * calibration->parse : calibration->read[call->content]);
+    if (call->wants_coding) return seconds + (double)call->reply.length * calibration->compress[call->coding];
     if (!call->wants_body || call->method != API_POST) return seconds;
     call->estimated = seconds + operation_cost(call, &input);
     double least    = call->operation ? call->operation->least_seconds : 0;
-    double expected = api_correct(&call->api->corrections, kind_of(call), call->media, call->estimated);
+    double expected = api_cost_feedback_apply(&call->api->cost_feedback, kind_of(call), call->media, call->estimated);
     return expected > least ? expected : least;
 }
 
@@ -139,5 +139,5 @@ void api_cost_learn(const api_call *call, uint64_t began)
 {
     if (call->estimated <= 0 || call->reply.status != 200) return;
     double took = 1e-9 * (double)((int64_t)(api_now() - began) + call->helped);
-    api_observe(&call->api->corrections, kind_of(call), call->media, call->estimated, took);
+    api_cost_feedback_update(&call->api->cost_feedback, kind_of(call), call->media, call->estimated, took);
 }

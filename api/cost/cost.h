@@ -1,5 +1,5 @@
-/* cost.h - what a request may cost, before it is read (api_cost of api.h): the server runs light requests at once and
- * queues the rest. */
+/* cost.h - what a request may cost, before it is read (api_estimate_cost of api.h): the server runs light requests at
+ * once and queues the rest. */
 #pragma once
 #include <stdint.h>
 

@@ -10,20 +10,20 @@ static size_t size_of(double estimated)
     return estimated < 1e-4 ? 0 : estimated < 1e-3 ? 1 : estimated < 1e-2 ? 2 : 3;
 }
 
-void api_corrections_init(api_corrections *c)
+void api_cost_feedback_init(api_cost_feedback *c)
 {
     _Atomic float *factor = &c->factor[0][0][0];
     for (size_t i = 0; i < sizeof c->factor / sizeof *factor; i++)
         atomic_init(&factor[i], 1);
 }
 
-double api_correct(const api_corrections *c, size_t operation, size_t media, double estimated)
+double api_cost_feedback_apply(const api_cost_feedback *c, size_t operation, size_t media, double estimated)
 {
     return estimated *
            (double)atomic_load_explicit(&c->factor[operation][media][size_of(estimated)], memory_order_relaxed);
 }
 
-void api_observe(api_corrections *c, size_t operation, size_t media, double estimated, double took)
+void api_cost_feedback_update(api_cost_feedback *c, size_t operation, size_t media, double estimated, double took)
 {
     _Atomic float *factor = &c->factor[operation][media][size_of(estimated)];
     float          now    = atomic_load_explicit(factor, memory_order_relaxed);

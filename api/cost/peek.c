@@ -29,7 +29,7 @@ static const unsigned char *find(const api_input *input, const char *text, size_
     return at || length <= 2 * END ? at : search(input->body + length - END, END, text, n);
 }
 
-bool api_mentions(const api_input *input, const char *name)
+bool api_body_mentions(const api_input *input, const char *name)
 {
     return find(input, name, strlen(name)) != NULL;
 }
@@ -76,7 +76,7 @@ static const unsigned char *find_value(const api_call *call, const api_input *in
     return at ? at + strlen(key) : NULL;
 }
 
-double api_glance(const api_call *call, const api_input *input, api_field field)
+double api_peek_number(const api_call *call, const api_input *input, api_field field)
 {
     const unsigned char *at = find_value(call, input, field), *end = (const unsigned char *)input->body + input->length;
     if (!at) return 0;
@@ -128,7 +128,7 @@ static double largest_item(const unsigned char *at, const unsigned char *end, si
     return largest;
 }
 
-double api_glance_largest(const api_call *call, const api_input *input, api_field field, size_t count)
+double api_peek_largest(const api_call *call, const api_input *input, api_field field, size_t count)
 {
     const unsigned char *at = find_value(call, input, field), *end = (const unsigned char *)input->body + input->length;
     if (!at || at > end) return 0;

@@ -28,8 +28,8 @@ struct api {
     const dyn_kernels  *kernels, *alone; /* for many states, and for one */
     api_budget          budget;
     api_registry       *models;
-    api_rates           rates;
-    api_corrections     corrections;
+    api_calibration     calibration;
+    api_cost_feedback   cost_feedback;
     atomic_int          phase;     /* api_phase */
     atomic_ullong       next_id;   /* of generated Request-Ids */
     size_t              n_reasons; /* given; constant once ready */
@@ -37,8 +37,8 @@ struct api {
 };
 
 struct api_worker {
-    const api_crew *crew; /* NULL: none */
-    api_scratch     scratch;
+    const api_helpers *helpers; /* NULL: none */
+    api_scratch        scratch;
 };
 
 /* What api_run was given. */
@@ -59,8 +59,8 @@ struct api_call {
     api_media                   content, media;           /* of the request's body and of the answer */
     double                      timeout;                  /* s */
     api_share                   share;                    /* of the budget for memory, until the call ends */
-    double                      estimated;                /* s, uncorrected; 0: api_cost was not asked */
-    int64_t                     helped;                   /* ns of work by a crew, beyond the time it took */
+    double                      estimated;                /* s, uncorrected; 0: api_estimate_cost was not called */
+    int64_t                     helped;                   /* ns of work by helpers, beyond the elapsed time */
     bool                        wants_body;
     bool                        wants_coding; /* the reply of a GET stands, to be compressed */
     api_coding                  coding;       /* that the client takes */
@@ -95,7 +95,7 @@ bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_p
  * be another for every coding. And doing it; a problem when the deadline says so. It stays as it is where the budget
  * has no room. */
 api_coding api_reply_coding(const api_call *call);
-bool       api_reply_code(api_call *call, const api_deadline *deadline, api_problem *problem);
+bool       api_reply_compress(api_call *call, const api_deadline *deadline, api_problem *problem);
 
 /* The body of RFC 9457, with Retry-After where it belongs. */
 void api_reply_problem(api_call *call, const api_problem *problem) __attribute__((cold));

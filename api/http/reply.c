@@ -92,7 +92,7 @@ api_coding api_reply_coding(const api_call *call)
     return worth ? call->coding : API_CODING_NONE;
 }
 
-bool api_reply_code(api_call *call, const api_deadline *deadline, api_problem *problem)
+bool api_reply_compress(api_call *call, const api_deadline *deadline, api_problem *problem)
 {
     api_buffer coded;
     api_coding coding = api_reply_coding(call);

@@ -59,7 +59,7 @@ bool api_estimate_open(api_evaluation *e, api_estimate *t)
     t->deviation        = take_zeros(e, n);
     t->noise            = take_zeros(e, t->model->nv);
     return t->R && t->sheet && t->scratch && t->unknowns.x && t->unknowns.inverse && t->unknowns.unseen &&
-           t->deviation && t->noise && api_account(e->pool, scratch * sizeof(double)); /* LAPACK's own */
+           t->deviation && t->noise && api_pool_claim(e->pool, scratch * sizeof(double)); /* LAPACK's own */
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */

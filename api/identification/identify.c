@@ -80,7 +80,7 @@ static bool prepare(api_evaluation *e, api_asked *asked)
     size_t scratch = api_consistent_scratch(m, asked->base, id->with) * sizeof(double);
     id->parameters = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
     id->scratch    = api_take(e->pool, scratch);
-    return id->parameters && id->scratch && api_account(e->pool, scratch); /* LAPACK's own */
+    return id->parameters && id->scratch && api_pool_claim(e->pool, scratch); /* LAPACK's own */
 }
 
 /* --- the rows --------------------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
 
 static api_base *find(api_evaluation *e, unsigned with)
 {
-    if (!api_account(e->pool, api_base_bytes(e->model, with))) return NULL;
+    if (!api_pool_claim(e->pool, api_base_bytes(e->model, with))) return NULL;
     api_base *base = e->model->loops
                          ? find_closed(e, with)
                          : api_base_find(e->model, e->call->api->kernels, NULL, with, e->input->deadline, e->problem);

@@ -25,7 +25,7 @@ static const char *text_of(const json_t *entry, const char *member)
     return json_string_value(json_object_get(entry, member));
 }
 
-static void tell_all(const json_t *report, api_told *told, void *arg)
+static void tell_all(const json_t *report, api_report_callback *told, void *arg)
 {
     for (size_t i = 0; i < json_array_size(report); i++) {
         const json_t *entry = json_array_get(report, i);
@@ -33,8 +33,8 @@ static void tell_all(const json_t *report, api_told *told, void *arg)
     }
 }
 
-bool api_hold(api *a, const char *name, const char *text, size_t length, const char *query, api_told *told, void *arg,
-              api_problem *problem)
+bool api_load_file(api *a, const char *name, const char *text, size_t length, const char *query,
+                   api_report_callback *told, void *arg, api_problem *problem)
 {
     if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
     api_model *model = read_model(a, name, text, length, query, problem);

@@ -5,7 +5,7 @@
 /* Claimed at once, so that small pieces do not each go to the budget that all threads share. */
 enum { CLAIM = 64 * 1024 };
 
-bool api_account(api_pool *pool, size_t bytes)
+bool api_pool_claim(api_pool *pool, size_t bytes)
 {
     size_t left = pool->claimed - pool->used;
     if (bytes > left) {
@@ -19,7 +19,7 @@ bool api_account(api_pool *pool, size_t bytes)
 
 void *api_take(api_pool *pool, size_t bytes)
 {
-    if (!api_account(pool, bytes)) return NULL;
+    if (!api_pool_claim(pool, bytes)) return NULL;
     void *memory = api_scratch_take(pool->scratch, bytes);
     if (!memory) api_fail(pool->problem, API_MEMORY_FULL, NULL, "no memory for %zu bytes", bytes);
     return memory;

@@ -20,7 +20,7 @@ void *api_take(api_pool *pool, size_t bytes);
 double *api_take_zeroed(api_pool *pool, size_t count, bool *room);
 
 /* Claims bytes of the budget until the end of the request for what is allocated elsewhere. */
-bool api_account(api_pool *pool, size_t bytes);
+bool api_pool_claim(api_pool *pool, size_t bytes);
 
 /* Gives the budget back what was claimed of it; the worker has its scratch memory back when it resets that. */
 void api_pool_end(api_pool *pool);

@@ -50,7 +50,7 @@ static bool read_body(const api_evaluation *e, const api_node *given, const api_
 
 static bool load(api_evaluation *e, size_t n, const dyn_payload *payload)
 {
-    if (!api_account(e->pool, e->model->dyn->bytes)) return false;
+    if (!api_pool_claim(e->pool, e->model->dyn->bytes)) return false;
     switch (dyn_model_with_payload(e->model->dyn, n, payload, &e->loaded)) {
     case DYN_OK: e->scene.model = e->loaded; return true;
     case DYN_NO_MEMORY: return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the model with its payload");

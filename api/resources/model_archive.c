@@ -19,12 +19,12 @@ enum {
 
 static const char FORMAT[] = "torqued-archive";
 
-void api_keep(api *a, const api_store *store)
+void api_set_store(api *a, const api_store *store)
 {
     api_registry_keep(a->models, store);
 }
 
-void api_hide(api *a, const char *name)
+void api_hide_bundled(api *a, const char *name)
 {
     if (api_model_name_good(name)) api_registry_load(a->models, name, NULL, true);
 }
@@ -132,7 +132,7 @@ static api_commit commit_item(api *a, const incoming *item, api_problem *problem
     return api_registry_put(a->models, item->model, &none, problem);
 }
 
-static bool put_into_effect(api *a, const incoming *item, api_imported *done, api_problem *problem)
+static bool put_into_effect(api *a, const incoming *item, api_import_counts *done, api_problem *problem)
 {
     switch (commit_item(a, item, problem)) {
     case API_CREATED: done->created++; return true;
@@ -146,7 +146,7 @@ static bool put_into_effect(api *a, const incoming *item, api_imported *done, ap
     }
 }
 
-static bool import(api *a, json_t *models, api_imported *done, api_problem *problem)
+static bool import(api *a, json_t *models, api_import_counts *done, api_problem *problem)
 {
     size_t      n = 0;
     const char *name;
@@ -164,9 +164,9 @@ static bool import(api *a, json_t *models, api_imported *done, api_problem *prob
     return good;
 }
 
-bool api_import(api *a, const char *archive, size_t length, api_imported *done, api_problem *problem)
+bool api_import(api *a, const char *archive, size_t length, api_import_counts *done, api_problem *problem)
 {
-    *done          = (api_imported){0};
+    *done          = (api_import_counts){0};
     json_t *json   = api_json_parse(archive, length, a->limits.nesting + LEVELS_OF_ARCHIVE, problem);
     json_t *models = json ? models_of(json, problem) : NULL;
     bool    good   = models && import(a, models, done, problem);

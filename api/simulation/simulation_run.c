@@ -180,7 +180,7 @@ bool api_simulation_run(api_evaluation *e, const api_simulation *s)
     if (!r.plants) return false;
     for (size_t i = 0; i < seats; i++)
         if (!api_ode_open(e, s, &r.plants[i]) ||
-            (s->tolerance > 0 && !api_account(e->pool, api_adaptive_bytes(&r.plants[i]))))
+            (s->tolerance > 0 && !api_pool_claim(e->pool, api_adaptive_bytes(&r.plants[i]))))
             return false;
     return api_do_parts(e, seats, parts, simulate, &r);
 }

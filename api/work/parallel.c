@@ -51,8 +51,8 @@ static bool do_next(void *argument, size_t place)
 
 size_t api_seats(const api_evaluation *e, size_t parts)
 {
-    const api_crew *crew = e->input->worker->crew;
-    size_t          most = crew ? crew->size : 1;
+    const api_helpers *helpers = e->input->worker->helpers;
+    size_t             most    = helpers ? helpers->most_slots : 1;
     return parts < most ? (parts > 0 ? parts : 1) : most;
 }
 
@@ -69,10 +69,10 @@ static void set_seats(run *r, size_t seats, api_problem *problem)
 }
 
 /* What is done side by side, and not waiting for the last helper, is what the request costs. */
-static void run_by_crew(run *r, size_t seats, const api_crew *crew, api_call *call)
+static void run_with_helpers(run *r, size_t seats, const api_helpers *helpers, api_call *call)
 {
     uint64_t began = api_now(), worked = 0;
-    crew->run(crew->arg, seats, do_next, r);
+    helpers->run(helpers->arg, seats, do_next, r);
     for (size_t i = 0; i < seats; i++)
         worked += r->seats[i].worked;
     call->helped += (int64_t)(worked - (api_now() - began));
@@ -88,7 +88,7 @@ static bool do_alone(const api_evaluation *e, size_t parts, api_part *work, void
 
 bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work, void *arg)
 {
-    const api_crew *crew = e->input->worker->crew;
+    const api_helpers *helpers = e->input->worker->helpers;
     if (seats == 1) return do_alone(e, parts, work, arg);
     run r   = {.work = work, .arg = arg, .parts = parts, .deadline = e->input->deadline};
     r.seats = api_take(e->pool, seats * sizeof *r.seats);
@@ -96,7 +96,7 @@ bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work,
     atomic_init(&r.next, 0);
     atomic_init(&r.failed, NONE);
     set_seats(&r, seats, e->problem);
-    run_by_crew(&r, seats, crew, e->call);
+    run_with_helpers(&r, seats, helpers, e->call);
     size_t failed = atomic_load(&r.failed);
     for (size_t i = 1; i < seats && failed != NONE; i++)
         if (r.seats[i].failed == failed) *e->problem = r.seats[i].own;

@@ -1,5 +1,5 @@
-/* parallel.h - work that falls into parts which do not touch each other: done by the worker and whoever of its crew is
- * free, with the same result, or the same problem, whoever does what. */
+/* parallel.h - work that falls into parts which do not touch each other: done by the worker and whoever of its helpers
+ * is free, with the same result, or the same problem, whoever does what. */
 #pragma once
 #include "api/evaluate/evaluation.h"
 

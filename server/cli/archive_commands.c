@@ -54,8 +54,8 @@ int srv_export(int argc, char *argv[])
 
 static bool read_archive(api *service, const char *text, size_t length, char *error, size_t size)
 {
-    api_problem  problem;
-    api_imported done;
+    api_problem       problem;
+    api_import_counts done;
     api_problem_clear(&problem);
     bool good = api_import(service, text, length, &done, &problem);
     if (!good) snprintf(error, size, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);

@@ -49,7 +49,7 @@ static void print_problem(FILE *out, const char *file, const api_problem *proble
 }
 
 /* Reads a file and holds its model; tells `out` what is wrong with it. */
-static bool hold_file(const srv_session *s, const char *file, const char *query, FILE *out, api_told *told,
+static bool hold_file(const srv_session *s, const char *file, const char *query, FILE *out, api_report_callback *told,
                       char name[NAME_MAX_BYTES + 1])
 {
     size_t      length;
@@ -61,7 +61,7 @@ static bool hold_file(const srv_session *s, const char *file, const char *query,
     }
     name_after(file, name);
     api_problem_clear(&problem);
-    bool held = api_hold(s->api, name, text, length, query, told, (void *)(uintptr_t)file, &problem);
+    bool held = api_load_file(s->api, name, text, length, query, told, (void *)(uintptr_t)file, &problem);
     if (!held) print_problem(out, file, &problem);
     free(text);
     return held;

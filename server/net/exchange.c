@@ -232,7 +232,7 @@ static enum MHD_Result evaluate(srv_exchange *x)
 {
     const srv_server *server = x->loop->server;
     x->job.body              = x->body;
-    x->job.cost              = api_cost(x->job.call, x->job.body, x->job.length);
+    x->job.cost              = api_estimate_cost(x->job.call, x->job.body, x->job.length);
     bool writes              = api_waits_for_store(x->job.call);
     x->pool                  = writes ? server->writer : server->pool;
     x->job.cost += writes ? write_cost : 0;

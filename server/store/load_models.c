@@ -45,6 +45,6 @@ bool srv_load(const srv_config *config, srv_log *log, api *service, srv_loaded *
         return false;
     }
     api_store store = srv_store_interface(loaded->store);
-    api_keep(service, &store);
+    api_set_store(service, &store);
     return true;
 }

@@ -240,7 +240,7 @@ static bool restore(const srv_store *store, api *service, const char *file)
     snprintf(name, sizeof name, "%.*s", (int)stem, file);
     char *record = srv_file_read(store->models, file, RECORD_MAX, &length);
     if (!record) {
-        api_hide(service, name);
+        api_hide_bundled(service, name);
         tell_unreadable(store, service, file, strerror(errno));
         return false;
     }

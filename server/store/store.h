@@ -24,5 +24,5 @@ typedef struct srv_restored {
 } srv_restored;
 bool srv_store_restore(srv_store *store, api *api, srv_restored *restored, char *error, size_t error_size);
 
-/* What api_keep takes; the store stays the caller's. */
+/* What api_set_store takes; the store stays the caller's. */
 api_store srv_store_interface(srv_store *store);

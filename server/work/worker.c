@@ -17,12 +17,12 @@ typedef struct worker {
 
 /* A job that asks the others for help: on the stack of its worker, in the pool's list while it does. */
 typedef struct help {
-    struct help *next;
-    api_piece   *piece;
-    void        *arg;
-    uint64_t     free; /* bit i: seat i is */
-    size_t       helpers;
-    bool         over; /* there is nothing left to begin */
+    struct help   *next;
+    api_next_task *piece;
+    void          *arg;
+    uint64_t       free; /* bit i: seat i is */
+    size_t         helpers;
+    bool           over; /* there is nothing left to begin */
 } help;
 
 struct srv_pool {
@@ -31,7 +31,7 @@ struct srv_pool {
     pthread_cond_t  helped; /* the last helper of a job has left */
     srv_job        *first, *last;
     help           *asked; /* the longest asked first */
-    api_crew        crew;
+    api_helpers     helpers;
     double          admitted;   /* s of estimated work, waiting and running */
     size_t          unfinished; /* jobs admitted */
     double          limit;
@@ -59,7 +59,8 @@ static void settle(srv_pool *pool, const srv_job *job)
     pool->admitted = pool->unfinished ? pool->admitted - job->cost : 0;
 }
 
-/* --- helping: all but crew_run under the mutex -------------------------------------------------------------------- */
+/* --- helping: all but run_with_helpers under the mutex
+ * -------------------------------------------------------------------- */
 
 static help *find_help(srv_pool *pool)
 {
@@ -108,7 +109,7 @@ static void take_leave(srv_pool *pool, help *h)
         pthread_cond_wait(&pool->helped, &pool->mutex);
 }
 
-static void crew_run(void *arg, size_t seats, api_piece *piece, void *piece_arg)
+static void run_with_helpers(void *arg, size_t seats, api_next_task *piece, void *piece_arg)
 {
     srv_pool *pool = arg;
     help      h    = {.piece = piece, .arg = piece_arg};
@@ -174,7 +175,7 @@ static bool start_worker(srv_pool *pool)
     worker *w = &pool->workers[pool->n_workers];
     *w        = (worker){.pool = pool, .scratch = api_worker_open()};
     if (!w->scratch) return false;
-    api_worker_join(w->scratch, &pool->crew);
+    api_worker_set_helpers(w->scratch, &pool->helpers);
     if (pthread_create(&w->thread, NULL, work, w) != 0) {
         api_worker_close(w->scratch);
         return false;
@@ -192,7 +193,8 @@ srv_pool *srv_pool_open(size_t workers, double limit)
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->helped, NULL);
     pool->limit = limit;
-    pool->crew  = (api_crew){.run = crew_run, .arg = pool, .size = workers < SEATS_MOST ? workers : SEATS_MOST};
+    pool->helpers =
+        (api_helpers){.run = run_with_helpers, .arg = pool, .most_slots = workers < SEATS_MOST ? workers : SEATS_MOST};
     while (pool->n_workers < workers)
         if (!start_worker(pool)) {
             srv_pool_close(pool);

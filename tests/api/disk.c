@@ -116,7 +116,7 @@ void disk_start(const api_limits *limits)
         if (record && !api_restore(door_api(), disk.records[i].name, record, strlen(record), &problem))
             fail_msg("%s: %s", disk.records[i].name, problem.detail);
     }
-    api_keep(door_api(), &store);
+    api_set_store(door_api(), &store);
 }
 
 void disk_restart(void)

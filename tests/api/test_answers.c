@@ -303,8 +303,8 @@ static void costs_grow_with_the_body(void **state)
     enum { LONG = 10000000 };
     char *body = calloc(1, LONG);
     assert_non_null(body);
-    assert_true(api_cost(call, body, 100) > 1e-7 && api_cost(call, body, 100) < 1e-3);
-    assert_true(api_cost(call, body, LONG) > 100 * api_cost(call, body, 1000));
+    assert_true(api_estimate_cost(call, body, 100) > 1e-7 && api_estimate_cost(call, body, 100) < 1e-3);
+    assert_true(api_estimate_cost(call, body, LONG) > 100 * api_estimate_cost(call, body, 1000));
     api_end(call);
     free(body);
 }
@@ -315,7 +315,7 @@ static double cost_of_position(api_media media, const char *body, size_t length)
                         .target       = "/v1/models/linkage/inverse-dynamics",
                         .content_type = media == API_MEDIA_CBOR ? "application/cbor" : NULL};
     api_call   *call = api_begin(door_api(), &head);
-    double      cost = api_cost(call, body, length);
+    double      cost = api_estimate_cost(call, body, length);
     api_end(call);
     return cost;
 }
@@ -349,7 +349,7 @@ static double cost_of_samples(const char *count)
     char        body[600];
     int         length = snprintf(body, sizeof body, "{\"samples\":%s", count);
     memset(body + length, ' ', sizeof body - (size_t)length);
-    double cost = api_cost(call, body, sizeof body);
+    double cost = api_estimate_cost(call, body, sizeof body);
     api_end(call);
     return cost;
 }
@@ -371,7 +371,7 @@ static double cost_of_simulation(api_media media, const char *body, size_t lengt
                         .target       = "/v1/models/arm/simulate",
                         .content_type = media == API_MEDIA_CBOR ? "application/cbor" : "application/json"};
     api_call   *call = api_begin(door_api(), &head);
-    double      cost = api_cost(call, body, length);
+    double      cost = api_estimate_cost(call, body, length);
     api_end(call);
     return cost;
 }

@@ -14,9 +14,9 @@ static char *exported(size_t *length)
 
 static void archives_give_the_same_models(void **state)
 {
-    size_t       length, again;
-    api_imported done;
-    api_problem  problem;
+    size_t            length, again;
+    api_import_counts done;
+    api_problem       problem;
     disk_wipe();
     disk_start(NULL);
     assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201);
@@ -55,9 +55,9 @@ static void tombstones_travel(void **state)
 {
     static const char archive[] =
         "{\"format\":\"torqued-archive\",\"version\":1,\"models\":{\"later\":{\"deleted\":true}}}";
-    api_imported done;
-    api_problem  problem;
-    size_t       length;
+    api_import_counts done;
+    api_problem       problem;
+    size_t            length;
     disk_wipe();
     disk_start(NULL);
     api_problem_clear(&problem);
@@ -93,9 +93,9 @@ static void bad_archives_change_nothing(void **state)
     disk_start(NULL);
     char *hinge = disk_model("hinge");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        api_problem  problem;
-        api_imported done;
-        char        *text = strdup(cases[i].archive);
+        api_problem       problem;
+        api_import_counts done;
+        char             *text = strdup(cases[i].archive);
         for (char *c = text; *c; c++)
             if (*c == '\'') *c = '"';
         api_problem_clear(&problem);
@@ -115,7 +115,7 @@ static void an_import_that_the_store_stops_is_counted(void **state)
 {
     static const char archive[] = "{\"format\":\"torqued-archive\",\"version\":1,\"models\":{\"a\":{\"deleted\":true},"
                                   "\"b\":{\"deleted\":true},\"c\":{\"deleted\":true}}}";
-    api_imported      done;
+    api_import_counts done;
     api_problem       problem;
     disk_wipe();
     disk_start(NULL);

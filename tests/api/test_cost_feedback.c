@@ -7,18 +7,18 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-static api_corrections corrections;
+static api_cost_feedback feedback;
 
 static int start(void **state)
 {
-    api_corrections_init(&corrections);
+    api_cost_feedback_init(&feedback);
     return 0;
 }
 
 static void test_an_estimate_stands_at_first(void **state)
 {
-    assert_true(api_correct(&corrections, 0, 0, 3e-5) == 3e-5);
-    assert_true(api_correct(&corrections, API_COST_OPERATIONS - 1, API_COST_MEDIA - 1, 7) == 7);
+    assert_true(api_cost_feedback_apply(&feedback, 0, 0, 3e-5) == 3e-5);
+    assert_true(api_cost_feedback_apply(&feedback, API_COST_OPERATIONS - 1, API_COST_MEDIA - 1, 7) == 7);
 }
 
 /* Every tenth request is interrupted for a hundred times as long, and takes part like any other. */
@@ -26,10 +26,10 @@ static void test_a_factor_is_found(void **state)
 {
     static const double factors[] = {0.2, 0.5, 1, 3, 9};
     for (size_t i = 0; i < 5; i++) {
-        api_corrections_init(&corrections);
+        api_cost_feedback_init(&feedback);
         for (int request = 0; request < 200; request++)
-            api_observe(&corrections, 1, 0, 4e-5, 4e-5 * factors[i] * (request % 10 == 9 ? 100 : 1));
-        double found = api_correct(&corrections, 1, 0, 4e-5) / 4e-5;
+            api_cost_feedback_update(&feedback, 1, 0, 4e-5, 4e-5 * factors[i] * (request % 10 == 9 ? 100 : 1));
+        double found = api_cost_feedback_apply(&feedback, 1, 0, 4e-5) / 4e-5;
         if (fabs(log(found / factors[i])) > 3 * log(1.05)) fail_msg("%g instead of %g", found, factors[i]);
     }
 }
@@ -37,21 +37,21 @@ static void test_a_factor_is_found(void **state)
 static void test_it_is_bounded(void **state)
 {
     for (int request = 0; request < 1000; request++) {
-        api_observe(&corrections, 1, 0, 1e-5, 1);
-        api_observe(&corrections, 2, 0, 1e-5, 0);
+        api_cost_feedback_update(&feedback, 1, 0, 1e-5, 1);
+        api_cost_feedback_update(&feedback, 2, 0, 1e-5, 0);
     }
-    assert_true(fabs(api_correct(&corrections, 1, 0, 1e-5) - 16e-5) < 1e-12);
-    assert_true(fabs(api_correct(&corrections, 2, 0, 1e-5) - 1e-5 / 16) < 1e-12);
+    assert_true(fabs(api_cost_feedback_apply(&feedback, 1, 0, 1e-5) - 16e-5) < 1e-12);
+    assert_true(fabs(api_cost_feedback_apply(&feedback, 2, 0, 1e-5) - 1e-5 / 16) < 1e-12);
 }
 
 static void test_kinds_do_not_mix(void **state)
 {
     for (int request = 0; request < 100; request++)
-        api_observe(&corrections, 3, 1, 5e-3, 1);
-    assert_true(api_correct(&corrections, 3, 1, 5e-3) > 50e-3);
-    assert_true(api_correct(&corrections, 3, 1, 5e-4) == 5e-4);
-    assert_true(api_correct(&corrections, 3, 0, 5e-3) == 5e-3);
-    assert_true(api_correct(&corrections, 2, 1, 5e-3) == 5e-3);
+        api_cost_feedback_update(&feedback, 3, 1, 5e-3, 1);
+    assert_true(api_cost_feedback_apply(&feedback, 3, 1, 5e-3) > 50e-3);
+    assert_true(api_cost_feedback_apply(&feedback, 3, 1, 5e-4) == 5e-4);
+    assert_true(api_cost_feedback_apply(&feedback, 3, 0, 5e-3) == 5e-3);
+    assert_true(api_cost_feedback_apply(&feedback, 2, 1, 5e-3) == 5e-3);
 }
 
 int main(void)

@@ -98,13 +98,13 @@ static void a_pool_claims(void **state)
     api_pool    pool    = {.share = &share, .scratch = &scratch, .problem = &problem};
     assert_non_null(api_take(&pool, 100));
     assert_true(budget.used == CLAIM && pool.used == 100 && pool.claimed == CLAIM);
-    assert_true(api_account(&pool, CLAIM - 100));
+    assert_true(api_pool_claim(&pool, CLAIM - 100));
     assert_true(budget.used == CLAIM && pool.used == CLAIM);
-    assert_true(api_account(&pool, 1));
+    assert_true(api_pool_claim(&pool, 1));
     assert_int_equal(budget.used, 2 * CLAIM);
-    assert_true(api_account(&pool, 3 * CLAIM)); /* CLAIM - 1 of it are there */
+    assert_true(api_pool_claim(&pool, 3 * CLAIM)); /* CLAIM - 1 of it are there */
     assert_true(budget.used == 4 * CLAIM + 1 && pool.used == 4 * CLAIM + 1);
-    assert_refused(api_account(&pool, 6 * CLAIM), API_TOO_MUCH_MEMORY, "this needs");
+    assert_refused(api_pool_claim(&pool, 6 * CLAIM), API_TOO_MUCH_MEMORY, "this needs");
     assert_true(pool.used == 4 * CLAIM + 1 && pool.claimed == 4 * CLAIM + 1);
     api_pool_end(&pool);
     assert_true(budget.used == 0 && share.bytes == 0 && pool.used == 0 && pool.claimed == 0);

@@ -1,14 +1,14 @@
-/* test_parallel.c - a request that several threads work on: the same bytes, or the same problem, as by one alone. Crews
- * are a single thread that takes seats and pieces in any order it likes, and real threads. */
+/* test_parallel.c - a request that several threads work on: the same bytes, or the same problem, as by one alone. The
+ * helpers are one thread that takes slots in random order, and real threads. */
 #include "door.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 5000, SEATS = 5 };
+enum { ROWS = 5000, SLOTS = 5 };
 
-/* --- crews -------------------------------------------------------------------------------------------------------- */
+/* --- helpers ------------------------------------------------------------------------------------------------------ */
 
 static unsigned seed;
 
@@ -18,46 +18,46 @@ static unsigned dice(unsigned sides)
     return (seed >> 8) % sides;
 }
 
-/* Any seat next, some of them late or never; the worker's own to the end. */
-static void run_in_any_order(void *arg, size_t seats, api_piece *piece, void *piece_arg)
+/* Any slot next, some of them late or never; the worker's own to the end. */
+static void run_in_any_order(void *arg, size_t slots, api_next_task *task, void *task_arg)
 {
     size_t *runs = arg;
     ++*runs;
-    assert_in_range(seats, 2, SEATS);
-    for (bool over[SEATS] = {false}; !over[0];) {
-        size_t seat = dice((unsigned)seats);
-        if (over[seat] || (seat == 0 && dice(3) > 0)) continue;
-        over[seat] = !piece(piece_arg, seat);
+    assert_in_range(slots, 2, SLOTS);
+    for (bool over[SLOTS] = {false}; !over[0];) {
+        size_t slot = dice((unsigned)slots);
+        if (over[slot] || (slot == 0 && dice(3) > 0)) continue;
+        over[slot] = !task(task_arg, slot);
     }
 }
 
-typedef struct helper {
-    api_piece *piece;
-    void      *arg;
-    size_t     seat;
-    pthread_t  thread;
-} helper;
+typedef struct helping_thread {
+    api_next_task *task;
+    void          *arg;
+    size_t         slot;
+    pthread_t      thread;
+} helping_thread;
 
 static void *help(void *arg)
 {
-    const helper *h = arg;
-    while (h->piece(h->arg, h->seat))
+    const helping_thread *h = arg;
+    while (h->task(h->arg, h->slot))
         ;
     return NULL;
 }
 
-static void run_on_threads(void *arg, size_t seats, api_piece *piece, void *piece_arg)
+static void run_on_threads(void *arg, size_t slots, api_next_task *task, void *task_arg)
 {
-    helper  helpers[SEATS];
-    size_t *runs = arg;
+    helping_thread thread[SLOTS];
+    size_t        *runs = arg;
     ++*runs;
-    for (size_t seat = 1; seat < seats; seat++) {
-        helpers[seat] = (helper){piece, piece_arg, seat, 0};
-        assert_int_equal(pthread_create(&helpers[seat].thread, NULL, help, &helpers[seat]), 0);
+    for (size_t slot = 1; slot < slots; slot++) {
+        thread[slot] = (helping_thread){task, task_arg, slot, 0};
+        assert_int_equal(pthread_create(&thread[slot].thread, NULL, help, &thread[slot]), 0);
     }
-    help(&(helper){piece, piece_arg, 0, 0});
-    for (size_t seat = 1; seat < seats; seat++)
-        pthread_join(helpers[seat].thread, NULL);
+    help(&(helping_thread){task, task_arg, 0, 0});
+    for (size_t slot = 1; slot < slots; slot++)
+        pthread_join(thread[slot].thread, NULL);
 }
 
 /* --- requests ----------------------------------------------------------------------------------------------------- */
@@ -95,13 +95,14 @@ static void make_body(const char *rest, const size_t *bad_q, const size_t *bad_q
     fclose(out);
 }
 
-static api_call *run_call(const char *target, const char *accept, const api_crew *crew, const api_deadline *deadline)
+static api_call *run_call(const char *target, const char *accept, const api_helpers *helpers,
+                          const api_deadline *deadline)
 {
     const api_request head   = {.method = "POST", .target = target, .accept = accept, .has_body = true};
     api_worker       *worker = api_worker_open();
     api_call         *call   = api_begin(door_api(), &head);
     assert_true(worker && call && api_wants_body(call));
-    api_worker_join(worker, crew);
+    api_worker_set_helpers(worker, helpers);
     api_run(call, worker, body, length, deadline);
     api_worker_close(worker);
     return call;
@@ -121,11 +122,11 @@ static api_call *assert_same_by_all(const char *target, const char *accept)
     size_t    runs  = 0;
     api_call *alone = run_call(target, accept, NULL, NULL);
     for (unsigned i = 0; i < 12; i++) {
-        const api_crew crew   = {i % 2 ? run_on_threads : run_in_any_order, &runs, 1 + i % SEATS};
-        size_t         before = runs;
-        api_call      *call   = run_call(target, accept, &crew, NULL);
+        const api_helpers helpers = {i % 2 ? run_on_threads : run_in_any_order, &runs, 1 + i % SLOTS};
+        size_t            before  = runs;
+        api_call         *call    = run_call(target, accept, &helpers, NULL);
         assert_same(alone, call);
-        assert_true(crew.size == 1 ? runs == before : runs > before);
+        assert_true(helpers.most_slots == 1 ? runs == before : runs > before);
         api_end(call);
     }
     return alone;
@@ -239,13 +240,13 @@ static void test_the_same_failed_motions(void **state)
 
 static void test_a_client_that_is_gone(void **state)
 {
-    size_t         runs = 0;
-    const api_crew crew = {run_on_threads, &runs, SEATS};
-    api_deadline   deadline;
+    size_t            runs    = 0;
+    const api_helpers helpers = {run_on_threads, &runs, SLOTS};
+    api_deadline      deadline;
     atomic_init(&deadline.cancelled, true);
     deadline.time = UINT64_MAX;
     make_body("\"outputs\":[\"tau\"]", NULL, NULL);
-    api_call *call = run_call("/v1/models/arm/inverse-dynamics", NULL, &crew, &deadline);
+    api_call *call = run_call("/v1/models/arm/inverse-dynamics", NULL, &helpers, &deadline);
     assert_int_equal(api_reply_of(call)->status, 408);
     api_end(call);
 }
@@ -256,17 +257,17 @@ static void test_what_a_crew_did_is_learnt(void **state)
     enum { CALLS = 11 };
     const api_request head = {
         .method = "POST", .target = "/v1/models/arm/inverse-dynamics", .accept = "application/json", .has_body = true};
-    size_t         runs   = 0;
-    const api_crew crew   = {run_on_threads, &runs, SEATS};
-    api_worker    *worker = api_worker_open();
-    double         cost[CALLS + 1];
+    size_t            runs    = 0;
+    const api_helpers helpers = {run_on_threads, &runs, SLOTS};
+    api_worker       *worker  = api_worker_open();
+    double            cost[CALLS + 1];
     make_body("\"outputs\":[\"tau\"]", NULL, NULL);
     assert_non_null(worker);
-    api_worker_join(worker, &crew);
+    api_worker_set_helpers(worker, &helpers);
     for (size_t i = 0; i <= CALLS; i++) {
         api_call *call = api_begin(door_api(), &head);
         assert_true(call && api_wants_body(call));
-        cost[i] = api_cost(call, body, length);
+        cost[i] = api_estimate_cost(call, body, length);
         if (i < CALLS) api_run(call, worker, body, length, NULL);
         api_end(call);
     }

@@ -9,10 +9,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_export(api *door)
 {
-    size_t       length;
-    api_imported done;
-    api_problem  problem;
-    char        *archive = api_export(door, &length);
+    size_t            length;
+    api_import_counts done;
+    api_problem       problem;
+    char             *archive = api_export(door, &length);
     drive_expect(archive != NULL, "there is an archive");
     api_problem_clear(&problem);
     drive_expect(api_import(door, archive, length, &done, &problem), "what was exported is taken");
@@ -22,9 +22,9 @@ static void check_export(api *door)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static drive *d;
-    api_imported  done;
-    api_problem   problem;
+    static drive     *d;
+    api_import_counts done;
+    api_problem       problem;
     if (!d) d = drive_open();
     char *text = malloc(size ? size : 1); /* of the exact size, for the sanitizer */
     drive_expect(text != NULL, "memory");
