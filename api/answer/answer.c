@@ -21,14 +21,14 @@ typedef struct writer {
 static void begin(writer *w, api_evaluation *e, api_buffer *to, size_t states)
 {
     *w = (writer){.e = e, .states = states, .operation = -1};
-    api_emit_to(&w->out, e->call->media, to);
+    api_emit_init(&w->out, e->call->media, to);
 }
 
 static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, size_t first)
 {
     const api_evaluation *e = w->e;
     return (api_lanes){
-        .at      = lanes ? lanes + first * e->lanes : NULL,
+        .values  = lanes ? lanes + first * e->lanes : NULL,
         .kernels = e->target,
         .entries = entries,
         .states  = w->states,
@@ -44,7 +44,8 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
 static bool is_null(const writer *w, const api_lanes *a)
 {
     const api_evaluation *e = w->e;
-    return w->out.to && w->out.media == API_MEDIA_JSON && a->failed && e->samples > 0 && !e->batched && a->failed[0];
+    return w->out.buffer && w->out.media == API_MEDIA_JSON && a->failed && e->samples > 0 && !e->batched &&
+           a->failed[0];
 }
 
 static bool emit_array(writer *w, const api_lanes *a, const char *name)
@@ -57,8 +58,8 @@ static bool emit_array(writer *w, const api_lanes *a, const char *name)
         return true;
     }
     api_emit_lanes_begin(&w->out, a);
-    if (w->out.to && !api_gap_leave(w->e, &array)) return false;
-    if (!w->out.to) w->out.bytes += api_gap_room(w->out.media, a);
+    if (w->out.buffer && !api_gap_leave(w->e, &array)) return false;
+    if (!w->out.buffer) w->out.bytes += api_gap_room(w->out.media, a);
     api_emit_lanes_end(&w->out, a);
     return true;
 }
@@ -68,12 +69,12 @@ static void end_object(writer *w, size_t first)
 {
     size_t length = api_emit_length(&w->out);
     api_emit_end(&w->out);
-    if (w->out.to && w->out.media != API_MEDIA_JSON) api_gaps_move(w->e, first, api_emit_length(&w->out) - length);
+    if (w->out.buffer && w->out.media != API_MEDIA_JSON) api_gaps_move(w->e, first, api_emit_length(&w->out) - length);
 }
 
 static size_t gaps_so_far(const writer *w)
 {
-    return w->out.to ? w->e->answer->n_gaps : 0;
+    return w->out.buffer ? w->e->answer->n_gaps : 0;
 }
 
 /* Entry of a state that stands at `place` of its row-major array, whose `turned` axes are in the request's order. */
@@ -98,7 +99,7 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
         any |= turned[axis];
         n *= a->extent[axis];
     }
-    if (!any || !w->e->order || !(w->out.to || w->lists)) return true;
+    if (!any || !w->e->order || !(w->out.buffer || w->lists)) return true;
     int *order = api_take(w->e->pool, n * sizeof *order);
     if (!order) return false;
     for (size_t place = 0; place < n; place++)
@@ -323,11 +324,11 @@ bool api_answer_close(api_evaluation *e, size_t *bytes)
     api_gaps_close(e);
     if (!e->failures) return true;
     if (!api_failures_sort(e)) return false;
-    api_emit_to(&out, e->call->media, NULL);
+    api_emit_init(&out, e->call->media, NULL);
     api_failures_emit(e, &out);
     e->body.length -= json ? strlen("[]}") : 1;
     if (!make_room(e, api_emit_length(&out) + (json ? strlen("}") : 0), bytes)) return false;
-    api_emit_to(&out, e->call->media, &e->body);
+    api_emit_init(&out, e->call->media, &e->body);
     api_failures_emit(e, &out);
     if (json) api_buffer_text(&e->body, "}");
     return api_emit_done(&out) || api_fail_outgrown(e->problem);

@@ -84,7 +84,7 @@ api_lanes api_array_held(const api_evaluation *e, const api_array *array)
 {
     api_lanes a = array->a;
     a.first     = e->first * e->lanes;
-    if (e->held) a.at = e->held + (a.at - e->held_by_all);
+    if (e->held) a.values = e->held + (a.values - e->held_by_all);
     return a;
 }
 
@@ -101,7 +101,7 @@ static bool fill_gap(const api_evaluation *e, const api_gap *g, size_t chunk, si
     left -= *length;
     api_buffer piece = {.data = e->body.data + g->place + begin + *length, .capacity = left, .maximum = left};
     api_emit   out;
-    api_emit_to(&out, e->call->media, &piece);
+    api_emit_init(&out, e->call->media, &piece);
     api_lanes a = api_array_held(e, &g->array);
     if (!api_emit_lanes_states(&out, &a, first, states, &fault)) {
         api_array_fail(e, &g->array, fault, problem);

@@ -83,7 +83,7 @@ static bool read_foot(const api_evaluation *e, const api_node *value, const api_
     *foot = e->model->frames[i].frame;
     if (!hangs_on(e->model->dyn, foot->body, base->body))
         return api_fail_at(e, &name_at, API_BAD_VALUE, "%.64s does not hang on the base", e->model->frames[i].name);
-    dyn_pose shift = api_pose_shift(point[0], point[1], point[2]);
+    dyn_pose shift = api_pose_translation(point[0], point[1], point[2]);
     foot->X_bf     = api_pose_compose(&foot->X_bf, &shift);
     return true;
 }

@@ -24,7 +24,7 @@ static double smaller(double a, double b)
 static void sample(api_media media, api_buffer *b)
 {
     api_emit e;
-    api_emit_to(&e, media, b);
+    api_emit_init(&e, media, b);
     double numbers[NUMBERS];
     for (int i = 0; i < NUMBERS; i++)
         numbers[i] = (double)(i + 1) / 7;
@@ -53,14 +53,14 @@ static void measure_write(api_media media, api_buffer *b, api_calibration *calib
 
 static void measure_read(api_media media, const api_buffer *b, api_calibration *calibration)
 {
-    api_problem problem = {0};
-    api_scratch scratch = {0};
-    api_budget  budget  = {.limit = SIZE_MAX};
-    api_share   share   = {&budget, 0};
-    api_pool    pool    = {&share, &scratch, &problem, 0, 0};
-    api_reading how     = {.pool = &pool, .nesting = 4};
-    api_node    root;
-    double      numbers[NUMBERS], start = now();
+    api_problem      problem = {0};
+    api_scratch      scratch = {0};
+    api_budget       budget  = {.limit = SIZE_MAX};
+    api_share        share   = {&budget, 0};
+    api_pool         pool    = {&share, &scratch, &problem, 0, 0};
+    api_read_options how     = {.pool = &pool, .nesting = 4};
+    api_node         root;
+    double           numbers[NUMBERS], start = now();
     if (!b->failed && api_read_request(&how, media, b->data, b->length, &root)) {
         api_node_numbers(&root, 0, NUMBERS, numbers);
         calibration->read[media] = smaller(calibration->read[media], (now() - start) / (double)b->length);

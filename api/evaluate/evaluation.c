@@ -266,7 +266,8 @@ static bool fail_first(api_evaluation *e, const api_node *request)
     api_problem  late    = *e->problem;
     api_problem *problem = e->problem;
     api_problem_clear(problem);
-    if (!api_look_at(problem, request->items, api_node_is(request, API_OBJECT) ? api_node_size(request) : 0))
+    if (!api_check_members_finite(problem, request->items,
+                                  api_node_is(request, API_OBJECT) ? api_node_size(request) : 0))
         problem->row = api_pointer_row(problem->pointer);
     else if (api_batch_check(e))
         *problem = late;

@@ -52,7 +52,7 @@ static void put_home(const api_model *m, double *home)
     for (size_t i = 0; i < m->nq; i++)
         home[i] = m->loops ? m->loops->reference[m->loops->active_q[i]] : 0;
     for (size_t i = 0; i < m->dyn->n_bodies && !m->loops; i++) {
-        int first = api_first_position(m, &m->dyn->body[i]), at = api_quaternion_of(&m->dyn->body[i]);
+        int first = api_first_position(m, &m->dyn->body[i]), at = api_quaternion_offset(&m->dyn->body[i]);
         if (first >= 0 && at >= 0) home[first + at + 3] = 1;
     }
 }
@@ -184,7 +184,7 @@ static bool check_array(const api_evaluation *e, const api_array *array, size_t 
     api_lanes   a = api_array_held(e, array);
     api_problem found;
     size_t      fault, end = first + states;
-    while (first < end && api_emit_lanes_find(&a, first, end - first, &fault)) {
+    while (first < end && api_emit_lanes_find_non_finite(&a, first, end - first, &fault)) {
         api_problem_clear(&found);
         size_t state = api_array_fail(e, array, fault, &found);
         if (!api_failures_add(e, array->operation, state, &found)) return false;

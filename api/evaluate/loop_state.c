@@ -36,5 +36,5 @@ void api_full_put(const api_evaluation *e, const dyn_scene *scene, const dyn_inv
     double *q = lanes + parts[0].entries * block * e->lanes;
     for (size_t i = 0; i < API_FULL_PARTS; lanes += parts[i++].entries * e->blocks * e->lanes)
         memcpy(lanes + parts[i].entries * block * e->lanes, from[i], parts[i].entries * e->lanes * sizeof *lanes);
-    api_coordinates_turn(e->model->dyn, q, e->lanes);
+    api_coordinates_make_quaternions_positive(e->model->dyn, q, e->lanes);
 }

@@ -48,8 +48,8 @@ bool api_reply_body(api_call *call, unsigned status, const char *content_type, a
 
 bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_problem *problem)
 {
-    if (!api_emit_done(e)) e->to->failed = true;
-    return api_reply_body(call, status, api_media_type(e->media), e->to, problem);
+    if (!api_emit_done(e)) e->buffer->failed = true;
+    return api_reply_body(call, status, api_media_type(e->media), e->buffer, problem);
 }
 
 static void emit_problem(api_emit *e, const api_problem *problem)
@@ -118,7 +118,7 @@ void api_reply_problem(api_call *call, const api_problem *problem)
     api_buffer  body;
     api_problem memory;
     api_emit    e;
-    api_emit_to(&e, API_MEDIA_JSON, &body);
+    api_emit_init(&e, API_MEDIA_JSON, &body);
     unsigned status = api_problem_kind_of(problem->code)->status;
     api_buffer_init(&body, PROBLEM_MAX);
     emit_problem(&e, problem);

@@ -73,7 +73,7 @@ static bool find_model(api_call *call, api_problem *problem)
 {
     const char *name = call->route.capture[0];
     if (!is_under(&call->route, "/v1/models/")) return true;
-    if (call->method == API_PUT && !api_model_name_good(name))
+    if (call->method == API_PUT && !api_model_name_is_valid(name))
         return api_fail(problem, API_BAD_NAME, NULL,
                         "\"%.64s\" is no model name: a letter or digit, then up to 63 letters, digits, . _ -", name);
     call->model = api_registry_find(call->api->models, name);

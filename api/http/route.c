@@ -16,7 +16,7 @@ typedef struct path {
 /* The byte of an escape; 0 for a bad one, %00 and %2f, which is no part of a segment either. */
 static char decode_escape(const char *from)
 {
-    int byte = api_escape_read(from);
+    int byte = api_percent_decode(from);
     return (char)(byte < 0 || byte == '/' ? 0 : byte);
 }
 

@@ -266,7 +266,7 @@ static void project(const search *s)
         for (size_t k = 0; k < nb; k++) {
             double coefficient = c->base->parameter[k] == s->parameter[x];
             for (size_t i = c->base->first[k]; i < c->base->first[k + 1]; i++)
-                if (c->base->part[i].parameter == s->parameter[x]) coefficient = c->base->part[i].coefficient;
+                if (c->base->term[i].parameter == s->parameter[x]) coefficient = c->base->term[i].coefficient;
             for (size_t i = 0; coefficient != 0 && i <= k; i++)
                 s->A[x * nb + i] += c->R[k * (nb + 1) + i] / c->s * coefficient;
         }
@@ -294,7 +294,7 @@ bool api_consistent_find(const api_consistent *c, double *scratch)
 {
     search s = place(c, scratch);
     list_unknowns(&s);
-    api_parameters_of(c->model, c->parameters);
+    api_parameters_compute(c->model, c->parameters);
     if (!centre(&s)) return false;
     project(&s);
     double last = API_CONSISTENT_WEIGHT, first = square_of_rest(&s, s.x) / (double)(s.n + 1);

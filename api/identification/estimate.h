@@ -35,8 +35,8 @@ bool api_estimate_open(api_evaluation *e, api_estimate *t);
 
 /* A state: its rows' weights (NULL: 1) and torques in lanes, the latter beside those of the model. */
 typedef struct api_measured {
-    api_regressed regressed;
-    const double *tau, *model_tau, *weights;
+    api_regressor_lane regressed;
+    const double      *tau, *model_tau, *weights;
 } api_measured;
 
 /* Whether all entries of the state's rows, and their squares, are finite numbers. */

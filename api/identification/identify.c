@@ -52,7 +52,7 @@ static bool list_own(api_evaluation *e, struct api_identification *id)
     const api_model *m = e->model;
     id->own            = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->own);
     if (!id->own) return false;
-    api_parameters_of(m, id->own);
+    api_parameters_compute(m, id->own);
     for (size_t j = 0; j < m->n_movers; j++)
         for (size_t c = API_VISCOUS; c < API_PER_JOINT; c++)
             id->own[api_joint_parameter(m, j, c)] = 0;
@@ -314,8 +314,8 @@ static void emit_unobservable(api_emit *to, const api_evaluation *e, const api_a
 {
     char name[API_PARAMETER_NAME];
     api_emit_array(to);
-    for (size_t i = 0; i < asked->base->n_without; i++) {
-        api_parameter_name(e->model, asked->base->without[i], name);
+    for (size_t i = 0; i < asked->base->n_no_effect; i++) {
+        api_parameter_name(e->model, asked->base->no_effect[i], name);
         api_emit_string(to, name);
     }
     api_emit_end(to);
@@ -324,7 +324,7 @@ static void emit_unobservable(api_emit *to, const api_evaluation *e, const api_a
 static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
 {
     const api_estimate *t = &asked->identification->estimate;
-    if (output != UNOBSERVABLE && to->to && api_failures_all(e)) {
+    if (output != UNOBSERVABLE && to->buffer && api_failures_all(e)) {
         api_emit_null(to);
         return;
     }

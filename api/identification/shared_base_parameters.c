@@ -28,8 +28,8 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
     dyn_kernels                over = api_loop_kernels(tree);
     api_reference_continuation walk;
     if (!api_reference_continuation_open(e->pool, e->model, tree, e->input->deadline, &walk)) return NULL;
-    api_base_closing closing = {walk.closed, close_loops, tree_rates, &walk};
-    api_base        *base    = api_base_find(e->model, &over, &closing, with, e->input->deadline, e->problem);
+    api_base_loop_solver closing = {walk.closed, close_loops, tree_rates, &walk};
+    api_base            *base    = api_base_find(e->model, &over, &closing, with, e->input->deadline, e->problem);
     if (api_deadline_check(e->input->deadline, e->problem)) return base;
     api_base_free(base); /* of walks that were given up */
     return NULL;
@@ -37,7 +37,7 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
 
 static api_base *find(api_evaluation *e, unsigned with)
 {
-    if (!api_pool_claim(e->pool, api_base_bytes(e->model, with))) return NULL;
+    if (!api_pool_claim(e->pool, api_base_estimate_bytes(e->model, with))) return NULL;
     api_base *base = e->model->loops
                          ? find_closed(e, with)
                          : api_base_find(e->model, e->call->api->kernels, NULL, with, e->input->deadline, e->problem);
@@ -64,8 +64,8 @@ const api_base *api_base_share(api_evaluation *e, unsigned with)
 double api_base_wait(const api_model *m, unsigned with)
 {
     if (atomic_load(&m->base[with]) || m->n_bodies > API_BASE_MAX_BODIES) return 0;
-    return api_base_seconds(m, with) +
-           (m->loops ? (double)api_base_states(m) * api_reference_continuation_seconds(m) : 0);
+    return api_base_estimate_seconds(m, with) +
+           (m->loops ? (double)api_base_sample_count(m) * api_reference_continuation_seconds(m) : 0);
 }
 
 bool api_base_check_gravity(const api_evaluation *e)

@@ -36,7 +36,8 @@ static void tell_all(const json_t *report, api_report_callback *told, void *arg)
 bool api_load_file(api *a, const char *name, const char *text, size_t length, const char *query,
                    api_report_callback *told, void *arg, api_problem *problem)
 {
-    if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
+    if (!api_model_name_is_valid(name))
+        return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
     api_model *model = read_model(a, name, text, length, query, problem);
     if (!model) return false;
     if (told) tell_all(model->report, told, arg);

@@ -49,7 +49,8 @@ static bool load(api *a, const char *dir, const char *file, api_problem *problem
 {
     char path[4096], name[256];
     snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".json")), file);
-    if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "the file's name is no model name");
+    if (!api_model_name_is_valid(name))
+        return api_fail(problem, API_BAD_NAME, NULL, "the file's name is no model name");
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, file) >= sizeof path)
         return api_fail(problem, API_BAD_NAME, NULL, "the path is too long");
     api_model *model = read_model(a, path, name, problem);

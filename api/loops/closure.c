@@ -45,7 +45,7 @@ bool api_closure_open(api_pool *pool, api_closure *c)
     c->R        = api_take_zeroed(pool, 9 * n * W, &room);
     c->motion   = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
     c->raw      = api_take_zeroed(pool, 6 * n * c->nv * W, &room);
-    c->raw_dot  = api_take_zeroed(pool, c->loops->crosses ? 6 * n * c->nv * W : 0, &room);
+    c->raw_dot  = api_take_zeroed(pool, c->loops->has_universal ? 6 * n * c->nv * W : 0, &room);
     c->J        = api_take_zeroed(pool, c->rows * c->nv * W, &room);
     c->goal     = api_take_zeroed(pool, 12 * W, &room);
     c->left     = api_take_zeroed(pool, c->rows * W, &room);
@@ -93,7 +93,7 @@ static void add_cross(const api_closure *c, size_t k, const double *raw, double 
     double R[9], n[3];
     for (size_t lane = 0; lane < c->W; lane++) {
         get(c, c->R + 9 * k * c->W, 9, lane, R);
-        api_loop_cross(&c->loops->loop[k], R, n);
+        api_loop_universal_row(&c->loops->loop[k], R, n);
         add_turn(c, lane, 1, n, raw, row);
     }
 }
@@ -130,7 +130,7 @@ static void add_cross_rates(const api_closure *c, const double *qd, const double
 {
     size_t W = c->W, size = 6 * c->nv * W;
     double R[9], nd[3], ndd[3];
-    for (size_t k = 0; c->loops->crosses && k < c->loops->n; k++) {
+    for (size_t k = 0; c->loops->has_universal && k < c->loops->n; k++) {
         const api_loop *loop = &c->loops->loop[k];
         const double   *J = c->motion + k * size, *Jd = c->raw_dot + k * size;
         double         *row = rows + (loop->first + loop->rows - 1) * c->nv * W;
@@ -140,7 +140,7 @@ static void add_cross_rates(const api_closure *c, const double *qd, const double
             add_angular(c, lane, J, qd, w);
             if (qdd) add_angular(c, lane, Jd, qd, wd);
             if (qdd) add_angular(c, lane, J, qdd, wd);
-            api_loop_cross_rates(loop, R, w, wd, nd, ndd);
+            api_loop_universal_row_rates(loop, R, w, wd, nd, ndd);
             if (qdd) add_turn(c, lane, 2, nd, Jd, row);
             add_turn(c, lane, 1, qdd ? ndd : nd, J, row);
         }
@@ -163,7 +163,7 @@ void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const
                       .qdd           = qdd,
                       .n_pairs       = c->n_pairs,
                       .pairs         = c->pair,
-                      .jacobian_dot  = c->loops->crosses ? c->raw_dot : NULL,
+                      .jacobian_dot  = c->loops->has_universal ? c->raw_dot : NULL,
                       .jacobian_ddot = c->raw};
     c->tree->closure(scene, c->workspace, &io, 1);
     find_rows(c, c->raw, rows);
@@ -177,7 +177,7 @@ static void correct_rows(const api_closure *c, size_t k, size_t lane, const doub
     size_t          W = c->W, n = c->nv;
     double          R[9], E[API_LOOP_ROWS][3];
     get(c, c->R + 9 * k * W, 9, lane, R);
-    if (!api_loop_turn_rows(loop, R, E)) return;
+    if (!api_loop_angular_derivative(loop, R, E)) return;
     for (size_t r = 0; r < loop->rows; r++)
         for (size_t v = 0; v < n; v++)
             for (size_t i = 0; i < 3; i++)
@@ -241,7 +241,7 @@ static size_t find_open(const api_closure *c, size_t k, size_t lane, double *row
         return c->loops->loop[k].rows;
     }
     get(c, c->goal, 12, lane, goal);
-    api_place_residual(goal, goal + 3, y, R, rows);
+    api_pose_residual(goal, goal + 3, y, R, rows);
     for (size_t r = 0; r < c->placed; r++)
         rows[r] *= placed_factor(c, r);
     return c->placed;

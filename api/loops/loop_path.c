@@ -9,7 +9,7 @@
 
 static bool is_active(const api_loop_workspace *c, const dyn_body *b)
 {
-    return !b->mimic && b->v >= 0 && dyn_joint_nv(b->joint) > 0 && c->loops->place_v[b->v] >= 0;
+    return !b->mimic && b->v >= 0 && dyn_joint_nv(b->joint) > 0 && c->loops->active_index_v[b->v] >= 0;
 }
 
 /* Interpolates unit quaternions, entries W apart, along the shorter arc. */
@@ -34,7 +34,7 @@ static void go_joint(const api_loop_workspace *c, const dyn_body *b, size_t lane
 {
     size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);
     const double *from = c->from + first, *to = c->to + first;
-    int           quaternion = api_quaternion_of(b);
+    int           quaternion = api_quaternion_offset(b);
     size_t        linear     = quaternion < 0 ? n : (size_t)quaternion;
     bool          there      = s >= 1 || c->loops->travel[b->v] == 0;
     for (size_t i = 0; i < n; i++)
@@ -54,7 +54,7 @@ static double length_of(const api_loop_workspace *c, const dyn_body *b, size_t l
 {
     size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);
     const double *from = c->from + first, *to = c->to + first, *travel = c->loops->travel + b->v;
-    int           quaternion = api_quaternion_of(b);
+    int           quaternion = api_quaternion_offset(b);
     size_t        linear     = quaternion < 0 ? n : (size_t)quaternion;
     double        cosine = 0, most = 0;
     for (size_t i = 0; i < linear; i++)

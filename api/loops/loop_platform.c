@@ -179,7 +179,7 @@ bool api_loop_solve_platform(api_loop_workspace *c, const dyn_scene *scene, cons
                           : r->rank[lane] < r->unknowns ? API_LOOPS_PASSIVE_UNDETERMINED
                                                         : API_LOOPS_CLOSED;
     }
-    api_coordinates_turn(c->model->dyn, r->q, c->W);
+    api_coordinates_make_quaternions_positive(c->model->dyn, r->q, c->W);
     move(c, to->velocity, NULL, qd);
     api_closure_rate(r, scene, qd, Jd);
     api_matrix_mul(c->W, r->rows, c->nvt, 1, Jd, qd, 0, rest);

@@ -10,7 +10,7 @@ static void add_cross(const api_loop_workspace *c, size_t k, const double *lambd
     for (size_t lane = 0; lane < c->W; lane++) {
         for (size_t i = 0; i < 9; i++)
             R[i] = c->R[(9 * k + i) * c->W + lane];
-        api_loop_cross(loop, R, n);
+        api_loop_universal_row(loop, R, n);
         for (size_t i = 0; i < 3; i++)
             moment[i * c->W + lane] += n[i] * lambda[(loop->first + loop->rows - 1) * c->W + lane];
     }
@@ -26,7 +26,7 @@ static void add_cross_rate(const api_loop_workspace *c, size_t k, const double *
         for (size_t i = 0; i < 9; i++)
             R[i] = c->R[(9 * k + i) * c->W + lane];
         api_get3(motion + 3 * c->W + lane, c->W, 1, w);
-        api_loop_cross_rates(loop, R, w, still, nd, ndd);
+        api_loop_universal_row_rates(loop, R, w, still, nd, ndd);
         for (size_t i = 0; i < 3; i++)
             moment[i * c->W + lane] += nd[i] * c->lambda[(loop->first + loop->rows - 1) * c->W + lane];
     }

@@ -16,7 +16,7 @@ static void keep(const api_loop_workspace *c, const double *q)
 {
     for (size_t i = 0; i < c->loops->nq; i++)
         c->loops->reference[i] = q[i * c->W];
-    api_coordinates_turn(c->model->dyn, c->loops->reference, 1);
+    api_coordinates_make_quaternions_positive(c->model->dyn, c->loops->reference, 1);
 }
 
 /* Closes the loops with all actuated joints at home. */
@@ -36,7 +36,7 @@ static size_t choose(const api_loops *l, bool all, int *chosen)
 {
     size_t n = 0;
     for (size_t v = 0; v < l->nv; v++)
-        if (all || l->place_v[v] < 0 || !l->homed[v]) chosen[n++] = (int)v;
+        if (all || l->active_index_v[v] < 0 || !l->has_home[v]) chosen[n++] = (int)v;
     return n;
 }
 
@@ -61,7 +61,7 @@ static bool close_nearest(api_pool *pool, api_loop_workspace *c, const dyn_scene
 static bool all_at_home(const api_loops *l)
 {
     for (size_t v = 0; v < l->nv; v++)
-        if (l->travel[v] > 0 && l->place_v[v] >= 0 && !l->homed[v]) return false;
+        if (l->travel[v] > 0 && l->active_index_v[v] >= 0 && !l->has_home[v]) return false;
     return true;
 }
 

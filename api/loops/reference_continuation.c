@@ -17,7 +17,7 @@ static void add_reference(const api_reference_continuation *w, double *q)
     const api_loops *l = w->model->loops;
     const dyn_model *m = w->model->dyn;
     for (size_t b = 0; b < m->n_bodies; b++) {
-        int first = api_first_position(w->model, &m->body[b]), quaternion = api_quaternion_of(&m->body[b]);
+        int first = api_first_position(w->model, &m->body[b]), quaternion = api_quaternion_offset(&m->body[b]);
         if (first < 0 || m->body[b].mimic) continue;
         size_t n = quaternion < 0 ? (size_t)dyn_joint_nq(m->body[b].joint) : (size_t)quaternion;
         for (size_t i = (size_t)first; i < (size_t)first + n; i++)

@@ -15,7 +15,7 @@ static int joint_of_link(const api_model *m, int link)
 static void describe_body(const api_model *m, const dyn_body *b, api_coordinate *to)
 {
     int  v = api_first_velocity(m, b), q = api_first_position(m, b), joint = joint_of_link(m, b->link);
-    bool single = api_quaternion_of(b) < 0, elastic = joint >= 0 && m->joints[joint].elastic;
+    bool single = api_quaternion_offset(b) < 0, elastic = joint >= 0 && m->joints[joint].elastic;
     for (int k = 0; k < dyn_joint_nv(b->joint); k++)
         to[v + k] = (api_coordinate){.joint    = joint,
                                      .position = single ? q + k : -1,
@@ -30,8 +30,8 @@ void api_coordinates_describe(const api_model *m, api_coordinate *to)
         if (!dyn->body[i].mimic && api_first_velocity(m, &dyn->body[i]) >= 0) describe_body(m, &dyn->body[i], to);
     for (size_t c = 0; c < dyn->n_couplings; c++) {
         int v = dyn->coupling[c].v, motor = dyn->coupling[c].v_theta;
-        if (m->loops) v = m->loops->place_v[v];
-        if (m->loops) motor = m->loops->place_v[motor];
+        if (m->loops) v = m->loops->active_index_v[v];
+        if (m->loops) motor = m->loops->active_index_v[motor];
         if (v >= 0) to[v].motor = motor;
     }
 }

@@ -45,7 +45,7 @@ static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
 }
 
 /* A multiple of all widths, so that every target samples the same states. */
-size_t api_base_states(const api_model *m)
+size_t api_base_sample_count(const api_model *m)
 {
     size_t states = m->nv > 0 ? (STATES_PER_BODY * m->n_bodies + m->nv - 1) / m->nv : 0;
     if (states < STATES_PER_BODY) states = STATES_PER_BODY;
@@ -58,16 +58,17 @@ static size_t count_columns(const api_model *m, unsigned with)
            ((with & API_BASE_FRICTION) ? 3 * m->n_movers : 0);
 }
 
-size_t api_base_bytes(const api_model *m, unsigned with)
+size_t api_base_estimate_bytes(const api_model *m, unsigned with)
 {
     size_t columns = count_columns(m, with), kernel = API_PER_BODY * m->n_bodies + 3 * m->n_movers;
-    return sizeof(double) * (columns * (api_base_states(m) * m->nv + 2 * columns) + kernel * m->nv * DYN_MAX_LANES);
+    return sizeof(double) *
+           (columns * (api_base_sample_count(m) * m->nv + 2 * columns) + kernel * m->nv * DYN_MAX_LANES);
 }
 
-double api_base_seconds(const api_model *m, unsigned with)
+double api_base_estimate_seconds(const api_model *m, unsigned with)
 {
     double columns = (double)count_columns(m, with);
-    return 1e-9 * 2 * columns * columns * (double)(api_base_states(m) * m->nv);
+    return 1e-9 * 2 * columns * columns * (double)(api_base_sample_count(m) * m->nv);
 }
 
 /* --- sampling --------------------------------------------------------------------------------------------------- */
@@ -100,7 +101,7 @@ static void sample_state(const api_model *m, uint64_t *seed, double *q, double *
         q[i * W] = uniform(seed, 1);
     for (size_t b = 0; b < m->dyn->n_bodies; b++) {
         const dyn_body *body  = &m->dyn->body[b];
-        int             place = api_first_position(m, body), quaternion = api_quaternion_of(body);
+        int             place = api_first_position(m, body), quaternion = api_quaternion_offset(body);
         if (place < 0) continue;
         double *at = q + (size_t)place * W;
         if (body->joint == DYN_REVOLUTE && !body->mimic && !m->loops) *at = uniform(seed, 3);
@@ -146,14 +147,14 @@ static void free_block(block *b)
 }
 
 /* The rows of one state, from row `row` on. */
-static void copy_state(const api_model *m, const api_regressed *at, samples *s, size_t row)
+static void copy_state(const api_model *m, const api_regressor_lane *at, samples *s, size_t row)
 {
     for (size_t j = 0; j < s->columns; j++)
         for (size_t v = 0; v < m->nv; v++)
             s->Y[j * s->rows + row + v] = api_parameter_effort(m, at, s->parameter[j], v);
 }
 
-static bool sample(const api_model *m, const dyn_kernels *kernels, const api_base_closing *closing, samples *s)
+static bool sample(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing, samples *s)
 {
     size_t    W     = (size_t)kernels->lanes;
     uint64_t  seed  = 1;
@@ -164,12 +165,12 @@ static bool sample(const api_model *m, const dyn_kernels *kernels, const api_bas
     for (size_t first = 0; good && first < s->states; first += W) {
         for (size_t lane = 0; lane < W; lane++)
             sample_state(m, &seed, b.q + lane, b.qd + lane, b.qdd + lane, W);
-        good = !closing || closing->close(closing->arg, &scene, b.q);
+        good = !closing || closing->close_loops(closing->arg, &scene, b.q);
         if (!good) break;
         dyn_regressor io = {.q = b.q, .qd = b.qd, .qdd = b.qdd, .regressor = b.Y, .joint_regressor = b.joint};
         kernels->regressor(&scene, closing ? closing->workspace : b.workspace, &io, 1);
         for (size_t lane = 0; lane < W; lane++) {
-            api_regressed at = {b.Y, b.joint, closing ? closing->rates(closing->arg) : b.qd, W, lane};
+            api_regressor_lane at = {b.Y, b.joint, closing ? closing->tree_velocities(closing->arg) : b.qd, W, lane};
             copy_state(m, &at, s, (first + lane) * m->nv);
         }
     }
@@ -250,10 +251,10 @@ static bool take_groups(const samples *s, const double *K, api_base *base)
     for (size_t k = 0; k < base->n; k++)
         for (size_t j = 0; j < s->columns; j++)
             parts += belongs(s, K, base, k, j);
-    base->first   = calloc(base->n + 1, sizeof *base->first);
-    base->part    = calloc(parts + 1, sizeof *base->part);
-    base->without = calloc(s->columns + 1, sizeof *base->without);
-    return base->first && base->part && base->without;
+    base->first     = calloc(base->n + 1, sizeof *base->first);
+    base->term      = calloc(parts + 1, sizeof *base->term);
+    base->no_effect = calloc(s->columns + 1, sizeof *base->no_effect);
+    return base->first && base->term && base->no_effect;
 }
 
 /* base->parameter holds places among the columns so far, and parameters afterwards. */
@@ -265,12 +266,12 @@ static bool group(const samples *s, const double *K, api_base *base)
         size_t kept = base->parameter[k];
         for (size_t j = kept + 1; j < s->columns; j++)
             if (belongs(s, K, base, k, j))
-                base->part[parts++] =
-                    (api_base_part){s->parameter[j], tidy(K[j * base->n + k] * s->length[j] / s->length[kept])};
+                base->term[parts++] =
+                    (api_base_term){s->parameter[j], tidy(K[j * base->n + k] * s->length[j] / s->length[kept])};
         base->first[k + 1] = parts;
     }
     for (size_t j = 0; j < s->columns; j++)
-        if (s->length[j] == 0) base->without[base->n_without++] = s->parameter[j];
+        if (s->length[j] == 0) base->no_effect[base->n_no_effect++] = s->parameter[j];
     for (size_t k = 0; k < base->n; k++)
         base->parameter[k] = s->parameter[base->parameter[k]];
     return true;
@@ -280,7 +281,7 @@ double api_base_value(const api_base *base, size_t k, const double *parameters)
 {
     double value = parameters[base->parameter[k]];
     for (size_t i = base->first[k]; i < base->first[k + 1]; i++)
-        value += base->part[i].coefficient * parameters[base->part[i].parameter];
+        value += base->term[i].coefficient * parameters[base->term[i].parameter];
     return value;
 }
 
@@ -294,12 +295,12 @@ void api_base_emit(api_emit *to, const api_model *m, const api_base *base, size_
     api_emit_key(to, "with");
     api_emit_array(to);
     for (size_t i = base->first[k]; i < base->first[k + 1]; i++) {
-        api_parameter_name(m, base->part[i].parameter, name);
+        api_parameter_name(m, base->term[i].parameter, name);
         api_emit_object(to);
         api_emit_key(to, "parameter");
         api_emit_string(to, name);
         api_emit_key(to, "coefficient");
-        api_emit_number(to, base->part[i].coefficient);
+        api_emit_number(to, base->term[i].coefficient);
         api_emit_end(to);
     }
     api_emit_end(to);
@@ -341,10 +342,10 @@ static bool read_factors(const samples *s, api_base *base)
     return ok;
 }
 
-api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const api_base_closing *closing, unsigned with,
-                        const api_deadline *deadline, api_problem *problem)
+api_base *api_base_find(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing,
+                        unsigned with, const api_deadline *deadline, api_problem *problem)
 {
-    samples   s    = {.states = api_base_states(m), .columns = count_columns(m, with)};
+    samples   s    = {.states = api_base_sample_count(m), .columns = count_columns(m, with)};
     api_base *base = calloc(1, sizeof *base);
     s.rows         = s.states * m->nv;
     s.parameter    = calloc(s.columns + 1, sizeof *s.parameter);
@@ -369,7 +370,7 @@ void api_base_free(api_base *base)
     if (!base) return;
     free(base->parameter);
     free(base->first);
-    free(base->part);
-    free(base->without);
+    free(base->term);
+    free(base->no_effect);
     free(base);
 }

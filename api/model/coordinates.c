@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The quaternion r turns by w: r <- r (w/|w| sin |w|/2, cos |w|/2). */
-static void turn(double *r, size_t stride, const double w[3])
+static void rotate_quaternion(double *r, size_t stride, const double w[3])
 {
     double x[3], s = r[3 * stride], u[3], v[3];
     double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
@@ -20,7 +20,7 @@ static void turn(double *r, size_t stride, const double w[3])
 }
 
 /* p += R v = v + s t + x x t, t = 2 x x v, of the quaternion (x, s). */
-static void shift(double *p, size_t stride, const double *r, const double v[3])
+static void shift_position(double *p, size_t stride, const double *r, const double v[3])
 {
     double x[3], t[3], u[3];
     api_get3(r, stride, 1, x);
@@ -32,13 +32,13 @@ static void shift(double *p, size_t stride, const double *r, const double v[3])
         p[i * stride] += v[i] + r[3 * stride] * t[i] + u[i];
 }
 
-void api_coordinates_turn(const dyn_model *model, double *q, size_t W)
+void api_coordinates_make_quaternions_positive(const dyn_model *model, double *q, size_t W)
 {
     for (size_t i = 0; i < model->n_bodies; i++) {
-        const dyn_body *b  = &model->body[i];
-        int             at = api_quaternion_of(b);
-        if (at < 0) continue;
-        double *r = q + (size_t)(b->q + at) * W;
+        const dyn_body *b      = &model->body[i];
+        int             offset = api_quaternion_offset(b);
+        if (offset < 0) continue;
+        double *r = q + (size_t)(b->q + offset) * W;
         for (size_t lane = 0; lane < W; lane++)
             for (size_t k = 0; r[3 * W + lane] < 0 && k < 4; k++)
                 r[k * W + lane] = -r[k * W + lane];
@@ -48,28 +48,28 @@ void api_coordinates_turn(const dyn_model *model, double *q, size_t W)
 void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part)
 {
     double v[3], w[3];
-    int    at = api_quaternion_of(body);
-    if (at < 0) {
+    int    offset = api_quaternion_offset(body);
+    if (offset < 0) {
         q[0] += part * dx[0];
         return;
     }
-    const size_t linear = (size_t)at; /* entries before the quaternion, and before w */
+    const size_t linear = (size_t)offset; /* entries before the quaternion, and before w */
     if (linear > 0) api_get3(dx, stride, part, v);
-    if (linear > 0) shift(q, stride, q + linear * stride, v);
+    if (linear > 0) shift_position(q, stride, q + linear * stride, v);
     api_get3(dx + linear * stride, stride, part, w);
-    turn(q + linear * stride, stride, w);
+    rotate_quaternion(q + linear * stride, stride, w);
 }
 
 /* Of motions (v, w) of a rigid body in its own axes: (w_a x v_b - w_b x v_a, w_a x w_b). */
 void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket)
 {
     double va[3], wa[3], vb[3], wb[3], x[3], y[3];
-    int    at = api_quaternion_of(body);
-    if (at < 0) {
+    int    offset = api_quaternion_offset(body);
+    if (offset < 0) {
         bracket[0] = 0;
         return;
     }
-    const size_t linear = (size_t)at;
+    const size_t linear = (size_t)offset;
     api_get3(a + linear * stride, stride, 1, wa), api_get3(b + linear * stride, stride, 1, wb);
     api_cross(wa, wb, x);
     for (size_t i = 0; i < 3; i++)
@@ -108,12 +108,12 @@ static void quaternion_rate(const double *r, const double *qd, size_t W, double 
 
 void api_coordinates_rate(const dyn_body *body, const double *q, const double *qd, size_t W, double *rate)
 {
-    int at = api_quaternion_of(body);
-    if (at < 0) {
+    int offset = api_quaternion_offset(body);
+    if (offset < 0) {
         memcpy(rate, qd, W * sizeof *rate);
         return;
     }
-    const size_t first = (size_t)at * W; /* of the quaternion, and of w */
-    if (at > 0) position_rate(q + first, qd, W, rate);
+    const size_t first = (size_t)offset * W; /* of the quaternion, and of w */
+    if (offset > 0) position_rate(q + first, qd, W, rate);
     quaternion_rate(q + first, qd + first, W, rate + first);
 }

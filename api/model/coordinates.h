@@ -4,13 +4,13 @@
 #include "dynamics/model/model.h"
 
 /* Where the quaternion of a body's joint begins among the joint's coordinates; -1: it has none. */
-static inline int api_quaternion_of(const dyn_body *body)
+static inline int api_quaternion_offset(const dyn_body *body)
 {
     return dyn_joint_turns_freely(body->joint) ? dyn_joint_nq(body->joint) - 4 : -1;
 }
 
 /* All quaternions of W states, in lanes, with w >= 0: the same rotations. */
-void api_coordinates_turn(const dyn_model *model, double *q, size_t W);
+void api_coordinates_make_quaternions_positive(const dyn_model *model, double *q, size_t W);
 
 /* Moves a body's own coordinates by `part` times dx, which is as long as its velocities; `stride` between entries. */
 void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const double *dx, double part);

@@ -20,7 +20,7 @@ static void find_across(api_loop *loop)
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */
 
-static void hold(api_loop *loop, const double linear[3], double factor, const double angular[3], double angle)
+static void add_row(api_loop *loop, const double linear[3], double factor, const double angular[3], double angle)
 {
     for (int i = 0; i < 3; i++) {
         loop->E[loop->rows][i]     = factor * linear[i];
@@ -32,16 +32,16 @@ static void hold(api_loop *loop, const double linear[3], double factor, const do
 static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
 /* n directions of y, of the length's unit, then of w. */
-static void hold_linear(api_loop *loop, const double (*d)[3], int n, double length)
+static void add_linear_rows(api_loop *loop, const double (*d)[3], int n, double length)
 {
     for (int i = 0; i < n; i++)
-        hold(loop, d[i], 1 / length, d[i], 0);
+        add_row(loop, d[i], 1 / length, d[i], 0);
 }
 
-static void hold_angular(api_loop *loop, const double (*d)[3], int n)
+static void add_angular_rows(api_loop *loop, const double (*d)[3], int n)
 {
     for (int i = 0; i < n; i++)
-        hold(loop, d[i], 0, d[i], 1);
+        add_row(loop, d[i], 0, d[i], 1);
 }
 
 void api_loop_rows(api_loop *loop, double length)
@@ -53,12 +53,12 @@ void api_loop_rows(api_loop *loop, double length)
     bool          turns  = kind == API_LOOP_FIXED || kind == API_LOOP_PRISMATIC;
     loop->rows           = 0;
     find_across(loop);
-    hold_linear(loop, slides ? across : plane ? u : axes, slides ? 2 : plane ? 1 : 3, length);
+    add_linear_rows(loop, slides ? across : plane ? u : axes, slides ? 2 : plane ? 1 : 3, length);
     if (kind == API_LOOP_UNIVERSAL)
-        hold(loop, loop->u, 0, loop->u, 0); /* api_loop_cross says which */
+        add_row(loop, loop->u, 0, loop->u, 0); /* api_loop_universal_row says which */
     else if (kind != API_LOOP_SPHERICAL)
-        hold_angular(loop, turns ? axes : across, turns ? 3 : 2);
-    if (kind == API_LOOP_HELICAL) hold(loop, loop->u, 1 / length, loop->u, -loop->pitch / length);
+        add_angular_rows(loop, turns ? axes : across, turns ? 3 : 2);
+    if (kind == API_LOOP_HELICAL) add_row(loop, loop->u, 1 / length, loop->u, -loop->pitch / length);
 }
 
 /* --- the universal joint's last row ------------------------------------------------------------------------------ */
@@ -70,7 +70,7 @@ static void turned_axis(const api_loop *loop, const double R[9], double x[3])
         x[i] = api_dot(R + 3 * i, loop->u_b);
 }
 
-void api_loop_cross(const api_loop *loop, const double R[9], double n[3])
+void api_loop_universal_row(const api_loop *loop, const double R[9], double n[3])
 {
     double x[3];
     turned_axis(loop, R, x);
@@ -81,8 +81,8 @@ void api_loop_cross(const api_loop *loop, const double R[9], double n[3])
 }
 
 /* x' = w x x, x'' = w' x x + w x x' */
-void api_loop_cross_rates(const api_loop *loop, const double R[9], const double w[3], const double wd[3], double nd[3],
-                          double ndd[3])
+void api_loop_universal_row_rates(const api_loop *loop, const double R[9], const double w[3], const double wd[3],
+                                  double nd[3], double ndd[3])
 {
     double x[3], xd[3], xdd[3], turning[3];
     turned_axis(loop, R, x);
@@ -96,7 +96,7 @@ void api_loop_cross_rates(const api_loop *loop, const double R[9], const double 
 }
 
 /* By how much the angle between the axes is short of a right one. */
-static double skew_of(const api_loop *loop, const double R[9])
+static double universal_angle_error(const api_loop *loop, const double R[9])
 {
     double x[3], n[3];
     turned_axis(loop, R, x);
@@ -105,7 +105,7 @@ static double skew_of(const api_loop *loop, const double R[9])
 }
 
 /* sin(angle) times the axis of a rotation, and cos(angle). */
-static double sine_of(const double R[9], double sine[3])
+static double rotation_sine(const double R[9], double sine[3])
 {
     for (int i = 0; i < 3; i++)
         sine[i] = 0.5 * (R[3 * ((i + 2) % 3) + (i + 1) % 3] - R[3 * ((i + 1) % 3) + (i + 2) % 3]);
@@ -115,7 +115,7 @@ static double sine_of(const double R[9], double sine[3])
 /* angle times axis; near a half turn, where the sine tells no axis, it is the longest column of 1 + R. */
 static void rotation_vector(const double R[9], double vector[3])
 {
-    double cosine = sine_of(R, vector), sine = sqrt(api_dot(vector, vector)), angle = atan2(sine, cosine);
+    double cosine = rotation_sine(R, vector), sine = sqrt(api_dot(vector, vector)), angle = atan2(sine, cosine);
     if (sine < 1e-6 && cosine < 0) {
         int k = R[0] >= R[4] ? (R[0] >= R[8] ? 0 : 2) : (R[4] >= R[8] ? 1 : 2);
         for (int i = 0; i < 3; i++)
@@ -127,7 +127,7 @@ static void rotation_vector(const double R[9], double vector[3])
 }
 
 /* angle times axis of the least rotation that takes u to R u. */
-static void swing_of(const api_loop *loop, const double R[9], double swing[3])
+static void swing_vector(const api_loop *loop, const double R[9], double swing[3])
 {
     double turned[3];
     for (int i = 0; i < 3; i++)
@@ -143,9 +143,9 @@ static void swing_of(const api_loop *loop, const double R[9], double swing[3])
 }
 
 /* y along u less the pitch times the angle about u, which is the one of all turns that fits best. */
-static double advance_of(const api_loop *loop, const double y[3], const double R[9])
+static double screw_residual(const api_loop *loop, const double y[3], const double R[9])
 {
-    double sine[3], cosine = sine_of(R, sine), along = api_dot(loop->u, y), turn = 2 * M_PI * loop->pitch;
+    double sine[3], cosine = rotation_sine(R, sine), along = api_dot(loop->u, y), turn = 2 * M_PI * loop->pitch;
     double rest = along - loop->pitch * atan2(api_dot(loop->u, sine), cosine);
     return turn != 0 ? rest - turn * nearbyint(rest / turn) : rest;
 }
@@ -157,11 +157,11 @@ void api_loop_residual(const api_loops *loops, size_t k, const double y[3], cons
     if (loop->kind == API_LOOP_FIXED || loop->kind == API_LOOP_PRISMATIC)
         rotation_vector(R, turn);
     else if (loop->kind != API_LOOP_SPHERICAL && loop->kind != API_LOOP_UNIVERSAL)
-        swing_of(loop, R, turn);
+        swing_vector(loop, R, turn);
     for (size_t i = 0; i < loop->rows; i++)
         residual[i] = api_dot(loop->E[i], y) + api_dot(loop->E[i] + 3, turn);
-    if (loop->kind == API_LOOP_HELICAL) residual[loop->rows - 1] = advance_of(loop, y, R) / loops->length;
-    if (loop->kind == API_LOOP_UNIVERSAL) residual[loop->rows - 1] = skew_of(loop, R);
+    if (loop->kind == API_LOOP_HELICAL) residual[loop->rows - 1] = screw_residual(loop, y, R) / loops->length;
+    if (loop->kind == API_LOOP_UNIVERSAL) residual[loop->rows - 1] = universal_angle_error(loop, R);
 }
 
 /* --- rotations --------------------------------------------------------------------------------------------------- */
@@ -199,8 +199,8 @@ void api_rotation_between(const double from[9], const double to[9], double vecto
     rotation_vector(turn, vector);
 }
 
-void api_place_residual(const double position[3], const double rotation[9], const double y[3], const double R[9],
-                        double residual[6])
+void api_pose_residual(const double position[3], const double rotation[9], const double y[3], const double R[9],
+                       double residual[6])
 {
     api_rotation_between(rotation, R, residual + 3);
     for (int i = 0; i < 3; i++)
@@ -237,7 +237,7 @@ static void swing_rate(const double u[3], const double R[9], double D[9])
         }
 }
 
-bool api_loop_turn_rows(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3])
+bool api_loop_angular_derivative(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3])
 {
     double vector[3], D[9];
     if (loop->kind == API_LOOP_SPHERICAL || loop->kind == API_LOOP_UNIVERSAL) return false;

@@ -10,8 +10,8 @@
  *     cylindrical y across u, w across u  universal   y, w along n = x x u
  *
  * The axes of a universal joint, u in a and x = R u_b in b, stay at right angles: u . x = 0 has the derivative
- * u . (w x x) = w . n. Its last row therefore turns with the joint, and E has none (api_loop_cross); n is of length one
- * where the loop is closed.
+ * u . (w x x) = w . n. Its last row therefore turns with the joint, and E has none (api_loop_universal_row); n is of
+ * length one where the loop is closed.
  *
  * (Khalil 2010, 2.2: a loop is cut at a joint). The coordinates of a model with loops are those of its actuated joints
  * and of a floating base; the others, passive, follow. */
@@ -36,25 +36,25 @@ typedef struct api_loops {
     api_loop             *loop; /* [n] */
     const dyn_frame_pair *pair; /* [n] */
     double                length;
-    bool                  crosses; /* whether a universal joint is among them */
+    bool                  has_universal; /* whether a universal joint is among them */
     /* The tree's coordinates, of which model->nq and nv are actuated. */
     size_t        nq, nv, n_passive_q, n_passive;
     const char  **position_names, **velocity_names;
-    const int    *active_q, *active_v;   /* [model->nq], [model->nv]: which of the tree's */
-    const int    *passive_q, *passive_v; /* [n_passive_q], [n_passive] */
-    const char  **passive_names;         /* [n_passive_q] */
-    const int    *place_q, *place_v;     /* [nq], [nv] of the tree's: which of the model's, -1: passive */
-    const double *home;                  /* [nq] of the tree's: where the document says that its joints stand */
-    const bool   *homed;                 /* [nv] of the tree's: whether the document gives its joint a home */
-    const double *travel; /* [nv] of the tree's: how far a unit of it moves a joint that lies in a loop, at
-                             most: rad, or parts of `length`; 0: no loop depends on it */
-    double *reference;    /* [nq] of the tree's: a position in which the loops are closed, near home */
+    const int    *active_q, *active_v;             /* [model->nq], [model->nv]: which of the tree's */
+    const int    *passive_q, *passive_v;           /* [n_passive_q], [n_passive] */
+    const char  **passive_names;                   /* [n_passive_q] */
+    const int    *active_index_q, *active_index_v; /* [nq], [nv] of the tree's: which of the model's, -1: passive */
+    const double *home;     /* [nq] of the tree's: where the document says that its joints stand */
+    const bool   *has_home; /* [nv] of the tree's: whether the document gives its joint a home */
+    const double *travel;   /* [nv] of the tree's: how far a unit of it moves a joint that lies in a loop, at
+                               most: rad, or parts of `length`; 0: no loop depends on it */
+    double *reference;      /* [nq] of the tree's: a position in which the loops are closed, near home */
 } api_loops;
 
 /* How far a frame of pose y, R is from a position and a rotation: the way, and the turn in world axes. Matrices are
  * row-major. */
-void api_place_residual(const double position[3], const double rotation[9], const double y[3], const double R[9],
-                        double residual[6]);
+void api_pose_residual(const double position[3], const double rotation[9], const double y[3], const double R[9],
+                       double residual[6]);
 
 /* Rotations: the row-major matrix of a unit quaternion x y z w; that of a rotation vector (angle times axis); and the
  * vector of the rotation that takes one matrix to another, to = R(vector) from, of an angle up to pi. */
@@ -67,16 +67,16 @@ void api_rotation_vector_rate(const double vector[3], double D[9]);
 /* n of a universal joint where b is turned by R as seen from a, of length one even where the loop is open; and its
  * first two time derivatives at the angular velocity w and acceleration wd of b seen from a, where the loop is closed
  * and stays closed. */
-void api_loop_cross(const api_loop *loop, const double R[9], double n[3]);
-void api_loop_cross_rates(const api_loop *loop, const double R[9], const double w[3], const double wd[3], double nd[3],
-                          double ndd[3]);
+void api_loop_universal_row(const api_loop *loop, const double R[9], double n[3]);
+void api_loop_universal_row_rates(const api_loop *loop, const double R[9], const double w[3], const double wd[3],
+                                  double nd[3], double ndd[3]);
 
 /* The rows E of a loop, its axis and kind being known, with y in units of `length`. */
 void api_loop_rows(api_loop *loop, double length);
 
 /* The angular part of the rows' derivative where b is turned by R as seen from a: the rows E, of w, where loops are
- * closed. False: it is E's, and that of api_loop_cross, anywhere. */
-bool api_loop_turn_rows(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3]);
+ * closed. False: it is E's, and that of api_loop_universal_row, anywhere. */
+bool api_loop_angular_derivative(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3]);
 
 /* How far loop `k` is open where b has the pose y, R (row-major) as seen from a: rows whose derivatives are E's at
  * zero. */

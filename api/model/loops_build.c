@@ -73,7 +73,7 @@ static void put_rows(api_loops *loops)
         api_loop_rows(&loops->loop[k], loops->length);
         loops->loop[k].first = loops->rows;
         loops->rows += loops->loop[k].rows;
-        loops->crosses = loops->crosses || loops->loop[k].kind == API_LOOP_UNIVERSAL;
+        loops->has_universal = loops->has_universal || loops->loop[k].kind == API_LOOP_UNIVERSAL;
     }
 }
 
@@ -129,10 +129,10 @@ static const char **choose(api_arena *arena, const char **names, const int *whic
 /* The joints' home, else zero and no rotation. */
 static bool put_home(api_model *model, const api_document *document, api_loops *loops)
 {
-    double *home  = api_arena_take(&model->arena, loops->nq, sizeof *home);
-    bool   *homed = api_arena_take(&model->arena, loops->nv, sizeof *homed);
-    size_t  first = 0;
-    for (size_t i = 0; home && homed && i < model->dyn->n_bodies; i++) {
+    double *home     = api_arena_take(&model->arena, loops->nq, sizeof *home);
+    bool   *has_home = api_arena_take(&model->arena, loops->nv, sizeof *has_home);
+    size_t  first    = 0;
+    for (size_t i = 0; home && has_home && i < model->dyn->n_bodies; i++) {
         const dyn_body          *b    = &model->dyn->body[i];
         const api_document_link *link = link_of(document, b);
         size_t                   n    = positions_of(b);
@@ -140,11 +140,11 @@ static bool put_home(api_model *model, const api_document *document, api_loops *
         if (i > 0 && (b->round || b->link != model->dyn->body[i - 1].link)) first = (size_t)b->q;
         if (n > 1) home[(size_t)b->q + n - 1] = 1;
         if (n > 0 && link && link->has_home) memcpy(home + b->q, link->home + ((size_t)b->q - first), n * sizeof *home);
-        if (n > 0 && link && link->has_home) memset(homed + b->v, true, velocities_of(b) * sizeof *homed);
+        if (n > 0 && link && link->has_home) memset(has_home + b->v, true, velocities_of(b) * sizeof *has_home);
     }
-    loops->home  = home;
-    loops->homed = homed;
-    return home && homed;
+    loops->home     = home;
+    loops->has_home = has_home;
+    return home && has_home;
 }
 
 static bool sort_coordinates(api_model *model, const api_document *document, api_loops *loops)
@@ -159,8 +159,8 @@ static bool sort_coordinates(api_model *model, const api_document *document, api
         sort_in(&q, b->q, positions_of(b), passive);
         sort_in(&v, b->v, velocities_of(b), passive);
     }
-    loops->active_q = q.active, loops->passive_q = q.passive, loops->place_q = q.place;
-    loops->active_v = v.active, loops->passive_v = v.passive, loops->place_v = v.place;
+    loops->active_q = q.active, loops->passive_q = q.passive, loops->active_index_q = q.place;
+    loops->active_v = v.active, loops->passive_v = v.passive, loops->active_index_v = v.place;
     loops->n_passive_q = q.n_passive, loops->n_passive = v.n_passive;
     loops->position_names = model->position_names;
     loops->velocity_names = model->velocity_names;
@@ -224,7 +224,7 @@ static bool check_passive(api_model *model, const api_document *document, api_lo
     if (!put_travel(model, loops, moves)) return api_reader_no_memory(reader);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (velocities_of(b) == 0 || loops->place_v[b->v] >= 0 || moves[b->v]) continue;
+        if (velocities_of(b) == 0 || loops->active_index_v[b->v] >= 0 || moves[b->v]) continue;
         snprintf(pointer, sizeof pointer, "/links/%d/joint/actuated", document->order[b->link]);
         return api_fail(reader->problem, API_BAD_MODEL, pointer,
                         "no loop goes through \"%s\", so nothing says how it moves: let it be actuated",

@@ -26,7 +26,7 @@ static bool no_memory(api_problem *problem)
 static const char *link_pointer(const api_document *document, int link, char text[64])
 {
     if (link == DYN_WORLD) return "/base";
-    snprintf(text, 64, document->screws ? "/screws/S/%d" : "/links/%d", document->order[link]);
+    snprintf(text, 64, document->from_screws ? "/screws/S/%d" : "/links/%d", document->order[link]);
     return text;
 }
 
@@ -73,10 +73,10 @@ static bool build(api_model *model, const api_document *document, api_reader *re
     for (size_t k = 0; k < n; k++) {
         const api_document_link *link = &document->links[document->order[k]];
         links[k]                      = link->dyn;
-        links[k].parent               = link->up == DYN_WORLD ? DYN_WORLD : document->links[link->up].described;
-        if (link->dyn.mimic) links[k].leader = document->links[link->leader].described;
+        links[k].parent = link->parent_index == DYN_WORLD ? DYN_WORLD : document->links[link->parent_index].core_index;
+        if (link->dyn.mimic) links[k].leader = document->links[link->leader].core_index;
         if (links[k].motor.present && links[k].motor.link != DYN_WORLD)
-            links[k].motor.link = document->links[links[k].motor.link].described;
+            links[k].motor.link = document->links[links[k].motor.link].core_index;
     }
     dyn_description description = {
         .floating = document->floating, .base_inertia = document->base_inertia, .n_links = n, .links = links};
@@ -116,7 +116,7 @@ static bool take_arrays(api_model *model, const api_document *document)
 /* The core's place of a link of the document. */
 static const dyn_link_place *place_of(const api_model *model, const api_document *document, int link)
 {
-    return link == DYN_WORLD ? &model->dyn->base : &model->dyn->link[document->links[link].described];
+    return link == DYN_WORLD ? &model->dyn->base : &model->dyn->link[document->links[link].core_index];
 }
 
 static bool name_frame(api_model *model, const api_document *document, size_t i, const char *name, int link,
@@ -162,8 +162,8 @@ static bool name_coordinates(api_model *model, const api_document_link *link, co
 {
     int nq = dyn_joint_nq(link->dyn.joint), nv = dyn_joint_nv(link->dyn.joint);
     int q = last->q + dyn_joint_nq(last->joint) - nq, v = last->v + dyn_joint_nv(last->joint) - nv;
-    return name_entries(model, link, api_joint_endings(link, false), nq, &model->position_names[q]) &&
-           name_entries(model, link, api_joint_endings(link, true), nv, &model->velocity_names[v]);
+    return name_entries(model, link, api_joint_coordinate_suffixes(link, false), nq, &model->position_names[q]) &&
+           name_entries(model, link, api_joint_coordinate_suffixes(link, true), nv, &model->velocity_names[v]);
 }
 
 static bool name_joint(api_model *model, const api_document *document, api_joint_name *joint, size_t row)
@@ -176,7 +176,7 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
                                 .name                  = api_arena_text(&model->arena, link->joint),
                                 .type                  = link->type, /* a literal */
                                 .link                  = model->link_names[index + 1],
-                                .parent                = model->link_names[link->up + 1],
+                                .parent                = model->link_names[link->parent_index + 1],
                                 .actuated              = link->actuated,
                                 .has_position_limits   = link->has_position_limits,
                                 .has_velocity_limit    = link->has_velocity_limit,
@@ -273,7 +273,7 @@ static bool list_angles(api_model *model)
     return model->angles != NULL;
 }
 
-const dyn_bound *api_angle_beyond(const api_model *model, const double *q, size_t stride)
+const dyn_bound *api_find_angle_beyond_limit(const api_model *model, const double *q, size_t stride)
 {
     for (const dyn_bound *a = model->angles; a < model->angles + model->n_angles; a++)
         if (!(fabs(a->ratio * q[a->entry * stride] + a->offset) <= a->most)) return a;
@@ -399,10 +399,10 @@ api_names api_model_frames(const api_model *model)
 
 int api_first_position(const api_model *model, const dyn_body *body)
 {
-    return model->loops ? model->loops->place_q[body->q] : body->q;
+    return model->loops ? model->loops->active_index_q[body->q] : body->q;
 }
 
 int api_first_velocity(const api_model *model, const dyn_body *body)
 {
-    return model->loops ? model->loops->place_v[body->v] : body->v;
+    return model->loops ? model->loops->active_index_v[body->v] : body->v;
 }

@@ -84,7 +84,7 @@ int api_model_frame(const api_model *model, const char *name, size_t length);
 api_names api_model_frames(const api_model *model);
 
 /* The first angle of a state that is beyond its bound, or no number; NULL: none. Entries of q are `stride` apart. */
-const dyn_bound *api_angle_beyond(const api_model *model, const double *q, size_t stride);
+const dyn_bound *api_find_angle_beyond_limit(const api_model *model, const double *q, size_t stride);
 /* What is beyond, for a message: the coordinate's value, and the angle if that is another. */
 void api_angle_write(const dyn_bound *beyond, double value, char text[API_ANGLE_TEXT]);
 

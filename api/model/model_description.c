@@ -23,13 +23,13 @@ static void emit_report(api_emit *e, const api_model *m)
     api_json_emit(e, m->report);
 }
 
-void api_about_put(api_emit *e, const api_model *m)
+void api_model_emit_put_result(api_emit *e, const api_model *m)
 {
     identify(e, m);
     emit_report(e, m);
 }
 
-void api_about_in_list(api_emit *e, const api_model *m)
+void api_model_emit_summary(api_emit *e, const api_model *m)
 {
     identify(e, m);
     api_emit_integer_member(e, "bodies", (long long)m->n_bodies);
@@ -111,10 +111,11 @@ static void emit_joints(api_emit *e, const api_model *m)
     api_emit_end(e);
 }
 
-static void emit_chosen(api_emit *e, const char *key, const double *of, const int *which, size_t n)
+static void emit_chosen(api_emit *e, const char *key, const double *values, const int *order, size_t n)
 {
-    api_lanes a = {.at = of, .kernels = dyn_kernels_at(0), .states = 1, .rank = 1, .extent = {n}, .order = which};
-    size_t    fault;
+    api_lanes a = {
+        .values = values, .kernels = dyn_kernels_at(0), .states = 1, .rank = 1, .extent = {n}, .order = order};
+    size_t fault;
     api_emit_key(e, key);
     api_emit_lanes_begin(e, &a);
     if (api_emit_lanes_states(e, &a, 0, 1, &fault)) api_emit_lanes_end(e, &a);
@@ -166,7 +167,7 @@ static void emit_motors(api_emit *e, const api_model *m)
     api_emit_end(e);
 }
 
-void api_about_model(api_emit *e, const api_model *m)
+void api_model_emit_description(api_emit *e, const api_model *m)
 {
     identify(e, m);
     api_emit_string_member(e, "base", base_of(m));

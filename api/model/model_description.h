@@ -4,6 +4,6 @@
 #include "model.h"
 
 /* In a list of models; when it was put, with its report; and all of it. */
-void api_about_in_list(api_emit *e, const api_model *model);
-void api_about_put(api_emit *e, const api_model *model);
-void api_about_model(api_emit *e, const api_model *model);
+void api_model_emit_summary(api_emit *e, const api_model *model);
+void api_model_emit_put_result(api_emit *e, const api_model *model);
+void api_model_emit_description(api_emit *e, const api_model *model);

@@ -35,15 +35,15 @@ static size_t mover_of(const api_model *m, size_t parameter, size_t *c)
 
 void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARAMETER_NAME])
 {
-    size_t      c  = parameter % API_PER_BODY;
-    const char *of = NULL, *what = body_names[c];
+    size_t      c     = parameter % API_PER_BODY;
+    const char *owner = NULL, *quantity = body_names[c];
     if (is_of_body(m, parameter))
-        of = m->body_names[parameter / API_PER_BODY];
+        owner = m->body_names[parameter / API_PER_BODY];
     else {
-        of   = m->mover_names[mover_of(m, parameter, &c)];
-        what = joint_names[c];
+        owner    = m->mover_names[mover_of(m, parameter, &c)];
+        quantity = joint_names[c];
     }
-    snprintf(name, API_PARAMETER_NAME, "%s.%s", of, what);
+    snprintf(name, API_PARAMETER_NAME, "%s.%s", owner, quantity);
 }
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
@@ -89,13 +89,13 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
 }
 
 /* Rate that friction acts on. */
-static double rate_of(const api_model *m, const api_regressed *at, size_t j)
+static double rate_of(const api_model *m, const api_regressor_lane *at, size_t j)
 {
     const dyn_body *b = body_of_mover(m, j);
     return at->rates[(size_t)b->v * at->lanes + at->lane] * (j < m->n_joints ? b->ratio : 1);
 }
 
-double api_parameter_effort(const api_model *m, const api_regressed *at, size_t parameter, size_t v)
+double api_parameter_effort(const api_model *m, const api_regressor_lane *at, size_t parameter, size_t v)
 {
     enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* of the kernel */
     size_t W = at->lanes, c;
@@ -136,11 +136,11 @@ void api_pseudo_inertia_parameters(const double J[16], double p[API_PER_BODY])
 /* From the body frame to the link frame: J_l = T J_b TT, T = [R_lb p_lb; 0 1] = [R_bl^T, -R_bl^T p_bl; 0 1]. */
 static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
 {
-    static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
     double           J[4][4], T[4][4] = {[3] = {0, 0, 0, 1}}, TJ[4][4] = {{0}}, turned[16] = {0};
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
-            J[i][k] = b->E[at[i][k]];
+            J[i][k] = b->E[tensor_index[i][k]];
             T[i][k] = b->X_bl.R[k][i];
             T[i][3] -= b->X_bl.R[k][i] * b->X_bl.p[k];
         }
@@ -159,15 +159,16 @@ static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
 }
 
 /* A body's own figures with the rotors on it locked: those the core has taken from it. */
-static dyn_body locked(const dyn_model *m, int body)
+static dyn_body with_locked_rotors(const dyn_model *m, int body)
 {
-    static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
-    dyn_body         b        = m->body[body];
+    static const int tensor_index[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    dyn_body         b                  = m->body[body];
     for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].round; i--) { /* they come last */
         const dyn_body *r    = &m->body[i - 1];
         const double    a[3] = {r->sg * r->sa, -r->cg * r->sa, r->ca}, J = r->spin_inertia;
         for (int e = 0; r->parent == body && e < 6; e++) /* of J a a^T: J/2 1 - J a a^T */
-            b.E[e] += (at[e][0] == at[e][1] ? J / 2 : 0) - J * a[at[e][0]] * a[at[e][1]];
+            b.E[e] += (tensor_index[e][0] == tensor_index[e][1] ? J / 2 : 0) -
+                      J * a[tensor_index[e][0]] * a[tensor_index[e][1]];
     }
     return b;
 }
@@ -188,11 +189,11 @@ static void add_rotor(const api_model *m, const dyn_body *rotor, double *own)
     add_friction(&rotor->friction, spin * spin, own, spin < 0);
 }
 
-void api_parameters_of(const api_model *m, double *parameters)
+void api_parameters_compute(const api_model *m, double *parameters)
 {
     const dyn_model *dyn = m->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        dyn_body b = locked(dyn, dyn->row_body[i]);
+        dyn_body b = with_locked_rotors(dyn, dyn->row_body[i]);
         body_parameters(&b, parameters + API_PER_BODY * i);
     }
     for (size_t j = 0; j < m->n_movers; j++) {

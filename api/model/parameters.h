@@ -22,17 +22,17 @@ size_t api_joint_parameter(const api_model *model, size_t j, size_t c);
 bool api_parameter_acts(const api_model *model, size_t parameter, size_t v);
 
 /* The model's own figures, of all parameters. */
-void api_parameters_of(const api_model *model, double *parameters);
+void api_parameters_compute(const api_model *model, double *parameters);
 
 /* One state's regressor as the kernel left it (dyn_regressor): lane `lane` of `lanes`. `rates` are lanes of the
  * velocities that the joints have, of a model with loops those of its tree. */
-typedef struct api_regressed {
+typedef struct api_regressor_lane {
     const double *regressor, *joint_regressor, *rates;
     size_t        lanes, lane;
-} api_regressed;
+} api_regressor_lane;
 
 /* What a unit of the parameter takes at coordinate v. */
-double api_parameter_effort(const api_model *model, const api_regressed *at, size_t parameter, size_t v);
+double api_parameter_effort(const api_model *model, const api_regressor_lane *at, size_t parameter, size_t v);
 
 /* The pseudo-inertia of a body (Wensing, Kim, Slotine 2018) in the frame of its ten parameters, row-major:
  *     J = [E h; hT m],  E = int r rT dm = trace(I)/2 1 - I,  h = m c,

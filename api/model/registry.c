@@ -16,11 +16,11 @@ typedef struct entry {
 } entry;
 
 struct api_registry {
-    pthread_mutex_t commit, lock;
+    pthread_mutex_t change_lock, entries_lock;
     api_store       store;   /* save NULL: none */
     entry          *entries; /* [n], sorted by name; room for `capacity` */
     size_t          n, capacity;
-    size_t          held, limit; /* entries with a model */
+    size_t          n_models, limit; /* entries with a model */
 };
 
 static bool is_letter_or_digit(char c)
@@ -28,7 +28,7 @@ static bool is_letter_or_digit(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-bool api_model_name_good(const char *name)
+bool api_model_name_is_valid(const char *name)
 {
     if (!is_letter_or_digit(name[0])) return false;
     size_t length = 1;
@@ -42,12 +42,12 @@ api_registry *api_registry_new(size_t limit)
     api_registry *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     r->limit = limit;
-    if (pthread_mutex_init(&r->commit, NULL) != 0) {
+    if (pthread_mutex_init(&r->change_lock, NULL) != 0) {
         free(r);
         return NULL;
     }
-    if (pthread_mutex_init(&r->lock, NULL) != 0) {
-        pthread_mutex_destroy(&r->commit);
+    if (pthread_mutex_init(&r->entries_lock, NULL) != 0) {
+        pthread_mutex_destroy(&r->change_lock);
         free(r);
         return NULL;
     }
@@ -59,28 +59,28 @@ void api_registry_free(api_registry *r)
     if (!r) return;
     for (size_t i = 0; i < r->n; i++)
         api_model_release(r->entries[i].model);
-    pthread_mutex_destroy(&r->lock);
-    pthread_mutex_destroy(&r->commit);
+    pthread_mutex_destroy(&r->entries_lock);
+    pthread_mutex_destroy(&r->change_lock);
     free(r->entries);
     free(r);
 }
 
-void api_registry_keep(api_registry *r, const api_store *store)
+void api_registry_set_store(api_registry *r, const api_store *store)
 {
-    pthread_mutex_lock(&r->commit);
+    pthread_mutex_lock(&r->change_lock);
     r->store = *store;
-    pthread_mutex_unlock(&r->commit);
+    pthread_mutex_unlock(&r->change_lock);
 }
 
 /* Where `name` stands or would stand; call with one of the locks held. */
-static size_t position(const api_registry *r, const char *name, bool *there)
+static size_t find_index(const api_registry *r, const char *name, bool *found)
 {
     size_t low = 0, high = r->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int    order  = strcmp(name, r->entries[middle].name);
         if (order == 0) {
-            *there = true;
+            *found = true;
             return middle;
         }
         if (order < 0)
@@ -88,7 +88,7 @@ static size_t position(const api_registry *r, const char *name, bool *there)
         else
             low = middle + 1;
     }
-    *there = false;
+    *found = false;
     return low;
 }
 
@@ -96,32 +96,32 @@ static size_t position(const api_registry *r, const char *name, bool *there)
 
 api_model *api_registry_find(api_registry *r, const char *name)
 {
-    bool there;
-    pthread_mutex_lock(&r->lock);
-    size_t     i     = position(r, name, &there);
-    api_model *model = there && r->entries[i].model ? api_model_share(r->entries[i].model) : NULL;
-    pthread_mutex_unlock(&r->lock);
+    bool found;
+    pthread_mutex_lock(&r->entries_lock);
+    size_t     i     = find_index(r, name, &found);
+    api_model *model = found && r->entries[i].model ? api_model_share(r->entries[i].model) : NULL;
+    pthread_mutex_unlock(&r->entries_lock);
     return model;
 }
 
 api_model **api_registry_list(api_registry *r, size_t *n)
 {
     *n = 0;
-    pthread_mutex_lock(&r->lock);
-    api_model **list = calloc(r->held + 1, sizeof(api_model *));
+    pthread_mutex_lock(&r->entries_lock);
+    api_model **list = calloc(r->n_models + 1, sizeof(api_model *));
     for (size_t i = 0; list && i < r->n; i++)
         if (r->entries[i].model) list[(*n)++] = api_model_share(r->entries[i].model);
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_unlock(&r->entries_lock);
     return list;
 }
 
 bool api_registry_visit(api_registry *r, bool (*visit)(void *arg, const char *name, const api_model *model), void *arg)
 {
     bool go_on = true;
-    pthread_mutex_lock(&r->commit);
+    pthread_mutex_lock(&r->change_lock);
     for (size_t i = 0; go_on && i < r->n; i++)
         go_on = visit(arg, r->entries[i].name, r->entries[i].model);
-    pthread_mutex_unlock(&r->commit);
+    pthread_mutex_unlock(&r->change_lock);
     return go_on;
 }
 
@@ -132,13 +132,13 @@ static bool reserve(api_registry *r)
 {
     if (r->n < r->capacity) return true;
     size_t capacity = r->capacity ? 2 * r->capacity : 64;
-    pthread_mutex_lock(&r->lock);
+    pthread_mutex_lock(&r->entries_lock);
     entry *entries = reallocarray(r->entries, capacity, sizeof *entries);
     if (entries) {
         r->entries  = entries;
         r->capacity = capacity;
     }
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_unlock(&r->entries_lock);
     return entries != NULL;
 }
 
@@ -147,12 +147,12 @@ static bool reserve_or_fail(api_registry *r, api_problem *problem)
     return reserve(r) || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one model more");
 }
 
-/* The entry of that name, made where there is none. Call with `lock` held too, after `reserve`. */
-static entry *take(api_registry *r, const char *name)
+/* The entry of that name, made where found is none. Call with `lock` held too, after `reserve`. */
+static entry *find_or_insert(api_registry *r, const char *name)
 {
-    bool   there;
-    size_t i = position(r, name, &there);
-    if (there) return &r->entries[i];
+    bool   found;
+    size_t i = find_index(r, name, &found);
+    if (found) return &r->entries[i];
     memmove(&r->entries[i + 1], &r->entries[i], (r->n - i) * sizeof(entry));
     r->entries[i] = (entry){.model = NULL};
     memcpy(r->entries[i].name, name, strlen(name) + 1);
@@ -161,19 +161,19 @@ static entry *take(api_registry *r, const char *name)
 }
 
 /* NULL: no model of that name any more. */
-static void swap(api_registry *r, const char *name, api_model *model, bool bundled)
+static void replace_model(api_registry *r, const char *name, api_model *model, bool bundled)
 {
-    pthread_mutex_lock(&r->lock);
-    entry     *e   = take(r, name);
+    pthread_mutex_lock(&r->entries_lock);
+    entry     *e   = find_or_insert(r, name);
     api_model *old = e->model;
     e->model       = model ? api_model_share(model) : NULL;
     e->bundled     = e->bundled || bundled;
-    r->held        = r->held + (model != NULL) - (old != NULL);
+    r->n_models    = r->n_models + (model != NULL) - (old != NULL);
     if (!e->model && !e->bundled) {
         r->n--;
         memmove(e, e + 1, (size_t)(r->entries + r->n - e) * sizeof *e);
     }
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_unlock(&r->entries_lock);
     api_model_release(old);
 }
 
@@ -196,70 +196,71 @@ static bool erase(const api_store *store, const char *name, api_problem *problem
 
 static api_commit put(api_registry *r, api_model *model, const api_preconditions *conditions, api_problem *problem)
 {
-    bool             there;
-    size_t           i   = position(r, model->name, &there);
-    const api_model *old = there ? r->entries[i].model : NULL;
-    if (!api_preconditions_hold(conditions, old ? old->revision : NULL)) return API_NOT_HELD;
-    if (!old && r->held >= r->limit) return API_REGISTRY_FULL;
+    bool             found;
+    size_t           i   = find_index(r, model->name, &found);
+    const api_model *old = found ? r->entries[i].model : NULL;
+    if (!api_preconditions_hold(conditions, old ? old->revision : NULL)) return API_PRECONDITION_NOT_MET;
+    if (!old && r->n_models >= r->limit) return API_REGISTRY_FULL;
     api_commit done = old ? API_REPLACED : API_CREATED;
     if (!reserve_or_fail(r, problem) || !save(&r->store, model->name, model, problem)) return API_NOT_STORED;
-    swap(r, model->name, model, false);
+    replace_model(r, model->name, model, false);
     return done;
 }
 
-static api_commit drop(api_registry *r, const char *name, const api_preconditions *conditions, api_problem *problem)
+static api_commit remove_model(api_registry *r, const char *name, const api_preconditions *conditions,
+                               api_problem *problem)
 {
-    bool   there;
-    size_t i = position(r, name, &there);
-    if (!there || !r->entries[i].model) return API_NOT_THERE;
-    if (!api_preconditions_hold(conditions, r->entries[i].model->revision)) return API_NOT_HELD;
+    bool   found;
+    size_t i = find_index(r, name, &found);
+    if (!found || !r->entries[i].model) return API_MODEL_NOT_FOUND;
+    if (!api_preconditions_hold(conditions, r->entries[i].model->revision)) return API_PRECONDITION_NOT_MET;
     bool done = r->entries[i].bundled ? save(&r->store, name, NULL, problem) : erase(&r->store, name, problem);
     if (!done) return API_NOT_STORED;
-    swap(r, name, NULL, false);
+    replace_model(r, name, NULL, false);
     return API_DELETED;
 }
 
 api_commit api_registry_put(api_registry *r, api_model *model, const api_preconditions *conditions,
                             api_problem *problem)
 {
-    pthread_mutex_lock(&r->commit);
+    pthread_mutex_lock(&r->change_lock);
     api_commit done = put(r, model, conditions, problem);
-    pthread_mutex_unlock(&r->commit);
+    pthread_mutex_unlock(&r->change_lock);
     return done;
 }
 
 api_commit api_registry_delete(api_registry *r, const char *name, const api_preconditions *conditions,
                                api_problem *problem)
 {
-    pthread_mutex_lock(&r->commit);
-    api_commit done = drop(r, name, conditions, problem);
-    pthread_mutex_unlock(&r->commit);
+    pthread_mutex_lock(&r->change_lock);
+    api_commit done = remove_model(r, name, conditions, problem);
+    pthread_mutex_unlock(&r->change_lock);
     return done;
 }
 
-static api_commit bury(api_registry *r, const char *name, api_problem *problem)
+static api_commit put_tombstone(api_registry *r, const char *name, api_problem *problem)
 {
-    bool   there;
-    size_t i = position(r, name, &there);
-    if (there && !r->entries[i].model) return API_NOT_THERE;
+    bool   found;
+    size_t i = find_index(r, name, &found);
+    if (found && !r->entries[i].model) return API_MODEL_NOT_FOUND;
     if (!reserve_or_fail(r, problem) || !save(&r->store, name, NULL, problem)) return API_NOT_STORED;
-    swap(r, name, NULL, true);
+    replace_model(r, name, NULL, true);
     return API_DELETED;
 }
 
-api_commit api_registry_bury(api_registry *r, const char *name, api_problem *problem)
+api_commit api_registry_put_tombstone(api_registry *r, const char *name, api_problem *problem)
 {
-    pthread_mutex_lock(&r->commit);
-    api_commit done = bury(r, name, problem);
-    pthread_mutex_unlock(&r->commit);
+    pthread_mutex_lock(&r->change_lock);
+    api_commit done = put_tombstone(r, name, problem);
+    pthread_mutex_unlock(&r->change_lock);
     return done;
 }
 
 bool api_registry_load(api_registry *r, const char *name, api_model *model, bool bundled)
 {
-    pthread_mutex_lock(&r->commit);
+    pthread_mutex_lock(&r->change_lock);
     bool room = reserve(r);
-    if (room) swap(r, name, model, bundled);
-    pthread_mutex_unlock(&r->commit);
+    if (room) replace_model(r, name, model, bundled);
+    pthread_mutex_unlock(&r->change_lock);
     return room;
 }

@@ -16,20 +16,20 @@ typedef enum api_commit {
     API_CREATED,
     API_REPLACED,
     API_DELETED,
-    API_NOT_THERE,     /* nothing of that name to delete */
-    API_NOT_HELD,      /* a precondition does not hold */
-    API_REGISTRY_FULL, /* as many models as allowed */
-    API_NOT_STORED     /* the store refused; the only outcome that fills the problem */
+    API_MODEL_NOT_FOUND,      /* nothing of that name to delete */
+    API_PRECONDITION_NOT_MET, /* a precondition does not hold */
+    API_REGISTRY_FULL,        /* as many models as allowed */
+    API_NOT_STORED            /* the store refused; the only outcome that fills the problem */
 } api_commit;
 
 /* [A-Za-z0-9][A-Za-z0-9._-]{0,63} */
-bool api_model_name_good(const char *name);
+bool api_model_name_is_valid(const char *name);
 
 api_registry *api_registry_new(size_t limit); /* NULL: no memory. `limit`: most models held */
 void          api_registry_free(api_registry *registry);
 
 /* Changes from here on go to this store, which must outlive the registry. Without: to memory alone. */
-void api_registry_keep(api_registry *registry, const api_store *store);
+void api_registry_set_store(api_registry *registry, const api_store *store);
 
 api_model *api_registry_find(api_registry *registry, const char *name); /* a reference, or NULL */
 
@@ -48,7 +48,7 @@ api_commit api_registry_delete(api_registry *registry, const char *name, const a
                                api_problem *problem);
 
 /* Deletes whatever is there, and leaves a tombstone even for a name that is not bundled here. */
-api_commit api_registry_bury(api_registry *registry, const char *name, api_problem *problem);
+api_commit api_registry_put_tombstone(api_registry *registry, const char *name, api_problem *problem);
 
 /* At start: what a file says of a name, without asking or telling the store and beyond the limit. model NULL: deleted.
  * `bundled`: the name is that of a bundled model, so that deleting it takes a tombstone. False: no memory. */

@@ -49,7 +49,7 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
 static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
 {
     double          *q      = api_state_lane(e, e->state[API_Q], e->model->nv, state);
-    const dyn_bound *beyond = api_angle_beyond(e->model, q, e->lanes);
+    const dyn_bound *beyond = api_find_angle_beyond_limit(e->model, q, e->lanes);
     if (!beyond) return true;
     char text[API_ANGLE_TEXT];
     api_angle_write(beyond, q[beyond->entry * e->lanes], text);

@@ -146,7 +146,7 @@ static bool check_names(const api_evaluation *e, const api_vector *v)
         while (k < v->n && strcmp(v->names[k], key) != 0)
             k++;
         api_place at    = api_place_key(&v->at, key);
-        api_names known = api_names_of(v->names, v->n);
+        api_names known = api_names_from_array(v->names, v->n);
         if (k == v->n) return api_fail_no_such(e, &at, "coordinate", key, &known);
     }
     return true;

@@ -132,7 +132,7 @@ bool api_check_keys(const api_evaluation *e, const api_node *object, const api_p
             i++;
         if (names[i]) continue;
         api_place key_at = api_place_key(at, key);
-        api_names known  = api_names_of(names, i);
+        api_names known  = api_names_from_array(names, i);
         return api_fail_unknown(e, &key_at, API_UNKNOWN_FIELD, key, of, &known);
     }
     return true;
@@ -160,7 +160,7 @@ int api_read_coordinate(const api_evaluation *e, const api_node *value, const ap
     const char *name = api_read_string(e, value, at);
     for (size_t i = 0; name && i < e->model->nv; i++)
         if (strcmp(e->model->velocity_names[i], name) == 0) return (int)i;
-    api_names known = api_names_of(e->model->velocity_names, e->model->nv);
+    api_names known = api_names_from_array(e->model->velocity_names, e->model->nv);
     if (name) api_fail_no_such(e, at, "velocity coordinate", name, &known);
     return -1;
 }

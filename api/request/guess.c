@@ -47,7 +47,7 @@ static bool check_guess(const api_evaluation *e, const api_vector *v, double *va
     const dyn_model *m = e->model->dyn;
     if (!check_range(e, v, values, stride, lanes, row)) return false;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int at = api_quaternion_of(&m->body[i]);
+        int at = api_quaternion_offset(&m->body[i]);
         if (at < 0) continue;
         size_t first = passive_place(e->model->loops, m->body[i].q + at);
         if (first < v->n && !api_check_quaternion(e, v, first, values + first * stride, stride, lanes, row))
@@ -68,7 +68,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
         size_t      k   = 0;
         while (k < v->n && strcmp(v->names[k], key) != 0)
             k++;
-        api_names known = api_names_of(v->names, v->n);
+        api_names known = api_names_from_array(v->names, v->n);
         if (k == v->n) return api_fail_no_such(e, &at, "passive coordinate", key, &known);
         if (!api_read_number(e, api_node_value(v->value, member), &at, &values[k])) return false;
     }

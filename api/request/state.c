@@ -59,7 +59,7 @@ bool api_measure_state(api_evaluation *e)
 static bool check_angles(const api_evaluation *e, const api_vector *v, const double *q, size_t stride,
                          const api_place *row)
 {
-    const dyn_bound *beyond = api_angle_beyond(e->model, q, stride);
+    const dyn_bound *beyond = api_find_angle_beyond_limit(e->model, q, stride);
     if (!beyond) return true;
     char      text[API_ANGLE_TEXT];
     api_place at = api_vector_entry(v, row, beyond->entry);
@@ -96,7 +96,7 @@ static bool check_positions(const api_evaluation *e, const api_vector *v, double
         int             place = api_first_position(e->model, body);
         if (place < 0) continue;
         double *own        = q + (size_t)place * stride;
-        int     quaternion = api_quaternion_of(body);
+        int     quaternion = api_quaternion_offset(body);
         if (quaternion >= 0 && !api_check_quaternion(e, v, (size_t)(place + quaternion),
                                                      own + (size_t)quaternion * stride, stride, lanes, row))
             return false;

@@ -21,12 +21,12 @@ static const char FORMAT[] = "torqued-archive";
 
 void api_set_store(api *a, const api_store *store)
 {
-    api_registry_keep(a->models, store);
+    api_registry_set_store(a->models, store);
 }
 
 void api_hide_bundled(api *a, const char *name)
 {
-    if (api_model_name_good(name)) api_registry_load(a->models, name, NULL, true);
+    if (api_model_name_is_valid(name)) api_registry_load(a->models, name, NULL, true);
 }
 
 /* As api_record_read, and a model with loops has its reference. */
@@ -41,7 +41,8 @@ static bool read_record(const api *a, const json_t *record, const char *name, ap
 bool api_restore(api *a, const char *name, const char *record, size_t length, api_problem *problem)
 {
     api_model *model = NULL;
-    if (!api_model_name_good(name)) return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
+    if (!api_model_name_is_valid(name))
+        return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
     json_t *json = api_json_parse(record, length, a->limits.nesting + LEVELS_OF_RECORD, problem);
     bool    good = json && read_record(a, json, name, &model, problem);
     if (!api_registry_load(a->models, name, model, model == NULL))
@@ -87,7 +88,7 @@ static bool read_item(const api *a, const char *name, const json_t *record, inco
 {
     api_problem found;
     char        place[API_NAME_MAX + sizeof "/models/"];
-    if (!api_model_name_good(name))
+    if (!api_model_name_is_valid(name))
         return api_fail(problem, API_BAD_NAME, "/models", "\"%.80s\" is no model name", name);
     snprintf(place, sizeof place, "/models/%s", name);
     api_problem_clear(&found);
@@ -127,8 +128,8 @@ static bool is_held(api *a, const api_model *model)
 static api_commit commit_item(api *a, const incoming *item, api_problem *problem)
 {
     const api_preconditions none = {NULL, NULL};
-    if (!item->model) return api_registry_bury(a->models, item->name, problem);
-    if (is_held(a, item->model)) return API_NOT_THERE; /* nothing to be done */
+    if (!item->model) return api_registry_put_tombstone(a->models, item->name, problem);
+    if (is_held(a, item->model)) return API_MODEL_NOT_FOUND; /* nothing to be done */
     return api_registry_put(a->models, item->model, &none, problem);
 }
 
@@ -138,7 +139,7 @@ static bool put_into_effect(api *a, const incoming *item, api_import_counts *don
     case API_CREATED: done->created++; return true;
     case API_REPLACED: done->replaced++; return true;
     case API_DELETED: done->deleted++; return true;
-    case API_NOT_THERE: done->unchanged++; return true;
+    case API_MODEL_NOT_FOUND: done->unchanged++; return true;
     case API_REGISTRY_FULL:
         return api_fail(problem, API_STORE_FULL, NULL, "%s: %zu models are held, which is the limit", item->name,
                         a->limits.models);

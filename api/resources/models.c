@@ -16,14 +16,14 @@ bool api_list_models(api_call *call, const api_input *input, api_problem *proble
     if (!list) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to list the models");
     api_buffer b;
     api_emit   e;
-    api_emit_to(&e, call->media, &b);
+    api_emit_init(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
     api_emit_key(&e, "models");
     api_emit_array(&e);
     for (size_t i = 0; i < n; i++) {
         api_emit_object(&e);
-        api_about_in_list(&e, list[i]);
+        api_model_emit_summary(&e, list[i]);
         api_emit_end(&e);
         api_model_release(list[i]);
     }
@@ -47,10 +47,10 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     const api_model *m = call->model;
     api_buffer       b;
     api_emit         e;
-    api_emit_to(&e, call->media, &b);
+    api_emit_init(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
-    api_about_model(&e, m);
+    api_model_emit_description(&e, m);
     api_emit_end(&e);
     reply_revision(call, m);
     return api_reply_emitted(call, 200, &e, problem);
@@ -61,10 +61,10 @@ static bool emit_document(api_call *call, api_emit *e, api_problem *problem)
 {
     const api_model *m = call->model;
     if (call->media == API_MEDIA_JSON) {
-        api_buffer_put(e->to, m->document, m->document_length);
+        api_buffer_put(e->buffer, m->document, m->document_length);
         return true;
     }
-    size_t tree = api_json_weight(m->document, m->document_length);
+    size_t tree = api_json_estimate_memory(m->document, m->document_length);
     if (!api_claim(&call->share, tree, problem)) return false;
     json_t *document = api_json_parse(m->document, m->document_length, API_EMIT_DEPTH, problem);
     if (document) api_json_emit(e, document);
@@ -78,7 +78,7 @@ bool api_get_document(api_call *call, const api_input *input, api_problem *probl
     (void)input;
     api_buffer b;
     api_emit   e;
-    api_emit_to(&e, call->media, &b);
+    api_emit_init(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     if (!emit_document(call, &e, problem)) {
         api_buffer_free(&b);
@@ -94,7 +94,7 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
     const api_limits *limits = &call->api->limits;
     const char       *text = input->body, *name = call->route.capture[0];
     size_t            length = input->length;
-    size_t            tree   = call->is_urdf ? api_urdf_weight(text, length) : api_json_weight(text, length);
+    size_t tree = call->is_urdf ? api_urdf_estimate_memory(text, length) : api_json_estimate_memory(text, length);
     if (!api_claim(&call->share, tree, problem)) return NULL;
     api_model *model =
         call->is_urdf ? api_model_from_urdf(text, length, name, &call->urdf, limits->nesting, limits->links, problem)
@@ -108,10 +108,10 @@ static bool reply_put(api_call *call, const api_model *m, bool created, api_prob
     char       location[128];
     api_buffer b;
     api_emit   e;
-    api_emit_to(&e, call->media, &b);
+    api_emit_init(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
-    api_about_put(&e, m);
+    api_model_emit_put_result(&e, m);
     api_emit_end(&e);
     reply_revision(call, m);
     snprintf(location, sizeof location, "/v1/models/%s", m->name);
@@ -123,7 +123,7 @@ static bool fail_commit(const api_call *call, api_commit commit, api_problem *pr
 {
     switch (commit) {
     case API_NOT_STORED: return false;
-    case API_NOT_THERE:
+    case API_MODEL_NOT_FOUND:
         return api_fail(problem, API_NO_SUCH_MODEL, NULL, "no model \"%s\" is held any more", call->route.capture[0]);
     case API_REGISTRY_FULL:
         return api_fail(problem, API_STORE_FULL, NULL, "%zu models are held, which is the limit",

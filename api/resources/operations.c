@@ -48,10 +48,10 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
            .combined   = !call->operation,
            .evaluating = -1,
     };
-    api_reading how = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS}; /* states: batch.c */
-    api_node    request;
-    size_t      bound = 0;
-    bool        read  = api_read_request(&how, call->content, input->body, input->length, &request);
+    api_read_options how = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS}; /* states: batch.c */
+    api_node         request;
+    size_t           bound = 0;
+    bool             read  = api_read_request(&how, call->content, input->body, input->length, &request);
     if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
     bool done = read && api_evaluate(&e, &request, &bound) && reply(call, &e.body, bound, problem);
     api_buffer_free(&e.body);

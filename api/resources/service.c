@@ -42,7 +42,7 @@ bool api_get_service(api_call *call, const api_input *input, api_problem *proble
     (void)input;
     api_buffer b;
     api_emit   e;
-    api_emit_to(&e, call->media, &b);
+    api_emit_init(&e, call->media, &b);
     api_buffer_init(&b, SERVICE_MAX);
     api_emit_object(&e);
     api_emit_string_member(&e, "name", "torqued");
@@ -93,7 +93,7 @@ static bool reply_ready(api_call *call, api_problem *problem)
     char       more[64];
     api_buffer b;
     api_emit   e;
-    api_emit_to(&e, API_MEDIA_JSON, &b);
+    api_emit_init(&e, API_MEDIA_JSON, &b);
     api_buffer_init(&b, SERVICE_MAX);
     api_emit_object(&e);
     api_emit_string_member(&e, "status", "ready");
@@ -135,7 +135,7 @@ bool api_get_problem(api_call *call, const api_input *input, api_problem *proble
     char                    type[64];
     api_buffer              b;
     api_emit                e;
-    api_emit_to(&e, API_MEDIA_JSON, &b);
+    api_emit_init(&e, API_MEDIA_JSON, &b);
     snprintf(type, sizeof type, "/problems/%s", kind->code);
     api_buffer_init(&b, SERVICE_MAX);
     api_emit_object(&e);

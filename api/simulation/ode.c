@@ -65,7 +65,7 @@ void api_ode_normalize(const api_ode *p, double *y, size_t stride, size_t lanes)
 {
     const dyn_model *m = p->e->model->dyn;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int place = api_first_position(p->e->model, &m->body[i]), at = api_quaternion_of(&m->body[i]);
+        int place = api_first_position(p->e->model, &m->body[i]), at = api_quaternion_offset(&m->body[i]);
         if (place < 0 || at < 0) continue;
         double *r = y + (size_t)(place + at) * stride;
         for (size_t l = 0; l < lanes; l++) {
@@ -253,7 +253,7 @@ void api_ode_finish_step(api_ode *p, double t, double *y, size_t stride, size_t 
 static bool within(api_ode *p, const double *y, double t, size_t l)
 {
     size_t           W      = p->W;
-    const dyn_bound *beyond = api_angle_beyond(p->e->model, y + l, W);
+    const dyn_bound *beyond = api_find_angle_beyond_limit(p->e->model, y + l, W);
     if (beyond && isfinite(y[beyond->entry * W + l])) api_ode_record_fault(p, l, API_FAULT_ANGLE, t, beyond->entry);
     for (size_t i = 0; i < p->entries; i++)
         if (!(fabs(y[i * W + l]) < FAR)) api_ode_record_fault(p, l, API_FAULT_INFINITE, t, i);

@@ -40,7 +40,7 @@ static void turn_quaternions(const api_ode *p)
     const dyn_model *m = p->e->model->dyn;
     size_t           W = p->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int place = api_first_position(p->e->model, &m->body[i]), at = api_quaternion_of(&m->body[i]);
+        int place = api_first_position(p->e->model, &m->body[i]), at = api_quaternion_offset(&m->body[i]);
         if (place < 0 || at < 0) continue;
         double *r = p->q + (size_t)(place + at) * W;
         for (size_t l = 0; l < W; l++) {

@@ -10,23 +10,23 @@ static bool is_json(const api_emit *e)
     return e->media == API_MEDIA_JSON;
 }
 
-void api_emit_to(api_emit *e, api_media media, api_buffer *to)
+void api_emit_init(api_emit *e, api_media media, api_buffer *buffer)
 {
     e->media  = media;
-    e->to     = to;
+    e->buffer = buffer;
     e->bytes  = 0;
-    e->failed = e->keyed = false;
-    e->depth             = 0;
+    e->failed = e->after_key = false;
+    e->depth                 = 0;
 }
 
 bool api_emit_done(const api_emit *e)
 {
-    return !e->failed && e->depth == 0 && !(e->to && e->to->failed);
+    return !e->failed && e->depth == 0 && !(e->buffer && e->buffer->failed);
 }
 
 size_t api_emit_length(const api_emit *e)
 {
-    return e->to ? e->to->length : e->bytes;
+    return e->buffer ? e->buffer->length : e->bytes;
 }
 
 /* --- objects and arrays ----------------------------------------------------------------------------------------- */
@@ -35,8 +35,8 @@ void api_emit_begin_value(api_emit *e)
 {
     if (e->depth == 0) return;
     size_t items = e->open[e->depth - 1].items++;
-    if (is_json(e) && items > 0) api_emit_put(e, e->keyed ? ":" : ",", 1);
-    e->keyed = false;
+    if (is_json(e) && items > 0) api_emit_put(e, e->after_key ? ":" : ",", 1);
+    e->after_key = false;
 }
 
 /* A count below 24 is part of the first byte, which is filled in at the end. */
@@ -70,9 +70,9 @@ static void set_head(api_emit *e, size_t at, bool is_object, size_t items)
     unsigned char head[CBOR_HEAD_MAX];
     size_t        n = api_cbor_head(head, is_object ? CBOR_MAP : CBOR_ARRAY, is_object ? items / 2 : items);
     api_emit_put(e, head, n - 1);
-    if (!e->to || e->to->failed) return;
-    unsigned char *p = (unsigned char *)e->to->data + at;
-    memmove(p + n, p + 1, e->to->length - (n - 1) - (at + 1));
+    if (!e->buffer || e->buffer->failed) return;
+    unsigned char *p = (unsigned char *)e->buffer->data + at;
+    memmove(p + n, p + 1, e->buffer->length - (n - 1) - (at + 1));
     memcpy(p, head, n);
 }
 
@@ -147,7 +147,7 @@ void api_emit_string(api_emit *e, const char *text)
 void api_emit_key(api_emit *e, const char *key)
 {
     api_emit_string(e, key);
-    e->keyed = true;
+    e->after_key = true;
 }
 
 void api_emit_names(api_emit *e, const char *key, const char *const *names, size_t n)
@@ -180,7 +180,7 @@ void api_emit_number(api_emit *e, double value)
     if (!isfinite(value)) {
         e->failed = true;
     } else if (is_json(e)) {
-        api_emit_put(e, text, e->to ? api_number_write(value, text) : API_NUMBER_MAX);
+        api_emit_put(e, text, e->buffer ? api_number_write(value, text) : API_NUMBER_MAX);
     } else {
         api_emit_double(e, value);
     }

@@ -2,7 +2,7 @@
  * and numbers, and writes them as JSON text or as CBOR (RFC 8949).
  *
  *     api_emit e;
- *     api_emit_to(&e, media, &buffer);
+ *     api_emit_init(&e, media, &buffer);
  *     api_emit_object(&e);
  *     api_emit_key(&e, "mass");
  *     api_emit_number(&e, 9.5);
@@ -21,9 +21,9 @@ enum { API_EMIT_DEPTH = 24, API_EMIT_RANK = 6 };
 
 typedef struct api_emit {
     api_media   media;
-    api_buffer *to;    /* NULL: measure */
-    size_t      bytes; /* measured; unused with a buffer */
-    bool        failed, keyed;
+    api_buffer *buffer; /* NULL: measure */
+    size_t      bytes;  /* measured; unused with a buffer */
+    bool        failed, after_key;
     unsigned    depth;
     struct {
         size_t begin, items; /* place of the first byte; values so far, keys among them */
@@ -31,7 +31,7 @@ typedef struct api_emit {
     } open[API_EMIT_DEPTH];
 } api_emit;
 
-void   api_emit_to(api_emit *e, api_media media, api_buffer *to); /* what is not open yet is not cleared */
+void   api_emit_init(api_emit *e, api_media media, api_buffer *buffer); /* what is not open yet is not cleared */
 bool   api_emit_done(const api_emit *e);   /* everything that began has ended, and nothing failed */
 size_t api_emit_length(const api_emit *e); /* bytes written or measured */
 
@@ -69,7 +69,7 @@ static inline void api_emit_number_member(api_emit *e, const char *key, double v
  * there, at[(s / W * entries + k) * W + s % W]. In CBOR such an array is a typed array (RFC 8746): tag 86 for one
  * dimension, tag 40 over it for more, a plain float for none. */
 typedef struct api_lanes {
-    const double      *at;
+    const double      *values;
     const dyn_kernels *kernels; /* of width W */
     size_t             entries;
     size_t             first, states; /* `states` of the whole array */
@@ -89,7 +89,7 @@ bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t
 void api_emit_lanes_end(api_emit *e, const api_lanes *a);
 
 /* Whether a number of such a range of states that have not failed is not finite: `fault` is the first one's place. */
-bool api_emit_lanes_find(const api_lanes *a, size_t first, size_t states, size_t *fault);
+bool api_emit_lanes_find_non_finite(const api_lanes *a, size_t first, size_t states, size_t *fault);
 
 /* Most bytes that a range of so many states takes: exactly those it takes in CBOR. */
 size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states);

@@ -28,10 +28,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "doubles are copied in
 
 static inline void api_emit_put(api_emit *e, const void *bytes, size_t length)
 {
-    if (!e->to)
+    if (!e->buffer)
         e->bytes += length;
     else
-        api_buffer_put(e->to, bytes, length);
+        api_buffer_put(e->buffer, bytes, length);
 }
 
 /* The head of an item in its shortest form, most significant byte first; returns its length. */

@@ -20,7 +20,7 @@ static size_t width_of(const api_lanes *a)
 /* The block of lanes that a state begins. */
 static const double *block_at(const api_lanes *a, size_t state)
 {
-    return a->at + (state - a->first) * a->entries;
+    return a->values + (state - a->first) * a->entries;
 }
 
 static const double *state_at(const api_lanes *a, size_t state)
@@ -55,7 +55,7 @@ static bool block_finite(const api_lanes *a, const double *block)
     return !isnan(all);
 }
 
-bool api_emit_lanes_find(const api_lanes *a, size_t first, size_t states, size_t *fault)
+bool api_emit_lanes_find_non_finite(const api_lanes *a, size_t first, size_t states, size_t *fault)
 {
     size_t n = count_of(a), W = width_of(a);
     for (size_t state = first; state < first + states; state++) {
@@ -133,10 +133,10 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
 {
     size_t bound = text_bound(a), n = count_of(a);
     for (size_t state = first; state < first + states; state++) {
-        char *from = api_buffer_room(e->to, bound + API_NUMBER_ROOM), *to = from;
+        char *from = api_buffer_room(e->buffer, bound + API_NUMBER_ROOM), *to = from;
         if (!from) break;
         if (has_failed(a, state)) {
-            e->to->length += (size_t)(write_null(a, state, to) - from);
+            e->buffer->length += (size_t)(write_null(a, state, to) - from);
             continue;
         }
         if (state > 0) *to++ = ',';
@@ -144,7 +144,7 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
         to = write_axis(a, 0, state_at(a, state), 0, n, to);
         if (!to) return false;
         if (a->group > 0 && (state + 1) % a->group == 0) *to++ = ']';
-        e->to->length += (size_t)(to - from);
+        e->buffer->length += (size_t)(to - from);
     }
     return true;
 }
@@ -201,14 +201,14 @@ static void emit_empty(api_emit *e, size_t rank, const size_t *extent)
 static bool write_bytes(api_emit *e, const api_lanes *a, size_t first, size_t states)
 {
     size_t n = count_of(a), bytes = states * n * sizeof(double);
-    char  *to = api_buffer_room(e->to, bytes);
+    char  *to = api_buffer_room(e->buffer, bytes);
     if (!to) return true;
     bool finite = a->kernels->to_rows(block_at(a, first), a->entries, n, a->order, to, states);
-    if (!finite && (!a->failed || api_emit_lanes_find(a, first, states, &(size_t){0}))) return false;
+    if (!finite && (!a->failed || api_emit_lanes_find_non_finite(a, first, states, &(size_t){0}))) return false;
     for (size_t state = first; a->failed && state < first + states; state++)
         for (size_t i = 0; a->failed[state] && i < n; i++)
             memcpy(to + ((state - first) * n + i) * sizeof(double), &(double){NAN}, sizeof(double));
-    e->to->length += bytes;
+    e->buffer->length += bytes;
     return true;
 }
 
@@ -240,21 +240,21 @@ size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states)
 bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault)
 {
     bool good = true;
-    if (!e->to) {
+    if (!e->buffer) {
         e->bytes += api_emit_lanes_room(e->media, a, states);
     } else if (count_of(a) == 0) {
         return true;
     } else if (e->media == API_MEDIA_JSON) {
         good = write_text(e, a, first, states);
     } else if (is_plain(a)) {
-        api_emit_double(e, has_failed(a, first) ? (double)NAN : *a->at);
-        good = has_failed(a, first) || isfinite(*a->at);
+        api_emit_double(e, has_failed(a, first) ? (double)NAN : *a->values);
+        good = has_failed(a, first) || isfinite(*a->values);
     } else {
         good = write_bytes(e, a, first, states);
     }
     if (good) return true;
     e->failed = true;
-    api_emit_lanes_find(a, first, states, fault);
+    api_emit_lanes_find_non_finite(a, first, states, fault);
     return false;
 }
 
@@ -265,7 +265,7 @@ void api_emit_lanes_end(api_emit *e, const api_lanes *a)
 
 void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size_t *extent)
 {
-    api_lanes a = {.at = values, .kernels = dyn_kernels_at(0), .states = 1, .rank = rank}; /* one lane */
+    api_lanes a = {.values = values, .kernels = dyn_kernels_at(0), .states = 1, .rank = rank}; /* one lane */
     size_t    fault;
     memcpy(a.extent, extent, rank * sizeof *extent);
     api_emit_lanes_begin(e, &a);

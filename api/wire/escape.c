@@ -9,7 +9,7 @@ static int hex_digit(char c)
     return -1;
 }
 
-int api_escape_read(const char *from)
+int api_percent_decode(const char *from)
 {
     int high = *from == '%' ? hex_digit(from[1]) : -1, low = high < 0 ? -1 : hex_digit(from[2]);
     return low < 0 ? -1 : high * 16 + low;

@@ -2,4 +2,4 @@
 #pragma once
 
 /* The byte that the escape at `from`, "%xx", stands for; -1 when it is none. */
-int api_escape_read(const char *from);
+int api_percent_decode(const char *from);

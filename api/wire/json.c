@@ -31,7 +31,7 @@ static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
 /* What jansson allocates for each kind of value, with malloc's rounding: a number 32 bytes and its slot in a growing
  * array, an array 48 and its first eight slots, an object 56 and its hash table, a member its node; strings about
  * their text. Commas and brackets inside strings count as well, which errs on the safe side. */
-size_t api_json_weight(const char *text, size_t length)
+size_t api_json_estimate_memory(const char *text, size_t length)
 {
     size_t values = 0, arrays = 0, objects = 0, members = 0;
     for (size_t i = 0; i < length; i++) {
@@ -60,13 +60,13 @@ const char *api_json_kind(const json_t *value)
 }
 
 /* Editors write one, and nobody sees it. RFC 8259 §8.1: JSON has none. */
-static bool begins_with_mark(const char *text, size_t length)
+static bool begins_with_byte_order_mark(const char *text, size_t length)
 {
     return length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
 }
 
 /* The encoding that a text's first byte tells of, with its Content-Type; NULL: it may be JSON. */
-static const char *other_encoding(const char *text)
+static const char *detect_other_encoding(const char *text)
 {
     unsigned char first = (unsigned char)*text;
     if (first == '<') return "XML (application/xml)";
@@ -74,7 +74,7 @@ static const char *other_encoding(const char *text)
 }
 
 /* As programs write what is not finite: the parser stops behind the word, or behind the sign before it. */
-static bool stops_at_infinite(const char *text, size_t length, size_t at)
+static bool stops_at_non_finite(const char *text, size_t length, size_t at)
 {
     static const char *const words[] = {"NaN", "nan", "Infinity", "Inf", "inf"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -88,17 +88,17 @@ static bool stops_at_infinite(const char *text, size_t length, size_t at)
 /* What is well-formed but cannot be held has a pointer; what is not well-formed an offset. */
 static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text, size_t length)
 {
-    const bool  infinite = stops_at_infinite(text, length, (size_t)error->position);
+    const bool  non_finite = stops_at_non_finite(text, length, (size_t)error->position);
     api_pointer at;
     switch (json_error_code(error)) {
     case json_error_numeric_overflow:
-        at = api_pointer_at(text, (size_t)error->position);
+        at = api_pointer_at_offset(text, (size_t)error->position);
         api_fail(problem, API_NON_FINITE, api_pointer_text(&at),
                  "the number that ends at byte %d overflows a 64-bit float", error->position);
         return;
     case json_error_null_character:
     case json_error_null_byte_in_key:
-        at = api_pointer_at(text, (size_t)error->position);
+        at = api_pointer_at_offset(text, (size_t)error->position);
         api_fail(problem, API_BAD_VALUE, api_pointer_text(&at),
                  "the string that ends at byte %d holds the character U+0000", error->position);
         return;
@@ -107,9 +107,9 @@ static void fail_with_parser(api_problem *problem, const json_error_t *error, co
         return;
     case json_error_duplicate_key: api_fail(problem, API_DUPLICATE_KEY, NULL, "%s", error->text); break;
     default:
-        at = infinite ? api_pointer_at(text, (size_t)error->position) : api_pointer_root();
-        api_fail(problem, API_BAD_JSON, infinite ? api_pointer_text(&at) : NULL, "line %d, column %d: %s%s",
-                 error->line, error->column, error->text, infinite ? "; JSON has no number that is not finite" : "");
+        at = non_finite ? api_pointer_at_offset(text, (size_t)error->position) : api_pointer_root();
+        api_fail(problem, API_BAD_JSON, non_finite ? api_pointer_text(&at) : NULL, "line %d, column %d: %s%s",
+                 error->line, error->column, error->text, non_finite ? "; JSON has no number that is not finite" : "");
     }
     problem->offset = error->position;
 }
@@ -131,14 +131,14 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
         problem->offset = (long long)deep;
         return NULL;
     }
-    if (begins_with_mark(text, length)) {
+    if (begins_with_byte_order_mark(text, length)) {
         api_fail(problem, API_BAD_JSON, NULL, "the text begins with a byte order mark, U+FEFF, and JSON has none");
         problem->offset = 0;
         return NULL;
     }
-    if (other_encoding(text)) {
+    if (detect_other_encoding(text)) {
         api_fail(problem, API_BAD_JSON, NULL, "the body is no JSON but looks like %s: its Content-Type should say so",
-                 other_encoding(text));
+                 detect_other_encoding(text));
         problem->offset = 0;
         return NULL;
     }

@@ -9,7 +9,7 @@
 json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem);
 
 /* Bytes that parsing such a text takes at most, about: what it costs is known before it is parsed. */
-size_t api_json_weight(const char *text, size_t length);
+size_t api_json_estimate_memory(const char *text, size_t length);
 
 /* "a number", "an object" ...: the kind of a value, for messages. NULL is "nothing". */
 const char *api_json_kind(const json_t *value);

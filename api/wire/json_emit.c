@@ -77,7 +77,7 @@ void api_json_emit(api_emit *e, const json_t *value)
 void api_json_print(api_buffer *buffer, const json_t *value)
 {
     api_emit e;
-    api_emit_to(&e, API_MEDIA_JSON, buffer);
+    api_emit_init(&e, API_MEDIA_JSON, buffer);
     api_json_emit(&e, value);
     if (!api_emit_done(&e)) buffer->failed = true;
 }

@@ -7,12 +7,12 @@
 enum { NEAREST = 5, COMPARED = 32 /* bytes of a name */ };
 enum { ADDED = 1, DROPPED = 2, CHANGED = 3 }; /* a name is rather longer than its abbreviation */
 
-static const char *text_at(const void *of, size_t i)
+static const char *text_at(const void *list, size_t i)
 {
-    return ((const char *const *)of)[i];
+    return ((const char *const *)list)[i];
 }
 
-api_names api_names_of(const char *const *texts, size_t n)
+api_names api_names_from_array(const char *const *texts, size_t n)
 {
     return (api_names){n, text_at, texts};
 }
@@ -28,10 +28,10 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* row[j] is the distance of the part of `given` read so far and the first j bytes of `name`. */
-static unsigned distance(const char *given, const char *name)
+/* row[j] is the distance of the part of `unknown` read so far and the first j bytes of `name`. */
+static unsigned distance(const char *unknown, const char *name)
 {
-    const size_t n = strnlen(name, COMPARED), m = strnlen(given, COMPARED);
+    const size_t n = strnlen(name, COMPARED), m = strnlen(unknown, COMPARED);
     unsigned     row[COMPARED + 1];
     for (size_t j = 0; j <= n; j++)
         row[j] = ADDED * (unsigned)j;
@@ -39,7 +39,7 @@ static unsigned distance(const char *given, const char *name)
         unsigned diagonal = row[0];
         row[0] += DROPPED;
         for (size_t j = 1; j <= n; j++) {
-            const unsigned changed = diagonal + (is_same(given[i], name[j - 1]) ? 0 : CHANGED);
+            const unsigned changed = diagonal + (is_same(unknown[i], name[j - 1]) ? 0 : CHANGED);
             diagonal               = row[j];
             row[j]                 = least(least(row[j] + DROPPED, row[j - 1] + ADDED), changed);
         }
@@ -60,7 +60,7 @@ static bool write_all(const api_names *names, char text[API_NAMES_TEXT])
 {
     text[0] = '\0';
     for (size_t i = 0; i < names->n; i++)
-        if (!add(text, i == 0 ? "; there are: " : ", ", names->name(names->of, i))) return false;
+        if (!add(text, i == 0 ? "; there are: " : ", ", names->name(names->list, i))) return false;
     return true;
 }
 
@@ -87,13 +87,13 @@ static void insert(nearest *list, unsigned far, size_t index)
     list->index[at]    = index;
 }
 
-void api_names_write(const api_names *names, const char *given, char text[API_NAMES_TEXT])
+void api_names_write(const api_names *names, const char *unknown, char text[API_NAMES_TEXT])
 {
     nearest list = {0};
     if (write_all(names, text)) return;
     for (size_t i = 0; i < names->n; i++)
-        insert(&list, distance(given, names->name(names->of, i)), i);
+        insert(&list, distance(unknown, names->name(names->list, i)), i);
     text[0] = '\0';
     for (size_t i = 0; i < list.n; i++)
-        add(text, *text ? ", " : "; the nearest are: ", names->name(names->of, list.index[i]));
+        add(text, *text ? ", " : "; the nearest are: ", names->name(names->list, list.index[i]));
 }

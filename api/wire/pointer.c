@@ -12,18 +12,18 @@ api_pointer api_pointer_root(void)
 
 static void append(api_pointer *p, const char *bytes, size_t length)
 {
-    p->cut = p->cut || p->length + length >= sizeof p->text;
-    if (p->cut) return;
+    p->truncated = p->truncated || p->length + length >= sizeof p->text;
+    if (p->truncated) return;
     memcpy(p->text + p->length, bytes, length);
     p->length += length;
     p->text[p->length] = '\0';
 }
 
-api_pointer api_pointer_key(const api_pointer *up, const char *key)
+api_pointer api_pointer_key(const api_pointer *parent, const char *key)
 {
-    api_pointer p = *up;
+    api_pointer p = *parent;
     append(&p, "/", 1);
-    for (; *key && !p.cut; key++) {
+    for (; *key && !p.truncated; key++) {
         if (*key == '~')
             append(&p, "~0", 2);
         else if (*key == '/')
@@ -34,10 +34,10 @@ api_pointer api_pointer_key(const api_pointer *up, const char *key)
     return p;
 }
 
-api_pointer api_pointer_index(const api_pointer *up, size_t index)
+api_pointer api_pointer_index(const api_pointer *parent, size_t index)
 {
     char        digits[24];
-    api_pointer p = *up;
+    api_pointer p = *parent;
     int         n = snprintf(digits, sizeof digits, "/%zu", index);
     append(&p, digits, (size_t)n);
     return p;
@@ -46,14 +46,14 @@ api_pointer api_pointer_index(const api_pointer *up, size_t index)
 /* Steps are chained upwards and written downwards. */
 api_pointer api_place_pointer(const api_place *place)
 {
-    api_pointer up = place ? api_place_pointer(place->up) : api_pointer_root();
-    if (!place) return up;
-    return place->key ? api_pointer_key(&up, place->key) : api_pointer_index(&up, place->index);
+    api_pointer pointer = place ? api_place_pointer(place->parent) : api_pointer_root();
+    if (!place) return pointer;
+    return place->key ? api_pointer_key(&pointer, place->key) : api_pointer_index(&pointer, place->index);
 }
 
 const char *api_pointer_text(const api_pointer *pointer)
 {
-    return pointer->cut ? NULL : pointer->text;
+    return pointer->truncated ? NULL : pointer->text;
 }
 
 /* One open array or object on the way to the offset. */
@@ -74,7 +74,7 @@ static size_t string_end(const char *text, size_t from, size_t end)
     return i < end ? i + 1 : end;
 }
 
-static void step(level *top, char c)
+static void update_level(level *top, char c)
 {
     if (c == ',' && top->is_array) top->index++;
     if (c == ',' && !top->is_array) top->wants_key = true;
@@ -82,16 +82,16 @@ static void step(level *top, char c)
 }
 
 /* A key as it is meant: its escapes decoded by the parser that accepted it. */
-static api_pointer push_key(const api_pointer *up, const char *text, const level *l)
+static api_pointer push_key(const api_pointer *parent, const char *text, const level *l)
 {
     json_t     *key = json_loadb(text + l->key_from, l->key_to - l->key_from, JSON_DECODE_ANY, NULL);
-    api_pointer p   = key ? api_pointer_key(up, json_string_value(key)) : *up;
-    p.cut           = p.cut || !key;
+    api_pointer p   = key ? api_pointer_key(parent, json_string_value(key)) : *parent;
+    p.truncated     = p.truncated || !key;
     json_decref(key);
     return p;
 }
 
-api_pointer api_pointer_at(const char *text, size_t offset)
+api_pointer api_pointer_at_offset(const char *text, size_t offset)
 {
     level       levels[MAX_LEVELS];
     size_t      depth = 0;
@@ -103,13 +103,13 @@ api_pointer api_pointer_at(const char *text, size_t offset)
             if (top && top->wants_key) top->key_from = i, top->key_to = end;
             i = end - 1;
         } else if (text[i] == '[' || text[i] == '{') {
-            p.cut = p.cut || depth == MAX_LEVELS;
-            if (p.cut) return p;
+            p.truncated = p.truncated || depth == MAX_LEVELS;
+            if (p.truncated) return p;
             levels[depth++] = (level){.is_array = text[i] == '[', .wants_key = text[i] == '{'};
         } else if (text[i] == ']' || text[i] == '}') {
             if (depth > 0) depth--;
         } else if (top) {
-            step(top, text[i]);
+            update_level(top, text[i]);
         }
     }
     for (size_t d = 0; d < depth; d++)

@@ -7,34 +7,34 @@
 typedef struct api_pointer {
     char   text[256];
     size_t length;
-    bool   cut; /* it did not fit: there is no pointer */
+    bool   truncated; /* it did not fit: there is no pointer */
 } api_pointer;
 
 api_pointer api_pointer_root(void);
-api_pointer api_pointer_key(const api_pointer *up, const char *key);
-api_pointer api_pointer_index(const api_pointer *up, size_t index);
+api_pointer api_pointer_key(const api_pointer *parent, const char *key);
+api_pointer api_pointer_index(const api_pointer *parent, size_t index);
 
-/* The text for api_fail: NULL when it was cut. */
+/* The text for api_fail: NULL when it was truncated. */
 const char *api_pointer_text(const api_pointer *pointer);
 
 /* The value that stands at (or ends before) text[offset], where everything before is well-formed JSON. */
-api_pointer api_pointer_at(const char *text, size_t offset);
+api_pointer api_pointer_at_offset(const char *text, size_t offset);
 
 /* A value's place in a request as a chain of steps from the root (NULL), each on the stack of whoever looks at that
  * value: it costs nothing until there is something to say. */
 typedef struct api_place {
-    const struct api_place *up;
+    const struct api_place *parent;
     const char             *key; /* NULL: `index` counts */
     size_t                  index;
 } api_place;
 
-static inline api_place api_place_key(const api_place *up, const char *key)
+static inline api_place api_place_key(const api_place *parent, const char *key)
 {
-    return (api_place){up, key, 0};
+    return (api_place){parent, key, 0};
 }
-static inline api_place api_place_index(const api_place *up, size_t index)
+static inline api_place api_place_index(const api_place *parent, size_t index)
 {
-    return (api_place){up, NULL, index};
+    return (api_place){parent, NULL, index};
 }
 api_pointer api_place_pointer(const api_place *place);
 

@@ -43,10 +43,10 @@ static void start(const void *bytes, size_t length)
 const api_node *nodes_read(nodes_reader reader, const void *bytes, size_t length)
 {
     static const char *const later[] = {"q", "qd"};
-    const api_reading        how     = {&pool, door_limits.nesting, later, 2};
+    const api_read_options   how     = {&pool, door_limits.nesting, later, 2};
     start(bytes, length);
     switch (reader) {
-    case NODES_TEXT: return api_read_text(&how, body, length, &root) == API_TAKEN ? &root : NULL;
+    case NODES_TEXT: return api_read_plain_json(&how, body, length, &root) == API_PLAIN_JSON_READ ? &root : NULL;
     case NODES_JSON: return api_read_json(&how, body, length, &root) ? &root : NULL;
     case NODES_CBOR: break;
     }

@@ -85,7 +85,7 @@ static void check_least(uint64_t seed, double known)
     size_t     n = api_parameter_count(m), nb = base->n;
     double    *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
            *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(api_consistent_scratch(m, base, WITH));
-    api_parameters_of(m, own);
+    api_parameters_compute(m, own);
     for (size_t k = 0; k < nb; k++) {
         beta[k] = api_base_value(base, k, own) * (1 + draw(&seed)) - 0.5;
         for (size_t i = 0; i <= k; i++)

@@ -17,7 +17,7 @@ static const char robot[] =
 /* Coordinates of one joint, the quaternion of unit length; lanes apart. */
 static void draw_position(const dyn_body *b, uint64_t *seed, double *q, size_t stride)
 {
-    int    at   = api_quaternion_of(b);
+    int    at   = api_quaternion_offset(b);
     double norm = 0;
     for (int i = 0; i < dyn_joint_nq(b->joint); i++)
         q[(size_t)i * stride] = draw(seed);
@@ -47,10 +47,10 @@ static void quaternions_are_turned_round(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < nq * W; i++)
             q[i] = before[i] = draw(&seed);
-        api_coordinates_turn(model->dyn, q, W);
+        api_coordinates_make_quaternions_positive(model->dyn, q, W);
         for (size_t i = 0; i < model->dyn->n_bodies; i++) {
             const dyn_body *b  = &model->dyn->body[i];
-            int             at = api_quaternion_of(b), n = dyn_joint_nq(b->joint);
+            int             at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint);
             for (size_t lane = 0; lane < W; lane++) {
                 const double *was = before + (size_t)b->q * W + lane, *is = q + (size_t)b->q * W + lane;
                 double        sign = at >= 0 && was[(size_t)(at + 3) * W] < 0 ? -1 : 1;
@@ -73,7 +73,7 @@ static void stepped(const dyn_body *b, const double *q, const double *dx, double
 static void check_steps(const dyn_body *b, uint64_t *seed)
 {
     double q[ENTRIES] = {0}, dx[6], a[ENTRIES], c[ENTRIES], norm = 0;
-    int    at = api_quaternion_of(b), n = dyn_joint_nq(b->joint);
+    int    at = api_quaternion_offset(b), n = dyn_joint_nq(b->joint);
     draw_position(b, seed, q, 1);
     for (int i = 0; i < 6; i++)
         dx[i] = 3 * draw(seed);

@@ -16,8 +16,8 @@ typedef void said(api_emit *e);
 static void emitted(api_media media, said *say, api_buffer *b)
 {
     api_emit measure, write;
-    api_emit_to(&measure, media, NULL);
-    api_emit_to(&write, media, b);
+    api_emit_init(&measure, media, NULL);
+    api_emit_init(&write, media, b);
     api_buffer_init(b, 1 << 20);
     say(&measure);
     say(&write);
@@ -229,7 +229,7 @@ static void lanes(api_emit *e, bool batched, size_t rank)
     enum { STATES = 3 };
     _Alignas(DYN_ALIGN) double at[2 * STATES * DYN_MAX_LANES + 2 * DYN_MAX_LANES];
     size_t                     W = (size_t)kernels->lanes, fault;
-    api_lanes                  a = {.at      = at + W,
+    api_lanes                  a = {.values  = at + W,
                                     .kernels = kernels,
                                     .entries = 2,
                                     .states  = batched ? STATES : 1,
@@ -268,7 +268,7 @@ static void turned(api_emit *e)
 {
     static const int order[] = {7, 6, 9, 8, 11, 10, 1, 0, 3, 2, 5, 4};
     api_lanes        a       = {
-                     .at = counting, .kernels = dyn_kernels_at(0), .states = 1, .rank = 3, .extent = {2, 3, 2}, .order = order};
+                     .values = counting, .kernels = dyn_kernels_at(0), .states = 1, .rank = 3, .extent = {2, 3, 2}, .order = order};
     size_t fault;
     api_emit_lanes_begin(e, &a);
     assert_true(api_emit_lanes_states(e, &a, 0, 1, &fault));
@@ -328,9 +328,9 @@ static void not_finite(void **state)
         api_buffer b;
         api_buffer_init(&b, 1000);
         api_emit e, f;
-        api_emit_to(&e, each[m], &b);
-        api_emit_to(&f, each[m], &b);
-        api_lanes a     = {.at      = bad,
+        api_emit_init(&e, each[m], &b);
+        api_emit_init(&f, each[m], &b);
+        api_lanes a     = {.values  = bad,
                            .kernels = dyn_kernels_at(0),
                            .entries = 2,
                            .states  = 3,
@@ -352,7 +352,7 @@ static void not_finite(void **state)
 static void misuse(void **state)
 {
     api_emit deep, open, shut;
-    api_emit_to(&deep, API_MEDIA_CBOR, NULL);
+    api_emit_init(&deep, API_MEDIA_CBOR, NULL);
     open = shut = deep;
     for (int i = 0; i < 2 * API_EMIT_DEPTH; i++)
         api_emit_array(&deep);
@@ -371,7 +371,7 @@ static void no_room(void **state)
         api_buffer b;
         api_buffer_init(&b, room);
         api_emit e;
-        api_emit_to(&e, API_MEDIA_CBOR, &b);
+        api_emit_init(&e, API_MEDIA_CBOR, &b);
         twenty_five(&e);
         assert_int_equal(api_emit_done(&e), room >= 29);
         api_buffer_free(&b);

@@ -62,7 +62,7 @@ static void any_bytes_make_valid_json(void **state)
             char       bytes[] = {'x', (char)a, (char)b, (char)(b ^ 0x40), 'y', 0};
             api_buffer out;
             api_emit   e;
-            api_emit_to(&e, API_MEDIA_JSON, &out);
+            api_emit_init(&e, API_MEDIA_JSON, &out);
             api_buffer_init(&out, 100);
             api_emit_string(&e, bytes);
             json_t *back = json_loadb(out.data, out.length, JSON_DECODE_ANY, NULL);

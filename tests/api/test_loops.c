@@ -107,7 +107,7 @@ static void check_rows(const api_loops *l, const double y[3], const double R[9])
     const double    h    = 1e-6;
     const api_loop *loop = &l->loop[0];
     double          n[6] = {0}; /* the last row of a universal joint turns with it */
-    if (loop->kind == API_LOOP_UNIVERSAL) api_loop_cross(loop, R, n + 3);
+    if (loop->kind == API_LOOP_UNIVERSAL) api_loop_universal_row(loop, R, n + 3);
     for (int d = 0; d < 6; d++) {
         double open[2][API_LOOP_ROWS];
         for (int s = 0; s < 2; s++) {

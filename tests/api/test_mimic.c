@@ -38,15 +38,15 @@ static void chains_are_composed(void **state)
 
     char             text[API_ANGLE_TEXT];
     const double     far    = 20000; /* turns c by more than there is a sine for */
-    const dyn_bound *beyond = api_angle_beyond(model, &far, 1);
-    assert_null(api_angle_beyond(model, &q, 1));
+    const dyn_bound *beyond = api_find_angle_beyond_limit(model, &far, 1);
+    assert_null(api_find_angle_beyond_limit(model, &q, 1));
     assert_non_null(beyond);
     api_angle_write(beyond, far, text);
     assert_string_equal(text, "20000, which turns a joint by 120000.5");
-    assert_non_null(api_angle_beyond(model, &(double){16666.6}, 1)); /* by the offset */
-    assert_null(api_angle_beyond(model, &(double){16666.5}, 1));
-    assert_null(api_angle_beyond(model, &(double){-16666.6}, 1));
-    assert_non_null(api_angle_beyond(model, &(double){-16666.8}, 1));
+    assert_non_null(api_find_angle_beyond_limit(model, &(double){16666.6}, 1)); /* by the offset */
+    assert_null(api_find_angle_beyond_limit(model, &(double){16666.5}, 1));
+    assert_null(api_find_angle_beyond_limit(model, &(double){-16666.6}, 1));
+    assert_non_null(api_find_angle_beyond_limit(model, &(double){-16666.8}, 1));
     api_model_release(model);
 }
 

@@ -201,7 +201,7 @@ static void infinite_numbers(void **state)
     }
     for (size_t count = 0; count <= MOST; count++) {
         for (int k = 0; k < 2; k++)
-            assert_int_equal(api_node_infinite(&node[k], count), count);
+            assert_int_equal(api_node_find_non_finite(&node[k], count), count);
         for (size_t i = 0; i < count; i++)
             for (size_t s = 0; s < 4; s++) {
                 double kept_double = doubles[i];
@@ -209,7 +209,7 @@ static void infinite_numbers(void **state)
                 doubles[i]         = strange[s];
                 floats[i]          = (float)strange[s];
                 for (int k = 0; k < 2; k++)
-                    assert_int_equal(api_node_infinite(&node[k], count), i);
+                    assert_int_equal(api_node_find_non_finite(&node[k], count), i);
                 doubles[i] = kept_double;
                 floats[i]  = kept_float;
             }

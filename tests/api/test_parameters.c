@@ -60,9 +60,9 @@ static void motion_close(motion *at)
     free(at->joint);
 }
 
-static api_regressed regressed(const motion *at)
+static api_regressor_lane regressed(const motion *at)
 {
-    return (api_regressed){.regressor = at->Y, .joint_regressor = at->joint, .rates = at->qd, .lanes = 1};
+    return (api_regressor_lane){.regressor = at->Y, .joint_regressor = at->joint, .rates = at->qd, .lanes = 1};
 }
 
 /* --- parameters ------------------------------------------------------------------------------------------------- */
@@ -74,10 +74,10 @@ static void check_own_parameters(const char *document)
     size_t     n   = api_parameter_count(m);
     double    *own = numbers(n), *tau = numbers(m->nv);
     uint64_t   seed = 3;
-    api_parameters_of(m, own);
+    api_parameters_compute(m, own);
     for (int i = 0; i < 20; i++) {
         motion_draw(m, &at, &seed);
-        api_regressed r = regressed(&at);
+        api_regressor_lane r = regressed(&at);
         for (size_t v = 0; v < m->nv; v++) {
             tau[v] = 0;
             for (size_t k = 0; k < n; k++) {
@@ -183,15 +183,15 @@ static void check_base(const char *document, unsigned with)
     }
     for (int i = 0; i < 20; i++) {
         motion_draw(m, &at, &seed);
-        api_regressed r = regressed(&at);
+        api_regressor_lane r = regressed(&at);
         for (size_t v = 0; v < m->nv; v++) {
             whole[v] = grouped[v] = 0;
             for (size_t k = 0; k < n; k++)
                 whole[v] += api_parameter_effort(m, &r, k, v) * pi[k];
             for (size_t k = 0; k < base->n; k++)
                 grouped[v] += api_parameter_effort(m, &r, base->parameter[k], v) * api_base_value(base, k, pi);
-            for (size_t k = 0; k < base->n_without; k++)
-                assert_true(fabs(api_parameter_effort(m, &r, base->without[k], v)) < 1e-12);
+            for (size_t k = 0; k < base->n_no_effect; k++)
+                assert_true(fabs(api_parameter_effort(m, &r, base->no_effect[k], v)) < 1e-12);
         }
         assert_close(grouped, whole, m->nv, 1e-8);
     }
@@ -223,7 +223,7 @@ static void joints_on_one_coordinate(void **state)
         static const double coefficient[] = {0, 4, 2, 2};
         size_t              j             = base->parameter[k] - 10 * m->n_bodies;
         if (base->parameter[k] < 10 * m->n_bodies || j >= 4) continue;
-        const api_base_part *part  = &base->part[base->first[k]];
+        const api_base_term *part  = &base->term[base->first[k]];
         size_t               other = j == API_VISCOUS ? j : API_COULOMB_POSITIVE + API_COULOMB_NEGATIVE - j;
         assert_int_equal(base->first[k + 1] - base->first[k], 1);
         assert_int_equal(part->parameter, api_joint_parameter(m, 2, other));

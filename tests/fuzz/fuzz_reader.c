@@ -45,19 +45,20 @@ static void expect_same(const api_node *a, const api_node *b)
 
 enum { MEMORY = 1 << 28, NESTING = 32 };
 
-static void read_json(const api_reading *how, const char *text, size_t length)
+static void read_json(const api_read_options *how, const char *text, size_t length)
 {
     api_node plain, tree;
-    if (api_read_text(how, text, length, &plain) != API_TAKEN) return;
+    if (api_read_plain_json(how, text, length, &plain) != API_PLAIN_JSON_READ) return;
     drive_expect(api_read_json(how, text, length, &tree), "jansson takes it, too");
     expect_same(&plain, &tree);
 }
 
-static void read_cbor(const api_reading *how, const char *body, size_t length)
+static void read_cbor(const api_read_options *how, const char *body, size_t length)
 {
     api_node root;
     bool     read = api_read_cbor(how, body, length, &root);
-    if (read && (!api_node_is(&root, API_OBJECT) || api_look_at(how->pool->problem, root.items, api_node_size(&root))))
+    if (read && (!api_node_is(&root, API_OBJECT) ||
+                 api_check_members_finite(how->pool->problem, root.items, api_node_size(&root))))
         expect_same(&root, &root);
     else
         drive_expect(how->pool->problem->code != API_NO_PROBLEM, "what is refused has a reason");
@@ -70,12 +71,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const later[] = {"q"};
     static api_scratch       scratch;
     if (size == 0) return 0;
-    api_budget  budget  = {.limit = MEMORY};
-    api_problem problem = {.row = -1, .offset = -1};
-    api_share   share   = {&budget, 0};
-    api_pool    pool    = {&share, &scratch, &problem, 0, 0};
-    api_reading how     = {&pool, NESTING, later, sizeof later / sizeof *later};
-    char       *bytes   = malloc(size); /* exactly as many as there are */
+    api_budget       budget  = {.limit = MEMORY};
+    api_problem      problem = {.row = -1, .offset = -1};
+    api_share        share   = {&budget, 0};
+    api_pool         pool    = {&share, &scratch, &problem, 0, 0};
+    api_read_options how     = {&pool, NESTING, later, sizeof later / sizeof *later};
+    char            *bytes   = malloc(size); /* exactly as many as there are */
     drive_expect(bytes, "memory");
     memcpy(bytes, data + 1, size - 1);
     (data[0] % 2 ? read_cbor : read_json)(&how, bytes, size - 1);

@@ -10,7 +10,7 @@ static bool read_name(const api_entry *root, const char *name)
         !api_entry_report(root, "name", "info", "replaced", "the model's name is \"%s\" after its path, not \"%.*s\"",
                           name, api_text_shown(given), given))
         return false;
-    return api_entry_keep(root, "name", json_string(name));
+    return api_entry_set_canonical(root, "name", json_string(name));
 }
 
 static bool read_texts(const api_entry *root)
@@ -25,7 +25,7 @@ static bool read_gravity(const api_entry *root, double gravity[3])
     gravity[2] = -9.81;
     if (!api_entry_has(root, "gravity")) {
         json_t *twin = json_pack("[fff]", gravity[0], gravity[1], gravity[2]);
-        return api_entry_keep(root, "gravity", twin) &&
+        return api_entry_set_canonical(root, "gravity", twin) &&
                api_entry_report(root, "gravity", "info", "assumed", "no gravity given: [0,0,-9.81] m/s^2");
     }
     return api_entry_vector(root, "gravity", API_REQUIRED, gravity, 3);
@@ -39,18 +39,18 @@ static bool read_base(const api_entry *root, api_document *document)
     api_entry                base;
     document->base = "base";
     if (!api_entry_has(root, "base"))
-        return api_entry_keep(root, "base", json_pack("{ssss}", "type", type, "link", document->base));
+        return api_entry_set_canonical(root, "base", json_pack("{ssss}", "type", type, "link", document->base));
     if (!api_entry_open(&base, root, "base", fields) || !api_entry_text(&base, "type", API_OPTIONAL, &type))
         return false;
     document->floating = strcmp(type, "floating") == 0;
     if (!document->floating && strcmp(type, "fixed") != 0)
         return api_entry_fail(&base, "type", API_BAD_VALUE, "a base is \"fixed\" or \"floating\", given \"%.*s\"",
                               api_text_shown(type), type);
-    if (!api_entry_keep(&base, "type", json_string(type)) ||
+    if (!api_entry_set_canonical(&base, "type", json_string(type)) ||
         !api_entry_name(&base, "link", API_OPTIONAL, &document->base) ||
-        !api_entry_keep(&base, "link", json_string(document->base)))
+        !api_entry_set_canonical(&base, "link", json_string(document->base)))
         return false;
-    return api_document_inertial(&base, document->base, &document->base_inertia);
+    return api_document_read_inertial(&base, document->base, &document->base_inertia);
 }
 
 static bool read_link(const api_entry *root, size_t index, api_document_link *link)
@@ -59,8 +59,8 @@ static bool read_link(const api_entry *root, size_t index, api_document_link *li
     api_entry                entry;
     return api_entry_item(&entry, root, "links", index, fields) &&
            api_entry_name(&entry, "name", API_REQUIRED, &link->name) &&
-           api_entry_name(&entry, "parent", API_REQUIRED, &link->parent) && api_document_joint(&entry, link) &&
-           api_document_inertial(&entry, link->name, &link->dyn.inertia);
+           api_entry_name(&entry, "parent", API_REQUIRED, &link->parent) && api_document_read_joint(&entry, link) &&
+           api_document_read_inertial(&entry, link->name, &link->dyn.inertia);
 }
 
 static bool read_links(const api_entry *root, api_document *document, size_t max_links)
@@ -84,7 +84,7 @@ static bool read_frame(const api_entry *root, size_t index, api_document_frame *
     api_entry                entry;
     if (!api_entry_item(&entry, root, "frames", index, fields) ||
         !api_entry_name(&entry, "name", API_REQUIRED, &frame->name) ||
-        !api_entry_name(&entry, "link", API_REQUIRED, &frame->on) ||
+        !api_entry_name(&entry, "link", API_REQUIRED, &frame->link_name) ||
         !api_entry_vector(&entry, "xyz", API_OPTIONAL, xyz, 3) || !api_entry_rpy(&entry, rpy))
         return false;
     frame->X_lf = api_pose_rpy(xyz, rpy);
@@ -122,8 +122,8 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
     bool screws = api_entry_has(&root, "screws");
     return read_name(&root, name) && read_texts(&root) && read_gravity(&root, document->gravity) &&
            read_base(&root, document) &&
-           (screws ? api_document_screws(&root, document, max_links) : read_links(&root, document, max_links)) &&
-           api_document_motors(&root, document, max_links) && read_frames(&root, document, max_links) &&
-           api_document_loops(&root, document) && api_document_tree(document, reader) &&
+           (screws ? api_document_read_screws(&root, document, max_links) : read_links(&root, document, max_links)) &&
+           api_document_read_motors(&root, document, max_links) && read_frames(&root, document, max_links) &&
+           api_document_read_loops(&root, document) && api_document_build_tree(document, reader) &&
            api_document_review(document, reader);
 }

@@ -14,19 +14,19 @@ typedef struct api_document_link {
     bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
     double      lower, upper, velocity, effort, effort_rate;
     bool        has_home;
-    double      home[7];   /* of its coordinates */
-    int         up;        /* parent's place in `links`, DYN_WORLD: base link */
-    int         described; /* place in `order`: the core's index of this link */
-    const char *mimicked;  /* joint whose coordinate this one shares, if dyn.mimic */
-    int         leader;    /* place in `links` of the independent joint at the end of the chain, if dyn.mimic */
-    dyn_link    dyn;       /* dyn.parent and leader are set when the description is made */
+    double      home[7];      /* of its coordinates */
+    int         parent_index; /* parent's place in `links`, DYN_WORLD: base link */
+    int         core_index;   /* place in `order`: the core's index of this link */
+    const char *mimicked;     /* joint whose coordinate this one shares, if dyn.mimic */
+    int         leader;       /* place in `links` of the independent joint at the end of the chain, if dyn.mimic */
+    dyn_link    dyn;          /* dyn.parent and leader are set when the description is made */
 } api_document_link;
 
 typedef struct api_document_frame {
     const char *name;
-    const char *on;   /* name of the link it is fixed to */
-    int         link; /* that link's place in `links`, DYN_WORLD: base link */
-    dyn_pose    X_lf; /* in the link frame */
+    const char *link_name; /* name of the link it is fixed to */
+    int         link;      /* that link's place in `links`, DYN_WORLD: base link */
+    dyn_pose    X_lf;      /* in the link frame */
 } api_document_frame;
 
 /* What it holds: loops.h */
@@ -46,17 +46,17 @@ typedef struct api_document_loop {
     const char        *type; /* a literal */
     api_loop_kind      kind;
     double             axis[3], pitch;
-    double             axis_b[3];    /* of a universal joint: its axis in frame b */
-    bool               has_place[2]; /* whether frame a, frame b is given in the loop, */
-    api_document_frame place[2];     /* here; becomes a frame of the document */
+    double             axis_b[3];        /* of a universal joint: its axis in frame b */
+    bool               has_own_frame[2]; /* whether frame a, frame b is given in the loop, */
+    api_document_frame own_frame[2];     /* here; becomes a frame of the document */
 } api_document_loop;
 
 /* A motor: everything but its place among the links, which stands in the link of its joint. */
 typedef struct api_document_motor {
-    const char *joint, *on; /* names of the joint it turns, of the link it sits on */
-    dyn_motor   dyn;        /* dyn.link: that link's place in `links`, until the description is made */
-    dyn_inertia inertia;    /* of the whole, rotor locked, in the link's frame */
-    int         turns;      /* place in `links` of the joint's link */
+    const char *joint, *link_name; /* names of the joint it turns, of the link it sits on */
+    dyn_motor   dyn;               /* dyn.link: that link's place in `links`, until the description is made */
+    dyn_inertia inertia;           /* of the whole, rotor locked, in the link's frame */
+    int         joint_link;        /* place in `links` of the joint's link */
 } api_document_motor;
 
 typedef struct api_document {
@@ -65,8 +65,8 @@ typedef struct api_document {
     bool                floating;
     dyn_inertia         base_inertia;
     double              gravity[3];
-    bool                screws;  /* given as "screws": there is no "links" to point into */
-    size_t              n_links; /* without the base link, in the document's order */
+    bool                from_screws; /* given as "screws": there is no "links" to point into */
+    size_t              n_links;     /* without the base link, in the document's order */
     api_document_link  *links;
     int                *order; /* [n_links]: links depth-first, children in document order */
     size_t              n_motors;
@@ -87,50 +87,50 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
 /* The parts, in the order in which api_document_read uses them. */
 
 /* "joint" of a link: everything but names' uniqueness. */
-bool api_document_joint(const api_entry *link_node, api_document_link *link);
+bool api_document_read_joint(const api_entry *link_node, api_document_link *link);
 
 /* The axis at `key` of a joint, a loop or a motor. Normalised here; kept as given in the canonical document, so that
  * reading that again gives the same bits. */
-bool api_document_axis(const api_entry *owner, const char *key, double axis[3]);
+bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3]);
 
 /* "friction", "spring", "elastic" of a joint, the first also of a motor. */
-bool api_document_friction(const api_entry *owner, dyn_friction *friction);
-bool api_document_spring(const api_entry *joint, dyn_spring *spring);
-bool api_document_elastic(const api_entry *joint, dyn_link *link);
+bool api_document_read_friction(const api_entry *owner, dyn_friction *friction);
+bool api_document_read_spring(const api_entry *joint, dyn_spring *spring);
+bool api_document_read_elastic(const api_entry *joint, dyn_link *link);
 
 /* "motors": each by itself; then, when the tree is there, each on its link and at its joint. */
-bool api_document_motors(const api_entry *root, api_document *document, size_t max_links);
-bool api_document_place_motors(api_document *document, api_reader *reader);
+bool api_document_read_motors(const api_entry *root, api_document *document, size_t max_links);
+bool api_document_attach_motors(api_document *document, api_reader *reader);
 
 /* "origin" of a joint into before and after; *dh when it is one of the DH forms, whose axis is z. */
-bool api_document_origin(const api_entry *joint_node, dyn_link *link, bool *dh);
+bool api_document_read_origin(const api_entry *joint_node, dyn_link *link, bool *dh);
 
 /* "modified_dh" of an origin or of a loop's frame: the pose for a joint coordinate of zero. */
-bool api_document_modified_dh(const api_entry *owner, dyn_pose *X);
+bool api_document_read_modified_dh(const api_entry *owner, dyn_pose *X);
 
 /* Checks that T (4x4, row-major), found at `place`, is a rigid transform; one off by more than 1e-12 is mended and
  * reported. */
-bool api_document_transform(const api_entry *place, const double *T, dyn_pose *X);
+bool api_document_check_transform(const api_entry *place, const double *T, dyn_pose *X);
 
 /* "inertial", given, as a solid, or absent (massless). */
-bool api_document_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia);
+bool api_document_read_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia);
 /* Refuses what is not physical, reports what is suspicious of the link of that name. */
-bool api_document_inertia_check(const api_entry *place, const char *link, const dyn_inertia *inertia);
+bool api_document_check_inertia(const api_entry *place, const char *link, const dyn_inertia *inertia);
 
 /* "loops": all but whether their frames are there. */
-bool api_document_loops(const api_entry *root, api_document *document);
+bool api_document_read_loops(const api_entry *root, api_document *document);
 
 /* "screws": the whole chain of links, and the frame `tip`. */
-bool api_document_screws(const api_entry *root, api_document *document, size_t max_links);
+bool api_document_read_screws(const api_entry *root, api_document *document, size_t max_links);
 
 /* Makes a tree of the links: unique names, parents, circles, depth-first order, frames' links. */
-bool api_document_tree(api_document *document, api_reader *reader);
+bool api_document_build_tree(api_document *document, api_reader *reader);
 
 /* The names of all joints, for a message about one that is not among them. */
 api_names api_document_joint_names(const api_document *document);
 
 /* Joints that share another's coordinate: finds the joint at the end of each chain, and composes the factors. */
-bool api_document_mimics(api_document *document, api_reader *reader);
+bool api_document_resolve_mimics(api_document *document, api_reader *reader);
 
 /* Reports what was merged, has no effect, or cannot be right in the finished tree. */
 bool api_document_review(const api_document *document, api_reader *reader);
@@ -138,7 +138,7 @@ bool api_document_review(const api_document *document, api_reader *reader);
 enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL included */
 
 /* Endings of the names of a joint's coordinates, "" for the joint's own name; NULL ends. */
-const char *const *api_joint_endings(const api_document_link *link, bool velocities);
+const char *const *api_joint_coordinate_suffixes(const api_document_link *link, bool velocities);
 
 /* Names of a floating base's coordinates, in the order of q and of qd. */
 extern const char *const api_base_position_names[7];

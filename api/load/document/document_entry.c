@@ -18,7 +18,7 @@ static api_pointer pointer_to(const api_entry *entry, const char *key, size_t ra
 {
     const api_entry *path[DEEPEST];
     size_t           depth = 0;
-    for (; entry->up && depth < DEEPEST; entry = entry->up)
+    for (; entry->parent && depth < DEEPEST; entry = entry->parent)
         path[depth++] = entry;
 
     api_pointer pointer = api_pointer_root();
@@ -122,9 +122,9 @@ static bool check_fields(const api_entry *entry, const char *const *fields)
 {
     const char *key;
     json_t     *value;
-    if (!json_is_object(entry->in))
-        return api_entry_fail(entry, NULL, API_WRONG_TYPE, "expected an object, given %s", api_json_kind(entry->in));
-    json_object_foreach ((json_t *)(uintptr_t)entry->in, key, value) { /* the macro's prototypes lack const */
+    if (!json_is_object(entry->input))
+        return api_entry_fail(entry, NULL, API_WRONG_TYPE, "expected an object, given %s", api_json_kind(entry->input));
+    json_object_foreach ((json_t *)(uintptr_t)entry->input, key, value) { /* the macro's prototypes lack const */
         size_t i = 0;
         while (fields[i] && strcmp(fields[i], key) != 0)
             i++;
@@ -142,49 +142,51 @@ static bool check_fields(const api_entry *entry, const char *const *fields)
     return true;
 }
 
-bool api_entry_root(api_entry *entry, api_reader *reader, const json_t *in, json_t *out, const char *const *fields)
+bool api_entry_root(api_entry *entry, api_reader *reader, const json_t *input, json_t *canonical,
+                    const char *const *fields)
 {
-    *entry = (api_entry){.reader = reader, .key = "", .index = API_NO_INDEX, .in = in, .out = out};
+    *entry = (api_entry){.reader = reader, .key = "", .index = API_NO_INDEX, .input = input, .canonical = canonical};
     return check_fields(entry, fields);
 }
 
-bool api_entry_open(api_entry *entry, const api_entry *up, const char *key, const char *const *fields)
+bool api_entry_open(api_entry *entry, const api_entry *parent, const char *key, const char *const *fields)
 {
-    *entry     = (api_entry){.reader = up->reader, .up = up, .key = key, .index = API_NO_INDEX};
-    entry->in  = json_object_get(up->in, key);
-    entry->out = json_object();
-    if (!api_entry_keep(up, key, entry->out)) return false;
+    *entry           = (api_entry){.reader = parent->reader, .parent = parent, .key = key, .index = API_NO_INDEX};
+    entry->input     = json_object_get(parent->input, key);
+    entry->canonical = json_object();
+    if (!api_entry_set_canonical(parent, key, entry->canonical)) return false;
     return check_fields(entry, fields);
 }
 
-bool api_entry_item(api_entry *entry, const api_entry *up, const char *key, size_t index, const char *const *fields)
+bool api_entry_item(api_entry *entry, const api_entry *parent, const char *key, size_t index, const char *const *fields)
 {
-    *entry     = (api_entry){.reader = up->reader, .up = up, .key = key, .index = index};
-    entry->in  = json_array_get(json_object_get(up->in, key), index);
-    entry->out = json_object();
-    if (json_array_append_new(json_object_get(up->out, key), entry->out)) return api_reader_no_memory(up->reader);
+    *entry           = (api_entry){.reader = parent->reader, .parent = parent, .key = key, .index = index};
+    entry->input     = json_array_get(json_object_get(parent->input, key), index);
+    entry->canonical = json_object();
+    if (json_array_append_new(json_object_get(parent->canonical, key), entry->canonical))
+        return api_reader_no_memory(parent->reader);
     return check_fields(entry, fields);
 }
 
 void api_entry_close(api_entry *entry, bool keep)
 {
-    if (!keep && json_object_size(entry->out) == 0) json_object_del(entry->up->out, entry->key);
+    if (!keep && json_object_size(entry->canonical) == 0) json_object_del(entry->parent->canonical, entry->key);
 }
 
-api_entry api_entry_place(const api_entry *up, const char *key, size_t index)
+api_entry api_entry_location(const api_entry *parent, const char *key, size_t index)
 {
-    return (api_entry){.reader = up->reader, .up = up, .key = key, .index = index};
+    return (api_entry){.reader = parent->reader, .parent = parent, .key = key, .index = index};
 }
 
 bool api_entry_has(const api_entry *entry, const char *key)
 {
-    return json_object_get(entry->in, key) != NULL;
+    return json_object_get(entry->input, key) != NULL;
 }
 
 /* Sets *value to the field, NULL when it is absent and may be. */
 static bool find(const api_entry *entry, const char *key, int need, const json_t **value)
 {
-    *value = json_object_get(entry->in, key);
+    *value = json_object_get(entry->input, key);
     if (*value || need != API_REQUIRED) return true;
     return api_entry_fail(entry, key, API_MISSING_FIELD, "\"%s\" is needed here and missing", key);
 }
@@ -200,12 +202,12 @@ bool api_entry_list(const api_entry *entry, const char *key, int need, size_t *c
                               api_json_kind(list));
     *count = json_array_size(list);
     if (*count == 0 && need != API_REQUIRED) return true;
-    return api_entry_keep(entry, key, json_array());
+    return api_entry_set_canonical(entry, key, json_array());
 }
 
-bool api_entry_keep(const api_entry *entry, const char *key, json_t *value)
+bool api_entry_set_canonical(const api_entry *entry, const char *key, json_t *value)
 {
-    if (!value || json_object_set_new(entry->out, key, value)) return api_reader_no_memory(entry->reader);
+    if (!value || json_object_set_new(entry->canonical, key, value)) return api_reader_no_memory(entry->reader);
     return true;
 }
 
@@ -259,7 +261,8 @@ bool api_entry_numbers(const api_entry *entry, const char *key, int need, double
 
     json_t *twin = read_nest(entry, key, in, rank, shape, 0, indices, &end);
     if (!twin) return api_reader_no_memory(entry->reader); /* unless another problem was found */
-    if (need == API_REQUIRED || memcmp(absent, v, count * sizeof *v) != 0) return api_entry_keep(entry, key, twin);
+    if (need == API_REQUIRED || memcmp(absent, v, count * sizeof *v) != 0)
+        return api_entry_set_canonical(entry, key, twin);
     json_decref(twin);
     return true;
 }
@@ -283,7 +286,7 @@ bool api_entry_not_negative(const api_entry *entry, const char *key, int need, d
 
 bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index, double angle)
 {
-    api_entry place = api_entry_place(entry, key, index);
+    api_entry place = api_entry_location(entry, key, index);
     return fabs(angle) <= DYN_MAX_ANGLE ||
            api_entry_fail(&place, NULL, API_ANGLE_TOO_LARGE, "an angle of %s; angles are limited to %g rad",
                           API_NUMBER_TEXT(angle), DYN_MAX_ANGLE);
@@ -292,7 +295,7 @@ bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index
 /* More than a turn, and a little: nobody who means radians writes that. */
 static bool review_angle(const api_entry *entry, const char *key, size_t index, double angle)
 {
-    api_entry place = api_entry_place(entry, key, index);
+    api_entry place = api_entry_location(entry, key, index);
     return !(fabs(angle) > 7) ||
            api_entry_report(&place, NULL, "warning", "suspicious", "%s rad is more than a turn: angles are in radians",
                             API_NUMBER_TEXT(angle));
@@ -314,13 +317,13 @@ bool api_entry_rpy(const api_entry *entry, double rpy[3])
 
 bool api_entry_flag(const api_entry *entry, const char *key, bool *flag)
 {
-    const json_t *in = json_object_get(entry->in, key);
+    const json_t *in = json_object_get(entry->input, key);
     if (!in) return true;
     if (!json_is_boolean(in))
         return api_entry_fail(entry, key, API_WRONG_TYPE, "expected true or false, given %s", api_json_kind(in));
     bool absent = *flag;
     *flag       = json_is_true(in);
-    return *flag == absent || api_entry_keep(entry, key, json_boolean(*flag));
+    return *flag == absent || api_entry_set_canonical(entry, key, json_boolean(*flag));
 }
 
 bool api_entry_text(const api_entry *entry, const char *key, int need, const char **text)
@@ -335,7 +338,7 @@ bool api_entry_text(const api_entry *entry, const char *key, int need, const cha
                               json_string_length(in));
     *text = api_arena_text(entry->reader->arena, json_string_value(in));
     if (!*text) return api_reader_no_memory(entry->reader);
-    return api_entry_keep(entry, key, json_string(*text));
+    return api_entry_set_canonical(entry, key, json_string(*text));
 }
 
 /* Control characters: U+0000 to U+001F, U+007F, and U+0080 to U+009F (C2 80 to C2 9F in UTF-8). */

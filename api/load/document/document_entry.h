@@ -20,26 +20,28 @@ typedef struct api_reader {
 
 typedef struct api_entry {
     api_reader             *reader;
-    const struct api_entry *up;    /* NULL: the root */
-    const char             *key;   /* in `up` */
-    size_t                  index; /* in the array at `key`, or API_NO_INDEX */
-    const json_t           *in;
-    json_t                 *out;
+    const struct api_entry *parent; /* NULL: the root */
+    const char             *key;    /* in `up` */
+    size_t                  index;  /* in the array at `key`, or API_NO_INDEX */
+    const json_t           *input;
+    json_t                 *canonical;
 } api_entry;
 
 enum { API_OPTIONAL = 0, API_REQUIRED = 1 };
 
 /* `fields` ends with NULL. */
-bool api_entry_root(api_entry *entry, api_reader *reader, const json_t *in, json_t *out, const char *const *fields);
-bool api_entry_open(api_entry *entry, const api_entry *up, const char *key, const char *const *fields);
-bool api_entry_item(api_entry *entry, const api_entry *up, const char *key, size_t index, const char *const *fields);
+bool api_entry_root(api_entry *entry, api_reader *reader, const json_t *input, json_t *canonical,
+                    const char *const *fields);
+bool api_entry_open(api_entry *entry, const api_entry *parent, const char *key, const char *const *fields);
+bool api_entry_item(api_entry *entry, const api_entry *parent, const char *key, size_t index,
+                    const char *const *fields);
 /* An empty twin is dropped from its parent unless `keep`. Not for items. */
 void api_entry_close(api_entry *entry, bool keep);
 
 bool api_entry_has(const api_entry *entry, const char *key);
 
 /* Stands for the value at `key` (and `index`) in failures and reports; nothing is read through it. */
-api_entry api_entry_place(const api_entry *up, const char *key, size_t index);
+api_entry api_entry_location(const api_entry *parent, const char *key, size_t index);
 
 /* The length of the array of objects at `key`, 0 when absent; its twin becomes an array for api_entry_item. */
 bool api_entry_list(const api_entry *entry, const char *key, int need, size_t *count);
@@ -63,7 +65,7 @@ bool api_entry_text(const api_entry *entry, const char *key, int need, const cha
 bool api_entry_name(const api_entry *entry, const char *key, int need, const char **name);
 
 /* Puts a field into the twin; takes over the reference to `value`, which may be NULL when memory is short. */
-bool api_entry_keep(const api_entry *entry, const char *key, json_t *value);
+bool api_entry_set_canonical(const api_entry *entry, const char *key, json_t *value);
 
 /* For "%.*s": at most 64 bytes of a text that a client sent, cut between characters. */
 int api_text_shown(const char *text);

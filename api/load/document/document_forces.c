@@ -7,7 +7,7 @@ static bool read_coulomb(const api_entry *friction, dyn_friction *out)
 {
     static const char *const fields[] = {"positive", "negative", NULL};
     api_entry                coulomb;
-    if (!json_is_object(json_object_get(friction->in, "coulomb"))) {
+    if (!json_is_object(json_object_get(friction->input, "coulomb"))) {
         bool ok       = api_entry_not_negative(friction, "coulomb", API_OPTIONAL, &out->positive);
         out->negative = out->positive;
         return ok;
@@ -28,7 +28,7 @@ static bool read_damping(const api_entry *entry, const char *key, double *value)
     return api_entry_report(entry, key, "warning", "suspicious", "\"%s\" is negative: it drives the joint", key);
 }
 
-bool api_document_friction(const api_entry *owner, dyn_friction *out)
+bool api_document_read_friction(const api_entry *owner, dyn_friction *out)
 {
     static const char *const fields[] = {"viscous", "coulomb", "coulomb_velocity", NULL};
     api_entry                friction;
@@ -41,7 +41,7 @@ bool api_document_friction(const api_entry *owner, dyn_friction *out)
     return true;
 }
 
-bool api_document_spring(const api_entry *joint, dyn_spring *out)
+bool api_document_read_spring(const api_entry *joint, dyn_spring *out)
 {
     static const char *const fields[] = {"stiffness", "damping", "rest", NULL};
     api_entry                spring;
@@ -56,7 +56,7 @@ bool api_document_spring(const api_entry *joint, dyn_spring *out)
 }
 
 /* R = stiffness (q - theta - rest) + damping (q' - theta'). Without a stiffness there is nothing to hold the joint. */
-bool api_document_elastic(const api_entry *joint, dyn_link *link)
+bool api_document_read_elastic(const api_entry *joint, dyn_link *link)
 {
     static const char *const fields[] = {"stiffness", "damping", "rest", NULL};
     api_entry                elastic;

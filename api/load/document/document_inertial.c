@@ -2,7 +2,7 @@
 #include "document.h"
 #include <string.h>
 
-bool api_document_inertia_check(const api_entry *place, const char *link, const dyn_inertia *inertia)
+bool api_document_check_inertia(const api_entry *place, const char *link, const dyn_inertia *inertia)
 {
     char        reason[160];
     const char *refusal = api_inertia_refusal(inertia, reason);
@@ -16,12 +16,12 @@ static const char *const tensor_fields[] = {"xx", "yy", "zz", "xy", "xz", "yz", 
 
 static bool read_tensor(const api_entry *inertial, double about_com[6])
 {
-    static const int at[6] = {0, 3, 5, 1, 2, 4}; /* of tensor_fields in xx xy xz yy yz zz */
+    static const int tensor_index[6] = {0, 3, 5, 1, 2, 4}; /* of tensor_fields in xx xy xz yy yz zz */
     api_entry        tensor;
     if (!api_entry_has(inertial, "inertia")) return true;
     if (!api_entry_open(&tensor, inertial, "inertia", tensor_fields)) return false;
     for (int i = 0; i < 6; i++)
-        if (!api_entry_number(&tensor, tensor_fields[i], API_OPTIONAL, &about_com[at[i]])) return false;
+        if (!api_entry_number(&tensor, tensor_fields[i], API_OPTIONAL, &about_com[tensor_index[i]])) return false;
     api_entry_close(&tensor, false);
     return true;
 }
@@ -48,7 +48,7 @@ static bool find_solid(const api_entry *inertial, api_solid *solid)
 static bool read_size(const api_entry *inertial, api_solid solid, double size[3])
 {
     const api_solid_form *form  = api_solid_form_of(solid);
-    const json_t         *given = json_object_get(inertial->in, "size");
+    const json_t         *given = json_object_get(inertial->input, "size");
     if (json_is_array(given) && json_array_size(given) != form->n_sizes)
         return api_entry_fail(inertial, "size", API_WRONG_SHAPE,
                               "the size of a %s is %s: expected %zu entries, given %zu", form->name, form->sizes,
@@ -85,13 +85,13 @@ static bool read_solid(const api_entry *inertial, dyn_inertia *inertia)
     return true;
 }
 
-bool api_document_inertial(const api_entry *entry, const char *link, dyn_inertia *inertia)
+bool api_document_read_inertial(const api_entry *entry, const char *link, dyn_inertia *inertia)
 {
     static const char *const given[] = {"mass", "com", "inertia", NULL};
     static const char *const solid[] = {"solid", "size", "mass", "density", "xyz", "rpy", NULL};
     api_entry                inertial;
     *inertia         = (dyn_inertia){0};
-    const json_t *in = json_object_get(entry->in, "inertial");
+    const json_t *in = json_object_get(entry->input, "inertial");
     if (!in) return true;
 
     bool is_solid = json_object_get(in, "solid") != NULL;
@@ -101,7 +101,7 @@ bool api_document_inertial(const api_entry *entry, const char *link, dyn_inertia
                        !api_entry_vector(&inertial, "com", API_OPTIONAL, inertia->com, 3) ||
                        !read_tensor(&inertial, inertia->about_com))
         return false;
-    if (!api_document_inertia_check(&inertial, link, inertia)) return false;
+    if (!api_document_check_inertia(&inertial, link, inertia)) return false;
     api_entry_close(&inertial, false);
     return true;
 }

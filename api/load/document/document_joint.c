@@ -29,7 +29,7 @@ static bool read_type(const api_entry *joint, api_document_link *link)
                           api_text_shown(name), name);
 }
 
-bool api_document_axis(const api_entry *owner, const char *key, double axis[3])
+bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3])
 {
     if (!api_entry_vector(owner, key, API_REQUIRED, axis, 3)) return false;
     double length = api_length(axis);
@@ -48,7 +48,8 @@ static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
                               link->type);
     if (dh && api_entry_has(joint, "axis"))
         return api_entry_fail(joint, "axis", API_BAD_VALUE, "in DH forms the axis is z: \"axis\" is not taken");
-    return dh || free || (fixed && !api_entry_has(joint, "axis")) || api_document_axis(joint, "axis", link->dyn.axis);
+    return dh || free || (fixed && !api_entry_has(joint, "axis")) ||
+           api_document_read_axis(joint, "axis", link->dyn.axis);
 }
 
 static bool read_position_limits(const api_entry *limits, api_document_link *link)
@@ -190,7 +191,7 @@ static bool drop_motion(const api_entry *joint, dyn_link *link)
     return true;
 }
 
-bool api_document_joint(const api_entry *link_node, api_document_link *link)
+bool api_document_read_joint(const api_entry *link_node, api_document_link *link)
 {
     static const char *const fields[] = {"name",          "type",   "actuated", "origin", "axis",  "limits", "friction",
                                          "rotor_inertia", "spring", "elastic",  "mimic",  "pitch", "home",   NULL};
@@ -204,12 +205,13 @@ bool api_document_joint(const api_entry *link_node, api_document_link *link)
     link->actuated = true;
     *dyn           = (dyn_link){.before = api_pose_identity(), .after = api_pose_identity(), .ratio = 1};
     if (!api_entry_name(&joint, "name", API_REQUIRED, &link->joint) || !read_type(&joint, link)) return false;
-    if (!api_entry_flag(&joint, "actuated", &link->actuated) || !api_document_origin(&joint, dyn, &dh) ||
+    if (!api_entry_flag(&joint, "actuated", &link->actuated) || !api_document_read_origin(&joint, dyn, &dh) ||
         !check_origin(&joint, link, dh) || !read_axis(&joint, link, dh) || !read_pitch(&joint, dyn) ||
-        !check_several(&joint, link) || !read_limits(&joint, link) || !api_document_friction(&joint, &dyn->friction) ||
+        !check_several(&joint, link) || !read_limits(&joint, link) ||
+        !api_document_read_friction(&joint, &dyn->friction) ||
         !api_entry_not_negative(&joint, "rotor_inertia", API_OPTIONAL, &dyn->rotor_inertia) ||
-        !api_document_spring(&joint, &dyn->spring) || !read_mimic(&joint, link) || !read_home(&joint, link) ||
-        !api_document_elastic(&joint, dyn))
+        !api_document_read_spring(&joint, &dyn->spring) || !read_mimic(&joint, link) || !read_home(&joint, link) ||
+        !api_document_read_elastic(&joint, dyn))
         return false;
     if (dyn->joint == DYN_FIXED && !drop_motion(&joint, dyn)) return false;
     api_entry_close(&joint, false);

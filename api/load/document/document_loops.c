@@ -50,18 +50,18 @@ static bool read_axis(const api_entry *entry, const char *key, bool dh, double a
     axis[2] = 1;
     if (dh && api_entry_has(entry, key))
         return api_entry_fail(entry, key, API_BAD_VALUE, "in DH forms the axis is z: \"%s\" is not taken", key);
-    return dh || api_document_axis(entry, key, axis);
+    return dh || api_document_read_axis(entry, key, axis);
 }
 
 /* A name, or a frame of the loop's own. */
 static bool read_frame(const api_entry *entry, const char *key, api_document_loop *loop, int side)
 {
     static const char *const fields[] = {"link", "modified_dh", NULL};
-    api_document_frame      *frame    = &loop->place[side];
+    api_document_frame      *frame    = &loop->own_frame[side];
     const char             **name     = side == 0 ? &loop->frame_a : &loop->frame_b;
     api_entry                place;
-    if (!json_is_object(json_object_get(entry->in, key))) return api_entry_name(entry, key, API_REQUIRED, name);
-    if (!api_entry_open(&place, entry, key, fields) || !api_entry_name(&place, "link", API_REQUIRED, &frame->on))
+    if (!json_is_object(json_object_get(entry->input, key))) return api_entry_name(entry, key, API_REQUIRED, name);
+    if (!api_entry_open(&place, entry, key, fields) || !api_entry_name(&place, "link", API_REQUIRED, &frame->link_name))
         return false;
     if (!api_entry_has(&place, "modified_dh"))
         return api_entry_fail(&place, "modified_dh", API_MISSING_FIELD,
@@ -70,9 +70,9 @@ static bool read_frame(const api_entry *entry, const char *key, api_document_loo
     char  *text = api_arena_take(entry->reader->arena, size, 1);
     if (!text) return api_reader_no_memory(entry->reader);
     snprintf(text, size, "%s.%c", loop->name, "ab"[side]);
-    *name = frame->name   = text;
-    loop->has_place[side] = true;
-    bool ok               = api_document_modified_dh(&place, &frame->X_lf);
+    *name = frame->name       = text;
+    loop->has_own_frame[side] = true;
+    bool ok                   = api_document_read_modified_dh(&place, &frame->X_lf);
     api_entry_close(&place, true);
     return ok;
 }
@@ -88,8 +88,9 @@ static bool read_loop(const api_entry *root, size_t index, api_document_loop *lo
         return false;
     loop->type = type->name;
     loop->kind = type->kind;
-    return (type->axis ? read_axis(&entry, "axis", loop->has_place[0], loop->axis) : refuse(&entry, "axis", type)) &&
-           (type->axis_b ? read_axis(&entry, "axis_b", loop->has_place[1], loop->axis_b)
+    return (type->axis ? read_axis(&entry, "axis", loop->has_own_frame[0], loop->axis)
+                       : refuse(&entry, "axis", type)) &&
+           (type->axis_b ? read_axis(&entry, "axis_b", loop->has_own_frame[1], loop->axis_b)
                          : refuse(&entry, "axis_b", type)) &&
            (type->pitch ? api_entry_number(&entry, "pitch", API_REQUIRED, &loop->pitch)
                         : refuse(&entry, "pitch", type));
@@ -99,7 +100,7 @@ static bool check_names(const api_entry *root, const api_document *document)
 {
     for (size_t i = 1; i < document->n_loops; i++)
         for (size_t k = 0; k < i; k++) {
-            api_entry place = api_entry_place(root, "loops", i);
+            api_entry place = api_entry_location(root, "loops", i);
             if (strcmp(document->loops[i].name, document->loops[k].name) == 0)
                 return api_entry_fail(&place, "name", API_DUPLICATE_NAME, "the name \"%.*s\" is taken by another loop",
                                       api_text_shown(document->loops[i].name), document->loops[i].name);
@@ -116,13 +117,13 @@ static bool add_frames(const api_entry *root, api_document *document)
     if (n > 0) memcpy(all, document->frames, n * sizeof *all);
     for (size_t k = 0; k < document->n_loops; k++)
         for (int side = 0; side < 2; side++)
-            if (document->loops[k].has_place[side]) all[n++] = document->loops[k].place[side];
+            if (document->loops[k].has_own_frame[side]) all[n++] = document->loops[k].own_frame[side];
     document->frames   = all;
     document->n_frames = n;
     return true;
 }
 
-bool api_document_loops(const api_entry *root, api_document *document)
+bool api_document_read_loops(const api_entry *root, api_document *document)
 {
     size_t n;
     if (!api_entry_list(root, "loops", API_OPTIONAL, &n)) return false;

@@ -94,7 +94,7 @@ static bool resolve_all(api_document *document, api_reader *reader, int *way, in
     return true;
 }
 
-bool api_document_mimics(api_document *document, api_reader *reader)
+bool api_document_resolve_mimics(api_document *document, api_reader *reader)
 {
     size_t  n   = document->n_links;
     int    *way = api_arena_take(reader->arena, n, sizeof *way), *done = api_arena_take(reader->arena, n, sizeof *done);

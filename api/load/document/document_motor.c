@@ -15,11 +15,11 @@ static bool read_gear(const api_entry *entry, double *ratio)
 /* The rotor is a part of the motor, and cannot have more about its axis than all of it. */
 static bool report_rotor(const api_entry *entry, const api_document_motor *motor)
 {
-    static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
-    double           about    = 0;
+    static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    double           about              = 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            about += motor->dyn.axis[i] * motor->inertia.about_com[at[i][j]] * motor->dyn.axis[j];
+            about += motor->dyn.axis[i] * motor->inertia.about_com[tensor_index[i][j]] * motor->dyn.axis[j];
     if (!api_entry_has(entry, "inertial") || motor->dyn.spin_inertia <= about * (1 + 1e-9)) return true;
     return api_entry_report(
         entry, "spin_inertia", "warning", "suspicious",
@@ -36,18 +36,18 @@ static bool read_motor(const api_entry *root, size_t index, api_document_motor *
     motor->dyn.present = true;
     return api_entry_item(&entry, root, "motors", index, fields) &&
            api_entry_name(&entry, "joint", API_REQUIRED, &motor->joint) &&
-           api_entry_name(&entry, "link", API_REQUIRED, &motor->on) &&
-           api_document_axis(&entry, "axis", motor->dyn.axis) && read_gear(&entry, &motor->dyn.gear_ratio) &&
+           api_entry_name(&entry, "link", API_REQUIRED, &motor->link_name) &&
+           api_document_read_axis(&entry, "axis", motor->dyn.axis) && read_gear(&entry, &motor->dyn.gear_ratio) &&
            api_entry_not_negative(&entry, "spin_inertia", API_REQUIRED, &motor->dyn.spin_inertia) &&
-           api_document_friction(&entry, &motor->dyn.friction) &&
-           api_document_inertial(&entry, motor->on, &motor->inertia) && report_rotor(&entry, motor);
+           api_document_read_friction(&entry, &motor->dyn.friction) &&
+           api_document_read_inertial(&entry, motor->link_name, &motor->inertia) && report_rotor(&entry, motor);
 }
 
-bool api_document_motors(const api_entry *root, api_document *document, size_t max_links)
+bool api_document_read_motors(const api_entry *root, api_document *document, size_t max_links)
 {
     size_t n;
     if (!api_entry_list(root, "motors", API_OPTIONAL, &n)) return false;
-    if (n > 0 && document->screws)
+    if (n > 0 && document->from_screws)
         return api_entry_fail(root, "motors", API_NOT_SUPPORTED, "a model given by \"screws\" takes no motors");
     if (n > max_links)
         return api_entry_fail(root, "motors", API_MODEL_TOO_LARGE, "the model has %zu motors, the limit is %zu", n,
@@ -73,7 +73,7 @@ static bool fail(api_reader *reader, size_t i, const api_document_motor *motor, 
 static bool check_joint(const api_document *document, api_reader *reader, size_t i)
 {
     const api_document_motor *motor = &document->motors[i];
-    const dyn_link           *link  = &document->links[motor->turns].dyn;
+    const dyn_link           *link  = &document->links[motor->joint_link].dyn;
     if (dyn_joint_nv(link->joint) != 1)
         return fail(reader, i, motor, API_BAD_VALUE, "has not one coordinate, as a joint that a motor turns must have");
     if (link->motor.present) return fail(reader, i, motor, API_DUPLICATE_NAME, "has another motor already");
@@ -89,10 +89,10 @@ static bool report_standing(api_reader *reader, size_t i, const api_document_mot
     snprintf(where, sizeof where, "/motors/%zu/inertial", i);
     return api_reader_report(reader, where, "info", "dropped",
                              "\"%.*s\" is the fixed base: what the motor on it weighs counts nowhere",
-                             api_text_shown(motor->on), motor->on);
+                             api_text_shown(motor->link_name), motor->link_name);
 }
 
-bool api_document_place_motors(api_document *document, api_reader *reader)
+bool api_document_attach_motors(api_document *document, api_reader *reader)
 {
     for (size_t i = 0; i < document->n_motors; i++) {
         api_document_motor *motor = &document->motors[i];
@@ -103,7 +103,7 @@ bool api_document_place_motors(api_document *document, api_reader *reader)
                             &motor->inertia);
         else if (motor->inertia.mass != 0 && !report_standing(reader, i, motor))
             return false;
-        document->links[motor->turns].dyn.motor = motor->dyn;
+        document->links[motor->joint_link].dyn.motor = motor->dyn;
     }
     return true;
 }

@@ -18,15 +18,15 @@ static bool read_dh(const api_entry *origin, dyn_link *link)
         return false;
     api_entry_close(&dh, true);
 
-    dyn_pose shift = api_pose_shift(a, 0, d), twist = api_pose_turn(API_X, alpha);
-    link->before   = api_pose_turn(API_Z, theta);
+    dyn_pose shift = api_pose_translation(a, 0, d), twist = api_pose_rotation(API_X, alpha);
+    link->before   = api_pose_rotation(API_Z, theta);
     link->after    = api_pose_compose(&shift, &twist);
     link->near_end = true;
     return true;
 }
 
 /* R_z(gamma) T_z(b) R_x(alpha) T_x(d) R_z(theta + q) T_z(r), or with r + q. */
-bool api_document_modified_dh(const api_entry *owner, dyn_pose *X)
+bool api_document_read_modified_dh(const api_entry *owner, dyn_pose *X)
 {
     static const char *const fields[] = {"gamma", "b", "alpha", "d", "theta", "r", NULL};
     double                   v[6]     = {0};
@@ -39,15 +39,16 @@ bool api_document_modified_dh(const api_entry *owner, dyn_pose *X)
     }
     api_entry_close(&dh, true);
 
-    dyn_pose part[] = {api_pose_turn(API_Z, v[0]), api_pose_shift(0, 0, v[1]), api_pose_turn(API_X, v[2]),
-                       api_pose_shift(v[3], 0, 0), api_pose_turn(API_Z, v[4]), api_pose_shift(0, 0, v[5])};
+    dyn_pose part[] = {api_pose_rotation(API_Z, v[0]), api_pose_translation(0, 0, v[1]),
+                       api_pose_rotation(API_X, v[2]), api_pose_translation(v[3], 0, 0),
+                       api_pose_rotation(API_Z, v[4]), api_pose_translation(0, 0, v[5])};
     *X              = part[0];
     for (int i = 1; i < 6; i++)
         *X = api_pose_compose(X, &part[i]);
     return true;
 }
 
-bool api_document_transform(const api_entry *place, const double *T, dyn_pose *X)
+bool api_document_check_transform(const api_entry *place, const double *T, dyn_pose *X)
 {
     static const double last[4] = {0, 0, 0, 1};
     for (int i = 0; i < 3; i++) {
@@ -67,7 +68,7 @@ bool api_document_transform(const api_entry *place, const double *T, dyn_pose *X
             place, NULL, API_BAD_ROTATION,
             "the upper left 3x3 block R is no rotation: R^T R is off 1 by %.2g, at most 1e-6 is taken", error);
     if (error <= 1e-12) return true;
-    api_rotation_mend(X->R);
+    api_rotation_orthonormalise(X->R);
     return api_entry_report(place, NULL, "info", "orthonormalised",
                             "R^T R was off 1 by %.2g: the nearest rotation is used", error);
 }
@@ -76,9 +77,9 @@ static bool read_matrix(const api_entry *origin, dyn_link *link)
 {
     static const size_t shape[2] = {4, 4};
     double              T[16];
-    api_entry           place = api_entry_place(origin, "matrix", API_NO_INDEX);
+    api_entry           place = api_entry_location(origin, "matrix", API_NO_INDEX);
     return api_entry_numbers(origin, "matrix", API_REQUIRED, T, 2, shape) &&
-           api_document_transform(&place, T, &link->before);
+           api_document_check_transform(&place, T, &link->before);
 }
 
 static bool read_xyz_rpy(const api_entry *origin, dyn_link *link)
@@ -89,7 +90,7 @@ static bool read_xyz_rpy(const api_entry *origin, dyn_link *link)
     return true;
 }
 
-bool api_document_origin(const api_entry *joint_node, dyn_link *link, bool *dh)
+bool api_document_read_origin(const api_entry *joint_node, dyn_link *link, bool *dh)
 {
     static const char *const fields[] = {"xyz", "rpy", "dh", "modified_dh", "matrix", NULL};
     api_entry                origin;
@@ -105,7 +106,7 @@ bool api_document_origin(const api_entry *joint_node, dyn_link *link, bool *dh)
                               "an origin has one form: xyz and rpy, or dh, or modified_dh, or matrix");
     *dh     = standard || modified;
     bool ok = standard   ? read_dh(&origin, link)
-              : modified ? api_document_modified_dh(&origin, &link->before)
+              : modified ? api_document_read_modified_dh(&origin, &link->before)
               : matrix   ? read_matrix(&origin, link)
                          : read_xyz_rpy(&origin, link);
     api_entry_close(&origin, false);

@@ -32,7 +32,7 @@ static bool report_fixed(const api_document *document, api_reader *reader)
     int *mover = api_arena_take(reader->arena, document->n_links, sizeof *mover);
     if (!mover) return api_reader_no_memory(reader);
     for (size_t k = 0; k < document->n_links; k++) {
-        int i = document->order[k], up = document->links[i].up;
+        int i = document->order[k], up = document->links[i].parent_index;
         mover[i] = i;
         if (document->links[i].dyn.joint != DYN_FIXED) continue;
         mover[i] = up == DYN_WORLD ? DYN_WORLD : mover[up];
@@ -60,7 +60,7 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
 {
     bool has_mimics = false;
     for (size_t k = document->n_links; k-- > 0;) { /* what hangs on link i - 1; [0]: on the base */
-        int                      i = document->order[k], up = document->links[i].up;
+        int                      i = document->order[k], up = document->links[i].parent_index;
         const api_document_link *link = &document->links[i];
         mass[i + 1] += link->dyn.inertia.mass;
         tensor[i + 1] |= has_tensor(&link->dyn.inertia);
@@ -95,7 +95,7 @@ static bool report_singular(const api_document *document, api_reader *reader)
         const api_document_link *link = &document->links[i];
         char                     where[64];
         if (moves[i] || link->dyn.mimic || link->dyn.joint == DYN_FIXED) continue;
-        snprintf(where, sizeof where, document->screws ? "/screws/G/%d" : "/links/%d", i);
+        snprintf(where, sizeof where, document->from_screws ? "/screws/G/%d" : "/links/%d", i);
         if (!api_reader_report(reader, where, "warning", "suspicious",
                                "joint \"%.*s\" moves no mass: the mass matrix is singular, forward dynamics will fail",
                                api_text_shown(link->joint), link->joint))
@@ -160,13 +160,13 @@ static bool report_units(const api_document *document, api_reader *reader)
         const api_document_link *link  = &document->links[i];
         double                   limit = fmax(fabs(link->lower), fabs(link->upper));
         char                     where[64];
-        snprintf(where, sizeof where, document->screws ? "/screws/M/%zu" : "/links/%zu/joint", i);
+        snprintf(where, sizeof where, document->from_screws ? "/screws/M/%zu" : "/links/%zu/joint", i);
         if ((is_far(link->dyn.before.p) || is_far(link->dyn.after.p)) &&
             !api_reader_report(reader, where, "warning", "suspicious",
                                "joint \"%.*s\" is more than %g m from the link it hangs on: lengths are in metres",
                                api_text_shown(link->joint), link->joint, FAR_AWAY))
             return false;
-        snprintf(where, sizeof where, document->screws ? "/screws/G/%zu" : "/links/%zu/inertial", i);
+        snprintf(where, sizeof where, document->from_screws ? "/screws/G/%zu" : "/links/%zu/inertial", i);
         if (is_far(link->dyn.inertia.com) &&
             !api_reader_report(reader, where, "warning", "suspicious",
                                "the centre of mass of \"%.*s\" is more than %g m away: lengths are in metres",

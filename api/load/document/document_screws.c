@@ -53,8 +53,8 @@ static bool read_screw(const api_entry *place, const double S[6], const dyn_pose
         c[i]          = revolute ? c[i] / (size * size) : 0;
         link->axis[i] = (revolute ? w[i] : v[i]) / link->ratio;
     }
-    dyn_pose back = api_pose_shift(-c[0], -c[1], -c[2]);
-    link->before  = api_pose_shift(c[0], c[1], c[2]);
+    dyn_pose back = api_pose_translation(-c[0], -c[1], -c[2]);
+    link->before  = api_pose_translation(c[0], c[1], c[2]);
     link->after   = api_pose_compose(&back, M);
     return true;
 }
@@ -96,11 +96,11 @@ static bool read_link(const api_entry *screws, api_document *document, size_t i,
 {
     api_reader        *reader = screws->reader;
     api_document_link *link   = &document->links[i];
-    api_entry          at_M = api_entry_place(screws, "M", i), at_G = api_entry_place(screws, "G", i);
-    api_entry          at_S = api_entry_place(screws, "S", i);
+    api_entry          at_M = api_entry_location(screws, "M", i), at_G = api_entry_location(screws, "G", i);
+    api_entry          at_S = api_entry_location(screws, "S", i);
     dyn_pose           X;
     char               name[40];
-    if (!api_document_transform(&at_M, M + 16 * i, &X) || !read_screw(&at_S, S + 6 * i, T, &X, &link->dyn) ||
+    if (!api_document_check_transform(&at_M, M + 16 * i, &X) || !read_screw(&at_S, S + 6 * i, T, &X, &link->dyn) ||
         !read_spatial_inertia(&at_G, G + 36 * i, &link->dyn.inertia))
         return false;
     *T = api_pose_compose(T, &X);
@@ -115,16 +115,16 @@ static bool read_link(const api_entry *screws, api_document *document, size_t i,
                                                         : "helical";
     link->actuated = true;
     if (!link->name || !link->joint) return api_reader_no_memory(reader);
-    return api_document_inertia_check(&at_G, link->name, &link->dyn.inertia);
+    return api_document_check_inertia(&at_G, link->name, &link->dyn.inertia);
 }
 
 static bool read_tip(const api_entry *screws, api_document *document, const double *T)
 {
     size_t    n       = document->n_links;
-    api_entry at_M    = api_entry_place(screws, "M", n);
+    api_entry at_M    = api_entry_location(screws, "M", n);
     document->has_tip = true;
-    document->tip     = (api_document_frame){.name = "tip", .on = document->links[n - 1].name};
-    return api_document_transform(&at_M, T, &document->tip.X_lf);
+    document->tip     = (api_document_frame){.name = "tip", .link_name = document->links[n - 1].name};
+    return api_document_check_transform(&at_M, T, &document->tip.X_lf);
 }
 
 static bool read_arrays(const api_entry *screws, size_t n_M, size_t n, double **M, double **G, double **S)
@@ -140,22 +140,23 @@ static bool read_arrays(const api_entry *screws, size_t n_M, size_t n, double **
            api_entry_numbers(screws, "S", API_REQUIRED, *S, 2, shape_S);
 }
 
-bool api_document_screws(const api_entry *root, api_document *document, size_t max_links)
+bool api_document_read_screws(const api_entry *root, api_document *document, size_t max_links)
 {
     static const char *const fields[] = {"M", "G", "S", NULL};
     api_entry                screws;
     double                  *M, *G, *S;
     if (!api_entry_open(&screws, root, "screws", fields)) return false;
-    size_t n = json_array_size(json_object_get(screws.in, "S")), n_M = json_array_size(json_object_get(screws.in, "M"));
+    size_t n   = json_array_size(json_object_get(screws.input, "S")),
+           n_M = json_array_size(json_object_get(screws.input, "M"));
     if (n > max_links)
         return api_entry_fail(&screws, "S", API_MODEL_TOO_LARGE, "the model has %zu links, the limit is %zu", n,
                               max_links);
     if (n_M != n + 1) n_M = n; /* one more is the tip; another number is refused on reading */
     if (!read_arrays(&screws, n_M, n, &M, &G, &S)) return false;
 
-    document->screws  = true;
-    document->n_links = n;
-    document->links   = api_arena_take(root->reader->arena, n, sizeof *document->links);
+    document->from_screws = true;
+    document->n_links     = n;
+    document->links       = api_arena_take(root->reader->arena, n, sizeof *document->links);
     if (!document->links) return api_reader_no_memory(root->reader);
     dyn_pose T = api_pose_identity();
     for (size_t i = 0; i < n; i++)

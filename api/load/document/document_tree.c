@@ -24,7 +24,7 @@ static bool enter(json_t *map, api_reader *reader, const char *name, int place, 
 
 static const char *link_pointer(const api_document *document, size_t i, const char *field, char text[64])
 {
-    if (document->screws) return "/screws";
+    if (document->from_screws) return "/screws";
     snprintf(text, 64, "/links/%zu/%s", i, field);
     return text;
 }
@@ -47,7 +47,7 @@ static const char *frame_pointer(const api_document *document, size_t i, const c
     snprintf(text, 64, "/frames/%zu/%s", i, field);
     for (size_t k = 0; i >= document->n_listed && k < document->n_loops; k++)
         for (int side = 0; side < 2; side++) {
-            if (!document->loops[k].has_place[side] || place++ != i) continue;
+            if (!document->loops[k].has_own_frame[side] || place++ != i) continue;
             if (strcmp(field, "name") == 0)
                 snprintf(text, 64, "/loops/%zu/name", k);
             else
@@ -79,7 +79,7 @@ static bool is_base_coordinate(const char *name)
     return false;
 }
 
-const char *const *api_joint_endings(const api_document_link *link, bool velocities)
+const char *const *api_joint_coordinate_suffixes(const api_document_link *link, bool velocities)
 {
     static const char *const none[] = {NULL}, *const one[] = {"", NULL}, *const driven[] = {"", ".motor", NULL};
     static const char *const plane[] = {".x", ".y", ".angle", NULL};
@@ -98,7 +98,7 @@ static bool check_coordinate_names(const api_document *document, api_reader *rea
 {
     const api_document_link *link = &document->links[i];
     char                     name[API_COORDINATE_NAME], pointer[64];
-    const char *const       *ending = api_joint_endings(link, velocities);
+    const char *const       *ending = api_joint_coordinate_suffixes(link, velocities);
     for (; *ending; ending++) {
         snprintf(name, sizeof name, "%s%s", link->joint, *ending);
         bool taken = **ending && json_object_get(joints, name);
@@ -153,7 +153,7 @@ static bool find_turned(api_document *document, api_reader *reader, const json_t
     for (size_t i = 0; i < document->n_motors; i++) {
         char text[64];
         snprintf(text, sizeof text, "/motors/%zu/joint", i);
-        if (!find(document, joints, reader, false, document->motors[i].joint, text, &document->motors[i].turns))
+        if (!find(document, joints, reader, false, document->motors[i].joint, text, &document->motors[i].joint_link))
             return false;
     }
     return true;
@@ -182,17 +182,19 @@ static bool find_parents(api_document *document, api_reader *reader, const json_
     char text[64];
     for (size_t i = 0; i < document->n_links; i++) {
         api_document_link *link = &document->links[i];
-        if (!find(document, map, reader, true, link->parent, link_pointer(document, i, "parent", text), &link->up))
+        if (!find(document, map, reader, true, link->parent, link_pointer(document, i, "parent", text),
+                  &link->parent_index))
             return false;
     }
     for (size_t i = 0; i < document->n_frames; i++) {
         api_document_frame *frame = &document->frames[i];
-        if (!find(document, map, reader, true, frame->on, frame_pointer(document, i, "link", text), &frame->link))
+        if (!find(document, map, reader, true, frame->link_name, frame_pointer(document, i, "link", text),
+                  &frame->link))
             return false;
     }
     for (size_t i = 0; i < document->n_motors; i++) {
         snprintf(text, sizeof text, "/motors/%zu/link", i);
-        if (!find(document, map, reader, true, document->motors[i].on, text, &document->motors[i].dyn.link))
+        if (!find(document, map, reader, true, document->motors[i].link_name, text, &document->motors[i].dyn.link))
             return false;
     }
     return true;
@@ -215,11 +217,11 @@ static bool fail_with_circle(const api_document *document, api_reader *reader)
 {
     size_t i = 0;
     char   text[64];
-    while (document->links[i].described >= 0)
+    while (document->links[i].core_index >= 0)
         i++;
     int at = (int)i;
     for (size_t steps = 0; steps < document->n_links; steps++) /* surely in the circle after so many */
-        at = document->links[at].up;
+        at = document->links[at].parent_index;
     const api_document_link *link = &document->links[at];
     return api_fail(reader->problem, API_BAD_MODEL, link_pointer(document, (size_t)at, "parent", text),
                     "link \"%.*s\" hangs on \"%.*s\", which hangs on it in turn: a circle without the base",
@@ -239,19 +241,19 @@ static bool order_depth_first(api_document *document, api_reader *reader)
     for (size_t i = 0; i <= n; i++)
         first[i] = none;
     for (size_t i = n; i-- > 0;) { /* backwards, so that each list is in document order */
-        document->links[i].described     = none;
-        next[i]                          = first[document->links[i].up + 1];
-        first[document->links[i].up + 1] = (int)i;
+        document->links[i].core_index              = none;
+        next[i]                                    = first[document->links[i].parent_index + 1];
+        first[document->links[i].parent_index + 1] = (int)i;
     }
     for (int at = first[0]; at != none;) {
-        document->links[at].described = (int)count;
-        document->order[count++]      = at;
+        document->links[at].core_index = (int)count;
+        document->order[count++]       = at;
         if (first[at + 1] != none) {
             at = first[at + 1];
             continue;
         }
         while (at != DYN_WORLD && next[at] == none)
-            at = document->links[at].up;
+            at = document->links[at].parent_index;
         at = at == DYN_WORLD ? none : next[at];
     }
     return count == n || fail_with_circle(document, reader);
@@ -261,7 +263,7 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
 {
     size_t nv = document->floating ? 6 : 0;
     for (size_t i = 0; i < document->n_links; i++)
-        for (const char *const *ending = api_joint_endings(&document->links[i], true); *ending; ending++)
+        for (const char *const *ending = api_joint_coordinate_suffixes(&document->links[i], true); *ending; ending++)
             nv++;
     if (nv == 0) return api_fail(reader->problem, API_BAD_MODEL, "", "nothing moves: no moving joint and a fixed base");
     if (nv <= DYN_MAX_DOF) return true;
@@ -269,9 +271,9 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
                     nv, DYN_MAX_DOF);
 }
 
-bool api_document_tree(api_document *document, api_reader *reader)
+bool api_document_build_tree(api_document *document, api_reader *reader)
 {
     return resolve_names(document, reader) && order_depth_first(document, reader) &&
-           api_document_mimics(document, reader) && api_document_place_motors(document, reader) &&
+           api_document_resolve_mimics(document, reader) && api_document_attach_motors(document, reader) &&
            check_coordinates(document, reader);
 }

@@ -9,7 +9,7 @@ dyn_pose api_pose_identity(void)
     return (dyn_pose){.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 }
 
-dyn_pose api_pose_shift(double x, double y, double z)
+dyn_pose api_pose_translation(double x, double y, double z)
 {
     dyn_pose X = api_pose_identity();
     X.p[0]     = x;
@@ -18,7 +18,7 @@ dyn_pose api_pose_shift(double x, double y, double z)
     return X;
 }
 
-dyn_pose api_pose_turn(api_axis axis, double angle)
+dyn_pose api_pose_rotation(api_axis axis, double angle)
 {
     dyn_pose   X = api_pose_identity();
     int        i = ((int)axis + 1) % 3, j = ((int)axis + 2) % 3;
@@ -45,8 +45,8 @@ dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc)
 
 dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3])
 {
-    dyn_pose roll = api_pose_turn(API_X, rpy[0]), pitch = api_pose_turn(API_Y, rpy[1]);
-    dyn_pose X = api_pose_turn(API_Z, rpy[2]);
+    dyn_pose roll = api_pose_rotation(API_X, rpy[0]), pitch = api_pose_rotation(API_Y, rpy[1]);
+    dyn_pose X = api_pose_rotation(API_Z, rpy[2]);
     X          = api_pose_compose(&X, &pitch);
     X          = api_pose_compose(&X, &roll);
     memcpy(X.p, xyz, sizeof X.p);
@@ -76,7 +76,7 @@ double api_rotation_error(const double R[3][3])
 }
 
 /* Newton-Schulz: R <- R (3 - R^T R) / 2 converges quadratically to the orthogonal factor of R's polar form. */
-void api_rotation_mend(double R[3][3])
+void api_rotation_orthonormalise(double R[3][3])
 {
     for (int step = 0; step < 4; step++) {
         double RtR[3][3], old[3][3];

@@ -6,15 +6,15 @@
 typedef enum api_axis { API_X, API_Y, API_Z } api_axis;
 
 dyn_pose api_pose_identity(void);
-dyn_pose api_pose_shift(double x, double y, double z);                 /* m, pure translation */
-dyn_pose api_pose_turn(api_axis axis, double angle);                   /* rad, pure rotation about a coordinate axis */
+dyn_pose api_pose_translation(double x, double y, double z);           /* m, pure translation */
+dyn_pose api_pose_rotation(api_axis axis, double angle);               /* rad, pure rotation about a coordinate axis */
 dyn_pose api_pose_rpy(const double xyz[3], const double rpy[3]);       /* R = Rz(y) Ry(p) Rx(r), p = xyz */
 dyn_pose api_pose_compose(const dyn_pose *X_ab, const dyn_pose *X_bc); /* X_ac */
 
 /* How far R is from a rotation: the largest entry of |R^T R - 1|; infinite for a reflection or NaN. */
 double api_rotation_error(const double R[3][3]);
 /* The rotation next to R, which must be within 1e-3 of one. */
-void api_rotation_mend(double R[3][3]);
+void api_rotation_orthonormalise(double R[3][3]);
 
 #define API_QUATERNION_TOLERANCE 1e-6 /* of its length */
 

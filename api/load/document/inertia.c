@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Where the entry i,j of a symmetric matrix stands in the order xx xy xz yy yz zz. */
-static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
 
 /* One Jacobi rotation in the plane p, q: makes A[p][q] zero. Golub & Van Loan 2013, 8.5. */
 static void annihilate(double A[3][3], int p, int q)
@@ -42,7 +42,7 @@ static void eigenvalues(const double T[6], double lambda[3])
         scale = fmax(scale, fabs(T[i]));
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            A[i][j] = scale > 0 ? T[at[i][j]] / scale : 0;
+            A[i][j] = scale > 0 ? T[tensor_index[i][j]] / scale : 0;
     for (int sweep = 0; sweep < 8; sweep++) {
         annihilate(A, 0, 1);
         annihilate(A, 0, 2);
@@ -165,20 +165,21 @@ dyn_inertia api_solid_inertia(api_solid solid, const double *size, double mass, 
     dyn_inertia inertia = {.mass = mass};
     moments(solid, size, mass, I);
     const double T[6] = {[0] = I[0], [3] = I[1], [5] = I[2]};
-    api_tensor_turn(X->R, T, inertia.about_com);
+    api_tensor_rotate(X->R, T, inertia.about_com);
     memcpy(inertia.com, X->p, sizeof inertia.com);
     return inertia;
 }
 
-void api_tensor_turn(const double R[3][3], const double T[6], double turned[6])
+void api_tensor_rotate(const double R[3][3], const double T[6], double turned[6])
 {
     double RT[3][3];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            RT[i][j] = R[i][0] * T[at[0][j]] + R[i][1] * T[at[1][j]] + R[i][2] * T[at[2][j]];
+            RT[i][j] =
+                R[i][0] * T[tensor_index[0][j]] + R[i][1] * T[tensor_index[1][j]] + R[i][2] * T[tensor_index[2][j]];
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++)
-            turned[at[i][j]] = RT[i][0] * R[j][0] + RT[i][1] * R[j][1] + RT[i][2] * R[j][2];
+            turned[tensor_index[i][j]] = RT[i][0] * R[j][0] + RT[i][1] * R[j][1] + RT[i][2] * R[j][2];
 }
 
 /* T += T' + m m' / (m + m') (d.d 1 - d d^T), d from one centre of mass to the other */
@@ -192,7 +193,7 @@ void api_inertia_add(dyn_inertia *sum, const dyn_inertia *other)
     }
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++)
-            sum->about_com[at[i][j]] +=
-                other->about_com[at[i][j]] + sum->mass * share * ((i == j ? square : 0) - d[i] * d[j]);
+            sum->about_com[tensor_index[i][j]] +=
+                other->about_com[tensor_index[i][j]] + sum->mass * share * ((i == j ? square : 0) - d[i] * d[j]);
     sum->mass = mass;
 }

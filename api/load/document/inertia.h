@@ -37,4 +37,4 @@ dyn_inertia api_solid_inertia(api_solid solid, const double *size, double mass, 
 void api_inertia_add(dyn_inertia *sum, const dyn_inertia *other);
 
 /* T' = R T R^T for a symmetric tensor in the order xx xy xz yy yz zz. */
-void api_tensor_turn(const double R[3][3], const double T[6], double turned[6]);
+void api_tensor_rotate(const double R[3][3], const double T[6], double turned[6]);

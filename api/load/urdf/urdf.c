@@ -37,7 +37,7 @@ static bool enter(api_urdf *urdf, json_t *map, const xmlNode *element, const cha
     if (json_object_get(map, name))
         return api_urdf_fail(urdf, element, API_DUPLICATE_NAME, "another <%s> has this name",
                              (const char *)element->name);
-    return api_urdf_keep(urdf, map, name, json_integer((json_int_t)place));
+    return api_urdf_set_field(urdf, map, name, json_integer((json_int_t)place));
 }
 
 static bool read_links(api_urdf *urdf, json_t *map)
@@ -51,8 +51,8 @@ static bool read_links(api_urdf *urdf, json_t *map)
     return true;
 }
 
-static bool read_end(api_urdf *urdf, const api_urdf_joint *joint, const char *which, const json_t *links,
-                     const char **name)
+static bool read_parent_or_child(api_urdf *urdf, const api_urdf_joint *joint, const char *which, const json_t *links,
+                                 const char **name)
 {
     const xmlNode *end = api_urdf_child(joint->element, which);
     if (!end) return api_urdf_fail(urdf, joint->element, API_MISSING_FIELD, "<joint> has no <%s>", which);
@@ -66,8 +66,8 @@ static bool read_joint(api_urdf *urdf, const xmlNode *element, const json_t *lin
 {
     joint->element = element;
     return api_urdf_name(urdf, element, "name", &joint->name) && api_urdf_name(urdf, element, "type", &joint->type) &&
-           read_end(urdf, joint, "parent", links, &joint->parent) &&
-           read_end(urdf, joint, "child", links, &joint->child);
+           read_parent_or_child(urdf, joint, "parent", links, &joint->parent) &&
+           read_parent_or_child(urdf, joint, "child", links, &joint->child);
 }
 
 static bool read_joints(api_urdf *urdf, const json_t *links, json_t *map)
@@ -82,49 +82,49 @@ static bool read_joints(api_urdf *urdf, const json_t *links, json_t *map)
 /* --- the tree -------------------------------------------------------------------------------------------------- */
 
 /* Every link is carried by some joint: going up from any of them ends in a circle. */
-static bool fail_with_circle(api_urdf *urdf, const size_t *carrier, const json_t *links)
+static bool fail_with_circle(api_urdf *urdf, const size_t *parent_joint, const json_t *links)
 {
     size_t link = 0;
     for (size_t steps = 0; steps < urdf->n_links; steps++) /* surely in the circle after so many */
-        link = (size_t)json_integer_value(json_object_get(links, urdf->joints[carrier[link] - 1].parent));
-    const api_urdf_joint *joint = &urdf->joints[carrier[link] - 1];
+        link = (size_t)json_integer_value(json_object_get(links, urdf->joints[parent_joint[link] - 1].parent));
+    const api_urdf_joint *joint = &urdf->joints[parent_joint[link] - 1];
     return api_urdf_fail(urdf, joint->element, API_BAD_MODEL,
                          "link \"%.*s\" hangs on \"%.*s\", which hangs on it in turn: there is no root",
                          api_text_shown(joint->child), joint->child, api_text_shown(joint->parent), joint->parent);
 }
 
-/* carrier[i]: 1 + the joint that carries link i, 0 for the root. */
-static bool find_carriers(api_urdf *urdf, size_t *carrier, const json_t *links)
+/* parent_joint[i]: 1 + the joint that carries link i, 0 for the root. */
+static bool find_parent_joints(api_urdf *urdf, size_t *parent_joint, const json_t *links)
 {
     for (size_t j = 0; j < urdf->n_joints; j++) {
         api_urdf_joint *joint = &urdf->joints[j];
         size_t          i     = (size_t)json_integer_value(json_object_get(links, joint->child));
-        if (carrier[i] != 0) {
-            const char *other = urdf->joints[carrier[i] - 1].name;
+        if (parent_joint[i] != 0) {
+            const char *other = urdf->joints[parent_joint[i] - 1].name;
             return api_urdf_fail(urdf, joint->element, API_BAD_MODEL,
                                  "its child \"%.*s\" is already the child of joint \"%.*s\": links form a tree",
                                  api_text_shown(joint->child), joint->child, api_text_shown(other), other);
         }
-        carrier[i]  = j + 1;
-        joint->link = urdf->links[i];
+        parent_joint[i] = j + 1;
+        joint->link     = urdf->links[i];
     }
     return true;
 }
 
 static bool find_root(api_urdf *urdf, const json_t *links)
 {
-    size_t *carrier = api_arena_take(urdf->reader.arena, urdf->n_links, sizeof *carrier);
-    if (!carrier) return api_reader_no_memory(&urdf->reader);
-    if (!find_carriers(urdf, carrier, links)) return false;
+    size_t *parent_joint = api_arena_take(urdf->reader.arena, urdf->n_links, sizeof *parent_joint);
+    if (!parent_joint) return api_reader_no_memory(&urdf->reader);
+    if (!find_parent_joints(urdf, parent_joint, links)) return false;
     for (size_t i = 0; i < urdf->n_links; i++) {
-        if (carrier[i] != 0) continue;
+        if (parent_joint[i] != 0) continue;
         if (urdf->root)
             return api_urdf_fail(urdf, urdf->links[i], API_BAD_MODEL,
                                  "no joint carries it, nor the link of line %lu: a robot has one root",
                                  api_xml_line(urdf->root));
         urdf->root = urdf->links[i];
     }
-    return urdf->root || fail_with_circle(urdf, carrier, links);
+    return urdf->root || fail_with_circle(urdf, parent_joint, links);
 }
 
 static bool read_tree(api_urdf *urdf)
@@ -145,8 +145,9 @@ static bool write_base(api_urdf *urdf, json_t *document)
     const char *name, *type = urdf->options->floating ? "floating" : "fixed";
     if (!api_urdf_name(urdf, urdf->root, "name", &name)) return false;
     json_t *base = json_object();
-    return api_urdf_keep(urdf, document, "base", base) && api_urdf_keep(urdf, base, "type", json_string(type)) &&
-           api_urdf_keep(urdf, base, "link", json_string(name)) && api_urdf_inertial(urdf, urdf->root, base);
+    return api_urdf_set_field(urdf, document, "base", base) &&
+           api_urdf_set_field(urdf, base, "type", json_string(type)) &&
+           api_urdf_set_field(urdf, base, "link", json_string(name)) && api_urdf_read_inertial(urdf, urdf->root, base);
 }
 
 /* A link that moves by itself and weighs nothing may be meant so, or forgotten. */
@@ -161,26 +162,26 @@ static bool write_link(api_urdf *urdf, const api_urdf_joint *joint, json_t *link
 {
     json_t *link = json_object();
     if (!link || json_array_append_new(links, link)) return api_reader_no_memory(&urdf->reader);
-    json_t *fields = api_urdf_joint_fields(urdf, joint);
-    return fields && api_urdf_keep(urdf, link, "joint", fields) &&
-           api_urdf_keep(urdf, link, "name", json_string(joint->child)) &&
-           api_urdf_keep(urdf, link, "parent", json_string(joint->parent)) &&
-           api_urdf_inertial(urdf, joint->link, link) && report_massless(urdf, joint);
+    json_t *fields = api_urdf_read_joint(urdf, joint);
+    return fields && api_urdf_set_field(urdf, link, "joint", fields) &&
+           api_urdf_set_field(urdf, link, "name", json_string(joint->child)) &&
+           api_urdf_set_field(urdf, link, "parent", json_string(joint->parent)) &&
+           api_urdf_read_inertial(urdf, joint->link, link) && report_massless(urdf, joint);
 }
 
 static bool write_document(api_urdf *urdf, json_t *document)
 {
     const char *name = NULL;
     if (!api_urdf_text(urdf, urdf->robot, "name", API_OPTIONAL, &name) || !write_base(urdf, document)) return false;
-    if (name && !api_urdf_keep(urdf, document, "name", json_string(name))) return false;
+    if (name && !api_urdf_set_field(urdf, document, "name", json_string(name))) return false;
     json_t *links = json_array();
-    if (!api_urdf_keep(urdf, document, "links", links)) return false;
+    if (!api_urdf_set_field(urdf, document, "links", links)) return false;
     for (size_t i = 0; i < urdf->n_joints; i++)
         if (!write_link(urdf, &urdf->joints[i], links)) return false;
     return true;
 }
 
-static bool read(api_urdf *urdf, json_t *document)
+static bool read_robot(api_urdf *urdf, json_t *document)
 {
     if (!document) return api_reader_no_memory(&urdf->reader);
     const xmlNs *space = urdf->robot->ns;
@@ -189,7 +190,7 @@ static bool read(api_urdf *urdf, json_t *document)
         return api_fail(urdf->reader.problem, API_BAD_MODEL, NULL,
                         "the outermost element is <%.40s%s%.40s>, URDF's is <robot>", named ? named : "",
                         named ? ":" : "", (const char *)urdf->robot->name);
-    return read_tree(urdf) && write_document(urdf, document) && api_urdf_unused(urdf);
+    return read_tree(urdf) && write_document(urdf, document) && api_urdf_report_unused(urdf);
 }
 
 /* --- the model ------------------------------------------------------------------------------------------------- */
@@ -207,7 +208,7 @@ static const xmlNode *element_at(const api_urdf *urdf, const char *pointer)
 }
 
 /* What the document's reader found, in terms of the file: nobody has sent the document. */
-static void translate(api_urdf *urdf, const api_problem *found)
+static void translate_problem(api_urdf *urdf, const api_problem *found)
 {
     const xmlNode *element = found->has_pointer ? element_at(urdf, found->pointer) : NULL;
     if (element)
@@ -231,8 +232,8 @@ static api_model *make_model(api_urdf *urdf, const char *name)
     api_model  *model    = NULL;
     api_problem found;
     api_problem_clear(&found);
-    if (read(urdf, document) && !(model = api_model_from_document(document, name, urdf->max_links, &found)))
-        translate(urdf, &found);
+    if (read_robot(urdf, document) && !(model = api_model_from_document(document, name, urdf->max_links, &found)))
+        translate_problem(urdf, &found);
     json_decref(document);
     if (!model || join_reports(urdf, model)) return model;
     api_model_release(model);
@@ -260,7 +261,7 @@ api_model *api_model_from_urdf(const char *text, size_t length, const char *name
 
 /* What libxml2 allocates, with malloc's rounding: an element or text 136 bytes, an attribute 112 and its text. Document
  * and report come to about as much per element, for no more links than a model may have. */
-size_t api_urdf_weight(const char *text, size_t length)
+size_t api_urdf_estimate_memory(const char *text, size_t length)
 {
     size_t elements = 1, attributes = 0;
     for (size_t i = 0; i < length; i++) {
@@ -290,7 +291,7 @@ static bool decode(const char *from, const char *end, char to[OPTION_MAX])
     size_t n = 0;
     while (from < end && n + 1 < OPTION_MAX) {
         bool escaped = *from == '%';
-        int  byte    = escaped ? api_escape_read(from) : *from;
+        int  byte    = escaped ? api_percent_decode(from) : *from;
         if (escaped && byte <= 0) return false;
         to[n++] = (char)byte;
         from += escaped ? 3 : 1;

@@ -31,7 +31,7 @@ api_model *api_model_from_urdf(const char *text, size_t length, const char *name
                                unsigned nesting, size_t max_links, api_problem *problem);
 
 /* Bytes that reading such a text takes at most, about: what it costs is known before it is read. */
-size_t api_urdf_weight(const char *text, size_t length);
+size_t api_urdf_estimate_memory(const char *text, size_t length);
 
 /* Whether a text, behind white space and a byte order mark, starts as XML does: then it is no document. */
 bool api_urdf_likely(const char *text, size_t length);

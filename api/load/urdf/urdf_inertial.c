@@ -30,7 +30,7 @@ static bool turn_tensor(api_urdf *urdf, const xmlNode *inertial, const double rp
     double       turned[6];
     if (rpy[0] == 0 && rpy[1] == 0 && rpy[2] == 0) return true;
     dyn_pose X = api_pose_rpy(origin, rpy);
-    api_tensor_turn((const double(*)[3])X.R, about_com, turned);
+    api_tensor_rotate((const double(*)[3])X.R, about_com, turned);
     for (int i = 0; i < 6; i++)
         about_com[i] = turned[i] + 0.0; /* -0 becomes 0 */
     xmlChar *name = xmlGetNoNsProp(inertial->parent, (const xmlChar *)"name");
@@ -52,17 +52,17 @@ static json_t *tensor_fields(const double about_com[6])
     return fields;
 }
 
-bool api_urdf_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link)
+bool api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link)
 {
     const xmlNode *inertial = api_urdf_child(link, "inertial");
     double         mass = 0, com[3], rpy[3], about_com[6] = {0};
     if (!inertial) return true;
-    if (!read_mass(urdf, inertial, &mass) || !api_urdf_origin(urdf, inertial, com, rpy) ||
+    if (!read_mass(urdf, inertial, &mass) || !api_urdf_read_origin(urdf, inertial, com, rpy) ||
         !read_tensor(urdf, inertial, about_com) || !turn_tensor(urdf, inertial, rpy, about_com))
         return false;
     json_t *fields = json_object();
-    return api_urdf_keep(urdf, document_link, "inertial", fields) &&
-           api_urdf_keep(urdf, fields, "mass", json_real(mass)) &&
-           api_urdf_keep(urdf, fields, "com", api_urdf_vector(com, 3)) &&
-           api_urdf_keep(urdf, fields, "inertia", tensor_fields(about_com));
+    return api_urdf_set_field(urdf, document_link, "inertial", fields) &&
+           api_urdf_set_field(urdf, fields, "mass", json_real(mass)) &&
+           api_urdf_set_field(urdf, fields, "com", api_urdf_vector(com, 3)) &&
+           api_urdf_set_field(urdf, fields, "inertia", tensor_fields(about_com));
 }

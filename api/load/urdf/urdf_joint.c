@@ -34,11 +34,11 @@ static bool read_origin(api_urdf *urdf, const api_urdf_joint *joint, json_t *fie
 {
     double xyz[3], rpy[3];
     if (!api_urdf_child(joint->element, "origin")) return true;
-    if (!api_urdf_origin(urdf, joint->element, xyz, rpy)) return false;
+    if (!api_urdf_read_origin(urdf, joint->element, xyz, rpy)) return false;
     json_t *origin = json_object();
-    return api_urdf_keep(urdf, fields, "origin", origin) &&
-           api_urdf_keep(urdf, origin, "xyz", api_urdf_vector(xyz, 3)) &&
-           api_urdf_keep(urdf, origin, "rpy", api_urdf_vector(rpy, 3));
+    return api_urdf_set_field(urdf, fields, "origin", origin) &&
+           api_urdf_set_field(urdf, origin, "xyz", api_urdf_vector(xyz, 3)) &&
+           api_urdf_set_field(urdf, origin, "rpy", api_urdf_vector(rpy, 3));
 }
 
 /* Missing, it is x. One that is not of unit length stays as it is: whoever reads the document normalises it. */
@@ -57,7 +57,7 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
         !api_urdf_report(urdf, element, "info", "normalised", "the axis of joint \"%.*s\" has the length %.9g, not 1",
                          SHOWN(joint->name), length))
         return false;
-    return api_urdf_keep(urdf, fields, "axis", api_urdf_vector(axis, 3));
+    return api_urdf_set_field(urdf, fields, "axis", api_urdf_vector(axis, 3));
 }
 
 /* --- limit ----------------------------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNod
         !api_urdf_report(urdf, limit, "info", "assumed", "joint \"%.*s\" has no %s limit: it is 0", SHOWN(joint->name),
                          has_lower ? "upper" : "lower"))
         return false;
-    return api_urdf_keep(urdf, limits, "position", api_urdf_vector(range, 2));
+    return api_urdf_set_field(urdf, limits, "position", api_urdf_vector(range, 2));
 }
 
 static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, const char *attribute,
@@ -92,7 +92,7 @@ static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xm
         return api_urdf_report(urdf, limit, "warning", "suspicious",
                                "joint \"%.*s\": the %s limit %.9g is negative; it was dropped", SHOWN(joint->name),
                                attribute, value);
-    return api_urdf_keep(urdf, limits, attribute, json_real(value));
+    return api_urdf_set_field(urdf, limits, attribute, json_real(value));
 }
 
 /* Limits are held for clients, no operation uses them: suspicious ones do not stand in a robot's way. */
@@ -105,7 +105,7 @@ static bool read_limit(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
                                SHOWN(joint->name));
     }
     json_t *limits = json_object();
-    return api_urdf_keep(urdf, fields, "limits", limits) && read_range(urdf, joint, limit, limits) &&
+    return api_urdf_set_field(urdf, fields, "limits", limits) && read_range(urdf, joint, limit, limits) &&
            read_magnitude(urdf, joint, limit, "velocity", limits) &&
            read_magnitude(urdf, joint, limit, "effort", limits);
 }
@@ -122,17 +122,18 @@ static bool read_dynamics(api_urdf *urdf, const api_urdf_joint *joint, json_t *f
         return false;
     if (coulomb < 0) return api_urdf_fail(urdf, dynamics, API_BAD_VALUE, "the friction %.9g is negative", coulomb);
     json_t *friction = json_object();
-    return api_urdf_keep(urdf, fields, "friction", friction) &&
-           api_urdf_keep(urdf, friction, "viscous", json_real(damping)) &&
-           api_urdf_keep(urdf, friction, "coulomb", json_real(coulomb));
+    return api_urdf_set_field(urdf, fields, "friction", friction) &&
+           api_urdf_set_field(urdf, friction, "viscous", json_real(damping)) &&
+           api_urdf_set_field(urdf, friction, "coulomb", json_real(coulomb));
 }
 
 static bool keep_mimic(api_urdf *urdf, const char *leader, double multiplier, double offset, json_t *fields)
 {
     json_t *mimic = json_object();
-    return api_urdf_keep(urdf, fields, "mimic", mimic) && api_urdf_keep(urdf, mimic, "joint", json_string(leader)) &&
-           api_urdf_keep(urdf, mimic, "multiplier", json_real(multiplier)) &&
-           api_urdf_keep(urdf, mimic, "offset", json_real(offset));
+    return api_urdf_set_field(urdf, fields, "mimic", mimic) &&
+           api_urdf_set_field(urdf, mimic, "joint", json_string(leader)) &&
+           api_urdf_set_field(urdf, mimic, "multiplier", json_real(multiplier)) &&
+           api_urdf_set_field(urdf, mimic, "offset", json_real(offset));
 }
 
 static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
@@ -174,12 +175,12 @@ static bool drop_figures(api_urdf *urdf, const api_urdf_joint *joint, json_t *fi
     return true;
 }
 
-json_t *api_urdf_joint_fields(api_urdf *urdf, const api_urdf_joint *joint)
+json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint)
 {
     if (!check_type(urdf, joint)) return NULL;
     json_t *fields = json_object();
-    if (fields && api_urdf_keep(urdf, fields, "name", json_string(joint->name)) &&
-        api_urdf_keep(urdf, fields, "type", json_string(joint->type)) && read_origin(urdf, joint, fields) &&
+    if (fields && api_urdf_set_field(urdf, fields, "name", json_string(joint->name)) &&
+        api_urdf_set_field(urdf, fields, "type", json_string(joint->type)) && read_origin(urdf, joint, fields) &&
         read_axis(urdf, joint, fields) && read_limit(urdf, joint, fields) && read_dynamics(urdf, joint, fields) &&
         read_mimic(urdf, joint, fields) && (!has_no_figures(joint) || drop_figures(urdf, joint, fields)))
         return fields;

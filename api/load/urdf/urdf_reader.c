@@ -130,7 +130,7 @@ bool api_urdf_numbers(api_urdf *urdf, const xmlNode *element, const char *attrib
                          (const char *)element->name, n, n == 1 ? "" : "s", count);
 }
 
-bool api_urdf_origin(api_urdf *urdf, const xmlNode *element, double xyz[3], double rpy[3])
+bool api_urdf_read_origin(api_urdf *urdf, const xmlNode *element, double xyz[3], double rpy[3])
 {
     const xmlNode *origin = api_urdf_child(element, "origin");
     for (int i = 0; i < 3; i++)
@@ -148,7 +148,7 @@ bool api_urdf_origin(api_urdf *urdf, const xmlNode *element, double xyz[3], doub
 
 /* --- the document ---------------------------------------------------------------------------------------------- */
 
-bool api_urdf_keep(api_urdf *urdf, json_t *object, const char *key, json_t *value)
+bool api_urdf_set_field(api_urdf *urdf, json_t *object, const char *key, json_t *value)
 {
     if (!value || json_object_set_new(object, key, value)) return api_reader_no_memory(&urdf->reader);
     return true;

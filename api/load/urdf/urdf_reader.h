@@ -22,7 +22,8 @@ typedef struct api_urdf {
     const xmlNode          *root;   /* the link that no joint carries */
 } api_urdf;
 
-/* The first child element of that name, NULL when there is none. A second one is no error: api_urdf_unused tells. */
+/* The first child element of that name, NULL when there is none. A second one is no error: api_urdf_report_unused
+ * tells. */
 const xmlNode *api_urdf_child(const xmlNode *element, const char *name);
 const xmlNode *api_urdf_next(const xmlNode *element, const char *name); /* the next sibling of that name */
 bool           api_urdf_is(const xmlNode *node, const char *name);      /* an element, without a prefix */
@@ -36,10 +37,10 @@ bool api_urdf_numbers(api_urdf *urdf, const xmlNode *element, const char *attrib
 bool api_urdf_has(const xmlNode *element, const char *attribute);
 
 /* `origin` of a joint or an inertial; zeros where nothing is given. */
-bool api_urdf_origin(api_urdf *urdf, const xmlNode *element, double xyz[3], double rpy[3]);
+bool api_urdf_read_origin(api_urdf *urdf, const xmlNode *element, double xyz[3], double rpy[3]);
 
 /* Puts a field into a JSON object; takes over the reference to `value`, which may be NULL when memory is short. */
-bool    api_urdf_keep(api_urdf *urdf, json_t *object, const char *key, json_t *value);
+bool    api_urdf_set_field(api_urdf *urdf, json_t *object, const char *key, json_t *value);
 json_t *api_urdf_vector(const double *v, size_t n);
 
 /* Fill the reader's problem and return false: "line 12, joint "elbow": ..." (its nearest link, joint, transmission). */
@@ -52,8 +53,8 @@ bool api_urdf_report(api_urdf *urdf, const xmlNode *element, const char *severit
 
 /* "joint" and "inertial" as the schema Link of api/openapi.yaml has them. `inertial` is left alone when the link has
  * none. */
-json_t *api_urdf_joint_fields(api_urdf *urdf, const api_urdf_joint *joint);
-bool    api_urdf_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link);
+json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint);
+bool    api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link);
 
 /* Reports the elements and attributes that were not read, and the transmissions. */
-bool api_urdf_unused(api_urdf *urdf);
+bool api_urdf_report_unused(api_urdf *urdf);

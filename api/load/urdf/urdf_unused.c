@@ -11,13 +11,13 @@ typedef enum use {
     IGNORED /* known to have no part in the dynamics, with all that is in it */
 } use;
 
-typedef struct form {
+typedef struct known_element {
     const char *in, *name;
     use         use;
     const char *attributes; /* with a space before and behind each */
-} form;
+} known_element;
 
-static const form forms[] = {
+static const known_element known_elements[] = {
     {"", "robot", READ, " name version "},
     {"robot", "link", READ, " name "},
     {"robot", "joint", READ, " name type "},
@@ -42,45 +42,46 @@ static const form forms[] = {
 };
 
 /* Kinds of what was found, in the order of the file. */
-enum { KINDS_MOST = 64 };
+enum { MAX_FINDINGS = 64 };
 
-typedef struct kind {
+typedef struct finding_kind {
     const char    *code; /* of the report: "unknown", "dropped", "repeated" */
     const xmlNode *in;   /* the first element that held one */
     const char    *name; /* of the element or attribute; libxml2's */
     bool           attribute;
     size_t         times;
-} kind;
+} finding_kind;
 
-typedef struct tally {
-    size_t n, beyond; /* kinds; things of further kinds */
-    kind   kinds[KINDS_MOST];
-} tally;
+typedef struct findings {
+    size_t       n, not_listed; /* finding; occurrences beyond them */
+    finding_kind finding[MAX_FINDINGS];
+} findings;
 
-static void count(tally *t, const char *code, const xmlNode *in, const xmlChar *name, bool attribute)
+static void count(findings *t, const char *code, const xmlNode *in, const xmlChar *name, bool attribute)
 {
     for (size_t i = 0; i < t->n; i++) {
-        kind *k = &t->kinds[i];
+        finding_kind *k = &t->finding[i];
         if (k->code != code || k->attribute != attribute || strcmp(k->name, (const char *)name) != 0 ||
             strcmp((const char *)k->in->name, (const char *)in->name) != 0)
             continue;
         k->times++;
         return;
     }
-    if (t->n < KINDS_MOST)
-        t->kinds[t->n++] = (kind){code, in, (const char *)name, attribute, 1};
+    if (t->n < MAX_FINDINGS)
+        t->finding[t->n++] = (finding_kind){code, in, (const char *)name, attribute, 1};
     else
-        t->beyond++;
+        t->not_listed++;
 }
 
-static const form *form_of(const xmlNode *element, const char *in)
+static const known_element *find_known(const xmlNode *element, const char *in)
 {
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (strcmp(forms[i].in, in) == 0 && api_urdf_is(element, forms[i].name)) return &forms[i];
+    for (size_t i = 0; i < sizeof known_elements / sizeof *known_elements; i++)
+        if (strcmp(known_elements[i].in, in) == 0 && api_urdf_is(element, known_elements[i].name))
+            return &known_elements[i];
     return NULL;
 }
 
-static void look_at_attributes(tally *t, const xmlNode *element, const form *f)
+static void check_attributes(findings *t, const xmlNode *element, const known_element *f)
 {
     char name[40];
     for (const xmlAttr *a = element->properties; a; a = a->next) {
@@ -90,27 +91,27 @@ static void look_at_attributes(tally *t, const xmlNode *element, const form *f)
     }
 }
 
-/* The known forms are three deep, and so is this recursion. */
-static void look_at(tally *t, const xmlNode *element, const form *f)
+/* The known elements are three deep, and so is this recursion. */
+static void check_element(findings *t, const xmlNode *element, const known_element *f)
 {
-    bool seen[sizeof forms / sizeof *forms] = {false};
-    look_at_attributes(t, element, f);
+    bool seen[sizeof known_elements / sizeof *known_elements] = {false};
+    check_attributes(t, element, f);
     for (const xmlNode *child = element->children; child; child = child->next) {
         if (child->type != XML_ELEMENT_NODE) continue;
-        const form *known = form_of(child, f->name);
+        const known_element *known = find_known(child, f->name);
         if (!known)
             count(t, "unknown", element, child->name, false);
-        else if (known->use == ONCE && seen[known - forms])
+        else if (known->use == ONCE && seen[known - known_elements])
             count(t, "repeated", element, child->name, false);
         else if (known->use != IGNORED)
-            look_at(t, child, known);
+            check_element(t, child, known);
         else if (strcmp(known->name, "transmission") != 0)
             count(t, "dropped", element, child->name, false);
-        if (known) seen[known - forms] = true;
+        if (known) seen[known - known_elements] = true;
     }
 }
 
-static bool report_kind(api_urdf *urdf, const kind *k)
+static bool report_finding(api_urdf *urdf, const finding_kind *k)
 {
     const char *what     = strcmp(k->code, "dropped") == 0    ? "has no part in the dynamics"
                            : strcmp(k->code, "repeated") == 0 ? "is given again: the first one counts"
@@ -181,14 +182,14 @@ static bool report_transmissions(api_urdf *urdf)
     return true;
 }
 
-bool api_urdf_unused(api_urdf *urdf)
+bool api_urdf_report_unused(api_urdf *urdf)
 {
-    tally t = {0};
-    look_at(&t, urdf->robot, &forms[0]);
+    findings t = {0};
+    check_element(&t, urdf->robot, &known_elements[0]);
     for (size_t i = 0; i < t.n; i++)
-        if (!report_kind(urdf, &t.kinds[i])) return false;
-    if (t.beyond > 0 && !api_urdf_report(urdf, urdf->robot, "warning", "unknown",
-                                         "%zu elements and attributes of further kinds are not used", t.beyond))
+        if (!report_finding(urdf, &t.finding[i])) return false;
+    if (t.not_listed > 0 && !api_urdf_report(urdf, urdf->robot, "warning", "unknown",
+                                             "%zu elements and attributes of further kinds are not used", t.not_listed))
         return false;
     return report_transmissions(urdf);
 }

@@ -9,17 +9,20 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { ATTRIBUTES_MOST = 100, NAMES_MAX = 1 << 16 /* bytes of different names, whose table does not grow with them */ };
+enum {
+    MAX_ATTRIBUTES = 100,
+    MAX_NAME_BYTES = 1 << 16 /* bytes of different names, whose table does not grow with them */
+};
 
 /* Hangs on the parser's context as _private. */
-typedef struct watcher {
+typedef struct parse_state {
     api_problem *problem;
     unsigned     nesting;
-} watcher;
+} parse_state;
 
 static void fail_at_cursor(xmlParserCtxt *parser, api_code code, const char *detail)
 {
-    api_problem *problem = ((watcher *)parser->_private)->problem;
+    api_problem *problem = ((parse_state *)parser->_private)->problem;
     if (problem->code != API_NO_PROBLEM) return;
     api_fail(problem, code, NULL, "line %d: %s", parser->input ? parser->input->line : 0, detail);
     if (api_problem_kind_of(code)->status == 400) problem->offset = xmlByteConsumed(parser);
@@ -37,7 +40,7 @@ static void start_element(void *context, const xmlChar *name, const xmlChar *pre
                           const xmlChar **attributes)
 {
     xmlParserCtxt *parser  = context;
-    unsigned       nesting = ((watcher *)parser->_private)->nesting;
+    unsigned       nesting = ((parse_state *)parser->_private)->nesting;
     char           detail[80];
     if (parser->nodeNr < (int)nesting) {
         xmlSAX2StartElementNs(context, name, prefix, uri, n_namespaces, namespaces, n_attributes, n_defaulted,
@@ -54,7 +57,7 @@ static void start_element(void *context, const xmlChar *name, const xmlChar *pre
 static api_code code_of(const xmlParserCtxt *parser, const xmlError *error)
 {
     if (error->code != XML_ERR_NO_MEMORY) return API_BAD_XML;
-    return xmlDictGetUsage(parser->dict) > NAMES_MAX ? API_MODEL_TOO_LARGE : API_MEMORY_FULL;
+    return xmlDictGetUsage(parser->dict) > MAX_NAME_BYTES ? API_MODEL_TOO_LARGE : API_MEMORY_FULL;
 }
 
 /* The first fatal error counts: later ones follow from it. Undeclared name prefixes and the like are no matter. */
@@ -73,14 +76,14 @@ static void note_error(void *context, xmlError *error)
 
 /* Where an element has too many attributes, which libxml2 compares each with each; or `length`. In an element there is
  * no other "<". Text with as many quotes behind equals signs would be refused as well: URDF has no such text. */
-static size_t find_crowded(const char *text, size_t length)
+static size_t find_too_many_attributes(const char *text, size_t length)
 {
     size_t count = 0;
     bool   equal = false; /* the last character that is not white space was "=" */
     for (size_t i = 0; i < length; i++) {
         char c = text[i];
         if (c == '<') count = 0;
-        if (equal && (c == '"' || c == '\'') && ++count > ATTRIBUTES_MOST) return i;
+        if (equal && (c == '"' || c == '\'') && ++count > MAX_ATTRIBUTES) return i;
         if (c != ' ' && c != '\t' && c != '\r' && c != '\n') equal = c == '=';
     }
     return length;
@@ -90,16 +93,16 @@ static bool check_bytes(const char *text, size_t length, api_problem *problem)
 {
     if (length > INT_MAX)
         return api_fail(problem, API_BODY_TOO_LARGE, NULL, "an XML text has at most %d bytes", INT_MAX);
-    size_t good = api_utf8_prefix(text, length), crowded = find_crowded(text, good);
-    if (good == length && crowded == length && length > 0) return true;
+    size_t good = api_utf8_prefix(text, length), excess = find_too_many_attributes(text, good);
+    if (good == length && excess == length && length > 0) return true;
     if (length == 0)
         api_fail(problem, API_BAD_XML, NULL, "the body is empty");
-    else if (crowded < good)
-        api_fail(problem, API_BAD_XML, NULL, "an element has more than %d attributes", ATTRIBUTES_MOST);
+    else if (excess < good)
+        api_fail(problem, API_BAD_XML, NULL, "an element has more than %d attributes", MAX_ATTRIBUTES);
     else
         api_fail(problem, API_BAD_XML, NULL, "byte 0x%02x at offset %zu: the text is not UTF-8",
                  (unsigned char)text[good], good);
-    problem->offset = (long long)crowded;
+    problem->offset = (long long)excess;
     return false;
 }
 
@@ -126,11 +129,11 @@ xmlDoc *api_xml_parse(const char *text, size_t length, unsigned nesting, api_pro
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the XML");
         return NULL;
     }
-    xmlDictSetLimit(parser->dict, NAMES_MAX);
-    watcher watch    = {.problem = problem, .nesting = nesting};
-    parser->_private = &watch;
-    xmlDoc *document = parse(parser, text, length);
-    bool    good     = document && problem->code == API_NO_PROBLEM && xmlDocGetRootElement(document);
+    xmlDictSetLimit(parser->dict, MAX_NAME_BYTES);
+    parse_state watch = {.problem = problem, .nesting = nesting};
+    parser->_private  = &watch;
+    xmlDoc *document  = parse(parser, text, length);
+    bool    good      = document && problem->code == API_NO_PROBLEM && xmlDocGetRootElement(document);
     xmlFreeParserCtxt(parser);
     if (good) return document;
     api_fail(problem, API_BAD_XML, NULL, "the text is no XML document");

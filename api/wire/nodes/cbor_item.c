@@ -36,7 +36,7 @@ static void set_unsigned(void *to, uint64_t value)
 {
     api_cbor_item *item = to;
     item->kind          = API_CBOR_NUMBER;
-    item->whole         = true;
+    item->is_unsigned   = true;
     item->value         = value;
     item->number        = (double)value;
 }
@@ -197,9 +197,9 @@ static size_t simple_bytes(const unsigned char *at, size_t left)
 }
 
 /* Text is UTF-8, and what an array or map announces can be there: an item takes a byte at least. */
-static bool check(const api_cbor_cursor *c, const api_cbor_item *item)
+static bool check_item(const api_cbor_cursor *c, const api_cbor_item *item)
 {
-    size_t   left = c->length - c->at;
+    size_t   left = c->length - c->position;
     uint64_t most = item->kind == API_CBOR_MAP ? left / 2 : left;
     if ((item->kind == API_CBOR_ARRAY || item->kind == API_CBOR_MAP) && item->value > most)
         return api_cbor_fail(c, item->offset, "%s of length %llu, but only %zu bytes are left",
@@ -216,18 +216,18 @@ static bool check(const api_cbor_cursor *c, const api_cbor_item *item)
 
 bool api_cbor_next(api_cbor_cursor *c, api_cbor_item *item)
 {
-    const unsigned char *at   = c->body + c->at;
-    size_t               left = c->length - c->at;
-    *item                     = (api_cbor_item){.offset = c->at};
-    if (left == 0) return api_cbor_fail(c, c->at, "the body ends where an item should begin");
+    const unsigned char *at   = c->body + c->position;
+    size_t               left = c->length - c->position;
+    *item                     = (api_cbor_item){.offset = c->position};
+    if (left == 0) return api_cbor_fail(c, c->position, "the body ends where an item should begin");
     struct cbor_decoder_result result = cbor_stream_decode(at, left, &callbacks, item);
     if (result.status == CBOR_DECODER_NEDATA)
-        return api_cbor_fail(c, c->at, "an item is longer than the %zu bytes that are left", left);
+        return api_cbor_fail(c, c->position, "an item is longer than the %zu bytes that are left", left);
     if (result.status == CBOR_DECODER_ERROR) {
         result.read = simple_bytes(at, left);
         item->kind  = API_CBOR_SIMPLE;
-        if (result.read == 0) return api_cbor_fail(c, c->at, "byte 0x%02x begins no item", at[0]);
+        if (result.read == 0) return api_cbor_fail(c, c->position, "byte 0x%02x begins no item", at[0]);
     }
-    c->at += result.read;
-    return check(c, item);
+    c->position += result.read;
+    return check_item(c, item);
 }

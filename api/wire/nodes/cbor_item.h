@@ -21,18 +21,18 @@ typedef enum api_cbor_kind {
 
 typedef struct api_cbor_item {
     api_cbor_kind        kind;
-    bool                 indefinite; /* bytes, text, array, map: parts or items follow until a break */
-    bool                 whole;      /* number: not negative and no float, `value` has it */
-    uint64_t             value;      /* items of an array, pairs of a map, number of a tag */
-    double               number;     /* nearest double */
-    const unsigned char *bytes;      /* [length] of bytes or text, in the body */
+    bool                 indefinite;  /* bytes, text, array, map: parts or items follow until a break */
+    bool                 is_unsigned; /* number: not negative and no float, `value` has it */
+    uint64_t             value;       /* items of an array, pairs of a map, number of a tag */
+    double               number;      /* nearest double */
+    const unsigned char *bytes;       /* [length] of bytes or text, in the body */
     size_t               length;
     size_t               offset; /* of its first byte in the body */
 } api_cbor_item;
 
 typedef struct api_cbor_cursor {
     const unsigned char *body;
-    size_t               length, at;
+    size_t               length, position;
     api_problem         *problem;
 } api_cbor_cursor;
 

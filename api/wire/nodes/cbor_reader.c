@@ -15,13 +15,13 @@ typedef struct level {
 } level;
 
 typedef struct reader {
-    const api_reading *how;
-    api_cbor_cursor    cursor;
-    api_builder        build;
-    level             *levels; /* [nesting], as many in use as are open in `build` */
+    const api_read_options *options;
+    api_cbor_cursor         cursor;
+    api_builder             build;
+    level                  *levels; /* [nesting], as many in use as are open in `build` */
 } reader;
 
-static bool next(reader *r, api_cbor_item *item)
+static bool next_item(reader *r, api_cbor_item *item)
 {
     return api_cbor_next(&r->cursor, item);
 }
@@ -47,16 +47,16 @@ static bool fail_kind(reader *r, const api_cbor_item *item, const char *expected
 /* --- strings ---------------------------------------------------------------------------------------------------- */
 
 /* All of a text or byte string, whose parts are put together when it comes in parts. */
-static bool whole_string(reader *r, api_cbor_item *string)
+static bool join_string_parts(reader *r, api_cbor_item *string)
 {
     api_cbor_item part;
     if (!string->indefinite) return true;
-    size_t start = r->cursor.at, bytes = 0;
+    size_t start = r->cursor.position, bytes = 0;
     char  *whole = NULL;
     for (int pass = 0; pass < 2; pass++) { /* measures, then copies */
-        r->cursor.at = start;
-        bytes        = 0;
-        while (next(r, &part) && part.kind == string->kind && !part.indefinite) {
+        r->cursor.position = start;
+        bytes              = 0;
+        while (next_item(r, &part) && part.kind == string->kind && !part.indefinite) {
             if (whole && part.length > 0) memcpy(whole + bytes, part.bytes, part.length);
             bytes += part.length;
         }
@@ -77,14 +77,14 @@ static bool read_key(reader *r, api_cbor_item *item)
     if (item->kind != API_CBOR_TEXT)
         return api_cbor_fail(&r->cursor, item->offset, "%s as a key, a text string expected",
                              api_cbor_kind_text(item->kind));
-    if (!whole_string(r, item)) return false;
+    if (!join_string_parts(r, item)) return false;
     if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "a key holds the character U+0000");
     return api_build_key(&r->build, (const char *)item->bytes, item->length, item->offset);
 }
 
 static bool read_text(reader *r, api_cbor_item *item)
 {
-    if (!whole_string(r, item)) return false;
+    if (!join_string_parts(r, item)) return false;
     if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "the string holds the character U+0000");
     return api_build_string(&r->build, (const char *)item->bytes, item->length);
 }
@@ -98,23 +98,23 @@ static bool read_number(reader *r, const api_cbor_item *item)
 }
 
 /* Rows of the root that are looked at on their way to where they are used. */
-static bool is_for_later(const reader *r, const api_node *array)
+static bool is_checked_later(const reader *r, const api_node *array)
 {
     const api_open_value *top = r->build.open;
     if (r->build.depth != 1 || !top->object || array->rank != 2) return false;
     size_t i = 0;
-    while (i < r->how->n_later && strcmp(r->how->later[i], top->key) != 0)
+    while (i < r->options->n_checked_later && strcmp(r->options->checked_later[i], top->key) != 0)
         i++;
-    return i < r->how->n_later;
+    return i < r->options->n_checked_later;
 }
 
 /* False with 422 at the first number that is not finite. */
-static bool look_at(reader *r, const api_node *array, size_t numbers)
+static bool check_finite(reader *r, const api_node *array, size_t numbers)
 {
-    size_t infinite = api_node_infinite(array, numbers);
+    size_t infinite = api_node_find_non_finite(array, numbers);
     if (infinite == numbers) return true;
     api_pointer at = api_build_pointer(&r->build);
-    return api_fail_infinite(r->cursor.problem, &at, array, infinite);
+    return api_fail_non_finite(r->cursor.problem, &at, array, infinite);
 }
 
 /* The content of a typed array, of which `array` says the shape: all its extents, or rank 0 for what is there. */
@@ -123,9 +123,9 @@ static bool read_typed(reader *r, uint64_t tag, api_node *array)
     api_cbor_item content;
     bool          floats = tag == TAG_FLOATS;
     size_t        width = floats ? sizeof(float) : sizeof(double), numbers = 1;
-    if (!next(r, &content)) return false;
+    if (!next_item(r, &content)) return false;
     if (content.kind != API_CBOR_BYTES) return fail_kind(r, &content, "the byte string of a typed array");
-    if (!whole_string(r, &content)) return false;
+    if (!join_string_parts(r, &content)) return false;
     if (content.length % width != 0)
         return fail(r, API_WRONG_SHAPE, "a typed array of %zu bytes given, a multiple of %zu expected", content.length,
                     width);
@@ -135,18 +135,18 @@ static bool read_typed(reader *r, uint64_t tag, api_node *array)
     if (numbers != content.length / width)
         return fail(r, API_WRONG_SHAPE, "%zu numbers given, the extents' product is %zu", content.length / width,
                     numbers);
-    array->kind    = API_ARRAY;
-    array->packing = floats ? API_FLOATS : API_DOUBLES;
-    array->numbers = content.bytes;
-    array->unseen  = is_for_later(r, array);
-    return (array->unseen || look_at(r, array, numbers)) && api_build_packed(&r->build, array);
+    array->kind      = API_ARRAY;
+    array->packing   = floats ? API_FLOATS : API_DOUBLES;
+    array->numbers   = content.bytes;
+    array->unchecked = is_checked_later(r, array);
+    return (array->unchecked || check_finite(r, array, numbers)) && api_build_packed(&r->build, array);
 }
 
 /* --- multi-dimensional arrays: tag 40 on [extents, numbers], row-major ------------------------------------------ */
 
 static bool read_extent(reader *r, const api_cbor_item *item, api_node *array)
 {
-    if (item->kind != API_CBOR_NUMBER || !item->whole)
+    if (item->kind != API_CBOR_NUMBER || !item->is_unsigned)
         return fail_kind(r, item, "a whole number from 0, an extent of a multi-dimensional array,");
     if (array->rank == API_PACKED_RANK)
         return fail(r, API_WRONG_SHAPE, "an array of more than %d dimensions given", API_PACKED_RANK);
@@ -166,10 +166,10 @@ static bool read_extents(reader *r, api_node *array)
 {
     api_cbor_item list, item;
     *array = (api_node){0};
-    if (!next(r, &list)) return false;
+    if (!next_item(r, &list)) return false;
     if (list.kind != API_CBOR_ARRAY) return fail_kind(r, &list, "the extents of a multi-dimensional array");
     for (uint64_t i = 0; list.indefinite || i < list.value; i++) {
-        if (!next(r, &item)) return false;
+        if (!next_item(r, &item)) return false;
         if (list.indefinite && item.kind == API_CBOR_BREAK) break;
         if (!read_extent(r, &item, array)) return false;
     }
@@ -178,16 +178,16 @@ static bool read_extents(reader *r, api_node *array)
     return true;
 }
 
-static bool open(reader *r, const api_cbor_item *item)
+static bool open_container(reader *r, const api_cbor_item *item)
 {
-    if (!api_build_full(&r->build)) return api_build_open(&r->build, item->kind == API_CBOR_MAP);
-    api_fail(r->cursor.problem, API_TOO_DEEP, NULL, "arrays and maps are nested deeper than %u", r->how->nesting);
+    if (!api_build_at_nesting_limit(&r->build)) return api_build_open(&r->build, item->kind == API_CBOR_MAP);
+    api_fail(r->cursor.problem, API_TOO_DEEP, NULL, "arrays and maps are nested deeper than %u", r->options->nesting);
     r->cursor.problem->offset = (long long)item->offset;
     return false;
 }
 
 /* Numbers of a flat array of items go where the extents put them. */
-static bool read_plain(reader *r, const api_cbor_item *list, const api_node *array)
+static bool read_number_items(reader *r, const api_cbor_item *list, const api_node *array)
 {
     size_t        size[API_PACKED_RANK], n = 1, i = 0, rank = array->rank;
     api_cbor_item item;
@@ -195,39 +195,39 @@ static bool read_plain(reader *r, const api_cbor_item *list, const api_node *arr
         size[axis] = n *= array->extent[axis];
     for (;; i++) {
         bool full = i == n, ends = !list->indefinite && i == list->value;
-        if (!ends && !next(r, &item)) return false;
+        if (!ends && !next_item(r, &item)) return false;
         ends |= list->indefinite && item.kind == API_CBOR_BREAK;
         if (ends && full) break;
         if (ends || full)
             return fail(r, API_WRONG_SHAPE, "%s numbers given than the extents' product, %zu", full ? "more" : "fewer",
                         n);
         for (size_t axis = 0; axis < rank; axis++)
-            if (i % size[axis] == 0 && !open(r, list)) return false;
+            if (i % size[axis] == 0 && !open_container(r, list)) return false;
         if (item.kind != API_CBOR_NUMBER) return fail_kind(r, &item, "a number");
         if (!read_number(r, &item)) return false;
         for (size_t axis = rank; axis-- > 0;)
             if ((i + 1) % size[axis] == 0 && !api_build_close(&r->build)) return false;
     }
-    return n > 0 || (open(r, list) && api_build_close(&r->build));
+    return n > 0 || (open_container(r, list) && api_build_close(&r->build));
 }
 
-static bool read_multi(reader *r)
+static bool read_multidimensional(reader *r)
 {
     api_node      array;
     api_cbor_item pair, content;
-    if (!next(r, &pair)) return false;
+    if (!next_item(r, &pair)) return false;
     if (pair.kind != API_CBOR_ARRAY || (!pair.indefinite && pair.value != 2))
         return fail_kind(r, &pair, "[extents, numbers] in a multi-dimensional array");
-    if (!read_extents(r, &array) || !next(r, &content)) return false;
+    if (!read_extents(r, &array) || !next_item(r, &content)) return false;
     if (content.kind == API_CBOR_TAG && (content.value == TAG_FLOATS || content.value == TAG_DOUBLES)) {
         if (!read_typed(r, content.value, &array)) return false;
     } else if (content.kind != API_CBOR_ARRAY) {
         return fail_kind(r, &content, "the numbers of a multi-dimensional array");
-    } else if (!read_plain(r, &content, &array)) {
+    } else if (!read_number_items(r, &content, &array)) {
         return false;
     }
     if (!pair.indefinite) return true;
-    return next(r, &content) && (content.kind == API_CBOR_BREAK || fail_kind(r, &content, "the array's end"));
+    return next_item(r, &content) && (content.kind == API_CBOR_BREAK || fail_kind(r, &content, "the array's end"));
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ static bool read_tagged(reader *r, uint64_t tag)
 {
     api_node array = {0};
     switch (tag) {
-    case TAG_MULTI: return read_multi(r);
+    case TAG_MULTI: return read_multidimensional(r);
     case TAG_FLOATS:
     case TAG_DOUBLES: return read_typed(r, tag, &array);
     default:
@@ -248,7 +248,7 @@ static bool read_tagged(reader *r, uint64_t tag)
 static bool read_value(reader *r, api_cbor_item *item)
 {
     while (item->kind == API_CBOR_TAG && item->value == TAG_CBOR)
-        if (!next(r, item)) return false;
+        if (!next_item(r, item)) return false;
     switch (item->kind) {
     case API_CBOR_NUMBER: return read_number(r, item);
     case API_CBOR_TEXT: return read_text(r, item);
@@ -258,7 +258,7 @@ static bool read_value(reader *r, api_cbor_item *item)
     case API_CBOR_NULL: return api_build_constant(&r->build, API_NULL);
     case API_CBOR_ARRAY:
     case API_CBOR_MAP:
-        if (!open(r, item)) return false;
+        if (!open_container(r, item)) return false;
         r->levels[r->build.depth - 1] = (level){item->value, item->indefinite};
         return true;
     default: return fail_kind(r, item, "a value that JSON can hold");
@@ -266,53 +266,53 @@ static bool read_value(reader *r, api_cbor_item *item)
 }
 
 /* One value of what is open, or its end. */
-static bool step(reader *r)
+static bool read_item(reader *r)
 {
     api_cbor_item item;
     level        *top = r->build.depth > 0 ? &r->levels[r->build.depth - 1] : NULL;
     if (top && !top->indefinite && top->left-- == 0) return api_build_close(&r->build);
-    if (!next(r, &item)) return false;
+    if (!next_item(r, &item)) return false;
     if (top && top->indefinite && item.kind == API_CBOR_BREAK) return api_build_close(&r->build);
     bool keyed = top && r->build.open[r->build.depth - 1].object;
-    if (keyed && (!read_key(r, &item) || !next(r, &item))) return false;
+    if (keyed && (!read_key(r, &item) || !next_item(r, &item))) return false;
     return read_value(r, &item);
 }
 
 static bool read_all(reader *r)
 {
     do
-        if (!step(r)) return false;
+        if (!read_item(r)) return false;
     while (r->build.depth > 0);
-    return r->cursor.at == r->cursor.length ||
-           api_cbor_fail(&r->cursor, r->cursor.at, "%zu bytes follow the one item of the body",
-                         r->cursor.length - r->cursor.at);
+    return r->cursor.position == r->cursor.length ||
+           api_cbor_fail(&r->cursor, r->cursor.position, "%zu bytes follow the one item of the body",
+                         r->cursor.length - r->cursor.position);
 }
 
 /* What nobody has looked at yet stands before what is wrong. */
-static bool fail_first(reader *r)
+static bool fail_with_earliest_problem(reader *r)
 {
     api_problem     late  = *r->cursor.problem;
     const api_node *whole = &r->build.root;
     bool            read  = api_node_is(whole, API_OBJECT); /* else members of it, and of others, are on the stack */
     api_problem_clear(r->cursor.problem);
-    if (api_look_at(r->cursor.problem, read ? whole->items : r->build.stack,
-                    read ? api_node_size(whole) : r->build.used))
+    if (api_check_members_finite(r->cursor.problem, read ? whole->items : r->build.stack,
+                                 read ? api_node_size(whole) : r->build.used))
         *r->cursor.problem = late;
     return false;
 }
 
-bool api_read_cbor(const api_reading *how, const char *body, size_t length, api_node *root)
+bool api_read_cbor(const api_read_options *options, const char *body, size_t length, api_node *root)
 {
-    reader r = {.how    = how,
-                .cursor = {.body = (const unsigned char *)body, .length = length, .problem = how->pool->problem}};
+    reader r = {.options = options,
+                .cursor  = {.body = (const unsigned char *)body, .length = length, .problem = options->pool->problem}};
     if (length > UINT32_MAX)
-        return api_fail(how->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the most is %u", length,
-                        UINT32_MAX);
+        return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the most is %u",
+                        length, UINT32_MAX);
     if (length > 1 && (*body == '{' || *body == '[') && body[1] >= '\t') /* in CBOR, strings of more than 2^59 bytes */
         return api_cbor_fail(&r.cursor, 0, "the body is no CBOR but looks like JSON (application/json)");
-    r.levels = api_take(how->pool, how->nesting * sizeof *r.levels);
-    if (!r.levels || !api_build_start(&r.build, how->pool, how->nesting, 0)) return false;
-    if (!read_all(&r)) return fail_first(&r);
+    r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
+    if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
+    if (!read_all(&r)) return fail_with_earliest_problem(&r);
     *root = r.build.root;
     return true;
 }

@@ -21,21 +21,21 @@ size_t api_node_size(const api_node *node)
 /* --- members by key --------------------------------------------------------------------------------------------- */
 
 /* An order of keys: any will do. */
-static int compare(const api_node *member, const char *key, size_t length)
+static int compare_key(const api_node *member, const char *key, size_t length)
 {
     if (member->key_length != length) return member->key_length < length ? -1 : 1;
     return memcmp(member->key, key, length);
 }
 
 /* The index of a large object: numbers of its members in the order of their keys. It stands behind the members. */
-static uint32_t *index_of(const api_node *object)
+static uint32_t *key_index(const api_node *object)
 {
     return (uint32_t *)(uintptr_t)(object->items + object->extent[0]);
 }
 
 size_t api_node_members_bytes(size_t members)
 {
-    return members * sizeof(api_node) + (members > API_NODE_FEW ? 2 * members * sizeof(uint32_t) : 0);
+    return members * sizeof(api_node) + (members > API_NODE_UNINDEXED_MAX ? 2 * members * sizeof(uint32_t) : 0);
 }
 
 /* Merges the sorted runs [0, half) and [half, n) of `from` into `to`; of equal keys the earlier member comes first. */
@@ -44,7 +44,7 @@ static void merge(const api_node *members, const uint32_t *from, size_t half, si
     size_t a = 0, b = half;
     for (size_t i = 0; i < n; i++) {
         const api_node *left = a < half ? &members[from[a]] : NULL;
-        bool take_left = left && (b == n || compare(left, members[from[b]].key, members[from[b]].key_length) <= 0);
+        bool take_left = left && (b == n || compare_key(left, members[from[b]].key, members[from[b]].key_length) <= 0);
         to[i]          = from[take_left ? a++ : b++];
     }
 }
@@ -53,7 +53,7 @@ static void merge(const api_node *members, const uint32_t *from, size_t half, si
 static void sort_index(const api_node *object)
 {
     size_t    n    = object->extent[0];
-    uint32_t *from = index_of(object), *to = from + n;
+    uint32_t *from = key_index(object), *to = from + n;
     for (size_t i = 0; i < n; i++)
         from[i] = (uint32_t)i;
     for (size_t run = 1; run < n; run *= 2) {
@@ -65,35 +65,35 @@ static void sort_index(const api_node *object)
         to               = from;
         from             = sorted;
     }
-    if (from != index_of(object)) memcpy(index_of(object), from, n * sizeof *from);
+    if (from != key_index(object)) memcpy(key_index(object), from, n * sizeof *from);
 }
 
-const api_node *api_node_repeated(const api_node *object)
+const api_node *api_node_find_repeated_key(const api_node *object)
 {
     const api_node *members = object->items;
     size_t          n       = object->extent[0];
-    if (n > API_NODE_FEW) {
-        const uint32_t *index = index_of(object);
+    if (n > API_NODE_UNINDEXED_MAX) {
+        const uint32_t *index = key_index(object);
         sort_index(object);
         for (size_t i = 1; i < n; i++)
-            if (compare(&members[index[i - 1]], members[index[i]].key, members[index[i]].key_length) == 0)
+            if (compare_key(&members[index[i - 1]], members[index[i]].key, members[index[i]].key_length) == 0)
                 return &members[index[i]];
         return NULL;
     }
     for (size_t i = 1; i < n; i++)
         for (size_t j = 0; j < i; j++)
-            if (compare(&members[j], members[i].key, members[i].key_length) == 0) return &members[i];
+            if (compare_key(&members[j], members[i].key, members[i].key_length) == 0) return &members[i];
     return NULL;
 }
 
 static const api_node *search(const api_node *object, const char *key, size_t length)
 {
-    const uint32_t *index = index_of(object);
+    const uint32_t *index = key_index(object);
     size_t          low = 0, high = object->extent[0];
     while (low < high) {
         size_t          middle = low + (high - low) / 2;
         const api_node *member = &object->items[index[middle]];
-        int             order  = compare(member, key, length);
+        int             order  = compare_key(member, key, length);
         if (order == 0) return member;
         if (order < 0)
             low = middle + 1;
@@ -107,9 +107,9 @@ const api_node *api_node_get(const api_node *object, const char *key)
 {
     if (!api_node_is(object, API_OBJECT)) return NULL;
     size_t length = strlen(key), n = object->extent[0];
-    if (n > API_NODE_FEW) return search(object, key, length);
+    if (n > API_NODE_UNINDEXED_MAX) return search(object, key, length);
     for (size_t i = 0; i < n; i++)
-        if (compare(&object->items[i], key, length) == 0) return &object->items[i];
+        if (compare_key(&object->items[i], key, length) == 0) return &object->items[i];
     return NULL;
 }
 
@@ -198,7 +198,7 @@ const void *api_node_doubles(const api_node *node, size_t first)
 ANY_INFINITE(any_infinite_double, double, 2)
 ANY_INFINITE(any_infinite_float, float, 4)
 
-size_t api_node_infinite(const api_node *node, size_t count)
+size_t api_node_find_non_finite(const api_node *node, size_t count)
 {
     double number;
     bool   any = node->packing == API_FLOATS ? any_infinite_float(node->numbers, count)

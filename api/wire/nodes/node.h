@@ -1,7 +1,7 @@
 /* node.h - a request for dynamics as a tree of values, whatever encoding it came in. Whatever decodes a request
  * looks at nodes alone. Arrays of numbers, of equal rows of numbers, and of equal tables
  * of such rows are packed: one block of numbers instead of a node for each, in memory of the request or, from CBOR,
- * where they stand in the body. Numbers are finite, but for what the reader has left `unseen`: batches of states, on
+ * where they stand in the body. Numbers are finite, but for what the reader has left `unchecked`: batches of states, on
  * their way into lanes, where it costs least. Texts are UTF-8 without U+0000, and an object has every key once.
  *
  * Nodes live as long as the request's scratch memory and body. All functions may be called from any thread. */
@@ -25,7 +25,7 @@ typedef struct api_node {
     uint8_t     kind;                    /* api_kind */
     uint8_t     rank;                    /* of packed numbers; 0: not packed */
     uint8_t     packing;                 /* api_packing */
-    bool        unseen;                  /* of packed numbers: nobody has looked yet whether they are finite */
+    bool        unchecked;               /* of packed numbers: nobody has looked yet whether they are finite */
     uint32_t    extent[API_PACKED_RANK]; /* of packed numbers; [0] else: items, members, bytes of text */
     union {
         double                 number;
@@ -67,12 +67,12 @@ const void *api_node_doubles(const api_node *node, size_t first);
 
 /* --- for the readers -------------------------------------------------------------------------------------------- */
 
-enum { API_NODE_FEW = 16 }; /* objects of more members have an index of them, sorted by key */
+enum { API_NODE_UNINDEXED_MAX = 16 }; /* objects of more members have an index of them, sorted by key */
 
 /* Bytes of an object's members and their index. */
 size_t api_node_members_bytes(size_t members);
 /* Makes the index of an object whose `items` have room for it, and looks for two members of the same key: returns the
  * later of them, NULL: there are none. */
-const api_node *api_node_repeated(const api_node *object);
+const api_node *api_node_find_repeated_key(const api_node *object);
 /* The first of `count` packed numbers, as they stand in a body, that is not finite; `count`: all are. */
-size_t api_node_infinite(const api_node *node, size_t count);
+size_t api_node_find_non_finite(const api_node *node, size_t count);

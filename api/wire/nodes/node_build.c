@@ -7,7 +7,7 @@ enum { FIRST_NODES = 24, FIRST_ROOM = 1024, MOST_ROOM = 64 * 1024, FIRST_NUMBERS
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
 /* A small piece, aligned for nodes. Blocks from which pieces are cut grow with what was needed. */
-static void *take(api_builder *b, size_t bytes)
+static void *take_piece(api_builder *b, size_t bytes)
 {
     bytes = (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
     if (bytes > (size_t)(b->room_end - b->room)) {
@@ -24,7 +24,7 @@ static void *take(api_builder *b, size_t bytes)
 
 static char *copy_text(api_builder *b, const char *text, size_t length)
 {
-    char *copy = take(b, length + 1);
+    char *copy = take_piece(b, length + 1);
     if (!copy) return NULL;
     memcpy(copy, text, length);
     copy[length] = '\0';
@@ -41,11 +41,11 @@ bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t nu
     b->stack    = (api_node *)(void *)(memory + open);
     b->room     = memory + open + stack;
     b->room_end = b->room + FIRST_ROOM;
-    return api_build_more_numbers(b, numbers > FIRST_NUMBERS ? numbers : FIRST_NUMBERS);
+    return api_build_grow_numbers(b, numbers > FIRST_NUMBERS ? numbers : FIRST_NUMBERS);
 }
 
 /* Numbers of open arrays go on in the new block; those of closed ones stay where their nodes point to. */
-bool api_build_more_numbers(api_builder *b, size_t count)
+bool api_build_grow_numbers(api_builder *b, size_t count)
 {
     size_t d = 0;
     if (count <= b->numbers_capacity - b->n_numbers) return true;
@@ -107,7 +107,7 @@ static bool unpack(api_builder *b, api_open_value *array)
 }
 
 /* A value that is not packed with its neighbours. */
-static bool place(api_builder *b, api_node *node)
+static bool add_value(api_builder *b, api_node *node)
 {
     if (b->depth == 0) {
         b->root = *node;
@@ -135,25 +135,25 @@ bool api_build_key(api_builder *b, const char *key, size_t length, size_t offset
 bool api_build_string(api_builder *b, const char *text, size_t length)
 {
     api_node node = {.kind = API_STRING, .extent = {(uint32_t)length}, .text = copy_text(b, text, length)};
-    return node.text && place(b, &node);
+    return node.text && add_value(b, &node);
 }
 
 bool api_build_constant(api_builder *b, api_kind kind)
 {
     api_node node = {.kind = (uint8_t)kind};
-    return place(b, &node);
+    return add_value(b, &node);
 }
 
-bool api_build_lone_number(api_builder *b, double number)
+bool api_build_unpacked_number(api_builder *b, double number)
 {
     api_node node = {.kind = API_NUMBER, .number = number};
-    return place(b, &node);
+    return add_value(b, &node);
 }
 
 /* --- arrays and objects ----------------------------------------------------------------------------------------- */
 
 /* The innermost open array when it goes on packing with an item of that shape; NULL otherwise. */
-static api_open_value *packs(api_builder *b, size_t rank, const uint32_t *extent)
+static api_open_value *find_packing_array(api_builder *b, size_t rank, const uint32_t *extent)
 {
     api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
     if (!top || !top->packing || rank == API_PACKED_RANK) return NULL;
@@ -171,12 +171,12 @@ static api_open_value *packs(api_builder *b, size_t rank, const uint32_t *extent
 bool api_build_packed(api_builder *b, const api_node *numbers)
 {
     api_node        node = *numbers;
-    api_open_value *top  = packs(b, node.rank, node.extent);
+    api_open_value *top  = find_packing_array(b, node.rank, node.extent);
     size_t          n    = 1;
-    if (!top) return place(b, &node);
+    if (!top) return add_value(b, &node);
     for (size_t axis = 0; axis < node.rank; axis++)
         n *= node.extent[axis];
-    if (!api_build_more_numbers(b, n)) return false;
+    if (!api_build_grow_numbers(b, n)) return false;
     api_node_numbers(&node, 0, n, b->numbers + b->n_numbers);
     b->n_numbers += n;
     top->count++;
@@ -197,15 +197,15 @@ static bool close_packed(api_builder *b, const api_open_value *array)
     api_node node = {.kind = API_ARRAY, .rank = (uint8_t)(array->rank + 1), .extent = {(uint32_t)array->count}};
     memcpy(node.extent + 1, array->extent, array->rank * sizeof *array->extent);
     node.numbers        = (const unsigned char *)(b->numbers + array->first_number);
-    api_open_value *top = packs(b, node.rank, node.extent);
-    if (!top) return place(b, &node);
+    api_open_value *top = find_packing_array(b, node.rank, node.extent);
+    if (!top) return add_value(b, &node);
     top->count++; /* the numbers stand behind those of its other items */
     return true;
 }
 
-static bool check_keys(const api_builder *b, const api_node *object)
+static bool check_keys_differ(const api_builder *b, const api_node *object)
 {
-    const api_node *member = api_node_repeated(object);
+    const api_node *member = api_node_find_repeated_key(object);
     if (!member) return true;
     api_fail(b->pool->problem, API_DUPLICATE_KEY, NULL, "the key \"%.64s\" stands twice in one object", member->key);
     b->pool->problem->offset = member->key_offset;
@@ -217,13 +217,13 @@ bool api_build_close(api_builder *b)
     api_open_value top = b->open[--b->depth];
     if (top.packing) return close_packed(b, &top);
     size_t    n     = b->used - top.first;
-    api_node *items = take(b, top.object ? api_node_members_bytes(n) : n * sizeof *items);
+    api_node *items = take_piece(b, top.object ? api_node_members_bytes(n) : n * sizeof *items);
     api_node  node  = {.kind = top.object ? API_OBJECT : API_ARRAY, .extent = {(uint32_t)n}, .items = items};
     if (!items) return false;
     memcpy(items, b->stack + top.first, n * sizeof *items);
-    if (top.object && !check_keys(b, &node)) return false;
+    if (top.object && !check_keys_differ(b, &node)) return false;
     b->used = top.first;
-    return place(b, &node);
+    return add_value(b, &node);
 }
 
 api_pointer api_build_pointer(const api_builder *b)

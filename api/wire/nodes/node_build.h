@@ -39,7 +39,7 @@ typedef struct api_builder {
 bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t numbers);
 
 /* Whether one more array or object would be nested too deeply; then api_build_open must not be called. */
-static inline bool api_build_full(const api_builder *b)
+static inline bool api_build_at_nesting_limit(const api_builder *b)
 {
     return b->depth == b->nesting;
 }
@@ -51,16 +51,16 @@ bool api_build_close(api_builder *b);
 bool api_build_key(api_builder *b, const char *key, size_t length, size_t offset);
 bool api_build_string(api_builder *b, const char *text, size_t length); /* a copy */
 bool api_build_constant(api_builder *b, api_kind kind);                 /* null, true, false */
-bool api_build_lone_number(api_builder *b, double number);              /* one that cannot be packed */
+bool api_build_unpacked_number(api_builder *b, double number);          /* one that cannot be packed */
 /* Packed numbers that stand in the body (or wherever the request's memory is). */
 bool api_build_packed(api_builder *b, const api_node *numbers);
-bool api_build_more_numbers(api_builder *b, size_t count); /* room for them */
+bool api_build_grow_numbers(api_builder *b, size_t count); /* room for them */
 
 static inline bool api_build_number(api_builder *b, double number)
 {
     api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
-    if (!top || !top->packing || top->rank > 0) return api_build_lone_number(b, number);
-    if (b->n_numbers == b->numbers_capacity && !api_build_more_numbers(b, 1)) return false;
+    if (!top || !top->packing || top->rank > 0) return api_build_unpacked_number(b, number);
+    if (b->n_numbers == b->numbers_capacity && !api_build_grow_numbers(b, 1)) return false;
     b->numbers[b->n_numbers++] = number;
     top->count++;
     return true;
@@ -68,15 +68,15 @@ static inline bool api_build_number(api_builder *b, double number)
 
 /* Where the next numbers of the innermost array go, if it has had nothing else so far, and room for how many: one at
  * least. NULL: it is another, or memory is short. And when so many of them are there. */
-static inline double *api_build_numbers(api_builder *b, size_t *room)
+static inline double *api_build_reserve_numbers(api_builder *b, size_t *room)
 {
     const api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
     if (!top || !top->packing || top->rank > 0) return NULL;
-    if (b->n_numbers == b->numbers_capacity && !api_build_more_numbers(b, 1)) return NULL;
+    if (b->n_numbers == b->numbers_capacity && !api_build_grow_numbers(b, 1)) return NULL;
     *room = b->numbers_capacity - b->n_numbers;
     return b->numbers + b->n_numbers;
 }
-static inline void api_build_count(api_builder *b, size_t numbers)
+static inline void api_build_commit_numbers(api_builder *b, size_t numbers)
 {
     b->n_numbers += numbers;
     b->open[b->depth - 1].count += numbers;

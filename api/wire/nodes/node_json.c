@@ -40,10 +40,10 @@ static bool build(api_builder *b, const json_t *value)
     return api_build_constant(b, API_NULL);
 }
 
-bool api_read_json(const api_reading *r, const char *text, size_t length, api_node *root)
+bool api_read_json(const api_read_options *r, const char *text, size_t length, api_node *root)
 {
     api_builder b;
-    size_t      weight = api_json_weight(text, length);
+    size_t      weight = api_json_estimate_memory(text, length);
     if (!api_claim(r->pool->share, weight, r->pool->problem)) return false;
     json_t *tree = api_json_parse(text, length, r->nesting, r->pool->problem);
     bool    done = tree && api_build_start(&b, r->pool, r->nesting, length / 16) && build(&b, tree);

@@ -1,13 +1,13 @@
 /* node_read.c - see node_read.h. */
 #include "node_read.h"
 
-bool api_read_request(const api_reading *r, api_media content, const char *body, size_t length, api_node *root)
+bool api_read_request(const api_read_options *r, api_media content, const char *body, size_t length, api_node *root)
 {
     if (content == API_MEDIA_CBOR) return api_read_cbor(r, body, length, root);
-    switch (api_read_text(r, body, length, root)) {
-    case API_TAKEN: return true;
-    case API_NOT_TAKEN: return api_read_json(r, body, length, root);
-    case API_REFUSED: break;
+    switch (api_read_plain_json(r, body, length, root)) {
+    case API_PLAIN_JSON_READ: return true;
+    case API_PLAIN_JSON_DECLINED: return api_read_json(r, body, length, root);
+    case API_PLAIN_JSON_FAILED: break;
     }
     return false;
 }
@@ -20,19 +20,19 @@ static size_t count_of(const api_node *numbers)
     return n;
 }
 
-bool api_look_at(api_problem *problem, const api_node *members, size_t n)
+bool api_check_members_finite(api_problem *problem, const api_node *members, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         size_t count    = count_of(&members[i]),
-               infinite = members[i].unseen ? api_node_infinite(&members[i], count) : count;
+               infinite = members[i].unchecked ? api_node_find_non_finite(&members[i], count) : count;
         if (infinite == count) continue;
         api_pointer root = api_pointer_root(), at = api_pointer_key(&root, members[i].key);
-        return api_fail_infinite(problem, &at, &members[i], infinite);
+        return api_fail_non_finite(problem, &at, &members[i], infinite);
     }
     return true;
 }
 
-bool api_fail_infinite(api_problem *problem, const api_pointer *at, const api_node *numbers, size_t i)
+bool api_fail_non_finite(api_problem *problem, const api_pointer *at, const api_node *numbers, size_t i)
 {
     api_pointer entry = *at;
     size_t      size  = count_of(numbers);

@@ -8,21 +8,21 @@
 #include <string.h>
 
 typedef struct reader {
-    const char *at, *end;
+    const char *cursor, *end;
     api_builder build;
 } reader;
 
 /* What comes next, '\0' behind the end. */
 static char peek(const reader *r)
 {
-    return r->at < r->end ? *r->at : '\0';
+    return r->cursor < r->end ? *r->cursor : '\0';
 }
 
 static inline char skip_space(reader *r)
 {
-    while (r->at < r->end && (unsigned char)*r->at <= ' ' &&
-           (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t'))
-        r->at++;
+    while (r->cursor < r->end && (unsigned char)*r->cursor <= ' ' &&
+           (*r->cursor == ' ' || *r->cursor == '\n' || *r->cursor == '\r' || *r->cursor == '\t'))
+        r->cursor++;
     return peek(r);
 }
 
@@ -32,15 +32,15 @@ static bool begins_number(char c)
 }
 
 /* The inside of a string whose first quote is next; false unless it is all plain. */
-static bool read_plain(reader *r, const char **text, size_t *length)
+static bool read_plain_string(reader *r, const char **text, size_t *length)
 {
-    const char *from = r->at + 1, *p = from;
+    const char *from = r->cursor + 1, *p = from;
     while (p < r->end && *p >= ' ' && *p < 0x7F && *p != '"' && *p != '\\')
         p++;
     if (p == r->end || *p != '"') return false;
-    *text   = from;
-    *length = (size_t)(p - from);
-    r->at   = p + 1;
+    *text     = from;
+    *length   = (size_t)(p - from);
+    r->cursor = p + 1;
     return true;
 }
 
@@ -48,24 +48,24 @@ static bool read_key(reader *r)
 {
     const char *key;
     size_t      length;
-    if (skip_space(r) != '"' || !read_plain(r, &key, &length)) return false;
+    if (skip_space(r) != '"' || !read_plain_string(r, &key, &length)) return false;
     if (skip_space(r) != ':') return false;
-    r->at++;
+    r->cursor++;
     return api_build_key(&r->build, key, length, 0);
 }
 
 /* As many numbers of an array as it has and there is room for; one, if it is not made of numbers alone. */
-static bool take_numbers(reader *r)
+static bool read_number_run(reader *r)
 {
-    size_t  room, count, left = (size_t)(r->end - r->at);
-    double *numbers = api_build_numbers(&r->build, &room), number;
+    size_t  room, count, left = (size_t)(r->end - r->cursor);
+    double *numbers = api_build_reserve_numbers(&r->build, &room), number;
     if (numbers) {
-        r->at += api_numbers_read(r->at, left, numbers, room, &count);
-        api_build_count(&r->build, count);
+        r->cursor += api_numbers_read(r->cursor, left, numbers, room, &count);
+        api_build_commit_numbers(&r->build, count);
         return count > 0;
     }
-    size_t length = api_number_read(r->at, left, &number);
-    r->at += length;
+    size_t length = api_number_read(r->cursor, left, &number);
+    r->cursor += length;
     return length > 0 && isfinite(number) && api_build_number(&r->build, number);
 }
 
@@ -74,11 +74,11 @@ static bool read_numbers(reader *r)
 {
     bool array = r->build.depth > 0 && !r->build.open[r->build.depth - 1].object;
     for (;;) {
-        if (!take_numbers(r)) return false;
+        if (!read_number_run(r)) return false;
         if (!array || skip_space(r) != ',') return true;
-        const char *comma = r->at++;
+        const char *comma = r->cursor++;
         if (begins_number(skip_space(r))) continue;
-        r->at = comma; /* whoever reads the next item wants to see it */
+        r->cursor = comma; /* whoever reads the next item wants to see it */
         return true;
     }
 }
@@ -86,8 +86,8 @@ static bool read_numbers(reader *r)
 static bool read_word(reader *r, const char *word, api_kind kind)
 {
     size_t length = strlen(word);
-    if ((size_t)(r->end - r->at) < length || memcmp(r->at, word, length) != 0) return false;
-    r->at += length;
+    if ((size_t)(r->end - r->cursor) < length || memcmp(r->cursor, word, length) != 0) return false;
+    r->cursor += length;
     return api_build_constant(&r->build, kind);
 }
 
@@ -95,17 +95,17 @@ static bool read_string(reader *r)
 {
     const char *text;
     size_t      length;
-    return read_plain(r, &text, &length) && api_build_string(&r->build, text, length);
+    return read_plain_string(r, &text, &length) && api_build_string(&r->build, text, length);
 }
 
 /* Opens an array or object; `open` stays true when there is something in it. */
 static bool read_open(reader *r, bool object, bool *open)
 {
-    if (api_build_full(&r->build) || !api_build_open(&r->build, object)) return false;
-    r->at++;
+    if (api_build_at_nesting_limit(&r->build) || !api_build_open(&r->build, object)) return false;
+    r->cursor++;
     *open = skip_space(r) != (object ? '}' : ']');
     if (*open) return !object || read_key(r);
-    r->at++;
+    r->cursor++;
     return api_build_close(&r->build);
 }
 
@@ -132,28 +132,30 @@ static bool read_ends(reader *r)
         bool object = r->build.open[r->build.depth - 1].object;
         char c      = skip_space(r);
         if (c != ',' && c != (object ? '}' : ']')) return false;
-        r->at++;
+        r->cursor++;
         if (c == ',') return !object || read_key(r);
         if (!api_build_close(&r->build)) return false;
     }
     return true;
 }
 
-api_taken api_read_text(const api_reading *how, const char *text, size_t length, api_node *root)
+api_plain_json_outcome api_read_plain_json(const api_read_options *options, const char *text, size_t length,
+                                           api_node *root)
 {
     enum { BYTES_A_NUMBER = 16 }; /* of full-length numbers, rather fewer than they have */
-    reader r    = {.at = text, .end = text + length};
+    reader r    = {.cursor = text, .end = text + length};
     bool   open = false;
-    bool   good = length <= UINT32_MAX && api_build_start(&r.build, how->pool, how->nesting, length / BYTES_A_NUMBER);
+    bool   good =
+        length <= UINT32_MAX && api_build_start(&r.build, options->pool, options->nesting, length / BYTES_A_NUMBER);
     do
         good = good && read_value(&r, &open) && (open || read_ends(&r));
     while (good && r.build.depth > 0);
     if (good) skip_space(&r);
-    if (good && r.at == r.end) {
+    if (good && r.cursor == r.end) {
         *root = r.build.root;
-        return API_TAKEN;
+        return API_PLAIN_JSON_READ;
     }
-    if (how->pool->problem->code == API_MEMORY_FULL) return API_REFUSED;
-    api_problem_clear(how->pool->problem); /* a key that stands twice: jansson says where */
-    return API_NOT_TAKEN;
+    if (options->pool->problem->code == API_MEMORY_FULL) return API_PLAIN_JSON_FAILED;
+    api_problem_clear(options->pool->problem); /* a key that stands twice: jansson says where */
+    return API_PLAIN_JSON_DECLINED;
 }
