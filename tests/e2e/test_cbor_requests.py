@@ -257,6 +257,7 @@ class Refused(ServerCase):
             rows[70][3] = bad
             for form in list(forms_of(rows)) + [CBORTag(40, [[100, 6], floats(flat(rows))]), [floats(r) for r in rows]]:
                 self.refused({"q": form}, 422, "non-finite", "/q/70/3", 70)
+                self.refused({"q": form, "gravity": [0, 0, bad]}, 422, "non-finite", "/q/70/3", 70)     # the first of two is told
             self.refused({"q": doubles(rows[70])}, 422, "non-finite", "/q/3")
             self.refused({"q": [0.5] * 6, "gravity": [0, 0, bad]}, 422, "non-finite", "/gravity/2")
         for half in (b"\xf9\x7c\x00", b"\xf9\xfc\x00", b"\xf9\x7e\x00", b"\xfa\x7f\x80\x00\x00"):
