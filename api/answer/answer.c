@@ -14,7 +14,7 @@ typedef struct writer {
     api_emit        out;
     size_t          states;
     size_t          arrays;    /* so far */
-    int             operation; /* index in e->asked of the operation being written; -1: an array of all operations */
+    int             operation; /* index in e->selected of the operation being written; -1: an array of all operations */
     bool            lists;     /* the arrays are listed in e->arrays; nothing is written */
 } writer;
 
@@ -34,7 +34,7 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
         .states  = w->states,
         .batched = e->batched || e->samples > 0,
         .group   = e->batched ? e->samples : 0,
-        .failed  = api_failures_marks(e, w->operation),
+        .failed  = api_failed_rows_marks(e, w->operation),
     };
 }
 
@@ -50,7 +50,7 @@ static bool is_null(const writer *w, const api_lanes *a)
 
 static bool emit_array(writer *w, const api_lanes *a, const char *name)
 {
-    api_array array = {.a = *a, .name = name, .operation = w->operation};
+    api_answer_array array = {.a = *a, .name = name, .operation = w->operation};
     if (w->lists) w->e->arrays[w->arrays] = array;
     w->arrays++;
     if (is_null(w, a)) {
@@ -58,8 +58,8 @@ static bool emit_array(writer *w, const api_lanes *a, const char *name)
         return true;
     }
     api_emit_lanes_begin(&w->out, a);
-    if (w->out.buffer && !api_gap_leave(w->e, &array)) return false;
-    if (!w->out.buffer) w->out.bytes += api_gap_room(w->out.media, a);
+    if (w->out.buffer && !api_answer_slot_leave(w->e, &array)) return false;
+    if (!w->out.buffer) w->out.bytes += api_answer_slot_room(w->out.media, a);
     api_emit_lanes_end(&w->out, a);
     return true;
 }
@@ -69,12 +69,13 @@ static void end_object(writer *w, size_t first)
 {
     size_t length = api_emit_length(&w->out);
     api_emit_end(&w->out);
-    if (w->out.buffer && w->out.media != API_MEDIA_JSON) api_gaps_move(w->e, first, api_emit_length(&w->out) - length);
+    if (w->out.buffer && w->out.media != API_MEDIA_JSON)
+        api_answer_slots_move(w->e, first, api_emit_length(&w->out) - length);
 }
 
-static size_t gaps_so_far(const writer *w)
+static size_t slots_so_far(const writer *w)
 {
-    return w->out.buffer ? w->e->answer->n_gaps : 0;
+    return w->out.buffer ? w->e->answer->n_slots : 0;
 }
 
 /* Entry of a state that stands at `place` of its row-major array, whose `turned` axes are in the request's order. */
@@ -111,15 +112,15 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
 /* --- what the answer is made of --------------------------------------------------------------------------------- */
 
 /* {"<frame>": {"position": ..., "orientation": ...}, ...}; the lanes hold all positions, then all orientations. */
-static bool emit_poses(writer *w, const api_asked *asked, const double *lanes)
+static bool emit_poses(writer *w, const api_selection *selected, const double *lanes)
 {
     const api_evaluation *e            = w->e;
-    size_t                n            = asked->n_frames;
+    size_t                n            = selected->n_frames;
     const double         *orientations = lanes ? lanes + 3 * n * e->window * e->lanes : NULL;
-    size_t                first        = gaps_so_far(w);
+    size_t                first        = slots_so_far(w);
     api_emit_object(&w->out);
     for (size_t i = 0; i < n; i++) {
-        const char *name = e->model->frames[asked->frame[i]].name;
+        const char *name = e->model->frames[selected->frame[i]].name;
         api_lanes   p = lanes_of(w, lanes, 3 * n, 3 * i), o = lanes_of(w, orientations, 4 * n, 4 * i);
         p.rank = o.rank = 1;
         p.extent[0]     = 3;
@@ -141,17 +142,17 @@ static bool emit_full(writer *w, const double *lanes)
 {
     const api_evaluation *e = w->e;
     const api_loops      *l = e->model->loops;
-    api_full_part         parts[API_FULL_PARTS];
+    api_loop_state_part   parts[API_LOOP_STATE_PARTS];
     size_t                first = 0;
-    api_full_parts(e->model, parts);
+    api_loop_state_parts(e->model, parts);
     api_emit_object(&w->out);
     api_emit_names(&w->out, "position_names", l->position_names, l->nq);
     api_emit_names(&w->out, "velocity_names", l->velocity_names, l->nv);
-    for (size_t i = 0; i < API_FULL_PARTS; first += parts[i++].entries * e->blocks) {
-        const api_full_part *part                  = &parts[i];
-        api_lanes            a                     = lanes_of(w, lanes, part->entries, first);
-        bool                 turned[API_EMIT_RANK] = {false};
-        a.rank                                     = part->rank;
+    for (size_t i = 0; i < API_LOOP_STATE_PARTS; first += parts[i++].entries * e->blocks) {
+        const api_loop_state_part *part                  = &parts[i];
+        api_lanes                  a                     = lanes_of(w, lanes, part->entries, first);
+        bool                       turned[API_EMIT_RANK] = {false};
+        a.rank                                           = part->rank;
         memcpy(a.extent, part->extent, sizeof part->extent);
         if (a.rank > 0) turned[a.rank - 1] = part->turned;
         api_emit_key(&w->out, part->name);
@@ -161,22 +162,22 @@ static bool emit_full(writer *w, const double *lanes)
     return true;
 }
 
-static bool emit_output(writer *w, const api_asked *asked, size_t output)
+static bool emit_output(writer *w, const api_selection *selected, size_t output)
 {
     const api_evaluation *e = w->e;
-    const api_output     *o = &asked->operation->outputs[output];
+    const api_output     *o = &selected->operation->outputs[output];
     api_emit_key(&w->out, o->name);
-    if (o->extent[0] == API_FRAMES_ASKED) return emit_poses(w, asked, asked->result[output]);
-    if (o->extent[0] == API_FULL) return emit_full(w, asked->result[output]);
+    if (o->extent[0] == API_SELECTED_FRAMES) return emit_poses(w, selected, selected->result[output]);
+    if (o->extent[0] == API_LOOP_STATE) return emit_full(w, selected->result[output]);
     if (o->extent[0] == API_STRUCTURED) {
-        asked->operation->emit(e, asked, output, &w->out);
+        selected->operation->emit(e, selected, output, &w->out);
         return true;
     }
-    api_lanes a = lanes_of(w, asked->result[output], api_output_entries(e->model, asked, output), 0);
+    api_lanes a = lanes_of(w, selected->result[output], api_output_entries(e->model, selected, output), 0);
     bool      turned[API_EMIT_RANK] = {false};
     for (; a.rank < API_MAX_RANK && o->extent[a.rank] != 0; a.rank++) {
         int extent       = o->extent[a.rank];
-        a.extent[a.rank] = api_extent(e->model, asked, extent);
+        a.extent[a.rank] = api_extent(e->model, selected, extent);
         turned[a.rank]   = extent == API_NV || extent == API_NQ;
     }
     return set_order(w, &a, turned) && emit_array(w, &a, o->name);
@@ -198,10 +199,10 @@ static bool emit_reached(writer *w)
     return true;
 }
 
-static bool emit_outputs(writer *w, const api_asked *asked)
+static bool emit_outputs(writer *w, const api_selection *selected)
 {
-    for (size_t i = 0; api_has_output(asked->operation, i); i++)
-        if ((asked->outputs & API_BIT(i)) && !emit_output(w, asked, i)) return false;
+    for (size_t i = 0; api_has_output(selected->operation, i); i++)
+        if ((selected->outputs & API_BIT(i)) && !emit_output(w, selected, i)) return false;
     return true;
 }
 
@@ -209,11 +210,11 @@ static bool emit_outputs(writer *w, const api_asked *asked)
 static bool emit_operations(writer *w)
 {
     const api_evaluation *e = w->e;
-    for (size_t i = 0; i < e->n_asked; i++) {
+    for (size_t i = 0; i < e->n_selected; i++) {
         w->operation = (int)i;
-        api_emit_key(&w->out, e->asked[i].operation->name);
+        api_emit_key(&w->out, e->selected[i].operation->name);
         api_emit_object(&w->out);
-        if (!emit_outputs(w, &e->asked[i])) return false;
+        if (!emit_outputs(w, &e->selected[i])) return false;
         api_emit_end(&w->out);
     }
     w->operation = -1;
@@ -225,12 +226,12 @@ static bool emit_answer(writer *w)
 {
     const api_evaluation *e = w->e;
     api_emit_object(&w->out);
-    if (!emit_reached(w) || !(e->combined ? emit_operations(w) : emit_outputs(w, e->asked))) return false;
+    if (!emit_reached(w) || !(e->combined ? emit_operations(w) : emit_outputs(w, e->selected))) return false;
     if (e->warnings) {
         api_emit_key(&w->out, "warnings");
         api_unit_warnings_emit(e, &w->out);
     }
-    if (e->failures) {
+    if (e->failed_rows) {
         api_emit_key(&w->out, "errors");
         api_emit_array(&w->out);
         api_emit_end(&w->out);
@@ -247,8 +248,8 @@ static size_t measure(api_evaluation *e, size_t states)
     begin(&w, e, NULL, states);
     emit_answer(&w);
     e->n_arrays = w.arrays;
-    bool slack  = e->failures && e->call->media == API_MEDIA_JSON; /* null is longer than a list without entries */
-    return api_emit_length(&w.out) + (slack ? e->n_asked * API_MAX_OUTPUTS * strlen("null") : 0);
+    bool slack  = e->failed_rows && e->call->media == API_MEDIA_JSON; /* null is longer than a list without entries */
+    return api_emit_length(&w.out) + (slack ? e->n_selected * API_MAX_OUTPUTS * strlen("null") : 0);
 }
 
 /* Most states, of less than were given, whose answer is within the limit. */
@@ -279,7 +280,7 @@ bool api_answer_bound(api_evaluation *e, size_t *bytes)
 bool api_answer_list(api_evaluation *e)
 {
     writer w;
-    if (!e->failures) return true;
+    if (!e->failed_rows) return true;
     e->arrays = api_take(e->pool, e->n_arrays * sizeof *e->arrays);
     if (!e->arrays) return false;
     begin(&w, e, NULL, api_states(e));
@@ -295,7 +296,7 @@ bool api_answer_open(api_evaluation *e, size_t bytes, bool apart)
     api_buffer_init(&e->body, bytes);
     if (!api_buffer_room(&e->body, bytes))
         return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for an answer of up to %zu bytes", bytes);
-    if (!api_gaps_begin(e, apart)) return false;
+    if (!api_answer_slots_begin(e, apart)) return false;
     writer w;
     begin(&w, e, &e->body, api_states(e));
     if (!emit_answer(&w)) return false;
@@ -321,15 +322,15 @@ bool api_answer_close(api_evaluation *e, size_t *bytes)
 {
     bool     json = e->call->media == API_MEDIA_JSON;
     api_emit out;
-    api_gaps_close(e);
-    if (!e->failures) return true;
-    if (!api_failures_sort(e)) return false;
+    api_answer_slots_close(e);
+    if (!e->failed_rows) return true;
+    if (!api_failed_rows_sort(e)) return false;
     api_emit_init(&out, e->call->media, NULL);
-    api_failures_emit(e, &out);
+    api_failed_rows_emit(e, &out);
     e->body.length -= json ? strlen("[]}") : 1;
     if (!make_room(e, api_emit_length(&out) + (json ? strlen("}") : 0), bytes)) return false;
     api_emit_init(&out, e->call->media, &e->body);
-    api_failures_emit(e, &out);
+    api_failed_rows_emit(e, &out);
     if (json) api_buffer_text(&e->body, "}");
     return api_emit_done(&out) || api_fail_outgrown(e->problem);
 }

@@ -5,17 +5,17 @@
 
 /* --- room ------------------------------------------------------------------------------------------------------- */
 
-size_t api_gap_room(api_media media, const api_lanes *a)
+size_t api_answer_slot_room(api_media media, const api_lanes *a)
 {
     size_t whole = a->states / API_CHUNK, left = a->states % API_CHUNK;
     return (whole > 0 ? whole * api_emit_lanes_room(media, a, API_CHUNK) : 0) +
            (left > 0 ? api_emit_lanes_room(media, a, left) : 0);
 }
 
-bool api_gaps_begin(api_evaluation *e, bool apart)
+bool api_answer_slots_begin(api_evaluation *e, bool apart)
 {
-    api_answer *answer = api_take(e->pool, sizeof *answer);
-    api_gap    *gaps   = api_take(e->pool, e->n_arrays * sizeof *gaps);
+    api_answer      *answer = api_take(e->pool, sizeof *answer);
+    api_answer_slot *gaps   = api_take(e->pool, e->n_arrays * sizeof *gaps);
     if (!answer || !gaps) return false;
     size_t chunks = (e->blocks + e->chunk - 1) / e->chunk;
     *answer       = (api_answer){.apart = apart, .pieces = apart ? chunks : 1, .gaps = gaps};
@@ -23,23 +23,23 @@ bool api_gaps_begin(api_evaluation *e, bool apart)
     return true;
 }
 
-bool api_gap_leave(api_evaluation *e, const api_array *array)
+bool api_answer_slot_leave(api_evaluation *e, const api_answer_array *array)
 {
-    api_answer *answer = e->answer;
-    api_media   media  = e->call->media;
-    api_gap    *g      = &answer->gaps[answer->n_gaps++];
-    *g                 = (api_gap){.array = *array, .place = e->body.length, .room = api_gap_room(media, &array->a)};
-    g->chunk_room      = api_emit_lanes_room(media, &array->a, API_CHUNK);
-    g->length          = api_take(e->pool, answer->pieces * sizeof *g->length);
+    api_answer      *answer = e->answer;
+    api_media        media  = e->call->media;
+    api_answer_slot *g      = &answer->gaps[answer->n_slots++];
+    *g = (api_answer_slot){.array = *array, .place = e->body.length, .room = api_answer_slot_room(media, &array->a)};
+    g->chunk_room = api_emit_lanes_room(media, &array->a, API_CHUNK);
+    g->length     = api_take(e->pool, answer->pieces * sizeof *g->length);
     if (!g->length) return false;
     memset(g->length, 0, answer->pieces * sizeof *g->length);
     if (api_buffer_room(&e->body, g->room)) e->body.length += g->room;
     return true;
 }
 
-void api_gaps_move(api_evaluation *e, size_t first, size_t bytes)
+void api_answer_slots_move(api_evaluation *e, size_t first, size_t bytes)
 {
-    for (size_t i = first; i < e->answer->n_gaps; i++)
+    for (size_t i = first; i < e->answer->n_slots; i++)
         e->answer->gaps[i].place += bytes;
 }
 
@@ -62,7 +62,7 @@ static void name_entry(const api_lanes *a, size_t place, char *text, size_t size
     }
 }
 
-size_t api_array_fail(const api_evaluation *e, const api_array *array, size_t fault, api_problem *found)
+size_t api_answer_array_fail(const api_evaluation *e, const api_answer_array *array, size_t fault, api_problem *found)
 {
     const api_lanes *a          = &array->a;
     char             entry[100] = "";
@@ -80,7 +80,7 @@ size_t api_array_fail(const api_evaluation *e, const api_array *array, size_t fa
     return state;
 }
 
-api_lanes api_array_held(const api_evaluation *e, const api_array *array)
+api_lanes api_answer_array_lanes(const api_evaluation *e, const api_answer_array *array)
 {
     api_lanes a = array->a;
     a.first     = e->first * e->lanes;
@@ -91,8 +91,8 @@ api_lanes api_array_held(const api_evaluation *e, const api_array *array)
 /* --- filling in and closing ------------------------------------------------------------------------------------- */
 
 /* States [first, first + states) of chunk `chunk`, behind what there is of it. */
-static bool fill_gap(const api_evaluation *e, const api_gap *g, size_t chunk, size_t first, size_t states,
-                     api_problem *problem)
+static bool fill_slot(const api_evaluation *e, const api_answer_slot *g, size_t chunk, size_t first, size_t states,
+                      api_problem *problem)
 {
     const api_answer *answer = e->answer;
     size_t           *length = &g->length[answer->apart ? chunk : 0], begin = answer->apart ? chunk * g->chunk_room : 0;
@@ -102,9 +102,9 @@ static bool fill_gap(const api_evaluation *e, const api_gap *g, size_t chunk, si
     api_buffer piece = {.data = e->body.data + g->place + begin + *length, .capacity = left, .maximum = left};
     api_emit   out;
     api_emit_init(&out, e->call->media, &piece);
-    api_lanes a = api_array_held(e, &g->array);
+    api_lanes a = api_answer_array_lanes(e, &g->array);
     if (!api_emit_lanes_states(&out, &a, first, states, &fault)) {
-        api_array_fail(e, &g->array, fault, problem);
+        api_answer_array_fail(e, &g->array, fault, problem);
         return false;
     }
     *length += piece.length;
@@ -115,8 +115,8 @@ bool api_answer_fill(const api_evaluation *e, size_t chunk, size_t begin, size_t
 {
     size_t first = begin * e->lanes, states = api_states(e) - first;
     if (states > (end - begin) * e->lanes) states = (end - begin) * e->lanes;
-    for (size_t i = 0; i < e->answer->n_gaps; i++)
-        if (!fill_gap(e, &e->answer->gaps[i], chunk, first, states, problem)) return false;
+    for (size_t i = 0; i < e->answer->n_slots; i++)
+        if (!fill_slot(e, &e->answer->gaps[i], chunk, first, states, problem)) return false;
     return true;
 }
 
@@ -127,12 +127,12 @@ static void move(api_buffer *b, size_t *end, size_t from, size_t bytes)
     *end += bytes;
 }
 
-void api_gaps_close(api_evaluation *e)
+void api_answer_slots_close(api_evaluation *e)
 {
     const api_answer *answer = e->answer;
     size_t            end = 0, from = 0;
-    for (size_t i = 0; i < answer->n_gaps; i++) {
-        const api_gap *g = &answer->gaps[i];
+    for (size_t i = 0; i < answer->n_slots; i++) {
+        const api_answer_slot *g = &answer->gaps[i];
         move(&e->body, &end, from, g->place - from);
         for (size_t piece = 0; piece < answer->pieces; piece++)
             move(&e->body, &end, g->place + piece * g->chunk_room, g->length[piece]);

@@ -124,15 +124,15 @@ static bool read_plane(const api_evaluation *e, const api_node *plane, const api
            api_fail_at(e, &normal_at, API_BAD_VALUE, "the zero vector given, a direction expected");
 }
 
-bool api_ground_request_read(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up,
+bool api_ground_request_read(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *up,
                              bool needed)
 {
     const api_node     *feet    = api_node_get(options, "feet");
     api_place           feet_at = api_place_key(up, "feet"), plane_at = api_place_key(up, "plane");
     api_ground_request *g = api_take(e->pool, sizeof *g);
     if (!g) return false;
-    *g               = (api_ground_request){0};
-    asked->grounding = g;
+    *g                  = (api_ground_request){0};
+    selected->grounding = g;
     if (!find_base(e, &g->ground)) return false;
     g->ground.n_contacts = 1;
     g->ground.contact[0] = g->ground.base;
@@ -141,7 +141,7 @@ bool api_ground_request_read(api_evaluation *e, api_asked *asked, const api_node
             e, &feet_at, API_MISSING_FIELD,
             "without feet there are resultant and zero_moment_point, and their derivatives: ask for these");
     if (feet && !read_feet(e, feet, &feet_at, &g->ground)) return false;
-    asked->n_contacts = g->ground.n_contacts;
+    selected->n_contacts = g->ground.n_contacts;
     return read_plane(e, api_node_get(options, "plane"), &plane_at, g);
 }
 

@@ -9,8 +9,8 @@ typedef struct api_ground_request {
     dyn_wrench_site *sites;        /* the request's wrenches, then the contacts */
 } api_ground_request;
 
-/* Reads "feet" and "plane" into asked->grounding and asked->n_contacts; without `needed`, feet may be absent. */
-bool api_ground_request_read(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at,
+/* Reads "feet" and "plane" into selected->grounding and selected->n_contacts; without `needed`, feet may be absent. */
+bool api_ground_request_read(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *at,
                              bool needed);
 
 /* What depends on the rest of the request: the plane's normal, the robot's weight, where wrenches act. */

@@ -11,16 +11,16 @@ typedef struct api_static_friction api_static_friction;
 
 /* --- the option -------------------------------------------------------------------------------------------------- */
 
-static bool list(api_evaluation *e, api_asked *asked)
+static bool list(api_evaluation *e, api_selection *selected)
 {
     api_static_friction *s = api_take(e->pool, sizeof *s);
     if (!s || !(s->joint = api_take(e->pool, e->model->nv * sizeof *s->joint))) return false;
-    s->n            = api_stiction_list_joints(e->model->dyn, s->joint);
-    asked->sticking = s;
+    s->n               = api_stiction_list_joints(e->model->dyn, s->joint);
+    selected->sticking = s;
     return true;
 }
 
-bool api_static_friction_read(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+bool api_static_friction_read(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node *value = api_node_get(given, "friction_at_rest");
     api_place       at    = api_place_key(up, "friction_at_rest");
@@ -31,16 +31,16 @@ bool api_static_friction_read(api_evaluation *e, api_asked *asked, const api_nod
     if (strcmp(name, "stick") != 0)
         return api_fail_at(e, &at, API_BAD_VALUE, "\"%.64s\" given, \"none\" or \"stick\" expected", name);
     if (e->model->loops) return api_fail_at(e, &at, API_NOT_FOR_LOOPS, "joints of models with loops do not stick");
-    if (asked->contact)
+    if (selected->contact)
         return api_fail_at(e, &at, API_NOT_SUPPORTED,
                            "joints do not stick while frames are held: leave out one of both");
-    return list(e, asked);
+    return list(e, selected);
 }
 
-bool api_static_friction_check(const api_evaluation *e, const api_asked *asked)
+bool api_static_friction_check(const api_evaluation *e, const api_selection *selected)
 {
     api_place at = api_place_key(NULL, "friction");
-    return !asked->sticking || (e->scene.terms & DYN_FRICTION) ||
+    return !selected->sticking || (e->scene.terms & DYN_FRICTION) ||
            api_fail_at(e, &at, API_BAD_VALUE, "friction is left out, but joints are to stick: leave out one of both");
 }
 
@@ -121,10 +121,10 @@ static bool decide(const api_evaluation *e, const api_static_friction *s, const 
     return true;
 }
 
-bool api_static_friction_apply(const api_evaluation *e, const api_asked *asked, size_t block, double *room, double *qdd,
-                               double *friction)
+bool api_static_friction_apply(const api_evaluation *e, const api_selection *selected, size_t block, double *room,
+                               double *qdd, double *friction)
 {
-    const api_static_friction *s  = asked->sticking;
+    const api_static_friction *s  = selected->sticking;
     size_t                     nv = e->model->nv, W = e->lanes, states = api_states(e);
     arrays                     a  = lay_out(nv, W, room);
     const double              *qd = api_state_block(e, API_QD, block), *tau = api_state_block(e, API_TAU, block);

@@ -74,8 +74,8 @@ void api_joint_limits_emit(const api_evaluation *e, const api_joint_limits *limi
     if (e->batched) api_emit_array(to);
     for (size_t row = 0; row < e->rows; row++) {
         const api_limit_violation *found = limits->found ? limits->found + row * limits->n : NULL;
-        bool longest                     = !found && limits->n == 0 && e->failures; /* null is longer than no entries */
-        if (longest || (found && api_failures_has(e, row * e->samples))) {
+        bool longest = !found && limits->n == 0 && e->failed_rows; /* null is longer than no entries */
+        if (longest || (found && api_failed_rows_has(e, row * e->samples))) {
             api_emit_null(to);
             continue;
         }

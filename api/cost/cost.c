@@ -45,7 +45,7 @@ static double state_cost(const api_call *call, const api_input *input, const api
     const api_calibration *calibration = &call->api->calibration;
     const api_model       *m           = call->model;
     bool                   chosen      = api_body_mentions(input, api_field_names[API_OUTPUTS]);
-    api_asked              asked       = {.operation  = operation,
+    api_selection          asked       = {.operation  = operation,
                                           .n_frames   = m->n_frames,
                                           .n_axes     = API_FRAME_AXES,
                                           .support    = 4,
@@ -59,7 +59,7 @@ static double state_cost(const api_call *call, const api_input *input, const api
         const api_output *output = &operation->outputs[i];
         bool              named  = chosen && !output->by_default && api_body_mentions(input, output->name);
         if ((named || operation->finish) && operation->once && *once == 0) *once = operation->once(m);
-        if (named || output->by_default) numbers += (double)api_output_entries(m, &asked, i);
+        if (named || output->by_default) numbers += (double)api_output_entries(m, &selected, i);
     }
     double write = calibration->write[call->media];
     if (call->media == API_MEDIA_JSON) write += NUMBER_BYTES * calibration->compress[call->coding];

@@ -73,7 +73,7 @@ typedef uint64_t api_set;
 #define API_BIT(member) ((api_set)1 << (member))
 
 /* One operation that was asked for, with its options. */
-typedef struct api_asked {
+typedef struct api_selection {
     const struct api_operation       *operation;
     api_set                           outputs;              /* the operation's */
     size_t                            n_frames;             /* kinematics: frames whose poses are asked for */
@@ -101,10 +101,10 @@ typedef struct api_asked {
     double                           *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
     size_t                            n_wrenches;              /* of the request */
     double *spare; /* lanes of the blocks evaluated at a time, operation->spare entries a state */
-} api_asked;
+} api_selection;
 
-typedef struct api_platform api_platform;
-typedef struct api_failures api_failures;
+typedef struct api_platform    api_platform;
+typedef struct api_failed_rows api_failed_rows;
 
 typedef struct api_evaluation {
     api_call                          *call;
@@ -144,16 +144,16 @@ typedef struct api_evaluation {
     struct api_unit_warnings *warnings;         /* NULL: there are none */
     double                   *wrench_rates;     /* lanes, 6 * scene.n_wrenches; NULL: no operation takes them */
     void                     *workspace;
-    size_t                    n_asked;
-    api_asked                *asked;      /* [n_asked] */
+    size_t                    n_selected;
+    api_selection            *selected;   /* [n_selected] */
     bool                      combined;   /* `evaluate`: the answer is keyed by operation */
-    int                       evaluating; /* index in `asked` of the operation that is evaluated; -1: none */
-    api_failures     *failures; /* rows that fail alone (failed_rows.h); NULL: a row's problem is the request's */
-    struct api_array *arrays; /* [n_arrays] of the answer, to be checked before they are written; NULL: rows do not fail
-                               * alone */
-    size_t             n_arrays; /* in the answer, */
-    struct api_answer *answer;   /* of which this is the plan, */
-    api_buffer         body;     /* and this what is sent */
+    int                       evaluating; /* index in `selected` of the operation that is evaluated; -1: none */
+    api_failed_rows *failed_rows;    /* rows that fail alone (failed_rows.h); NULL: a row's problem is the request's */
+    struct api_answer_array *arrays; /* [n_arrays] of the answer, to be checked before they are written; NULL: rows do
+                                      * not fail alone */
+    size_t             n_arrays;     /* in the answer, */
+    struct api_answer *answer;       /* of which this is the plan, */
+    api_buffer         body;         /* and this what is sent */
 } api_evaluation;
 
 /* Decodes `request`, evaluates, and writes the answer into e->body, for which `*bytes` are claimed of the memory

@@ -13,19 +13,19 @@
 typedef struct failure {
     struct failure *next;
     size_t          state;
-    int             operation; /* index in e->asked; -1: all operations */
+    int             operation; /* index in e->selected; -1: all operations */
     api_code        code;
     const char     *detail, *pointer; /* pointer: NULL for none */
     double          fraction, time;   /* -1: none */
 } failure;
 
-struct api_failures {
+struct api_failed_rows {
     pthread_mutex_t mutex;  /* guards the members from `share` to `n` */
     api_share       share;  /* claimed for the arena */
     api_arena       arena;  /* owns the failures */
     failure        *newest; /* first of a list */
     size_t          n;
-    const failure **sorted;             /* [n], from api_failures_sort on */
+    const failure **sorted;             /* [n], from api_failed_rows_sort on */
     size_t          states, operations; /* operations */
     unsigned char  *marks;              /* states of each operation, then of all */
     double         *home, *guess;
@@ -58,13 +58,13 @@ static void put_home(const api_model *m, double *home)
 }
 
 /* The marks are in the request's pool. The list is not: it grows while several threads work. */
-static api_failures *take(api_evaluation *e)
+static api_failed_rows *take(api_evaluation *e)
 {
-    size_t        states = api_states(e), marks = (e->n_asked + 1) * states;
-    size_t        n_guess = e->model->loops ? e->model->loops->n_passive_q : 0;
-    api_failures *f       = api_take(e->pool, sizeof *f);
+    size_t           states = api_states(e), marks = (e->n_selected + 1) * states;
+    size_t           n_guess = e->model->loops ? e->model->loops->n_passive_q : 0;
+    api_failed_rows *f       = api_take(e->pool, sizeof *f);
     if (!f) return NULL;
-    *f       = (api_failures){.share = {.budget = e->call->share.budget}, .states = states, .operations = e->n_asked};
+    *f = (api_failed_rows){.share = {.budget = e->call->share.budget}, .states = states, .operations = e->n_selected};
     f->marks = api_take(e->pool, marks);
     f->home  = api_take(e->pool, e->model->nq * sizeof *f->home);
     f->guess = api_take(e->pool, n_guess * sizeof *f->guess);
@@ -76,26 +76,26 @@ static api_failures *take(api_evaluation *e)
     return f;
 }
 
-bool api_failures_asked(const api_evaluation *e)
+bool api_failed_rows_requested(const api_evaluation *e)
 {
     const api_node *value = e->given[API_ON_ERROR];
     return api_node_is(value, API_STRING) && strcmp(api_node_string(value, NULL), "row") == 0;
 }
 
-bool api_failures_open(api_evaluation *e)
+bool api_failed_rows_open(api_evaluation *e)
 {
     bool alone;
     if (!read_choice(e, &alone)) return false;
     if (!alone) return true;
-    api_failures *f = take(e);
+    api_failed_rows *f = take(e);
     if (!f) return false;
     if (pthread_mutex_init(&f->mutex, NULL) != 0)
         return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for a mutex");
-    e->failures = f;
+    e->failed_rows = f;
     return true;
 }
 
-void api_failures_close(api_failures *f)
+void api_failed_rows_close(api_failed_rows *f)
 {
     if (!f) return;
     pthread_mutex_destroy(&f->mutex);
@@ -104,35 +104,35 @@ void api_failures_close(api_failures *f)
     api_unclaim(&f->share, f->share.bytes);
 }
 
-const double *api_failures_home(const api_evaluation *e)
+const double *api_failed_rows_home(const api_evaluation *e)
 {
-    return e->failures ? e->failures->home : NULL;
+    return e->failed_rows ? e->failed_rows->home : NULL;
 }
 
-const double *api_failures_guess(const api_evaluation *e)
+const double *api_failed_rows_guess(const api_evaluation *e)
 {
-    return e->failures ? e->failures->guess : NULL;
+    return e->failed_rows ? e->failed_rows->guess : NULL;
 }
 
 /* --- recording --------------------------------------------------------------------------------------------------- */
 
-static unsigned char *marks_of(const api_failures *f, int operation)
+static unsigned char *marks_of(const api_failed_rows *f, int operation)
 {
     return f->marks + (operation < 0 ? f->operations : (size_t)operation) * f->states;
 }
 
-const unsigned char *api_failures_marks(const api_evaluation *e, int operation)
+const unsigned char *api_failed_rows_marks(const api_evaluation *e, int operation)
 {
-    return e->failures ? marks_of(e->failures, e->combined ? operation : -1) : NULL;
+    return e->failed_rows ? marks_of(e->failed_rows, e->combined ? operation : -1) : NULL;
 }
 
-bool api_failures_has(const api_evaluation *e, size_t state)
+bool api_failed_rows_has(const api_evaluation *e, size_t state)
 {
-    return e->failures && marks_of(e->failures, -1)[state];
+    return e->failed_rows && marks_of(e->failed_rows, -1)[state];
 }
 
 /* Adds to the list; the caller holds the mutex. */
-static bool record(api_failures *f, int operation, size_t state, const api_problem *found, api_problem *problem)
+static bool record(api_failed_rows *f, int operation, size_t state, const api_problem *found, api_problem *problem)
 {
     size_t   before = f->arena.bytes;
     failure *r      = api_arena_take(&f->arena, 1, sizeof *r);
@@ -154,9 +154,9 @@ static bool record(api_failures *f, int operation, size_t state, const api_probl
     return true;
 }
 
-bool api_failures_add(const api_evaluation *e, int operation, size_t state, const api_problem *found)
+bool api_failed_rows_add(const api_evaluation *e, int operation, size_t state, const api_problem *found)
 {
-    api_failures *f = e->failures;
+    api_failed_rows *f = e->failed_rows;
     if (!e->combined) operation = -1;
     if (marks_of(f, operation)[state]) return true;
     marks_of(f, operation)[state] = 1;
@@ -168,32 +168,32 @@ bool api_failures_add(const api_evaluation *e, int operation, size_t state, cons
     return recorded;
 }
 
-bool api_failures_add_all(const api_evaluation *e, const api_problem *found)
+bool api_failed_rows_add_all(const api_evaluation *e, const api_problem *found)
 {
     size_t samples = e->samples > 0 ? e->samples : 1;
     for (size_t row = 0; row < e->rows; row++)
-        if (!api_failures_add(e, -1, row * samples, found)) return false;
+        if (!api_failed_rows_add(e, -1, row * samples, found)) return false;
     return true;
 }
 
 /* --- numbers that are not finite ---------------------------------------------------------------------------------- */
 
 /* States [first, first + states) of one array. */
-static bool check_array(const api_evaluation *e, const api_array *array, size_t first, size_t states)
+static bool check_array(const api_evaluation *e, const api_answer_array *array, size_t first, size_t states)
 {
-    api_lanes   a = api_array_held(e, array);
+    api_lanes   a = api_answer_array_lanes(e, array);
     api_problem found;
     size_t      fault, end = first + states;
     while (first < end && api_emit_lanes_find_non_finite(&a, first, end - first, &fault)) {
         api_problem_clear(&found);
-        size_t state = api_array_fail(e, array, fault, &found);
-        if (!api_failures_add(e, array->operation, state, &found)) return false;
+        size_t state = api_answer_array_fail(e, array, fault, &found);
+        if (!api_failed_rows_add(e, array->operation, state, &found)) return false;
         first = state + 1;
     }
     return true;
 }
 
-bool api_failures_check(const api_evaluation *e, size_t begin, size_t end)
+bool api_failed_rows_check(const api_evaluation *e, size_t begin, size_t end)
 {
     size_t first = begin * e->lanes, states = api_states(e) - first;
     if (states > (end - begin) * e->lanes) states = (end - begin) * e->lanes;
@@ -204,19 +204,19 @@ bool api_failures_check(const api_evaluation *e, size_t begin, size_t end)
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-void api_failures_settle(const api_evaluation *e)
+void api_failed_rows_settle(const api_evaluation *e)
 {
     size_t n = e->samples;
-    for (size_t operation = 0; n > 0 && operation <= e->failures->operations; operation++) {
-        unsigned char *marks = e->failures->marks + operation * e->failures->states;
+    for (size_t operation = 0; n > 0 && operation <= e->failed_rows->operations; operation++) {
+        unsigned char *marks = e->failed_rows->marks + operation * e->failed_rows->states;
         for (size_t row = 0; row < e->rows; row++)
             if (memchr(marks + row * n, 1, n)) memset(marks + row * n, 1, n);
     }
 }
 
-bool api_failures_all(const api_evaluation *e)
+bool api_failed_rows_all(const api_evaluation *e)
 {
-    return e->failures && !memchr(marks_of(e->failures, -1), 0, e->failures->states);
+    return e->failed_rows && !memchr(marks_of(e->failed_rows, -1), 0, e->failed_rows->states);
 }
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
@@ -228,10 +228,10 @@ static int compare(const void *a, const void *b)
     return x->operation < y->operation ? -1 : x->operation > y->operation;
 }
 
-bool api_failures_sort(const api_evaluation *e)
+bool api_failed_rows_sort(const api_evaluation *e)
 {
-    api_failures *f = e->failures;
-    size_t        n = 0;
+    api_failed_rows *f = e->failed_rows;
+    size_t           n = 0;
     if (!api_claim(&f->share, f->n * sizeof *f->sorted, e->problem)) return false;
     f->sorted = malloc((f->n + 1) * sizeof *f->sorted);
     if (!f->sorted) return api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the errors of rows");
@@ -245,7 +245,7 @@ static void emit_failure(const api_evaluation *e, const failure *r, size_t row, 
 {
     api_emit_object(to);
     api_emit_integer_member(to, "row", (long long)row);
-    if (r->operation >= 0) api_emit_string_member(to, "operation", e->asked[r->operation].operation->name);
+    if (r->operation >= 0) api_emit_string_member(to, "operation", e->selected[r->operation].operation->name);
     api_emit_string_member(to, "code", api_problem_kind_of(r->code)->code);
     api_emit_string_member(to, "detail", r->detail);
     if (r->pointer) api_emit_string_member(to, "pointer", r->pointer);
@@ -255,10 +255,10 @@ static void emit_failure(const api_evaluation *e, const failure *r, size_t row, 
 }
 
 /* A motion may have failed at several samples: only its first failure is listed. */
-void api_failures_emit(const api_evaluation *e, api_emit *to)
+void api_failed_rows_emit(const api_evaluation *e, api_emit *to)
 {
-    const api_failures *f       = e->failures;
-    size_t              samples = e->samples > 0 ? e->samples : 1, last = SIZE_MAX;
+    const api_failed_rows *f       = e->failed_rows;
+    size_t                 samples = e->samples > 0 ? e->samples : 1, last = SIZE_MAX;
     api_emit_array(to);
     for (size_t i = 0; i < f->n; i++) {
         size_t row = f->sorted[i]->state / samples;

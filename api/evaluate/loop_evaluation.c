@@ -11,11 +11,10 @@
 /* --- what is for whom -------------------------------------------------------------------------------------------- */
 
 /* A tree knows nothing of loops, a model with loops not all that trees do. */
-bool api_closing_takes_output(const api_evaluation *e, const api_operation *operation, size_t output,
-                              const api_place *at)
+bool api_loop_takes_output(const api_evaluation *e, const api_operation *operation, size_t output, const api_place *at)
 {
     const api_output *o = &operation->outputs[output];
-    if (!e->model->loops && o->extent[0] == API_FULL)
+    if (!e->model->loops && o->extent[0] == API_LOOP_STATE)
         return api_fail_at(e, at, API_BAD_VALUE,
                            "full is for models with loops: the coordinates of %s are all there is", e->model->name);
     return !e->model->loops || !(operation->tree_outputs & API_BIT(output)) ||
@@ -23,17 +22,17 @@ bool api_closing_takes_output(const api_evaluation *e, const api_operation *oper
                        e->model->name);
 }
 
-bool api_closing_begin(api_evaluation *e)
+bool api_loop_check_request(api_evaluation *e)
 {
     if (!e->model->loops)
         return !e->given[API_GUESS] || api_fail(e->problem, API_BAD_VALUE, "/guess",
                                                 "guess is for models with loops; %s has none", e->model->name);
-    for (size_t i = 0; i < e->n_asked; i++)
-        e->asked[i].one_by_one = true;
+    for (size_t i = 0; i < e->n_selected; i++)
+        e->selected[i].one_by_one = true;
     return true;
 }
 
-const dyn_kernels *api_closing_kernels(api_evaluation *e)
+const dyn_kernels *api_loop_kernels_of(api_evaluation *e)
 {
     if (!e->model->loops) return e->target;
     dyn_kernels *table = api_take(e->pool, sizeof *table);
@@ -45,25 +44,26 @@ const dyn_kernels *api_closing_kernels(api_evaluation *e)
 
 /* Entries of an output before it is projected. Derivatives of joint wrenches come from those by q, qd and qdd of the
  * tree, and one more. */
-static size_t tree_entries(const api_evaluation *e, const api_asked *asked, size_t output)
+static size_t tree_entries(const api_evaluation *e, const api_selection *selected, size_t output)
 {
-    const api_output *o       = &asked->operation->outputs[output];
+    const api_output *o       = &selected->operation->outputs[output];
     size_t            entries = 1, nv = e->model->loops->nv;
     if (strncmp(o->name, "d_joint_wrenches", strlen("d_joint_wrenches")) == 0) return 4 * 6 * e->model->n_bodies * nv;
     for (size_t axis = 0; axis < API_MAX_RANK && o->extent[axis] != 0; axis++)
-        entries *= o->extent[axis] == API_NV ? nv : api_extent(e->model, asked, o->extent[axis]);
+        entries *= o->extent[axis] == API_NV ? nv : api_extent(e->model, selected, o->extent[axis]);
     return entries;
 }
 
 /* What the tree's kernels write before it is projected. */
-static size_t extra_of(const api_evaluation *e, const api_asked *asked)
+static size_t extra_of(const api_evaluation *e, const api_selection *selected)
 {
     const api_model *m   = e->model;
     size_t           sum = 0;
-    if (asked->operation->regresses) return m->loops->nv * (10 * m->n_bodies + 3 * m->n_movers);
-    if (asked->n_contacts > 0) return (asked->n_wrenches + asked->n_contacts) * m->loops->nv * 6; /* dtau_dwrench */
-    for (size_t i = 0; api_has_output(asked->operation, i); i++)
-        if (asked->outputs & API_BIT(i)) sum += tree_entries(e, asked, i);
+    if (selected->operation->regresses) return m->loops->nv * (10 * m->n_bodies + 3 * m->n_movers);
+    if (selected->n_contacts > 0)
+        return (selected->n_wrenches + selected->n_contacts) * m->loops->nv * 6; /* dtau_dwrench */
+    for (size_t i = 0; api_has_output(selected->operation, i); i++)
+        if (selected->outputs & API_BIT(i)) sum += tree_entries(e, selected, i);
     return sum;
 }
 
@@ -74,11 +74,11 @@ static api_loop_workspace *open_workspace(api_evaluation *e, const dyn_kernels *
     return c;
 }
 
-void *api_closing_open(api_evaluation *e)
+void *api_loop_open_workspace(api_evaluation *e)
 {
     size_t extra = 0, own = 0;
-    for (size_t i = 0; i < e->n_asked; i++) {
-        size_t more = extra_of(e, &e->asked[i]), wrenches = e->asked[i].n_held + e->asked[i].n_contacts;
+    for (size_t i = 0; i < e->n_selected; i++) {
+        size_t more = extra_of(e, &e->selected[i]), wrenches = e->selected[i].n_held + e->selected[i].n_contacts;
         if (more > extra) extra = more;
         if (wrenches > own) own = wrenches;
     }
@@ -104,7 +104,7 @@ static bool check_state(const api_evaluation *e, const api_loop_workspace *c, si
     if (api_loop_fail(c, lane, NULL, -1, &found)) return true;
     if (e->platform) return api_platform_fail(e, state, &found);
     if (e->samples == 0) return api_fail_found(e, API_Q, state, &found);
-    return fail_sample(e, e->asked->motion ? API_CONTROL_POINTS : API_Q, state, &found);
+    return fail_sample(e, e->selected->motion ? API_CONTROL_POINTS : API_Q, state, &found);
 }
 
 /* Fails the states of a block whose loops are not closed. */
@@ -116,7 +116,7 @@ static bool check_block(const api_evaluation *e, const api_loop_workspace *c, si
     return true;
 }
 
-bool api_closing_block(const api_evaluation *e, size_t block)
+bool api_loop_close_block(const api_evaluation *e, size_t block)
 {
     api_loop_workspace *c = e->workspace;
     size_t              n = e->model->loops->n_passive_q, left = api_states(e) - block * e->lanes;
@@ -132,8 +132,8 @@ bool api_closing_block(const api_evaluation *e, size_t block)
 
 /* One motion after the other, in one lane. */
 typedef struct following {
-    api_evaluation          *e;
-    const api_closing_curve *curve;
+    api_evaluation       *e;
+    const api_loop_curve *curve;
     struct {
         api_loop_workspace *closed;
         double             *q, *from, *passive;
@@ -142,8 +142,8 @@ typedef struct following {
 
 /* From one sample to the next. */
 typedef struct segment {
-    const api_closing_curve *curve;
-    size_t                   row, sample; /* the one it ends at */
+    const api_loop_curve *curve;
+    size_t                row, sample; /* the one it ends at */
 } segment;
 
 static void go_along(const void *arg, size_t lane, double s, double *q)
@@ -169,8 +169,8 @@ static void get_state(const api_evaluation *e, double *lanes, size_t n, size_t s
 }
 
 /* Fails a motion that cannot be followed to a sample (api_fail_found). */
-static bool fail_motion(const api_evaluation *e, const api_loop_workspace *c, const api_closing_curve *curve,
-                        size_t row, size_t sample)
+static bool fail_motion(const api_evaluation *e, const api_loop_workspace *c, const api_loop_curve *curve, size_t row,
+                        size_t sample)
 {
     size_t      state = row * e->samples + sample;
     api_problem found, told;
@@ -190,7 +190,7 @@ static bool has_failed(const api_evaluation *e, size_t row)
 {
     bool failed = false;
     for (size_t n = 0; n < e->samples; n++)
-        failed = failed || api_failures_has(e, row * e->samples + n);
+        failed = failed || api_failed_rows_has(e, row * e->samples + n);
     return failed;
 }
 
@@ -198,7 +198,7 @@ static bool has_failed(const api_evaluation *e, size_t row)
 static void put_home(const api_evaluation *e, size_t row, size_t first)
 {
     for (size_t n = first; n < e->samples; n++)
-        put_passive(e, row * e->samples + n, api_failures_guess(e));
+        put_passive(e, row * e->samples + n, api_failed_rows_guess(e));
 }
 
 /* The first sample is a row; the motion goes on from each to the next. */
@@ -234,10 +234,10 @@ static bool follow(void *arg, size_t place, size_t row, api_problem *problem)
     return true;
 }
 
-bool api_closing_follow(api_evaluation *e, const api_closing_curve *curve)
+bool api_loop_follow(api_evaluation *e, const api_loop_curve *curve)
 {
     if (!e->model->loops) return true;
-    size_t    seats = api_seats(e, e->rows), nq = e->model->nq;
+    size_t    seats = api_parallel_slots(e, e->rows), nq = e->model->nq;
     following f = {e, curve, api_take(e->pool, seats * sizeof *f.seat)};
     e->passive  = api_take_lanes(e, e->model->loops->n_passive_q);
     if (!f.seat || !e->passive) return false;
@@ -248,5 +248,5 @@ bool api_closing_follow(api_evaluation *e, const api_closing_curve *curve)
         f.seat[i].passive = api_take(e->pool, e->model->loops->n_passive_q * sizeof *f.seat[i].passive);
         if (!f.seat[i].closed || !f.seat[i].q || !f.seat[i].from || !f.seat[i].passive) return false;
     }
-    return api_do_parts(e, seats, e->rows, follow, &f);
+    return api_run_parallel(e, seats, e->rows, follow, &f);
 }

@@ -5,36 +5,36 @@
 #include "api/model/loops.h"
 #include <string.h>
 
-void api_full_parts(const api_model *model, api_full_part parts[API_FULL_PARTS])
+void api_loop_state_parts(const api_model *model, api_loop_state_part parts[API_LOOP_STATE_PARTS])
 {
     const api_loops *l = model->loops;
-    parts[0]           = (api_full_part){"q", l->nq, 1, {l->nq}, false};
-    parts[1]           = (api_full_part){"qd", l->nv, 1, {l->nv}, false};
-    parts[2]           = (api_full_part){"qdd", l->nv, 1, {l->nv}, false};
-    parts[3]           = (api_full_part){"G", l->nv * model->nv, 2, {l->nv, model->nv}, true};
-    parts[4]           = (api_full_part){"loop_wrenches", 6 * l->n, 2, {l->n, 6}, false};
-    parts[5]           = (api_full_part){"residual", 1, 0, {0}, false};
+    parts[0]           = (api_loop_state_part){"q", l->nq, 1, {l->nq}, false};
+    parts[1]           = (api_loop_state_part){"qd", l->nv, 1, {l->nv}, false};
+    parts[2]           = (api_loop_state_part){"qdd", l->nv, 1, {l->nv}, false};
+    parts[3]           = (api_loop_state_part){"G", l->nv * model->nv, 2, {l->nv, model->nv}, true};
+    parts[4]           = (api_loop_state_part){"loop_wrenches", 6 * l->n, 2, {l->n, 6}, false};
+    parts[5]           = (api_loop_state_part){"residual", 1, 0, {0}, false};
 }
 
-size_t api_full_entries(const api_model *model)
+size_t api_loop_state_entries(const api_model *model)
 {
     const api_loops *l = model->loops;
     return l ? l->nq + 2 * l->nv + l->nv * model->nv + 6 * l->n + 1 : 0;
 }
 
-void api_full_put(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion, double *lanes,
-                  size_t block)
+void api_loop_state_put(const api_evaluation *e, const dyn_scene *scene, const dyn_inverse_dynamics *motion,
+                        double *lanes, size_t block)
 {
     api_loop_workspace  *c = e->workspace;
-    api_full_part        parts[API_FULL_PARTS];
+    api_loop_state_part  parts[API_LOOP_STATE_PARTS];
     dyn_inverse_dynamics io = *motion;
-    const double        *from[API_FULL_PARTS];
+    const double        *from[API_LOOP_STATE_PARTS];
     io.tau = io.joint_wrenches = NULL;
     e->kernels->inverse_dynamics(scene, e->workspace, &io, 1);
     api_loop_tree_state(c, from);
-    api_full_parts(e->model, parts);
+    api_loop_state_parts(e->model, parts);
     double *q = lanes + parts[0].entries * block * e->lanes;
-    for (size_t i = 0; i < API_FULL_PARTS; lanes += parts[i++].entries * e->blocks * e->lanes)
+    for (size_t i = 0; i < API_LOOP_STATE_PARTS; lanes += parts[i++].entries * e->blocks * e->lanes)
         memcpy(lanes + parts[i].entries * block * e->lanes, from[i], parts[i].entries * e->lanes * sizeof *lanes);
     api_coordinates_make_quaternions_positive(e->model->dyn, q, e->lanes);
 }

@@ -4,56 +4,57 @@
 #include "loop_state.h"
 #include <string.h>
 
-size_t api_extent(const api_model *model, const api_asked *asked, int extent)
+size_t api_extent(const api_model *model, const api_selection *selected, int extent)
 {
     switch (extent) {
     case API_NV: return model->nv;
     case API_NQ: return model->nq;
     case API_BODIES: return model->n_bodies;
-    case API_FRAMES_ASKED: return asked->n_frames;
-    case API_WRENCHES_GIVEN: return asked->n_wrenches;
+    case API_SELECTED_FRAMES: return selected->n_frames;
+    case API_REQUEST_WRENCHES: return selected->n_wrenches;
     case API_BODY_PARAMETERS: return 10 * model->n_bodies;
     case API_JOINT_PARAMETERS: return 3 * model->n_movers;
-    case API_AXES_ASKED: return asked->n_axes;
-    case API_SUPPORT: return asked->support;
-    case API_CONTACTS: return asked->n_contacts;
-    case API_HELD: return asked->n_held;
-    case API_FULL: return api_full_entries(model);
-    case API_BASE_PARAMETERS: return asked->base ? asked->base->n : 0;
+    case API_SELECTED_AXES: return selected->n_axes;
+    case API_SUPPORT: return selected->support;
+    case API_CONTACTS: return selected->n_contacts;
+    case API_HELD_FRAMES: return selected->n_held;
+    case API_LOOP_STATE: return api_loop_state_entries(model);
+    case API_BASE_PARAMETERS: return selected->base ? selected->base->n : 0;
     case API_STRUCTURED: return 0;
     default: return (size_t)extent;
     }
 }
 
-size_t api_output_entries(const api_model *model, const api_asked *asked, size_t output)
+size_t api_output_entries(const api_model *model, const api_selection *selected, size_t output)
 {
-    const int *extent = asked->operation->outputs[output].extent;
+    const int *extent = selected->operation->outputs[output].extent;
     size_t     n      = 1;
     for (size_t axis = 0; axis < API_MAX_RANK && extent[axis] != 0; axis++)
-        n *= api_extent(model, asked, extent[axis]);
+        n *= api_extent(model, selected, extent[axis]);
     return n;
 }
 
-double *api_result_block(const api_evaluation *e, const api_asked *asked, size_t output, size_t block)
+double *api_result_block(const api_evaluation *e, const api_selection *selected, size_t output, size_t block)
 {
-    if (!asked->result[output]) return NULL;
-    return api_block(e, asked->result[output], api_output_entries(e->model, asked, output), block);
+    if (!selected->result[output]) return NULL;
+    return api_block(e, selected->result[output], api_output_entries(e->model, selected, output), block);
 }
 
-size_t api_missing_entries(const api_model *model, const api_asked *asked, size_t first, size_t last)
+size_t api_missing_entries(const api_model *model, const api_selection *selected, size_t first, size_t last)
 {
     size_t entries = 0;
     for (size_t output = first; output <= last; output++)
-        if (!asked->result[output]) entries += api_output_entries(model, asked, output);
+        if (!selected->result[output]) entries += api_output_entries(model, selected, output);
     return entries;
 }
 
-double *api_result_or_spare(const api_evaluation *e, const api_asked *asked, size_t output, size_t block, double **next)
+double *api_result_or_spare(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,
+                            double **next)
 {
-    double *result = api_result_block(e, asked, output, block);
+    double *result = api_result_block(e, selected, output, block);
     if (result) return result;
     result = *next;
-    *next += api_output_entries(e->model, asked, output) * e->lanes;
+    *next += api_output_entries(e->model, selected, output) * e->lanes;
     return result;
 }
 

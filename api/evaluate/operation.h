@@ -10,18 +10,18 @@
 enum {
     API_NV               = -1,
     API_BODIES           = -2,
-    API_FRAMES_ASKED     = -3,
-    API_WRENCHES_GIVEN   = -4,
+    API_SELECTED_FRAMES  = -3,
+    API_REQUEST_WRENCHES = -4,
     API_BODY_PARAMETERS  = -5, /* 10 a body */
     API_JOINT_PARAMETERS = -6, /* 3 a joint */
-    API_AXES_ASKED       = -7,
+    API_SELECTED_AXES    = -7,
     API_BASE_PARAMETERS  = -8,
     API_STRUCTURED       = -9,  /* no array of numbers: the operation's `emit` makes it */
     API_SUPPORT          = -10, /* control points in a gradient */
     API_NQ               = -11,
     API_CONTACTS         = -12, /* feet, or the base in their place */
-    API_HELD             = -13, /* frames that are held */
-    API_FULL             = -14, /* the object `full` of a model with loops */
+    API_HELD_FRAMES      = -13, /* frames that are held */
+    API_LOOP_STATE       = -14, /* the object `full` of a model with loops */
 };
 
 typedef struct api_output {
@@ -45,25 +45,26 @@ typedef struct api_operation {
                                            * dynamics costs 1 per body */
     double least_seconds;                 /* that it may take whatever a glance at the request says */
     /* Reads options beside "outputs"; their names are known already. NULL: there are none. */
-    bool (*options)(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at);
-    /* When all fields are read: the last look at the request. It may set lanes in asked->result. NULL: nothing to do.
+    bool (*options)(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *at);
+    /* When all fields are read: the last look at the request. It may set lanes in selected->result. NULL: nothing to
+     * do.
      */
-    bool (*prepare)(api_evaluation *e, api_asked *asked);
+    bool (*prepare)(api_evaluation *e, api_selection *selected);
     /* Entries a state of scratch lanes; NULL: none. */
-    size_t (*spare)(const api_model *model, const api_asked *asked);
+    size_t (*spare)(const api_model *model, const api_selection *selected);
     /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */
     double (*once)(const api_model *model);
     /* Emits an output of extent API_STRUCTURED, once for all states; also before anything is read or evaluated, to
      * measure the answer: with the same names and as many numbers. NULL: there is none. */
-    void (*emit)(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to);
+    void (*emit)(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to);
     /* Before the first block, when all results have their lanes: what states have to do with each other. False with a
      * problem. NULL: nothing. */
-    bool (*begin)(api_evaluation *e, const api_asked *asked);
-    /* Evaluates blocks [block, block + blocks) into asked->result. False with e->problem. */
-    bool (*evaluate)(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks);
+    bool (*begin)(api_evaluation *e, const api_selection *selected);
+    /* Evaluates blocks [block, block + blocks) into selected->result. False with e->problem. */
+    bool (*evaluate)(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);
     /* After the last block, of operations that make one result of all states: these are evaluated in order, on one
      * thread. False with e->problem. NULL: every state has its own. */
-    bool (*finish)(const api_evaluation *e, const api_asked *asked);
+    bool (*finish)(const api_evaluation *e, const api_selection *selected);
 } api_operation;
 
 extern const api_operation api_inverse_dynamics, api_forward_dynamics, api_mass_matrix, api_bias, api_kinematics,
@@ -84,19 +85,19 @@ static inline bool api_has_output(const api_operation *operation, size_t output)
 }
 
 /* Numbers of one state in an extent or in a whole output. */
-size_t api_extent(const api_model *model, const api_asked *asked, int extent);
+size_t api_extent(const api_model *model, const api_selection *selected, int extent);
 /* Fails e->problem with API_BAD_VALUE where `given`, the options at `up`, name that output. */
-bool api_fail_output(const api_evaluation *e, const api_asked *asked, size_t output, const api_node *given,
+bool api_fail_output(const api_evaluation *e, const api_selection *selected, size_t output, const api_node *given,
                      const api_place *up, const char *text) __attribute__((cold));
 
-size_t api_output_entries(const api_model *model, const api_asked *asked, size_t output);
+size_t api_output_entries(const api_model *model, const api_selection *selected, size_t output);
 
 /* Block `block` of output `output`; NULL: not asked for. */
-double *api_result_block(const api_evaluation *e, const api_asked *asked, size_t output, size_t block);
+double *api_result_block(const api_evaluation *e, const api_selection *selected, size_t output, size_t block);
 
 /* For outputs that a kernel cannot do without: the entries a state of those from `first` to `last` that were not asked
  * for; and, for an operation that evaluates one block at a time, the output's block or the next room of the spare
  * lanes, past which `next` moves. */
-size_t  api_missing_entries(const api_model *model, const api_asked *asked, size_t first, size_t last);
-double *api_result_or_spare(const api_evaluation *e, const api_asked *asked, size_t output, size_t block,
+size_t  api_missing_entries(const api_model *model, const api_selection *selected, size_t first, size_t last);
+double *api_result_or_spare(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,
                             double **next);

@@ -9,8 +9,8 @@ enum { WINDOW_BYTES = 16 * 1024, WRENCH_ENTRIES = 9 + 6 /* values and rates */, 
 
 static bool stand_alone(const api_evaluation *e)
 {
-    for (size_t i = 0; i < e->n_asked; i++)
-        if (e->asked[i].operation->begin || e->asked[i].operation->finish) return false;
+    for (size_t i = 0; i < e->n_selected; i++)
+        if (e->selected[i].operation->begin || e->selected[i].operation->finish) return false;
     return !e->model->loops && e->samples == 0;
 }
 
@@ -19,9 +19,10 @@ static size_t count_entries(const api_evaluation *e)
     size_t entries = WRENCH_ENTRIES * e->scene.n_wrenches;
     for (int f = 0; f < API_STATE_FIELDS; f++)
         if (e->given[f]) entries += f == API_Q ? e->model->nq : e->model->nv;
-    for (size_t i = 0; i < e->n_asked; i++)
-        for (size_t output = 0; api_has_output(e->asked[i].operation, output); output++)
-            if (e->asked[i].outputs & API_BIT(output)) entries += api_output_entries(e->model, &e->asked[i], output);
+    for (size_t i = 0; i < e->n_selected; i++)
+        for (size_t output = 0; api_has_output(e->selected[i].operation, output); output++)
+            if (e->selected[i].outputs & API_BIT(output))
+                entries += api_output_entries(e->model, &e->selected[i], output);
     return entries;
 }
 
@@ -75,9 +76,9 @@ bool api_window_copy(api_evaluation *e, api_evaluation *seat)
         seat->state[f] = api_window_own(e, seat, e->state[f]);
     seat->wrenches     = api_window_own(e, seat, e->wrenches);
     seat->wrench_rates = api_window_own(e, seat, e->wrench_rates);
-    for (size_t i = 0; i < e->n_asked; i++)
+    for (size_t i = 0; i < e->n_selected; i++)
         for (size_t output = 0; output < API_MAX_OUTPUTS; output++)
-            seat->asked[i].result[output] = api_window_own(e, seat, e->asked[i].result[output]);
+            seat->selected[i].result[output] = api_window_own(e, seat, e->selected[i].result[output]);
     for (size_t i = 0; i < e->n_batches; i++) {
         seat->batches[i]       = e->batches[i];
         seat->batches[i].lanes = api_window_own(e, seat, e->batches[i].lanes);

@@ -29,7 +29,7 @@ static bool read_flag(const api_evaluation *e, api_field field, bool *set)
     return api_read_flag(e, e->given[field], &at, set);
 }
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
     bool friction, rotor, consistent;
     (void)given, (void)up; /* it stands alone */
@@ -38,12 +38,12 @@ static bool options(api_evaluation *e, api_asked *asked, const api_node *given, 
         return false;
     struct api_identification *id = api_take(e->pool, sizeof *id);
     if (!id) return false;
-    *id                   = (struct api_identification){.with = (friction ? (unsigned)API_BASE_FRICTION : 0) |
-                                                                (rotor ? (unsigned)API_BASE_ROTORS : 0)};
-    asked->identification = id;
-    asked->base           = api_base_share(e, id->with);
-    if (consistent) asked->outputs |= API_BIT(PARAMETERS);
-    return asked->base != NULL;
+    *id                      = (struct api_identification){.with = (friction ? (unsigned)API_BASE_FRICTION : 0) |
+                                                                   (rotor ? (unsigned)API_BASE_ROTORS : 0)};
+    selected->identification = id;
+    selected->base           = api_base_share(e, id->with);
+    if (consistent) selected->outputs |= API_BIT(PARAMETERS);
+    return selected->base != NULL;
 }
 
 /* The torques that are compared have the model's own friction left out when it is looked for. */
@@ -59,11 +59,11 @@ static bool list_own(api_evaluation *e, struct api_identification *id)
     return true;
 }
 
-static bool prepare(api_evaluation *e, api_asked *asked)
+static bool prepare(api_evaluation *e, api_selection *selected)
 {
     const api_model           *m  = e->model;
-    struct api_identification *id = asked->identification;
-    size_t                     n  = asked->base->n;
+    struct api_identification *id = selected->identification;
+    size_t                     n  = selected->base->n;
     if (!api_base_check_gravity(e)) return false;
     if (e->rows * m->nv <= n)
         return api_fail_at(e, NULL, API_RANK_DEFICIENT,
@@ -71,13 +71,13 @@ static bool prepare(api_evaluation *e, api_asked *asked)
                            "that: give at least %zu states, several times as many where torques are noisy",
                            n, e->rows, m->nv, n / (m->nv > 0 ? m->nv : 1) + 1);
     id->estimate = (api_estimate){.model    = m,
-                                  .base     = asked->base,
+                                  .base     = selected->base,
                                   .deadline = e->input->deadline,
                                   .problem  = e->problem,
                                   .weighted = e->state[API_WEIGHTS] != NULL};
     if (!list_own(e, id) || !api_estimate_open(e, &id->estimate)) return false;
-    if (!(asked->outputs & API_BIT(PARAMETERS))) return true;
-    size_t scratch = api_consistent_scratch(m, asked->base, id->with) * sizeof(double);
+    if (!(selected->outputs & API_BIT(PARAMETERS))) return true;
+    size_t scratch = api_consistent_scratch(m, selected->base, id->with) * sizeof(double);
     id->parameters = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
     id->scratch    = api_take(e->pool, scratch);
     return id->parameters && id->scratch && api_pool_claim(e->pool, scratch); /* LAPACK's own */
@@ -85,19 +85,19 @@ static bool prepare(api_evaluation *e, api_asked *asked)
 
 /* --- the rows --------------------------------------------------------------------------------------------------- */
 
-static size_t spare(const api_model *m, const api_asked *asked)
+static size_t spare(const api_model *m, const api_selection *selected)
 {
-    (void)asked;
+    (void)selected;
     return m->nv * (API_PER_BODY * m->n_bodies + 3 * m->n_movers + 1);
 }
 
-static bool add_states(const api_evaluation *e, const api_asked *asked, size_t block, api_measured *at)
+static bool add_states(const api_evaluation *e, const api_selection *selected, size_t block, api_measured *at)
 {
-    api_estimate *t = &asked->identification->estimate;
+    api_estimate *t = &selected->identification->estimate;
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < e->rows; lane++) {
         size_t state       = block * e->lanes + lane;
         at->regressed.lane = lane;
-        if (api_failures_has(e, state)) continue;
+        if (api_failed_rows_has(e, state)) continue;
         if (!api_estimate_takes(t, at)) {
             if (api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the figures of this state are too large"))
                 continue;
@@ -112,19 +112,19 @@ static bool add_states(const api_evaluation *e, const api_asked *asked, size_t b
 
 /* What the model as it is takes for the motion: payload, wrenches and springs are known, and the parameters are found
  * as what is missing from it. */
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
     const api_model   *m       = e->model;
     const dyn_kernels *kernels = e->kernels;
-    double            *Y = asked->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
+    double            *Y = selected->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
            *tau     = joint + m->nv * 3 * m->n_movers * e->lanes;
     const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block),
                  *qdd            = api_state_block(e, API_QDD, block);
     dyn_scene            scene   = e->scene;
     dyn_regressor        columns = {.q = q, .qd = qd, .qdd = qdd, .regressor = Y, .joint_regressor = joint};
     dyn_inverse_dynamics known   = {.q = q, .qd = qd, .qdd = qdd, .wrenches = api_wrench_block(e, block), .tau = tau};
-    if (asked->identification->with & API_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
+    if (selected->identification->with & API_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
     kernels->regressor(&scene, e->workspace, &columns, 1);
     kernels->inverse_dynamics(&scene, e->workspace, &known, 1);
     const double *rates = m->loops ? api_loop_tree_qd(e->workspace) : qd;
@@ -132,33 +132,33 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
                            .tau       = api_state_block(e, API_TAU, block),
                            .model_tau = tau,
                            .weights   = api_state_block(e, API_WEIGHTS, block)};
-    return add_states(e, asked, block, &at);
+    return add_states(e, selected, block, &at);
 }
 
 /* --- the result ------------------------------------------------------------------------------------------------- */
 
 /* What would help against what is not seen: by the kind of the first. */
-static const char *advice(const api_asked *asked, const bool *unseen)
+static const char *advice(const api_selection *selected, const bool *unseen)
 {
-    size_t joints = 0, bodies = 0, first = API_PER_BODY * asked->identification->estimate.model->n_bodies;
-    for (size_t k = 0; k < asked->base->n; k++)
-        if (unseen[k]) *(asked->base->parameter[k] < first ? &bodies : &joints) += 1;
+    size_t joints = 0, bodies = 0, first = API_PER_BODY * selected->identification->estimate.model->n_bodies;
+    for (size_t k = 0; k < selected->base->n; k++)
+        if (unseen[k]) *(selected->base->parameter[k] < first ? &bodies : &joints) += 1;
     return bodies == 0   ? "move these joints at several speeds both ways, or leave \"friction\" or \"rotor\" out"
            : joints == 0 ? "give rows in which their joints move further and faster, each by itself and together"
                          : "give rows in which their joints move further and faster, at several speeds both ways";
 }
 
-static bool fail_deficient(const api_evaluation *e, const api_asked *asked)
+static bool fail_deficient(const api_evaluation *e, const api_selection *selected)
 {
     enum { SHOWN = 8 };
-    const api_estimate *t = &asked->identification->estimate;
+    const api_estimate *t = &selected->identification->estimate;
     char                name[API_PARAMETER_NAME], list[SHOWN * 70] = "";
     size_t              unseen = 0, length = 0;
     if (t->used <= t->n)
         return api_fail(e->problem, API_RANK_DEFICIENT, t->weighted ? "/weights" : NULL,
                         "%zu base parameters are looked for, and only %zu rows%s are left%s: give more", t->n, t->used,
                         t->weighted ? " with a weight above zero" : "",
-                        e->failures ? " of rows that can be evaluated" : "");
+                        e->failed_rows ? " of rows that can be evaluated" : "");
     for (size_t k = 0; k < t->n; k++) {
         if (!t->unknowns.unseen[k] || unseen++ >= SHOWN) continue;
         api_parameter_name(t->model, t->base->parameter[k], name);
@@ -166,7 +166,7 @@ static bool fail_deficient(const api_evaluation *e, const api_asked *asked)
     }
     return api_fail(e->problem, API_RANK_DEFICIENT, NULL,
                     "the data do not tell %zu of the %zu base parameters apart: %s%s; %s", unseen, t->n, list,
-                    unseen > SHOWN ? " ..." : "", advice(asked, t->unknowns.unseen));
+                    unseen > SHOWN ? " ..." : "", advice(selected, t->unknowns.unseen));
 }
 
 static bool go_on(void *arg)
@@ -175,11 +175,11 @@ static bool go_on(void *arg)
     return api_deadline_check(e->input->deadline, e->problem);
 }
 
-static bool find_consistent(const api_evaluation *e, const api_asked *asked, const double *beta)
+static bool find_consistent(const api_evaluation *e, const api_selection *selected, const double *beta)
 {
-    const struct api_identification *id = asked->identification;
+    const struct api_identification *id = selected->identification;
     const api_consistent             c  = {.model      = e->model,
-                                           .base       = asked->base,
+                                           .base       = selected->base,
                                            .with       = id->with,
                                            .R          = id->estimate.R,
                                            .s          = api_estimate_believed(&id->estimate),
@@ -192,20 +192,20 @@ static bool find_consistent(const api_evaluation *e, const api_asked *asked, con
 }
 
 /* Turns what was missing from the model into the parameters themselves; the noise into the request's order. */
-static bool finish(const api_evaluation *e, const api_asked *asked)
+static bool finish(const api_evaluation *e, const api_selection *selected)
 {
-    struct api_identification *id   = asked->identification;
+    struct api_identification *id   = selected->identification;
     api_estimate              *t    = &id->estimate;
     double                    *beta = t->unknowns.x, sum = 0;
-    if (api_failures_all(e)) return true; /* there is nothing to solve: the outputs are null */
+    if (api_failed_rows_all(e)) return true; /* there is nothing to solve: the outputs are null */
     switch (api_estimate_solve(t)) {
     case API_SOLVED: break;
-    case API_DEFICIENT: return fail_deficient(e, asked);
+    case API_DEFICIENT: return fail_deficient(e, selected);
     case API_UNSOLVED:
         return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
     }
     for (size_t k = 0; k < t->n; k++) {
-        beta[k] += api_base_value(asked->base, k, id->own);
+        beta[k] += api_base_value(selected->base, k, id->own);
         sum += fabs(beta[k]) + t->deviation[k];
     }
     for (size_t v = 0; v < e->model->nv; v++)
@@ -214,7 +214,8 @@ static bool finish(const api_evaluation *e, const api_asked *asked)
         t->noise[v] = t->scratch[e->order[v]];
     if (!isfinite(sum + t->residual + t->unknowns.condition))
         return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
-    return (!id->parameters || find_consistent(e, asked, beta)) && api_deadline_check(e->input->deadline, e->problem);
+    return (!id->parameters || find_consistent(e, selected, beta)) &&
+           api_deadline_check(e->input->deadline, e->problem);
 }
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */
@@ -231,14 +232,14 @@ static void emit_vector(api_emit *to, const char *key, const double *values, siz
     api_emit_numbers(to, values, 1, &n);
 }
 
-static void emit_base(api_emit *to, const api_evaluation *e, const api_asked *asked)
+static void emit_base(api_emit *to, const api_evaluation *e, const api_selection *selected)
 {
-    const api_estimate *t = &asked->identification->estimate;
+    const api_estimate *t = &selected->identification->estimate;
     api_emit_array(to);
-    for (size_t k = 0; k < asked->base->n; k++) {
+    for (size_t k = 0; k < selected->base->n; k++) {
         api_emit_object(to);
         api_emit_key(to, "grouping");
-        api_base_emit(to, e->model, asked->base, k);
+        api_base_emit(to, e->model, selected->base, k);
         emit_member(to, "value", t->deviation ? t->unknowns.x[k] : 0);
         emit_member(to, "deviation", t->deviation ? t->deviation[k] : 0);
         api_emit_end(to);
@@ -310,31 +311,31 @@ static void emit_parameters(api_emit *to, const api_model *m, const struct api_i
     api_emit_end(to);
 }
 
-static void emit_unobservable(api_emit *to, const api_evaluation *e, const api_asked *asked)
+static void emit_unobservable(api_emit *to, const api_evaluation *e, const api_selection *selected)
 {
     char name[API_PARAMETER_NAME];
     api_emit_array(to);
-    for (size_t i = 0; i < asked->base->n_no_effect; i++) {
-        api_parameter_name(e->model, asked->base->no_effect[i], name);
+    for (size_t i = 0; i < selected->base->n_no_effect; i++) {
+        api_parameter_name(e->model, selected->base->no_effect[i], name);
         api_emit_string(to, name);
     }
     api_emit_end(to);
 }
 
-static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
+static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
 {
-    const api_estimate *t = &asked->identification->estimate;
-    if (output != UNOBSERVABLE && to->buffer && api_failures_all(e)) {
+    const api_estimate *t = &selected->identification->estimate;
+    if (output != UNOBSERVABLE && to->buffer && api_failed_rows_all(e)) {
         api_emit_null(to);
         return;
     }
     switch (output) {
-    case BASE_PARAMETERS: emit_base(to, e, asked); break;
-    case PARAMETERS: emit_parameters(to, e->model, asked->identification); break;
+    case BASE_PARAMETERS: emit_base(to, e, selected); break;
+    case PARAMETERS: emit_parameters(to, e->model, selected->identification); break;
     case RESIDUAL: api_emit_number(to, t->residual); break;
     case NOISE: api_emit_numbers(to, t->noise, 1, &e->model->nv); break;
     case CONDITION: api_emit_number(to, t->unknowns.condition); break;
-    case UNOBSERVABLE: emit_unobservable(to, e, asked); break;
+    case UNOBSERVABLE: emit_unobservable(to, e, selected); break;
     default: break;
     }
 }

@@ -46,14 +46,15 @@ bool api_motion_check_durations(const api_evaluation *e, const api_motion *m)
     const api_node *value = e->given[API_DURATION];
     api_place       at    = api_place_key(NULL, "duration");
     api_problem     found;
-    if (!e->failures) return true;
+    if (!e->failed_rows) return true;
     if (!m->durations_differ)
-        return is_valid(e, api_node_number(value), &at, &found) || api_failures_add_all(e, &found);
+        return is_valid(e, api_node_number(value), &at, &found) || api_failed_rows_add_all(e, &found);
     for (size_t b = 0; b < e->rows; b++) {
         double    duration;
         api_place entry_at = api_place_index(&at, b);
         api_node_numbers(value, b, 1, &duration);
-        if (!is_valid(e, duration, &entry_at, &found) && !api_failures_add(e, -1, b * e->samples, &found)) return false;
+        if (!is_valid(e, duration, &entry_at, &found) && !api_failed_rows_add(e, -1, b * e->samples, &found))
+            return false;
     }
     return true;
 }
@@ -72,7 +73,7 @@ static bool check_durations(const api_evaluation *e, const api_place *at, size_t
 /* One, or one for each motion; returns how many, 0 with a problem. */
 static size_t read_durations(api_evaluation *e, const api_node *value, const api_place *at, double **durations)
 {
-    bool   differ = api_node_is(value, API_ARRAY), alone = api_failures_asked(e);
+    bool   differ = api_node_is(value, API_ARRAY), alone = api_failed_rows_requested(e);
     size_t n = differ ? api_node_size(value) : 1;
     if (n == 0) {
         api_fail_at(e, at, API_WRONG_SHAPE, "an empty array given, a time for each motion expected");

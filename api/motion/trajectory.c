@@ -40,27 +40,27 @@ enum {
 #define BY_POINTS                                                                                                      \
     (API_BIT(BASIS) | API_BIT(DTAU_DPOINTS) | API_BIT(DTAU_DOT_DPOINTS) | API_BIT(D_JOINT_WRENCHES_DPOINTS))
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *at)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
 {
     (void)at; /* the request itself: a trajectory stands alone */
     api_motion *m = api_motion_read(e, given);
     if (!m) return false;
-    asked->motion  = m;
-    asked->support = m->dense ? m->spline.n : m->spline.degree + 1;
-    if ((asked->outputs & BY_POINTS) && !m->dense) asked->outputs |= API_BIT(FIRST_CONTROL_POINT);
+    selected->motion  = m;
+    selected->support = m->dense ? m->spline.n : m->spline.degree + 1;
+    if ((selected->outputs & BY_POINTS) && !m->dense) selected->outputs |= API_BIT(FIRST_CONTROL_POINT);
     return true;
 }
 
 /* What is asked for of the motion itself is there now. */
-static bool prepare(api_evaluation *e, api_asked *asked)
+static bool prepare(api_evaluation *e, api_selection *selected)
 {
-    api_motion *m = asked->motion;
+    api_motion *m = selected->motion;
     if (!api_motion_sample(e, m)) return false;
-    asked->result[TIMES] = m->time;
+    selected->result[TIMES] = m->time;
     for (int r = 0; r < API_SPLINE_ORDERS; r++)
-        asked->result[Q + r] = e->state[API_Q + r];
-    asked->result[FIRST_CONTROL_POINT] = m->first;
-    if (!m->dense) asked->result[BASIS] = m->basis;
+        selected->result[Q + r] = e->state[API_Q + r];
+    selected->result[FIRST_CONTROL_POINT] = m->first;
+    if (!m->dense) selected->result[BASIS] = m->basis;
     return true;
 }
 
@@ -72,12 +72,12 @@ typedef struct partials {
     double *by[API_SPLINE_ORDERS];
 } partials;
 
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t nv = model->nv, matrices = asked->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES) ? 3 : 0;
-    size_t pushed = asked->motion->wrenches.n > 0 ? api_pushed_entries(model, asked->n_wrenches) : 0;
-    if (asked->outputs & OF_TAU_DOT) matrices += 3;
-    return matrices * nv * nv + (asked->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0) + pushed;
+    size_t nv = model->nv, matrices = selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES) ? 3 : 0;
+    size_t pushed = selected->motion->wrenches.n > 0 ? api_pushed_entries(model, selected->n_wrenches) : 0;
+    if (selected->outputs & OF_TAU_DOT) matrices += 3;
+    return matrices * nv * nv + (selected->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0) + pushed;
 }
 
 /* The next three matrices of the spare lanes; without rows where they are not wanted. */
@@ -140,11 +140,11 @@ static void first_of(const api_evaluation *e, const api_motion *m, size_t block,
 }
 
 /* An output by control points, where all that do not matter are zero. */
-static double *clean_result(const api_evaluation *e, const api_asked *asked, size_t output, size_t block)
+static double *clean_result(const api_evaluation *e, const api_selection *selected, size_t output, size_t block)
 {
-    double *out = api_result_block(e, asked, output, block);
-    if (out && asked->motion->dense)
-        memset(out, 0, api_output_entries(e->model, asked, output) * e->lanes * sizeof *out);
+    double *out = api_result_block(e, selected, output, block);
+    if (out && selected->motion->dense)
+        memset(out, 0, api_output_entries(e->model, selected, output) * e->lanes * sizeof *out);
     return out;
 }
 
@@ -182,15 +182,16 @@ static void put_row(size_t W, const chain *c, double *out)
     }
 }
 
-static void by_points(const api_evaluation *e, const api_asked *asked, size_t block, const partials *p, size_t output)
+static void by_points(const api_evaluation *e, const api_selection *selected, size_t block, const partials *p,
+                      size_t output)
 {
-    const api_motion *m = asked->motion;
+    const api_motion *m = selected->motion;
     size_t            W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1, first[DYN_MAX_LANES];
-    double           *out = clean_result(e, asked, output, block);
+    double           *out = clean_result(e, selected, output, block);
     chain             c   = {.nv = nv, .support = support, .orders = p->orders, .first = m->dense ? first : NULL};
     c.basis               = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
     first_of(e, m, block, first);
-    for (size_t row = 0; out && row < p->rows; row++, out += asked->support * nv * W) {
+    for (size_t row = 0; out && row < p->rows; row++, out += selected->support * nv * W) {
         for (size_t r = 0; r < p->orders; r++)
             c.by[r] = p->by[r] + row * nv * W;
         put_row(W, &c, out);
@@ -198,11 +199,12 @@ static void by_points(const api_evaluation *e, const api_asked *asked, size_t bl
 }
 
 /* out[row] = -1/T sum_r r sum_j (dy_row / d x_r,j) x_r,j */
-static void by_duration(const api_evaluation *e, const api_asked *asked, size_t block, const partials *p, size_t output)
+static void by_duration(const api_evaluation *e, const api_selection *selected, size_t block, const partials *p,
+                        size_t output)
 {
     size_t        W = e->lanes, nv = e->model->nv;
-    const double *rate = api_block(e, asked->motion->rate, 1, block);
-    double       *out  = api_result_block(e, asked, output, block);
+    const double *rate = api_block(e, selected->motion->rate, 1, block);
+    double       *out  = api_result_block(e, selected, output, block);
     for (size_t row = 0; out && row < p->rows; row++, out += W)
         for (size_t l = 0; l < W; l++) {
             double sum = 0;
@@ -215,17 +217,17 @@ static void by_duration(const api_evaluation *e, const api_asked *asked, size_t 
         }
 }
 
-static void put_dense_basis(const api_evaluation *e, const api_asked *asked, size_t block)
+static void put_dense_basis(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    const api_motion *m = asked->motion;
+    const api_motion *m = selected->motion;
     size_t            W = e->lanes, support = m->spline.degree + 1, first[DYN_MAX_LANES];
     const double     *basis = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
-    double           *out   = clean_result(e, asked, BASIS, block);
+    double           *out   = clean_result(e, selected, BASIS, block);
     first_of(e, m, block, first);
     for (size_t r = 0; out && r < API_SPLINE_ORDERS; r++)
         for (size_t k = 0; k < support; k++)
             for (size_t l = 0; l < W; l++)
-                out[(r * asked->support + first[l] + k) * W + l] = basis[(r * support + k) * W + l];
+                out[(r * selected->support + first[l] + k) * W + l] = basis[(r * support + k) * W + l];
 }
 
 /* How loops follow the motion. */
@@ -252,17 +254,17 @@ static double time_between(const void *arg, size_t row, size_t n, double s)
     return api_motion_time(c->motion, row, n, s);
 }
 
-static bool begin(api_evaluation *e, const api_asked *asked)
+static bool begin(api_evaluation *e, const api_selection *selected)
 {
-    curve             c       = {e, asked->motion};
-    api_closing_curve between = {go_between, way_between, time_between, &c};
-    return api_closing_follow(e, &between);
+    curve          c       = {e, selected->motion};
+    api_loop_curve between = {go_between, way_between, time_between, &c};
+    return api_loop_follow(e, &between);
 }
 
 /* --- a block ---------------------------------------------------------------------------------------------------- */
 
 /* tau has the same bits from either kernel. */
-static void torques(const api_evaluation *e, const api_asked *asked, size_t block)
+static void torques(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const dyn_kernels    *kernels = e->kernels;
     dyn_torque_derivative io      = {.q              = api_state_block(e, API_Q, block),
@@ -271,9 +273,9 @@ static void torques(const api_evaluation *e, const api_asked *asked, size_t bloc
                                      .qddd           = api_state_block(e, API_QDDD, block),
                                      .wrenches       = api_wrench_block(e, block),
                                      .wrench_rates   = api_wrench_rate_block(e, block),
-                                     .tau            = api_result_block(e, asked, TAU, block),
-                                     .tau_dot        = api_result_block(e, asked, TAU_DOT, block),
-                                     .joint_wrenches = api_result_block(e, asked, JOINT_WRENCHES, block)};
+                                     .tau            = api_result_block(e, selected, TAU, block),
+                                     .tau_dot        = api_result_block(e, selected, TAU_DOT, block),
+                                     .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block)};
     if (io.tau_dot) {
         kernels->torque_derivative(&e->scene, e->workspace, &io, 1);
     } else if (io.tau || io.joint_wrenches) {
@@ -282,38 +284,38 @@ static void torques(const api_evaluation *e, const api_asked *asked, size_t bloc
     }
 }
 
-static void gradients(const api_evaluation *e, const api_asked *asked, size_t block)
+static void gradients(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    double    *next     = asked->spare;
+    double    *next     = selected->spare;
     partials   tau      = take(e, e->model->nv, true, &next);
-    partials   rate     = take(e, e->model->nv, asked->outputs & OF_TAU_DOT, &next);
-    partials   wrenches = take(e, 6 * e->model->n_bodies, asked->outputs & OF_WRENCHES, &next);
-    bool       changes  = asked->motion->wrenches.n > 0;
+    partials   rate     = take(e, e->model->nv, selected->outputs & OF_TAU_DOT, &next);
+    partials   wrenches = take(e, 6 * e->model->n_bodies, selected->outputs & OF_WRENCHES, &next);
+    bool       changes  = selected->motion->wrenches.n > 0;
     api_pushed pushed   = api_pushed_take(e, block, next);
     sensitivities(e, block, &tau, &wrenches);
-    by_points(e, asked, block, &tau, DTAU_DPOINTS);
-    by_duration(e, asked, block, &tau, DTAU_DDURATION);
-    by_points(e, asked, block, &wrenches, D_JOINT_WRENCHES_DPOINTS);
-    by_duration(e, asked, block, &wrenches, D_JOINT_WRENCHES_DDURATION);
-    if (asked->outputs & OF_TAU_DOT) {
+    by_points(e, selected, block, &tau, DTAU_DPOINTS);
+    by_duration(e, selected, block, &tau, DTAU_DDURATION);
+    by_points(e, selected, block, &wrenches, D_JOINT_WRENCHES_DPOINTS);
+    by_duration(e, selected, block, &wrenches, D_JOINT_WRENCHES_DDURATION);
+    if (selected->outputs & OF_TAU_DOT) {
         of_torque_rate(e, block, &tau, &rate);
         if (changes) api_pushed_by_q(&pushed, rate.by[0]);
-        by_points(e, asked, block, &rate, DTAU_DOT_DPOINTS);
-        by_duration(e, asked, block, &rate, DTAU_DOT_DDURATION);
+        by_points(e, selected, block, &rate, DTAU_DOT_DPOINTS);
+        by_duration(e, selected, block, &rate, DTAU_DOT_DDURATION);
     }
-    api_pushed_efforts by_duration_of = {.tau     = api_result_block(e, asked, DTAU_DDURATION, block),
-                                         .tau_dot = api_result_block(e, asked, DTAU_DOT_DDURATION, block),
+    api_pushed_efforts by_duration_of = {.tau     = api_result_block(e, selected, DTAU_DDURATION, block),
+                                         .tau_dot = api_result_block(e, selected, DTAU_DOT_DDURATION, block),
                                          .joint_wrenches =
-                                             api_result_block(e, asked, D_JOINT_WRENCHES_DDURATION, block)};
-    if (changes) api_pushed_by_duration(&pushed, asked->motion, &by_duration_of);
+                                             api_result_block(e, selected, D_JOINT_WRENCHES_DDURATION, block)};
+    if (changes) api_pushed_by_duration(&pushed, selected->motion, &by_duration_of);
 }
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    torques(e, asked, block);
-    if (asked->motion->dense) put_dense_basis(e, asked, block);
-    if (asked->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES)) gradients(e, asked, block);
+    torques(e, selected, block);
+    if (selected->motion->dense) put_dense_basis(e, selected, block);
+    if (selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES)) gradients(e, selected, block);
     return true;
 }
 

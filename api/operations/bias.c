@@ -4,16 +4,16 @@
 
 enum { BIAS, CORIOLIS, GRAVITY, FRICTION };
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     dyn_bias io = {
         .q        = api_state_block(e, API_Q, block),
         .qd       = api_state_block(e, API_QD, block),
         .wrenches = api_wrench_block(e, block),
-        .bias     = api_result_block(e, asked, BIAS, block),
-        .coriolis = api_result_block(e, asked, CORIOLIS, block),
-        .gravity  = api_result_block(e, asked, GRAVITY, block),
-        .friction = api_result_block(e, asked, FRICTION, block),
+        .bias     = api_result_block(e, selected, BIAS, block),
+        .coriolis = api_result_block(e, selected, CORIOLIS, block),
+        .gravity  = api_result_block(e, selected, GRAVITY, block),
+        .friction = api_result_block(e, selected, FRICTION, block),
     };
     e->kernels->bias(&e->scene, e->workspace, &io, blocks);
     return true;

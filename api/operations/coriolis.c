@@ -3,13 +3,13 @@
 
 enum { CORIOLIS_MATRIX, CHRISTOFFEL };
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     dyn_coriolis io = {
         .q               = api_state_block(e, API_Q, block),
         .qd              = api_state_block(e, API_QD, block),
-        .coriolis_matrix = api_result_block(e, asked, CORIOLIS_MATRIX, block),
-        .christoffel     = api_result_block(e, asked, CHRISTOFFEL, block),
+        .coriolis_matrix = api_result_block(e, selected, CORIOLIS_MATRIX, block),
+        .christoffel     = api_result_block(e, selected, CHRISTOFFEL, block),
     };
     e->kernels->coriolis(&e->scene, e->workspace, &io, blocks);
     return true;

@@ -3,19 +3,19 @@
 
 enum { KINETIC, POTENTIAL, MASS, COM, COM_VELOCITY, COM_JACOBIAN, MOMENTUM, MOMENTUM_MATRIX };
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    double    *mass = api_result_block(e, asked, MASS, block);
+    double    *mass = api_result_block(e, selected, MASS, block);
     dyn_energy io   = {
           .q               = api_state_block(e, API_Q, block),
           .qd              = api_state_block(e, API_QD, block),
-          .kinetic         = api_result_block(e, asked, KINETIC, block),
-          .potential       = api_result_block(e, asked, POTENTIAL, block),
-          .com             = api_result_block(e, asked, COM, block),
-          .com_velocity    = api_result_block(e, asked, COM_VELOCITY, block),
-          .com_jacobian    = api_result_block(e, asked, COM_JACOBIAN, block),
-          .momentum        = api_result_block(e, asked, MOMENTUM, block),
-          .momentum_matrix = api_result_block(e, asked, MOMENTUM_MATRIX, block),
+          .kinetic         = api_result_block(e, selected, KINETIC, block),
+          .potential       = api_result_block(e, selected, POTENTIAL, block),
+          .com             = api_result_block(e, selected, COM, block),
+          .com_velocity    = api_result_block(e, selected, COM_VELOCITY, block),
+          .com_jacobian    = api_result_block(e, selected, COM_JACOBIAN, block),
+          .momentum        = api_result_block(e, selected, MOMENTUM, block),
+          .momentum_matrix = api_result_block(e, selected, MOMENTUM_MATRIX, block),
     };
     e->kernels->energy(&e->scene, e->workspace, &io, blocks);
     for (size_t i = 0; mass && i < blocks * e->lanes; i++) /* of the model alone, yet batched like the rest */

@@ -11,26 +11,26 @@ enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, SITE_VALUES = 9 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!api_contact_read(e, given, up, &asked->contact)) return false;
-    asked->n_held = asked->contact ? asked->contact->n : 0;
-    if (!api_static_friction_read(e, asked, given, up)) return false;
-    asked->one_by_one = asked->contact || asked->sticking;
-    if (asked->sticking && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(FRICTION);
-    if (asked->contact && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(CONTACT_WRENCHES);
-    return asked->contact || !(asked->outputs & API_BIT(CONTACT_WRENCHES)) ||
-           api_fail_output(e, asked, CONTACT_WRENCHES, given, up,
+    if (!api_contact_read(e, given, up, &selected->contact)) return false;
+    selected->n_held = selected->contact ? selected->contact->n : 0;
+    if (!api_static_friction_read(e, selected, given, up)) return false;
+    selected->one_by_one = selected->contact || selected->sticking;
+    if (selected->sticking && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(FRICTION);
+    if (selected->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
+    return selected->contact || !(selected->outputs & API_BIT(CONTACT_WRENCHES)) ||
+           api_fail_output(e, selected, CONTACT_WRENCHES, given, up,
                            "contact_wrenches are found where frames are held: name them in held");
 }
 
 /* Where wrenches act: those of the request, then the contacts'. */
-static bool prepare(api_evaluation *e, api_asked *asked)
+static bool prepare(api_evaluation *e, api_selection *selected)
 {
-    const api_contact *contact = asked->contact;
+    const api_contact *contact = selected->contact;
     size_t             given   = e->scene.n_wrenches;
-    if (!api_static_friction_check(e, asked)) return false;
-    if (!contact || !(asked->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
+    if (!api_static_friction_check(e, selected)) return false;
+    if (!contact || !(selected->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
     dyn_wrench_site *sites = api_take(e->pool, (given + contact->n) * sizeof *sites);
     if (!sites) return false;
     if (given > 0) memcpy(sites, e->scene.wrench, given * sizeof *sites);
@@ -38,7 +38,7 @@ static bool prepare(api_evaluation *e, api_asked *asked)
         sites[given + i] = (dyn_wrench_site){.body       = contact->held[i].frame.body,
                                              .X_bl       = contact->held[i].frame.X_bf,
                                              .world_axes = !contact->held[i].frame_axes};
-    asked->sites = sites;
+    selected->sites = sites;
     return true;
 }
 
@@ -46,13 +46,14 @@ static bool prepare(api_evaluation *e, api_asked *asked)
 
 /* The singular mask; qdd, and with sticking joints friction, where they are needed but not asked for; what contacts and
  * sticking joints need. */
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t             entries = 1 + (asked->result[QDD] ? 0 : model->nv);
-    const api_contact *contact = asked->contact;
-    if (asked->sticking) entries += api_static_friction_entries(model) + (asked->result[FRICTION] ? 0 : model->nv);
+    size_t             entries = 1 + (selected->result[QDD] ? 0 : model->nv);
+    const api_contact *contact = selected->contact;
+    if (selected->sticking)
+        entries += api_static_friction_entries(model) + (selected->result[FRICTION] ? 0 : model->nv);
     if (!contact) return entries;
-    return entries + API_FRAME_AXES * contact->n + SITE_VALUES * (asked->n_wrenches + contact->n) +
+    return entries + API_FRAME_AXES * contact->n + SITE_VALUES * (selected->n_wrenches + contact->n) +
            api_contact_entries(model->nv, contact);
 }
 
@@ -72,10 +73,10 @@ static bool find_qdd(const api_evaluation *e, double *singular, double *qdd, siz
 }
 
 /* Those in the joints, and in loops. */
-static void find_joint_wrenches(const api_evaluation *e, const api_asked *asked, const dyn_scene *scene,
+static void find_joint_wrenches(const api_evaluation *e, const api_selection *selected, const dyn_scene *scene,
                                 const double *qdd, const double *wrenches, size_t block, size_t blocks)
 {
-    double              *to = api_result_block(e, asked, JOINT_WRENCHES, block), *full = asked->result[FULL];
+    double              *to = api_result_block(e, selected, JOINT_WRENCHES, block), *full = selected->result[FULL];
     dyn_inverse_dynamics io = {
         .q              = api_state_block(e, API_Q, block),
         .qd             = api_state_block(e, API_QD, block),
@@ -84,19 +85,19 @@ static void find_joint_wrenches(const api_evaluation *e, const api_asked *asked,
         .joint_wrenches = to,
     };
     if (to) e->kernels->inverse_dynamics(scene, e->workspace, &io, blocks);
-    if (full) api_full_put(e, scene, &io, full, block);
+    if (full) api_loop_state_put(e, scene, &io, full, block);
 }
 
 /* --- held ------------------------------------------------------------------------------------------------------- */
 
 /* Of all wrenches of a block the force, the torque and the point, which of contacts is the frame's origin. */
-static void gather_wrenches(const api_evaluation *e, const api_asked *asked, const double *contacts, size_t block,
-                            double *to)
+static void gather_wrenches(const api_evaluation *e, const api_selection *selected, const double *contacts,
+                            size_t block, double *to)
 {
     size_t        W = e->lanes, given = SITE_VALUES * e->scene.n_wrenches * W;
     const double *wrenches = api_wrench_block(e, block);
     if (wrenches) memcpy(to, wrenches, given * sizeof *to);
-    for (size_t i = 0; i < asked->contact->n; i++) {
+    for (size_t i = 0; i < selected->contact->n; i++) {
         double *site = to + given + i * SITE_VALUES * W;
         memcpy(site, contacts + i * API_FRAME_AXES * W, API_FRAME_AXES * W * sizeof *site);
         memset(site + API_FRAME_AXES * W, 0, 3 * W * sizeof *site);
@@ -118,11 +119,11 @@ static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, 
 }
 
 /* One block: qdd holds that of the robot which nothing holds. */
-static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, double *next, double *qdd)
+static bool hold(const api_evaluation *e, const api_selection *selected, size_t block, double *next, double *qdd)
 {
-    const api_contact *contact  = asked->contact;
+    const api_contact *contact  = selected->contact;
     size_t             W        = e->lanes;
-    double            *contacts = api_result_block(e, asked, CONTACT_WRENCHES, block), *wrenches;
+    double            *contacts = api_result_block(e, selected, CONTACT_WRENCHES, block), *wrenches;
     if (!contacts) {
         contacts = next;
         next += API_FRAME_AXES * contact->n * W;
@@ -141,12 +142,12 @@ static bool hold(const api_evaluation *e, const api_asked *asked, size_t block, 
         api_code code = hold_state(&b, states.qd, lane, contacts, qdd);
         if (code != API_NO_PROBLEM && !api_contact_fail(e, code, block * W + lane)) return false;
     }
-    if (!asked->sites) return true;
+    if (!selected->sites) return true;
     dyn_scene scene = e->scene;
     scene.n_wrenches += contact->n;
-    scene.wrench = asked->sites;
-    gather_wrenches(e, asked, contacts, block, wrenches);
-    find_joint_wrenches(e, asked, &scene, qdd, wrenches, block, 1);
+    scene.wrench = selected->sites;
+    gather_wrenches(e, selected, contacts, block, wrenches);
+    find_joint_wrenches(e, selected, &scene, qdd, wrenches, block, 1);
     return true;
 }
 
@@ -163,35 +164,35 @@ static void find_friction(const api_evaluation *e, double *friction, double *own
         friction[i] += own[i];
 }
 
-static bool stick(const api_evaluation *e, const api_asked *asked, size_t block, double *next, double *qdd)
+static bool stick(const api_evaluation *e, const api_selection *selected, size_t block, double *next, double *qdd)
 {
-    double *friction = api_result_block(e, asked, FRICTION, block), *room = next;
+    double *friction = api_result_block(e, selected, FRICTION, block), *room = next;
     if (!friction) {
         friction = next;
         room     = api_behind(e, next, e->model->nv, 1);
     }
-    if (!api_static_friction_apply(e, asked, block, room, qdd, friction)) return false;
+    if (!api_static_friction_apply(e, selected, block, room, qdd, friction)) return false;
     find_friction(e, friction, room, block);
-    find_joint_wrenches(e, asked, &e->scene, qdd, api_wrench_block(e, block), block, 1);
+    find_joint_wrenches(e, selected, &e->scene, qdd, api_wrench_block(e, block), block, 1);
     return true;
 }
 
 /* --- all -------------------------------------------------------------------------------------------------------- */
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    double *qdd = api_result_block(e, asked, QDD, block), *singular = asked->spare,
-           *next = api_behind(e, asked->spare, 1, blocks);
+    double *qdd = api_result_block(e, selected, QDD, block), *singular = selected->spare,
+           *next = api_behind(e, selected->spare, 1, blocks);
     if (!qdd) {
         qdd  = next;
         next = api_behind(e, next, e->model->nv, blocks);
     }
     if (!find_qdd(e, singular, qdd, block, blocks)) return false;
-    if (asked->sticking) return stick(e, asked, block, next, qdd);
-    for (size_t i = 0; asked->result[FRICTION] && i < blocks; i++)
-        find_friction(e, api_result_block(e, asked, FRICTION, block + i), NULL, block + i);
-    if (asked->contact) return hold(e, asked, block, next, qdd);
-    find_joint_wrenches(e, asked, &e->scene, qdd, api_wrench_block(e, block), block, blocks);
+    if (selected->sticking) return stick(e, selected, block, next, qdd);
+    for (size_t i = 0; selected->result[FRICTION] && i < blocks; i++)
+        find_friction(e, api_result_block(e, selected, FRICTION, block + i), NULL, block + i);
+    if (selected->contact) return hold(e, selected, block, next, qdd);
+    find_joint_wrenches(e, selected, &e->scene, qdd, api_wrench_block(e, block), block, blocks);
     return true;
 }
 
@@ -203,8 +204,8 @@ const api_operation api_forward_dynamics = {
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_FRICTION_AT_REST),
     .outputs  = {[QDD]              = {"qdd", true, {API_NV}},
                  [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
-                 [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}},
-                 [FULL]             = {"full", false, {API_FULL}},
+                 [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
+                 [FULL]             = {"full", false, {API_LOOP_STATE}},
                  [FRICTION]         = {"friction", false, {API_NV}}},
     .weight   = 3,
     .options  = options,

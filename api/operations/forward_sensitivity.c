@@ -4,25 +4,25 @@
 enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH };
 
 /* What the kernel cannot do without: the singular mask, and the first four where they are not asked for. */
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return 1 + api_missing_entries(model, asked, DQDD_DQ, QDD);
+    return 1 + api_missing_entries(model, selected, DQDD_DQ, QDD);
 }
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    double                 *singular = asked->spare, *next = singular + e->lanes;
+    double                 *singular = selected->spare, *next = singular + e->lanes;
     dyn_forward_sensitivity io = {
         .q            = api_state_block(e, API_Q, block),
         .qd           = api_state_block(e, API_QD, block),
         .tau          = api_state_block(e, API_TAU, block),
         .wrenches     = api_wrench_block(e, block),
-        .qdd          = api_result_or_spare(e, asked, QDD, block, &next),
-        .dqdd_dq      = api_result_or_spare(e, asked, DQDD_DQ, block, &next),
-        .dqdd_dqd     = api_result_or_spare(e, asked, DQDD_DQD, block, &next),
-        .dqdd_dtau    = api_result_or_spare(e, asked, DQDD_DTAU, block, &next),
-        .dqdd_dwrench = api_result_block(e, asked, DQDD_DWRENCH, block),
+        .qdd          = api_result_or_spare(e, selected, QDD, block, &next),
+        .dqdd_dq      = api_result_or_spare(e, selected, DQDD_DQ, block, &next),
+        .dqdd_dqd     = api_result_or_spare(e, selected, DQDD_DQD, block, &next),
+        .dqdd_dtau    = api_result_or_spare(e, selected, DQDD_DTAU, block, &next),
+        .dqdd_dwrench = api_result_block(e, selected, DQDD_DWRENCH, block),
         .singular     = singular,
     };
     e->kernels->forward_sensitivity(&e->scene, e->workspace, &io, 1);
@@ -39,7 +39,7 @@ const api_operation api_forward_sensitivity = {
                       [DQDD_DQD]     = {"dqdd_dqd", true, {API_NV, API_NV}},
                       [DQDD_DTAU]    = {"dqdd_dtau", true, {API_NV, API_NV}},
                       [QDD]          = {"qdd", false, {API_NV}},
-                      [DQDD_DWRENCH] = {"dqdd_dwrench", false, {API_WRENCHES_GIVEN, API_NV, 6}}},
+                      [DQDD_DWRENCH] = {"dqdd_dwrench", false, {API_REQUEST_WRENCHES, API_NV, 6}}},
     .one_by_one    = true,
     .weight        = 7,
     .square_weight = 1,

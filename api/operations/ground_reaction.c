@@ -20,14 +20,14 @@ enum { BY = 3 /* q, qd, qdd */, POINTS = 1 + API_FEET, SITE = 9 /* numbers of a 
 #define GRADIENTS (~(API_BIT(D_RESULTANT) - 1))
 #define OF_FEET   (API_BIT(FOOT_WRENCHES) | API_BIT(TAU) | 7 * API_BIT(D_FOOT_WRENCHES) | 7 * API_BIT(DTAU))
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
-    return api_ground_request_read(e, asked, given, up, asked->outputs & OF_FEET);
+    return api_ground_request_read(e, selected, given, up, selected->outputs & OF_FEET);
 }
 
-static bool prepare(api_evaluation *e, api_asked *asked)
+static bool prepare(api_evaluation *e, api_selection *selected)
 {
-    return api_ground_request_prepare(e, asked->grounding);
+    return api_ground_request_prepare(e, selected->grounding);
 }
 
 /* --- lanes of a block ------------------------------------------------------------------------------------------- */
@@ -45,17 +45,17 @@ typedef struct block_lanes {
     bool             sound[DYN_MAX_LANES]; /* whether there is such a state */
 } block_lanes;
 
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t nv = model->nv, n = asked->n_wrenches + asked->n_contacts;
+    size_t nv = model->nv, n = selected->n_wrenches + selected->n_contacts;
     return nv + 6 * nv + 3 * POINTS + SITE * n + 6 * n * nv + 6 * nv +
-           api_missing_entries(model, asked, D_FOOT_WRENCHES, DTAU + BY - 1);
+           api_missing_entries(model, selected, D_FOOT_WRENCHES, DTAU + BY - 1);
 }
 
-static void place(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
+static void place(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
-    size_t  nv = e->model->nv, W = e->lanes, n = asked->n_wrenches + asked->n_contacts;
-    double *next = asked->spare;
+    size_t  nv = e->model->nv, W = e->lanes, n = selected->n_wrenches + selected->n_contacts;
+    double *next = selected->spare;
     b->tau       = next;
     b->jacobian  = b->tau + nv * W;
     b->positions = b->jacobian + 6 * nv * W;
@@ -64,8 +64,8 @@ static void place(const api_evaluation *e, const api_asked *asked, size_t block,
     b->columns   = b->d_wrench + 6 * n * nv * W;
     next         = b->columns + 6 * nv * W;
     for (size_t by = 0; by < BY; by++) {
-        b->bears[by] = api_result_or_spare(e, asked, D_FOOT_WRENCHES + by, block, &next);
-        b->H[by]     = api_result_or_spare(e, asked, DTAU + by, block, &next);
+        b->bears[by] = api_result_or_spare(e, selected, D_FOOT_WRENCHES + by, block, &next);
+        b->H[by]     = api_result_or_spare(e, selected, DTAU + by, block, &next);
     }
 }
 
@@ -109,16 +109,16 @@ static void put(double *lanes, size_t W, size_t lane, const double *numbers, siz
         lanes[i * W + lane] = numbers[i];
 }
 
-static bool solve(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
+static bool solve(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
-    size_t  W = e->lanes, n = asked->n_contacts;
-    double *resultant = api_result_block(e, asked, RESULTANT, block);
-    double *zero      = api_result_block(e, asked, ZERO_MOMENT, block);
-    double *feet      = api_result_block(e, asked, FOOT_WRENCHES, block);
-    double *contacts  = b->wrenches + SITE * asked->n_wrenches * W;
+    size_t  W = e->lanes, n = selected->n_contacts;
+    double *resultant = api_result_block(e, selected, RESULTANT, block);
+    double *zero      = api_result_block(e, selected, ZERO_MOMENT, block);
+    double *feet      = api_result_block(e, selected, FOOT_WRENCHES, block);
+    double *contacts  = b->wrenches + SITE * selected->n_wrenches * W;
     for (size_t lane = 0; lane < W; lane++) {
         api_ground_state *s = &b->state[lane];
-        s->ground           = &asked->grounding->ground;
+        s->ground           = &selected->grounding->ground;
         gather(e, b, lane, s);
         api_ground_status status = api_ground_solve(s);
         b->sound[lane]           = status == API_GROUND_DONE;
@@ -135,10 +135,10 @@ static bool solve(const api_evaluation *e, const api_asked *asked, size_t block,
     return true;
 }
 
-static bool find_forces(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
+static bool find_forces(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
     const dyn_kernels   *kernels        = e->kernels;
-    const api_ground    *ground         = &asked->grounding->ground;
+    const api_ground    *ground         = &selected->grounding->ground;
     const double        *given          = api_wrench_block(e, block);
     dyn_frame            points[POINTS] = {ground->base, ground->contact[0], ground->contact[1]};
     dyn_inverse_dynamics id             = {.q        = api_state_block(e, API_Q, block),
@@ -154,29 +154,29 @@ static bool find_forces(const api_evaluation *e, const api_asked *asked, size_t 
                                            .jacobian  = b->jacobian};
     kernels->inverse_dynamics(&e->scene, e->workspace, &id, 1);
     kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);
-    if (given) memcpy(b->wrenches, given, SITE * asked->n_wrenches * e->lanes * sizeof *given);
-    return solve(e, asked, block, b);
+    if (given) memcpy(b->wrenches, given, SITE * selected->n_wrenches * e->lanes * sizeof *given);
+    return solve(e, selected, block, b);
 }
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
 /* Of contact positions, with respect to coordinate v: dtau_v/dF_k = -dr_k/dq_v. */
-static void gather_motion(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t lane, size_t v,
-                          api_ground_rate *rate)
+static void gather_motion(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t lane,
+                          size_t v, api_ground_rate *rate)
 {
     size_t nv = e->model->nv, W = e->lanes;
-    for (size_t k = 0; k < asked->n_contacts; k++)
+    for (size_t k = 0; k < selected->n_contacts; k++)
         for (size_t i = 0; i < 3; i++)
-            rate->contact[k][i] = -b->d_wrench[(((asked->n_wrenches + k) * nv + v) * 6 + i) * W + lane];
+            rate->contact[k][i] = -b->d_wrench[(((selected->n_wrenches + k) * nv + v) * 6 + i) * W + lane];
 }
 
 /* One state's derivatives with respect to q, qd or qdd. */
-static void differentiate(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b, size_t lane,
-                          size_t by)
+static void differentiate(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b,
+                          size_t lane, size_t by)
 {
     size_t            nv = e->model->nv, W = e->lanes;
-    double           *resultant = api_result_block(e, asked, D_RESULTANT + by, block);
-    double           *zero      = api_result_block(e, asked, D_ZERO_MOMENT + by, block);
+    double           *resultant = api_result_block(e, selected, D_RESULTANT + by, block);
+    double           *zero      = api_result_block(e, selected, D_ZERO_MOMENT + by, block);
     api_ground_state *s         = &b->state[lane];
     for (size_t v = 0; v < nv; v++)
         for (size_t i = 0; i < 6; i++)
@@ -184,25 +184,25 @@ static void differentiate(const api_evaluation *e, const api_asked *asked, size_
     api_ground_solve_base(s, b->columns, nv);
     for (size_t v = 0; v < nv; v++) {
         api_ground_rate rate = {0};
-        if (by == 0) gather_motion(e, asked, b, lane, v, &rate);
+        if (by == 0) gather_motion(e, selected, b, lane, v, &rate);
         api_ground_differentiate(s, b->columns + 6 * v, &rate);
         for (size_t i = 0; i < 6; i++) {
             if (resultant) resultant[(i * nv + v) * W + lane] = rate.resultant[i];
             if (zero && i < 3) zero[(i * nv + v) * W + lane] = rate.zero_moment[i];
-            for (size_t k = 0; k < asked->n_contacts; k++)
+            for (size_t k = 0; k < selected->n_contacts; k++)
                 b->bears[by][((6 * k + i) * nv + v) * W + lane] = rate.wrench[k][i];
         }
     }
 }
 
 /* H += dtau/dW dW, all lanes */
-static void add_wrenches(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t by)
+static void add_wrenches(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t by)
 {
     size_t nv = e->model->nv, W = e->lanes;
-    for (size_t k = 0; k < asked->n_contacts; k++)
+    for (size_t k = 0; k < selected->n_contacts; k++)
         for (size_t row = 0; row < nv; row++)
             for (size_t i = 0; i < 6; i++) {
-                const double *lever  = b->d_wrench + (((asked->n_wrenches + k) * nv + row) * 6 + i) * W;
+                const double *lever  = b->d_wrench + (((selected->n_wrenches + k) * nv + row) * 6 + i) * W;
                 const double *bears  = b->bears[by] + (6 * k + i) * nv * W;
                 double       *effort = b->H[by] + row * nv * W;
                 for (size_t v = 0; v < nv; v++)
@@ -211,10 +211,10 @@ static void add_wrenches(const api_evaluation *e, const api_asked *asked, const 
             }
 }
 
-static bool check_smooth(const api_evaluation *e, const api_asked *asked, size_t block, block_lanes *b)
+static bool check_smooth(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
-    for (size_t lane = 0; lane < e->lanes && asked->n_contacts > 1; lane++)
-        for (size_t k = 0; k < asked->n_contacts && b->sound[lane]; k++) {
+    for (size_t lane = 0; lane < e->lanes && selected->n_contacts > 1; lane++)
+        for (size_t k = 0; k < selected->n_contacts && b->sound[lane]; k++) {
             size_t row = block * e->lanes + lane;
             if (row >= e->rows || b->state[lane].distance[k] > 0) continue;
             b->sound[lane] = false;
@@ -225,8 +225,8 @@ static bool check_smooth(const api_evaluation *e, const api_asked *asked, size_t
     return true;
 }
 
-static bool find_derivatives(const api_evaluation *e, const api_asked *asked, const dyn_scene *grounded, size_t block,
-                             block_lanes *b)
+static bool find_derivatives(const api_evaluation *e, const api_selection *selected, const dyn_scene *grounded,
+                             size_t block, block_lanes *b)
 {
     dyn_sensitivity io = {.q            = api_state_block(e, API_Q, block),
                           .qd           = api_state_block(e, API_QD, block),
@@ -236,20 +236,20 @@ static bool find_derivatives(const api_evaluation *e, const api_asked *asked, co
                           .dtau_dqd     = b->H[1],
                           .dtau_dqdd    = b->H[2],
                           .dtau_dwrench = b->d_wrench};
-    if (!check_smooth(e, asked, block, b)) return false;
+    if (!check_smooth(e, selected, block, b)) return false;
     e->kernels->sensitivity(grounded, e->workspace, &io, 1);
     for (size_t by = 0; by < BY; by++) {
-        memset(b->bears[by], 0, 6 * asked->n_contacts * e->model->nv * e->lanes * sizeof *b->bears[by]);
+        memset(b->bears[by], 0, 6 * selected->n_contacts * e->model->nv * e->lanes * sizeof *b->bears[by]);
         for (size_t lane = 0; lane < e->lanes; lane++)
-            if (b->sound[lane]) differentiate(e, asked, block, b, lane, by);
-        if (api_result_block(e, asked, DTAU + by, block)) add_wrenches(e, asked, b, by);
+            if (b->sound[lane]) differentiate(e, selected, block, b, lane, by);
+        if (api_result_block(e, selected, DTAU + by, block)) add_wrenches(e, selected, b, by);
     }
     return true;
 }
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
     block_lanes          b;
@@ -257,14 +257,14 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
     dyn_inverse_dynamics id       = {.q   = api_state_block(e, API_Q, block),
                                      .qd  = api_state_block(e, API_QD, block),
                                      .qdd = api_state_block(e, API_QDD, block),
-                                     .tau = api_result_block(e, asked, TAU, block)};
-    grounded.n_wrenches           = asked->n_wrenches + asked->n_contacts;
-    grounded.wrench               = asked->grounding->sites;
-    place(e, asked, block, &b);
-    if (!find_forces(e, asked, block, &b)) return false;
+                                     .tau = api_result_block(e, selected, TAU, block)};
+    grounded.n_wrenches           = selected->n_wrenches + selected->n_contacts;
+    grounded.wrench               = selected->grounding->sites;
+    place(e, selected, block, &b);
+    if (!find_forces(e, selected, block, &b)) return false;
     id.wrenches = b.wrenches;
     if (id.tau) e->kernels->inverse_dynamics(&grounded, e->workspace, &id, 1);
-    return !(asked->outputs & GRADIENTS) || find_derivatives(e, asked, &grounded, block, &b);
+    return !(selected->outputs & GRADIENTS) || find_derivatives(e, selected, &grounded, block, &b);
 }
 
 const api_operation api_ground_reaction = {

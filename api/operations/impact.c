@@ -14,26 +14,26 @@ enum { QD_AFTER, CONTACT_IMPULSES, ENERGY_LOSS };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node *restitution = api_node_get(given, "restitution");
     api_place       at          = api_place_key(up, "restitution");
-    if (!api_contact_read(e, given, up, &asked->contact)) return false;
-    asked->n_held = asked->contact->n;
+    if (!api_contact_read(e, given, up, &selected->contact)) return false;
+    selected->n_held = selected->contact->n;
     if (!restitution) return true;
-    if (!api_read_number(e, restitution, &at, &asked->restitution)) return false;
-    return (asked->restitution >= 0 && asked->restitution <= 1) ||
+    if (!api_read_number(e, restitution, &at, &selected->restitution)) return false;
+    return (selected->restitution >= 0 && selected->restitution <= 1) ||
            api_fail_at(e, &at, API_BAD_VALUE, "%s given, a number from 0 (it sticks) to 1 expected",
-                       API_NUMBER_TEXT(asked->restitution));
+                       API_NUMBER_TEXT(selected->restitution));
 }
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
 
 /* The singular mask and the inverse that finds it, what is needed but not asked for, what contacts need. */
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return 1 + model->nv * model->nv + api_missing_entries(model, asked, QD_AFTER, ENERGY_LOSS) +
-           api_contact_entries(model->nv, asked->contact);
+    return 1 + model->nv * model->nv + api_missing_entries(model, selected, QD_AFTER, ENERGY_LOSS) +
+           api_contact_entries(model->nv, selected->contact);
 }
 
 /* 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2, u = J qd */
@@ -49,16 +49,16 @@ static double energy_lost(const api_task *t, double restitution, const double *u
     return 0.5 * (1 - restitution) * (1 + restitution) * sum;
 }
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    size_t            nv = e->model->nv, W = e->lanes, k = asked->contact->k;
+    size_t            nv = e->model->nv, W = e->lanes, k = selected->contact->k;
     const double     *qd       = api_state_block(e, API_QD, block);
-    double           *singular = asked->spare, *inverse = singular + W, *next = inverse + nv * nv * W;
-    double           *after    = api_result_or_spare(e, asked, QD_AFTER, block, &next);
-    double           *impulses = api_result_or_spare(e, asked, CONTACT_IMPULSES, block, &next);
-    double           *lost     = api_result_or_spare(e, asked, ENERGY_LOSS, block, &next);
-    api_contact_block b        = api_contact_lay_out(asked->contact, nv, W, next);
+    double           *singular = selected->spare, *inverse = singular + W, *next = inverse + nv * nv * W;
+    double           *after    = api_result_or_spare(e, selected, QD_AFTER, block, &next);
+    double           *impulses = api_result_or_spare(e, selected, CONTACT_IMPULSES, block, &next);
+    double           *lost     = api_result_or_spare(e, selected, ENERGY_LOSS, block, &next);
+    api_contact_block b        = api_contact_lay_out(selected->contact, nv, W, next);
     b.inverse                  = inverse;
     b.singular                 = singular;
     api_contact_states states  = {.kernels   = e->kernels,
@@ -76,9 +76,9 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
             continue;
         }
         api_contact_add_jacobian_product(&b, qd, lane, along);
-        lost[lane] = energy_lost(&b.task, asked->restitution, along);
+        lost[lane] = energy_lost(&b.task, selected->restitution, along);
         for (size_t a = 0; a < k; a++)
-            along[a] *= 1 + asked->restitution;
+            along[a] *= 1 + selected->restitution;
         api_contact_put_wrenches(&b, along, lane, impulses);
         api_contact_apply_correction(&b, along, lane, after);
     }
@@ -92,7 +92,7 @@ const api_operation api_impact = {
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_RESTITUTION),
     .needs_options = API_BIT(API_HELD_FIELD),
     .outputs       = {[QD_AFTER]         = {"qd_after", true, {API_NV}},
-                      [CONTACT_IMPULSES] = {"contact_impulses", true, {API_HELD, 6}},
+                      [CONTACT_IMPULSES] = {"contact_impulses", true, {API_HELD_FRAMES, 6}},
                       [ENERGY_LOSS]      = {"energy_loss", false, {0}}},
     .one_by_one    = true,
     .weight        = 50,

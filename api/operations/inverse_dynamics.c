@@ -9,27 +9,29 @@ enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!api_read_free(e, asked, given, up)) return false;
-    bool free_base = api_base_is_free(e, asked);
-    if (asked->driven && !api_node_get(given, "outputs"))
-        asked->outputs |= API_BIT(QDD) | (free_base ? API_BIT(BASE_ACCELERATION) : 0);
-    if (asked->outputs & API_BIT(QDD) && !asked->driven)
-        return api_fail_output(e, asked, QDD, given, up, "qdd is found where coordinates are free: name them in free");
-    if (asked->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
-        return api_fail_output(e, asked, BASE_ACCELERATION, given, up,
+    if (!api_read_free(e, selected, given, up)) return false;
+    bool free_base = api_base_is_free(e, selected);
+    if (selected->driven && !api_node_get(given, "outputs"))
+        selected->outputs |= API_BIT(QDD) | (free_base ? API_BIT(BASE_ACCELERATION) : 0);
+    if (selected->outputs & API_BIT(QDD) && !selected->driven)
+        return api_fail_output(e, selected, QDD, given, up,
+                               "qdd is found where coordinates are free: name them in free");
+    if (selected->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
+        return api_fail_output(e, selected, BASE_ACCELERATION, given, up,
                                "base_acceleration is found where the base is free");
     return true;
 }
 
 /* tau is for free coordinates, or for another operation beside this one. */
-static bool prepare(api_evaluation *e, api_asked *asked)
+static bool prepare(api_evaluation *e, api_selection *selected)
 {
     api_place at = api_place_key(NULL, "tau");
-    if (asked->driven || !e->state[API_TAU]) return true;
-    for (size_t i = 0; i < e->n_asked; i++)
-        if (&e->asked[i] != asked && (e->asked[i].operation->needs | e->asked[i].operation->takes) & API_BIT(API_TAU))
+    if (selected->driven || !e->state[API_TAU]) return true;
+    for (size_t i = 0; i < e->n_selected; i++)
+        if (&e->selected[i] != selected &&
+            (e->selected[i].operation->needs | e->selected[i].operation->takes) & API_BIT(API_TAU))
             return true;
     return api_fail_at(e, &at, API_UNKNOWN_FIELD, "inverse-dynamics takes tau of coordinates that are free only");
 }
@@ -37,36 +39,37 @@ static bool prepare(api_evaluation *e, api_asked *asked)
 /* --- free coordinates ------------------------------------------------------------------------------------------- */
 
 /* The singular mask, and qdd where it is needed but not asked for. */
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return asked->driven ? 1 + (asked->result[QDD] ? 0 : model->nv) : 0;
+    return selected->driven ? 1 + (selected->result[QDD] ? 0 : model->nv) : 0;
 }
 
 /* qdd of all coordinates; NULL with a problem. */
-static const double *find_qdd(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static const double *find_qdd(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    double              *qdd = api_result_block(e, asked, QDD, block);
+    double              *qdd = api_result_block(e, selected, QDD, block);
     dyn_forward_dynamics io  = {
          .q        = api_state_block(e, API_Q, block),
          .qd       = api_state_block(e, API_QD, block),
          .tau      = api_state_block(e, API_TAU, block),
          .wrenches = api_wrench_block(e, block),
-         .driven   = asked->driven,
+         .driven   = selected->driven,
          .given    = api_state_block(e, API_QDD, block),
-         .qdd      = qdd ? qdd : api_behind(e, asked->spare, 1, blocks),
-         .singular = asked->spare,
+         .qdd      = qdd ? qdd : api_behind(e, selected->spare, 1, blocks),
+         .singular = selected->spare,
     };
     e->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
-    return api_check_singular(e, asked->spare, block, blocks) ? io.qdd : NULL;
+    return api_check_singular(e, selected->spare, block, blocks) ? io.qdd : NULL;
 }
 
 /* tau of free coordinates, as it was given. */
-static void restore_given(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks, double *tau)
+static void restore_given(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks,
+                          double *tau)
 {
     const double *given = api_state_block(e, API_TAU, block);
     size_t        W = e->lanes, entries = blocks * e->model->nv;
     for (size_t i = 0; i < entries; i++)
-        for (size_t lane = 0; lane < W && !asked->driven[i % e->model->nv]; lane++)
+        for (size_t lane = 0; lane < W && !selected->driven[i % e->model->nv]; lane++)
             tau[i * W + lane] = given ? given[i * W + lane] : 0;
 }
 
@@ -79,23 +82,23 @@ static void copy_base(const api_evaluation *e, const double *qdd, size_t blocks,
 
 /* --- all -------------------------------------------------------------------------------------------------------- */
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    double              *base = api_result_block(e, asked, BASE_ACCELERATION, block);
+    double              *base = api_result_block(e, selected, BASE_ACCELERATION, block);
     dyn_inverse_dynamics io   = {
           .q              = api_state_block(e, API_Q, block),
           .qd             = api_state_block(e, API_QD, block),
           .qdd            = api_state_block(e, API_QDD, block),
           .wrenches       = api_wrench_block(e, block),
-          .tau            = api_result_block(e, asked, TAU, block),
-          .joint_wrenches = api_result_block(e, asked, JOINT_WRENCHES, block),
+          .tau            = api_result_block(e, selected, TAU, block),
+          .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block),
     };
-    if (asked->driven && !(io.qdd = find_qdd(e, asked, block, blocks))) return false;
+    if (selected->driven && !(io.qdd = find_qdd(e, selected, block, blocks))) return false;
     if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
-    if (asked->result[FULL]) api_full_put(e, &e->scene, &io, asked->result[FULL], block);
+    if (selected->result[FULL]) api_loop_state_put(e, &e->scene, &io, selected->result[FULL], block);
     if (!io.tau && !io.joint_wrenches) return true;
     e->kernels->inverse_dynamics(&e->scene, e->workspace, &io, blocks);
-    if (asked->driven && io.tau) restore_given(e, asked, block, blocks, io.tau);
+    if (selected->driven && io.tau) restore_given(e, selected, block, blocks, io.tau);
     return true;
 }
 
@@ -109,7 +112,7 @@ const api_operation api_inverse_dynamics = {
                  [JOINT_WRENCHES]    = {"joint_wrenches", false, {API_BODIES, 6}},
                  [QDD]               = {"qdd", false, {API_NV}},
                  [BASE_ACCELERATION] = {"base_acceleration", false, {BASE_ENTRIES}},
-                 [FULL]              = {"full", false, {API_FULL}}},
+                 [FULL]              = {"full", false, {API_LOOP_STATE}}},
     .weight   = 1,
     .options  = options,
     .prepare  = prepare,

@@ -6,7 +6,7 @@
 enum { POSES, JACOBIAN, JACOBIAN_DOT, VELOCITY, ACCELERATION, JERK };
 
 /* "frames": names, each once; absent: all of the model. The poses are keyed by them. */
-static bool read_frames(api_evaluation *e, api_asked *asked, const api_node *list, const api_place *at)
+static bool read_frames(api_evaluation *e, api_selection *selected, const api_node *list, const api_place *at)
 {
     const api_model *m = e->model;
     if (list && !api_node_is(list, API_ARRAY))
@@ -29,51 +29,51 @@ static bool read_frames(api_evaluation *e, api_asked *asked, const api_node *lis
         seen[frame[i]] = true;
         frames[i]      = m->frames[frame[i]].frame;
     }
-    asked->n_frames = n;
-    asked->frame    = frame;
-    asked->frames   = frames;
+    selected->n_frames = n;
+    selected->frame    = frame;
+    selected->frames   = frames;
     return true;
 }
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node *frame     = api_node_get(given, "frame");
     api_place       frames_at = api_place_key(up, "frames"), frame_at = api_place_key(up, "frame");
     api_place       reference_at = api_place_key(up, "reference");
-    if (!read_frames(e, asked, api_node_get(given, "frames"), &frames_at)) return false;
-    if (!(asked->outputs & API_BIT(POSES))) asked->n_frames = 0;
+    if (!read_frames(e, selected, api_node_get(given, "frames"), &frames_at)) return false;
+    if (!(selected->outputs & API_BIT(POSES))) selected->n_frames = 0;
     if (frame) {
         int i = api_read_frame(e, frame, &frame_at);
         if (i < 0) return false;
-        asked->at = &e->model->frames[i].frame;
-    } else if (asked->outputs & ~API_BIT(POSES)) {
+        selected->at = &e->model->frames[i].frame;
+    } else if (selected->outputs & ~API_BIT(POSES)) {
         return api_fail_at(e, &frame_at, API_MISSING_FIELD,
                            "all outputs but poses need \"frame\", the one they are of");
     }
-    return api_read_reference(e, api_node_get(given, "reference"), &reference_at, &asked->frame_axes);
+    return api_read_reference(e, api_node_get(given, "reference"), &reference_at, &selected->frame_axes);
 }
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     /* The lanes of `poses` hold all positions first, then all orientations: see answer.c. */
-    double        *positions    = asked->result[POSES];
-    double        *orientations = positions ? api_behind(e, positions, 3 * asked->n_frames, e->window) : NULL;
+    double        *positions    = selected->result[POSES];
+    double        *orientations = positions ? api_behind(e, positions, 3 * selected->n_frames, e->window) : NULL;
     dyn_kinematics io           = {
                   .q            = api_state_block(e, API_Q, block),
                   .qd           = api_state_block(e, API_QD, block),
                   .qdd          = api_state_block(e, API_QDD, block),
                   .qddd         = api_state_block(e, API_QDDD, block),
-                  .n_frames     = asked->n_frames,
-                  .frames       = asked->frames,
-                  .positions    = api_block(e, positions, 3 * asked->n_frames, block),
-                  .orientations = api_block(e, orientations, 4 * asked->n_frames, block),
-                  .at           = asked->at,
-                  .frame_axes   = asked->frame_axes,
-                  .jacobian     = api_result_block(e, asked, JACOBIAN, block),
-                  .jacobian_dot = api_result_block(e, asked, JACOBIAN_DOT, block),
-                  .velocity     = api_result_block(e, asked, VELOCITY, block),
-                  .acceleration = api_result_block(e, asked, ACCELERATION, block),
-                  .jerk         = api_result_block(e, asked, JERK, block),
+                  .n_frames     = selected->n_frames,
+                  .frames       = selected->frames,
+                  .positions    = api_block(e, positions, 3 * selected->n_frames, block),
+                  .orientations = api_block(e, orientations, 4 * selected->n_frames, block),
+                  .at           = selected->at,
+                  .frame_axes   = selected->frame_axes,
+                  .jacobian     = api_result_block(e, selected, JACOBIAN, block),
+                  .jacobian_dot = api_result_block(e, selected, JACOBIAN_DOT, block),
+                  .velocity     = api_result_block(e, selected, VELOCITY, block),
+                  .acceleration = api_result_block(e, selected, ACCELERATION, block),
+                  .jerk         = api_result_block(e, selected, JERK, block),
     };
     e->kernels->kinematics(&e->scene, e->workspace, &io, blocks);
     return true;
@@ -85,7 +85,7 @@ const api_operation api_kinematics = {
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FRAMES) | API_BIT(API_FRAME) |
              API_BIT(API_REFERENCE),
-    .outputs  = {[POSES]        = {"poses", true, {API_FRAMES_ASKED, 7}},
+    .outputs  = {[POSES]        = {"poses", true, {API_SELECTED_FRAMES, 7}},
                  [JACOBIAN]     = {"jacobian", false, {6, API_NV}},
                  [JACOBIAN_DOT] = {"jacobian_dot", false, {6, API_NV}},
                  [VELOCITY]     = {"velocity", false, {6}},

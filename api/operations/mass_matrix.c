@@ -4,19 +4,19 @@
 enum { MASS_MATRIX, INVERSE };
 
 /* The singular mask, and M itself, without which the kernel does nothing, where only the inverse is asked for. */
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return 1 + (asked->result[MASS_MATRIX] ? 0 : model->nv * model->nv);
+    return 1 + (selected->result[MASS_MATRIX] ? 0 : model->nv * model->nv);
 }
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    double         *M = api_result_block(e, asked, MASS_MATRIX, block), *singular = asked->spare;
+    double         *M = api_result_block(e, selected, MASS_MATRIX, block), *singular = selected->spare;
     dyn_mass_matrix io = {
         .q           = api_state_block(e, API_Q, block),
         .zeros_stand = M && e->stands,
-        .mass_matrix = M ? M : api_behind(e, asked->spare, 1, blocks),
-        .inverse     = api_result_block(e, asked, INVERSE, block),
+        .mass_matrix = M ? M : api_behind(e, selected->spare, 1, blocks),
+        .inverse     = api_result_block(e, selected, INVERSE, block),
         .singular    = singular,
     };
     e->kernels->mass_matrix(&e->scene, e->workspace, &io, blocks);

@@ -6,18 +6,18 @@
 
 enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *at)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
 {
     (void)given, (void)at;
-    if (!(asked->outputs & (API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR)))) return true;
-    asked->base = api_base_share(e, 0);
-    return asked->base != NULL;
+    if (!(selected->outputs & (API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR)))) return true;
+    selected->base = api_base_share(e, 0);
+    return selected->base != NULL;
 }
 
 /* The whole regressor, of which the base regressor has the columns. */
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return asked->result[BASE_REGRESSOR] ? api_missing_entries(model, asked, REGRESSOR, REGRESSOR) : 0;
+    return selected->result[BASE_REGRESSOR] ? api_missing_entries(model, selected, REGRESSOR, REGRESSOR) : 0;
 }
 
 static void choose_columns(const api_evaluation *e, const api_base *base, const double *Y, double *chosen)
@@ -28,21 +28,21 @@ static void choose_columns(const api_evaluation *e, const api_base *base, const 
             memcpy(chosen + (v * base->n + k) * W, Y + (v * columns + base->parameter[k]) * W, W * sizeof *Y);
 }
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    double       *next = asked->spare, *chosen = api_result_block(e, asked, BASE_REGRESSOR, block);
+    double       *next = selected->spare, *chosen = api_result_block(e, selected, BASE_REGRESSOR, block);
     dyn_regressor io = {
         .q               = api_state_block(e, API_Q, block),
         .qd              = api_state_block(e, API_QD, block),
         .qdd             = api_state_block(e, API_QDD, block),
-        .regressor       = chosen ? api_result_or_spare(e, asked, REGRESSOR, block, &next)
-                                  : api_result_block(e, asked, REGRESSOR, block),
-        .joint_regressor = api_result_block(e, asked, JOINT_REGRESSOR, block),
+        .regressor       = chosen ? api_result_or_spare(e, selected, REGRESSOR, block, &next)
+                                  : api_result_block(e, selected, REGRESSOR, block),
+        .joint_regressor = api_result_block(e, selected, JOINT_REGRESSOR, block),
     };
-    if (asked->base && !api_base_check_gravity(e)) return false;
+    if (selected->base && !api_base_check_gravity(e)) return false;
     e->kernels->regressor(&e->scene, e->workspace, &io, 1);
-    if (chosen && asked->base) choose_columns(e, asked->base, io.regressor, chosen);
+    if (chosen && selected->base) choose_columns(e, selected->base, io.regressor, chosen);
     return true;
 }
 
@@ -51,12 +51,12 @@ static double once(const api_model *model)
     return api_base_wait(model, 0);
 }
 
-static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
+static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
 {
     (void)output; /* there is one of that kind */
     api_emit_array(to);
-    for (size_t k = 0; k < asked->base->n; k++)
-        api_base_emit(to, e->model, asked->base, k);
+    for (size_t k = 0; k < selected->base->n; k++)
+        api_base_emit(to, e->model, selected->base, k);
     api_emit_end(to);
 }
 

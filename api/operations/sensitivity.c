@@ -16,47 +16,47 @@ enum {
 };
 
 /* The three matrices, without which the kernel does nothing, where they are not asked for. */
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return api_missing_entries(model, asked, DTAU_DQ, DTAU_DQDD);
+    return api_missing_entries(model, selected, DTAU_DQ, DTAU_DQDD);
 }
 
 /* tau itself, and the matrix of which the inertial parameters are the vector. */
-static void undifferentiated(const api_evaluation *e, const api_asked *asked, size_t block)
+static void undifferentiated(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const dyn_kernels   *kernels = e->kernels;
     const double        *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
     const double        *qdd = api_state_block(e, API_QDD, block);
     dyn_inverse_dynamics id  = {.q = q, .qd = qd, .qdd = qdd, .wrenches = api_wrench_block(e, block)};
     dyn_regressor        Y   = {.q = q, .qd = qd, .qdd = qdd};
-    id.tau                   = api_result_block(e, asked, TAU, block);
-    id.joint_wrenches        = api_result_block(e, asked, JOINT_WRENCHES, block);
-    Y.regressor              = api_result_block(e, asked, DTAU_DPARAMETERS, block);
+    id.tau                   = api_result_block(e, selected, TAU, block);
+    id.joint_wrenches        = api_result_block(e, selected, JOINT_WRENCHES, block);
+    Y.regressor              = api_result_block(e, selected, DTAU_DPARAMETERS, block);
     if (id.tau || id.joint_wrenches) kernels->inverse_dynamics(&e->scene, e->workspace, &id, 1);
     if (Y.regressor) kernels->regressor(&e->scene, e->workspace, &Y, 1);
 }
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    double         *next = asked->spare;
+    double         *next = selected->spare;
     dyn_sensitivity io   = {
           .q                    = api_state_block(e, API_Q, block),
           .qd                   = api_state_block(e, API_QD, block),
           .qdd                  = api_state_block(e, API_QDD, block),
           .wrenches             = api_wrench_block(e, block),
           .zeros_stand          = e->stands,
-          .dtau_dq              = api_result_or_spare(e, asked, DTAU_DQ, block, &next),
-          .dtau_dqd             = api_result_or_spare(e, asked, DTAU_DQD, block, &next),
-          .dtau_dqdd            = api_result_or_spare(e, asked, DTAU_DQDD, block, &next),
-          .djoint_wrenches_dq   = api_result_block(e, asked, D_JOINT_WRENCHES_DQ, block),
-          .djoint_wrenches_dqd  = api_result_block(e, asked, D_JOINT_WRENCHES_DQD, block),
-          .djoint_wrenches_dqdd = api_result_block(e, asked, D_JOINT_WRENCHES_DQDD, block),
-          .dtau_dwrench         = api_result_block(e, asked, DTAU_DWRENCH, block),
-          .dtau_dgravity        = api_result_block(e, asked, DTAU_DGRAVITY, block),
+          .dtau_dq              = api_result_or_spare(e, selected, DTAU_DQ, block, &next),
+          .dtau_dqd             = api_result_or_spare(e, selected, DTAU_DQD, block, &next),
+          .dtau_dqdd            = api_result_or_spare(e, selected, DTAU_DQDD, block, &next),
+          .djoint_wrenches_dq   = api_result_block(e, selected, D_JOINT_WRENCHES_DQ, block),
+          .djoint_wrenches_dqd  = api_result_block(e, selected, D_JOINT_WRENCHES_DQD, block),
+          .djoint_wrenches_dqdd = api_result_block(e, selected, D_JOINT_WRENCHES_DQDD, block),
+          .dtau_dwrench         = api_result_block(e, selected, DTAU_DWRENCH, block),
+          .dtau_dgravity        = api_result_block(e, selected, DTAU_DGRAVITY, block),
     };
     e->kernels->sensitivity(&e->scene, e->workspace, &io, 1);
-    undifferentiated(e, asked, block);
+    undifferentiated(e, selected, block);
     return true;
 }
 
@@ -74,7 +74,7 @@ const api_operation api_sensitivity = {
                       [D_JOINT_WRENCHES_DQ]   = {"d_joint_wrenches_dq", false, {API_BODIES, 6, API_NV}},
                       [D_JOINT_WRENCHES_DQD]  = {"d_joint_wrenches_dqd", false, {API_BODIES, 6, API_NV}},
                       [D_JOINT_WRENCHES_DQDD] = {"d_joint_wrenches_dqdd", false, {API_BODIES, 6, API_NV}},
-                      [DTAU_DWRENCH]          = {"dtau_dwrench", false, {API_WRENCHES_GIVEN, API_NV, 6}},
+                      [DTAU_DWRENCH]          = {"dtau_dwrench", false, {API_REQUEST_WRENCHES, API_NV, 6}},
                       [DTAU_DGRAVITY]         = {"dtau_dgravity", false, {API_NV, 3}},
                       [DTAU_DPARAMETERS]      = {"dtau_dparameters", false, {API_NV, API_BODY_PARAMETERS}}},
     .one_by_one    = true,

@@ -18,26 +18,26 @@ enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CO
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-static bool read_damping(const api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
+static bool read_damping(const api_evaluation *e, api_selection *selected, const api_node *value, const api_place *at)
 {
     if (!value) return true;
     if (!api_node_is(value, API_NUMBER))
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
-    asked->damping = api_node_number(value);
-    return asked->damping >= 0 || api_fail_at(e, at, API_BAD_VALUE, "%s given, a number not less than 0 expected",
-                                              API_NUMBER_TEXT(asked->damping));
+    selected->damping = api_node_number(value);
+    return selected->damping >= 0 || api_fail_at(e, at, API_BAD_VALUE, "%s given, a number not less than 0 expected",
+                                                 API_NUMBER_TEXT(selected->damping));
 }
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *up)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node *frame    = api_node_get(given, "frame");
     api_place       frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place       damping_at = api_place_key(up, "damping");
     int             i          = api_read_frame(e, frame, &frame_at);
     if (i < 0) return false;
-    asked->at = &e->model->frames[i].frame;
-    return api_read_axes(e, api_node_get(given, "axes"), &axes_at, asked->axis, &asked->n_axes) &&
-           read_damping(e, asked, api_node_get(given, "damping"), &damping_at);
+    selected->at = &e->model->frames[i].frame;
+    return api_read_axes(e, api_node_get(given, "axes"), &axes_at, selected->axis, &selected->n_axes) &&
+           read_damping(e, selected, api_node_get(given, "damping"), &damping_at);
 }
 
 /* --- a block of states in lanes --------------------------------------------------------------------------------- */
@@ -50,36 +50,36 @@ typedef struct block_lanes {
     api_task task;        /* of one state after the other */
 } block_lanes;
 
-static size_t spare(const api_model *model, const api_asked *asked)
+static size_t spare(const api_model *model, const api_selection *selected)
 {
     size_t nv = model->nv; /* a task would fit into one lane, and has W of them */
-    return 12 * nv + 2 * nv * nv + nv + 1 + api_task_entries(nv, asked->n_axes);
+    return 12 * nv + 2 * nv * nv + nv + 1 + api_task_entries(nv, selected->n_axes);
 }
 
-static block_lanes place(const api_evaluation *e, const api_asked *asked)
+static block_lanes place(const api_evaluation *e, const api_selection *selected)
 {
     size_t      nv = e->model->nv, W = e->lanes;
-    block_lanes b = {.J = asked->spare};
+    block_lanes b = {.J = selected->spare};
     b.J_dot       = b.J + 6 * nv * W;
     b.M           = b.J_dot + 6 * nv * W;
     b.inverse     = b.M + nv * nv * W;
     b.h           = b.inverse + nv * nv * W;
     b.singular    = b.h + nv * W;
-    b.task        = (api_task){.nv = nv, .k = asked->n_axes, .damping = asked->damping};
+    b.task        = (api_task){.nv = nv, .k = selected->n_axes, .damping = selected->damping};
     api_task_lay_out(&b.task, b.singular + W);
     return b;
 }
 
-static bool fill(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t block)
+static bool fill(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t block)
 {
     const dyn_kernels *kernels = e->kernels;
     const double      *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
-    dyn_kinematics     kinematics = {.q = q, .qd = qd, .at = asked->at, .jacobian = b->J, .jacobian_dot = b->J_dot};
+    dyn_kinematics     kinematics = {.q = q, .qd = qd, .at = selected->at, .jacobian = b->J, .jacobian_dot = b->J_dot};
     dyn_bias           bias       = {.q = q, .qd = qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
     dyn_mass_matrix    mass       = {.q = q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
     kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);
-    if (asked->outputs & API_BIT(BIAS)) kernels->bias(&e->scene, e->workspace, &bias, 1);
-    if (!(asked->outputs & ~OF_KINEMATICS)) return true;
+    if (selected->outputs & API_BIT(BIAS)) kernels->bias(&e->scene, e->workspace, &bias, 1);
+    if (!(selected->outputs & ~OF_KINEMATICS)) return true;
     kernels->mass_matrix(&e->scene, e->workspace, &mass, 1);
     return api_check_singular(e, b->singular, block, 1);
 }
@@ -87,17 +87,17 @@ static bool fill(const api_evaluation *e, const api_asked *asked, const block_la
 /* --- one state -------------------------------------------------------------------------------------------------- */
 
 /* Where entry 0 of an output goes, entries being W apart; NULL: not asked for. */
-static double *result_of(const api_evaluation *e, const api_asked *asked, size_t output, size_t row)
+static double *result_of(const api_evaluation *e, const api_selection *selected, size_t output, size_t row)
 {
-    double *block = api_result_block(e, asked, output, row / e->lanes);
+    double *block = api_result_block(e, selected, output, row / e->lanes);
     return block ? block + row % e->lanes : NULL;
 }
 
 /* (Jdot qd) along axis a */
-static double drift(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t row, size_t a)
+static double drift(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row, size_t a)
 {
     size_t        nv = e->model->nv, W = e->lanes, lane = row % W;
-    const double *J_dot = b->J_dot + (size_t)asked->axis[a] * nv * W + lane;
+    const double *J_dot = b->J_dot + (size_t)selected->axis[a] * nv * W + lane;
     const double *qd    = api_state_block(e, API_QD, row / W);
     double        sum   = 0;
     for (size_t v = 0; qd && v < nv; v++)
@@ -105,20 +105,21 @@ static double drift(const api_evaluation *e, const api_asked *asked, const block
     return sum;
 }
 
-static void write_kinematics(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t row)
+static void write_kinematics(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row)
 {
     size_t  nv = e->model->nv, W = e->lanes;
-    double *J = result_of(e, asked, JACOBIAN, row), *J_dot_qd = result_of(e, asked, JACOBIAN_DOT_QD, row);
-    for (size_t a = 0; a < asked->n_axes; a++) {
-        const double *from = b->J + (size_t)asked->axis[a] * nv * W + row % W;
+    double *J = result_of(e, selected, JACOBIAN, row), *J_dot_qd = result_of(e, selected, JACOBIAN_DOT_QD, row);
+    for (size_t a = 0; a < selected->n_axes; a++) {
+        const double *from = b->J + (size_t)selected->axis[a] * nv * W + row % W;
         for (size_t v = 0; J && v < nv; v++)
             J[(a * nv + v) * W] = from[v * W];
-        if (J_dot_qd) J_dot_qd[a * W] = drift(e, asked, b, row, a);
+        if (J_dot_qd) J_dot_qd[a * W] = drift(e, selected, b, row, a);
     }
 }
 
 /* mu = Jbar^T h - Lambda Jdot qd */
-static void write_bias(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t row, double *mu)
+static void write_bias(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row,
+                       double *mu)
 {
     const api_task *t = &b->task;
     size_t          W = e->lanes, lane = row % W;
@@ -127,7 +128,7 @@ static void write_bias(const api_evaluation *e, const api_asked *asked, const bl
         for (size_t v = 0; v < t->nv; v++)
             sum += t->X[v + t->nv * a] * b->h[v * W + lane];
         for (size_t c = 0; c < t->k; c++)
-            sum -= t->Lambda[a + t->k * c] * drift(e, asked, b, row, c);
+            sum -= t->Lambda[a + t->k * c] * drift(e, selected, b, row, c);
         mu[a * W] = sum;
     }
 }
@@ -146,18 +147,18 @@ static void write_ellipsoid(const api_task *t, size_t W, double *axes)
     }
 }
 
-static void write_inertia(const api_evaluation *e, const api_asked *asked, const block_lanes *b, size_t row)
+static void write_inertia(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row)
 {
     const api_task *t = &b->task;
     size_t          W = e->lanes, k = t->k;
-    double         *inertia = result_of(e, asked, INERTIA, row), *inverse = result_of(e, asked, JACOBIAN_INVERSE, row);
-    double         *mu = result_of(e, asked, BIAS, row), *ellipsoid = result_of(e, asked, ELLIPSOID, row);
-    double         *condition = result_of(e, asked, CONDITION, row);
+    double *inertia = result_of(e, selected, INERTIA, row), *inverse = result_of(e, selected, JACOBIAN_INVERSE, row);
+    double *mu = result_of(e, selected, BIAS, row), *ellipsoid = result_of(e, selected, ELLIPSOID, row);
+    double *condition = result_of(e, selected, CONDITION, row);
     for (size_t i = 0; inertia && i < k * k; i++)
         inertia[i * W] = t->Lambda[i];
     for (size_t i = 0; inverse && i < t->nv * k; i++)
         inverse[i * W] = t->X[i / k + t->nv * (i % k)];
-    if (mu) write_bias(e, asked, b, row, mu);
+    if (mu) write_bias(e, selected, b, row, mu);
     if (ellipsoid) write_ellipsoid(t, W, ellipsoid);
     if (condition) *condition = t->mass[k - 1] / t->mass[0];
 }
@@ -172,24 +173,24 @@ static bool fail(const api_evaluation *e, const api_task *t, api_task_status sta
     return api_fail_state(e, API_RESULT_NOT_FINITE, -1, row, "the figures of this state are too large");
 }
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    block_lanes b  = place(e, asked);
+    block_lanes b  = place(e, selected);
     size_t      nv = e->model->nv, W = e->lanes;
-    if (!fill(e, asked, &b, block)) return false;
+    if (!fill(e, selected, &b, block)) return false;
     for (size_t row = block * W; row < (block + 1) * W && row < e->rows; row++) {
         size_t lane = row % W;
-        write_kinematics(e, asked, &b, row);
-        if (!(asked->outputs & ~OF_KINEMATICS)) continue;
+        write_kinematics(e, selected, &b, row);
+        if (!(selected->outputs & ~OF_KINEMATICS)) continue;
         for (size_t i = 0; i < nv * nv; i++)
             b.task.M[i] = b.M[i * W + lane];
-        for (size_t a = 0; a < asked->n_axes; a++)
-            api_task_set_row(&b.task, a, b.J + (size_t)asked->axis[a] * nv * W + lane, W,
-                             api_task_row_scale(b.J + lane, nv, W, (size_t)asked->axis[a]));
+        for (size_t a = 0; a < selected->n_axes; a++)
+            api_task_set_row(&b.task, a, b.J + (size_t)selected->axis[a] * nv * W + lane, W,
+                             api_task_row_scale(b.J + lane, nv, W, (size_t)selected->axis[a]));
         api_task_status status = api_task_solve(&b.task);
         if (status == API_TASK_DONE)
-            write_inertia(e, asked, &b, row);
+            write_inertia(e, selected, &b, row);
         else if (!fail(e, &b.task, status, row))
             return false;
     }
@@ -203,12 +204,12 @@ const api_operation api_task_space = {
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_FRAME) | API_BIT(API_AXES) | API_BIT(API_DAMPING),
     .needs_options = API_BIT(API_FRAME),
-    .outputs       = {[INERTIA]          = {"inertia", true, {API_AXES_ASKED, API_AXES_ASKED}},
-                      [JACOBIAN]         = {"jacobian", false, {API_AXES_ASKED, API_NV}},
-                      [JACOBIAN_DOT_QD]  = {"jacobian_dot_qd", false, {API_AXES_ASKED}},
-                      [JACOBIAN_INVERSE] = {"jacobian_inverse", false, {API_NV, API_AXES_ASKED}},
-                      [BIAS]             = {"bias", false, {API_AXES_ASKED}},
-                      [ELLIPSOID]        = {"ellipsoid", false, {API_AXES_ASKED, API_AXES_ASKED}},
+    .outputs       = {[INERTIA]          = {"inertia", true, {API_SELECTED_AXES, API_SELECTED_AXES}},
+                      [JACOBIAN]         = {"jacobian", false, {API_SELECTED_AXES, API_NV}},
+                      [JACOBIAN_DOT_QD]  = {"jacobian_dot_qd", false, {API_SELECTED_AXES}},
+                      [JACOBIAN_INVERSE] = {"jacobian_inverse", false, {API_NV, API_SELECTED_AXES}},
+                      [BIAS]             = {"bias", false, {API_SELECTED_AXES}},
+                      [ELLIPSOID]        = {"ellipsoid", false, {API_SELECTED_AXES, API_SELECTED_AXES}},
                       [CONDITION]        = {"condition", false, {0}}},
     .one_by_one    = true,
     .weight        = 50,

@@ -3,7 +3,7 @@
 
 enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES };
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     dyn_torque_derivative io = {
         .q                  = api_state_block(e, API_Q, block),
@@ -12,10 +12,10 @@ static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t blo
         .qddd               = api_state_block(e, API_QDDD, block),
         .wrenches           = api_wrench_block(e, block),
         .wrench_rates       = api_wrench_rate_block(e, block),
-        .tau                = api_result_block(e, asked, TAU, block),
-        .tau_dot            = api_result_block(e, asked, TAU_DOT, block),
-        .joint_wrenches     = api_result_block(e, asked, JOINT_WRENCHES, block),
-        .joint_wrench_rates = api_result_block(e, asked, JOINT_WRENCH_RATES, block),
+        .tau                = api_result_block(e, selected, TAU, block),
+        .tau_dot            = api_result_block(e, selected, TAU_DOT, block),
+        .joint_wrenches     = api_result_block(e, selected, JOINT_WRENCHES, block),
+        .joint_wrench_rates = api_result_block(e, selected, JOINT_WRENCH_RATES, block),
     };
     e->kernels->torque_derivative(&e->scene, e->workspace, &io, blocks);
     return true;

@@ -33,7 +33,7 @@ static bool fail_at_place(const api_evaluation *e, const api_place *at, size_t s
     api_fail(&told, found->code, at ? api_pointer_text(&pointer) : NULL, "%s", found->detail);
     told.fraction = found->fraction;
     told.time     = found->time;
-    if (e->failures) return api_failures_add(e, e->evaluating, state, &told);
+    if (e->failed_rows) return api_failed_rows_add(e, e->evaluating, state, &told);
     if (e->batched) told.row = (long long)row_of(e, state);
     if (e->problem->code == API_NO_PROBLEM) *e->problem = told;
     return false;
@@ -196,14 +196,14 @@ static void put_neutral(const api_vector *v, size_t stride, double *lane)
 
 bool api_batch_check_one(const api_evaluation *e, const api_vector *v, double *values)
 {
-    if (!e->failures) return check_one(e, v, values);
+    if (!e->failed_rows) return check_one(e, v, values);
     api_problem    found;
     api_evaluation own = *e;
     own.problem        = &found;
     api_problem_clear(&found);
     if (check_one(&own, v, values)) return true;
     put_neutral(v, 1, values);
-    return api_failures_add_all(e, &found);
+    return api_failed_rows_add_all(e, &found);
 }
 
 /* One state: an array, an object, or of a model with one coordinate a number. */
@@ -248,7 +248,7 @@ static bool check_state(const api_evaluation *e, const api_vector *v, double *la
 static bool drop_state(const api_evaluation *e, size_t state, size_t first, const api_problem *found)
 {
     if (state >= api_states(e) || (e->samples > 0 && state > first && state % e->samples > 0)) return true;
-    return api_failures_add(e, -1, state, found);
+    return api_failed_rows_add(e, -1, state, found);
 }
 
 /* Checks the rows of these blocks one after the other and replaces the bad ones. Every row is read again, since the
@@ -313,7 +313,7 @@ static bool read_blocks(const api_evaluation *e, const api_vector *v, size_t beg
     for (size_t block = begin; good && v->check && block < end; block++)
         good = v->check(e, v, block_of(e, v, block), W, W, NULL);
     if (good) return true;
-    return e->failures ? drop_rows(e, v, begin, end, rows) : fail_check(e, v, begin, end);
+    return e->failed_rows ? drop_rows(e, v, begin, end, rows) : fail_check(e, v, begin, end);
 }
 
 /* A batch of which not every row is n numbers: goes through the rows up to the first that is wrong. */
@@ -322,7 +322,7 @@ static bool fail_rows(const api_evaluation *e, const api_vector *v, double *valu
     api_node numbers;
     for (size_t row = 0; api_node_item(v->value, row, &numbers); row++) {
         api_place at = api_place_index(&v->at, row);
-        if (read_row(e, v, &numbers, &at, values) && (e->failures || !v->check || v->check(e, v, values, 1, 1, &at)))
+        if (read_row(e, v, &numbers, &at, values) && (e->failed_rows || !v->check || v->check(e, v, values, 1, 1, &at)))
             continue;
         e->problem->row = (long long)row;
         break;
@@ -347,9 +347,9 @@ static bool read_chunk(void *arg, size_t seat, size_t chunk, api_problem *proble
 
 static bool read_all(api_evaluation *e, const api_vector *v)
 {
-    size_t  chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_seats(e, chunks);
+    size_t  chunks = (e->blocks + e->chunk - 1) / e->chunk, seats = api_parallel_slots(e, chunks);
     reading r = {e, v, api_take(e->pool, seats * e->lanes * v->n * sizeof *r.scratch)};
-    return r.scratch && api_do_parts(e, seats, chunks, read_chunk, &r);
+    return r.scratch && api_run_parallel(e, seats, chunks, read_chunk, &r);
 }
 
 bool api_batch_read(api_evaluation *e, const api_vector *v)

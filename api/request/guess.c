@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-bool api_closing_measure(api_evaluation *e)
+bool api_loop_measure_guess(api_evaluation *e)
 {
     const api_node *guess = e->given[API_GUESS];
     api_place       at    = api_place_key(NULL, "guess");
@@ -85,7 +85,7 @@ static bool spread_named(api_evaluation *e, const api_vector *v)
     return true;
 }
 
-bool api_closing_decode(api_evaluation *e)
+bool api_loop_decode_guess(api_evaluation *e)
 {
     const api_loops *l = e->model->loops;
     if (!e->given[API_GUESS]) return api_platform_decode(e);
@@ -93,7 +93,7 @@ bool api_closing_decode(api_evaluation *e)
     v.at         = api_place_key(NULL, "guess");
     v.n = v.stride = l->n_passive_q;
     v.names        = l->passive_names;
-    v.neutral      = api_failures_guess(e);
+    v.neutral      = api_failed_rows_guess(e);
     v.lanes = e->guess = api_take_lanes(e, v.n);
     if (!v.lanes) return false;
     return (api_node_is(v.value, API_OBJECT) ? spread_named(e, &v) : api_batch_read(e, &v)) && api_platform_decode(e);

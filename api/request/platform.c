@@ -30,26 +30,26 @@ static bool check_taken(const api_evaluation *e, size_t part, const api_place *a
 {
     api_field field = part == API_PLATFORM_VELOCITY ? API_QD : API_QDD;
     if (part != API_PLATFORM_VELOCITY && part != API_PLATFORM_ACCELERATION) return true;
-    for (size_t i = 0; i < e->n_asked; i++)
-        if (e->asked[i].driven && part == API_PLATFORM_ACCELERATION)
+    for (size_t i = 0; i < e->n_selected; i++)
+        if (e->selected[i].driven && part == API_PLATFORM_ACCELERATION)
             return api_fail_at(e, at, API_BAD_VALUE,
                                "coordinates are free: their accelerations are found, and a platform's would give them");
-    for (size_t i = 0; i < e->n_asked; i++)
-        if ((e->asked[i].operation->needs | e->asked[i].operation->takes) & API_BIT(field)) return true;
+    for (size_t i = 0; i < e->n_selected; i++)
+        if ((e->selected[i].operation->needs | e->selected[i].operation->takes) & API_BIT(field)) return true;
     return api_fail_at(e, at, API_UNKNOWN_FIELD, "the %s of a platform stands for %s, which %s does not take",
-                       parts[part], api_field_names[field], e->asked[0].operation->name);
+                       parts[part], api_field_names[field], e->selected[0].operation->name);
 }
 
 /* Who cannot do without qd or qdd needs what stands for them. */
 static bool check_needed(const api_evaluation *e, const api_place *at)
 {
     static const size_t part_of[] = {[API_QD] = API_PLATFORM_VELOCITY, [API_QDD] = API_PLATFORM_ACCELERATION};
-    for (size_t i = 0; i < e->n_asked; i++)
+    for (size_t i = 0; i < e->n_selected; i++)
         for (int f = API_QD; f <= API_QDD; f++) {
             api_place part_at = api_place_key(at, parts[part_of[f]]);
-            if (e->asked[i].operation->needs & API_BIT(f) && !api_platform_gives(e, (api_field)f))
+            if (e->selected[i].operation->needs & API_BIT(f) && !api_platform_gives(e, (api_field)f))
                 return api_fail_at(e, &part_at, API_MISSING_FIELD, "%s needs %s, so a platform needs its %s",
-                                   e->asked[i].operation->name, api_field_names[f], parts[part_of[f]]);
+                                   e->selected[i].operation->name, api_field_names[f], parts[part_of[f]]);
         }
     return true;
 }

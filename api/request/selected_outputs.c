@@ -58,47 +58,47 @@ static const char *output_name(const void *operation, size_t i)
     return ((const api_operation *)operation)->outputs[i].name;
 }
 
-static bool read_output(api_evaluation *e, api_asked *asked, const api_node *value, const api_place *at)
+static bool read_output(api_evaluation *e, api_selection *selected, const api_node *value, const api_place *at)
 {
-    const api_operation *operation = asked->operation;
+    const api_operation *operation = selected->operation;
     const char          *name      = api_read_string(e, value, at);
     if (!name) return false;
     api_names known = {0, output_name, operation};
     for (size_t i = 0; api_has_output(operation, i); i++) {
         known.n = i + 1;
         if (strcmp(operation->outputs[i].name, name) != 0) continue;
-        if (asked->outputs & API_BIT(i))
+        if (selected->outputs & API_BIT(i))
             return api_fail_at(e, at, API_DUPLICATE_NAME, "the output %s is listed twice", name);
-        asked->outputs |= API_BIT(i);
-        return api_closing_takes_output(e, operation, i, at);
+        selected->outputs |= API_BIT(i);
+        return api_loop_takes_output(e, operation, i, at);
     }
     return api_fail_unknown(e, at, API_UNKNOWN_NAME, name, operation->name, &known);
 }
 
-static bool read_outputs(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *up)
+static bool read_outputs(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *up)
 {
     const api_node *list = api_node_get(options, "outputs");
     api_place       at   = api_place_key(up, "outputs");
-    for (size_t i = 0; !list && api_has_output(asked->operation, i); i++)
-        if (asked->operation->outputs[i].by_default) asked->outputs |= API_BIT(i);
+    for (size_t i = 0; !list && api_has_output(selected->operation, i); i++)
+        if (selected->operation->outputs[i].by_default) selected->outputs |= API_BIT(i);
     if (!list) return true;
     if (!api_check_list(e, list, &at, "output's name")) return false;
     for (size_t i = 0; i < api_node_size(list); i++) {
         api_node  entry;
         api_place entry_at = api_place_index(&at, i);
-        if (!api_node_item(list, i, &entry) || !read_output(e, asked, &entry, &entry_at)) return false;
+        if (!api_node_item(list, i, &entry) || !read_output(e, selected, &entry, &entry_at)) return false;
     }
     return true;
 }
 
-bool api_fail_output(const api_evaluation *e, const api_asked *asked, size_t output, const api_node *given,
+bool api_fail_output(const api_evaluation *e, const api_selection *selected, size_t output, const api_node *given,
                      const api_place *up, const char *text)
 {
     const api_node *list = api_node_get(given, "outputs");
     api_place       at   = api_place_key(up, "outputs");
     size_t          i    = 0;
     for (api_node name; api_node_item(list, i, &name); i++)
-        if (strcmp(api_node_string(&name, NULL), asked->operation->outputs[output].name) == 0) break;
+        if (strcmp(api_node_string(&name, NULL), selected->operation->outputs[output].name) == 0) break;
     api_place entry = api_place_index(&at, i);
     return api_fail_at(e, &entry, API_BAD_VALUE, "%s", text);
 }
@@ -115,10 +115,10 @@ static bool check_needed_options(const api_evaluation *e, const api_operation *o
     return true;
 }
 
-static bool read_options(api_evaluation *e, api_asked *asked, const api_node *options, const api_place *at)
+static bool read_options(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *at)
 {
-    return check_needed_options(e, asked->operation, options, at) && read_outputs(e, asked, options, at) &&
-           (!asked->operation->options || asked->operation->options(e, asked, options, at));
+    return check_needed_options(e, selected->operation, options, at) && read_outputs(e, selected, options, at) &&
+           (!selected->operation->options || selected->operation->options(e, selected, options, at));
 }
 
 /* A platform, where it is taken, stands for the state. */
@@ -126,8 +126,8 @@ static bool check_needs(const api_evaluation *e)
 {
     const api_set state = API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD);
     api_set       there = e->there | (e->given[API_PLATFORM] ? state : 0);
-    for (size_t i = 0; i < e->n_asked; i++) {
-        const api_operation *operation = e->asked[i].operation;
+    for (size_t i = 0; i < e->n_selected; i++) {
+        const api_operation *operation = e->selected[i].operation;
         api_set              missing   = operation->needs & ~there;
         if (!missing) continue;
         const char *name = api_field_names[__builtin_ctzll(missing)];
@@ -141,7 +141,7 @@ static bool check_needs(const api_evaluation *e)
 static bool read_operation(api_evaluation *e, const char *name, const api_node *options, const api_place *operations)
 {
     const char          *fields[API_FIELD_COUNT + 2];
-    api_asked           *asked     = &e->asked[e->n_asked];
+    api_selection       *selected  = &e->selected[e->n_selected];
     const api_operation *operation = api_operation_named(e->operations, name);
     api_place            at        = api_place_key(operations, name);
     if (!operation) {
@@ -153,9 +153,9 @@ static bool read_operation(api_evaluation *e, const char *name, const api_node *
         return api_fail_at(e, &at, API_BAD_VALUE, "%s has rows of its own and is not combined: POST to its own path",
                            operation->name);
     list_fields(operation->takes & ~SHARED, NULL, fields);
-    *asked = (api_asked){.operation = operation};
-    e->n_asked++;
-    return api_check_keys(e, options, &at, fields, operation->name) && read_options(e, asked, options, &at);
+    *selected = (api_selection){.operation = operation};
+    e->n_selected++;
+    return api_check_keys(e, options, &at, fields, operation->name) && read_options(e, selected, options, &at);
 }
 
 static bool read_operations(api_evaluation *e, const api_node *request)
@@ -168,8 +168,8 @@ static bool read_operations(api_evaluation *e, const api_node *request)
         return api_fail_at(e, &at, api_node_is(operations, API_OBJECT) ? API_WRONG_SHAPE : API_WRONG_TYPE,
                            "%s given, an object with at least one operation expected",
                            api_node_is(operations, API_OBJECT) ? "an empty object" : api_node_kind_text(operations));
-    e->asked = api_take(e->pool, api_node_size(operations) * sizeof *e->asked);
-    if (!e->asked) return false;
+    e->selected = api_take(e->pool, api_node_size(operations) * sizeof *e->selected);
+    if (!e->selected) return false;
     for (size_t i = 0; i < api_node_size(operations); i++)
         if (!read_operation(e, api_node_key(operations, i), api_node_value(operations, i), &at)) return false;
     return true;
@@ -182,8 +182,8 @@ static bool decode_combined(api_evaluation *e, const api_node *request)
     if (!api_node_is(request, API_OBJECT))
         return api_fail_at(e, NULL, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(request));
     if (!read_operations(e, request)) return false;
-    for (size_t i = 0; i < e->n_asked; i++)
-        mask |= (e->asked[i].operation->needs | e->asked[i].operation->takes) & SHARED;
+    for (size_t i = 0; i < e->n_selected; i++)
+        mask |= (e->selected[i].operation->needs | e->selected[i].operation->takes) & SHARED;
     return find_fields(e, request, mask, "operations", "evaluate with these operations") && check_needs(e);
 }
 
@@ -192,10 +192,10 @@ bool api_decode_asked(api_evaluation *e, const api_node *request)
     const api_operation *operation = e->call->operation;
     if (!operation) return decode_combined(e, request);
 
-    e->asked = api_take(e->pool, sizeof *e->asked);
-    if (!e->asked) return false;
-    *e->asked  = (api_asked){.operation = operation};
-    e->n_asked = 1;
+    e->selected = api_take(e->pool, sizeof *e->selected);
+    if (!e->selected) return false;
+    *e->selected  = (api_selection){.operation = operation};
+    e->n_selected = 1;
     return find_fields(e, request, operation->needs | operation->takes | ALWAYS, NULL, operation->name) &&
-           check_needs(e) && read_options(e, e->asked, request, NULL);
+           check_needs(e) && read_options(e, e->selected, request, NULL);
 }

@@ -139,7 +139,7 @@ bool api_decode_state(api_evaluation *e)
         v.check      = check_of[f];
         v.n_bounds   = f == API_Q ? m->n_angles : 0;
         v.bounds     = m->angles;
-        v.neutral    = f == API_Q ? api_failures_home(e) : NULL;
+        v.neutral    = f == API_Q ? api_failed_rows_home(e) : NULL;
         v.lanes = e->state[f] = api_take_lanes(e, v.n);
         if (!v.lanes || !api_batch_read(e, &v)) return false;
     }

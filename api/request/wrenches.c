@@ -14,15 +14,15 @@ static const char *const vectors[] = {"force", "torque", "point", "force_rate", 
 /* Whether any of the operations takes rates. */
 static bool takes_rates(const api_evaluation *e)
 {
-    for (size_t i = 0; i < e->n_asked; i++)
-        if (e->asked[i].operation->wrench_rates) return true;
+    for (size_t i = 0; i < e->n_selected; i++)
+        if (e->selected[i].operation->wrench_rates) return true;
     return false;
 }
 
 /* Whether a force or torque changes with time: the options of the operation have read it. */
 static bool is_signal(const api_evaluation *e, const api_node *value, const char *name)
 {
-    return e->asked[0].operation->wrench_signals && api_node_is(value, API_OBJECT) && name != vectors[POINT];
+    return e->selected[0].operation->wrench_signals && api_node_is(value, API_OBJECT) && name != vectors[POINT];
 }
 
 /* The axes of a frame that keeps its orientation on the wrench's body, or in the world. */
@@ -106,8 +106,8 @@ bool api_measure_wrenches(api_evaluation *e)
     }
     e->scene.n_wrenches = n;
     e->scene.wrench     = sites;
-    for (size_t i = 0; i < e->n_asked; i++)
-        e->asked[i].n_wrenches = n;
+    for (size_t i = 0; i < e->n_selected; i++)
+        e->selected[i].n_wrenches = n;
     return true;
 }
 

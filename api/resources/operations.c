@@ -55,7 +55,7 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
     if (!read && problem->has_pointer) problem->row = api_pointer_row(problem->pointer);
     bool done = read && api_evaluate(&e, &request, &bound) && reply(call, &e.body, bound, problem);
     api_buffer_free(&e.body);
-    api_failures_close(e.failures);
+    api_failed_rows_close(e.failed_rows);
     dyn_model_free(e.loaded);
     api_pool_end(&pool);
     return done;

@@ -321,8 +321,8 @@ void api_ode_check_range(api_ode *p, double t)
 
 bool api_ode_may_continue(const api_ode *p)
 {
-    size_t l = 0, most = p->e->failures ? p->rows : 1;
-    while (l < most && (p->fault[l].kind != API_FAULT_NONE || api_failures_has(p->e, p->row[l] * p->e->samples)))
+    size_t l = 0, most = p->e->failed_rows ? p->rows : 1;
+    while (l < most && (p->fault[l].kind != API_FAULT_NONE || api_failed_rows_has(p->e, p->row[l] * p->e->samples)))
         l++;
     return l < most;
 }

@@ -22,76 +22,76 @@ enum {
 
 #define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
 
-static bool options(api_evaluation *e, api_asked *asked, const api_node *given, const api_place *at)
+static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
 {
-    asked->simulation = api_simulation_read(e, given);
-    if (!asked->simulation) return false;
-    asked->contact = asked->simulation->contact;
-    asked->n_held  = asked->contact ? asked->contact->n : 0;
-    if (asked->contact && !api_node_get(given, "outputs")) asked->outputs |= API_BIT(CONTACT_WRENCHES);
-    if (!asked->contact && asked->outputs & API_BIT(CONTACT_WRENCHES))
-        return api_fail_output(e, asked, CONTACT_WRENCHES, given, at,
+    selected->simulation = api_simulation_read(e, given);
+    if (!selected->simulation) return false;
+    selected->contact = selected->simulation->contact;
+    selected->n_held  = selected->contact ? selected->contact->n : 0;
+    if (selected->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
+    if (!selected->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
+        return api_fail_output(e, selected, CONTACT_WRENCHES, given, at,
                                "contact_wrenches are found where frames are held: name them in held");
-    return !(asked->outputs & ERRORS) || asked->simulation->drive.controller ||
-           api_fail_output(e, asked, asked->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR, given,
-                           at, "errors asked for, but there is no controller with a reference to have them");
+    return !(selected->outputs & ERRORS) || selected->simulation->drive.controller ||
+           api_fail_output(e, selected, selected->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR,
+                           given, at, "errors asked for, but there is no controller with a reference to have them");
 }
 
 /* The states at the samples are the answer, too. */
-static bool prepare(api_evaluation *e, api_asked *asked)
+static bool prepare(api_evaluation *e, api_selection *selected)
 {
-    api_simulation *s = asked->simulation;
+    api_simulation *s = selected->simulation;
     if (!api_simulation_prepare(e, s)) return false;
-    asked->result[Q]  = e->state[API_Q];
-    asked->result[QD] = e->state[API_QD];
+    selected->result[Q]  = e->state[API_Q];
+    selected->result[QD] = e->state[API_QD];
     return true;
 }
 
 /* Room for what exceeds limits. */
-static bool take_limits(api_evaluation *e, const api_asked *asked)
+static bool take_limits(api_evaluation *e, const api_selection *selected)
 {
-    api_joint_limits *limits = &asked->simulation->limits;
+    api_joint_limits *limits = &selected->simulation->limits;
     size_t            n      = e->rows * limits->n;
-    if (!(asked->outputs & API_BIT(LIMITS))) return true;
+    if (!(selected->outputs & API_BIT(LIMITS))) return true;
     limits->found = api_take(e->pool, (n > 0 ? n : 1) * sizeof *limits->found);
     return limits->found != NULL;
 }
 
-static bool begin(api_evaluation *e, const api_asked *asked)
+static bool begin(api_evaluation *e, const api_selection *selected)
 {
-    api_simulation *s = asked->simulation;
-    if (!take_limits(e, asked)) return false;
-    s->time  = asked->result[TIMES];
+    api_simulation *s = selected->simulation;
+    if (!take_limits(e, selected)) return false;
+    s->time  = selected->result[TIMES];
     s->q     = e->state[API_Q];
     s->qd    = e->state[API_QD];
-    s->qdd   = asked->result[QDD];
-    s->tau   = asked->result[TAU];
-    s->steps = asked->result[STEPS];
-    s->held  = asked->result[CONTACT_WRENCHES];
+    s->qdd   = selected->result[QDD];
+    s->tau   = selected->result[TAU];
+    s->steps = selected->result[STEPS];
+    s->held  = selected->result[CONTACT_WRENCHES];
     for (int i = 0; i < API_WORKS; i++)
-        s->work[i] = asked->result[ACTUATOR_WORK + i];
+        s->work[i] = selected->result[ACTUATOR_WORK + i];
     for (int i = 0; i < 2; i++)
-        s->error[i] = asked->result[POSITION_ERROR + i];
-    s->works = asked->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(API_WORKS);
+        s->error[i] = selected->result[POSITION_ERROR + i];
+    s->works = selected->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(API_WORKS);
     if (s->prescribed.n > 0) s->works = API_BIT(API_WORKS) - 1; /* steps depend on them, whatever is asked for */
     return api_simulation_run(e, s);
 }
 
-static bool evaluate(const api_evaluation *e, const api_asked *asked, size_t block, size_t blocks)
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     dyn_energy io = {
         .q         = api_state_block(e, API_Q, block),
         .qd        = api_state_block(e, API_QD, block),
-        .kinetic   = api_result_block(e, asked, KINETIC, block),
-        .potential = api_result_block(e, asked, POTENTIAL, block),
+        .kinetic   = api_result_block(e, selected, KINETIC, block),
+        .potential = api_result_block(e, selected, POTENTIAL, block),
     };
     if (io.kinetic || io.potential) e->kernels->energy(&e->scene, e->workspace, &io, blocks);
     return true;
 }
 
-static void emit(const api_evaluation *e, const api_asked *asked, size_t output, api_emit *to)
+static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
 {
-    if (output == LIMITS) api_joint_limits_emit(e, &asked->simulation->limits, to);
+    if (output == LIMITS) api_joint_limits_emit(e, &selected->simulation->limits, to);
 }
 
 const api_operation api_simulate = {
@@ -114,7 +114,7 @@ const api_operation api_simulate = {
                        [POSITION_ERROR]   = {"position_error", false, {API_NV}},
                        [VELOCITY_ERROR]   = {"velocity_error", false, {API_NV}},
                        [STEPS]            = {"steps", false, {0}},
-                       [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD, 6}},
+                       [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
                        [LIMITS]           = {"limits", true, {API_STRUCTURED}}},
     .alone          = true,
     .wrench_signals = true,

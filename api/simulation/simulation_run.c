@@ -120,9 +120,9 @@ static void clear(api_ode *p, size_t l)
     size_t                nq = e->model->nq, nv = e->model->nv, W = p->W;
     memset(p->at, 0, p->entries * W * sizeof *p->at);
     for (size_t i = 0; i < nq; i++)
-        p->q[i * W + l] = api_failures_home(e)[i];
+        p->q[i * W + l] = api_failed_rows_home(e)[i];
     for (size_t i = 0; p->closed && i < e->model->loops->n_passive_q; i++)
-        p->passive[i * W + l] = api_failures_guess(e)[i];
+        p->passive[i * W + l] = api_failed_rows_guess(e)[i];
     for (size_t n = 0; n < e->samples; n++) {
         size_t state = p->row[l] * e->samples + n;
         scatter(p, p->q, nq, l, state, s->q);
@@ -146,14 +146,14 @@ static bool settle(api_ode *p, bool done, const api_problem *found, api_problem 
     if (!done && !is_of_a_row(found, problem)) return false;
     for (size_t l = 0; l < p->rows; l++) {
         api_problem own    = *found;
-        bool        failed = api_failures_has(p->e, p->row[l] * p->e->samples); /* before it was simulated */
+        bool        failed = api_failed_rows_has(p->e, p->row[l] * p->e->samples); /* before it was simulated */
         if (failed) clear(p, l);
         if (failed) continue;
         if (done || p->rows > 1) api_problem_clear(&own);
         if (own.code == API_NO_PROBLEM && api_ode_check_lane(p, l, &own)) continue;
         if (!is_of_a_row(&own, problem)) return false;
         clear(p, l);
-        if (!api_failures_add(p->e, -1, p->row[l] * p->e->samples, &own)) return false;
+        if (!api_failed_rows_add(p->e, -1, p->row[l] * p->e->samples, &own)) return false;
     }
     return true;
 }
@@ -164,23 +164,23 @@ static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
     api_ode    *p = &r->plants[seat];
     api_problem found;
     api_problem_clear(&found);
-    api_problem *told  = r->e->failures ? &found : problem;
+    api_problem *told  = r->e->failed_rows ? &found : problem;
     size_t       width = side_by_side(r->e, r->s), first = part * width, left = r->e->rows - first;
     api_ode_start(p, first, left < width ? left : width);
     if (p->stick) api_stiction_events_start(p);
     bool begins = api_ode_may_continue(p), done = begins ? integrate_all(p, told) : api_ode_check_all(p, told);
     api_ode_limits_store(p);
-    return r->e->failures ? settle(p, done, &found, problem) : done;
+    return r->e->failed_rows ? settle(p, done, &found, problem) : done;
 }
 
 bool api_simulation_run(api_evaluation *e, const api_simulation *s)
 {
-    size_t width = side_by_side(e, s), parts = (e->rows + width - 1) / width, seats = api_seats(e, parts);
+    size_t width = side_by_side(e, s), parts = (e->rows + width - 1) / width, seats = api_parallel_slots(e, parts);
     run    r = {.e = e, .s = s, .plants = api_take(e->pool, seats * sizeof *r.plants)};
     if (!r.plants) return false;
     for (size_t i = 0; i < seats; i++)
         if (!api_ode_open(e, s, &r.plants[i]) ||
             (s->tolerance > 0 && !api_pool_claim(e->pool, api_adaptive_bytes(&r.plants[i]))))
             return false;
-    return api_do_parts(e, seats, parts, simulate, &r);
+    return api_run_parallel(e, seats, parts, simulate, &r);
 }

@@ -9,7 +9,7 @@ typedef struct seat {
 } seat;
 
 typedef struct run {
-    api_part           *work;
+    api_parallel_task  *work;
     void               *arg;
     size_t              parts;
     const api_deadline *deadline;
@@ -49,7 +49,7 @@ static bool do_next(void *argument, size_t place)
     return false;
 }
 
-size_t api_seats(const api_evaluation *e, size_t parts)
+size_t api_parallel_slots(const api_evaluation *e, size_t parts)
 {
     const api_helpers *helpers = e->input->worker->helpers;
     size_t             most    = helpers ? helpers->most_slots : 1;
@@ -78,7 +78,7 @@ static void run_with_helpers(run *r, size_t seats, const api_helpers *helpers, a
     call->helped += (int64_t)(worked - (api_now() - began));
 }
 
-static bool do_alone(const api_evaluation *e, size_t parts, api_part *work, void *arg)
+static bool do_alone(const api_evaluation *e, size_t parts, api_parallel_task *work, void *arg)
 {
     for (size_t part = 0; part < parts; part++)
         if ((parts > 1 && !api_deadline_check(e->input->deadline, e->problem)) || !work(arg, 0, part, e->problem))
@@ -86,7 +86,7 @@ static bool do_alone(const api_evaluation *e, size_t parts, api_part *work, void
     return true;
 }
 
-bool api_do_parts(api_evaluation *e, size_t seats, size_t parts, api_part *work, void *arg)
+bool api_run_parallel(api_evaluation *e, size_t seats, size_t parts, api_parallel_task *work, void *arg)
 {
     const api_helpers *helpers = e->input->worker->helpers;
     if (seats == 1) return do_alone(e, parts, work, arg);
