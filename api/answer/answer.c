@@ -115,12 +115,12 @@ static bool set_order(writer *w, api_lanes *a, const bool *turned)
 static bool emit_poses(writer *w, const api_selection *selected, const double *lanes)
 {
     const api_evaluation *e            = w->e;
-    size_t                n            = selected->n_frames;
+    size_t                n            = api_selected_extent(selected, API_SELECTED_FRAMES);
     const double         *orientations = lanes ? lanes + 3 * n * e->window * e->lanes : NULL;
     size_t                first        = slots_so_far(w);
     api_emit_object(&w->out);
     for (size_t i = 0; i < n; i++) {
-        const char *name = e->model->frames[selected->frame[i]].name;
+        const char *name = selected->operation->frame_name(e->model, selected, i);
         api_lanes   p = lanes_of(w, lanes, 3 * n, 3 * i), o = lanes_of(w, orientations, 4 * n, 4 * i);
         p.rank = o.rank = 1;
         p.extent[0]     = 3;

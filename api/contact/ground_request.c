@@ -124,15 +124,11 @@ static bool read_plane(const api_evaluation *e, const api_node *plane, const api
            api_fail_at(e, &normal_at, API_BAD_VALUE, "the zero vector given, a direction expected");
 }
 
-bool api_ground_request_read(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *up,
-                             bool needed)
+static bool read_ground(const api_evaluation *e, const api_node *options, const api_place *up, bool needed,
+                        api_ground_request *g)
 {
-    const api_node     *feet    = api_node_get(options, "feet");
-    api_place           feet_at = api_place_key(up, "feet"), plane_at = api_place_key(up, "plane");
-    api_ground_request *g = api_take(e->pool, sizeof *g);
-    if (!g) return false;
-    *g                  = (api_ground_request){0};
-    selected->grounding = g;
+    const api_node *feet    = api_node_get(options, "feet");
+    api_place       feet_at = api_place_key(up, "feet"), plane_at = api_place_key(up, "plane");
     if (!find_base(e, &g->ground)) return false;
     g->ground.n_contacts = 1;
     g->ground.contact[0] = g->ground.base;
@@ -141,8 +137,16 @@ bool api_ground_request_read(api_evaluation *e, api_selection *selected, const a
             e, &feet_at, API_MISSING_FIELD,
             "without feet there are resultant and zero_moment_point, and their derivatives: ask for these");
     if (feet && !read_feet(e, feet, &feet_at, &g->ground)) return false;
-    selected->n_contacts = g->ground.n_contacts;
     return read_plane(e, api_node_get(options, "plane"), &plane_at, g);
+}
+
+api_ground_request *api_ground_request_read(api_evaluation *e, const api_node *options, const api_place *up,
+                                            bool needed)
+{
+    api_ground_request *g = api_take(e->pool, sizeof *g);
+    if (!g) return NULL;
+    *g = (api_ground_request){.normal_given = false};
+    return read_ground(e, options, up, needed, g) ? g : NULL;
 }
 
 /* --- with the rest of the request ------------------------------------------------------------------------------- */

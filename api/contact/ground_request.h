@@ -9,9 +9,9 @@ typedef struct api_ground_request {
     dyn_wrench_site *sites;        /* the request's wrenches, then the contacts */
 } api_ground_request;
 
-/* Reads "feet" and "plane" into selected->grounding and selected->n_contacts; without `needed`, feet may be absent. */
-bool api_ground_request_read(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *at,
-                             bool needed);
+/* Reads "feet" and "plane"; without `needed`, feet may be absent. NULL with a problem. */
+api_ground_request *api_ground_request_read(api_evaluation *e, const api_node *options, const api_place *at,
+                                            bool needed);
 
 /* What depends on the rest of the request: the plane's normal, the robot's weight, where wrenches act. */
 bool api_ground_request_prepare(api_evaluation *e, api_ground_request *g);

@@ -7,20 +7,20 @@ struct api_static_friction {
     size_t              n;
     api_stiction_joint *joint; /* [n] of the model */
 };
-typedef struct api_static_friction api_static_friction;
 
 /* --- the option -------------------------------------------------------------------------------------------------- */
 
-static bool list(api_evaluation *e, api_selection *selected)
+static bool list(api_evaluation *e, const api_static_friction **sticking)
 {
     api_static_friction *s = api_take(e->pool, sizeof *s);
     if (!s || !(s->joint = api_take(e->pool, e->model->nv * sizeof *s->joint))) return false;
-    s->n               = api_stiction_list_joints(e->model->dyn, s->joint);
-    selected->sticking = s;
+    s->n      = api_stiction_list_joints(e->model->dyn, s->joint);
+    *sticking = s;
     return true;
 }
 
-bool api_static_friction_read(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
+bool api_static_friction_read(api_evaluation *e, const api_contact *contact, const api_node *given, const api_place *up,
+                              const api_static_friction **sticking)
 {
     const api_node *value = api_node_get(given, "friction_at_rest");
     api_place       at    = api_place_key(up, "friction_at_rest");
@@ -31,16 +31,16 @@ bool api_static_friction_read(api_evaluation *e, api_selection *selected, const 
     if (strcmp(name, "stick") != 0)
         return api_fail_at(e, &at, API_BAD_VALUE, "\"%.64s\" given, \"none\" or \"stick\" expected", name);
     if (e->model->loops) return api_fail_at(e, &at, API_NOT_FOR_LOOPS, "joints of models with loops do not stick");
-    if (selected->contact)
+    if (contact)
         return api_fail_at(e, &at, API_NOT_SUPPORTED,
                            "joints do not stick while frames are held: leave out one of both");
-    return list(e, selected);
+    return list(e, sticking);
 }
 
-bool api_static_friction_check(const api_evaluation *e, const api_selection *selected)
+bool api_static_friction_check(const api_evaluation *e, const api_static_friction *sticking)
 {
     api_place at = api_place_key(NULL, "friction");
-    return !selected->sticking || (e->scene.terms & DYN_FRICTION) ||
+    return !sticking || (e->scene.terms & DYN_FRICTION) ||
            api_fail_at(e, &at, API_BAD_VALUE, "friction is left out, but joints are to stick: leave out one of both");
 }
 
@@ -121,15 +121,14 @@ static bool decide(const api_evaluation *e, const api_static_friction *s, const 
     return true;
 }
 
-bool api_static_friction_apply(const api_evaluation *e, const api_selection *selected, size_t block, double *room,
+bool api_static_friction_apply(const api_evaluation *e, const api_static_friction *s, size_t block, double *room,
                                double *qdd, double *friction)
 {
-    const api_static_friction *s  = selected->sticking;
-    size_t                     nv = e->model->nv, W = e->lanes, states = api_states(e);
-    arrays                     a  = lay_out(nv, W, room);
-    const double              *qd = api_state_block(e, API_QD, block), *tau = api_state_block(e, API_TAU, block);
-    dyn_mass_matrix            io = {
-                   .q = api_state_block(e, API_Q, block), .mass_matrix = a.matrix, .inverse = a.inverse, .singular = a.singular};
+    size_t          nv = e->model->nv, W = e->lanes, states = api_states(e);
+    arrays          a  = lay_out(nv, W, room);
+    const double   *qd = api_state_block(e, API_QD, block), *tau = api_state_block(e, API_TAU, block);
+    dyn_mass_matrix io = {
+        .q = api_state_block(e, API_Q, block), .mass_matrix = a.matrix, .inverse = a.inverse, .singular = a.singular};
     e->kernels->mass_matrix(&e->scene, e->workspace, &io, 1);
     memset(friction, 0, nv * W * sizeof *friction);
     memset(a.stuck, 0, nv * W * sizeof *a.stuck);

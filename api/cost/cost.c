@@ -39,22 +39,28 @@ static double closing_cost(const api_call *call, const api_input *input)
     return (STEPS + STEPS_PER_RADIAN * length) * closing_step(m);
 }
 
+/* Extents of outputs as requests usually have them. */
+static void set_usual_extents(const api_model *m, api_selection *selected)
+{
+    api_set_extent(selected, API_SELECTED_FRAMES, m->n_frames);
+    api_set_extent(selected, API_SELECTED_AXES, API_FRAME_AXES);
+    api_set_extent(selected, API_SUPPORT, 4);
+    api_set_extent(selected, API_CONTACTS, API_FEET);
+    api_set_extent(selected, API_HELD_FRAMES, API_FEET);
+}
+
 /* Seconds for one state of an operation; adds those that it takes once. */
 static double state_cost(const api_call *call, const api_input *input, const api_operation *operation, double *once)
 {
     const api_calibration *calibration = &call->api->calibration;
     const api_model       *m           = call->model;
     bool                   chosen      = api_body_mentions(input, api_field_names[API_OUTPUTS]);
-    api_selection          asked       = {.operation  = operation,
-                                          .n_frames   = m->n_frames,
-                                          .n_axes     = API_FRAME_AXES,
-                                          .support    = 4,
-                                          .n_contacts = API_FEET,
-                                          .n_held     = API_FEET};
+    api_selection          selected    = {.operation = operation};
     double                 numbers     = 0;
     double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
     if (operation == &api_forward_dynamics && api_body_mentions(input, api_field_names[API_HELD_FIELD]))
         bodies += api_impact.weight * (double)m->n_bodies + api_impact.square_weight * (double)(m->nv * m->nv);
+    set_usual_extents(m, &selected);
     for (size_t i = 0; api_has_output(operation, i); i++) {
         const api_output *output = &operation->outputs[i];
         bool              named  = chosen && !output->by_default && api_body_mentions(input, output->name);

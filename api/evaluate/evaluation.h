@@ -72,37 +72,7 @@ extern const char *const api_field_names[API_FIELD_COUNT];
 typedef uint64_t api_set;
 #define API_BIT(member) ((api_set)1 << (member))
 
-/* One operation that was asked for, with its options. */
-typedef struct api_selection {
-    const struct api_operation       *operation;
-    api_set                           outputs;              /* the operation's */
-    size_t                            n_frames;             /* kinematics: frames whose poses are asked for */
-    const int                        *frame;                /* [n_frames] indices in the model's frames */
-    const dyn_frame                  *frames;               /* [n_frames] the same as the kernel wants them */
-    const dyn_frame                  *at;                   /* the one frame of Jacobian and rates; NULL: not given */
-    bool                              frame_axes;           /* "reference": "frame" */
-    size_t                            n_axes;               /* task-space: directions asked for */
-    int                               axis[API_FRAME_AXES]; /* [n_axes] rows of a Jacobian, 0 to 5 */
-    double                            damping;              /* task-space */
-    const struct api_contact         *contact;              /* "held"; NULL: nothing is */
-    size_t                            n_held;               /* frames that are */
-    double                            restitution;          /* impact */
-    const struct api_static_friction *sticking;       /* forward-dynamics: joints that may stick; NULL: none does */
-    const dyn_wrench_site            *sites;          /* forward-dynamics: of wrenches and what holds frames */
-    bool                              one_by_one;     /* evaluated a block at a time, as the whole operation may be */
-    const bool                       *driven;         /* inverse-dynamics: [nv] what is not free; NULL: no "free" */
-    const struct api_base            *base;           /* the model's base parameters; NULL: not asked for */
-    struct api_identification        *identification; /* identify */
-    struct api_motion                *motion;         /* trajectory */
-    struct api_simulation            *simulation;     /* simulate */
-    size_t                            support;        /* trajectory: control points in a gradient */
-    struct api_ground_request        *grounding;      /* ground-reaction */
-    size_t                            n_contacts;     /* ground-reaction: feet, or the base in their place */
-    double                           *result[API_MAX_OUTPUTS]; /* lanes of all states; NULL: not asked for */
-    size_t                            n_wrenches;              /* of the request */
-    double *spare; /* lanes of the blocks evaluated at a time, operation->spare entries a state */
-} api_selection;
-
+typedef struct api_selection   api_selection; /* operation.h */
 typedef struct api_platform    api_platform;
 typedef struct api_failed_rows api_failed_rows;
 
@@ -135,6 +105,7 @@ typedef struct api_evaluation {
     api_set            there;                  /* which of them there are */
     bool               batched;                /* whether any input was */
     const char        *rows_from;              /* pointer of the field that set `rows`, for messages */
+    bool              *driven;                 /* [nv] coordinates that are not "free"; NULL: no "free" */
     const int         *order; /* [nv] "joints": place i of the request is coordinate order[i]; NULL: as the model */
     double            *state[API_STATE_FIELDS]; /* lanes; NULL: absent */
     double            *guess;                   /* lanes of passive coordinates; NULL: none given */

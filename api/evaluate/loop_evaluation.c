@@ -60,8 +60,9 @@ static size_t extra_of(const api_evaluation *e, const api_selection *selected)
     const api_model *m   = e->model;
     size_t           sum = 0;
     if (selected->operation->regresses) return m->loops->nv * (10 * m->n_bodies + 3 * m->n_movers);
-    if (selected->n_contacts > 0)
-        return (selected->n_wrenches + selected->n_contacts) * m->loops->nv * 6; /* dtau_dwrench */
+    size_t contacts = api_selected_extent(selected, API_CONTACTS);
+    if (contacts > 0) /* dtau_dwrench */
+        return (api_selected_extent(selected, API_REQUEST_WRENCHES) + contacts) * m->loops->nv * 6;
     for (size_t i = 0; api_has_output(selected->operation, i); i++)
         if (selected->outputs & API_BIT(i)) sum += tree_entries(e, selected, i);
     return sum;
@@ -78,7 +79,9 @@ void *api_loop_open_workspace(api_evaluation *e)
 {
     size_t extra = 0, own = 0;
     for (size_t i = 0; i < e->n_selected; i++) {
-        size_t more = extra_of(e, &e->selected[i]), wrenches = e->selected[i].n_held + e->selected[i].n_contacts;
+        const api_selection *selected = &e->selected[i];
+        size_t               more     = extra_of(e, selected);
+        size_t wrenches = api_selected_extent(selected, API_HELD_FRAMES) + api_selected_extent(selected, API_CONTACTS);
         if (more > extra) extra = more;
         if (wrenches > own) own = wrenches;
     }
@@ -104,7 +107,7 @@ static bool check_state(const api_evaluation *e, const api_loop_workspace *c, si
     if (api_loop_fail(c, lane, NULL, -1, &found)) return true;
     if (e->platform) return api_platform_fail(e, state, &found);
     if (e->samples == 0) return api_fail_found(e, API_Q, state, &found);
-    return fail_sample(e, e->selected->motion ? API_CONTROL_POINTS : API_Q, state, &found);
+    return fail_sample(e, e->given[API_CONTROL_POINTS] ? API_CONTROL_POINTS : API_Q, state, &found);
 }
 
 /* Fails the states of a block whose loops are not closed. */

@@ -10,18 +10,11 @@ size_t api_extent(const api_model *model, const api_selection *selected, int ext
     case API_NV: return model->nv;
     case API_NQ: return model->nq;
     case API_BODIES: return model->n_bodies;
-    case API_SELECTED_FRAMES: return selected->n_frames;
-    case API_REQUEST_WRENCHES: return selected->n_wrenches;
     case API_BODY_PARAMETERS: return 10 * model->n_bodies;
     case API_JOINT_PARAMETERS: return 3 * model->n_movers;
-    case API_SELECTED_AXES: return selected->n_axes;
-    case API_SUPPORT: return selected->support;
-    case API_CONTACTS: return selected->n_contacts;
-    case API_HELD_FRAMES: return selected->n_held;
     case API_LOOP_STATE: return api_loop_state_entries(model);
-    case API_BASE_PARAMETERS: return selected->base ? selected->base->n : 0;
     case API_STRUCTURED: return 0;
-    default: return (size_t)extent;
+    default: return extent < 0 ? api_selected_extent(selected, extent) : (size_t)extent;
     }
 }
 

@@ -6,23 +6,46 @@
 #pragma once
 #include "evaluation.h"
 
-/* Extents that depend on the model or the request. */
+/* Extents of outputs that are no constants. */
 enum {
     API_NV               = -1,
-    API_BODIES           = -2,
-    API_SELECTED_FRAMES  = -3,
-    API_REQUEST_WRENCHES = -4,
-    API_BODY_PARAMETERS  = -5, /* 10 a body */
-    API_JOINT_PARAMETERS = -6, /* 3 a joint */
-    API_SELECTED_AXES    = -7,
-    API_BASE_PARAMETERS  = -8,
-    API_STRUCTURED       = -9,  /* no array of numbers: the operation's `emit` makes it */
-    API_SUPPORT          = -10, /* control points in a gradient */
-    API_NQ               = -11,
-    API_CONTACTS         = -12, /* feet, or the base in their place */
-    API_HELD_FRAMES      = -13, /* frames that are held */
-    API_LOOP_STATE       = -14, /* the object `full` of a model with loops */
+    API_NQ               = -2,
+    API_BODIES           = -3,
+    API_BODY_PARAMETERS  = -4, /* 10 of each body */
+    API_JOINT_PARAMETERS = -5, /* 3 of each joint */
+    API_LOOP_STATE       = -6, /* the object `full` of a model with loops */
+    API_STRUCTURED       = -7, /* no array of numbers: the operation's `emit` writes the output */
+    /* Extents that the request decides: api_selected_extent. */
+    API_REQUEST_WRENCHES = -8,
+    API_SELECTED_FRAMES  = -9, /* an object of poses, one for each frame */
+    API_SELECTED_AXES    = -10,
+    API_BASE_PARAMETERS  = -11,
+    API_SUPPORT          = -12, /* control points in a gradient */
+    API_CONTACTS         = -13, /* feet, or the base in their place */
+    API_HELD_FRAMES      = -14,
+    API_REQUEST_EXTENTS  = 7
 };
+
+/* An operation that the request selects, with its outputs and options. */
+struct api_selection {
+    const struct api_operation *operation;
+    api_set                     outputs;                     /* the operation's */
+    void                       *options;                     /* private to the operation; NULL: it has none */
+    size_t                      extent[API_REQUEST_EXTENTS]; /* see api_selected_extent */
+    bool                        one_by_one;                  /* evaluated a block at a time, whatever the operation */
+    double                     *result[API_MAX_OUTPUTS];     /* lanes of all states; NULL: the output is not selected */
+    double                     *spare; /* scratch lanes of the blocks evaluated at a time: operation->spare a state */
+};
+
+/* One of the extents that the request decides. */
+static inline size_t api_selected_extent(const api_selection *selected, int extent)
+{
+    return selected->extent[API_REQUEST_WRENCHES - extent];
+}
+static inline void api_set_extent(api_selection *selected, int extent, size_t length)
+{
+    selected->extent[API_REQUEST_WRENCHES - extent] = length;
+}
 
 typedef struct api_output {
     const char *name;
@@ -54,6 +77,8 @@ typedef struct api_operation {
     size_t (*spare)(const api_model *model, const api_selection *selected);
     /* Seconds of what is found once for a model, for outputs other than the default ones. NULL: nothing. */
     double (*once)(const api_model *model);
+    /* The name of frame `i` of an output of extent API_SELECTED_FRAMES. NULL: there is no such output. */
+    const char *(*frame_name)(const api_model *model, const api_selection *selected, size_t i);
     /* Emits an output of extent API_STRUCTURED, once for all states; also before anything is read or evaluated, to
      * measure the answer: with the same names and as many numbers. NULL: there is none. */
     void (*emit)(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to);

@@ -12,13 +12,15 @@
 
 enum { BASE_PARAMETERS, PARAMETERS, RESIDUAL, NOISE, CONDITION, UNOBSERVABLE };
 
-struct api_identification {
-    unsigned     with; /* API_BASE_... */
-    api_estimate estimate;
-    double      *own;        /* [api_parameter_count] the model's, as far as they are in its torques */
-    double      *parameters; /* the same of the robot found; NULL: not asked for */
-    double      *scratch;    /* for them */
-};
+/* The operation's options, and its state. */
+typedef struct identification {
+    unsigned        with; /* API_BASE_... */
+    const api_base *base; /* the model's base parameters with these */
+    api_estimate    estimate;
+    double         *own;        /* [api_parameter_count] the model's, as far as they are in its torques */
+    double         *parameters; /* the same of the robot found; NULL: not asked for */
+    double         *scratch;    /* for them */
+} identification;
 
 /* --- the request ------------------------------------------------------------------------------------------------ */
 
@@ -36,18 +38,18 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
     if (!read_flag(e, API_FRICTION, &friction) || !read_flag(e, API_ROTOR, &rotor) ||
         !read_flag(e, API_CONSISTENT, &consistent))
         return false;
-    struct api_identification *id = api_take(e->pool, sizeof *id);
+    identification *id = api_take(e->pool, sizeof *id);
     if (!id) return false;
-    *id                      = (struct api_identification){.with = (friction ? (unsigned)API_BASE_FRICTION : 0) |
-                                                                   (rotor ? (unsigned)API_BASE_ROTORS : 0)};
-    selected->identification = id;
-    selected->base           = api_base_share(e, id->with);
+    *id               = (identification){.with =
+                                             (friction ? (unsigned)API_BASE_FRICTION : 0) | (rotor ? (unsigned)API_BASE_ROTORS : 0)};
+    selected->options = id;
+    id->base          = api_base_share(e, id->with);
     if (consistent) selected->outputs |= API_BIT(PARAMETERS);
-    return selected->base != NULL;
+    return id->base != NULL;
 }
 
 /* The torques that are compared have the model's own friction left out when it is looked for. */
-static bool list_own(api_evaluation *e, struct api_identification *id)
+static bool list_own(api_evaluation *e, identification *id)
 {
     const api_model *m = e->model;
     id->own            = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->own);
@@ -61,9 +63,9 @@ static bool list_own(api_evaluation *e, struct api_identification *id)
 
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
-    const api_model           *m  = e->model;
-    struct api_identification *id = selected->identification;
-    size_t                     n  = selected->base->n;
+    const api_model *m  = e->model;
+    identification  *id = selected->options;
+    size_t           n  = id->base->n;
     if (!api_base_check_gravity(e)) return false;
     if (e->rows * m->nv <= n)
         return api_fail_at(e, NULL, API_RANK_DEFICIENT,
@@ -71,13 +73,13 @@ static bool prepare(api_evaluation *e, api_selection *selected)
                            "that: give at least %zu states, several times as many where torques are noisy",
                            n, e->rows, m->nv, n / (m->nv > 0 ? m->nv : 1) + 1);
     id->estimate = (api_estimate){.model    = m,
-                                  .base     = selected->base,
+                                  .base     = id->base,
                                   .deadline = e->input->deadline,
                                   .problem  = e->problem,
                                   .weighted = e->state[API_WEIGHTS] != NULL};
     if (!list_own(e, id) || !api_estimate_open(e, &id->estimate)) return false;
     if (!(selected->outputs & API_BIT(PARAMETERS))) return true;
-    size_t scratch = api_consistent_scratch(m, selected->base, id->with) * sizeof(double);
+    size_t scratch = api_consistent_scratch(m, id->base, id->with) * sizeof(double);
     id->parameters = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
     id->scratch    = api_take(e->pool, scratch);
     return id->parameters && id->scratch && api_pool_claim(e->pool, scratch); /* LAPACK's own */
@@ -93,7 +95,8 @@ static size_t spare(const api_model *m, const api_selection *selected)
 
 static bool add_states(const api_evaluation *e, const api_selection *selected, size_t block, api_measured *at)
 {
-    api_estimate *t = &selected->identification->estimate;
+    identification *id = selected->options;
+    api_estimate   *t  = &id->estimate;
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < e->rows; lane++) {
         size_t state       = block * e->lanes + lane;
         at->regressed.lane = lane;
@@ -115,16 +118,17 @@ static bool add_states(const api_evaluation *e, const api_selection *selected, s
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    const api_model   *m       = e->model;
-    const dyn_kernels *kernels = e->kernels;
-    double            *Y = selected->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
+    const identification *id      = selected->options;
+    const api_model      *m       = e->model;
+    const dyn_kernels    *kernels = e->kernels;
+    double               *Y = selected->spare, *joint = Y + m->nv * API_PER_BODY * m->n_bodies * e->lanes,
            *tau     = joint + m->nv * 3 * m->n_movers * e->lanes;
     const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block),
                  *qdd            = api_state_block(e, API_QDD, block);
     dyn_scene            scene   = e->scene;
     dyn_regressor        columns = {.q = q, .qd = qd, .qdd = qdd, .regressor = Y, .joint_regressor = joint};
     dyn_inverse_dynamics known   = {.q = q, .qd = qd, .qdd = qdd, .wrenches = api_wrench_block(e, block), .tau = tau};
-    if (selected->identification->with & API_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
+    if (id->with & API_BASE_FRICTION) scene.terms &= ~(unsigned)DYN_FRICTION;
     kernels->regressor(&scene, e->workspace, &columns, 1);
     kernels->inverse_dynamics(&scene, e->workspace, &known, 1);
     const double *rates = m->loops ? api_loop_tree_qd(e->workspace) : qd;
@@ -138,11 +142,11 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 /* --- the result ------------------------------------------------------------------------------------------------- */
 
 /* What would help against what is not seen: by the kind of the first. */
-static const char *advice(const api_selection *selected, const bool *unseen)
+static const char *advice(const identification *id, const bool *unseen)
 {
-    size_t joints = 0, bodies = 0, first = API_PER_BODY * selected->identification->estimate.model->n_bodies;
-    for (size_t k = 0; k < selected->base->n; k++)
-        if (unseen[k]) *(selected->base->parameter[k] < first ? &bodies : &joints) += 1;
+    size_t joints = 0, bodies = 0, first = API_PER_BODY * id->estimate.model->n_bodies;
+    for (size_t k = 0; k < id->base->n; k++)
+        if (unseen[k]) *(id->base->parameter[k] < first ? &bodies : &joints) += 1;
     return bodies == 0   ? "move these joints at several speeds both ways, or leave \"friction\" or \"rotor\" out"
            : joints == 0 ? "give rows in which their joints move further and faster, each by itself and together"
                          : "give rows in which their joints move further and faster, at several speeds both ways";
@@ -151,9 +155,10 @@ static const char *advice(const api_selection *selected, const bool *unseen)
 static bool fail_deficient(const api_evaluation *e, const api_selection *selected)
 {
     enum { SHOWN = 8 };
-    const api_estimate *t = &selected->identification->estimate;
-    char                name[API_PARAMETER_NAME], list[SHOWN * 70] = "";
-    size_t              unseen = 0, length = 0;
+    const identification *id = selected->options;
+    const api_estimate   *t  = &id->estimate;
+    char                  name[API_PARAMETER_NAME], list[SHOWN * 70] = "";
+    size_t                unseen = 0, length = 0;
     if (t->used <= t->n)
         return api_fail(e->problem, API_RANK_DEFICIENT, t->weighted ? "/weights" : NULL,
                         "%zu base parameters are looked for, and only %zu rows%s are left%s: give more", t->n, t->used,
@@ -166,7 +171,7 @@ static bool fail_deficient(const api_evaluation *e, const api_selection *selecte
     }
     return api_fail(e->problem, API_RANK_DEFICIENT, NULL,
                     "the data do not tell %zu of the %zu base parameters apart: %s%s; %s", unseen, t->n, list,
-                    unseen > SHOWN ? " ..." : "", advice(selected, t->unknowns.unseen));
+                    unseen > SHOWN ? " ..." : "", advice(id, t->unknowns.unseen));
 }
 
 static bool go_on(void *arg)
@@ -177,16 +182,16 @@ static bool go_on(void *arg)
 
 static bool find_consistent(const api_evaluation *e, const api_selection *selected, const double *beta)
 {
-    const struct api_identification *id = selected->identification;
-    const api_consistent             c  = {.model      = e->model,
-                                           .base       = selected->base,
-                                           .with       = id->with,
-                                           .R          = id->estimate.R,
-                                           .s          = api_estimate_believed(&id->estimate),
-                                           .beta       = beta,
-                                           .parameters = id->parameters,
-                                           .go_on      = go_on,
-                                           .arg        = (void *)(uintptr_t)e};
+    const identification *id = selected->options;
+    const api_consistent  c  = {.model      = e->model,
+                                .base       = id->base,
+                                .with       = id->with,
+                                .R          = id->estimate.R,
+                                .s          = api_estimate_believed(&id->estimate),
+                                .beta       = beta,
+                                .parameters = id->parameters,
+                                .go_on      = go_on,
+                                .arg        = (void *)(uintptr_t)e};
     return api_consistent_find(&c, id->scratch) || api_fail(e->problem, API_RESULT_NOT_FINITE, NULL,
                                                             "figures are too large to find consistent parameters with");
 }
@@ -194,9 +199,9 @@ static bool find_consistent(const api_evaluation *e, const api_selection *select
 /* Turns what was missing from the model into the parameters themselves; the noise into the request's order. */
 static bool finish(const api_evaluation *e, const api_selection *selected)
 {
-    struct api_identification *id   = selected->identification;
-    api_estimate              *t    = &id->estimate;
-    double                    *beta = t->unknowns.x, sum = 0;
+    identification *id   = selected->options;
+    api_estimate   *t    = &id->estimate;
+    double         *beta = t->unknowns.x, sum = 0;
     if (api_failed_rows_all(e)) return true; /* there is nothing to solve: the outputs are null */
     switch (api_estimate_solve(t)) {
     case API_SOLVED: break;
@@ -205,7 +210,7 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
         return api_fail(e->problem, API_RESULT_NOT_FINITE, NULL, "figures of the data are too large to compute with");
     }
     for (size_t k = 0; k < t->n; k++) {
-        beta[k] += api_base_value(selected->base, k, id->own);
+        beta[k] += api_base_value(id->base, k, id->own);
         sum += fabs(beta[k]) + t->deviation[k];
     }
     for (size_t v = 0; v < e->model->nv; v++)
@@ -232,14 +237,14 @@ static void emit_vector(api_emit *to, const char *key, const double *values, siz
     api_emit_numbers(to, values, 1, &n);
 }
 
-static void emit_base(api_emit *to, const api_evaluation *e, const api_selection *selected)
+static void emit_base(api_emit *to, const api_model *m, const identification *id)
 {
-    const api_estimate *t = &selected->identification->estimate;
+    const api_estimate *t = &id->estimate;
     api_emit_array(to);
-    for (size_t k = 0; k < selected->base->n; k++) {
+    for (size_t k = 0; k < id->base->n; k++) {
         api_emit_object(to);
         api_emit_key(to, "grouping");
-        api_base_emit(to, e->model, selected->base, k);
+        api_base_emit(to, m, id->base, k);
         emit_member(to, "value", t->deviation ? t->unknowns.x[k] : 0);
         emit_member(to, "deviation", t->deviation ? t->deviation[k] : 0);
         api_emit_end(to);
@@ -297,7 +302,7 @@ static void emit_body(api_emit *to, const api_model *m, size_t i, const double *
 }
 
 /* Bodies with their joints, then motors of elastic joints. */
-static void emit_parameters(api_emit *to, const api_model *m, const struct api_identification *id)
+static void emit_parameters(api_emit *to, const api_model *m, const identification *id)
 {
     static const double any[API_PER_BODY] = {1};
     size_t              fixed             = m->n_bodies - m->n_joints;
@@ -311,12 +316,12 @@ static void emit_parameters(api_emit *to, const api_model *m, const struct api_i
     api_emit_end(to);
 }
 
-static void emit_unobservable(api_emit *to, const api_evaluation *e, const api_selection *selected)
+static void emit_unobservable(api_emit *to, const api_model *m, const api_base *base)
 {
     char name[API_PARAMETER_NAME];
     api_emit_array(to);
-    for (size_t i = 0; i < selected->base->n_no_effect; i++) {
-        api_parameter_name(e->model, selected->base->no_effect[i], name);
+    for (size_t i = 0; i < base->n_no_effect; i++) {
+        api_parameter_name(m, base->no_effect[i], name);
         api_emit_string(to, name);
     }
     api_emit_end(to);
@@ -324,18 +329,19 @@ static void emit_unobservable(api_emit *to, const api_evaluation *e, const api_s
 
 static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
 {
-    const api_estimate *t = &selected->identification->estimate;
+    const identification *id = selected->options;
+    const api_estimate   *t  = &id->estimate;
     if (output != UNOBSERVABLE && to->buffer && api_failed_rows_all(e)) {
         api_emit_null(to);
         return;
     }
     switch (output) {
-    case BASE_PARAMETERS: emit_base(to, e, selected); break;
-    case PARAMETERS: emit_parameters(to, e->model, selected->identification); break;
+    case BASE_PARAMETERS: emit_base(to, e->model, id); break;
+    case PARAMETERS: emit_parameters(to, e->model, id); break;
     case RESIDUAL: api_emit_number(to, t->residual); break;
     case NOISE: api_emit_numbers(to, t->noise, 1, &e->model->nv); break;
     case CONDITION: api_emit_number(to, t->unknowns.condition); break;
-    case UNOBSERVABLE: emit_unobservable(to, e, selected); break;
+    case UNOBSERVABLE: emit_unobservable(to, e->model, id->base); break;
     default: break;
     }
 }

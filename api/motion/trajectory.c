@@ -40,13 +40,18 @@ enum {
 #define BY_POINTS                                                                                                      \
     (API_BIT(BASIS) | API_BIT(DTAU_DPOINTS) | API_BIT(DTAU_DOT_DPOINTS) | API_BIT(D_JOINT_WRENCHES_DPOINTS))
 
+static const api_motion *motion_of(const api_selection *selected)
+{
+    return selected->options;
+}
+
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
 {
     (void)at; /* the request itself: a trajectory stands alone */
     api_motion *m = api_motion_read(e, given);
     if (!m) return false;
-    selected->motion  = m;
-    selected->support = m->dense ? m->spline.n : m->spline.degree + 1;
+    selected->options = m;
+    api_set_extent(selected, API_SUPPORT, m->dense ? m->spline.n : m->spline.degree + 1);
     if ((selected->outputs & BY_POINTS) && !m->dense) selected->outputs |= API_BIT(FIRST_CONTROL_POINT);
     return true;
 }
@@ -54,7 +59,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
 /* What is asked for of the motion itself is there now. */
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
-    api_motion *m = selected->motion;
+    api_motion *m = selected->options;
     if (!api_motion_sample(e, m)) return false;
     selected->result[TIMES] = m->time;
     for (int r = 0; r < API_SPLINE_ORDERS; r++)
@@ -75,7 +80,9 @@ typedef struct partials {
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     size_t nv = model->nv, matrices = selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES) ? 3 : 0;
-    size_t pushed = selected->motion->wrenches.n > 0 ? api_pushed_entries(model, selected->n_wrenches) : 0;
+    size_t pushed = motion_of(selected)->wrenches.n > 0
+                        ? api_pushed_entries(model, api_selected_extent(selected, API_REQUEST_WRENCHES))
+                        : 0;
     if (selected->outputs & OF_TAU_DOT) matrices += 3;
     return matrices * nv * nv + (selected->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0) + pushed;
 }
@@ -143,7 +150,7 @@ static void first_of(const api_evaluation *e, const api_motion *m, size_t block,
 static double *clean_result(const api_evaluation *e, const api_selection *selected, size_t output, size_t block)
 {
     double *out = api_result_block(e, selected, output, block);
-    if (out && selected->motion->dense)
+    if (out && motion_of(selected)->dense)
         memset(out, 0, api_output_entries(e->model, selected, output) * e->lanes * sizeof *out);
     return out;
 }
@@ -185,13 +192,13 @@ static void put_row(size_t W, const chain *c, double *out)
 static void by_points(const api_evaluation *e, const api_selection *selected, size_t block, const partials *p,
                       size_t output)
 {
-    const api_motion *m = selected->motion;
+    const api_motion *m = motion_of(selected);
     size_t            W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1, first[DYN_MAX_LANES];
     double           *out = clean_result(e, selected, output, block);
     chain             c   = {.nv = nv, .support = support, .orders = p->orders, .first = m->dense ? first : NULL};
     c.basis               = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
     first_of(e, m, block, first);
-    for (size_t row = 0; out && row < p->rows; row++, out += selected->support * nv * W) {
+    for (size_t row = 0; out && row < p->rows; row++, out += api_selected_extent(selected, API_SUPPORT) * nv * W) {
         for (size_t r = 0; r < p->orders; r++)
             c.by[r] = p->by[r] + row * nv * W;
         put_row(W, &c, out);
@@ -203,7 +210,7 @@ static void by_duration(const api_evaluation *e, const api_selection *selected, 
                         size_t output)
 {
     size_t        W = e->lanes, nv = e->model->nv;
-    const double *rate = api_block(e, selected->motion->rate, 1, block);
+    const double *rate = api_block(e, motion_of(selected)->rate, 1, block);
     double       *out  = api_result_block(e, selected, output, block);
     for (size_t row = 0; out && row < p->rows; row++, out += W)
         for (size_t l = 0; l < W; l++) {
@@ -219,7 +226,7 @@ static void by_duration(const api_evaluation *e, const api_selection *selected, 
 
 static void put_dense_basis(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    const api_motion *m = selected->motion;
+    const api_motion *m = motion_of(selected);
     size_t            W = e->lanes, support = m->spline.degree + 1, first[DYN_MAX_LANES];
     const double     *basis = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
     double           *out   = clean_result(e, selected, BASIS, block);
@@ -227,7 +234,8 @@ static void put_dense_basis(const api_evaluation *e, const api_selection *select
     for (size_t r = 0; out && r < API_SPLINE_ORDERS; r++)
         for (size_t k = 0; k < support; k++)
             for (size_t l = 0; l < W; l++)
-                out[(r * selected->support + first[l] + k) * W + l] = basis[(r * support + k) * W + l];
+                out[(r * api_selected_extent(selected, API_SUPPORT) + first[l] + k) * W + l] =
+                    basis[(r * support + k) * W + l];
 }
 
 /* How loops follow the motion. */
@@ -256,7 +264,7 @@ static double time_between(const void *arg, size_t row, size_t n, double s)
 
 static bool begin(api_evaluation *e, const api_selection *selected)
 {
-    curve          c       = {e, selected->motion};
+    curve          c       = {e, motion_of(selected)};
     api_loop_curve between = {go_between, way_between, time_between, &c};
     return api_loop_follow(e, &between);
 }
@@ -290,7 +298,7 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
     partials   tau      = take(e, e->model->nv, true, &next);
     partials   rate     = take(e, e->model->nv, selected->outputs & OF_TAU_DOT, &next);
     partials   wrenches = take(e, 6 * e->model->n_bodies, selected->outputs & OF_WRENCHES, &next);
-    bool       changes  = selected->motion->wrenches.n > 0;
+    bool       changes  = motion_of(selected)->wrenches.n > 0;
     api_pushed pushed   = api_pushed_take(e, block, next);
     sensitivities(e, block, &tau, &wrenches);
     by_points(e, selected, block, &tau, DTAU_DPOINTS);
@@ -307,14 +315,14 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
                                          .tau_dot = api_result_block(e, selected, DTAU_DOT_DDURATION, block),
                                          .joint_wrenches =
                                              api_result_block(e, selected, D_JOINT_WRENCHES_DDURATION, block)};
-    if (changes) api_pushed_by_duration(&pushed, selected->motion, &by_duration_of);
+    if (changes) api_pushed_by_duration(&pushed, motion_of(selected), &by_duration_of);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
     torques(e, selected, block);
-    if (selected->motion->dense) put_dense_basis(e, selected, block);
+    if (motion_of(selected)->dense) put_dense_basis(e, selected, block);
     if (selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES)) gradients(e, selected, block);
     return true;
 }

@@ -11,15 +11,25 @@ enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, SITE_VALUES = 9 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
+/* The operation's options. */
+typedef struct forward_options {
+    const api_contact         *contact;  /* "held"; NULL: no frame is held */
+    const api_static_friction *sticking; /* joints that may stick; NULL: none */
+    const dyn_wrench_site     *sites;    /* of the request's wrenches and those of the contacts; NULL: not needed */
+} forward_options;
+
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!api_contact_read(e, given, up, &selected->contact)) return false;
-    selected->n_held = selected->contact ? selected->contact->n : 0;
-    if (!api_static_friction_read(e, selected, given, up)) return false;
-    selected->one_by_one = selected->contact || selected->sticking;
-    if (selected->sticking && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(FRICTION);
-    if (selected->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
-    return selected->contact || !(selected->outputs & API_BIT(CONTACT_WRENCHES)) ||
+    forward_options *o = selected->options = api_take(e->pool, sizeof *o);
+    if (!o) return false;
+    *o = (forward_options){.contact = NULL};
+    if (!api_contact_read(e, given, up, &o->contact)) return false;
+    api_set_extent(selected, API_HELD_FRAMES, o->contact ? o->contact->n : 0);
+    if (!api_static_friction_read(e, o->contact, given, up, &o->sticking)) return false;
+    selected->one_by_one = o->contact || o->sticking;
+    if (o->sticking && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(FRICTION);
+    if (o->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
+    return o->contact || !(selected->outputs & API_BIT(CONTACT_WRENCHES)) ||
            api_fail_output(e, selected, CONTACT_WRENCHES, given, up,
                            "contact_wrenches are found where frames are held: name them in held");
 }
@@ -27,9 +37,10 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
 /* Where wrenches act: those of the request, then the contacts'. */
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
-    const api_contact *contact = selected->contact;
+    forward_options   *o       = selected->options;
+    const api_contact *contact = o->contact;
     size_t             given   = e->scene.n_wrenches;
-    if (!api_static_friction_check(e, selected)) return false;
+    if (!api_static_friction_check(e, o->sticking)) return false;
     if (!contact || !(selected->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
     dyn_wrench_site *sites = api_take(e->pool, (given + contact->n) * sizeof *sites);
     if (!sites) return false;
@@ -38,7 +49,7 @@ static bool prepare(api_evaluation *e, api_selection *selected)
         sites[given + i] = (dyn_wrench_site){.body       = contact->held[i].frame.body,
                                              .X_bl       = contact->held[i].frame.X_bf,
                                              .world_axes = !contact->held[i].frame_axes};
-    selected->sites = sites;
+    o->sites = sites;
     return true;
 }
 
@@ -48,12 +59,13 @@ static bool prepare(api_evaluation *e, api_selection *selected)
  * sticking joints need. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t             entries = 1 + (selected->result[QDD] ? 0 : model->nv);
-    const api_contact *contact = selected->contact;
-    if (selected->sticking)
-        entries += api_static_friction_entries(model) + (selected->result[FRICTION] ? 0 : model->nv);
+    const forward_options *o       = selected->options;
+    size_t                 entries = 1 + (selected->result[QDD] ? 0 : model->nv);
+    const api_contact     *contact = o->contact;
+    if (o->sticking) entries += api_static_friction_entries(model) + (selected->result[FRICTION] ? 0 : model->nv);
     if (!contact) return entries;
-    return entries + API_FRAME_AXES * contact->n + SITE_VALUES * (selected->n_wrenches + contact->n) +
+    return entries + API_FRAME_AXES * contact->n +
+           SITE_VALUES * (api_selected_extent(selected, API_REQUEST_WRENCHES) + contact->n) +
            api_contact_entries(model->nv, contact);
 }
 
@@ -91,13 +103,13 @@ static void find_joint_wrenches(const api_evaluation *e, const api_selection *se
 /* --- held ------------------------------------------------------------------------------------------------------- */
 
 /* Of all wrenches of a block the force, the torque and the point, which of contacts is the frame's origin. */
-static void gather_wrenches(const api_evaluation *e, const api_selection *selected, const double *contacts,
-                            size_t block, double *to)
+static void gather_wrenches(const api_evaluation *e, const api_contact *contact, const double *contacts, size_t block,
+                            double *to)
 {
     size_t        W = e->lanes, given = SITE_VALUES * e->scene.n_wrenches * W;
     const double *wrenches = api_wrench_block(e, block);
     if (wrenches) memcpy(to, wrenches, given * sizeof *to);
-    for (size_t i = 0; i < selected->contact->n; i++) {
+    for (size_t i = 0; i < contact->n; i++) {
         double *site = to + given + i * SITE_VALUES * W;
         memcpy(site, contacts + i * API_FRAME_AXES * W, API_FRAME_AXES * W * sizeof *site);
         memset(site + API_FRAME_AXES * W, 0, 3 * W * sizeof *site);
@@ -121,9 +133,10 @@ static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, 
 /* One block: qdd holds that of the robot which nothing holds. */
 static bool hold(const api_evaluation *e, const api_selection *selected, size_t block, double *next, double *qdd)
 {
-    const api_contact *contact  = selected->contact;
-    size_t             W        = e->lanes;
-    double            *contacts = api_result_block(e, selected, CONTACT_WRENCHES, block), *wrenches;
+    const forward_options *o        = selected->options;
+    const api_contact     *contact  = o->contact;
+    size_t                 W        = e->lanes;
+    double                *contacts = api_result_block(e, selected, CONTACT_WRENCHES, block), *wrenches;
     if (!contacts) {
         contacts = next;
         next += API_FRAME_AXES * contact->n * W;
@@ -142,11 +155,11 @@ static bool hold(const api_evaluation *e, const api_selection *selected, size_t 
         api_code code = hold_state(&b, states.qd, lane, contacts, qdd);
         if (code != API_NO_PROBLEM && !api_contact_fail(e, code, block * W + lane)) return false;
     }
-    if (!selected->sites) return true;
+    if (!o->sites) return true;
     dyn_scene scene = e->scene;
     scene.n_wrenches += contact->n;
-    scene.wrench = selected->sites;
-    gather_wrenches(e, selected, contacts, block, wrenches);
+    scene.wrench = o->sites;
+    gather_wrenches(e, contact, contacts, block, wrenches);
     find_joint_wrenches(e, selected, &scene, qdd, wrenches, block, 1);
     return true;
 }
@@ -166,12 +179,13 @@ static void find_friction(const api_evaluation *e, double *friction, double *own
 
 static bool stick(const api_evaluation *e, const api_selection *selected, size_t block, double *next, double *qdd)
 {
-    double *friction = api_result_block(e, selected, FRICTION, block), *room = next;
+    const forward_options *o        = selected->options;
+    double                *friction = api_result_block(e, selected, FRICTION, block), *room = next;
     if (!friction) {
         friction = next;
         room     = api_behind(e, next, e->model->nv, 1);
     }
-    if (!api_static_friction_apply(e, selected, block, room, qdd, friction)) return false;
+    if (!api_static_friction_apply(e, o->sticking, block, room, qdd, friction)) return false;
     find_friction(e, friction, room, block);
     find_joint_wrenches(e, selected, &e->scene, qdd, api_wrench_block(e, block), block, 1);
     return true;
@@ -181,17 +195,18 @@ static bool stick(const api_evaluation *e, const api_selection *selected, size_t
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    double *qdd = api_result_block(e, selected, QDD, block), *singular = selected->spare,
+    const forward_options *o   = selected->options;
+    double                *qdd = api_result_block(e, selected, QDD, block), *singular = selected->spare,
            *next = api_behind(e, selected->spare, 1, blocks);
     if (!qdd) {
         qdd  = next;
         next = api_behind(e, next, e->model->nv, blocks);
     }
     if (!find_qdd(e, singular, qdd, block, blocks)) return false;
-    if (selected->sticking) return stick(e, selected, block, next, qdd);
+    if (o->sticking) return stick(e, selected, block, next, qdd);
     for (size_t i = 0; selected->result[FRICTION] && i < blocks; i++)
         find_friction(e, api_result_block(e, selected, FRICTION, block + i), NULL, block + i);
-    if (selected->contact) return hold(e, selected, block, next, qdd);
+    if (o->contact) return hold(e, selected, block, next, qdd);
     find_joint_wrenches(e, selected, &e->scene, qdd, api_wrench_block(e, block), block, blocks);
     return true;
 }

@@ -22,12 +22,29 @@ enum { BY = 3 /* q, qd, qdd */, POINTS = 1 + API_FEET, SITE = 9 /* numbers of a 
 
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
-    return api_ground_request_read(e, selected, given, up, selected->outputs & OF_FEET);
+    api_ground_request *g = selected->options = api_ground_request_read(e, given, up, selected->outputs & OF_FEET);
+    if (g) api_set_extent(selected, API_CONTACTS, g->ground.n_contacts);
+    return g != NULL;
+}
+
+static const api_ground_request *grounding_of(const api_selection *selected)
+{
+    return selected->options;
+}
+
+static size_t n_contacts(const api_selection *selected)
+{
+    return api_selected_extent(selected, API_CONTACTS);
+}
+
+static size_t n_wrenches(const api_selection *selected)
+{
+    return api_selected_extent(selected, API_REQUEST_WRENCHES);
 }
 
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
-    return api_ground_request_prepare(e, selected->grounding);
+    return api_ground_request_prepare(e, selected->options);
 }
 
 /* --- lanes of a block ------------------------------------------------------------------------------------------- */
@@ -47,14 +64,14 @@ typedef struct block_lanes {
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t nv = model->nv, n = selected->n_wrenches + selected->n_contacts;
+    size_t nv = model->nv, n = n_wrenches(selected) + n_contacts(selected);
     return nv + 6 * nv + 3 * POINTS + SITE * n + 6 * n * nv + 6 * nv +
            api_missing_entries(model, selected, D_FOOT_WRENCHES, DTAU + BY - 1);
 }
 
 static void place(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
-    size_t  nv = e->model->nv, W = e->lanes, n = selected->n_wrenches + selected->n_contacts;
+    size_t  nv = e->model->nv, W = e->lanes, n = n_wrenches(selected) + n_contacts(selected);
     double *next = selected->spare;
     b->tau       = next;
     b->jacobian  = b->tau + nv * W;
@@ -111,14 +128,14 @@ static void put(double *lanes, size_t W, size_t lane, const double *numbers, siz
 
 static bool solve(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
-    size_t  W = e->lanes, n = selected->n_contacts;
+    size_t  W = e->lanes, n = n_contacts(selected);
     double *resultant = api_result_block(e, selected, RESULTANT, block);
     double *zero      = api_result_block(e, selected, ZERO_MOMENT, block);
     double *feet      = api_result_block(e, selected, FOOT_WRENCHES, block);
-    double *contacts  = b->wrenches + SITE * selected->n_wrenches * W;
+    double *contacts  = b->wrenches + SITE * n_wrenches(selected) * W;
     for (size_t lane = 0; lane < W; lane++) {
         api_ground_state *s = &b->state[lane];
-        s->ground           = &selected->grounding->ground;
+        s->ground           = &grounding_of(selected)->ground;
         gather(e, b, lane, s);
         api_ground_status status = api_ground_solve(s);
         b->sound[lane]           = status == API_GROUND_DONE;
@@ -138,7 +155,7 @@ static bool solve(const api_evaluation *e, const api_selection *selected, size_t
 static bool find_forces(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
     const dyn_kernels   *kernels        = e->kernels;
-    const api_ground    *ground         = &selected->grounding->ground;
+    const api_ground    *ground         = &grounding_of(selected)->ground;
     const double        *given          = api_wrench_block(e, block);
     dyn_frame            points[POINTS] = {ground->base, ground->contact[0], ground->contact[1]};
     dyn_inverse_dynamics id             = {.q        = api_state_block(e, API_Q, block),
@@ -154,7 +171,7 @@ static bool find_forces(const api_evaluation *e, const api_selection *selected, 
                                            .jacobian  = b->jacobian};
     kernels->inverse_dynamics(&e->scene, e->workspace, &id, 1);
     kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);
-    if (given) memcpy(b->wrenches, given, SITE * selected->n_wrenches * e->lanes * sizeof *given);
+    if (given) memcpy(b->wrenches, given, SITE * n_wrenches(selected) * e->lanes * sizeof *given);
     return solve(e, selected, block, b);
 }
 
@@ -165,9 +182,9 @@ static void gather_motion(const api_evaluation *e, const api_selection *selected
                           size_t v, api_ground_rate *rate)
 {
     size_t nv = e->model->nv, W = e->lanes;
-    for (size_t k = 0; k < selected->n_contacts; k++)
+    for (size_t k = 0; k < n_contacts(selected); k++)
         for (size_t i = 0; i < 3; i++)
-            rate->contact[k][i] = -b->d_wrench[(((selected->n_wrenches + k) * nv + v) * 6 + i) * W + lane];
+            rate->contact[k][i] = -b->d_wrench[(((n_wrenches(selected) + k) * nv + v) * 6 + i) * W + lane];
 }
 
 /* One state's derivatives with respect to q, qd or qdd. */
@@ -189,7 +206,7 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
         for (size_t i = 0; i < 6; i++) {
             if (resultant) resultant[(i * nv + v) * W + lane] = rate.resultant[i];
             if (zero && i < 3) zero[(i * nv + v) * W + lane] = rate.zero_moment[i];
-            for (size_t k = 0; k < selected->n_contacts; k++)
+            for (size_t k = 0; k < n_contacts(selected); k++)
                 b->bears[by][((6 * k + i) * nv + v) * W + lane] = rate.wrench[k][i];
         }
     }
@@ -199,10 +216,10 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
 static void add_wrenches(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t by)
 {
     size_t nv = e->model->nv, W = e->lanes;
-    for (size_t k = 0; k < selected->n_contacts; k++)
+    for (size_t k = 0; k < n_contacts(selected); k++)
         for (size_t row = 0; row < nv; row++)
             for (size_t i = 0; i < 6; i++) {
-                const double *lever  = b->d_wrench + (((selected->n_wrenches + k) * nv + row) * 6 + i) * W;
+                const double *lever  = b->d_wrench + (((n_wrenches(selected) + k) * nv + row) * 6 + i) * W;
                 const double *bears  = b->bears[by] + (6 * k + i) * nv * W;
                 double       *effort = b->H[by] + row * nv * W;
                 for (size_t v = 0; v < nv; v++)
@@ -213,8 +230,8 @@ static void add_wrenches(const api_evaluation *e, const api_selection *selected,
 
 static bool check_smooth(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
-    for (size_t lane = 0; lane < e->lanes && selected->n_contacts > 1; lane++)
-        for (size_t k = 0; k < selected->n_contacts && b->sound[lane]; k++) {
+    for (size_t lane = 0; lane < e->lanes && n_contacts(selected) > 1; lane++)
+        for (size_t k = 0; k < n_contacts(selected) && b->sound[lane]; k++) {
             size_t row = block * e->lanes + lane;
             if (row >= e->rows || b->state[lane].distance[k] > 0) continue;
             b->sound[lane] = false;
@@ -239,7 +256,7 @@ static bool find_derivatives(const api_evaluation *e, const api_selection *selec
     if (!check_smooth(e, selected, block, b)) return false;
     e->kernels->sensitivity(grounded, e->workspace, &io, 1);
     for (size_t by = 0; by < BY; by++) {
-        memset(b->bears[by], 0, 6 * selected->n_contacts * e->model->nv * e->lanes * sizeof *b->bears[by]);
+        memset(b->bears[by], 0, 6 * n_contacts(selected) * e->model->nv * e->lanes * sizeof *b->bears[by]);
         for (size_t lane = 0; lane < e->lanes; lane++)
             if (b->sound[lane]) differentiate(e, selected, block, b, lane, by);
         if (api_result_block(e, selected, DTAU + by, block)) add_wrenches(e, selected, b, by);
@@ -258,8 +275,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                      .qd  = api_state_block(e, API_QD, block),
                                      .qdd = api_state_block(e, API_QDD, block),
                                      .tau = api_result_block(e, selected, TAU, block)};
-    grounded.n_wrenches           = selected->n_wrenches + selected->n_contacts;
-    grounded.wrench               = selected->grounding->sites;
+    grounded.n_wrenches           = n_wrenches(selected) + n_contacts(selected);
+    grounded.wrench               = grounding_of(selected)->sites;
     place(e, selected, block, &b);
     if (!find_forces(e, selected, block, &b)) return false;
     id.wrenches = b.wrenches;

@@ -14,17 +14,26 @@ enum { QD_AFTER, CONTACT_IMPULSES, ENERGY_LOSS };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
+/* The operation's options. */
+typedef struct impact_options {
+    const api_contact *contact; /* the frames that hit something */
+    double             restitution;
+} impact_options;
+
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
     const api_node *restitution = api_node_get(given, "restitution");
     api_place       at          = api_place_key(up, "restitution");
-    if (!api_contact_read(e, given, up, &selected->contact)) return false;
-    selected->n_held = selected->contact->n;
+    impact_options *o = selected->options = api_take(e->pool, sizeof *o);
+    if (!o) return false;
+    *o = (impact_options){.restitution = 0};
+    if (!api_contact_read(e, given, up, &o->contact)) return false;
+    api_set_extent(selected, API_HELD_FRAMES, o->contact->n);
     if (!restitution) return true;
-    if (!api_read_number(e, restitution, &at, &selected->restitution)) return false;
-    return (selected->restitution >= 0 && selected->restitution <= 1) ||
+    if (!api_read_number(e, restitution, &at, &o->restitution)) return false;
+    return (o->restitution >= 0 && o->restitution <= 1) ||
            api_fail_at(e, &at, API_BAD_VALUE, "%s given, a number from 0 (it sticks) to 1 expected",
-                       API_NUMBER_TEXT(selected->restitution));
+                       API_NUMBER_TEXT(o->restitution));
 }
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
@@ -32,8 +41,9 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
 /* The singular mask and the inverse that finds it, what is needed but not asked for, what contacts need. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
+    const impact_options *o = selected->options;
     return 1 + model->nv * model->nv + api_missing_entries(model, selected, QD_AFTER, ENERGY_LOSS) +
-           api_contact_entries(model->nv, selected->contact);
+           api_contact_entries(model->nv, o->contact);
 }
 
 /* 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2, u = J qd */
@@ -52,20 +62,21 @@ static double energy_lost(const api_task *t, double restitution, const double *u
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    size_t            nv = e->model->nv, W = e->lanes, k = selected->contact->k;
-    const double     *qd       = api_state_block(e, API_QD, block);
-    double           *singular = selected->spare, *inverse = singular + W, *next = inverse + nv * nv * W;
-    double           *after    = api_result_or_spare(e, selected, QD_AFTER, block, &next);
-    double           *impulses = api_result_or_spare(e, selected, CONTACT_IMPULSES, block, &next);
-    double           *lost     = api_result_or_spare(e, selected, ENERGY_LOSS, block, &next);
-    api_contact_block b        = api_contact_lay_out(selected->contact, nv, W, next);
-    b.inverse                  = inverse;
-    b.singular                 = singular;
-    api_contact_states states  = {.kernels   = e->kernels,
-                                  .scene     = &e->scene,
-                                  .workspace = e->workspace,
-                                  .q         = api_state_block(e, API_Q, block),
-                                  .qd        = qd};
+    const impact_options *o  = selected->options;
+    size_t                nv = e->model->nv, W = e->lanes, k = o->contact->k;
+    const double         *qd       = api_state_block(e, API_QD, block);
+    double               *singular = selected->spare, *inverse = singular + W, *next = inverse + nv * nv * W;
+    double               *after    = api_result_or_spare(e, selected, QD_AFTER, block, &next);
+    double               *impulses = api_result_or_spare(e, selected, CONTACT_IMPULSES, block, &next);
+    double               *lost     = api_result_or_spare(e, selected, ENERGY_LOSS, block, &next);
+    api_contact_block     b        = api_contact_lay_out(o->contact, nv, W, next);
+    b.inverse                      = inverse;
+    b.singular                     = singular;
+    api_contact_states states      = {.kernels   = e->kernels,
+                                      .scene     = &e->scene,
+                                      .workspace = e->workspace,
+                                      .q         = api_state_block(e, API_Q, block),
+                                      .qd        = qd};
     api_contact_evaluate(&b, &states);
     if (!api_check_singular(e, singular, block, 1)) return false;
     memcpy(after, qd, nv * W * sizeof *after);
@@ -76,9 +87,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
             continue;
         }
         api_contact_add_jacobian_product(&b, qd, lane, along);
-        lost[lane] = energy_lost(&b.task, selected->restitution, along);
+        lost[lane] = energy_lost(&b.task, o->restitution, along);
         for (size_t a = 0; a < k; a++)
-            along[a] *= 1 + selected->restitution;
+            along[a] *= 1 + o->restitution;
         api_contact_put_wrenches(&b, along, lane, impulses);
         api_contact_apply_correction(&b, along, lane, after);
     }

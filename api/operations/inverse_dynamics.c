@@ -9,13 +9,20 @@ enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
+/* [nv] coordinates that are not free: the one option. NULL: no "free". */
+static const bool *driven_of(const api_selection *selected)
+{
+    return selected->options;
+}
+
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!api_read_free(e, selected, given, up)) return false;
-    bool free_base = api_base_is_free(e, selected);
-    if (selected->driven && !api_node_get(given, "outputs"))
+    if (!api_read_free(e, given, up)) return false;
+    selected->options = e->driven;
+    bool free_base    = api_base_is_free(e);
+    if (driven_of(selected) && !api_node_get(given, "outputs"))
         selected->outputs |= API_BIT(QDD) | (free_base ? API_BIT(BASE_ACCELERATION) : 0);
-    if (selected->outputs & API_BIT(QDD) && !selected->driven)
+    if (selected->outputs & API_BIT(QDD) && !driven_of(selected))
         return api_fail_output(e, selected, QDD, given, up,
                                "qdd is found where coordinates are free: name them in free");
     if (selected->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
@@ -28,7 +35,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
     api_place at = api_place_key(NULL, "tau");
-    if (selected->driven || !e->state[API_TAU]) return true;
+    if (driven_of(selected) || !e->state[API_TAU]) return true;
     for (size_t i = 0; i < e->n_selected; i++)
         if (&e->selected[i] != selected &&
             (e->selected[i].operation->needs | e->selected[i].operation->takes) & API_BIT(API_TAU))
@@ -41,7 +48,7 @@ static bool prepare(api_evaluation *e, api_selection *selected)
 /* The singular mask, and qdd where it is needed but not asked for. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return selected->driven ? 1 + (selected->result[QDD] ? 0 : model->nv) : 0;
+    return driven_of(selected) ? 1 + (selected->result[QDD] ? 0 : model->nv) : 0;
 }
 
 /* qdd of all coordinates; NULL with a problem. */
@@ -53,7 +60,7 @@ static const double *find_qdd(const api_evaluation *e, const api_selection *sele
          .qd       = api_state_block(e, API_QD, block),
          .tau      = api_state_block(e, API_TAU, block),
          .wrenches = api_wrench_block(e, block),
-         .driven   = selected->driven,
+         .driven   = driven_of(selected),
          .given    = api_state_block(e, API_QDD, block),
          .qdd      = qdd ? qdd : api_behind(e, selected->spare, 1, blocks),
          .singular = selected->spare,
@@ -69,7 +76,7 @@ static void restore_given(const api_evaluation *e, const api_selection *selected
     const double *given = api_state_block(e, API_TAU, block);
     size_t        W = e->lanes, entries = blocks * e->model->nv;
     for (size_t i = 0; i < entries; i++)
-        for (size_t lane = 0; lane < W && !selected->driven[i % e->model->nv]; lane++)
+        for (size_t lane = 0; lane < W && !driven_of(selected)[i % e->model->nv]; lane++)
             tau[i * W + lane] = given ? given[i * W + lane] : 0;
 }
 
@@ -93,12 +100,12 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
           .tau            = api_result_block(e, selected, TAU, block),
           .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block),
     };
-    if (selected->driven && !(io.qdd = find_qdd(e, selected, block, blocks))) return false;
+    if (driven_of(selected) && !(io.qdd = find_qdd(e, selected, block, blocks))) return false;
     if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
     if (selected->result[FULL]) api_loop_state_put(e, &e->scene, &io, selected->result[FULL], block);
     if (!io.tau && !io.joint_wrenches) return true;
     e->kernels->inverse_dynamics(&e->scene, e->workspace, &io, blocks);
-    if (selected->driven && io.tau) restore_given(e, selected, block, blocks, io.tau);
+    if (driven_of(selected) && io.tau) restore_given(e, selected, block, blocks, io.tau);
     return true;
 }
 

@@ -3,10 +3,19 @@
 #include "api/evaluate/operation.h"
 #include <string.h>
 
+/* The operation's options. */
+typedef struct kinematics_options {
+    const int       *index;      /* [n] the frames of the poses, indices in the model's frames */
+    const dyn_frame *frames;     /* [n] the same for the kernel */
+    const dyn_frame *frame;      /* of the Jacobian and the rates; NULL: not given */
+    bool             frame_axes; /* "reference": "frame" */
+} kinematics_options;
+
 enum { POSES, JACOBIAN, JACOBIAN_DOT, VELOCITY, ACCELERATION, JERK };
 
 /* "frames": names, each once; absent: all of the model. The poses are keyed by them. */
-static bool read_frames(api_evaluation *e, api_selection *selected, const api_node *list, const api_place *at)
+static bool read_frames(api_evaluation *e, api_selection *selected, kinematics_options *o, const api_node *list,
+                        const api_place *at)
 {
     const api_model *m = e->model;
     if (list && !api_node_is(list, API_ARRAY))
@@ -29,51 +38,63 @@ static bool read_frames(api_evaluation *e, api_selection *selected, const api_no
         seen[frame[i]] = true;
         frames[i]      = m->frames[frame[i]].frame;
     }
-    selected->n_frames = n;
-    selected->frame    = frame;
-    selected->frames   = frames;
+    o->index  = frame;
+    o->frames = frames;
+    api_set_extent(selected, API_SELECTED_FRAMES, n);
     return true;
 }
 
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
-    const api_node *frame     = api_node_get(given, "frame");
-    api_place       frames_at = api_place_key(up, "frames"), frame_at = api_place_key(up, "frame");
-    api_place       reference_at = api_place_key(up, "reference");
-    if (!read_frames(e, selected, api_node_get(given, "frames"), &frames_at)) return false;
-    if (!(selected->outputs & API_BIT(POSES))) selected->n_frames = 0;
+    const api_node     *frame     = api_node_get(given, "frame");
+    api_place           frames_at = api_place_key(up, "frames"), frame_at = api_place_key(up, "frame");
+    api_place           reference_at = api_place_key(up, "reference");
+    kinematics_options *o            = api_take(e->pool, sizeof *o);
+    if (!o) return false;
+    *o                = (kinematics_options){.frame = NULL};
+    selected->options = o;
+    if (!read_frames(e, selected, o, api_node_get(given, "frames"), &frames_at)) return false;
+    if (!(selected->outputs & API_BIT(POSES))) api_set_extent(selected, API_SELECTED_FRAMES, 0);
     if (frame) {
         int i = api_read_frame(e, frame, &frame_at);
         if (i < 0) return false;
-        selected->at = &e->model->frames[i].frame;
+        o->frame = &e->model->frames[i].frame;
     } else if (selected->outputs & ~API_BIT(POSES)) {
         return api_fail_at(e, &frame_at, API_MISSING_FIELD,
                            "all outputs but poses need \"frame\", the one they are of");
     }
-    return api_read_reference(e, api_node_get(given, "reference"), &reference_at, &selected->frame_axes);
+    return api_read_reference(e, api_node_get(given, "reference"), &reference_at, &o->frame_axes);
+}
+
+static const char *frame_name(const api_model *model, const api_selection *selected, size_t i)
+{
+    const kinematics_options *o = selected->options;
+    return model->frames[o->index[i]].name;
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     /* The lanes of `poses` hold all positions first, then all orientations: see answer.c. */
-    double        *positions    = selected->result[POSES];
-    double        *orientations = positions ? api_behind(e, positions, 3 * selected->n_frames, e->window) : NULL;
-    dyn_kinematics io           = {
-                  .q            = api_state_block(e, API_Q, block),
-                  .qd           = api_state_block(e, API_QD, block),
-                  .qdd          = api_state_block(e, API_QDD, block),
-                  .qddd         = api_state_block(e, API_QDDD, block),
-                  .n_frames     = selected->n_frames,
-                  .frames       = selected->frames,
-                  .positions    = api_block(e, positions, 3 * selected->n_frames, block),
-                  .orientations = api_block(e, orientations, 4 * selected->n_frames, block),
-                  .at           = selected->at,
-                  .frame_axes   = selected->frame_axes,
-                  .jacobian     = api_result_block(e, selected, JACOBIAN, block),
-                  .jacobian_dot = api_result_block(e, selected, JACOBIAN_DOT, block),
-                  .velocity     = api_result_block(e, selected, VELOCITY, block),
-                  .acceleration = api_result_block(e, selected, ACCELERATION, block),
-                  .jerk         = api_result_block(e, selected, JERK, block),
+    const kinematics_options *o            = selected->options;
+    size_t                    n            = api_selected_extent(selected, API_SELECTED_FRAMES);
+    double                   *positions    = selected->result[POSES];
+    double                   *orientations = positions ? api_behind(e, positions, 3 * n, e->window) : NULL;
+    dyn_kinematics            io           = {
+                             .q            = api_state_block(e, API_Q, block),
+                             .qd           = api_state_block(e, API_QD, block),
+                             .qdd          = api_state_block(e, API_QDD, block),
+                             .qddd         = api_state_block(e, API_QDDD, block),
+                             .n_frames     = n,
+                             .frames       = o->frames,
+                             .positions    = api_block(e, positions, 3 * n, block),
+                             .orientations = api_block(e, orientations, 4 * n, block),
+                             .at           = o->frame,
+                             .frame_axes   = o->frame_axes,
+                             .jacobian     = api_result_block(e, selected, JACOBIAN, block),
+                             .jacobian_dot = api_result_block(e, selected, JACOBIAN_DOT, block),
+                             .velocity     = api_result_block(e, selected, VELOCITY, block),
+                             .acceleration = api_result_block(e, selected, ACCELERATION, block),
+                             .jerk         = api_result_block(e, selected, JERK, block),
     };
     e->kernels->kinematics(&e->scene, e->workspace, &io, blocks);
     return true;
@@ -85,13 +106,14 @@ const api_operation api_kinematics = {
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FRAMES) | API_BIT(API_FRAME) |
              API_BIT(API_REFERENCE),
-    .outputs  = {[POSES]        = {"poses", true, {API_SELECTED_FRAMES, 7}},
-                 [JACOBIAN]     = {"jacobian", false, {6, API_NV}},
-                 [JACOBIAN_DOT] = {"jacobian_dot", false, {6, API_NV}},
-                 [VELOCITY]     = {"velocity", false, {6}},
-                 [ACCELERATION] = {"acceleration", false, {6}},
-                 [JERK]         = {"jerk", false, {6}}},
-    .weight   = 1,
-    .options  = options,
-    .evaluate = evaluate,
+    .outputs    = {[POSES]        = {"poses", true, {API_SELECTED_FRAMES, 7}},
+                   [JACOBIAN]     = {"jacobian", false, {6, API_NV}},
+                   [JACOBIAN_DOT] = {"jacobian_dot", false, {6, API_NV}},
+                   [VELOCITY]     = {"velocity", false, {6}},
+                   [ACCELERATION] = {"acceleration", false, {6}},
+                   [JERK]         = {"jerk", false, {6}}},
+    .weight     = 1,
+    .options    = options,
+    .frame_name = frame_name,
+    .evaluate   = evaluate,
 };

@@ -6,12 +6,32 @@
 
 enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };
 
+/* The operation's options. */
+typedef struct regressor_options {
+    const api_base *base; /* the model's base parameters; NULL: no output needs them */
+} regressor_options;
+
+static bool keep(api_evaluation *e, api_selection *selected, const api_base *base)
+{
+    regressor_options *o = selected->options = api_take(e->pool, sizeof *o);
+    if (o) o->base = base;
+    return o != NULL;
+}
+
+static const api_base *base_of(const api_selection *selected)
+{
+    const regressor_options *o = selected->options;
+    return o ? o->base : NULL;
+}
+
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
 {
     (void)given, (void)at;
     if (!(selected->outputs & (API_BIT(BASE_PARAMETERS) | API_BIT(BASE_REGRESSOR)))) return true;
-    selected->base = api_base_share(e, 0);
-    return selected->base != NULL;
+    const api_base *base = api_base_share(e, 0);
+    if (!base) return false;
+    api_set_extent(selected, API_BASE_PARAMETERS, base->n);
+    return keep(e, selected, base);
 }
 
 /* The whole regressor, of which the base regressor has the columns. */
@@ -31,18 +51,19 @@ static void choose_columns(const api_evaluation *e, const api_base *base, const 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    double       *next = selected->spare, *chosen = api_result_block(e, selected, BASE_REGRESSOR, block);
-    dyn_regressor io = {
-        .q               = api_state_block(e, API_Q, block),
-        .qd              = api_state_block(e, API_QD, block),
-        .qdd             = api_state_block(e, API_QDD, block),
-        .regressor       = chosen ? api_result_or_spare(e, selected, REGRESSOR, block, &next)
-                                  : api_result_block(e, selected, REGRESSOR, block),
-        .joint_regressor = api_result_block(e, selected, JOINT_REGRESSOR, block),
+    const api_base *base = base_of(selected);
+    double         *next = selected->spare, *chosen = api_result_block(e, selected, BASE_REGRESSOR, block);
+    dyn_regressor   io = {
+          .q               = api_state_block(e, API_Q, block),
+          .qd              = api_state_block(e, API_QD, block),
+          .qdd             = api_state_block(e, API_QDD, block),
+          .regressor       = chosen ? api_result_or_spare(e, selected, REGRESSOR, block, &next)
+                                    : api_result_block(e, selected, REGRESSOR, block),
+          .joint_regressor = api_result_block(e, selected, JOINT_REGRESSOR, block),
     };
-    if (selected->base && !api_base_check_gravity(e)) return false;
+    if (base && !api_base_check_gravity(e)) return false;
     e->kernels->regressor(&e->scene, e->workspace, &io, 1);
-    if (chosen && selected->base) choose_columns(e, selected->base, io.regressor, chosen);
+    if (chosen && base) choose_columns(e, base, io.regressor, chosen);
     return true;
 }
 
@@ -54,9 +75,10 @@ static double once(const api_model *model)
 static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
 {
     (void)output; /* there is one of that kind */
+    const api_base *base = base_of(selected);
     api_emit_array(to);
-    for (size_t k = 0; k < selected->base->n; k++)
-        api_base_emit(to, e->model, selected->base, k);
+    for (size_t k = 0; k < base->n; k++)
+        api_base_emit(to, e->model, base, k);
     api_emit_end(to);
 }
 

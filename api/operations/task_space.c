@@ -14,18 +14,26 @@
 
 enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CONDITION };
 
+/* The operation's options. */
+typedef struct task_options {
+    const dyn_frame *frame;
+    size_t           n_axes;
+    int              axis[API_FRAME_AXES]; /* [n_axes] rows of a Jacobian, 0 to 5 */
+    double           damping;
+} task_options;
+
 #define OF_KINEMATICS (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* the outputs that need no inertia */
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-static bool read_damping(const api_evaluation *e, api_selection *selected, const api_node *value, const api_place *at)
+static bool read_damping(const api_evaluation *e, task_options *o, const api_node *value, const api_place *at)
 {
     if (!value) return true;
     if (!api_node_is(value, API_NUMBER))
         return api_fail_at(e, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
-    selected->damping = api_node_number(value);
-    return selected->damping >= 0 || api_fail_at(e, at, API_BAD_VALUE, "%s given, a number not less than 0 expected",
-                                                 API_NUMBER_TEXT(selected->damping));
+    o->damping = api_node_number(value);
+    return o->damping >= 0 || api_fail_at(e, at, API_BAD_VALUE, "%s given, a number not less than 0 expected",
+                                          API_NUMBER_TEXT(o->damping));
 }
 
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
@@ -35,9 +43,12 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
     api_place       damping_at = api_place_key(up, "damping");
     int             i          = api_read_frame(e, frame, &frame_at);
     if (i < 0) return false;
-    selected->at = &e->model->frames[i].frame;
-    return api_read_axes(e, api_node_get(given, "axes"), &axes_at, selected->axis, &selected->n_axes) &&
-           read_damping(e, selected, api_node_get(given, "damping"), &damping_at);
+    task_options *o = selected->options = api_take(e->pool, sizeof *o);
+    if (!o) return false;
+    *o = (task_options){.frame = &e->model->frames[i].frame};
+    if (!api_read_axes(e, api_node_get(given, "axes"), &axes_at, o->axis, &o->n_axes)) return false;
+    api_set_extent(selected, API_SELECTED_AXES, o->n_axes);
+    return read_damping(e, o, api_node_get(given, "damping"), &damping_at);
 }
 
 /* --- a block of states in lanes --------------------------------------------------------------------------------- */
@@ -53,30 +64,32 @@ typedef struct block_lanes {
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     size_t nv = model->nv; /* a task would fit into one lane, and has W of them */
-    return 12 * nv + 2 * nv * nv + nv + 1 + api_task_entries(nv, selected->n_axes);
+    return 12 * nv + 2 * nv * nv + nv + 1 + api_task_entries(nv, api_selected_extent(selected, API_SELECTED_AXES));
 }
 
 static block_lanes place(const api_evaluation *e, const api_selection *selected)
 {
-    size_t      nv = e->model->nv, W = e->lanes;
-    block_lanes b = {.J = selected->spare};
-    b.J_dot       = b.J + 6 * nv * W;
-    b.M           = b.J_dot + 6 * nv * W;
-    b.inverse     = b.M + nv * nv * W;
-    b.h           = b.inverse + nv * nv * W;
-    b.singular    = b.h + nv * W;
-    b.task        = (api_task){.nv = nv, .k = selected->n_axes, .damping = selected->damping};
+    const task_options *o  = selected->options;
+    size_t              nv = e->model->nv, W = e->lanes;
+    block_lanes         b = {.J = selected->spare};
+    b.J_dot               = b.J + 6 * nv * W;
+    b.M                   = b.J_dot + 6 * nv * W;
+    b.inverse             = b.M + nv * nv * W;
+    b.h                   = b.inverse + nv * nv * W;
+    b.singular            = b.h + nv * W;
+    b.task                = (api_task){.nv = nv, .k = o->n_axes, .damping = o->damping};
     api_task_lay_out(&b.task, b.singular + W);
     return b;
 }
 
 static bool fill(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t block)
 {
-    const dyn_kernels *kernels = e->kernels;
-    const double      *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
-    dyn_kinematics     kinematics = {.q = q, .qd = qd, .at = selected->at, .jacobian = b->J, .jacobian_dot = b->J_dot};
-    dyn_bias           bias       = {.q = q, .qd = qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
-    dyn_mass_matrix    mass       = {.q = q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
+    const task_options *o       = selected->options;
+    const dyn_kernels  *kernels = e->kernels;
+    const double       *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
+    dyn_kinematics      kinematics = {.q = q, .qd = qd, .at = o->frame, .jacobian = b->J, .jacobian_dot = b->J_dot};
+    dyn_bias            bias       = {.q = q, .qd = qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
+    dyn_mass_matrix     mass       = {.q = q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
     kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);
     if (selected->outputs & API_BIT(BIAS)) kernels->bias(&e->scene, e->workspace, &bias, 1);
     if (!(selected->outputs & ~OF_KINEMATICS)) return true;
@@ -96,10 +109,11 @@ static double *result_of(const api_evaluation *e, const api_selection *selected,
 /* (Jdot qd) along axis a */
 static double drift(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row, size_t a)
 {
-    size_t        nv = e->model->nv, W = e->lanes, lane = row % W;
-    const double *J_dot = b->J_dot + (size_t)selected->axis[a] * nv * W + lane;
-    const double *qd    = api_state_block(e, API_QD, row / W);
-    double        sum   = 0;
+    const task_options *o  = selected->options;
+    size_t              nv = e->model->nv, W = e->lanes, lane = row % W;
+    const double       *J_dot = b->J_dot + (size_t)o->axis[a] * nv * W + lane;
+    const double       *qd    = api_state_block(e, API_QD, row / W);
+    double              sum   = 0;
     for (size_t v = 0; qd && v < nv; v++)
         sum += J_dot[v * W] * qd[v * W + lane];
     return sum;
@@ -107,10 +121,11 @@ static double drift(const api_evaluation *e, const api_selection *selected, cons
 
 static void write_kinematics(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row)
 {
-    size_t  nv = e->model->nv, W = e->lanes;
+    const task_options *o  = selected->options;
+    size_t              nv = e->model->nv, W = e->lanes;
     double *J = result_of(e, selected, JACOBIAN, row), *J_dot_qd = result_of(e, selected, JACOBIAN_DOT_QD, row);
-    for (size_t a = 0; a < selected->n_axes; a++) {
-        const double *from = b->J + (size_t)selected->axis[a] * nv * W + row % W;
+    for (size_t a = 0; a < o->n_axes; a++) {
+        const double *from = b->J + (size_t)o->axis[a] * nv * W + row % W;
         for (size_t v = 0; J && v < nv; v++)
             J[(a * nv + v) * W] = from[v * W];
         if (J_dot_qd) J_dot_qd[a * W] = drift(e, selected, b, row, a);
@@ -176,8 +191,9 @@ static bool fail(const api_evaluation *e, const api_task *t, api_task_status sta
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* one */
-    block_lanes b  = place(e, selected);
-    size_t      nv = e->model->nv, W = e->lanes;
+    const task_options *o  = selected->options;
+    block_lanes         b  = place(e, selected);
+    size_t              nv = e->model->nv, W = e->lanes;
     if (!fill(e, selected, &b, block)) return false;
     for (size_t row = block * W; row < (block + 1) * W && row < e->rows; row++) {
         size_t lane = row % W;
@@ -185,9 +201,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         if (!(selected->outputs & ~OF_KINEMATICS)) continue;
         for (size_t i = 0; i < nv * nv; i++)
             b.task.M[i] = b.M[i * W + lane];
-        for (size_t a = 0; a < selected->n_axes; a++)
-            api_task_set_row(&b.task, a, b.J + (size_t)selected->axis[a] * nv * W + lane, W,
-                             api_task_row_scale(b.J + lane, nv, W, (size_t)selected->axis[a]));
+        for (size_t a = 0; a < o->n_axes; a++)
+            api_task_set_row(&b.task, a, b.J + (size_t)o->axis[a] * nv * W + lane, W,
+                             api_task_row_scale(b.J + lane, nv, W, (size_t)o->axis[a]));
         api_task_status status = api_task_solve(&b.task);
         if (status == API_TASK_DONE)
             write_inertia(e, selected, &b, row);

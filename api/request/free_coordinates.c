@@ -30,7 +30,7 @@ static bool read_base(const api_evaluation *e, const api_node *value, const api_
     return true;
 }
 
-bool api_read_free(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *up)
+bool api_read_free(api_evaluation *e, const api_node *options, const api_place *up)
 {
     const api_node *value = api_node_get(options, "free");
     api_place       at    = api_place_key(up, "free");
@@ -41,30 +41,22 @@ bool api_read_free(api_evaluation *e, api_selection *selected, const api_node *o
     bool *driven = api_take(e->pool, e->model->nv * sizeof *driven);
     if (!driven) return false;
     memset(driven, true, e->model->nv);
-    selected->driven = driven;
+    e->driven = driven;
     return api_node_is(value, API_ARRAY) ? read_names(e, value, &at, driven) : read_base(e, value, &at, driven);
 }
 
-bool api_base_is_free(const api_evaluation *e, const api_selection *selected)
+bool api_base_is_free(const api_evaluation *e)
 {
-    for (int v = 0; selected->driven && e->model->dyn->floating && v < BASE_COORDINATES; v++)
-        if (!selected->driven[v]) return true;
+    for (int v = 0; e->driven && e->model->dyn->floating && v < BASE_COORDINATES; v++)
+        if (!e->driven[v]) return true;
     return false;
-}
-
-/* The operation that has free coordinates: there is at most one. */
-static const bool *driven_of(const api_evaluation *e)
-{
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (e->selected[i].driven) return e->selected[i].driven;
-    return NULL;
 }
 
 /* Entry k of a vector that is 0 where it is found: of qdd that of a free coordinate, of tau that of a driven one. */
 static bool check(const api_evaluation *e, const api_vector *v, const double *values, size_t stride, size_t lanes,
                   const api_place *row, bool driven, const char *text)
 {
-    const bool *of = driven_of(e);
+    const bool *of = e->driven;
     for (size_t k = 0; of && k < v->n; k++)
         for (size_t lane = 0; lane < lanes && of[k] == driven; lane++) {
             if (values[k * stride + lane] == 0) continue;

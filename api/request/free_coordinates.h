@@ -3,11 +3,12 @@
 #pragma once
 #include "batch.h"
 
-/* Reads "free", an array of velocity names or "base", into selected->driven; without it that stays NULL. */
-bool api_read_free(api_evaluation *e, api_selection *selected, const api_node *options, const api_place *up);
+/* Reads "free", an array of velocity names or "base", into e->driven, which stays NULL without it: at most one
+ * operation takes it. False with a problem. */
+bool api_read_free(api_evaluation *e, const api_node *options, const api_place *up);
 
-/* Whether a coordinate of the floating base is free. */
-bool api_base_is_free(const api_evaluation *e, const api_selection *selected);
+/* True if a coordinate of the floating base is free. */
+bool api_base_is_free(const api_evaluation *e);
 
 /* Looks at vectors of qdd and tau (see api_vector): where coordinates are free, qdd of these and tau of the others are
  * found, and must be 0 where they are given. */

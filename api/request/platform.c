@@ -30,10 +30,9 @@ static bool check_taken(const api_evaluation *e, size_t part, const api_place *a
 {
     api_field field = part == API_PLATFORM_VELOCITY ? API_QD : API_QDD;
     if (part != API_PLATFORM_VELOCITY && part != API_PLATFORM_ACCELERATION) return true;
-    for (size_t i = 0; i < e->n_selected; i++)
-        if (e->selected[i].driven && part == API_PLATFORM_ACCELERATION)
-            return api_fail_at(e, at, API_BAD_VALUE,
-                               "coordinates are free: their accelerations are found, and a platform's would give them");
+    if (e->driven && part == API_PLATFORM_ACCELERATION)
+        return api_fail_at(e, at, API_BAD_VALUE,
+                           "coordinates are free: their accelerations are found, and a platform's would give them");
     for (size_t i = 0; i < e->n_selected; i++)
         if ((e->selected[i].operation->needs | e->selected[i].operation->takes) & API_BIT(field)) return true;
     return api_fail_at(e, at, API_UNKNOWN_FIELD, "the %s of a platform stands for %s, which %s does not take",

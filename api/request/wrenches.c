@@ -107,7 +107,7 @@ bool api_measure_wrenches(api_evaluation *e)
     e->scene.n_wrenches = n;
     e->scene.wrench     = sites;
     for (size_t i = 0; i < e->n_selected; i++)
-        e->selected[i].n_wrenches = n;
+        api_set_extent(&e->selected[i], API_REQUEST_WRENCHES, n);
     return true;
 }
 

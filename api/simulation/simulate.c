@@ -24,15 +24,14 @@ enum {
 
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
 {
-    selected->simulation = api_simulation_read(e, given);
-    if (!selected->simulation) return false;
-    selected->contact = selected->simulation->contact;
-    selected->n_held  = selected->contact ? selected->contact->n : 0;
-    if (selected->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
-    if (!selected->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
+    const api_simulation *s = selected->options = api_simulation_read(e, given);
+    if (!s) return false;
+    api_set_extent(selected, API_HELD_FRAMES, s->contact ? s->contact->n : 0);
+    if (s->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
+    if (!s->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
         return api_fail_output(e, selected, CONTACT_WRENCHES, given, at,
                                "contact_wrenches are found where frames are held: name them in held");
-    return !(selected->outputs & ERRORS) || selected->simulation->drive.controller ||
+    return !(selected->outputs & ERRORS) || s->drive.controller ||
            api_fail_output(e, selected, selected->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR,
                            given, at, "errors asked for, but there is no controller with a reference to have them");
 }
@@ -40,7 +39,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
 /* The states at the samples are the answer, too. */
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
-    api_simulation *s = selected->simulation;
+    api_simulation *s = selected->options;
     if (!api_simulation_prepare(e, s)) return false;
     selected->result[Q]  = e->state[API_Q];
     selected->result[QD] = e->state[API_QD];
@@ -50,7 +49,8 @@ static bool prepare(api_evaluation *e, api_selection *selected)
 /* Room for what exceeds limits. */
 static bool take_limits(api_evaluation *e, const api_selection *selected)
 {
-    api_joint_limits *limits = &selected->simulation->limits;
+    api_simulation   *s      = selected->options;
+    api_joint_limits *limits = &s->limits;
     size_t            n      = e->rows * limits->n;
     if (!(selected->outputs & API_BIT(LIMITS))) return true;
     limits->found = api_take(e->pool, (n > 0 ? n : 1) * sizeof *limits->found);
@@ -59,7 +59,7 @@ static bool take_limits(api_evaluation *e, const api_selection *selected)
 
 static bool begin(api_evaluation *e, const api_selection *selected)
 {
-    api_simulation *s = selected->simulation;
+    api_simulation *s = selected->options;
     if (!take_limits(e, selected)) return false;
     s->time  = selected->result[TIMES];
     s->q     = e->state[API_Q];
@@ -91,7 +91,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 
 static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
 {
-    if (output == LIMITS) api_joint_limits_emit(e, &selected->simulation->limits, to);
+    const api_simulation *s = selected->options;
+    if (output == LIMITS) api_joint_limits_emit(e, &s->limits, to);
 }
 
 const api_operation api_simulate = {
