@@ -111,7 +111,7 @@ class Operations:
 
     def fields(self, schema, names):
         required = schema.get("required", [])
-        return table(("field", "is", "default", "meaning"),
+        return table(("field", "type", "default", "meaning"),
                      [(f"`{name}`", self.shape(field), self.default(field, name, required), self.meaning(field))
                       for name, field in schema["properties"].items() if name in names])
 
@@ -144,7 +144,7 @@ class Operations:
             text.append(self.fields(asked, own))
         default = dict(self.outputs(name))
         shown = [key for key in answer["properties"] if key in default or name == "evaluate" and key in self.posts]
-        text.append(table(("output", "is", "by default", "meaning"),
+        text.append(table(("output", "type", "by default", "meaning"),
                           [(f"`{key}`", self.shape(answer["properties"][key]), "yes" if default.get(key) else "",
                             self.meaning(answer["properties"][key])) for key in shown]))
         return "\n".join(text)

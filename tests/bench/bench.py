@@ -48,7 +48,7 @@ def main():
         stamp = machine()
         text, figures[name] = run()
         write(name, title, stamp, text)
-    write("targets", "To be shown, and shown", machine(), targets(figures))
+    write("targets", "Targets", machine(), targets(figures))
 
 
 def write(name, title, stamp, text):

@@ -1,4 +1,4 @@
-"""The kernels in cache: by robot and width, beside other libraries, on two threads, and against the number of joints."""
+"""Measures the kernels in cache: by robot and width, beside other libraries, on two threads, and against the number of joints."""
 import math
 import os
 import re
@@ -7,7 +7,7 @@ import subprocess
 from report import plot, slope, table
 from servers import PROGRAMS
 
-# Those that figures are asked of, by the name that the programs give them.
+# Kernels with targets (targets.py), by the names that the programs print.
 KERNELS = ("inverse dynamics", "torque derivative", "mass matrix", "forward dynamics", "sensitivity: dtau by q, qd, qdd")
 
 
@@ -32,7 +32,7 @@ def kernels(runs):
 
 
 def peers(runs):
-    """ns per state, ours and theirs, and how many times ours theirs is; a table per robot. Figures: that number at
+    """ns per state of torqued and of other libraries, with the ratio; a table per robot. Figures: their time divided by ours at
     the greatest width."""
     if not os.path.exists(f"{PROGRAMS}/peers"):
         return "Neither libmujoco-dev nor liborocos-kdl-dev is installed.", {}
@@ -56,8 +56,8 @@ def peers(runs):
         parts.append(f"### {robot}\n\n" + table([""] + [f"torqued {who}" for who in ours] + theirs, cells) +
                      f"\n\nGreatest difference between their numbers and ours: {worst:.0e} of the largest entry.")
     made_of = [f"- {who}, {operation}: `{call}`" for who, of in calls.items() for operation, call in of.items()]
-    return (f"ns per state, in cache, one core: median of {runs} interleaved runs; in brackets how many times our figure "
-            "at each width theirs is. The other libraries take one state at a time, as Debian builds them.\n\n" +
+    return (f"ns per state, in cache, one core: median of {runs} interleaved runs; in brackets the time of the other "
+            "library divided by ours at each width. The other libraries take one state at a time, as Debian builds them.\n\n" +
             "\n\n".join(parts + ["\n".join(made_of)])), figures
 
 

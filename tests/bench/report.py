@@ -1,4 +1,4 @@
-"""What the benchmarks print: the machine, Markdown tables, medians of pairs, SVG plots."""
+"""Formats the output of the benchmarks: the machine, Markdown tables, medians of pairs, SVG plots."""
 import os
 import platform
 import statistics
@@ -17,7 +17,7 @@ def first_line(command):
 
 
 def machine():
-    """CPU, cores, load, compiler and commit: what a figure is worth nothing without."""
+    """CPU, cores, load, compiler and commit, without which a figure has no meaning."""
     cpu = "?"
     with open("/proc/cpuinfo") as lines:
         for line in lines:

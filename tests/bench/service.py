@@ -1,5 +1,5 @@
-"""The service on loopback: beside a bare server that moves the same bytes, beside a Python service, with heavy requests
-among light ones, against batch size and workers; and what connections and models hold in memory."""
+"""Measures the service on loopback: beside a bare server that moves the same bytes, beside a Python service, with heavy requests
+among light ones, against batch size and workers; and the memory of connections and models."""
 import json
 import os
 import socket
@@ -16,15 +16,15 @@ def count(number):
     return f"{number:,}".replace(",", " ")
 
 
-# us for which the client looks for answers before it sleeps, beside the bare server. Both servers have one busy thread and
-# the client a core of its own, so it may; if it slept, one of a pair would often pay for waking it and the other not. A
-# server that has work for all cores wants the client's: beside Python's processes and in a mixed load it sleeps.
+# us for which the client polls for answers before it sleeps, beside the bare server. Both servers have one busy thread, and
+# the client has a core of its own. If the client slept, often only one server of a pair would pay for waking it. A server
+# with work for all cores needs the client's core: beside Python's processes and in a mixed load the client sleeps at once.
 AWAKE = 100 if len(os.sched_getaffinity(0)) > 1 else 0
 
 
 def take_turns(servers, content, kind, connections, seconds, rounds, **options):
-    """Runs that take turns, so that what disturbs one disturbs the others: a list of Load for each server. One turn is
-    enough where a run lasts several times longer than asked, because each connection gets at least one answer."""
+    """Interleaved runs, so that a disturbance affects all servers alike: a list of Load for each server. One turn is enough
+    where a run lasts several times longer than `seconds`, because each connection gets at least one answer."""
     turns, began = [], time.monotonic()
     for _ in range(rounds):
         turns.append([server.load(content, kind, connections, seconds, **options) for server in servers])
@@ -66,9 +66,9 @@ def service(seconds, rounds):
     plot("connections", "States per second against connections", "connections", "states per second",
          {label: tuple(zip(*points)) for label, points in curves.items()})
     return (f"Inverse dynamics of `panda`; the echo server (libmicrohttpd on the same loop code) reads and writes as many "
-            f"bytes. Loopback, keep-alive, closed loop, the client on the same machine; default settings, no line of log "
-            f"a request; medians of {rounds} interleaved pairs of {seconds:g} s runs; of one where a request on each "
-            f"connection takes several times longer. The client looks for answers for {AWAKE} µs before it sleeps.\n\n" + "\n\n".join(parts)), figures
+            f"bytes. Loopback, keep-alive, closed loop, the client on the same machine; default settings, no log line per "
+            f"request; medians of {rounds} interleaved pairs of {seconds:g} s runs, of one pair where a request on each "
+            f"connection takes several times longer. The client polls for {AWAKE} µs before it sleeps.\n\n" + "\n\n".join(parts)), figures
 
 
 def service_row(connections, ours, theirs, ratios):
@@ -118,9 +118,9 @@ BESIDE_PYTHON = (1, (1, 4, 16, 64)), (100, (4, 16)), (1000, (4, 16)), (10000, (4
 
 
 def python(seconds, rounds):
-    """Beside the Python service: each as it comes, which for uvicorn is one process, and each with all cores. Figures, by
-    states and encoding: how many times its states per second are ours as each comes and with all cores, and how many
-    times our CPU time per request its is as each comes, every server at the number of connections where it is best."""
+    """Beside the Python service: both as installed (one process of uvicorn), and both with all cores. Figures, by states and
+    encoding: our states per second divided by its, as installed and with all cores, and its CPU time per request divided by
+    ours, as installed. Each server runs with the number of connections at which it is fastest."""
     missing = Peer.missing()
     if missing:
         return f"Not installed: {', '.join(missing)} (tests/deps bench).", {}
@@ -179,7 +179,7 @@ def simulation(steps):
     return to_json({"q": STATE["q"], "duration": 1e-3 * steps, "step": 1e-3, "samples": 2})
 
 
-# What takes long: path, request of a size, what it is.
+# Heavy requests: path, request of a given size, description.
 HEAVY = {
     "computing": ("/v1/models/panda/simulate", simulation, "a simulation of {} steps, with {} bytes of request"),
     "moving": (PATH, lambda rows: body(rows, JSON), "a batch of {} states, with {} bytes of request"),
@@ -187,7 +187,7 @@ HEAVY = {
 
 
 def heavy_request(server, how, milliseconds):
-    """Path and body of a request that takes about so long, and what to say of it."""
+    """Path and body of a request that takes about that long, and its description."""
     path, make, what = HEAVY[how]
     size = 1000
     while (took := takes(server, path, make(size))) < 0.8 * milliseconds:
@@ -197,8 +197,8 @@ def heavy_request(server, how, milliseconds):
 
 
 def mixed(seconds, rounds):
-    """One-state requests alone, and with one in a hundred that takes 20 ms: what those do to the others' latency.
-    Figures: the ratio of p99 by kind and connections."""
+    """Latency of one-state requests, alone and with one request in a hundred that takes 20 ms. Figures: the ratio of p99 by
+    kind and connections."""
     figures, rows, said = {}, [], []
     with Torqued() as server:
         light = body(1, JSON)
@@ -287,7 +287,7 @@ def robots(seconds):
 
 
 def memory(connections=900, models=500):
-    """What an idle connection and a model hold: the growth of resident memory. Figures: bytes of each."""
+    """Memory of an idle connection and of a model: the growth of resident memory. Figures: bytes of each."""
     light, rows, figures = body(1, JSON), [], {}
     with Torqued() as server, Echo(server.tau(light, JSON)[1]) as echo:
         for name, one in (("echo", echo), ("torqued", server)):
