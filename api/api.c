@@ -229,6 +229,7 @@ void api_end(api_call *call)
     api_model_release(call->model);
     free(call->if_match);
     free(call->if_none_match);
+    free(call->query);
     free(call->reply.body);
     free(call);
 }

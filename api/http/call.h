@@ -5,7 +5,7 @@
 #include "api/memory/buffer.h"
 #include "api/memory/scratch.h"
 #include "api/model/registry.h"
-#include "api/load/urdf/urdf.h"
+#include "api/load/formats.h"
 #include "api/wire/emit.h"
 #include "api/cost/cost_feedback.h"
 #include "negotiate.h"
@@ -65,8 +65,8 @@ struct api_call {
     bool                        wants_coding; /* the reply of a GET stands, to be compressed */
     api_coding                  coding;       /* that the client takes */
     bool                        unchanged;    /* what GET would send is what the client has: 304 */
-    bool                        is_urdf;      /* the body, a model, is XML */
-    api_urdf_options            urdf;
+    const api_model_format     *format; /* of the model in the body of a PUT; NULL: no PUT, or none that is taken */
+    char                       *query;  /* for `format`, the call's own copy; NULL: none */
     api_reply                   reply;
     size_t                      n_text;                /* bytes used of: */
     char                        text[API_HEADER_TEXT]; /* the headers' values; not cleared */

@@ -86,14 +86,17 @@ const char *api_coding_name(api_coding coding)
     return codings[coding];
 }
 
+static bool is_media_type(span type, span subtype, const char *media_type)
+{
+    size_t slash = strcspn(media_type, "/");
+    return type.length == slash && strncasecmp(type.at, media_type, slash) == 0 &&
+           span_is(subtype, media_type + slash + 1);
+}
+
 static api_media media_named(span type, span subtype)
 {
-    for (int m = 0; m < API_MEDIA_COUNT; m++) {
-        size_t slash = strcspn(types[m], "/");
-        if (type.length == slash && strncasecmp(type.at, types[m], slash) == 0 &&
-            span_is(subtype, types[m] + slash + 1))
-            return (api_media)m;
-    }
+    for (int m = 0; m < API_MEDIA_COUNT; m++)
+        if (is_media_type(type, subtype, types[m])) return (api_media)m;
     return API_MEDIA_NONE;
 }
 
@@ -119,11 +122,10 @@ api_media api_media_of_content(const char *content_type)
     return read_content_type(content_type, &type, &subtype) ? media_named(type, subtype) : API_MEDIA_NONE;
 }
 
-bool api_content_is_xml(const char *content_type)
+bool api_content_type_is(const char *content_type, const char *media_type)
 {
     span type, subtype;
-    return content_type && read_content_type(content_type, &type, &subtype) && span_is(subtype, "xml") &&
-           (span_is(type, "application") || span_is(type, "text"));
+    return read_content_type(content_type, &type, &subtype) && is_media_type(type, subtype, media_type);
 }
 
 /* qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ], in thousandths; -1 when it is none. Clients that are about send

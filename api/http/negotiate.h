@@ -21,8 +21,8 @@ const char *api_coding_name(api_coding coding);
  * UTF-8. */
 api_media api_media_of_content(const char *content_type);
 
-/* Whether a Content-Type names XML in UTF-8: application/xml or text/xml, which only a model may be put in. */
-bool api_content_is_xml(const char *content_type);
+/* True when a Content-Type names this media type, "type/subtype", in UTF-8. */
+bool api_content_type_is(const char *content_type, const char *media_type);
 
 /* The encoding to answer in, by Accept (NULL or empty: anything). `own` is preferred among equals. NONE when
  * nothing we have is acceptable. */

@@ -53,14 +53,17 @@ static bool read_timeout(api_call *call, const char *text, api_problem *problem)
     return true;
 }
 
-/* Only a model in XML takes query parameters. */
+/* Only a model in a format with options takes query parameters. */
 static bool check_query(api_call *call, api_problem *problem)
 {
     const char *query = call->route.query;
     if (!query || *query == '\0') return true;
-    if (call->is_urdf) return api_urdf_options_read(query, &call->urdf, problem);
-    return api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "%s takes no query parameters%s, given ?%.64s",
-                    call->route.resource->pattern, call->method == API_PUT ? " with JSON" : "", query);
+    if (!call->format)
+        return api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "%s takes no query parameters, given ?%.64s",
+                        call->route.resource->pattern, query);
+    if (!call->format->check_query(query, problem)) return false;
+    call->query = strdup(query);
+    return call->query || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the request's head");
 }
 
 static bool check_loaded(const api_call *call, api_problem *problem)
@@ -88,6 +91,14 @@ static void say_what_varies(api_call *call)
         api_reply_header(call, "Vary", is_under(&call->route, "/v1") ? "Accept, Accept-Encoding" : "Accept-Encoding");
 }
 
+static bool fail_media_type(const api_call *call, const char *content_type, api_problem *problem)
+{
+    char types[API_MODEL_MEDIA_TYPES] = "application/json or application/cbor";
+    if (call->method == API_PUT) api_model_media_types(types);
+    return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL, "Content-Type: %.100s; this takes %s, texts in UTF-8",
+                    content_type, types);
+}
+
 /* 406 and 415. Outside /v1 there is one form only, whatever Accept says. */
 static bool negotiate(api_call *call, const api_request *request, api_problem *problem)
 {
@@ -96,18 +107,17 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     if (!is_under(&call->route, "/v1")) return true;
     bool        sends        = call->method == API_PUT || call->method == API_POST;
     const char *content_type = sends ? request->content_type : NULL;
-    call->is_urdf            = call->method == API_PUT && api_content_is_xml(content_type);
-    api_media own            = call->is_urdf ? API_MEDIA_JSON : api_media_of_content(content_type);
-    if (own == API_MEDIA_CBOR && call->method == API_PUT) own = API_MEDIA_NONE; /* models are documents or URDF */
+    api_media   own          = api_media_of_content(content_type);
+    if (call->method == API_PUT) {
+        call->format = api_model_format_of_content(content_type);
+        own          = call->format ? API_MEDIA_JSON : API_MEDIA_NONE;
+    }
     call->content = own;
     call->media   = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
     if (call->media == API_MEDIA_NONE)
         return api_fail(problem, API_NOT_ACCEPTABLE, NULL,
                         "Accept: %.100s allows neither application/json nor application/cbor", request->accept);
-    if (own == API_MEDIA_NONE)
-        return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
-                        "Content-Type: %.100s; this takes application/json in UTF-8 or application/%s", content_type,
-                        call->method == API_PUT ? "xml" : "cbor");
+    if (own == API_MEDIA_NONE) return fail_media_type(call, content_type, problem);
     if (sends && request->content_encoding && *request->content_encoding)
         return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
                         "Content-Encoding: %.40s; bodies are taken as they are, not encoded",

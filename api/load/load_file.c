@@ -4,20 +4,11 @@
 #include "api/loops/reference.h"
 #include <string.h>
 
-static api_model *read_model(const api *a, const char *name, const char *text, size_t length, const char *query,
-                             api_problem *problem)
+static api_model *read_model(const api_model_source *source, api_problem *problem)
 {
-    const api_limits *limits = &a->limits;
-    api_urdf_options  options;
-    if (!api_urdf_likely(text, length)) {
-        if (!query || !*query)
-            return api_find_reference(api_model_from_text(text, length, name, limits->nesting, limits->links, problem),
-                                      NULL, NULL, problem);
-        api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "a document says itself what its base and mimics are");
-        return NULL;
-    }
-    if (!api_urdf_options_read(query, &options, problem)) return NULL;
-    return api_model_from_urdf(text, length, name, &options, limits->nesting, limits->links, problem);
+    const api_model_format *format = api_model_format_of_text(source->text, source->length);
+    if (source->query && *source->query && !format->check_query(source->query, problem)) return NULL;
+    return api_find_reference(format->read(source, problem), NULL, NULL, problem);
 }
 
 static const char *text_of(const json_t *entry, const char *member)
@@ -38,7 +29,13 @@ bool api_load_file(api *a, const char *name, const char *text, size_t length, co
 {
     if (!api_model_name_is_valid(name))
         return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
-    api_model *model = read_model(a, name, text, length, query, problem);
+    api_model_source source = {.text      = text,
+                               .length    = length,
+                               .name      = name,
+                               .query     = query,
+                               .nesting   = a->limits.nesting,
+                               .max_links = a->limits.links};
+    api_model       *model  = read_model(&source, problem);
     if (!model) return false;
     if (told) tell_all(model->report, told, arg);
     bool held = api_registry_load(a->models, name, model, false);

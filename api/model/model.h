@@ -65,6 +65,16 @@ typedef struct api_model {
     api_arena                  arena;   /* owns every array and name above */
 } api_model;
 
+/* A text to read a model from, in one of the formats of load/formats.h. */
+typedef struct api_model_source {
+    const char *text; /* [length] */
+    size_t      length;
+    const char *name;      /* of the model */
+    const char *query;     /* parameters of the format, percent-encoded as in a request's target; NULL: none */
+    unsigned    nesting;   /* most levels of elements, arrays or objects */
+    size_t      max_links; /* without the base */
+} api_model_source;
+
 /* From a parsed model document (schema Document of api/openapi.yaml). `name` comes from the path; the document's own,
  * if different, is replaced and reported. NULL and a problem with a pointer into the document. One reference, the
  * caller's. */

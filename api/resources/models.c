@@ -92,14 +92,16 @@ bool api_get_document(api_call *call, const api_input *input, api_problem *probl
 static api_model *read_model(api_call *call, const api_input *input, api_problem *problem)
 {
     const api_limits *limits = &call->api->limits;
-    const char       *text = input->body, *name = call->route.capture[0];
-    size_t            length = input->length;
-    size_t tree = call->is_urdf ? api_urdf_estimate_memory(text, length) : api_json_estimate_memory(text, length);
-    if (!api_claim(&call->share, tree, problem)) return NULL;
-    api_model *model =
-        call->is_urdf ? api_model_from_urdf(text, length, name, &call->urdf, limits->nesting, limits->links, problem)
-                      : api_model_from_text(text, length, name, limits->nesting, limits->links, problem);
-    api_unclaim(&call->share, tree);
+    api_model_source  source = {.text      = input->body,
+                                .length    = input->length,
+                                .name      = call->route.capture[0],
+                                .query     = call->query,
+                                .nesting   = limits->nesting,
+                                .max_links = limits->links};
+    size_t            bytes  = call->format->estimate_memory(source.text, source.length);
+    if (!api_claim(&call->share, bytes, problem)) return NULL;
+    api_model *model = call->format->read(&source, problem);
+    api_unclaim(&call->share, bytes);
     return api_find_reference(model, &call->share, input->deadline, problem);
 }
 

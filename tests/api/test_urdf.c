@@ -34,12 +34,12 @@ static const char twin[] =
 
 static api_model *read(const char *text, size_t length, api_problem *problem)
 {
-    api_urdf_options options = {0};
     api_problem_clear(problem);
     char *bytes = malloc(length + (length == 0)); /* exactly as long: a read past it is seen by a sanitizer */
     assert_non_null(bytes);
     if (length > 0) memcpy(bytes, text, length);
-    api_model *model = api_model_from_urdf(bytes, length, "arm", &options, NESTING, LINKS, problem);
+    api_model_source source = {.text = bytes, .length = length, .name = "arm", .nesting = NESTING, .max_links = LINKS};
+    api_model       *model  = api_model_from_urdf(&source, problem);
     free(bytes);
     assert_true((model == NULL) == (problem->code != API_NO_PROBLEM));
     return model;

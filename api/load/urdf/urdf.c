@@ -240,17 +240,18 @@ static api_model *make_model(api_urdf *urdf, const char *name)
     return NULL;
 }
 
-api_model *api_model_from_urdf(const char *text, size_t length, const char *name, const api_urdf_options *options,
-                               unsigned nesting, size_t max_links, api_problem *problem)
+api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem)
 {
-    xmlDoc *file = api_xml_parse(text, length, nesting, problem);
+    api_urdf_options options;
+    if (!api_urdf_options_read(source->query, &options, problem)) return NULL;
+    xmlDoc *file = api_xml_parse(source->text, source->length, source->nesting, problem);
     if (!file) return NULL;
     api_arena  scratch = {0};
-    api_urdf   urdf    = {.options = options, .max_links = max_links, .robot = xmlDocGetRootElement(file)};
+    api_urdf   urdf    = {.options = &options, .max_links = source->max_links, .robot = xmlDocGetRootElement(file)};
     api_model *model   = NULL;
     urdf.reader        = (api_reader){.arena = &scratch, .problem = problem, .report = json_array()};
     if (urdf.reader.report)
-        model = make_model(&urdf, name);
+        model = make_model(&urdf, source->name);
     else
         api_reader_no_memory(&urdf.reader);
     json_decref(urdf.reader.report);
@@ -340,4 +341,10 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
         has_mimic |= is_mimic;
     }
     return true;
+}
+
+bool api_urdf_check_query(const char *query, api_problem *problem)
+{
+    api_urdf_options options;
+    return api_urdf_options_read(query, &options, problem);
 }

@@ -26,9 +26,12 @@ typedef struct api_urdf_options {
 /* Reads "base=floating&mimic=coupled" (NULL: nothing); a problem for anything else. */
 bool api_urdf_options_read(const char *query, api_urdf_options *options, api_problem *problem);
 
-/* As api_model_from_text; other problems than those of syntax name the line and the link or joint. */
-api_model *api_model_from_urdf(const char *text, size_t length, const char *name, const api_urdf_options *options,
-                               unsigned nesting, size_t max_links, api_problem *problem);
+/* False with a problem unless api_urdf_options_read takes the query. */
+bool api_urdf_check_query(const char *query, api_problem *problem);
+
+/* Reads a URDF file; the query of the source gives the options. NULL and a problem, as api_model_from_text; a problem
+ * other than one of syntax names the line and the link or joint. */
+api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem);
 
 /* Bytes that reading such a text takes at most, about: what it costs is known before it is read. */
 size_t api_urdf_estimate_memory(const char *text, size_t length);
