@@ -17,62 +17,62 @@ typedef struct setting {
     kind        kind;
     size_t      offset;
     double      least, most;
-    const char *preset; /* NULL: a text that may be absent */
+    const char *default_text; /* NULL: a text that may be absent */
     const char *choices;
     const char *help;
 } setting;
 
-#define PREFIX    "TORQUED_" /* of variables */
-#define AT(field) offsetof(srv_config, field)
-#define MB        1048576.0
-#define TB        1099511627776.0
+#define PREFIX        "TORQUED_" /* of variables */
+#define OFFSET(field) offsetof(srv_config, field)
+#define MB            1048576.0
+#define TB            1099511627776.0
 
 static const setting settings[] = {
-    {"listen", "HOST:PORT", TEXT, AT(listen), 0, 0, "127.0.0.1:8088", NULL,
+    {"listen", "HOST:PORT", TEXT, OFFSET(listen), 0, 0, "127.0.0.1:8088", NULL,
      "addresses to listen on, separated by commas: IPv4, [IPv6] or a name, port 0 for a free one; or unix:PATH for a "
-     "unix "
-     "socket"},
-    {"socket-mode", "MODE", OCTAL, AT(socket_mode), 0, 0777, "600", NULL,
+     "unix socket"},
+    {"socket-mode", "MODE", OCTAL, OFFSET(socket_mode), 0, 0777, "600", NULL,
      "permissions of unix sockets, octal; a client needs write permission to connect"},
-    {"models", "DIR", TEXT, AT(models), 0, 0, NULL, NULL,
+    {"models", "DIR", TEXT, OFFSET(models), 0, 0, NULL, NULL,
      "folder of the bundled robots (default: models/ of the source tree, else of the installation)"},
-    {"store", "DIR", TEXT, AT(store), 0, 0, NULL, NULL,
+    {"store", "DIR", TEXT, OFFSET(store), 0, 0, NULL, NULL,
      "folder that keeps the models of clients (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/torqued, else "
      "~/.local/state/torqued)"},
-    {"max-body", "BYTES", BYTES, AT(max_body), 1024, TB, "256M", NULL, "largest body of a request, at most --memory"},
-    {"max-answer", "BYTES", BYTES, AT(max_answer), 1024, TB, "256M", NULL,
+    {"max-body", "BYTES", BYTES, OFFSET(max_body), 1024, TB, "256M", NULL,
+     "largest body of a request, at most --memory"},
+    {"max-answer", "BYTES", BYTES, OFFSET(max_answer), 1024, TB, "256M", NULL,
      "largest body of an answer, at most --memory"},
-    {"memory", "BYTES", BYTES, AT(memory), MB, TB, "2G", NULL,
+    {"memory", "BYTES", BYTES, OFFSET(memory), MB, TB, "2G", NULL,
      "bodies, decoded requests and answers in flight, all together"},
-    {"max-rows", "N", COUNT, AT(max_rows), 1, 1e9, "131072", NULL, "largest number of states in one request"},
-    {"max-nesting", "N", COUNT, AT(max_nesting), 4, 1024, "32", NULL, "deepest nesting of arrays and objects"},
-    {"max-models", "N", COUNT, AT(max_models), 1, 1e6, "1024", NULL, "largest number of models"},
-    {"max-links", "N", COUNT, AT(max_links), 1, 1e5, "2048", NULL, "largest number of links of one model"},
-    {"connections", "N", COUNT, AT(connections), 1, 1e6, "1024", NULL,
+    {"max-rows", "N", COUNT, OFFSET(max_rows), 1, 1e9, "131072", NULL, "largest number of states in one request"},
+    {"max-nesting", "N", COUNT, OFFSET(max_nesting), 4, 1024, "32", NULL, "deepest nesting of arrays and objects"},
+    {"max-models", "N", COUNT, OFFSET(max_models), 1, 1e6, "1024", NULL, "largest number of models"},
+    {"max-links", "N", COUNT, OFFSET(max_links), 1, 1e5, "2048", NULL, "largest number of links of one model"},
+    {"connections", "N", COUNT, OFFSET(connections), 1, 1e6, "1024", NULL,
      "largest number of open connections; further ones wait to be accepted"},
-    {"timeout", "SECONDS", SECONDS, AT(timeout), 0.001, 86400, "60", NULL,
+    {"timeout", "SECONDS", SECONDS, OFFSET(timeout), 0.001, 86400, "60", NULL,
      "time for one request, from the end of its headers; upper limit of Request-Timeout"},
-    {"read-deadline", "SECONDS", SECONDS, AT(read_deadline), 0.01, 86400, "60", NULL,
+    {"read-deadline", "SECONDS", SECONDS, OFFSET(read_deadline), 0.01, 86400, "60", NULL,
      "time for a request to arrive completely"},
-    {"write-deadline", "SECONDS", SECONDS, AT(write_deadline), 0.01, 86400, "60", NULL,
+    {"write-deadline", "SECONDS", SECONDS, OFFSET(write_deadline), 0.01, 86400, "60", NULL,
      "time for a client to receive its answer"},
-    {"idle-timeout", "SECONDS", SECONDS, AT(idle_timeout), 0.01, 86400, "75", NULL,
+    {"idle-timeout", "SECONDS", SECONDS, OFFSET(idle_timeout), 0.01, 86400, "75", NULL,
      "time for which an idle connection is kept open"},
-    {"queue", "SECONDS", SECONDS, AT(queue), 0.001, 86400, "10", NULL,
+    {"queue", "SECONDS", SECONDS, OFFSET(queue), 0.001, 86400, "10", NULL,
      "estimated work that may wait for each worker; beyond it requests are answered 503"},
-    {"workers", "N", COUNT, AT(workers), 0, 1024, "0", NULL,
+    {"workers", "N", COUNT, OFFSET(workers), 0, 1024, "0", NULL,
      "threads for long requests; 0: the usable cores minus the loops, at least 1"},
-    {"loops", "N", COUNT, AT(loops), 0, SRV_LOOPS_MOST, "0", NULL,
+    {"loops", "N", COUNT, OFFSET(loops), 0, SRV_LOOPS_MOST, "0", NULL,
      "threads for connections and short requests; 0: one for every four usable cores, at least 1"},
-    {"inline-limit", "MICROSECONDS", MICROSECONDS, AT(inline_limit), 0, 1e6, "100", NULL,
+    {"inline-limit", "MICROSECONDS", MICROSECONDS, OFFSET(inline_limit), 0, 1e6, "100", NULL,
      "requests with a shorter estimate run on the loop of their connection"},
-    {"drain", "SECONDS", SECONDS, AT(drain), 0, 86400, "30", NULL,
+    {"drain", "SECONDS", SECONDS, OFFSET(drain), 0, 86400, "30", NULL,
      "time for requests in flight to finish after SIGTERM"},
-    {"target", "NAME", TEXT, AT(target), 0, 0, NULL, NULL,
+    {"target", "NAME", TEXT, OFFSET(target), 0, 0, NULL, NULL,
      "instruction set of the kernels: scalar, sse2, fma, avx2, avx512 or neon (default: the widest of the machine)"},
-    {"log-format", "FORMAT", CHOICE, AT(log_format), 0, 0, "auto", "auto|text|json",
+    {"log-format", "FORMAT", CHOICE, OFFSET(log_format), 0, 0, "auto", "auto|text|json",
      "auto, text or json; auto is text on a terminal, json otherwise"},
-    {"log-level", "LEVEL", CHOICE, AT(log_level), 0, 0, "info", "error|warning|info|debug",
+    {"log-level", "LEVEL", CHOICE, OFFSET(log_level), 0, 0, "info", "error|warning|info|debug",
      "error, warning, info (one line per request) or debug"},
 };
 enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
@@ -96,7 +96,7 @@ static void variable_name(const setting *s, char *name, size_t size)
 
 /* "256M", "0.5", "1024": a plain decimal number, with one of K, M, G (powers of 1024) where `suffixes` allows. False
  * for anything else; strtod alone would take "inf", "0x10" and " 1". */
-static bool plain_number(const char *text, bool suffixes, double *value)
+static bool parse_number(const char *text, bool suffixes, double *value)
 {
     size_t digits = strspn(text, "0123456789.");
     if (digits == 0 || digits > 30 || strspn(text, ".") == digits) return false;
@@ -156,21 +156,21 @@ static bool set_value(srv_config *config, const setting *s, const char *text)
     case OCTAL: return set_octal(s, text, field(config, s));
     case COUNT:
     case BYTES:
-        if (!plain_number(text, s->kind == BYTES, &value) || value < s->least || value > s->most) return false;
+        if (!parse_number(text, s->kind == BYTES, &value) || value < s->least || value > s->most) return false;
         if (value != floor(value)) return false;
         *(size_t *)field(config, s) = (size_t)value;
         return true;
     case SECONDS:
     case MICROSECONDS:
-        if (!plain_number(text, false, &value) || value < s->least || value > s->most) return false;
+        if (!parse_number(text, false, &value) || value < s->least || value > s->most) return false;
         *(double *)field(config, s) = value;
         return true;
     }
     return false;
 }
 
-static bool set_or_explain(srv_config *config, const setting *s, const char *source, const char *text, char *error,
-                           size_t error_size)
+static bool set_or_report(srv_config *config, const setting *s, const char *source, const char *text, char *error,
+                          size_t error_size)
 {
     if (set_value(config, s, text)) return true;
     static const char *const expected[] = {[TEXT]         = "",
@@ -192,7 +192,7 @@ static bool read_environment(srv_config *config, char *error, size_t error_size)
         char variable[64];
         variable_name(s, variable, sizeof variable);
         const char *text = getenv(variable);
-        if (text && *text && !set_or_explain(config, s, variable, text, error, error_size)) return false;
+        if (text && *text && !set_or_report(config, s, variable, text, error, error_size)) return false;
     }
     return true;
 }
@@ -217,12 +217,12 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *at,
     }
     char name[64];
     snprintf(name, sizeof name, "--%s", s->name);
-    if (flag[length] == '=') return set_or_explain(config, s, name, flag + length + 1, error, error_size);
+    if (flag[length] == '=') return set_or_report(config, s, name, flag + length + 1, error, error_size);
     if (*at == argc) {
         snprintf(error, error_size, "%s needs a value: %s %s", name, name, s->value);
         return false;
     }
-    return set_or_explain(config, s, name, argv[(*at)++], error, error_size);
+    return set_or_report(config, s, name, argv[(*at)++], error, error_size);
 }
 
 /* What all may hold together one cannot exceed: it is refused as too large, not asked to come again. */
@@ -244,7 +244,7 @@ static bool check_addresses(const srv_config *config, char *error, size_t error_
     return false;
 }
 
-static srv_action special_flag(const char *flag)
+static srv_action parse_action(const char *flag)
 {
     if (strcmp(flag, "--help") == 0 || strcmp(flag, "-h") == 0) return SRV_HELP;
     if (strcmp(flag, "--version") == 0) return SRV_VERSION;
@@ -256,10 +256,10 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
 {
     *config = (srv_config){0};
     for (const setting *s = settings; s < settings + N_SETTINGS; s++)
-        if (s->preset) set_value(config, s, s->preset);
+        if (s->default_text) set_value(config, s, s->default_text);
     if (!read_environment(config, error, error_size)) return SRV_MISUSE;
     for (int at = 1; at < argc;) {
-        srv_action action = special_flag(argv[at]);
+        srv_action action = parse_action(argv[at]);
         if (action != SRV_SERVE) return action;
         if (!read_flag(config, argc, argv, &at, error, error_size)) return SRV_MISUSE;
     }
@@ -286,7 +286,7 @@ void srv_config_help(FILE *out)
         char variable[64];
         variable_name(s, variable, sizeof variable);
         fprintf(out, "  --%s %s\n        %s\n        %s", s->name, s->value, s->help, variable);
-        if (s->preset) fprintf(out, ", default %s", s->preset);
+        if (s->default_text) fprintf(out, ", default %s", s->default_text);
         fputc('\n', out);
     }
     fputs("\nSizes take K, M or G (powers of 1024).\n", out);
@@ -302,7 +302,7 @@ void srv_config_table(FILE *out)
         for (char *bar = range; (bar = strchr(bar, '|'));) /* a bar would end the cell */
             *bar = '/';
         fprintf(out, "| `--%s %s` | `%s` | %s | %s | %s |\n", s->name, s->value, variable, range,
-                s->preset ? s->preset : "", s->help);
+                s->default_text ? s->default_text : "", s->help);
     }
 }
 
@@ -340,12 +340,13 @@ static void print_value(const srv_config *config, const setting *s, char *text, 
     }
 }
 
-void srv_config_each(const srv_config *config, void (*tell)(void *arg, const char *name, const char *value), void *arg)
+void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const char *name, const char *value),
+                      void             *arg)
 {
     for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
         char text[1024];
         print_value(config, s, text, sizeof text);
-        tell(arg, s->name, text);
+        visit(arg, s->name, text);
     }
 }
 
@@ -359,14 +360,14 @@ static bool is_variable(const char *name, size_t length)
     return false;
 }
 
-void srv_config_unknown(void (*tell)(void *arg, const char *name), void *arg)
+void srv_config_visit_unknown(void (*visit)(void *arg, const char *name), void *arg)
 {
     for (char *const *entry = environ; *entry; entry++) {
         char   name[64];
         size_t length = strcspn(*entry, "=");
         if (strncmp(*entry, PREFIX, strlen(PREFIX)) != 0 || is_variable(*entry, length)) continue;
         snprintf(name, sizeof name, "%.*s", (int)length, *entry);
-        tell(arg, name);
+        visit(arg, name);
     }
 }
 

@@ -14,8 +14,8 @@ typedef enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG } srv_level
 /* Texts belong to argv, the environment or the program, and live as long as it runs. */
 typedef struct srv_config {
     const char *listen; /* HOST:PORT or unix:PATH, several with commas between */
-    const char *models; /* folder; NULL: srv_config_models finds it */
-    const char *store;  /* folder; NULL: srv_config_store finds it */
+    const char *models; /* folder; NULL: srv_config_models_folder finds it */
+    const char *store;  /* folder; NULL: srv_config_store_folder finds it */
     const char *target; /* of the kernels; NULL: the widest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;
@@ -37,10 +37,11 @@ void srv_config_help(FILE *out);
 void srv_config_table(FILE *out); /* Markdown */
 
 /* Walks the settings in force, for the log. */
-void srv_config_each(const srv_config *config, void (*tell)(void *arg, const char *name, const char *value), void *arg);
+void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const char *name, const char *value),
+                      void             *arg);
 
 /* Names the variables that look like settings' and are none. */
-void srv_config_unknown(void (*tell)(void *arg, const char *name), void *arg);
+void srv_config_visit_unknown(void (*visit)(void *arg, const char *name), void *arg);
 
 /* What of it is the api's. */
 api_config srv_config_api(const srv_config *config);
@@ -48,8 +49,8 @@ api_config srv_config_api(const srv_config *config);
 /* --- default_folders.c -------------------------------------------------------------------------------------------- */
 
 /* The bundled robots: `--models`, else models/ beside the parent of the executable's folder, else under the prefix. */
-void srv_config_models(const srv_config *config, char *folder, size_t size);
+void srv_config_models_folder(const srv_config *config, char *folder, size_t size);
 
 /* Where models are kept: `--store`, else $STATE_DIRECTORY (as service managers set it), else $XDG_STATE_HOME/torqued,
  * else ~/.local/state/torqued. False and a message: nothing says where. */
-bool srv_config_store(const srv_config *config, char *folder, size_t size, char *error, size_t error_size);
+bool srv_config_store_folder(const srv_config *config, char *folder, size_t size, char *error, size_t error_size);

@@ -13,7 +13,7 @@ static bool is_folder(const char *path)
 
 /* The executable is build/torqued of the source tree (build/asan/torqued of a sanitizer build), or PREFIX/bin/torqued:
  * models/ is sought beside its folder's parent, then one higher. */
-void srv_config_models(const srv_config *config, char *folder, size_t size)
+void srv_config_models_folder(const srv_config *config, char *folder, size_t size)
 {
     if (config->models) {
         snprintf(folder, size, "%s", config->models);
@@ -30,7 +30,7 @@ void srv_config_models(const srv_config *config, char *folder, size_t size)
     snprintf(folder, size, "%s/share/torqued/models", TORQUED_PREFIX);
 }
 
-bool srv_config_store(const srv_config *config, char *folder, size_t size, char *error, size_t error_size)
+bool srv_config_store_folder(const srv_config *config, char *folder, size_t size, char *error, size_t error_size)
 {
     const char *state = getenv("STATE_DIRECTORY"), *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int         length = -1;

@@ -154,22 +154,22 @@ static void finish(srv_line *line)
 /* --- lines on their way out -------------------------------------------------------------------------------------- */
 
 /* Under the mutex. */
-static bool keep(srv_log *log, const char *text, size_t length)
+static bool enqueue(srv_log *log, const char *text, size_t length)
 {
-    if (length > SRV_LOG_ROOM - log->length) return false;
-    if (log->length == 0) pthread_cond_signal(&log->some);
-    memcpy(log->waiting + log->length, text, length);
+    if (length > SRV_LOG_CAPACITY - log->length) return false;
+    if (log->length == 0) pthread_cond_signal(&log->not_empty);
+    memcpy(log->pending + log->length, text, length);
     log->length += length;
     return true;
 }
 
-static bool keep_lost(srv_log *log)
+static bool enqueue_lost(srv_log *log)
 {
     srv_line line;
     srv_log_begin(&line, log, SRV_ERROR, "lost");
     srv_log_count(&line, "lines", log->lost);
     finish(&line);
-    return keep(log, line.text, line.length);
+    return enqueue(log, line.text, line.length);
 }
 
 void srv_log_end(srv_line *line)
@@ -178,15 +178,15 @@ void srv_log_end(srv_line *line)
     if (!log) return;
     finish(line);
     pthread_mutex_lock(&log->mutex);
-    if (log->lost > 0 && keep_lost(log)) log->lost = 0;
-    if (log->lost > 0 || !keep(log, line->text, line->length)) log->lost++;
+    if (log->lost > 0 && enqueue_lost(log)) log->lost = 0;
+    if (log->lost > 0 || !enqueue(log, line->text, line->length)) log->lost++;
     pthread_mutex_unlock(&log->mutex);
 }
 
 void srv_log_plain(srv_log *log, const char *text)
 {
     pthread_mutex_lock(&log->mutex);
-    keep(log, text, strlen(text));
+    enqueue(log, text, strlen(text));
     pthread_mutex_unlock(&log->mutex);
 }
 
@@ -195,7 +195,7 @@ static bool wait_for_room(srv_log *log)
 {
     struct pollfd room = {.fd = log->fd, .events = POLLOUT};
     while (poll(&room, 1, 100) == 0)
-        if (srv_now() >= atomic_load(&log->patience)) return false;
+        if (srv_now() >= atomic_load(&log->give_up_at)) return false;
     return room.revents & POLLOUT;
 }
 
@@ -233,13 +233,13 @@ static void *write_all(void *argument)
     pthread_mutex_lock(&log->mutex);
     for (;;) {
         while (log->length == 0 && !log->closing)
-            pthread_cond_wait(&log->some, &log->mutex);
+            pthread_cond_wait(&log->not_empty, &log->mutex);
         if (log->length == 0) break;
-        char  *text   = log->waiting;
+        char  *text   = log->pending;
         size_t length = log->length;
         bool   last   = log->closing;
-        log->waiting  = log->leaving;
-        log->leaving  = text;
+        log->pending  = log->writing;
+        log->writing  = text;
         log->length   = 0;
         pthread_mutex_unlock(&log->mutex);
         size_t done = write_lines(log, text, length);
@@ -265,29 +265,29 @@ static bool start_writer(srv_log *log)
 bool srv_log_open(srv_log *log, const srv_config *config, int fd)
 {
     bool json = config->log_format == SRV_LOG_AUTO ? !isatty(fd) : config->log_format == SRV_LOG_JSON;
-    *log      = (srv_log){.level = (srv_level)config->log_level, .json = json, .fd = fd, .patience = SRV_NEVER};
+    *log      = (srv_log){.level = (srv_level)config->log_level, .json = json, .fd = fd, .give_up_at = SRV_NEVER};
     pthread_mutex_init(&log->mutex, NULL);
-    pthread_cond_init(&log->some, NULL);
-    log->waiting = malloc(SRV_LOG_ROOM);
-    log->leaving = malloc(SRV_LOG_ROOM);
-    if (log->waiting && log->leaving && start_writer(log)) return true;
-    free(log->waiting);
-    free(log->leaving);
+    pthread_cond_init(&log->not_empty, NULL);
+    log->pending = malloc(SRV_LOG_CAPACITY);
+    log->writing = malloc(SRV_LOG_CAPACITY);
+    if (log->pending && log->writing && start_writer(log)) return true;
+    free(log->pending);
+    free(log->writing);
     return false;
 }
 
 void srv_log_close(srv_log *log)
 {
-    atomic_store(&log->patience, srv_now() + 1000000000);
+    atomic_store(&log->give_up_at, srv_now() + 1000000000);
     pthread_mutex_lock(&log->mutex);
     log->closing = true;
-    pthread_cond_signal(&log->some);
+    pthread_cond_signal(&log->not_empty);
     pthread_mutex_unlock(&log->mutex);
     pthread_join(log->writer, NULL);
-    pthread_cond_destroy(&log->some);
+    pthread_cond_destroy(&log->not_empty);
     pthread_mutex_destroy(&log->mutex);
-    free(log->waiting);
-    free(log->leaving);
+    free(log->pending);
+    free(log->writing);
 }
 
 void srv_log_message(srv_log *log, srv_level level, const char *event, const char *format, ...)

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { SRV_LOG_ROOM = 256 * 1024 };
+enum { SRV_LOG_CAPACITY = 256 * 1024 };
 
 typedef struct srv_log {
     srv_level level;
@@ -23,13 +23,13 @@ typedef struct srv_log {
     int       fd;
 
     pthread_mutex_t  mutex;
-    pthread_cond_t   some;    /* lines wait, or the log closes */
-    char            *waiting; /* [SRV_LOG_ROOM] bytes of lines */
-    char            *leaving; /* [SRV_LOG_ROOM] the writer's */
-    size_t           length;  /* of what waits */
-    uint64_t         lost;    /* lines since the last that was kept */
+    pthread_cond_t   not_empty; /* lines wait, or the log closes */
+    char            *pending;   /* [SRV_LOG_CAPACITY] bytes of lines */
+    char            *writing;   /* [SRV_LOG_CAPACITY] the writer's */
+    size_t           length;    /* of what waits */
+    uint64_t         lost;      /* lines since the last that was kept */
     bool             closing;
-    _Atomic uint64_t patience; /* until then the writer waits for whoever reads */
+    _Atomic uint64_t give_up_at; /* until then the writer waits for whoever reads */
     pthread_t        writer;
 } srv_log;
 

@@ -18,12 +18,12 @@ enum { LOOP_DESCRIPTORS = 8 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 64 };
 enum { MAPPED_BYTES = 32 << 20, KEPT_BYTES = 64 << 20 };
 
 typedef struct service {
-    srv_config config;
-    srv_log    log;
-    srv_server shared;
-    srv_loop  *loops;
-    size_t     n_loops; /* started */
-    srv_loaded models;
+    srv_config        config;
+    srv_log           log;
+    srv_server        shared;
+    srv_loop         *loops;
+    size_t            n_loops; /* started */
+    srv_loaded_models models;
 
     srv_listener  listener[SRV_LISTEN_MOST];
     size_t        n_listeners; /* open */
@@ -46,9 +46,9 @@ static void log_start(service *s)
     srv_line line;
     srv_log_begin(&line, &s->log, SRV_INFO, "starting");
     srv_log_text(&line, "version", TORQUED_VERSION);
-    srv_config_each(&s->config, log_setting, &line);
+    srv_config_visit(&s->config, log_setting, &line);
     srv_log_end(&line);
-    srv_config_unknown(log_unknown, &s->log);
+    srv_config_visit_unknown(log_unknown, &s->log);
 }
 
 /* Every connection is a descriptor; the usual soft limit of 1024 is raised as far as the hard one lets us. */
@@ -118,7 +118,7 @@ static bool start_loops(service *s, char *error, size_t size)
 
 static bool load_models(service *s, char *error, size_t size)
 {
-    if (!srv_load(&s->config, &s->log, s->shared.api, &s->models, error, size)) return false;
+    if (!srv_load_models(&s->config, &s->log, s->shared.api, &s->models, error, size)) return false;
     api_set_ready(s->shared.api);
     srv_line line;
     srv_log_begin(&line, &s->log, SRV_INFO, "ready");
@@ -158,17 +158,17 @@ static void drain(service *s, const sigset_t *stop, bool patient)
     static const struct timespec interval = {.tv_nsec = 20000000};
     order_rest(s, 0, patient ? SRV_DRAIN : SRV_ABANDON);
     for (size_t joined = 0; joined < s->n_loops;) {
-        if (srv_loop_joined(&s->loops[joined]))
+        if (srv_loop_try_join(&s->loops[joined]))
             joined++;
         else if (sigtimedwait(stop, NULL, &interval) > 0)
             order_rest(s, joined, SRV_ABANDON);
     }
 }
 
-static void unlisten(const service *s)
+static void unlink_sockets(const service *s)
 {
     for (size_t i = 0; i < s->n_listeners; i++)
-        srv_unlisten(&s->listener[i]);
+        srv_listener_unlink(&s->listener[i]);
 }
 
 static void close_all(service *s)
@@ -204,7 +204,7 @@ static int serve(service *s)
         srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
         api_set_draining(s->shared.api);
     }
-    unlisten(s); /* a next server may have the paths already */
+    unlink_sockets(s); /* a next server may have the paths already */
     drain(s, &stop, ok);
     close_all(s);
     if (ok) srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");

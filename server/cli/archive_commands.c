@@ -47,7 +47,7 @@ int srv_export(int argc, char *argv[])
                  s.models.stored.bad, s.models.folder);
     bool done = whole && write_archive(s.api, error, sizeof error);
     srv_session_close(&s);
-    return done ? 0 : srv_complain(1, error);
+    return done ? 0 : srv_report_error(1, error);
 }
 
 /* --- import ---------------------------------------------------------------------------------------------------- */
@@ -78,15 +78,15 @@ int srv_import(int argc, char *argv[])
     char        error[900];
     size_t      length;
     if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
-        return srv_complain(
+        return srv_report_error(
             2, "import needs the archive first: torqued import FILE [--SETTING VALUE]..., - for standard input");
     char *archive = read_input(argv[1], &length, error, sizeof error);
-    if (!archive) return srv_complain(1, error);
+    if (!archive) return srv_report_error(1, error);
     int status = open_loaded(&s, argc - 1, argv + 1);
     if (status == 0) {
         bool done = read_archive(s.api, archive, length, error, sizeof error);
         srv_session_close(&s);
-        status = done ? 0 : srv_complain(1, error);
+        status = done ? 0 : srv_report_error(1, error);
     }
     free(archive);
     return status;

@@ -4,10 +4,10 @@
 #include "server/store/load_models.h"
 
 typedef struct srv_session {
-    srv_config config;
-    srv_log    log;
-    api       *api;
-    srv_loaded models; /* no store is open unless srv_session_load opened it */
+    srv_config        config;
+    srv_log           log;
+    api              *api;
+    srv_loaded_models models; /* no store is open unless srv_session_load opened it */
 } srv_session;
 
 /* Reads the settings in argv[1..] and opens the api. 0, or the status to end with, having said why; then nothing is
@@ -20,4 +20,4 @@ bool srv_session_load(srv_session *s);
 void srv_session_close(srv_session *s);
 
 /* Says on standard error what is wrong; returns `status`. */
-int srv_complain(int status, const char *error);
+int srv_report_error(int status, const char *error);

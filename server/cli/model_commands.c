@@ -49,7 +49,7 @@ static void print_problem(FILE *out, const char *file, const api_problem *proble
 }
 
 /* Reads a file and holds its model; tells `out` what is wrong with it. */
-static bool hold_file(const srv_session *s, const char *file, const char *query, FILE *out, api_report_callback *told,
+static bool load_file(const srv_session *s, const char *file, const char *query, FILE *out, api_report_callback *report,
                       char name[NAME_MAX_BYTES + 1])
 {
     size_t      length;
@@ -61,7 +61,7 @@ static bool hold_file(const srv_session *s, const char *file, const char *query,
     }
     name_after(file, name);
     api_problem_clear(&problem);
-    bool held = api_load_file(s->api, name, text, length, query, told, (void *)(uintptr_t)file, &problem);
+    bool held = api_load_file(s->api, name, text, length, query, report, (void *)(uintptr_t)file, &problem);
     if (!held) print_problem(out, file, &problem);
     free(text);
     return held;
@@ -75,13 +75,13 @@ static int answer(const srv_session *s, const char *method, const char *target, 
     api_request request = {.method = method, .target = target, .has_body = body != NULL};
     api_worker *worker  = api_worker_open();
     api_call   *call    = api_begin(s->api, &request);
-    if (!worker || !call) return srv_complain(1, "out of memory"); /* the process ends with it */
+    if (!worker || !call) return srv_report_error(1, "out of memory"); /* the process ends with it */
     if (api_wants_body(call) && api_reserve(call, length)) api_run(call, worker, body, length, NULL);
     const api_reply *reply   = api_reply_of(call);
     bool             good    = reply->status == 200;
     FILE            *out     = good ? stdout : stderr;
     bool             written = fwrite(reply->body, 1, reply->length, out) == reply->length && fputc('\n', out) >= 0;
-    if (!written || fflush(out) != 0) srv_complain(1, "cannot write the answer");
+    if (!written || fflush(out) != 0) srv_report_error(1, "cannot write the answer");
     api_end(call);
     api_worker_close(worker);
     return good && written ? 0 : 1;
@@ -89,7 +89,7 @@ static int answer(const srv_session *s, const char *method, const char *target, 
 
 /* --- check ----------------------------------------------------------------------------------------------------- */
 
-static void tell(void *arg, const char *severity, const char *code, const char *where, const char *text)
+static void print_report_entry(void *arg, const char *severity, const char *code, const char *where, const char *text)
 {
     printf("%s: %s %s: %s (%s)\n", (const char *)arg, severity, code, text, where);
 }
@@ -100,10 +100,10 @@ int srv_check(int argc, char *argv[])
     char        query[QUERY_MAX];
     int         at = read_urdf_options(argc, argv, query, sizeof query), status = 0;
     char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1];
-    if (at >= argc) return srv_complain(2, "check needs files: torqued check [--base B] [--mimic M] FILE...");
+    if (at >= argc) return srv_report_error(2, "check needs files: torqued check [--base B] [--mimic M] FILE...");
     if ((status = srv_session_open(&s, 1, none)) != 0) return status;
     for (; at < argc; at++) {
-        bool good = hold_file(&s, argv[at], query, stdout, tell, name);
+        bool good = load_file(&s, argv[at], query, stdout, print_report_entry, name);
         if (good)
             printf("%s: good\n", argv[at]);
         else
@@ -121,9 +121,10 @@ int srv_convert(int argc, char *argv[])
     char        query[QUERY_MAX];
     int         at     = read_urdf_options(argc, argv, query, sizeof query), status;
     char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1], target[120];
-    if (at != argc - 1) return srv_complain(2, "convert needs one file: torqued convert [--base B] [--mimic M] FILE");
+    if (at != argc - 1)
+        return srv_report_error(2, "convert needs one file: torqued convert [--base B] [--mimic M] FILE");
     if ((status = srv_session_open(&s, 1, none)) != 0) return status;
-    if (hold_file(&s, argv[at], query, stderr, NULL, name)) {
+    if (load_file(&s, argv[at], query, stderr, NULL, name)) {
         api_set_ready(s.api);
         snprintf(target, sizeof target, "/v1/models/%s/document", name);
         status = answer(&s, "GET", target, NULL, 0);
@@ -139,18 +140,18 @@ int srv_convert(int argc, char *argv[])
 /* A file, or else the name of a model that a server with these settings would have. */
 static bool find_model(srv_session *s, const char *which, const char *query, char name[NAME_MAX_BYTES + 1])
 {
-    struct stat about;
-    if (stat(which, &about) == 0 && !S_ISDIR(about.st_mode)) return hold_file(s, which, query, stderr, NULL, name);
+    struct stat status;
+    if (stat(which, &status) == 0 && !S_ISDIR(status.st_mode)) return load_file(s, which, query, stderr, NULL, name);
     if (strchr(which, '/')) {
-        srv_complain(1, "there is no such file, and a model's name has no slash");
+        srv_report_error(1, "there is no such file, and a model's name has no slash");
         return false;
     }
     if (snprintf(name, NAME_MAX_BYTES + 1, "%s", which) > NAME_MAX_BYTES) {
-        srv_complain(1, "the model's name is longer than 64 bytes, and there is no such file");
+        srv_report_error(1, "the model's name is longer than 64 bytes, and there is no such file");
         return false;
     }
     if (*query) {
-        srv_complain(1, "--base and --mimic are for a URDF file, not for a model by name");
+        srv_report_error(1, "--base and --mimic are for a URDF file, not for a model by name");
         return false;
     }
     return srv_session_load(s);
@@ -164,13 +165,14 @@ int srv_eval(int argc, char *argv[])
     char        name[NAME_MAX_BYTES + 1], target[200];
     size_t      length;
     if (at + 1 >= argc)
-        return srv_complain(2, "eval needs a model and an operation: torqued eval [--base B] [--mimic M] MODEL|FILE "
-                               "OPERATION < request.json");
+        return srv_report_error(2,
+                                "eval needs a model and an operation: torqued eval [--base B] [--mimic M] MODEL|FILE "
+                                "OPERATION < request.json");
     const char *which = argv[at], *operation = argv[at + 1];
     if ((status = srv_session_open(&s, argc - at - 1, argv + at + 1)) != 0) return status; /* settings behind them */
     char *body = srv_stream_read(stdin, FILE_MAX, &length);
     if (!body) {
-        status = srv_complain(1, "cannot read the request from standard input");
+        status = srv_report_error(1, "cannot read the request from standard input");
     } else if (find_model(&s, which, query, name)) {
         api_set_ready(s.api);
         snprintf(target, sizeof target, "/v1/models/%s/%.100s", name, operation);

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 64 }; /* connections taken before others get their turn */
+enum { ACCEPTS_PER_TURN = 64 }; /* connections taken before others get their turn */
 
 static void on_listener(uv_poll_t *poll, int status, int events);
 
@@ -18,7 +18,7 @@ static bool has_room(const srv_acceptor *a)
 }
 
 /* False: there is none (EAGAIN), or none can be taken. */
-static bool take_one(srv_acceptor *a, int listener)
+static bool accept_one(srv_acceptor *a, int listener)
 {
     struct sockaddr_storage peer;
     socklen_t               size = sizeof peer;
@@ -41,15 +41,15 @@ static void on_listener(uv_poll_t *poll, int status, int events)
     (void)status, (void)events;
     srv_acceptor *a        = poll->data;
     int           listener = a->listener[poll - a->poll];
-    int           left     = AT_ONCE;
-    while (left > 0 && has_room(a) && take_one(a, listener))
+    int           left     = ACCEPTS_PER_TURN;
+    while (left > 0 && has_room(a) && accept_one(a, listener))
         left--;
     if (left == 0 || (has_room(a) && errno == EAGAIN)) return;
     pause_all(a);
     uv_async_send(&a->loop->wake); /* a turn, which arranges for the next look: the room may be in other loops' hands */
 }
 
-void srv_accept_again(srv_acceptor *a)
+void srv_accept_resume(srv_acceptor *a)
 {
     if (!a->paused || !has_room(a)) return;
     a->paused = false;
@@ -66,7 +66,7 @@ bool srv_accept_begin(srv_acceptor *a, struct srv_loop *loop, const int listener
         a->poll[i].data = a;
         if (uv_poll_init(&loop->uv, &a->poll[i], listeners[i]) != 0) return false;
     }
-    srv_accept_again(a);
+    srv_accept_resume(a);
     return true;
 }
 
@@ -75,7 +75,7 @@ void srv_accept_end(srv_acceptor *a)
 {
     pause_all(a);
     for (size_t i = 0; i < a->n; i++) {
-        while (take_one(a, a->listener[i]))
+        while (accept_one(a, a->listener[i]))
             ;
         close(a->listener[i]);
     }

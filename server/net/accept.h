@@ -17,7 +17,7 @@ typedef struct srv_acceptor {
 /* Watches the loop's listening sockets, which it owns from here on. False: no memory or descriptors. */
 bool srv_accept_begin(srv_acceptor *acceptor, struct srv_loop *loop, const int listeners[], size_t n);
 
-void srv_accept_again(srv_acceptor *acceptor); /* there may be room now */
+void srv_accept_resume(srv_acceptor *acceptor); /* there may be room now */
 
 /* Takes what the kernel has completed already, and closes the listening sockets. */
 void srv_accept_end(srv_acceptor *acceptor);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-static void append(srv_connections *all, srv_connection *c, srv_phase phase)
+static void append_to_list(srv_connections *all, srv_connection *c, srv_phase phase)
 {
     c->phase                                                 = phase;
     c->since                                                 = all->now;
@@ -14,7 +14,7 @@ static void append(srv_connections *all, srv_connection *c, srv_phase phase)
     all->last[phase]                                         = c;
 }
 
-static void take_out(srv_connections *all, srv_connection *c)
+static void remove_from_list(srv_connections *all, srv_connection *c)
 {
     *(c->previous ? &c->previous->next : &all->first[c->phase]) = c->next;
     *(c->next ? &c->next->previous : &all->last[c->phase])      = c->previous;
@@ -25,14 +25,14 @@ srv_connection *srv_connection_open(srv_connections *all, int fd)
     srv_connection *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     c->fd = fd;
-    append(all, c, SRV_ARRIVED);
+    append_to_list(all, c, SRV_ARRIVED);
     all->count++;
     return c;
 }
 
 void srv_connection_close(srv_connections *all, srv_connection *c)
 {
-    take_out(all, c);
+    remove_from_list(all, c);
     all->count--;
     free(c);
 }
@@ -41,13 +41,13 @@ void srv_connection_enter(srv_connections *all, srv_connection *c, srv_phase pha
 {
     if (c->phase == SRV_CLOSING) return;
     bool waits = phase == SRV_ARRIVED || phase == SRV_READING || phase == SRV_IDLE;
-    take_out(all, c);
-    append(all, c, c->ended && waits ? SRV_ENDED : phase);
+    remove_from_list(all, c);
+    append_to_list(all, c, c->client_closed && waits ? SRV_CLIENT_CLOSED : phase);
 }
 
-void srv_connection_end(srv_connections *all, srv_connection *c)
+void srv_connection_note_client_closed(srv_connections *all, srv_connection *c)
 {
-    c->ended = true;
+    c->client_closed = true;
     srv_connection_enter(all, c, c->phase);
 }
 
@@ -59,8 +59,8 @@ void srv_connection_shut(srv_connections *all, srv_connection *c)
 
 uint64_t srv_connection_deadline(const srv_connections *all, const srv_connection *c)
 {
-    uint64_t allowed = all->allowed[c->phase];
-    return allowed == SRV_NEVER ? SRV_NEVER : c->since + allowed;
+    uint64_t time_limit = all->time_limit[c->phase];
+    return time_limit == SRV_NEVER ? SRV_NEVER : c->since + time_limit;
 }
 
 uint64_t srv_connections_next(const srv_connections *all)
@@ -93,11 +93,11 @@ void srv_connections_expire(srv_connections *all, uint64_t now)
     }
 }
 
-void srv_connections_hurry(srv_connections *all, uint64_t grace)
+void srv_connections_limit_idle(srv_connections *all, uint64_t grace)
 {
     static const srv_phase quiet[] = {SRV_ARRIVED, SRV_IDLE};
     for (size_t i = 0; i < 2; i++) {
-        all->allowed[quiet[i]] = grace;
+        all->time_limit[quiet[i]] = grace;
         for (srv_connection *c = all->first[quiet[i]]; c; c = c->next)
             c->since = srv_now();
     }

@@ -10,14 +10,14 @@
 #include <stddef.h>
 
 typedef enum srv_phase {
-    SRV_ARRIVED, /* accepted, no request yet */
-    SRV_READING, /* from the request line to the last byte of the body */
-    SRV_WORKING, /* its request waits for a worker or is worked on: the request's own deadline holds */
-    SRV_WRITING, /* from the answer to its last byte taken */
-    SRV_REFUSED, /* answered before its body has come, until the client goes on or closes */
-    SRV_IDLE,    /* between requests */
-    SRV_ENDED,   /* the client has closed its side, and waits for no answer any more */
-    SRV_CLOSING, /* shut down, until libmicrohttpd has noticed */
+    SRV_ARRIVED,       /* accepted, no request yet */
+    SRV_READING,       /* from the request line to the last byte of the body */
+    SRV_WORKING,       /* its request waits for a worker or is worked on: the request's own deadline holds */
+    SRV_WRITING,       /* from the answer to its last byte taken */
+    SRV_REFUSED,       /* answered before its body has come, until the client goes on or closes */
+    SRV_IDLE,          /* between requests */
+    SRV_CLIENT_CLOSED, /* the client has closed its side, and waits for no answer any more */
+    SRV_CLOSING,       /* shut down, until libmicrohttpd has noticed */
     SRV_PHASES
 } srv_phase;
 
@@ -26,22 +26,22 @@ typedef struct srv_connection {
     int                    fd;
     srv_phase              phase;
     uint64_t               since;
-    bool                   lingers; /* closes with input unread */
-    bool                   ended;   /* the client has closed its side */
-    struct srv_loop       *loop;    /* these three are of whoever uses the list */
-    struct srv_hangup     *hangup;
+    bool                   needs_lingering_close; /* closes with input unread */
+    bool                   client_closed;         /* the client has closed its side */
+    struct srv_loop       *loop;                  /* these three are of whoever uses the list */
+    struct srv_disconnect *hangup;
     void                  *exchange; /* the request it is busy with */
 } srv_connection;
 
 typedef struct srv_connections {
     srv_connection *first[SRV_PHASES], *last[SRV_PHASES];
-    uint64_t        allowed[SRV_PHASES]; /* ns; SRV_NEVER: no deadline */
+    uint64_t        time_limit[SRV_PHASES]; /* ns; SRV_NEVER: no deadline */
     size_t          count;
     uint64_t        now; /* when the loop last looked at the clock: what happens to a connection happens then */
 } srv_connections;
 
 /* Looks at the clock: before every turn, and for every request, of which a turn may serve many. */
-static inline uint64_t srv_connections_look(srv_connections *all)
+static inline uint64_t srv_connections_read_clock(srv_connections *all)
 {
     return all->now = srv_now();
 }
@@ -49,12 +49,13 @@ static inline uint64_t srv_connections_look(srv_connections *all)
 srv_connection *srv_connection_open(srv_connections *all, int fd); /* NULL: no memory */
 void            srv_connection_close(srv_connections *all, srv_connection *connection);
 
-/* A closing connection stays in SRV_CLOSING; one whose client is gone goes to SRV_ENDED for reading or idling. */
+/* A closing connection stays in SRV_CLOSING; one whose client is gone goes to SRV_CLIENT_CLOSED for reading or idling.
+ */
 void srv_connection_enter(srv_connections *all, srv_connection *connection, srv_phase phase);
 
-/* The client has closed its side, which abandons its request: what is not being answered goes to SRV_ENDED, to be shut
- * by the next expiry. */
-void srv_connection_end(srv_connections *all, srv_connection *connection);
+/* The client has closed its side, which abandons its request: what is not being answered goes to SRV_CLIENT_CLOSED, to
+ * be shut by the next expiry. */
+void srv_connection_note_client_closed(srv_connections *all, srv_connection *connection);
 
 void srv_connection_shut(srv_connections *all, srv_connection *connection);
 
@@ -63,4 +64,4 @@ uint64_t srv_connections_next(const srv_connections *all); /* the earliest deadl
 void     srv_connections_expire(srv_connections *all, uint64_t now);
 
 /* Connections without a request get `grace` ns from now, new ones too: for the end of service. */
-void srv_connections_hurry(srv_connections *all, uint64_t grace);
+void srv_connections_limit_idle(srv_connections *all, uint64_t grace);

@@ -2,7 +2,7 @@
 #include "disconnect.h"
 #include <stdlib.h>
 
-struct srv_hangup {
+struct srv_disconnect {
     uv_poll_t poll; /* first: freed by its address */
     void (*gone)(void *arg);
     void *arg;
@@ -10,7 +10,7 @@ struct srv_hangup {
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
-    srv_hangup *watch = (srv_hangup *)poll;
+    srv_disconnect *watch = (srv_disconnect *)poll;
     if (status == 0 && !(events & UV_DISCONNECT)) return;
     uv_poll_stop(poll); /* the level stays: once is enough */
     watch->gone(watch->arg);
@@ -21,9 +21,9 @@ static void on_closed(uv_handle_t *handle)
     free(handle);
 }
 
-srv_hangup *srv_hangup_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg)
+srv_disconnect *srv_disconnect_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg)
 {
-    srv_hangup *watch = calloc(1, sizeof *watch);
+    srv_disconnect *watch = calloc(1, sizeof *watch);
     if (!watch) return NULL;
     watch->gone = gone;
     watch->arg  = arg;
@@ -35,7 +35,7 @@ srv_hangup *srv_hangup_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), v
     return watch;
 }
 
-void srv_hangup_stop(srv_hangup *watch)
+void srv_disconnect_stop(srv_disconnect *watch)
 {
     if (watch) uv_close((uv_handle_t *)&watch->poll, on_closed);
 }

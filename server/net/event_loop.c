@@ -5,22 +5,22 @@
 #include "http_daemon.h"
 #include <sched.h>
 
-enum { TURN_MOST = 16 };                           /* runs of libmicrohttpd before others get their turn */
-static const uint64_t refused_grace  = 5000000000; /* ns: to take the answer */
-static const uint64_t quiet_grace    = 250000000;  /* ns: at the end, for a request already on its way */
-static const uint64_t drain_interval = 50000000;   /* ns */
-static const uint64_t room_interval  = 10000000;   /* ns: another loop may have closed a connection */
+enum { RUNS_PER_TURN = 16 };                              /* runs of libmicrohttpd before others get their turn */
+static const uint64_t refused_time_limit    = 5000000000; /* ns: to take the answer */
+static const uint64_t idle_drain_time       = 250000000;  /* ns: at the end, for a request already on its way */
+static const uint64_t drain_interval        = 50000000;   /* ns */
+static const uint64_t accept_retry_interval = 10000000;   /* ns: another loop may have closed a connection */
 
 static void on_timer(uv_timer_t *timer);
 static void on_busy(uv_idle_t *idle);
 
-/* One timer for everything: armed again only when it would come too late; too early does no harm. */
+/* One timer for everything: timer_time again only when it would come too late; too early does no harm. */
 static void arm_timer(srv_loop *loop, uint64_t next)
 {
-    if (uv_is_active((uv_handle_t *)&loop->timer) && loop->armed <= next) return;
+    if (uv_is_active((uv_handle_t *)&loop->timer) && loop->timer_time <= next) return;
     if (next == SRV_NEVER) return;
-    uint64_t now = srv_now();
-    loop->armed  = next;
+    uint64_t now     = srv_now();
+    loop->timer_time = next;
     uv_update_time(&loop->uv);
     uv_timer_start(&loop->timer, on_timer, next > now ? (next - now + 999999) / 1000000 : 0, 0);
 }
@@ -53,16 +53,17 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 
 static void expire(srv_loop *loop, uint64_t now)
 {
-    if (now >= loop->work_end) loop->work_end = srv_exchanges_expire(loop, now); /* first: these get an answer */
+    if (now >= loop->next_work_deadline)
+        loop->next_work_deadline = srv_exchanges_expire(loop, now); /* first: these get an answer */
     srv_connections_expire(&loop->connections, now);
-    srv_linger_expire(&loop->linger, now);
+    srv_lingering_close_expire(&loop->linger, now);
 }
 
 static uint64_t next_deadline(const srv_loop *loop, uint64_t now)
 {
-    uint64_t next = earliest(srv_connections_next(&loop->connections), srv_linger_next(&loop->linger));
-    next          = earliest(next, loop->work_end);
-    if (loop->acceptor.paused) next = earliest(next, now + room_interval);
+    uint64_t next = earliest(srv_connections_next(&loop->connections), srv_lingering_close_next(&loop->linger));
+    next          = earliest(next, loop->next_work_deadline);
+    if (loop->acceptor.paused) next = earliest(next, now + accept_retry_interval);
     return loop->draining ? earliest(next, now + drain_interval) : next;
 }
 
@@ -72,16 +73,16 @@ static void turn(srv_loop *loop)
     MHD_UNSIGNED_LONG_LONG ms = 0;
     bool                   timed, more;
     int                    runs = 0;
-    srv_connections_look(&loop->connections);
+    srv_connections_read_clock(&loop->connections);
     do {
         MHD_run(loop->mhd);
         timed = MHD_get_timeout(loop->mhd, &ms) == MHD_YES;
         more  = timed && ms == 0;
-    } while (more && ++runs < TURN_MOST);
+    } while (more && ++runs < RUNS_PER_TURN);
 
-    uint64_t now = srv_connections_look(&loop->connections);
+    uint64_t now = srv_connections_read_clock(&loop->connections);
     expire(loop, now);
-    srv_accept_again(&loop->acceptor);
+    srv_accept_resume(&loop->acceptor);
     if (loop->draining) advance_drain(loop, now);
 
     if (more) {
@@ -113,7 +114,7 @@ static void begin_drain(srv_loop *loop)
     loop->draining  = true;
     loop->drain_end = srv_now() + srv_ns(loop->server->config->drain);
     srv_accept_end(&loop->acceptor);
-    srv_connections_hurry(&loop->connections, quiet_grace);
+    srv_connections_limit_idle(&loop->connections, idle_drain_time);
 }
 
 static void on_wake(uv_async_t *wake)
@@ -147,16 +148,16 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void set_allowed(srv_loop *loop)
+static void set_time_limits(srv_loop *loop)
 {
-    const srv_config *config  = loop->server->config;
-    uint64_t         *allowed = loop->connections.allowed;
-    allowed[SRV_ARRIVED] = allowed[SRV_READING] = srv_ns(config->read_deadline);
-    allowed[SRV_WRITING]                        = srv_ns(config->write_deadline);
-    allowed[SRV_IDLE]                           = srv_ns(config->idle_timeout);
-    allowed[SRV_REFUSED]                        = refused_grace;
-    allowed[SRV_ENDED]                          = 0; /* libmicrohttpd has had its turn */
-    allowed[SRV_WORKING] = allowed[SRV_CLOSING] = SRV_NEVER;
+    const srv_config *config     = loop->server->config;
+    uint64_t         *time_limit = loop->connections.time_limit;
+    time_limit[SRV_ARRIVED] = time_limit[SRV_READING] = srv_ns(config->read_deadline);
+    time_limit[SRV_WRITING]                           = srv_ns(config->write_deadline);
+    time_limit[SRV_IDLE]                              = srv_ns(config->idle_timeout);
+    time_limit[SRV_REFUSED]                           = refused_time_limit;
+    time_limit[SRV_CLIENT_CLOSED]                     = 0; /* libmicrohttpd has had its turn */
+    time_limit[SRV_WORKING] = time_limit[SRV_CLOSING] = SRV_NEVER;
 }
 
 static bool open_handles(srv_loop *loop)
@@ -174,7 +175,7 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listener
 {
     *loop = (srv_loop){.server = server, .scratch = api_worker_open()};
     pthread_mutex_init(&loop->mutex, NULL);
-    set_allowed(loop);
+    set_time_limits(loop);
     if (loop->scratch) loop->mhd = srv_http_start(loop);
     if (loop->mhd && open_handles(loop) && srv_accept_begin(&loop->acceptor, loop, listeners, n_listeners) &&
         pthread_create(&loop->thread, NULL, run, loop) == 0) {
@@ -202,12 +203,12 @@ void srv_loop_post(srv_loop *loop, srv_job *job)
     atomic_fetch_sub(&loop->posting, 1);
 }
 
-bool srv_loop_joined(srv_loop *loop)
+bool srv_loop_try_join(srv_loop *loop)
 {
     if (pthread_tryjoin_np(loop->thread, NULL) != 0) return false;
     while (atomic_load(&loop->posting) > 0) /* a worker is about to leave srv_loop_post */
         sched_yield();
-    srv_linger_close(&loop->linger);
+    srv_lingering_close_end_all(&loop->linger);
     uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now others might wake the loop */
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     uv_loop_close(&loop->uv);

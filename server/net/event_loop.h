@@ -29,11 +29,11 @@ typedef struct srv_loop {
     struct MHD_Daemon *mhd;
     api_worker        *scratch; /* for requests that run on this thread */
     srv_connections    connections;
-    srv_linger         linger;
+    srv_lingering_list linger;
     srv_acceptor       acceptor;
     bool               draining, abandoned;
-    uint64_t           drain_end, armed;
-    uint64_t           work_end; /* no request that waits for its body or a worker has an earlier deadline */
+    uint64_t           drain_end, timer_time;
+    uint64_t           next_work_deadline; /* no request that waits for its body or a worker has an earlier deadline */
     uv_loop_t          uv;
     uv_poll_t          ready; /* libmicrohttpd's epoll descriptor */
     uv_timer_t         timer;
@@ -52,4 +52,4 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const int listener
 
 void srv_loop_order(srv_loop *loop, srv_order order); /* from any thread; only ever upwards */
 void srv_loop_post(srv_loop *loop, srv_job *job);     /* from a worker: the job is finished */
-bool srv_loop_joined(srv_loop *loop);                 /* true, once, when the loop has drained: all is given back */
+bool srv_loop_try_join(srv_loop *loop);               /* true, once, when the loop has drained: all is given back */

@@ -7,18 +7,18 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A body that nobody wants is read to its end up to DROP_MOST, so that the connection can stay open. Memory for a body
- * is claimed as it comes, twice what is there: a head alone must not hold the budget. */
-enum { DROP_MOST = 1 << 20, FIRST_CLAIM = 65536, ROOM_AT_ONCE = 32 << 20 };
+/* A body that nobody wants is read to its end up to MAX_DISCARDED, so that the connection can stay open. Memory for a
+ * body is claimed as it comes, twice what is there: a head alone must not hold the budget. */
+enum { MAX_DISCARDED = 1 << 20, FIRST_CLAIM = 65536, MAX_PREALLOCATED = 32 << 20 };
 
 static const double write_cost = 0.01; /* s, that the disk takes for a change of a model: two syncs, about */
 
 typedef enum stage {
-    OPENED,    /* headers to come */
-    TAKING,    /* the body is being buffered */
-    DROPPING,  /* the reply stands; the rest of the body is thrown away */
-    SUSPENDED, /* the job is the pool's */
-    FINISHED,  /* a worker is done with it */
+    OPENED,     /* headers to come */
+    RECEIVING,  /* the body is being buffered */
+    DISCARDING, /* the reply has_reply; the rest of the body is thrown away */
+    SUSPENDED,  /* the job is the pool's */
+    FINISHED,   /* a worker is done with it */
     ANSWERED
 } stage;
 
@@ -29,9 +29,11 @@ struct srv_exchange {
     struct MHD_Connection *mhd;
     stage                  stage;
     uint64_t               began;
-    char                  *body;            /* job.body, while it grows */
-    size_t                 room, claimed;   /* bytes for the body, and what of them the budget knows */
-    size_t                 announced, most; /* bytes of it, 0 if nobody knows, and as many as are let in */
+    char                  *body;             /* job.body while it grows */
+    size_t                 capacity;         /* bytes allocated at `body` */
+    size_t                 claimed;          /* bytes of `body` that are claimed from the memory budget */
+    size_t                 announced_length; /* Content-Length; 0 for a chunked body */
+    size_t                 max_length;       /* bytes of body accepted */
     uint64_t               received;
     unsigned               retry_after; /* s; 0: the api's own */
     srv_pool              *pool;        /* whose job it is */
@@ -51,14 +53,14 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
     return x;
 }
 
-/* The memory is others' as soon as the answer stands, however slowly it is taken. */
+/* The memory is others' as soon as the answer has_reply, however slowly it is taken. */
 static void free_body(srv_exchange *x)
 {
     if (x->claimed > 0) api_release(x->job.call, x->claimed);
     free(x->body);
     x->body     = NULL;
     x->job.body = NULL;
-    x->room = x->claimed = x->job.length = 0;
+    x->capacity = x->claimed = x->job.length = 0;
 }
 
 void srv_exchange_close(srv_exchange *x, bool delivered)
@@ -70,7 +72,7 @@ void srv_exchange_close(srv_exchange *x, bool delivered)
                          .began     = x->began,
                          .answered  = x->stage == ANSWERED,
                          .delivered = delivered};
-    srv_answer_log(x->loop->server->log, x->mhd, &access);
+    srv_response_log(x->loop->server->log, x->mhd, &access);
     x->connection->exchange = NULL;
     free_body(x);
     if (x->job.call) api_end(x->job.call);
@@ -87,23 +89,23 @@ static enum MHD_Result answer(srv_exchange *x)
     x->stage = ANSWERED;
     free_body(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
-    return srv_answer_send(x->mhd, x->job.call, x->loop->draining, x->retry_after);
+    return srv_response_send(x->mhd, x->job.call, x->loop->draining, x->retry_after);
 }
 
 /* Before the body has come. libmicrohttpd closes the connection after it. */
 static enum MHD_Result answer_early(srv_exchange *x)
 {
-    x->connection->lingers = true;
+    x->connection->needs_lingering_close = true;
     return answer(x);
 }
 
 /* In the middle of a body, where libmicrohttpd cannot answer, and the end may never come. The connection is to end. */
-static void answer_abruptly(srv_exchange *x)
+static void answer_directly(srv_exchange *x)
 {
-    x->stage               = ANSWERED;
-    x->connection->lingers = true;
+    x->stage                             = ANSWERED;
+    x->connection->needs_lingering_close = true;
     free_body(x);
-    srv_answer_abruptly(x->connection->fd, x->job.call);
+    srv_response_send_directly(x->connection->fd, x->job.call);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -111,22 +113,22 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Makes room for so many bytes of body, out of the common budget. False: the reply stands. Of what is announced there
- * is room at once, up to ROOM_AT_ONCE: what is moved while it grows others wait for. */
-static bool grow(srv_exchange *x, size_t bytes)
+/* Makes room for so many bytes of body, out of the common budget. False: the reply has_reply. Of what is announced
+ * there is room at once, up to MAX_PREALLOCATED: what is moved while it grows others wait for. */
+static bool grow_body(srv_exchange *x, size_t bytes)
 {
     if (bytes <= x->claimed) return true;
     if (!api_reserve(x->job.call, bytes - x->claimed)) return false;
     x->claimed = bytes;
-    if (bytes <= x->room) return true;
-    size_t at_once = smaller(x->announced, ROOM_AT_ONCE), room = bytes > at_once ? bytes : at_once;
+    if (bytes <= x->capacity) return true;
+    size_t at_once = smaller(x->announced_length, MAX_PREALLOCATED), room = bytes > at_once ? bytes : at_once;
     char  *body = realloc(x->body, room);
     if (!body) {
         api_refuse(x->job.call, API_MEMORY_FULL, "There is no memory for a body of %zu bytes.", room);
         return false;
     }
-    x->body = body;
-    x->room = room;
+    x->body     = body;
+    x->capacity = room;
     return true;
 }
 
@@ -137,13 +139,13 @@ static void refuse_body(srv_exchange *x)
 }
 
 /* The loop is to look for requests whose time is over then, if not before. */
-static void look_at(srv_loop *loop, uint64_t time)
+static void schedule_expiry(srv_loop *loop, uint64_t time)
 {
-    if (time < loop->work_end) loop->work_end = time;
+    if (time < loop->next_work_deadline) loop->next_work_deadline = time;
 }
 
 /* Of a request whose body is to come: its own deadline, or that for all requests to arrive. */
-static uint64_t reading_end(const srv_exchange *x)
+static uint64_t receive_deadline(const srv_exchange *x)
 {
     uint64_t arrival = srv_connection_deadline(&x->loop->connections, x->connection);
     return x->job.deadline.time < arrival ? x->job.deadline.time : arrival;
@@ -151,7 +153,7 @@ static uint64_t reading_end(const srv_exchange *x)
 
 /* Answering before the body has come closes the connection. So only what cannot be served any other way is answered
  * at once: broken framing, a body too large to be let in, or one the client still holds back (100-continue). */
-static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
+static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
 {
     if (*head->problem) {
         api_refuse(x->job.call, API_BAD_REQUEST, "%s", head->problem);
@@ -162,12 +164,12 @@ static enum MHD_Result decide(srv_exchange *x, const srv_head *head)
         refuse_body(x);
         return answer_early(x);
     }
-    x->announced   = head->chunked ? 0 : (size_t)head->length;
-    x->most        = head->chunked ? x->loop->server->config->max_body : x->announced;
-    x->stage       = wanted && grow(x, smaller(x->announced, FIRST_CLAIM)) ? TAKING : DROPPING;
-    bool held_back = head->expects_continue && head->request.has_body;
-    if (x->stage == DROPPING && (head->length > DROP_MOST || held_back)) return answer_early(x);
-    if (head->request.has_body) look_at(x->loop, reading_end(x));
+    x->announced_length = head->chunked ? 0 : (size_t)head->length;
+    x->max_length       = head->chunked ? x->loop->server->config->max_body : x->announced_length;
+    x->stage            = wanted && grow_body(x, smaller(x->announced_length, FIRST_CLAIM)) ? RECEIVING : DISCARDING;
+    bool held_back      = head->expects_continue && head->request.has_body;
+    if (x->stage == DISCARDING && (head->length > MAX_DISCARDED || held_back)) return answer_early(x);
+    if (head->request.has_body) schedule_expiry(x->loop, receive_deadline(x));
     return MHD_YES;
 }
 
@@ -180,18 +182,18 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
     srv_head_free(&head);
     if (!x->job.call) return MHD_NO; /* no memory even to say so */
     x->job.deadline.time = x->loop->connections.now + srv_ns(api_timeout(x->job.call));
-    return decide(x, &head);
+    return handle_head(x, &head);
 }
 
-/* Appends to the body; false: it is too large, or memory is short, and the reply stands. */
-static bool take(srv_exchange *x, const char *data, size_t length)
+/* Appends to the body; false: it is too large, or memory is short, and the reply has_reply. */
+static bool append_body(srv_exchange *x, const char *data, size_t length)
 {
-    if (length > x->most - x->job.length) {
+    if (length > x->max_length - x->job.length) {
         refuse_body(x);
         return false;
     }
     size_t needed = x->job.length + length;
-    if (needed > x->claimed && !grow(x, smaller(2 * needed, x->most))) return false;
+    if (needed > x->claimed && !grow_body(x, smaller(2 * needed, x->max_length))) return false;
     memcpy(x->body + x->job.length, data, length);
     x->job.length = needed;
     return true;
@@ -201,9 +203,9 @@ enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t l
 {
     x->received += length;
     if (x->stage == ANSWERED) return MHD_NO; /* its time was over before this came */
-    bool goes_on = x->stage == TAKING ? take(x, data, length) : x->received <= DROP_MOST;
+    bool goes_on = x->stage == RECEIVING ? append_body(x, data, length) : x->received <= MAX_DISCARDED;
     if (goes_on) return MHD_YES;
-    answer_abruptly(x);
+    answer_directly(x);
     return MHD_NO;
 }
 
@@ -219,8 +221,8 @@ static enum MHD_Result suspend(srv_exchange *x)
     x->job.done = on_worker_done;
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
     MHD_suspend_connection(x->mhd);
-    if (x->connection->ended) atomic_store(&x->job.deadline.cancelled, true); /* the notice came before */
-    look_at(x->loop, x->job.deadline.time);
+    if (x->connection->client_closed) atomic_store(&x->job.deadline.cancelled, true); /* the notice came before */
+    schedule_expiry(x->loop, x->job.deadline.time);
     srv_pool_push(x->pool, &x->job);
     return MHD_YES;
 }
@@ -250,8 +252,8 @@ static enum MHD_Result evaluate(srv_exchange *x)
 enum MHD_Result srv_exchange_complete(srv_exchange *x)
 {
     switch (x->stage) {
-    case TAKING: return evaluate(x);
-    case DROPPING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);
+    case RECEIVING: return evaluate(x);
+    case DISCARDING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);
     case FINISHED: return atomic_load(&x->job.deadline.cancelled) ? MHD_NO : answer(x); /* nobody reads it: close */
     case ANSWERED: return MHD_NO;                                                       /* too late */
     default: return MHD_YES;
@@ -277,13 +279,13 @@ void srv_exchange_cancel(srv_exchange *x)
  * when more comes, or the phase is over. */
 static void refuse_late_body(srv_exchange *x, uint64_t now)
 {
-    bool stands = x->stage == DROPPING && api_reply_of(x->job.call)->status >= 300;
-    if (!stands && now >= x->job.deadline.time)
+    bool has_reply = x->stage == DISCARDING && api_reply_of(x->job.call)->status >= 300;
+    if (!has_reply && now >= x->job.deadline.time)
         api_refuse(x->job.call, API_DEADLINE_PASSED, "The time for this request passed before its body had come.");
-    else if (!stands)
+    else if (!has_reply)
         api_refuse(x->job.call, API_REQUEST_TIMEOUT, "The request's body has not come within %g s.",
                    x->loop->server->config->read_deadline);
-    answer_abruptly(x);
+    answer_directly(x);
     shutdown(x->connection->fd, SHUT_WR);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_REFUSED);
 }
@@ -294,8 +296,8 @@ static uint64_t expire_reading(srv_loop *loop, uint64_t now)
     for (srv_connection *c = loop->connections.first[SRV_READING], *after; c; c = after) {
         srv_exchange *x = c->exchange;
         after           = c->next;
-        if (!x || (x->stage != TAKING && x->stage != DROPPING)) continue;
-        uint64_t end = reading_end(x);
+        if (!x || (x->stage != RECEIVING && x->stage != DISCARDING)) continue;
+        uint64_t end = receive_deadline(x);
         if (end <= now)
             refuse_late_body(x, now);
         else if (end < next)

@@ -20,11 +20,11 @@ static srv_connection *connection_of(struct MHD_Connection *mhd)
 
 /* libmicrohttpd does not see it: not while a connection is suspended, nor (it waits for an edge) when the end came in
  * together with other input. */
-static void on_hangup(void *arg)
+static void on_disconnect(void *arg)
 {
     srv_connection *connection = arg;
     srv_loop       *loop       = connection->loop;
-    srv_connection_end(&loop->connections, connection);
+    srv_connection_note_client_closed(&loop->connections, connection);
     if (connection->phase == SRV_WORKING) srv_exchange_cancel(connection->exchange);
     uv_async_send(&loop->wake); /* a turn for libmicrohttpd, then for the deadlines */
 }
@@ -32,19 +32,19 @@ static void on_hangup(void *arg)
 /* It may come after a long rest, before the turn that it causes. */
 static srv_connection *open_connection(srv_loop *loop, int fd)
 {
-    srv_connections_look(&loop->connections);
+    srv_connections_read_clock(&loop->connections);
     srv_connection *connection = srv_connection_open(&loop->connections, fd);
     if (!connection) return NULL;
     connection->loop   = loop;
-    connection->hangup = srv_hangup_watch(&loop->uv, fd, on_hangup, connection);
+    connection->hangup = srv_disconnect_watch(&loop->uv, fd, on_disconnect, connection);
     return connection;
 }
 
 static void close_connection(srv_loop *loop, srv_connection *connection)
 {
-    srv_hangup_stop(connection->hangup);
-    if (connection->lingers && !connection->ended && connection->phase != SRV_CLOSING)
-        srv_linger_begin(&loop->linger, &loop->uv, connection->fd);
+    srv_disconnect_stop(connection->hangup);
+    if (connection->needs_lingering_close && !connection->client_closed && connection->phase != SRV_CLOSING)
+        srv_lingering_close_begin(&loop->linger, &loop->uv, connection->fd);
     srv_connection_close(&loop->connections, connection);
 }
 
@@ -68,7 +68,7 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd
     srv_loop       *loop       = cls;
     srv_connection *connection = connection_of(mhd);
     if (!connection) return NULL;
-    srv_connections_look(&loop->connections);
+    srv_connections_read_clock(&loop->connections);
     srv_connection_enter(&loop->connections, connection, SRV_READING);
     return srv_exchange_open(loop, connection, mhd, target ? target : "");
 }

@@ -9,16 +9,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LINGER_MOST = 32, READS_MOST = 16 };
-static const uint64_t linger_time = 5000000000; /* ns */
-static const uint64_t linger_most = 64 << 20;   /* bytes */
+enum { MAX_LINGERING = 32, READS_PER_TURN = 16 };
+static const uint64_t max_time  = 5000000000; /* ns */
+static const uint64_t max_bytes = 64 << 20;   /* bytes */
 
-struct srv_lingerer {
-    uv_poll_t     poll; /* first: freed by its address */
-    srv_linger   *all;
-    srv_lingerer *previous, *next;
-    int           fd;
-    uint64_t      end, received;
+struct srv_lingering_socket {
+    uv_poll_t             poll; /* first: freed by its address */
+    srv_lingering_list   *all;
+    srv_lingering_socket *previous, *next;
+    int                   fd;
+    uint64_t              end, received;
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -26,9 +26,9 @@ static void on_closed(uv_handle_t *handle)
     free(handle);
 }
 
-static void finish(srv_lingerer *l)
+static void finish(srv_lingering_socket *l)
 {
-    srv_linger *all                                   = l->all;
+    srv_lingering_list *all                           = l->all;
     *(l->previous ? &l->previous->next : &all->first) = l->next;
     *(l->next ? &l->next->previous : &all->last)      = l->previous;
     all->count--;
@@ -41,21 +41,21 @@ static void finish(srv_lingerer *l)
 static void on_input(uv_poll_t *poll, int status, int events)
 {
     (void)status, (void)events;
-    srv_lingerer *l = (srv_lingerer *)poll;
-    char          waste[65536];
-    for (int i = 0; i < READS_MOST; i++) {
+    srv_lingering_socket *l = (srv_lingering_socket *)poll;
+    char                  waste[65536];
+    for (int i = 0; i < READS_PER_TURN; i++) {
         ssize_t n = recv(l->fd, waste, sizeof waste, MSG_DONTWAIT);
-        if (n > 0 && (l->received += (uint64_t)n) <= linger_most) continue;
+        if (n > 0 && (l->received += (uint64_t)n) <= max_bytes) continue;
         if (n >= 0 || (errno != EAGAIN && errno != EINTR)) finish(l);
         return;
     }
 }
 
-void srv_linger_begin(srv_linger *all, uv_loop_t *loop, int fd)
+void srv_lingering_close_begin(srv_lingering_list *all, uv_loop_t *loop, int fd)
 {
-    if (all->count >= LINGER_MOST) return;
-    srv_lingerer *l   = calloc(1, sizeof *l);
-    int           own = l ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (all->count >= MAX_LINGERING) return;
+    srv_lingering_socket *l   = calloc(1, sizeof *l);
+    int                   own = l ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (own < 0 || uv_poll_init(loop, &l->poll, own) != 0) {
         if (own >= 0) close(own);
         free(l);
@@ -63,7 +63,7 @@ void srv_linger_begin(srv_linger *all, uv_loop_t *loop, int fd)
     }
     l->all                                        = all;
     l->fd                                         = own;
-    l->end                                        = srv_now() + linger_time;
+    l->end                                        = srv_now() + max_time;
     l->previous                                   = all->last;
     *(all->last ? &all->last->next : &all->first) = l;
     all->last                                     = l;
@@ -71,18 +71,18 @@ void srv_linger_begin(srv_linger *all, uv_loop_t *loop, int fd)
     uv_poll_start(&l->poll, UV_READABLE, on_input);
 }
 
-uint64_t srv_linger_next(const srv_linger *all)
+uint64_t srv_lingering_close_next(const srv_lingering_list *all)
 {
     return all->first ? all->first->end : SRV_NEVER;
 }
 
-void srv_linger_expire(srv_linger *all, uint64_t now)
+void srv_lingering_close_expire(srv_lingering_list *all, uint64_t now)
 {
     while (all->first && all->first->end <= now)
         finish(all->first);
 }
 
-void srv_linger_close(srv_linger *all)
+void srv_lingering_close_end_all(srv_lingering_list *all)
 {
     while (all->first)
         finish(all->first);

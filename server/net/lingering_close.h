@@ -8,16 +8,16 @@
 #include <stdint.h>
 #include <uv.h>
 
-typedef struct srv_lingerer srv_lingerer;
+typedef struct srv_lingering_socket srv_lingering_socket;
 
-typedef struct srv_linger {
-    srv_lingerer *first, *last; /* the oldest first */
-    size_t        count;
-} srv_linger;
+typedef struct srv_lingering_list {
+    srv_lingering_socket *first, *last; /* the oldest first */
+    size_t                count;
+} srv_lingering_list;
 
 /* Keeps a duplicate of the descriptor; the caller closes its own. Nothing happens when too many linger already. */
-void srv_linger_begin(srv_linger *all, uv_loop_t *loop, int fd);
+void srv_lingering_close_begin(srv_lingering_list *all, uv_loop_t *loop, int fd);
 
-uint64_t srv_linger_next(const srv_linger *all); /* the earliest deadline, or SRV_NEVER */
-void     srv_linger_expire(srv_linger *all, uint64_t now);
-void     srv_linger_close(srv_linger *all); /* all of them; the loop must run once more */
+uint64_t srv_lingering_close_next(const srv_lingering_list *all); /* the earliest deadline, or SRV_NEVER */
+void     srv_lingering_close_expire(srv_lingering_list *all, uint64_t now);
+void     srv_lingering_close_end_all(srv_lingering_list *all); /* all of them; the loop must run once more */

@@ -157,7 +157,7 @@ static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t err
 static bool listen_path(srv_listener *listener, size_t n, mode_t mode, char *error, size_t error_size)
 {
     int *sockets = listener->sockets;
-    sockets[0]   = srv_local_listen(listener, mode, error, error_size);
+    sockets[0]   = srv_unix_listen(listener, mode, error, error_size);
     if (sockets[0] < 0) return false;
     snprintf(listener->bound, sizeof listener->bound, "unix:%s", listener->address.path);
     for (size_t i = 1; i < n; i++) {
@@ -165,7 +165,7 @@ static bool listen_path(srv_listener *listener, size_t n, mode_t mode, char *err
         if (sockets[i] >= 0) continue;
         snprintf(error, error_size, "cannot share unix:%s between %zu loops: %s", listener->address.path, n,
                  strerror(errno));
-        srv_unlisten(listener);
+        srv_listener_unlink(listener);
         while (i-- > 0)
             close(sockets[i]);
         return false;

@@ -36,7 +36,7 @@ size_t srv_addresses_parse(const char *list, srv_address addresses[SRV_LISTEN_MO
 bool srv_listen(srv_listener *listener, size_t n, mode_t mode, char *error, size_t error_size);
 
 /* Takes our socket out of the file system, so that a next server may have the path. (The sockets are the loops'.) */
-void srv_unlisten(const srv_listener *listener);
+void srv_listener_unlink(const srv_listener *listener);
 
 /* What srv_listen does for a path: the socket, or -1 and a message. */
-int srv_local_listen(srv_listener *listener, mode_t mode, char *error, size_t error_size);
+int srv_unix_listen(srv_listener *listener, mode_t mode, char *error, size_t error_size);

@@ -41,7 +41,7 @@ static void complain(srv_head *head, const char *what, const char *name)
 }
 
 /* tchar */
-static const bool may_name[256] = {
+static const bool is_tchar[256] = {
     ['!'] = true, ['#'] = true, ['$'] = true, ['%'] = true,         ['&'] = true,         ['\''] = true,
     ['*'] = true, ['+'] = true, ['-'] = true, ['.'] = true,         ['^'] = true,         ['_'] = true,
     ['`'] = true, ['|'] = true, ['~'] = true, ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true};
@@ -50,7 +50,7 @@ static bool is_token(const char *name, size_t length)
 {
     bool good = length > 0;
     for (size_t i = 0; i < length; i++)
-        good &= may_name[(unsigned char)name[i]];
+        good &= is_tchar[(unsigned char)name[i]];
     return good;
 }
 

@@ -43,7 +43,7 @@ static bool add_headers(struct MHD_Response *response, const api_reply *reply, b
     return ok;
 }
 
-enum MHD_Result srv_answer_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after)
+enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after)
 {
     const api_reply     *reply    = api_reply_of(call);
     struct MHD_Response *response = make_response(call);
@@ -54,7 +54,7 @@ enum MHD_Result srv_answer_send(struct MHD_Connection *mhd, api_call *call, bool
     return ok ? MHD_YES : MHD_NO;
 }
 
-void srv_answer_abruptly(int fd, const api_call *call)
+void srv_response_send_directly(int fd, const api_call *call)
 {
     const api_reply *reply = api_reply_of(call);
     char            *text  = NULL, date[40];
@@ -92,7 +92,7 @@ static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
     return own ? own->http_status : 0; /* libmicrohttpd's */
 }
 
-void srv_answer_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
+void srv_response_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
 {
     srv_line line;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");

@@ -6,11 +6,11 @@
 
 /* Queues the call's reply; its body is handed over without a copy. `close`: the connection ends with it.
  * `retry_after` > 0 replaces the reply's Retry-After. */
-enum MHD_Result srv_answer_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after);
+enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after);
 
 /* Writes the call's reply on the socket itself, while libmicrohttpd still reads the request and has nothing to send.
  * The connection is to be closed then. A client that does not take it at once loses it. */
-void srv_answer_abruptly(int fd, const api_call *call);
+void srv_response_send_directly(int fd, const api_call *call);
 
 typedef struct srv_access {
     const api_call *call; /* NULL: libmicrohttpd closed or refused it before the headers were complete */
@@ -20,4 +20,4 @@ typedef struct srv_access {
     bool            delivered; /* and taken whole */
 } srv_access;
 
-void srv_answer_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access);
+void srv_response_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access);

@@ -59,7 +59,7 @@ static bool bind_path(int fd, const struct sockaddr_un *name, mode_t mode)
     return bound && chmod(name->sun_path, mode) == 0 && listen(fd, SOMAXCONN) == 0;
 }
 
-int srv_local_listen(srv_listener *listener, mode_t mode, char *error, size_t error_size)
+int srv_unix_listen(srv_listener *listener, mode_t mode, char *error, size_t error_size)
 {
     const char        *path = listener->address.path;
     struct sockaddr_un name;
@@ -75,7 +75,7 @@ int srv_local_listen(srv_listener *listener, mode_t mode, char *error, size_t er
     return -1;
 }
 
-void srv_unlisten(const srv_listener *listener)
+void srv_listener_unlink(const srv_listener *listener)
 {
     struct stat now;
     const char *path = listener->address.path;

@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
-typedef struct teller {
+typedef struct load_progress {
     srv_log *log;
     size_t   loaded;
-} teller;
+} load_progress;
 
-static void tell(void *arg, const char *file, const char *problem)
+static void report_file(void *arg, const char *file, const char *problem)
 {
-    teller *t = arg;
+    load_progress *t = arg;
     t->loaded += problem == NULL;
     srv_line line;
     srv_log_begin(&line, t->log, problem ? SRV_WARNING : SRV_DEBUG, "model");
@@ -19,24 +19,25 @@ static void tell(void *arg, const char *file, const char *problem)
     srv_log_end(&line);
 }
 
-static bool load_bundled(const srv_config *config, srv_log *log, api *service, srv_loaded *loaded, char *error,
+static bool load_bundled(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
                          size_t size)
 {
-    teller told = {.log = log};
-    srv_config_models(config, loaded->models, sizeof loaded->models);
-    bool ok         = api_load_models(service, loaded->models, tell, &told);
-    loaded->bundled = told.loaded;
+    load_progress progress = {.log = log};
+    srv_config_models_folder(config, loaded->models, sizeof loaded->models);
+    bool ok         = api_load_models(service, loaded->models, report_file, &progress);
+    loaded->bundled = progress.loaded;
     if (!ok)
         snprintf(error, size, "cannot read the models' folder %.200s: %s; name another with --models DIR",
                  loaded->models, strerror(errno));
     return ok;
 }
 
-bool srv_load(const srv_config *config, srv_log *log, api *service, srv_loaded *loaded, char *error, size_t size)
+bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
+                     size_t size)
 {
-    *loaded = (srv_loaded){0};
+    *loaded = (srv_loaded_models){0};
     if (!load_bundled(config, log, service, loaded, error, size)) return false;
-    if (!srv_config_store(config, loaded->folder, sizeof loaded->folder, error, size)) return false;
+    if (!srv_config_store_folder(config, loaded->folder, sizeof loaded->folder, error, size)) return false;
     loaded->store = srv_store_open(loaded->folder, log, error, size);
     if (!loaded->store) return false;
     if (!srv_store_restore(loaded->store, service, &loaded->stored, error, size)) {

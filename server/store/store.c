@@ -86,7 +86,7 @@ static bool check_format(const srv_store *store, char *error, size_t size)
     return made || fail(store, "make", error, size);
 }
 
-/* What is found here is served from now on: it is synced first, whatever a predecessor was interrupted in. */
+/* What is previous_record here is served from now on: it is synced first, whatever a predecessor was interrupted in. */
 static bool open_models(srv_store *store, char *error, size_t size)
 {
     store->models = srv_folder_open(store->root, "models");
@@ -137,15 +137,15 @@ static bool refuse(const srv_store *store, const char *file, int error, api_prob
                     "the store cannot write %s: %s; nothing has changed", file, strerror(error));
 }
 
-/* What the change found under the record's name. */
-typedef enum found { NOTHING, KEPT, NOT_KEPT } found;
+/* What the change previous_record under the record's name. */
+typedef enum previous_record { NO_RECORD, LINKED, NOT_LINKED } previous_record;
 
 /* Undoes what the disk did not confirm, so that a refused change does not come back with the next start. */
-static void put_back(const srv_store *store, const char *file, found before)
+static void put_back(const srv_store *store, const char *file, previous_record before)
 {
     int error = errno;
-    if (before == KEPT) renameat(store->models, PREVIOUS, store->models, file);
-    if (before == NOTHING) unlinkat(store->models, file, 0);
+    if (before == LINKED) renameat(store->models, PREVIOUS, store->models, file);
+    if (before == NO_RECORD) unlinkat(store->models, file, 0);
     errno = error;
 }
 
@@ -157,19 +157,19 @@ static bool confirm(const srv_store *store)
 }
 
 /* A second name for the record that is about to be replaced. */
-static bool keep_previous(const srv_store *store, const char *file, found *before)
+static bool keep_previous(const srv_store *store, const char *file, previous_record *before)
 {
     unlinkat(store->models, PREVIOUS, 0);
     bool kept    = linkat(store->models, file, store->models, PREVIOUS, 0) == 0;
     bool no_such = errno == EPERM || errno == EOPNOTSUPP; /* file systems without links can do without the undoing */
-    *before      = kept ? KEPT : errno == ENOENT ? NOTHING : NOT_KEPT;
-    return *before != NOT_KEPT || no_such;
+    *before      = kept ? LINKED : errno == ENOENT ? NO_RECORD : NOT_LINKED;
+    return *before != NOT_LINKED || no_such;
 }
 
 /* NEXT becomes the record. */
 static bool replace(const srv_store *store, const char *file)
 {
-    found before;
+    previous_record before;
     if (!keep_previous(store, file, &before) || renameat(store->models, NEXT, store->models, file) != 0) return false;
     if (confirm(store)) return true;
     put_back(store, file, before);
@@ -195,7 +195,7 @@ static bool erase(void *arg, const char *name, api_problem *problem)
     if (renameat(store->models, file, store->models, PREVIOUS) != 0)
         return errno == ENOENT || refuse(store, file, errno, problem); /* there is no record: it is erased */
     if (confirm(store)) return true;
-    put_back(store, file, KEPT);
+    put_back(store, file, LINKED);
     return refuse(store, file, errno, problem);
 }
 
@@ -206,7 +206,7 @@ api_store srv_store_interface(srv_store *store)
 
 /* --- restoring ------------------------------------------------------------------------------------------------- */
 
-static void tell_unreadable(const srv_store *store, api *service, const char *file, const char *problem)
+static void report_unreadable(const srv_store *store, api *service, const char *file, const char *problem)
 {
     srv_line line;
     srv_log_begin(&line, store->log, SRV_WARNING, "unreadable");
@@ -218,7 +218,7 @@ static void tell_unreadable(const srv_store *store, api *service, const char *fi
 }
 
 /* What is there can be served; who changes a model will be refused. */
-static void tell_read_only(const srv_store *store, api *service, const char *problem)
+static void report_read_only(const srv_store *store, api *service, const char *problem)
 {
     srv_line line;
     srv_log_begin(&line, store->log, SRV_WARNING, "read-only");
@@ -234,21 +234,21 @@ static bool restore(const srv_store *store, api *service, const char *file)
     api_problem problem;
     size_t      stem = strlen(file) - strlen(SUFFIX), length;
     if (strlen(file) <= strlen(SUFFIX) || strcmp(file + stem, SUFFIX) != 0) {
-        tell_unreadable(store, service, file, "it is not called NAME" SUFFIX);
+        report_unreadable(store, service, file, "it is not called NAME" SUFFIX);
         return false;
     }
     snprintf(name, sizeof name, "%.*s", (int)stem, file);
     char *record = srv_file_read(store->models, file, RECORD_MAX, &length);
     if (!record) {
         api_hide_bundled(service, name);
-        tell_unreadable(store, service, file, strerror(errno));
+        report_unreadable(store, service, file, strerror(errno));
         return false;
     }
     api_problem_clear(&problem);
     bool good = api_restore(service, name, record, length, &problem);
     free(record);
     snprintf(text, sizeof text, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
-    if (!good) tell_unreadable(store, service, file, text);
+    if (!good) report_unreadable(store, service, file, text);
     return good;
 }
 
@@ -276,6 +276,6 @@ bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, c
     bool ok = errno == 0 || fail(store, "read", error, size);
     closedir(folder);
     restored->read_only = faccessat(store->models, ".", W_OK, AT_EACCESS) != 0;
-    if (restored->read_only) tell_read_only(store, service, strerror(errno));
+    if (restored->read_only) report_read_only(store, service, strerror(errno));
     return ok;
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { SEATS_MOST = 64 }; /* bits of help.free */
-enum { YIELDING = 10 };   /* added to the nice value of workers */
+enum { MAX_SLOTS = 64 };      /* bits of help_request.free */
+enum { NICE_INCREMENT = 10 }; /* added to the nice value of workers */
 
 typedef struct worker {
     srv_pool   *pool;
@@ -15,22 +15,22 @@ typedef struct worker {
     pthread_t   thread;
 } worker;
 
-/* A job that asks the others for help: on the stack of its worker, in the pool's list while it does. */
-typedef struct help {
-    struct help   *next;
-    api_next_task *piece;
-    void          *arg;
-    uint64_t       free; /* bit i: seat i is */
-    size_t         helpers;
-    bool           over; /* there is nothing left to begin */
-} help;
+/* A job that asks the others for help_request: on the stack of its worker, in the pool's list while it does. */
+typedef struct help_request {
+    struct help_request *next;
+    api_next_task       *task;
+    void                *arg;
+    uint64_t             free_slots; /* bit i: slot i is */
+    size_t               n_helpers;
+    bool                 exhausted; /* there is nothing left to begin */
+} help_request;
 
 struct srv_pool {
     pthread_mutex_t mutex;
-    pthread_cond_t  work;   /* a job waits, or wants help, or the pool closes */
-    pthread_cond_t  helped; /* the last helper of a job has left */
+    pthread_cond_t  work_available; /* a job waits, or wants help_request, or the pool closes */
+    pthread_cond_t  helper_left;    /* the last helper of a job has left */
     srv_job        *first, *last;
-    help           *asked; /* the longest asked first */
+    help_request   *help_requests; /* the longest asked first */
     api_helpers     helpers;
     double          admitted;   /* s of estimated work, waiting and running */
     size_t          unfinished; /* jobs admitted */
@@ -53,7 +53,7 @@ static void unlink_job(srv_pool *pool, srv_job *job)
 }
 
 /* Takes the job's cost off the books. Rounding must not add up over the years: nothing unfinished is nothing. */
-static void settle(srv_pool *pool, const srv_job *job)
+static void release_cost(srv_pool *pool, const srv_job *job)
 {
     pool->unfinished--;
     pool->admitted = pool->unfinished ? pool->admitted - job->cost : 0;
@@ -62,64 +62,64 @@ static void settle(srv_pool *pool, const srv_job *job)
 /* --- helping: all but run_with_helpers under the mutex
  * -------------------------------------------------------------------- */
 
-static help *find_help(srv_pool *pool)
+static help_request *find_help_request(srv_pool *pool)
 {
-    help *h = pool->asked;
-    while (h && (h->over || !h->free))
+    help_request *h = pool->help_requests;
+    while (h && (h->exhausted || !h->free_slots))
         h = h->next;
     return h;
 }
 
-/* Piece by piece, until there is none left or a job waits: whoever has just come goes before who is helped. */
-static void give_help(srv_pool *pool, help *h)
+/* Piece by task, until there is none left or a job waits: whoever has just come goes before who is helped. */
+static void help_with(srv_pool *pool, help_request *h)
 {
-    int  seat = __builtin_ctzll(h->free);
+    int  slot = __builtin_ctzll(h->free_slots);
     bool more = true;
-    h->free &= ~(1ull << seat);
-    h->helpers++;
+    h->free_slots &= ~(1ull << slot);
+    h->n_helpers++;
     while (more && !pool->first) {
         pthread_mutex_unlock(&pool->mutex);
-        more = h->piece(h->arg, (size_t)seat);
+        more = h->task(h->arg, (size_t)slot);
         pthread_mutex_lock(&pool->mutex);
     }
-    if (!more) h->over = true;
-    h->free |= 1ull << seat;
-    if (--h->helpers == 0) pthread_cond_broadcast(&pool->helped);
+    if (!more) h->exhausted = true;
+    h->free_slots |= 1ull << slot;
+    if (--h->n_helpers == 0) pthread_cond_broadcast(&pool->helper_left);
 }
 
-static void ask_help(srv_pool *pool, help *h, size_t seats)
+static void request_help(srv_pool *pool, help_request *h, size_t slots)
 {
-    help **last = &pool->asked;
+    help_request **last = &pool->help_requests;
     while (*last)
         last = &(*last)->next;
     *last = h;
-    for (size_t seat = 1; seat < seats; seat++) {
-        h->free |= 1ull << seat;
-        pthread_cond_signal(&pool->work);
+    for (size_t slot = 1; slot < slots; slot++) {
+        h->free_slots |= 1ull << slot;
+        pthread_cond_signal(&pool->work_available);
     }
 }
 
-static void take_leave(srv_pool *pool, help *h)
+static void finish_help_request(srv_pool *pool, help_request *h)
 {
-    help **at = &pool->asked;
-    while (*at != h)
-        at = &(*at)->next;
-    *at = h->next;
-    while (h->helpers > 0)
-        pthread_cond_wait(&pool->helped, &pool->mutex);
+    help_request **link = &pool->help_requests;
+    while (*link != h)
+        link = &(*link)->next;
+    *link = h->next;
+    while (h->n_helpers > 0)
+        pthread_cond_wait(&pool->helper_left, &pool->mutex);
 }
 
-static void run_with_helpers(void *arg, size_t seats, api_next_task *piece, void *piece_arg)
+static void run_with_helpers(void *arg, size_t slots, api_next_task *task, void *task_arg)
 {
-    srv_pool *pool = arg;
-    help      h    = {.piece = piece, .arg = piece_arg};
+    srv_pool    *pool = arg;
+    help_request h    = {.task = task, .arg = task_arg};
     pthread_mutex_lock(&pool->mutex);
-    ask_help(pool, &h, seats);
+    request_help(pool, &h, slots);
     pthread_mutex_unlock(&pool->mutex);
-    while (piece(piece_arg, 0))
+    while (task(task_arg, 0))
         ;
     pthread_mutex_lock(&pool->mutex);
-    take_leave(pool, &h);
+    finish_help_request(pool, &h);
     pthread_mutex_unlock(&pool->mutex);
 }
 
@@ -134,7 +134,7 @@ static void do_job(srv_pool *pool, srv_job *job, api_worker *scratch)
     srv_job_run(job, scratch);
 
     pthread_mutex_lock(&pool->mutex);
-    settle(pool, job);
+    release_cost(pool, job);
     pthread_mutex_unlock(&pool->mutex);
     job->done(job); /* it may be gone from here on */
     pthread_mutex_lock(&pool->mutex);
@@ -144,27 +144,27 @@ static void do_job(srv_pool *pool, srv_job *job, api_worker *scratch)
  * equals a thread that has had its share waits for the scheduler's next tick, milliseconds, while a worker goes on. A
  * tenth of a core is left to them where others want all of it. Of one thread on Linux, setpriority(2); where it is
  * refused, they are as the rest. */
-static void give_way(void)
+static void lower_priority(void)
 {
-    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + YIELDING);
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE_INCREMENT);
 }
 
 static void *work(void *argument)
 {
     worker   *self = argument;
     srv_pool *pool = self->pool;
-    give_way();
+    lower_priority();
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
-        help *h = pool->first ? NULL : find_help(pool);
+        help_request *h = pool->first ? NULL : find_help_request(pool);
         if (pool->first)
             do_job(pool, pool->first, self->scratch);
         else if (h)
-            give_help(pool, h);
+            help_with(pool, h);
         else if (pool->closing)
             break;
         else
-            pthread_cond_wait(&pool->work, &pool->mutex);
+            pthread_cond_wait(&pool->work_available, &pool->mutex);
     }
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
@@ -190,11 +190,11 @@ srv_pool *srv_pool_open(size_t workers, double limit)
     srv_pool *pool = calloc(1, sizeof *pool + workers * sizeof *pool->workers);
     if (!pool) return NULL;
     pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->work, NULL);
-    pthread_cond_init(&pool->helped, NULL);
+    pthread_cond_init(&pool->work_available, NULL);
+    pthread_cond_init(&pool->helper_left, NULL);
     pool->limit = limit;
     pool->helpers =
-        (api_helpers){.run = run_with_helpers, .arg = pool, .most_slots = workers < SEATS_MOST ? workers : SEATS_MOST};
+        (api_helpers){.run = run_with_helpers, .arg = pool, .most_slots = workers < MAX_SLOTS ? workers : MAX_SLOTS};
     while (pool->n_workers < workers)
         if (!start_worker(pool)) {
             srv_pool_close(pool);
@@ -208,14 +208,14 @@ void srv_pool_close(srv_pool *pool)
     if (!pool) return;
     pthread_mutex_lock(&pool->mutex);
     pool->closing = true;
-    pthread_cond_broadcast(&pool->work);
+    pthread_cond_broadcast(&pool->work_available);
     pthread_mutex_unlock(&pool->mutex);
     for (size_t i = 0; i < pool->n_workers; i++) {
         pthread_join(pool->workers[i].thread, NULL);
         api_worker_close(pool->workers[i].scratch);
     }
-    pthread_cond_destroy(&pool->work);
-    pthread_cond_destroy(&pool->helped);
+    pthread_cond_destroy(&pool->work_available);
+    pthread_cond_destroy(&pool->helper_left);
     pthread_mutex_destroy(&pool->mutex);
     free(pool);
 }
@@ -242,7 +242,7 @@ void srv_pool_push(srv_pool *pool, srv_job *job)
     *(pool->last ? &pool->last->next : &pool->first) = job;
     pool->last                                       = job;
     pthread_mutex_unlock(&pool->mutex);
-    pthread_cond_signal(&pool->work); /* not under the mutex: who wakes would wait for it */
+    pthread_cond_signal(&pool->work_available); /* not under the mutex: who wakes would wait for it */
 }
 
 bool srv_pool_withdraw(srv_pool *pool, srv_job *job)
@@ -251,7 +251,7 @@ bool srv_pool_withdraw(srv_pool *pool, srv_job *job)
     bool waiting = job->waiting;
     if (waiting) {
         unlink_job(pool, job);
-        settle(pool, job);
+        release_cost(pool, job);
     }
     pthread_mutex_unlock(&pool->mutex);
     return waiting;

@@ -8,7 +8,7 @@
 
 char        store_folder[60], store_error[600];
 static char base[40];
-srv_log     store_log = {.level = SRV_ERROR, .json = true, .length = SRV_LOG_ROOM}; /* full, and nobody writes it */
+srv_log     store_log = {.level = SRV_ERROR, .json = true, .length = SRV_LOG_CAPACITY}; /* full, and nobody writes it */
 
 static void remove_tree(const char *path)
 {

@@ -160,7 +160,7 @@ static void test_values_in_force_are_printed_as_they_are_given(void **state)
 {
     int settings = 0, rows = 0;
     assert_int_equal(read_args("--max-body=3M", "--memory=8388609", "--drain=0.250", NULL), SRV_SERVE);
-    srv_config_each(&config, count_setting, &settings);
+    srv_config_visit(&config, count_setting, &settings);
 
     char  *table = NULL;
     size_t size  = 0;
@@ -182,10 +182,10 @@ static void test_models_folder(void **state)
 {
     char folder[4096];
     assert_int_equal(read_args("--models", "/some/where", NULL, NULL), SRV_SERVE);
-    srv_config_models(&config, folder, sizeof folder);
+    srv_config_models_folder(&config, folder, sizeof folder);
     assert_string_equal(folder, "/some/where");
     assert_int_equal(read_args(NULL, NULL, NULL, NULL), SRV_SERVE);
-    srv_config_models(&config, folder, sizeof folder);
+    srv_config_models_folder(&config, folder, sizeof folder);
     assert_string_equal(strrchr(folder, '/'), "/models");
 }
 

@@ -15,7 +15,8 @@ static srv_connections make(void)
 {
     srv_connections all = {.now = srv_now()};
     for (int phase = 0; phase < SRV_PHASES; phase++)
-        all.allowed[phase] = phase == SRV_WORKING || phase == SRV_CLOSING ? SRV_NEVER : (uint64_t)(phase + 1) * second;
+        all.time_limit[phase] =
+            phase == SRV_WORKING || phase == SRV_CLOSING ? SRV_NEVER : (uint64_t)(phase + 1) * second;
     return all;
 }
 
@@ -52,7 +53,7 @@ static void test_each_phase_has_its_deadline(void **state)
     pair            p   = connect_pair(&all);
     assert_int_equal(p.connection->phase, SRV_ARRIVED);
     for (srv_phase phase = SRV_READING; phase < SRV_CLOSING; phase++) {
-        if (phase == SRV_ENDED) continue; /* has its own test */
+        if (phase == SRV_CLIENT_CLOSED) continue; /* has its own test */
         srv_connection_enter(&all, p.connection, phase);
         uint64_t next = srv_connections_next(&all);
         if (phase == SRV_WORKING) {
@@ -119,7 +120,7 @@ static void test_a_first_request_just_come_in(void **state)
     pair            quiet = connect_pair(&all), speaking = connect_pair(&all);
     assert_int_equal(send(speaking.peer, "G", 1, 0), 1);
     all.now      = srv_connections_next(&all);
-    uint64_t end = all.now + all.allowed[SRV_READING];
+    uint64_t end = all.now + all.time_limit[SRV_READING];
     srv_connections_expire(&all, all.now);
     assert_true(is_shut(quiet));
     assert_false(is_shut(speaking));
@@ -133,13 +134,13 @@ static void test_a_client_that_ends_its_side(void **state)
 {
     srv_connections all     = make();
     pair            working = connect_pair(&all), reading = connect_pair(&all), closing = connect_pair(&all);
-    all.allowed[SRV_ENDED] = 0;
+    all.time_limit[SRV_CLIENT_CLOSED] = 0;
     srv_connection_enter(&all, reading.connection, SRV_READING);
     srv_connection_enter(&all, working.connection, SRV_WORKING);
     srv_connection_shut(&all, closing.connection);
-    srv_connection_end(&all, reading.connection);
-    srv_connection_end(&all, working.connection);
-    srv_connection_end(&all, closing.connection);
+    srv_connection_note_client_closed(&all, reading.connection);
+    srv_connection_note_client_closed(&all, working.connection);
+    srv_connection_note_client_closed(&all, closing.connection);
     assert_int_equal(closing.connection->phase, SRV_CLOSING);
     srv_connections_expire(&all, srv_now());
     assert_true(is_shut(reading));
@@ -162,7 +163,7 @@ static void test_hurry(void **state)
     srv_connection_enter(&all, idle.connection, SRV_IDLE);
     srv_connection_enter(&all, reading.connection, SRV_READING);
     idle.connection->since = arrived.connection->since = 0;
-    srv_connections_hurry(&all, second / 4);
+    srv_connections_limit_idle(&all, second / 4);
     srv_connections_expire(&all, srv_now());
     assert_false(is_shut(idle) || is_shut(arrived)); /* the grace counts from now */
     srv_connections_expire(&all, srv_now() + second / 4);

@@ -15,28 +15,28 @@
 
 enum { MOST = 32, SECONDS = 5, MEGABYTES = 64 };
 
-static uv_loop_t  loop;
-static srv_linger all;
+static uv_loop_t          loop;
+static srv_lingering_list all;
 
 static int open_loop(void **state)
 {
-    all = (srv_linger){0};
+    all = (srv_lingering_list){0};
     return uv_loop_init(&loop);
 }
 
 static int close_loop(void **state)
 {
-    srv_linger_close(&all);
+    srv_lingering_close_end_all(&all);
     uv_run(&loop, UV_RUN_DEFAULT);
     return uv_loop_close(&loop);
 }
 
-/* One more that lingers; returns the client's end. The server has closed its own descriptor. */
+/* One more that needs_lingering_close; returns the client's end. The server has closed its own descriptor. */
 static int linger(void)
 {
     int ends[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-    srv_linger_begin(&all, &loop, ends[0]);
+    srv_lingering_close_begin(&all, &loop, ends[0]);
     close(ends[0]);
     return ends[1];
 }
@@ -89,20 +89,20 @@ static void test_bytes(void **state)
 
 static void test_time(void **state)
 {
-    assert_true(srv_linger_next(&all) == SRV_NEVER);
+    assert_true(srv_lingering_close_next(&all) == SRV_NEVER);
     uint64_t before = srv_now();
     int      first  = linger();
-    uint64_t after = srv_now(), end = srv_linger_next(&all);
+    uint64_t after = srv_now(), end = srv_lingering_close_next(&all);
     assert_true(end >= before + SECONDS * 1000000000ull && end <= after + SECONDS * 1000000000ull);
     int second = linger();
-    assert_true(srv_linger_next(&all) == end); /* the oldest is the next */
-    srv_linger_expire(&all, end - 1);
+    assert_true(srv_lingering_close_next(&all) == end); /* the oldest is the next */
+    srv_lingering_close_expire(&all, end - 1);
     assert_true(is_open(first));
-    srv_linger_expire(&all, end);
+    srv_lingering_close_expire(&all, end);
     assert_false(is_open(first));
     assert_true(is_open(second));
     assert_int_equal(all.count, 1);
-    srv_linger_expire(&all, srv_linger_next(&all));
+    srv_lingering_close_expire(&all, srv_lingering_close_next(&all));
     assert_false(is_open(second));
     close(first);
     close(second);
@@ -123,7 +123,7 @@ static void test_most(void **state)
     int more = linger();
     assert_true(is_open(more));
     assert_int_equal(all.count, MOST);
-    srv_linger_close(&all);
+    srv_lingering_close_end_all(&all);
     assert_int_equal(all.count, 0);
     for (int i = 0; i < MOST + 3; i++)
         assert_false(is_open(clients[i])), close(clients[i]);
@@ -135,7 +135,7 @@ static void test_most(void **state)
 static void test_nothing_is_leaked(void **state)
 {
     int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), before = lowest_free_descriptor();
-    srv_linger_begin(&all, &loop, file);
+    srv_lingering_close_begin(&all, &loop, file);
     assert_int_equal(all.count, 0);
     assert_int_equal(lowest_free_descriptor(), before);
     close(file);

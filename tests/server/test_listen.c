@@ -258,7 +258,7 @@ static void test_a_path_is_shared_and_removed(void **state)
     assert_non_null(strstr(error, path));
     close(sockets[0]);
     assert_true(connects()); /* by the other one */
-    srv_unlisten(&first);
+    srv_listener_unlink(&first);
     assert_int_equal(access(path, F_OK), -1);
     close(sockets[1]);
 }
@@ -286,7 +286,7 @@ static void test_one_server_at_a_time(void **state)
     assert_int_equal(flock(held, LOCK_UN), 0);
     pthread_join(other, NULL);
     assert_true(atomic_load(&done));
-    srv_unlisten(&listener);
+    srv_listener_unlink(&listener);
     close(held);
 }
 
@@ -300,9 +300,9 @@ static void test_a_dead_socket_is_replaced(void **state)
     assert_true(open_sockets(local, 1, &fd, bound, error));
     assert_true(connects());
     killed.file.st_ino++; /* another file than the one that is there */
-    srv_unlisten(&killed);
+    srv_listener_unlink(&killed);
     assert_true(connects());
-    srv_unlisten(&listener);
+    srv_listener_unlink(&listener);
     assert_false(connects());
     close(fd);
 }

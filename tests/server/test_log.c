@@ -183,7 +183,7 @@ static void test_full_pipe(void **state)
         const struct timespec pause = {.tv_nsec = 1000000};
         nanosleep(&pause, NULL);
         pthread_mutex_lock(&log.mutex);
-        room = log.length < SRV_LOG_ROOM / 2;
+        room = log.length < SRV_LOG_CAPACITY / 2;
         pthread_mutex_unlock(&log.mutex);
     }
     log_one(&log, SRV_INFO, "after");
@@ -200,15 +200,15 @@ static void test_the_account_comes_first(void **state)
     srv_log log;
     open_log(&log, false);
     pthread_mutex_lock(&log.mutex); /* the writer waits */
-    log.length = SRV_LOG_ROOM - 40;
-    memset(log.waiting, '\n', log.length);
+    log.length = SRV_LOG_CAPACITY - 40;
+    memset(log.pending, '\n', log.length);
     log.lost = 1;
     pthread_mutex_unlock(&log.mutex);
     srv_line line;
     srv_log_begin(&line, &log, SRV_INFO, "x"); /* 27 bytes; the account has 47 */
     srv_log_end(&line);
     pthread_mutex_lock(&log.mutex);
-    assert_true(log.lost == 2 && log.length == SRV_LOG_ROOM - 40);
+    assert_true(log.lost == 2 && log.length == SRV_LOG_CAPACITY - 40);
     log.length = log.lost = 0;
     pthread_mutex_unlock(&log.mutex);
     srv_log_begin(&line, &log, SRV_INFO, "x");
