@@ -1,4 +1,4 @@
-/* api.c - see api.h: the door itself, and the table of resources behind it. */
+/* api.c - see api.h. Implements the functions of api.h and defines the table of resources. */
 #include "api/http/call.h"
 #include "api/evaluate/operation.h"
 #include "api/cost/cost.h"
@@ -10,7 +10,9 @@
 
 const api_resource api_resources[] = {
     {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL},
-    {"/v1/models/{model}/{operation}", {[API_POST] = api_post_operation}, api_operation_exists}, /* the most by far */
+    {"/v1/models/{model}/{operation}",
+     {[API_POST] = api_post_operation},
+     api_operation_exists}, /* before the others: most requests are for operations */
     {"/v1", {[API_GET] = api_get_service}, NULL},
     {"/v1/models", {[API_GET] = api_list_models}, NULL},
     {"/v1/models/{model}",
@@ -49,7 +51,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
         return NULL;
     }
     clock_gettime(CLOCK_REALTIME, &now);
-    json_object_seed(0); /* now, while there is one thread */
+    json_object_seed(0); /* jansson's seed, while there is only one thread */
     snprintf(a->version, sizeof a->version, "%s", config->version);
     a->limits       = config->limits;
     a->resources    = api_resources;
@@ -71,7 +73,7 @@ void api_close(api *a)
 
 void api_set_ready(api *a)
 {
-    int loading = API_LOADING; /* a server that is draining already stays so */
+    int loading = API_LOADING; /* a draining server stays draining */
     atomic_compare_exchange_strong(&a->phase, &loading, API_READY);
 }
 
@@ -80,7 +82,7 @@ void api_set_draining(api *a)
     atomic_store(&a->phase, API_DRAINING_PHASE);
 }
 
-/* 1 to 128 visible ASCII characters: safe in a header and in a line of a log. */
+/* True for 1 to 128 visible ASCII characters, which are safe in a header and in a log line. */
 static bool is_sane_id(const char *id)
 {
     size_t n = 0;
@@ -89,8 +91,9 @@ static bool is_sane_id(const char *id)
     return id[n] == '\0' && n >= 1 && n <= 128;
 }
 
-/* The client's id, or sixteen digits that no other call of this process has: a counter from the time of the start,
- * spread by the finaliser of SplitMix64 (Steele, Lea, Flood 2014), which is a bijection. */
+/* Sets Request-Id to the client's id, or to 16 hexadecimal digits that are unique in this process. They are a
+ * counter that starts at the current time, permuted by the finaliser of SplitMix64 (Steele, Lea, Flood 2014), a
+ * bijection. */
 static void set_request_id(api_call *call, const char *id)
 {
     char made[17] = {0};
@@ -107,7 +110,7 @@ static void set_request_id(api_call *call, const char *id)
     api_reply_header(call, "Request-Id", made);
 }
 
-/* 304: the headers of the 200 that it stands for, its length among them, but not of a body. */
+/* Turns the reply into 304: the headers of the 200, Content-Length included, without the body. */
 static void reply_unchanged(api_call *call)
 {
     call->reply.status       = 304;
@@ -119,7 +122,7 @@ static void reply_unchanged(api_call *call)
 
 api_call *api_begin(api *a, const api_request *request)
 {
-    api_call *call = malloc(sizeof *call); /* and not calloc: it passes the thread's cache by */
+    api_call *call = malloc(sizeof *call); /* faster than calloc, which bypasses malloc's thread cache */
     if (!call) return NULL;
     api_problem problem;
     api_problem_clear(&problem);

@@ -27,7 +27,7 @@ void api_problem_clear(api_problem *problem)
     problem->has_pointer = false;
     problem->row = problem->offset = -1;
     problem->fraction = problem->time = -1;
-    *problem->detail = *problem->pointer = '\0'; /* not all of their bytes: every request does this */
+    *problem->detail = *problem->pointer = '\0'; /* only the first bytes, not 768 bytes: every request does this */
 }
 
 bool api_fail(api_problem *problem, api_code code, const char *pointer, const char *format, ...)
@@ -45,7 +45,7 @@ bool api_failv(api_problem *problem, api_code code, const char *pointer, const c
     api_problem_clear(problem);
     problem->code = code;
     vsnprintf(problem->detail, sizeof problem->detail, format, args);
-    /* A pointer cut short would point elsewhere: none is better. */
+    /* A truncated pointer would name another member, so it is omitted. */
     if (pointer && strlen(pointer) < sizeof problem->pointer) {
         problem->has_pointer = true;
         strcpy(problem->pointer, pointer);

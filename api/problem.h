@@ -1,8 +1,8 @@
-/* problem.h - everything that can be wrong with a request, as one table.
+/* problem.h - define every problem that a request can have, in one table.
  *
- * API_PROBLEMS(X) lists X(CODE, "code", status, "title", "what it means and what to do"): it feeds the enum, the
- * bodies of problem answers (RFC 9457), and GET /problems/{code}. Codes are stable: clients switch on them.
- * An api_problem is filled by whoever finds it and carried up unchanged; the first one found wins. */
+ * API_PROBLEMS(X) lists X(CODE, "code", status, "title", "meaning and remedy"). The enum, the problem documents (RFC
+ * 9457) and GET /problems/{code} are generated from it. Codes never change: clients branch on them. The function
+ * that finds a problem fills an api_problem; callers pass it up unchanged. The first problem found wins. */
 #pragma once
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 /* clang-format off */
 #define API_PROBLEMS(X) \
-    /* the request as bytes */ \
+    /* syntax of the request */ \
     X(BAD_REQUEST, "bad-request", 400, "Malformed request", \
       "The request breaks the rules of HTTP: conflicting lengths, an unknown transfer coding, a bad header. Repair the client.") \
     X(BAD_JSON, "bad-json", 400, "Not JSON", \
@@ -25,7 +25,7 @@
       "Arrays and objects are nested deeper than the limit that GET /v1 publishes as limits.nesting.") \
     X(BAD_TIMEOUT, "bad-timeout", 400, "Bad Request-Timeout", \
       "Request-Timeout must be a positive decimal number of seconds, such as 2 or 0.5.") \
-    /* what was asked for */ \
+    /* resource, method, conditions, size */ \
     X(NO_SUCH_PATH, "no-such-path", 404, "No such path", \
       "Nothing lives at this path. GET /v1 lists the operations, GET /openapi.json the whole contract.") \
     X(NO_SUCH_MODEL, "no-such-model", 404, "No such model", \
@@ -59,7 +59,7 @@
       "The body's Content-Type, charset or Content-Encoding is not understood here. Send application/json in UTF-8, not compressed; to an operation application/cbor will do, too, and for a model application/xml.") \
     X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \
       "The request's headers are longer than the server takes. (Sent as a bare status, before there is a request.)") \
-    /* what the body says */ \
+    /* content of the body */ \
     X(WRONG_TYPE, "wrong-type", 422, "Wrong type", \
       "A field holds another kind of value than it takes: a string for a number, an object for an array.") \
     X(WRONG_SHAPE, "wrong-shape", 422, "Wrong shape", \
@@ -128,7 +128,7 @@
     X(RANK_DEFICIENT, "rank-deficient", 422, "Data do not tell the parameters", \
       "The rows are too few, or their motion leaves some of the parameters, or combinations of them, without effect. " \
       "`detail` says which. Give more rows in which these joints move further, faster and both ways, or ask for less.") \
-    /* the server's state */ \
+    /* state of the server */ \
     X(INTERNAL_ERROR, "internal-error", 500, "Internal error", \
       "A defect of the server, logged with the request's id. Please report it.") \
     X(METHOD_UNKNOWN, "method-unknown", 501, "Unknown method", \
@@ -158,38 +158,39 @@ typedef enum api_code {
 } api_code;
 
 typedef struct api_problem {
-    api_code  code;         /* API_NO_PROBLEM: none */
-    char      detail[512];  /* one or two sentences: what was found, what was expected */
-    char      pointer[256]; /* RFC 6901 pointer into the request; "" the whole; only if has_pointer */
+    api_code  code;         /* API_NO_PROBLEM if there is none */
+    char      detail[512];  /* one or two sentences: what was found and what was expected */
+    char      pointer[256]; /* JSON Pointer (RFC 6901) into the request, valid if has_pointer; "" is the whole body */
     bool      has_pointer;
-    long long row;      /* of a batch, from 0; -1: none */
+    long long row;      /* row of the batch, from 0; -1: none */
     long long offset;   /* byte offset of a syntax error; -1: none */
-    double    fraction; /* of a path, where it meets a singular position, 0 to 1; -1: none */
-    double    time;     /* s, of a motion or simulation; -1: none */
+    double    fraction; /* fraction of a continuation path at which it meets a singular position, 0 to 1; -1: none */
+    double    time;     /* time in a motion or simulation, s; -1: none */
 } api_problem;
 
-/* One line of the table. */
+/* One row of the table. */
 typedef struct api_problem_kind {
     const char *code;
     unsigned    status;
     const char *title, *text;
 } api_problem_kind;
 
-/* `code` must be one of the table; API_NO_PROBLEM gives an all-zero line. */
+/* The row of a code; for API_NO_PROBLEM a row of zeros. */
 const api_problem_kind *api_problem_kind_of(api_code code);
 
-/* The code of that name (not NUL-terminated), API_NO_PROBLEM when there is none. */
+/* The code of a name (not NUL-terminated); API_NO_PROBLEM if there is none. */
 api_code api_problem_named(const char *code, size_t length);
 
-/* Empties `problem`: no code, no row, no offset. Every api_problem starts so. */
+/* Initialises `problem`: no code, no row, no offset. Required before first use. */
 void api_problem_clear(api_problem *problem);
 
-/* Fills `problem` (if it holds none yet) and returns false, so that callers can `return api_fail(...)`. The
- * pointer may be NULL. */
+/* Fills `problem`, unless it already has a code, and returns false, so that callers can `return api_fail(...)`.
+ * `pointer` may be NULL. */
 bool api_fail(api_problem *problem, api_code code, const char *pointer, const char *format, ...)
     __attribute__((cold, format(printf, 4, 5)));
 bool api_failv(api_problem *problem, api_code code, const char *pointer, const char *format, va_list args)
     __attribute__((cold, format(printf, 4, 0)));
 
-/* The same for a problem found in a part of the request that stands at `prefix`, which goes before its pointer. */
+/* Fills `problem` with `found`, a problem of a part of the request. `prefix`, the pointer of that part, is put
+ * before the pointer of `found`. */
 bool api_fail_within(api_problem *problem, const char *prefix, const api_problem *found) __attribute__((cold));

@@ -1,4 +1,5 @@
-/* calibration.c - see calibration.h: each is the best of a few short runs, since noise only ever adds. */
+/* calibration.c - see calibration.h. Each figure is the minimum over a few short runs: interference only ever adds
+ * time. */
 #include "calibration.h"
 #include "api/wire/emit.h"
 #include "api/wire/json.h"
@@ -20,7 +21,7 @@ static double smaller(double a, double b)
     return b < a ? b : a;
 }
 
-/* An array of full-length numbers, as sensors and planners send them. */
+/* Writes an array of numbers with 16 or 17 significant digits, as sensors and planners send them. */
 static void sample(api_media media, api_buffer *b)
 {
     api_emit e;
@@ -94,7 +95,7 @@ static void measure_text(api_calibration *calibration)
     }
 }
 
-/* A chain of links of unit mass about alternating axes. */
+/* Builds a serial chain of BODIES links of unit mass with revolute joints about the axes x, y, z in turn. */
 static dyn_model *chain(void)
 {
     const dyn_pose  none = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -136,7 +137,7 @@ static void measure_kernel(const dyn_kernels *kernels, api_calibration *calibrat
 
 api_calibration api_calibrate(const dyn_kernels *kernels)
 {
-    api_calibration calibration = {/* guesses that a measurement only lowers */
+    api_calibration calibration = {/* defaults, which a measurement only lowers */
                                    .parse    = 100e-9,
                                    .read     = {[API_MEDIA_JSON] = 100e-9, [API_MEDIA_CBOR] = 100e-9},
                                    .write    = {[API_MEDIA_JSON] = 200e-9, [API_MEDIA_CBOR] = 20e-9},

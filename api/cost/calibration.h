@@ -1,16 +1,18 @@
-/* calibration.h - how fast this machine reads, writes and computes, for estimates. */
+/* calibration.h - measure how fast this machine reads, writes, compresses and computes, for estimates of a request's
+ * cost. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/http/negotiate.h"
 
-/* Seconds, measured once when the api is opened. */
+/* Seconds per unit of work, measured once by api_open. */
 typedef struct api_calibration {
-    double parse;                      /* per byte of a document parsed */
-    double read[API_MEDIA_COUNT];      /* per byte of a request read */
-    double write[API_MEDIA_COUNT];     /* per number written */
-    double compress[API_CODING_COUNT]; /* per byte compressed */
-    double body;                       /* per state and body of inverse dynamics, the unit of an operation's weight */
+    double parse;                      /* per byte of a model document parsed */
+    double read[API_MEDIA_COUNT];      /* per byte of a request's body read */
+    double write[API_MEDIA_COUNT];     /* per number of an answer written */
+    double compress[API_CODING_COUNT]; /* per byte of an answer compressed */
+    double body;                       /* per state and body of inverse dynamics: the unit of api_operation's weight */
 } api_calibration;
 
-/* Takes some milliseconds. Without memory, cautious guesses stand. */
+/* Runs the measurements, which takes a few milliseconds. A measurement that gets no memory leaves a conservative
+ * default. */
 api_calibration api_calibrate(const dyn_kernels *kernels);

@@ -1,4 +1,5 @@
-/* cost.c - see cost.h: an estimate from the calibration of this machine and a glance at the body. */
+/* cost.c - estimate the seconds that a request takes, from the machine's calibration (calibration.h) and a peek at
+ * the body (peek.h), before the body is decoded. */
 #include "cost.h"
 #include "api/evaluate/operation.h"
 #include "api/model/loops.h"
@@ -7,16 +8,16 @@
 #include "peek.h"
 #include <math.h>
 
-enum { NUMBER_BYTES = 20 /* about, in JSON */ };
+enum { NUMBER_BYTES = 20 /* bytes of a number in JSON, approximately */ };
 enum {
-    STEP            = 24 /* of a simulation, in costs of inverse dynamics */,
-    STAGES          = 5 /* of it */,
-    STEPS_FROM_LAST = 6 /* of closing loops near the state before */,
-    GUESS           = 100 /* steps for each sample */
+    STEP            = 24 /* cost of one integration step, in evaluations of inverse dynamics */,
+    STAGES          = 5 /* stages of one integration step */,
+    STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */,
+    GUESS           = 100 /* assumed integration steps per sample, if the step size is adaptive */
 };
 
-/* Seconds of one step of closing the loops of a state: a factorization of the loop error by the passive coordinates,
- * one number and one state at a time. */
+/* Seconds of one iteration of closing the loops of one state. It factors the Jacobian of the loop equations with
+ * respect to the passive coordinates: O(rows passive (rows + passive)), in scalar code. */
 static double closing_step(const api_model *m)
 {
     const double begun = 2e-6, product = 1.5e-9;
@@ -25,11 +26,12 @@ static double closing_step(const api_model *m)
     return begun + product * rows * passive * (rows + passive);
 }
 
-/* Seconds of closing the loops of a state: the line from the reference takes steps in proportion to its length, which
- * is estimated from the first numbers of q. */
+/* Seconds of closing the loops of one state. The solver follows a line in the actuated coordinates from the
+ * reference to the state, with a number of steps proportional to its length. The largest of the first entries of q
+ * estimates that length. */
 static double closing_cost(const api_call *call, const api_input *input)
 {
-    enum { LOOKED_AT = 16, STEPS = 8 /* at least, */, STEPS_PER_RADIAN = 4 };
+    enum { LOOKED_AT = 16, STEPS = 8 /* at least */, STEPS_PER_RADIAN = 4 };
     const api_model *m      = call->model;
     double           travel = 0;
     if (!m->loops) return 0;
@@ -49,7 +51,8 @@ static void set_usual_extents(const api_model *m, api_selection *selected)
     api_set_extent(selected, API_HELD_FRAMES, API_FEET);
 }
 
-/* Seconds for one state of an operation; adds those that it takes once. */
+/* Returns the seconds of an operation per state. Adds to `*once` the seconds of the work that is done once per
+ * request. */
 static double state_cost(const api_call *call, const api_input *input, const api_operation *operation, double *once)
 {
     const api_calibration *calibration = &call->api->calibration;
@@ -72,15 +75,16 @@ static double state_cost(const api_call *call, const api_input *input, const api
     return bodies * calibration->body + numbers * write;
 }
 
-/* Entries of positions that the body has room for: one for every six bytes, eight in CBOR. */
+/* Estimates how many position vectors q the body contains: at least 6 bytes per number in JSON, 8 in CBOR. */
 static double entries_of(const api_call *call, const api_input *input)
 {
     double bytes = call->content == API_MEDIA_CBOR ? 8 : 6;
     return (double)input->length / (bytes * (double)(call->model->nq + 1));
 }
 
-/* States are not counted before they are read: about one for every such entry. Motions have so many samples, and some
- * control points each. More than the limit are refused: nobody waits for them. */
+/* Estimates the number of states: one per position vector that fits the body. A motion has `samples` states instead,
+ * times a factor for its control points. More states than the limit are refused without evaluation, so the limit
+ * bounds the estimate. */
 static double states_of(const api_call *call, const api_input *input)
 {
     double entries = entries_of(call, input), samples = 0;
@@ -89,8 +93,8 @@ static double states_of(const api_call *call, const api_input *input)
     return fmin(samples > 0 ? samples * (1 + entries / 16) : 1 + entries, (double)call->api->limits.rows);
 }
 
-/* Seconds that the steps of simulations take: some evaluations of forward dynamics each and what goes with them. Fixed
- * ones are of as many simulations side by side as there are lanes; how many keep a tolerance is anybody's guess. */
+/* Seconds of all integration steps of the request. Simulations with a fixed step run side by side in the lanes of a
+ * vector. For adaptive steps their number cannot be known in advance: GUESS steps per sample. */
 static double steps_cost(const api_call *call, const api_input *input)
 {
     if (call->operation != &api_simulate) return 0;
@@ -118,7 +122,8 @@ static double operation_cost(const api_call *call, const api_input *input)
            states_of(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
 }
 
-/* The place of the operation in the table; `evaluate` stands behind them all. */
+/* Index of the operation's row in the cost feedback: its index in api_operations; `evaluate` comes after all of
+ * them. */
 static size_t kind_of(const api_call *call)
 {
     size_t i = 0;
@@ -131,7 +136,7 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
 {
     const api_input        input       = {.body = body, .length = length};
     const api_calibration *calibration = &call->api->calibration;
-    bool                   model       = call->method == API_PUT; /* parsed, then looked at from all sides */
+    bool                   model = call->method == API_PUT; /* a PUT: parsing, checks and expansion of the model */
     double seconds = 5e-6 + (double)length * (model ? 4 * calibration->parse : calibration->read[call->content]);
     if (call->wants_coding) return seconds + (double)call->reply.length * calibration->compress[call->coding];
     if (!call->wants_body || call->method != API_POST) return seconds;

@@ -1,10 +1,10 @@
-/* cost.h - what a request may cost, before it is read (api_estimate_cost of api.h): the server runs light requests at
- * once and queues the rest. */
+/* cost.h - learn from the measured time of requests, for the estimates of api_estimate_cost (api.h). The server runs
+ * requests with a low estimate at once and queues the others. */
 #pragma once
 #include <stdint.h>
 
 struct api_call;
 
-/* A call that was estimated has been run since `began`: the next estimates of its kind know. What others helped with
- * counts as its own. */
+/* Corrects later estimates of this kind of request. The call was estimated, and api_run has executed it since
+ * `began` (ns on CLOCK_MONOTONIC). The time that helper threads spent on it counts as well. */
 void api_cost_learn(const struct api_call *call, uint64_t began);

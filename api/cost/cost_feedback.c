@@ -3,8 +3,8 @@
 
 static const float step = 1.05F, most = 16, least = 1 / 16.F;
 
-/* Estimates up to 0.1 ms, 1 ms, 10 ms and beyond: the parts of a small request weigh otherwise than those of a batch.
- */
+/* Class of an estimate: up to 0.1 ms, 1 ms, 10 ms, and longer. Overhead dominates small requests and computation
+ * large ones, so their factors differ. */
 static size_t size_of(double estimated)
 {
     return estimated < 1e-4 ? 0 : estimated < 1e-3 ? 1 : estimated < 1e-2 ? 2 : 3;

@@ -1,24 +1,25 @@
-/* cost_feedback.h - how far the estimates of api_estimate_cost are off, learnt from what requests took.
+/* cost_feedback.h - correct the estimates of api_estimate_cost by the measured times of earlier requests.
  *
- * An estimate knows the machine and the robot, not the text: numbers of 3 digits or of 17, cold caches, a machine that
- * others use too. For each kind of request a factor moves by a small step up when one took longer than estimated, else
- * down: it settles where half of them do, whatever the few that were interrupted took. Any thread, nothing waits; a
- * step lost between two threads is made up by the next. */
+ * An estimate does not know the number of digits in the text, the state of the caches, or the load of other
+ * programs. Therefore each kind of request has a factor. It grows by a small step after a request that took longer
+ * than estimated, and shrinks otherwise. It converges to the median, so that a few interrupted requests have little
+ * effect. The functions may be called from any thread without locks; a step lost between two threads does no lasting
+ * harm. */
 #pragma once
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* A kind: what is asked, in which encoding it is answered, and how long it should take about. */
+/* A kind of request is a triple: operation, media type of the answer, class of estimated time. */
 enum { API_COST_OPERATIONS = 32, API_COST_MEDIA = 4, API_COST_SIZES = 4 };
 
 typedef struct api_cost_feedback {
     _Atomic float factor[API_COST_OPERATIONS][API_COST_MEDIA][API_COST_SIZES];
 } api_cost_feedback;
 
-void api_cost_feedback_init(api_cost_feedback *c); /* all estimates stand */
+void api_cost_feedback_init(api_cost_feedback *c); /* sets all factors to 1 */
 
-/* The estimate, in seconds, as corrected. */
+/* Returns the estimated seconds times the factor of this kind. */
 double api_cost_feedback_apply(const api_cost_feedback *c, size_t operation, size_t media, double estimated);
 
-/* What was estimated (uncorrected) took so many seconds. */
+/* Updates the factor: a request whose uncorrected estimate was `estimated` seconds took `took` seconds. */
 void api_cost_feedback_update(api_cost_feedback *c, size_t operation, size_t media, double estimated, double took);

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names stand near the beginning or the end of a body, long fields of numbers between. */
-enum { END = 512, LONGEST = 32 /* number */ };
+/* END: search only so many bytes at each end of a long body; long arrays of numbers are usually in the middle. */
+enum { END = 512, LONGEST = 32 /* characters of a number */ };
 
-/* A name's first letter is rare among numbers: that finds it sooner than memmem, which makes a table first. */
+/* Substring search. memchr for the first letter is faster than memmem here: letters are rare among numbers, and
+ * memmem first builds a table. */
 static const unsigned char *search(const char *in, size_t length, const char *text, size_t n)
 {
     const char *last = in + length - n;
@@ -20,7 +21,8 @@ static const unsigned char *search(const char *in, size_t length, const char *te
     return NULL;
 }
 
-/* Where a text may be in the body, whatever its encoding; NULL: nowhere. A long body is not searched in the middle. */
+/* Finds a text in the body, in either encoding; NULL if absent. Of a body longer than 2 END bytes, only the ends are
+ * searched. */
 static const unsigned char *find(const api_input *input, const char *text, size_t n)
 {
     size_t length = input->length;
@@ -34,7 +36,7 @@ bool api_body_mentions(const api_input *input, const char *name)
     return find(input, name, strlen(name)) != NULL;
 }
 
-/* A number in decimal, behind a colon; 0: there is none. */
+/* Reads a decimal number after a colon and blanks; 0 if there is none. */
 static double read_decimal(const char *at, const char *end)
 {
     char   text[LONGEST];
@@ -47,7 +49,7 @@ static double read_decimal(const char *at, const char *end)
     return strtod(text, NULL);
 }
 
-/* A number of CBOR, an integer or a float of 64 or 32 bits; 0: there is none. */
+/* Reads a CBOR unsigned integer, or a float of 64 or 32 bits (RFC 8949, section 3); 0 for any other item. */
 static double read_item(const unsigned char *at, const unsigned char *end)
 {
     if (at == end) return 0;
@@ -65,7 +67,7 @@ static double read_item(const unsigned char *at, const unsigned char *end)
     return *at / 32 == 0 ? (double)value : *at == 0xfb ? number : *at == 0xfa ? (double)single : 0;
 }
 
-/* What stands behind a field's name; NULL: the field is not there. */
+/* The first byte after the field's name (JSON: after its closing quote); NULL if the field is absent. */
 static const unsigned char *find_value(const api_call *call, const api_input *input, api_field field)
 {
     char   key[64];
@@ -102,13 +104,14 @@ static double largest_decimal(const char *at, const char *end, size_t count)
     return largest;
 }
 
-/* The bytes that the head of an item takes. */
+/* Bytes of a CBOR item's head: the initial byte and its argument (RFC 8949, section 3). */
 static size_t head_bytes(unsigned char first)
 {
     return first % 32 >= 24 && first % 32 < 28 ? 1 + ((size_t)1 << (first % 32 - 24)) : 1;
 }
 
-/* Doubles of a typed array, or items of arrays. */
+/* The largest magnitude in a typed array of little-endian doubles (RFC 8746, tag 86), or in nested CBOR arrays of
+ * numbers. */
 static double largest_item(const unsigned char *at, const unsigned char *end, size_t count)
 {
     enum { TAG = 0xd8, LITTLE_ENDIAN_DOUBLES = 86, MOST_HEADS = 8 };
@@ -117,7 +120,7 @@ static double largest_item(const unsigned char *at, const unsigned char *end, si
     double               largest = 0, number;
     if (dense) at = typed + 2 + head_bytes(typed[2]);
     for (size_t n = 0; n < count && at < end; n++) {
-        while (!dense && at < end && *at / 32 == 4) /* an array */
+        while (!dense && at < end && *at / 32 == 4) /* enter a nested array */
             at += head_bytes(*at);
         if (end - at < 9) break;
         if (dense) memcpy(&number, at, sizeof number);

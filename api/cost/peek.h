@@ -1,12 +1,13 @@
-/* peek.h - what the body of a request for dynamics seems to say, before it is read: for estimates. */
+/* peek.h - find names and numbers in a request's body without decoding it, for cost estimates. The results may be
+ * wrong; no answer depends on them. */
 #pragma once
 #include "api/evaluate/evaluation.h"
 
-/* Whether a name is in the body, at its beginning or end. */
+/* True if the name occurs in the first or last 512 bytes of the body. */
 bool api_body_mentions(const api_input *input, const char *name);
 
-/* The number of a field; 0: there is none, or no positive one. */
+/* The number that follows the field's name; 0 if there is none, or it is not positive. */
 double api_peek_number(const api_call *call, const api_input *input, api_field field);
 
-/* The largest magnitude among the first `count` numbers of a field that holds an array; 0: there are none. */
+/* The largest magnitude among the first `count` numbers of an array field; 0 if there are none. */
 double api_peek_largest(const api_call *call, const api_input *input, api_field field, size_t count);

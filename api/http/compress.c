@@ -1,4 +1,5 @@
-/* compress.c - see compress.h. The fastest levels: digits do not repeat, so that more effort gains little. */
+/* compress.c - see compress.h. Both codings use their fastest level: digits of measured numbers hardly repeat, so
+ * higher levels gain little. */
 #include "compress.h"
 #include "api/work/deadline.h"
 #include <zlib.h>
@@ -8,7 +9,7 @@ enum { STEP = 1 << 18, LEVEL = 1, GZIP_FRAME = 64, GZIP_WRAPPER = 16 };
 
 /* --- gzip ------------------------------------------------------------------------------------------------------- */
 
-/* log2 of zlib's window, no larger than the input needs. */
+/* log2 of zlib's window size: the smallest that contains the input, from 2^10 to 2^MAX_WBITS bytes. */
 static int window_bits(size_t length)
 {
     int bits = 10;
@@ -17,7 +18,7 @@ static int window_bits(size_t length)
     return bits;
 }
 
-/* zlib counts in unsigned int: step by step. */
+/* Compresses in steps of STEP bytes: zlib counts bytes in unsigned int, and the deadline is checked between steps. */
 static bool run_gzip(z_stream *z, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,
                      api_problem *problem)
 {
@@ -84,14 +85,14 @@ static bool zstd(const char *bytes, size_t length, const api_deadline *deadline,
 
 /* --- both ------------------------------------------------------------------------------------------------------- */
 
-/* zlib's own bound (deflateBound) for a small window. */
+/* For gzip: the formula of zlib's deflateBound for a window smaller than the default, plus the frame. */
 size_t api_compress_bound(api_coding coding, size_t length)
 {
     return coding == API_CODING_GZIP ? length + length / 8 + length / 64 + GZIP_FRAME : ZSTD_compressBound(length);
 }
 
-/* zlib: window and previous positions, and tables that go with it (zconf.h). zstd at its fastest level holds a window
- * of half a megabyte, with a block and tables of about as much. */
+/* zlib: the window, the table of previous positions, and hash tables of a size that depends on the window (zconf.h).
+ * zstd, level 1: a window of 512 KB, plus a block and tables of about the same size. */
 size_t api_compress_memory(api_coding coding, size_t length)
 {
     size_t about = 256 * 1024 + 4 * length, most = 2 * 1024 * 1024;

@@ -16,7 +16,7 @@ static const char *const codings[API_CODING_COUNT] = {
     [API_CODING_GZIP] = "gzip",
 };
 
-/* One "type/subtype;name=value;..." as it is read from left to right. */
+/* The read position in a header value such as "type/subtype;name=value". */
 typedef struct cursor {
     const char *p;
 } cursor;
@@ -52,7 +52,7 @@ static span take_token(cursor *c)
     return s;
 }
 
-/* A token or the inside of a quoted string. An unterminated string ends with the text. */
+/* Reads a token or the inside of a quoted string. An unterminated string extends to the end of the text. */
 static span take_value(cursor *c)
 {
     if (!take(c, '"')) return take_token(c);
@@ -64,12 +64,12 @@ static span take_value(cursor *c)
     return s;
 }
 
-/* Next ";name=value"; false when there is none. */
+/* Reads the next ";name=value"; false if there is none. */
 static bool take_parameter(cursor *c, span *name, span *value)
 {
     while (take(c, ';')) {
         *name = take_token(c);
-        if (name->length == 0) continue; /* an empty parameter is legal */
+        if (name->length == 0) continue; /* RFC 9110 allows empty parameters */
         *value = take(c, '=') ? take_value(c) : (span){c->p, 0};
         return true;
     }
@@ -100,7 +100,7 @@ static api_media media_named(span type, span subtype)
     return API_MEDIA_NONE;
 }
 
-/* Reads "type/subtype" and its parameters; false when the charset is not UTF-8, or something follows. */
+/* Reads "type/subtype" and its parameters. False if the charset is not UTF-8, or if other text follows. */
 static bool read_content_type(const char *content_type, span *type, span *subtype)
 {
     cursor c = {content_type};
@@ -117,7 +117,7 @@ api_media api_media_of_content(const char *content_type)
 {
     span type, subtype;
     if (!content_type || content_type[strspn(content_type, " \t")] == '\0') return API_MEDIA_JSON;
-    for (int m = 0; m < API_MEDIA_COUNT; m++) /* as nearly everybody writes it */
+    for (int m = 0; m < API_MEDIA_COUNT; m++) /* fast path: the usual spelling */
         if (strcmp(content_type, types[m]) == 0) return (api_media)m;
     return read_content_type(content_type, &type, &subtype) ? media_named(type, subtype) : API_MEDIA_NONE;
 }
@@ -128,8 +128,12 @@ bool api_content_type_is(const char *content_type, const char *media_type)
     return read_content_type(content_type, &type, &subtype) && is_media_type(type, subtype, media_type);
 }
 
-/* qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ], in thousandths; -1 when it is none. Clients that are about send
- * more digits (only three count), or none before the point (".2", as Java's HttpURLConnection does). */
+/* Reads a quality value, in thousandths; -1 if malformed:
+ *
+ *      qvalue = "0" [ "." 0*3DIGIT ] / "1" [ "." 0*3"0" ]    (RFC 9110, section 12.4.2)
+ *
+ * Also accepts what existing clients send: more than three digits, of which the first three count, and no digit
+ * before the point (".2", from Java's HttpURLConnection). */
 static int read_quality(span s)
 {
     size_t i       = s.length > 0 && (s.at[0] == '0' || s.at[0] == '1');
@@ -144,7 +148,8 @@ static int read_quality(span s)
     return quality;
 }
 
-/* The parameters of a list's item, to its end: its q, 1 if it has none; -1 when it is no item. */
+/* Reads the parameters of a list element up to its end. Returns its quality in thousandths, 1000 if it has none; -1
+ * if malformed. */
 static int take_quality(cursor *c)
 {
     span name, value;
@@ -157,7 +162,8 @@ static int take_quality(cursor *c)
     return ends ? quality : -1;
 }
 
-/* The most specific range that covers a type decides: exact before type/ * before * / *. */
+/* The quality of a media type or coding comes from the most specific range that matches it: "type/subtype" before
+ * "type/ *" before "* / *". */
 typedef struct preference {
     int specificity, quality;
 } preference;
@@ -168,12 +174,12 @@ static void prefer(preference *have, int specificity, int quality)
         *have = (preference){specificity, quality};
 }
 
-/* One media range with its parameters; parameters other than q do not narrow our types, which have none. */
+/* Reads one media range with its parameters. Parameters other than q are ignored, because our media types have none. */
 static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
 {
     span type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0};
     int  quality = take_quality(c);
-    if (quality < 0) return; /* not a media range: as if it were not there */
+    if (quality < 0) return; /* malformed: ignored */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
         if (media_named(type, subtype) == (api_media)m)
             prefer(&have[m], 3, quality);
@@ -206,7 +212,7 @@ api_media api_media_by_accept(const char *accept, api_media own)
     return best;
 }
 
-/* One "coding;q=..." or "*;q=...". */
+/* Reads one "coding;q=..." or "*;q=...". */
 static void read_coding(cursor *c, preference have[API_CODING_COUNT])
 {
     span coding  = take_token(c);
@@ -220,7 +226,8 @@ static void read_coding(cursor *c, preference have[API_CODING_COUNT])
     }
 }
 
-/* No coding is acceptable unless something says otherwise, but least preferred (RFC 9110, section 12.5.3). */
+/* "identity" is always acceptable unless the header says otherwise, but it is the least preferred (RFC 9110, section
+ * 12.5.3). */
 api_coding api_coding_by_accept(const char *accept_encoding)
 {
     cursor     c                      = {accept_encoding};

@@ -11,7 +11,8 @@ static const char *skip_blank(const char *p)
     return p + strspn(p, " \t");
 }
 
-/* entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE. Sets the opaque part and returns the byte behind, or NULL. */
+/* Reads entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE. Sets the opaque part and returns the position after the tag, or
+ * NULL if malformed. */
 static const char *read_tag(const char *p, bool *weak, const char **opaque, size_t *length)
 {
     *weak = strncmp(p, "W/", 2) == 0;
@@ -31,7 +32,7 @@ void api_tag_write(const char *revision, api_media form, char tag[API_TAG_MAX])
     snprintf(tag, API_TAG_MAX, "\"%s%s\"", revision, suffixes[form]);
 }
 
-/* Whether an opaque tag is the revision's in an encoding; API_MEDIA_NONE: in any. */
+/* True if an opaque tag is the tag of this revision in the media type `form`; API_MEDIA_NONE: in any media type. */
 static bool is_tag_of(const char *opaque, size_t length, const char *revision, api_media form)
 {
     size_t own = strlen(revision);
@@ -43,7 +44,7 @@ static bool is_tag_of(const char *opaque, size_t length, const char *revision, a
     return false;
 }
 
-/* field = "*" / #entity-tag. Ours are strong; the strong comparison of If-Match refuses weak ones. */
+/* Matches field = "*" / #entity-tag. All our tags are strong; the strong comparison of If-Match rejects weak ones. */
 static match match_list(const char *field, const char *revision, api_media form, bool strong)
 {
     match       found = NO_MATCH;
@@ -54,7 +55,7 @@ static match match_list(const char *field, const char *revision, api_media form,
         const char *opaque;
         size_t      length;
         p = skip_blank(p);
-        while (*p == ',') /* empty list elements are legal */
+        while (*p == ',') /* RFC 9110 allows empty list elements */
             p = skip_blank(p + 1);
         if (*p == '\0') return any ? found : MALFORMED;
         p = read_tag(p, &weak, &opaque, &length);

@@ -1,23 +1,22 @@
-/* preconditions.h - If-Match and If-None-Match (RFC 9110, section 13.1). */
+/* preconditions.h - evaluate If-Match and If-None-Match (RFC 9110, section 13.1). */
 #pragma once
 #include "negotiate.h"
 #include <stdbool.h>
 
-/* The two headers of one request; NULL where absent. Whoever fills it says who owns the strings. */
+/* The two headers of one request; NULL where absent. The strings are borrowed. */
 typedef struct api_preconditions {
     const char *if_match, *if_none_match;
 } api_preconditions;
 
-/* The entity tag of a revision in an encoding. Each has its own (RFC 9110, section 8.8.3): the revision, in JSON, and
- * the revision with a suffix. */
+/* Writes the entity tag of a revision in a media type. Each media type has its own tag (RFC 9110, section 8.8.3):
+ * the revision for JSON, the revision and a suffix for the others. */
 enum { API_TAG_MAX = 48 };
 void api_tag_write(const char *revision, api_media form, char tag[API_TAG_MAX]);
 
-/* Whether a request that changes something may go on, given the revision it finds (NULL: nothing there).
- * Any form's tag will do: it is
- * the revision that matters. A header that is not a list of entity tags never holds: when in doubt nothing is
- * overwritten. */
+/* True if the conditions allow a request that changes a model of this revision; NULL: no such model exists. The tag
+ * of any media type matches, because the condition is about the revision. A malformed header never holds, so that
+ * nothing is overwritten in case of doubt. */
 bool api_preconditions_hold(const api_preconditions *conditions, const char *revision);
 
-/* Whether a GET may be answered 304: If-None-Match names the revision in that form (or is `*`). */
+/* True if a GET may be answered 304: If-None-Match is `*` or contains the tag of this revision in this media type. */
 bool api_preconditions_unchanged(const api_preconditions *conditions, const char *revision, api_media form);

@@ -1,4 +1,5 @@
-/* request_head.c - what the head of a request decides: path, method, timeout, negotiation, model, preconditions. */
+/* request_head.c - decide what the head of a request alone decides: resource, method, timeout, model, media types,
+ * preconditions and query, in this order. */
 #include "call.h"
 #include "api/wire/number.h"
 #include <math.h>
@@ -38,7 +39,7 @@ static bool find_resource(api_call *call, const api_request *request, api_proble
     return false;
 }
 
-/* Request-Timeout: 1*DIGIT [ "." 1*DIGIT ], greater than 0, in seconds. */
+/* Reads Request-Timeout = 1*DIGIT [ "." 1*DIGIT ], seconds, greater than 0. The configured timeout is the maximum. */
 static bool read_timeout(api_call *call, const char *text, api_problem *problem)
 {
     call->timeout = call->api->limits.timeout;
@@ -84,7 +85,7 @@ static bool find_model(api_call *call, api_problem *problem)
     return api_fail(problem, API_NO_SUCH_MODEL, NULL, "no model \"%.64s\" is held", name);
 }
 
-/* What a cache has to look at. What a POST gets is of no use to one, and says so only when it is coded. */
+/* Adds the Vary header to answers to GET. Answers to POST are not cached; they get Vary in api_reply_compress only. */
 static void say_what_varies(api_call *call)
 {
     if (call->method == API_GET)
@@ -99,7 +100,8 @@ static bool fail_media_type(const api_call *call, const char *content_type, api_
                     content_type, types);
 }
 
-/* 406 and 415. Outside /v1 there is one form only, whatever Accept says. */
+/* Chooses media types and coding; fails with 406 or 415. Resources outside /v1 have one media type, whatever Accept
+ * says. */
 static bool negotiate(api_call *call, const api_request *request, api_problem *problem)
 {
     call->coding = api_coding_by_accept(request->accept_encoding);
@@ -125,8 +127,8 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     return true;
 }
 
-/* Keeps the headers for the second look at commit. A computation does not create or replace anything: only whether
- * the model has changed matters to it. */
+/* Copies the headers, because the registry checks them again when the change takes effect. POST creates and replaces
+ * nothing, so only If-Match applies to it. */
 static bool keep_conditions(api_call *call, const api_request *request, api_problem *problem)
 {
     const char *if_match      = request->if_match;
@@ -143,7 +145,7 @@ static bool check_conditions(api_call *call, const api_request *request, api_pro
     if (!keep_conditions(call, request, problem)) return false;
     const char       *revision   = call->model ? call->model->revision : NULL;
     api_preconditions conditions = api_call_conditions(call), if_match_only = {call->if_match, NULL};
-    bool              get = call->method == API_GET; /* its If-None-Match decides about 304 */
+    bool              get = call->method == API_GET; /* for GET, If-None-Match leads to 304, not 412 */
     if (!api_preconditions_hold(get ? &if_match_only : &conditions, revision))
         return revision ? api_fail(problem, API_PRECONDITION_FAILED, NULL, "the model here has the entity tag \"%s\"",
                                    revision)

@@ -13,7 +13,7 @@ typedef struct path {
     char   segment[MAX_SEGMENTS][API_SEGMENT_MAX];
 } path;
 
-/* The byte of an escape; 0 for a bad one, %00 and %2f, which is no part of a segment either. */
+/* Decodes the escape at `from`; 0 if it is malformed, %00 or %2f, which a segment must not contain. */
 static char decode_escape(const char *from)
 {
     int byte = api_percent_decode(from);
@@ -22,7 +22,7 @@ static char decode_escape(const char *from)
 
 static const bool is_special[256] = {['\0'] = true, ['/'] = true, ['?'] = true, ['%'] = true};
 
-/* Decodes the segment at `from` and returns where it ends; NULL for bad escapes and what does not fit. */
+/* Decodes the segment at `from` and returns its end; NULL if an escape is malformed or the segment is too long. */
 static const char *decode_segment(const char *from, char to[API_SEGMENT_MAX])
 {
     for (size_t n = 0; n < API_SEGMENT_MAX; n++) {
@@ -41,7 +41,7 @@ static const char *decode_segment(const char *from, char to[API_SEGMENT_MAX])
     return NULL;
 }
 
-/* The path of an absolute-form target ("http://host/path"), which servers must accept (RFC 9112, section 3.2.2). */
+/* The path of a target in absolute form ("http://host/path"), which servers must accept (RFC 9112, section 3.2.2). */
 static const char *path_of(const char *target)
 {
     if (*target == '/' || (strncasecmp(target, "http://", 7) != 0 && strncasecmp(target, "https://", 8) != 0))
@@ -50,7 +50,7 @@ static const char *path_of(const char *target)
     return at ? at : "/";
 }
 
-/* Returns what is behind the path, the query or the end; NULL: it is none. */
+/* Splits a path into decoded segments. Returns the end of the path (`?` or NUL); NULL if malformed. */
 static const char *split(const char *at, path *p)
 {
     if (*at != '/') return NULL;
@@ -59,7 +59,8 @@ static const char *split(const char *at, path *p)
     return at;
 }
 
-/* Moves `at` from a pattern's slash to the next one or the end; false when the segment between is another. */
+/* Compares one segment with the pattern's segment after the slash at `*at`, and moves `*at` to the pattern's next
+ * slash or end. False if they differ. */
 static bool match_segment(const char **at, const char *segment)
 {
     const char *p = *at + 1;

@@ -1,25 +1,25 @@
-/* route.h - from a request's target to a resource. A target is split on `/` before percent-decoding (RFC 3986,
- * section 2.4), so no escape can add or remove a segment. */
+/* route.h - find the resource of a request's target. The target is split at `/` before percent-decoding (RFC 3986,
+ * section 2.4), so that no escape can add or remove a segment. */
 #pragma once
 #include "api/problem.h"
 #include <stdbool.h>
 #include <stddef.h>
 
-#define API_SEGMENT_MAX 128 /* bytes of a decoded path segment with its NUL; longer ones lead nowhere */
+#define API_SEGMENT_MAX 128 /* bytes of a decoded path segment with its NUL; a longer segment matches no resource */
 
 struct api_call;
 struct api_input;
 
 typedef enum api_method { API_GET, API_PUT, API_POST, API_DELETE, API_METHOD_COUNT } api_method;
 
-/* Answers a call: sets its reply, or fails the problem and returns false. GET handlers run in api_begin with input
- * NULL, the others in api_run. */
+/* Handles a call: sets its reply, or fails with a problem and returns false. GET handlers run in api_begin with
+ * input NULL, the others in api_run. */
 typedef bool api_handler(struct api_call *call, const struct api_input *input, api_problem *problem);
 
 typedef struct api_resource {
     const char  *pattern;                   /* "/v1/models/{model}"; a {segment} matches anything */
     api_handler *handler[API_METHOD_COUNT]; /* NULL: method not allowed */
-    api_handler *exists;                    /* whether the {segments} name something; NULL: always */
+    api_handler *exists;                    /* true if the {segments} name an existing thing; NULL: always */
 } api_resource;
 
 /* All resources; ends with a NULL pattern. In api.c. */
@@ -27,21 +27,22 @@ extern const api_resource api_resources[];
 
 typedef struct api_route {
     const api_resource *resource;
-    const char         *query;                       /* behind the `?`, into the target; NULL: none */
-    char                capture[2][API_SEGMENT_MAX]; /* what the {segments} matched, decoded */
+    const char         *query;                       /* the text after `?`, within the target; NULL: none */
+    char                capture[2][API_SEGMENT_MAX]; /* the decoded {segments} */
 } api_route;
 
-/* False: nothing lives there (or an escape is bad, or decodes to NUL or a slash). */
+/* Finds the resource and its captures. False if no resource has this path, or an escape is malformed or decodes to
+ * NUL or a slash. */
 bool api_route_find(const api_resource *resources, const char *target, api_route *route);
 
 typedef enum api_method_kind {
-    API_KIND_PLAIN, /* *method is set */
-    API_KIND_HEAD,  /* *method is API_GET, without the body */
+    API_KIND_PLAIN, /* `*method` is set */
+    API_KIND_HEAD,  /* `*method` is API_GET; the reply has no body */
     API_KIND_OPTIONS,
-    API_KIND_KNOWN,  /* of HTTP, but taken nowhere here: 405 */
+    API_KIND_KNOWN,  /* a standard method that no resource here accepts: 405 */
     API_KIND_UNKNOWN /* 501 */
 } api_method_kind;
 api_method_kind api_method_of(const char *name, api_method *method);
 
-/* "GET, HEAD, ..., OPTIONS" */
+/* Writes the Allow header of a resource: "GET, HEAD, ..., OPTIONS". */
 void api_route_allow(const api_resource *resource, char *text, size_t size);

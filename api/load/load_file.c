@@ -1,5 +1,5 @@
-/* load_file.c - a robot from a file, for whoever has a file and no connection: what kind it is shows from its first
- * byte. */
+/* load_file.c - load one model from the text of a file, for commands that run without a server. The first byte tells
+ * a URDF file from a JSON document. */
 #include "api/http/call.h"
 #include "api/loops/reference.h"
 #include <string.h>

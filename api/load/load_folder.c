@@ -1,4 +1,4 @@
-/* load_folder.c - loading a folder of model documents at start. */
+/* load_folder.c - load the bundled models, a folder of model documents, when the server starts. */
 #include "api/http/call.h"
 #include "api/loops/reference.h"
 #include <dirent.h>
@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The whole of a regular file: nobody writes into a pipe. The caller frees. */
+/* Reads a regular file of at most `limit` bytes; the caller frees. O_NONBLOCK and the type check keep a pipe from
+ * blocking the start. */
 static char *read_file(const char *path, size_t limit, size_t *length, api_problem *problem)
 {
     struct stat about;

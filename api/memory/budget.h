@@ -1,5 +1,7 @@
-/* budget.h - the bytes that all requests in flight may hold together. Any thread; nothing waits: a claim that
- * does not fit is refused at once, and the request answered 503, or 413 when it would not fit alone. */
+/* budget.h - count the bytes that all requests in flight use, and refuse requests beyond a common limit.
+ *
+ * A claim that exceeds the limit fails immediately; no thread waits for memory. The request is answered 503, or 413
+ * if it would not fit even alone. api_budget may be used from any thread. */
 #pragma once
 #include "api/problem.h"
 #include <stdatomic.h>
@@ -11,11 +13,11 @@ typedef struct api_budget {
     size_t        limit;
 } api_budget;
 
-/* What one request holds of it. One thread at a time. */
+/* The bytes that one request has claimed from the budget. For one thread at a time. */
 typedef struct api_share {
     api_budget *budget;
     size_t      bytes;
 } api_share;
 
-bool api_claim(api_share *share, size_t bytes, api_problem *problem); /* all of it, or nothing and a problem */
+bool api_claim(api_share *share, size_t bytes, api_problem *problem); /* all of them, or none and a problem */
 void api_unclaim(api_share *share, size_t bytes);

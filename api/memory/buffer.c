@@ -19,8 +19,8 @@ static char *fail(api_buffer *buffer)
     return NULL;
 }
 
-/* Doubles, so that n bytes cost O(n) copies, but never past the maximum. One byte more than the capacity is
- * allocated, for the NUL that api_buffer_take puts behind the text. */
+/* Doubles the capacity, up to the maximum, so that writing n bytes copies O(n) bytes. Allocates one byte more than
+ * the capacity: api_buffer_take writes a NUL behind the text. */
 char *api_buffer_room(api_buffer *buffer, size_t bytes)
 {
     if (buffer->failed || bytes > buffer->maximum - buffer->length) return fail(buffer);
@@ -61,7 +61,7 @@ void api_buffer_format(api_buffer *buffer, const char *format, ...)
     int length = vsnprintf(NULL, 0, format, args);
     if (length < 0) {
         buffer->failed = true;
-    } else if (api_buffer_room(buffer, (size_t)length)) { /* the NUL fits: see api_buffer_room */
+    } else if (api_buffer_room(buffer, (size_t)length)) { /* api_buffer_room allocated one byte for the NUL */
         vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
         buffer->length += (size_t)length;
     }

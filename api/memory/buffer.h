@@ -1,6 +1,8 @@
-/* buffer.h - a growable run of bytes that must be given a maximum. Owner: whoever declared it; api_buffer_free
- * gives the memory back, api_buffer_take hands it over. After the first failure (no memory, over the
- * maximum) `failed` stays set and further writes do nothing, so that writers check once at the end. */
+/* buffer.h - collect bytes in a growable buffer with a maximum size.
+ *
+ * The declarer of an api_buffer owns the memory: api_buffer_free frees it, api_buffer_take transfers it to the
+ * caller. After the first failure (no memory, or the maximum exceeded) `failed` stays true and further writes do
+ * nothing. Writers therefore check `failed` once at the end. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,9 +14,9 @@ typedef struct api_buffer {
 } api_buffer;
 
 void  api_buffer_init(api_buffer *buffer, size_t maximum);
-char *api_buffer_room(api_buffer *buffer, size_t bytes); /* space for that many more, or NULL; length unchanged */
+char *api_buffer_room(api_buffer *buffer, size_t bytes); /* space for `bytes` more, or NULL; does not change `length` */
 void  api_buffer_put(api_buffer *buffer, const void *bytes, size_t length);
 void  api_buffer_text(api_buffer *buffer, const char *text);
 void  api_buffer_format(api_buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-char *api_buffer_take(api_buffer *buffer); /* NUL-terminated, caller frees; NULL when it failed */
+char *api_buffer_take(api_buffer *buffer); /* NUL-terminated, freed by the caller; NULL if `failed` */
 void  api_buffer_free(api_buffer *buffer);

@@ -2,7 +2,7 @@
 #include "pool.h"
 #include <string.h>
 
-/* Claimed at once, so that small pieces do not each go to the budget that all threads share. */
+/* Claim at least this many bytes: small allocations then rarely touch the atomic counter that all threads share. */
 enum { CLAIM = 64 * 1024 };
 
 bool api_pool_claim(api_pool *pool, size_t bytes)

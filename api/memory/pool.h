@@ -1,26 +1,28 @@
-/* pool.h - the memory of one request: pieces of its worker's scratch memory, claimed from the budget,
- * until the request ends. One thread at a time. */
+/* pool.h - allocate memory for one request from its worker's scratch memory and claim it from the memory budget. All
+ * pieces stay valid until the request ends. For one thread at a time. */
 #pragma once
 #include "api/problem.h"
 #include "budget.h"
 #include "scratch.h"
 
-/* Begins as {.share, .scratch, .problem}; whoever declared it ends it. */
+/* Initialise as {.share, .scratch, .problem}; the declarer calls api_pool_end. */
 typedef struct api_pool {
     api_share   *share;
     api_scratch *scratch;
-    api_problem *problem; /* told why something does not fit */
-    size_t       claimed; /* bytes of the share, */
-    size_t       used;    /* of which so many are in use */
+    api_problem *problem; /* receives the reason of a failed claim */
+    size_t       claimed; /* bytes claimed from the budget */
+    size_t       used;    /* bytes of `claimed` that are in use */
 } api_pool;
 
-/* Not cleared, aligned to DYN_ALIGN; NULL with a problem when it does not fit. */
+/* Returns `bytes` bytes aligned to DYN_ALIGN, not cleared; NULL with a problem if memory or budget is short. */
 void *api_take(api_pool *pool, size_t bytes);
-/* Numbers, all 0, for those who take many: `*room` becomes false when they do not fit. */
+/* Returns `count` zeros; NULL with a problem if memory or budget is short. Then `*room` becomes false, so that a
+ * caller of several allocations checks once. */
 double *api_take_zeroed(api_pool *pool, size_t count, bool *room);
 
-/* Claims bytes of the budget until the end of the request for what is allocated elsewhere. */
+/* Claims `bytes` from the budget until api_pool_end, for memory that the caller allocates elsewhere. False with a
+ * problem. */
 bool api_pool_claim(api_pool *pool, size_t bytes);
 
-/* Gives the budget back what was claimed of it; the worker has its scratch memory back when it resets that. */
+/* Returns all claimed bytes to the budget. The memory itself returns to the worker in api_scratch_reset. */
 void api_pool_end(api_pool *pool);

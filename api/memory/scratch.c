@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Under AddressSanitizer every piece is an allocation of its own, so that who writes past one is seen. */
+/* Under AddressSanitizer every piece is a separate allocation, so that a write beyond its end is detected. */
 #ifdef __SANITIZE_ADDRESS__
 enum { KEPT_BYTES = 0 };
 #else

@@ -1,8 +1,8 @@
-/* model_archive.c - records of models coming back: one by one at start, or as an archive of all of them.
+/* model_archive.c - restore stored models when the server starts, and export and import all models as one archive:
  *
- *     {"format": "torqued-archive", "version": 1, "models": {"arm": record, "ur5": record, ...}}
+ *      {"format": "torqued-archive", "version": 1, "models": {"arm": record, "ur5": record, ...}}
  *
- * with the records of record.h. */
+ * record.h describes a record. */
 #include "api/http/call.h"
 #include "api/loops/reference.h"
 #include "api/model/record.h"
@@ -13,7 +13,7 @@
 enum {
     ARCHIVE_MAX       = 1 << 30, /* bytes */
     ARCHIVE_VERSION   = 1,
-    LEVELS_OF_RECORD  = 2, /* of nesting, above its document's own; a report has no more than that */
+    LEVELS_OF_RECORD  = 2, /* levels of nesting around the document; a report has no more levels */
     LEVELS_OF_ARCHIVE = LEVELS_OF_RECORD + 2,
 };
 
@@ -29,7 +29,7 @@ void api_hide_bundled(api *a, const char *name)
     if (api_model_name_is_valid(name)) api_registry_load(a->models, name, NULL, true);
 }
 
-/* As api_record_read, and a model with loops has its reference. */
+/* Like api_record_read, and computes the reference configuration of a model with loops. */
 static bool read_record(const api *a, const json_t *record, const char *name, api_model **model, api_problem *problem)
 {
     if (!api_record_read(record, name, a->limits.links, model, problem)) return false;
@@ -80,7 +80,7 @@ char *api_export(api *a, size_t *length)
 /* --- import ---------------------------------------------------------------------------------------------------- */
 
 typedef struct incoming {
-    const char *name;  /* the archive's */
+    const char *name;  /* borrowed from the archive's JSON */
     api_model  *model; /* NULL: a tombstone */
 } incoming;
 
@@ -97,7 +97,7 @@ static bool read_item(const api *a, const char *name, const json_t *record, inco
     return api_fail_within(problem, place, &found);
 }
 
-/* The member "models" of an archive of our kind. */
+/* Returns the member "models" after checking the format and the version; NULL with a problem. */
 static json_t *models_of(const json_t *archive, api_problem *problem)
 {
     const char *format  = json_string_value(json_object_get(archive, "format"));
@@ -116,7 +116,7 @@ static json_t *models_of(const json_t *archive, api_problem *problem)
     return NULL;
 }
 
-/* The same document and the same report: nothing to be written. */
+/* True if the registry has this model with the same document and the same report, so that nothing must be written. */
 static bool is_held(api *a, const api_model *model)
 {
     api_model *held = api_registry_find(a->models, model->name);
@@ -129,7 +129,7 @@ static api_commit commit_item(api *a, const incoming *item, api_problem *problem
 {
     const api_preconditions none = {NULL, NULL};
     if (!item->model) return api_registry_put_tombstone(a->models, item->name, problem);
-    if (is_held(a, item->model)) return API_MODEL_NOT_FOUND; /* nothing to be done */
+    if (is_held(a, item->model)) return API_MODEL_NOT_FOUND; /* unchanged */
     return api_registry_put(a->models, item->model, &none, problem);
 }
 

@@ -1,4 +1,4 @@
-/* models.c - the models as resources: the list, one model, its document; PUT and DELETE. */
+/* models.c - handlers of the models: the list, one model, its document; PUT and DELETE. */
 #include "api/http/call.h"
 #include "api/loops/reference.h"
 #include "api/model/model_description.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MODEL_MAX = 64 * 1024 * 1024 }; /* bytes of an answer of this file */
+enum { MODEL_MAX = 64 * 1024 * 1024 }; /* largest body that these handlers produce, bytes */
 
 bool api_list_models(api_call *call, const api_input *input, api_problem *problem)
 {
@@ -56,7 +56,8 @@ bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
     return api_reply_emitted(call, 200, &e, problem);
 }
 
-/* Kept as JSON; another encoding is made of its tree, whose memory is claimed while it is there. */
+/* Writes the model's document, which is stored as JSON text. For CBOR the text is parsed, and the memory of the tree
+ * is claimed from the budget meanwhile. */
 static bool emit_document(api_call *call, api_emit *e, api_problem *problem)
 {
     const api_model *m = call->model;
@@ -88,7 +89,8 @@ bool api_get_document(api_call *call, const api_input *input, api_problem *probl
     return api_reply_emitted(call, 200, &e, problem);
 }
 
-/* Reads and checks what was put; the memory of its tree is claimed only while it is there. */
+/* Decodes the body of a PUT and checks it. The memory of the parsed tree is claimed from the budget only while the
+ * tree exists. */
 static api_model *read_model(api_call *call, const api_input *input, api_problem *problem)
 {
     const api_limits *limits = &call->api->limits;

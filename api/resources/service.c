@@ -1,15 +1,15 @@
-/* service.c - what the server says about itself: GET /v1, /livez, /readyz, /openapi.json, /problems/{code}. */
+/* service.c - handlers that describe the server: GET /v1, /livez, /readyz, /openapi.json, /problems/{code}. */
 #include "api/http/call.h"
 #include "api/wire/json.h"
 #include "api/evaluate/operation.h"
 #include <string.h>
 
-/* The contract as JSON, from openapi.yaml by the Makefile. */
+/* The contract as JSON; the Makefile makes it from openapi.yaml. */
 extern const char api_openapi_start[], api_openapi_end[];
 
 static const char JSON[] = "application/json";
 
-enum { SERVICE_MAX = 64 * 1024 }; /* bytes of an answer of this file */
+enum { SERVICE_MAX = 64 * 1024 }; /* largest body that these handlers produce, bytes */
 
 static void emit_operation(api_emit *e, const char *name)
 {
@@ -76,7 +76,7 @@ bool api_get_livez(api_call *call, const api_input *input, api_problem *problem)
     return reply_text(call, text, sizeof text - 1, problem);
 }
 
-/* File names may hold any byte. */
+/* Replaces bytes that are not printable ASCII: reasons contain file names. */
 static void emit_reason(api_emit *e, const char *reason)
 {
     char text[API_REASON_MAX];

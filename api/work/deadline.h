@@ -1,9 +1,12 @@
-/* deadline.h - whether somebody still waits: looked at between steps of what takes long. */
+/* deadline.h - check whether a request was cancelled or has passed its deadline. Long computations call these
+ * functions between steps. */
 #pragma once
 #include "api/api.h"
 
-uint64_t api_now(void); /* ns on CLOCK_MONOTONIC */
+uint64_t api_now(void); /* current time, ns on CLOCK_MONOTONIC */
 
-/* False with a problem when the client is gone or the deadline has passed, now or at `time`. `deadline` may be NULL. */
+/* Returns false with a problem if the request was cancelled (request-timeout) or the deadline has passed
+ * (deadline-passed). The comparison is with the current time, or with `time` (ns on CLOCK_MONOTONIC). `deadline` may
+ * be NULL: then the result is always true. */
 bool api_deadline_check(const api_deadline *deadline, api_problem *problem);
 bool api_deadline_check_at(const api_deadline *deadline, uint64_t time, api_problem *problem);
