@@ -17,12 +17,12 @@ typedef struct setting {
     kind        kind;
     size_t      offset;
     double      least, most;
-    const char *default_text; /* NULL: a text that may be absent */
+    const char *default_text; /* NULL: a TEXT setting that may be absent */
     const char *choices;
     const char *help;
 } setting;
 
-#define PREFIX        "TORQUED_" /* of variables */
+#define PREFIX        "TORQUED_" /* of environment variables */
 #define OFFSET(field) offsetof(srv_config, field)
 #define MB            1048576.0
 #define TB            1099511627776.0
@@ -94,8 +94,8 @@ static void variable_name(const setting *s, char *name, size_t size)
         *c = *c == '-' ? '_' : *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
 }
 
-/* "256M", "0.5", "1024": a plain decimal number, with one of K, M, G (powers of 1024) where `suffixes` allows. False
- * for anything else; strtod alone would take "inf", "0x10" and " 1". */
+/* Reads a plain decimal number such as "256M", "0.5" or "1024". K, M and G (powers of 1024) are allowed if
+ * `suffixes`. strtod alone would also accept "inf", "0x10" and " 1". */
 static bool parse_number(const char *text, bool suffixes, double *value)
 {
     size_t digits = strspn(text, "0123456789.");
@@ -110,7 +110,7 @@ static bool parse_number(const char *text, bool suffixes, double *value)
     return true;
 }
 
-/* "from 1024 to 1024G", "one of error, warning, info, debug": what a value of the setting may be. */
+/* Describes the valid values: "1024 to 1024G", "error|warning|info|debug". */
 static void describe_range(const setting *s, char *text, size_t size)
 {
     if (s->kind == TEXT)
@@ -204,7 +204,7 @@ static const setting *find_setting(const char *name, size_t length)
     return NULL;
 }
 
-/* One flag at argv[*at], "--name value" or "--name=value"; moves *at past it. */
+/* Reads the flag at argv[*at], "--name value" or "--name=value", and advances *at past it. */
 static bool read_flag(srv_config *config, int argc, char *const argv[], int *at, char *error, size_t error_size)
 {
     const char    *flag   = argv[(*at)++];
@@ -225,14 +225,15 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *at,
     return set_or_report(config, s, name, argv[(*at)++], error, error_size);
 }
 
-/* What all may hold together one cannot exceed: it is refused as too large, not asked to come again. */
+/* Limits bodies and answers to the memory budget: a larger one never fits, so it is refused as too large (413), not
+ * as a temporary shortage (503). */
 static void clip_sizes(srv_config *config)
 {
     if (config->max_body > config->memory) config->max_body = config->memory;
     if (config->max_answer > config->memory) config->max_answer = config->memory;
 }
 
-/* What the table cannot say. */
+/* Checks --listen, whose syntax the table cannot express. */
 static bool check_addresses(const srv_config *config, char *error, size_t error_size)
 {
     srv_address addresses[SRV_LISTEN_MOST];
@@ -299,7 +300,7 @@ void srv_config_table(FILE *out)
         char variable[64], range[120];
         variable_name(s, variable, sizeof variable);
         describe_range(s, range, sizeof range);
-        for (char *bar = range; (bar = strchr(bar, '|'));) /* a bar would end the cell */
+        for (char *bar = range; (bar = strchr(bar, '|'));) /* a bar would end the table cell */
             *bar = '/';
         fprintf(out, "| `--%s %s` | `%s` | %s | %s | %s |\n", s->name, s->value, variable, range,
                 s->default_text ? s->default_text : "", s->help);

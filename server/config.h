@@ -1,7 +1,8 @@
-/* config.h - every setting of the server, in one table (config.c): flag, environment variable, kind, range, default
- * and help. The table feeds --help, the README's table (--settings-table), the checks, and the line that logs
- * the configuration in force. A flag goes before its variable, the variable before the default; the last of a
- * repeated flag counts. */
+/* config.h - read the settings of the server: flag, environment variable, kind, range, default and help of each.
+ *
+ * The table in config.c is the source of --help, of server/SETTINGS.md (--settings-table), of the checks, and of the
+ * log line with the configuration. A flag overrides its variable, and the variable overrides the default. The last
+ * occurrence of a repeated flag counts. */
 #pragma once
 #include "api/api.h"
 #include <stdbool.h>
@@ -11,46 +12,48 @@
 typedef enum srv_log_format { SRV_LOG_AUTO, SRV_LOG_TEXT, SRV_LOG_JSON } srv_log_format;
 typedef enum srv_level { SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG } srv_level;
 
-/* Texts belong to argv, the environment or the program, and live as long as it runs. */
+/* The strings belong to argv, the environment or the program, and live as long as the process. */
 typedef struct srv_config {
-    const char *listen; /* HOST:PORT or unix:PATH, several with commas between */
-    const char *models; /* folder; NULL: srv_config_models_folder finds it */
-    const char *store;  /* folder; NULL: srv_config_store_folder finds it */
-    const char *target; /* of the kernels; NULL: the widest */
+    const char *listen; /* HOST:PORT or unix:PATH, separated by commas */
+    const char *models; /* folder; NULL: srv_config_models_folder determines it */
+    const char *store;  /* folder; NULL: srv_config_store_folder determines it */
+    const char *target; /* vector instructions of the kernels; NULL: the widest */
     size_t      max_body, max_answer, memory;
     size_t      max_rows, max_nesting, max_models, max_links;
-    size_t      connections, workers, loops; /* workers, loops 0: from the usable cores */
+    size_t      connections, workers, loops; /* workers and loops: 0 derives them from the usable cores */
     double      timeout, read_deadline, write_deadline, idle_timeout;
-    double      queue;        /* s of estimated work that may wait for each worker */
-    double      inline_limit; /* us of estimated work done on the loop thread */
+    double      queue;        /* s of estimated work that may wait per worker */
+    double      inline_limit; /* us, longest estimate of a request that runs on the loop's thread */
     double      drain;        /* s */
     int         log_format, log_level;
-    int         socket_mode; /* permissions */
+    int         socket_mode; /* permissions of a Unix-domain socket */
 } srv_config;
 
 typedef enum srv_action { SRV_SERVE, SRV_HELP, SRV_VERSION, SRV_SETTINGS_TABLE, SRV_MISUSE } srv_action;
 
-/* Reads flags and variables. SRV_MISUSE leaves in `error` what was given where and what was expected. */
+/* Reads flags and variables. For SRV_MISUSE, `error` names the flag or variable, its value, and what was expected. */
 srv_action srv_config_read(srv_config *config, int argc, char *const argv[], char *error, size_t error_size);
 
 void srv_config_help(FILE *out);
-void srv_config_table(FILE *out); /* Markdown */
+void srv_config_table(FILE *out); /* prints a Markdown table */
 
-/* Walks the settings in force, for the log. */
+/* Calls `visit` for every setting with its current value as text, for the log. */
 void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const char *name, const char *value),
                       void             *arg);
 
-/* Names the variables that look like settings' and are none. */
+/* Calls `visit` for every environment variable that begins with TORQUED_ and is no setting. */
 void srv_config_visit_unknown(void (*visit)(void *arg, const char *name), void *arg);
 
-/* What of it is the api's. */
+/* The part of the configuration that api_open needs. */
 api_config srv_config_api(const srv_config *config);
 
 /* --- default_folders.c -------------------------------------------------------------------------------------------- */
 
-/* The bundled robots: `--models`, else models/ beside the parent of the executable's folder, else under the prefix. */
+/* Determines the folder of the bundled models: `--models`, else models/ in the parent of the executable's folder or
+ * one level higher, else PREFIX/share/torqued/models. */
 void srv_config_models_folder(const srv_config *config, char *folder, size_t size);
 
-/* Where models are kept: `--store`, else $STATE_DIRECTORY (as service managers set it), else $XDG_STATE_HOME/torqued,
- * else ~/.local/state/torqued. False and a message: nothing says where. */
+/* Determines the folder of the store: `--store`, else $STATE_DIRECTORY (set by service managers), else
+ * $XDG_STATE_HOME/torqued, else ~/.local/state/torqued. False with a message if none of them is set or the path is
+ * too long. */
 bool srv_config_store_folder(const srv_config *config, char *folder, size_t size, char *error, size_t error_size);

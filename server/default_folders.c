@@ -1,4 +1,4 @@
-/* default_folders.c - the folders of models and of the store where no setting names them (config.h). */
+/* default_folders.c - determine the folders of the models and of the store (config.h). */
 #include "config.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* The executable is build/torqued of the source tree (build/asan/torqued of a sanitizer build), or PREFIX/bin/torqued:
- * models/ is sought beside its folder's parent, then one higher. */
+/* The executable is build/torqued in the source tree (build/asan/torqued in a sanitizer build), or
+ * PREFIX/bin/torqued. Looks for models/ in the parent of its folder, then one level higher. */
 void srv_config_models_folder(const srv_config *config, char *folder, size_t size)
 {
     if (config->models) {
@@ -37,8 +37,8 @@ bool srv_config_store_folder(const srv_config *config, char *folder, size_t size
     if (config->store)
         length = snprintf(folder, size, "%s", config->store);
     else if (state && *state)
-        length = snprintf(folder, size, "%.*s", (int)strcspn(state, ":"), state); /* the first of several */
-    else if (xdg && *xdg == '/') /* others are to be ignored, says its specification */
+        length = snprintf(folder, size, "%.*s", (int)strcspn(state, ":"), state); /* the first entry of a list */
+    else if (xdg && *xdg == '/') /* the XDG specification requires relative paths to be ignored */
         length = snprintf(folder, size, "%s/torqued", xdg);
     else if (home && *home == '/')
         length = snprintf(folder, size, "%s/.local/state/torqued", home);

@@ -10,13 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TAIL = 32 }; /* kept free for `,"truncated":1}` and the newline */
+enum { TAIL = 32 }; /* bytes kept free for `,"truncated":1}` and the newline */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
 /* --- a line ----------------------------------------------------------------------------------------------------- */
 
-/* All or nothing: a field that does not fit is taken back by its caller. */
+/* Appends the text completely, or not at all and returns false. */
 static bool put(srv_line *line, const char *text, size_t length)
 {
     if (length > sizeof line->text - TAIL - line->length) return false;
@@ -30,8 +30,8 @@ static bool put_text(srv_line *line, const char *text)
     return put(line, text, strlen(text));
 }
 
-/* JSON's escapes, in text too: no client writes control characters to the operator's terminal. Bytes beyond ASCII may
- * be no UTF-8, and become '?'. */
+/* Appends text with JSON escapes, also in the text format: control characters of a client must not reach the
+ * operator's terminal. Bytes beyond ASCII may be invalid UTF-8 and become '?'. */
 static bool put_escaped(srv_line *line, const char *text, bool quoted)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -49,7 +49,7 @@ static bool put_escaped(srv_line *line, const char *text, bool quoted)
     return true;
 }
 
-/* `value` in decimal, at least `width` digits of it. Returns its end. */
+/* Writes `value` in decimal with at least `width` digits; returns the end. */
 static char *digits(char *to, uint64_t value, int width)
 {
     char reversed[24];
@@ -147,13 +147,13 @@ static void finish(srv_line *line)
     const char *end    = line->log->json ? (line->truncated ? ",\"truncated\":1}\n" : "}\n")
                                          : (line->truncated ? " truncated=1\n" : "\n");
     size_t      length = strlen(end);
-    memcpy(line->text + line->length, end, length); /* TAIL keeps the room */
+    memcpy(line->text + line->length, end, length); /* TAIL bytes are free for it */
     line->length += length;
 }
 
 /* --- lines on their way out -------------------------------------------------------------------------------------- */
 
-/* Under the mutex. */
+/* Appends a line to the pending ones. False if there is no room. The caller holds the mutex. */
 static bool enqueue(srv_log *log, const char *text, size_t length)
 {
     if (length > SRV_LOG_CAPACITY - log->length) return false;
@@ -190,7 +190,7 @@ void srv_log_plain(srv_log *log, const char *text)
     pthread_mutex_unlock(&log->mutex);
 }
 
-/* Waits until whoever reads takes more. False: not before the patience ends. */
+/* Waits until the log's file can be written. False if that does not happen before give_up_at. */
 static bool wait_for_room(srv_log *log)
 {
     struct pollfd room = {.fd = log->fd, .events = POLLOUT};
@@ -199,8 +199,8 @@ static bool wait_for_room(srv_log *log)
     return room.revents & POLLOUT;
 }
 
-/* Whole lines, as many as a pipe takes in one piece: one that polls writable has room for PIPE_BUF bytes, so the write
- * does not block as long as nobody else writes. Returns the bytes written. */
+/* Writes whole lines, at most PIPE_BUF bytes at a time. A pipe that polls writable has room for PIPE_BUF bytes, so
+ * the write does not block unless other processes write too. Returns the bytes written. */
 static size_t write_lines(srv_log *log, const char *text, size_t length)
 {
     size_t done = 0;
@@ -225,7 +225,8 @@ static uint64_t count_lines(const char *text, size_t length)
     return lines;
 }
 
-/* The writer's thread. The pause lets lines gather: a busy server wakes it some hundred times a second. */
+/* The writer thread. The pause lets lines accumulate: on a busy server the thread then wakes only some hundred times
+ * per second. */
 static void *write_all(void *argument)
 {
     static const struct timespec pause = {.tv_nsec = 5000000};
@@ -251,7 +252,7 @@ static void *write_all(void *argument)
     return NULL;
 }
 
-/* Signals are for the thread that waits for them. */
+/* Starts the writer thread with all signals blocked: main waits for them. */
 static bool start_writer(srv_log *log)
 {
     sigset_t all, before;

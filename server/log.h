@@ -1,14 +1,14 @@
-/* log.h - one line per event on standard error: text on a terminal, JSON otherwise.
+/* log.h - write one line per event to standard error: text on a terminal, JSON otherwise.
  *
  *     srv_line line;
  *     srv_log_begin(&line, log, SRV_INFO, "listening");
  *     srv_log_text(&line, "address", address);
  *     srv_log_end(&line);
  *
- * A line is built on the caller's stack; below the level nothing is formatted. Fields that do not fit are left out, and
- * the line says so. A thread of the log's own writes the lines, many at a time, within some milliseconds, whole lines
- * in every write(2). Nobody waits for whoever reads them: lines for which there is no room are lost, and a later one
- * says how many. */
+ * A line is built on the caller's stack; an event below the log level is not formatted. A field that does not fit is
+ * omitted, and the line says "truncated". A separate thread writes the lines within a few milliseconds, whole lines
+ * in every write(2). Callers never wait for the reader of the log: lines that do not fit the buffer are lost, and a
+ * later line reports their number. */
 #pragma once
 #include "config.h"
 #include <pthread.h>
@@ -23,35 +23,35 @@ typedef struct srv_log {
     int       fd;
 
     pthread_mutex_t  mutex;
-    pthread_cond_t   not_empty; /* lines wait, or the log closes */
-    char            *pending;   /* [SRV_LOG_CAPACITY] bytes of lines */
-    char            *writing;   /* [SRV_LOG_CAPACITY] the writer's */
-    size_t           length;    /* of what waits */
-    uint64_t         lost;      /* lines since the last that was kept */
+    pthread_cond_t   not_empty; /* signalled when lines are pending or the log closes */
+    char            *pending;   /* [SRV_LOG_CAPACITY] lines to be written */
+    char            *writing;   /* [SRV_LOG_CAPACITY] lines that the writer thread is writing */
+    size_t           length;    /* bytes in `pending` */
+    uint64_t         lost;      /* lines lost since the last one accepted */
     bool             closing;
-    _Atomic uint64_t give_up_at; /* until then the writer waits for whoever reads */
+    _Atomic uint64_t give_up_at; /* ns; the writer does not wait for the reader beyond this time */
     pthread_t        writer;
 } srv_log;
 
 typedef struct srv_line {
-    srv_log *log; /* NULL: below the level */
+    srv_log *log; /* NULL: the event is below the log level */
     size_t   length;
     bool     truncated;
-    char     text[4000]; /* within PIPE_BUF: written to a pipe in one piece */
+    char     text[4000]; /* shorter than PIPE_BUF, so a pipe takes it in one piece */
 } srv_line;
 
-bool srv_log_open(srv_log *log, const srv_config *config, int fd); /* false: no memory or thread */
-void srv_log_close(srv_log *log);                                  /* writes what waits, for a second at most */
+bool srv_log_open(srv_log *log, const srv_config *config, int fd); /* false: no memory or no thread */
+void srv_log_close(srv_log *log);                                  /* writes pending lines, for at most 1 s */
 
 void srv_log_begin(srv_line *line, srv_log *log, srv_level level, const char *event);
-void srv_log_text(srv_line *line, const char *name, const char *value); /* NULL value: no field */
+void srv_log_text(srv_line *line, const char *name, const char *value); /* NULL: omits the field */
 void srv_log_count(srv_line *line, const char *name, uint64_t value);
-void srv_log_ms(srv_line *line, const char *name, uint64_t ns); /* as milliseconds, three decimals */
+void srv_log_ms(srv_line *line, const char *name, uint64_t ns); /* written in ms with three decimals */
 void srv_log_end(srv_line *line);
 
-/* A whole line of one event with one text field "message". */
+/* Writes a line with one text field, "message". */
 void srv_log_message(srv_log *log, srv_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A text as it is, in its place between the lines, for someone at a terminal: shorter than a line may be. */
+/* Writes a text unchanged between the lines, for a user at a terminal. It must be shorter than a line. */
 void srv_log_plain(srv_log *log, const char *text);

@@ -1,7 +1,8 @@
-/* main.c - torqued: reads the configuration, starts the threads, loads the models, and waits for the order to stop.
+/* main.c - run the server: read the configuration, start the threads, load the models, wait for a signal to stop.
  *
- * Threads: this one, which loads and then waits for signals; one or more loops; the workers. Listening comes before
- * loading, so that /readyz can say "loading". Exit status: 0 stopped by a signal, 1 could not start, 2 misused. */
+ * Threads: the main thread, which loads the models and then waits for signals; one or more loops; the workers; the
+ * writer of the log. The server listens before it loads, so that /readyz can answer "loading". Exit status: 0
+ * stopped by a signal, 1 could not start, 2 invalid arguments. */
 #include "server/cli/commands.h"
 #include "server/work/cores.h"
 #include "server/net/listen.h"
@@ -22,7 +23,7 @@ typedef struct service {
     srv_log           log;
     srv_server        shared;
     srv_loop         *loops;
-    size_t            n_loops; /* started */
+    size_t            n_loops; /* number of loops started */
     srv_loaded_models models;
 
     srv_listener  listener[SRV_LISTEN_MOST];
@@ -51,7 +52,7 @@ static void log_start(service *s)
     srv_config_visit_unknown(log_unknown, &s->log);
 }
 
-/* Every connection is a descriptor; the usual soft limit of 1024 is raised as far as the hard one lets us. */
+/* Raises the soft limit of descriptors, usually 1024, as far as the hard limit allows: every connection needs one. */
 static void raise_descriptors(service *s)
 {
     struct rlimit limit;
@@ -85,7 +86,7 @@ static bool open_shared(service *s, char *error, size_t size)
 static bool open_listeners(service *s, char *error, size_t size)
 {
     srv_address address[SRV_LISTEN_MOST];
-    size_t      n = srv_addresses_parse(s->config.listen, address); /* srv_config_read has checked it */
+    size_t      n = srv_addresses_parse(s->config.listen, address); /* srv_config_read has checked the list */
     for (size_t i = 0; i < n; i++) {
         srv_listener *listener = &s->listener[i];
         listener->address      = address[i];
@@ -131,7 +132,7 @@ static bool load_models(service *s, char *error, size_t size)
     return true;
 }
 
-/* Someone who started the server by hand wants to see it work. */
+/* Prints an example request for a user who started the server in a terminal. */
 static void show_example(service *s)
 {
     if (s->log.json || s->log.level < SRV_INFO) return;
@@ -152,7 +153,8 @@ static void order_rest(service *s, size_t joined, srv_order order)
         srv_loop_order(&s->loops[i], order);
 }
 
-/* Waits until every loop has drained. A second signal, or a start that failed, does not wait for requests in flight. */
+/* Waits until every loop has drained. After a second signal, or if the start failed (`patient` false), requests in
+ * flight are abandoned. */
 static void drain(service *s, const sigset_t *stop, bool patient)
 {
     static const struct timespec interval = {.tv_nsec = 20000000};
@@ -190,11 +192,11 @@ static int serve(service *s)
     sigemptyset(&stop);
     sigaddset(&stop, SIGTERM);
     sigaddset(&stop, SIGINT);
-    sigaction(SIGHUP, NULL, &hangup); /* the terminal was closed: no reason to stop under nohup */
+    sigaction(SIGHUP, NULL, &hangup); /* SIGHUP stops the server unless nohup ignores it */
     if (hangup.sa_handler != SIG_IGN) sigaddset(&stop, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &stop, NULL); /* before any thread: only sigwait takes them */
+    pthread_sigmask(SIG_BLOCK, &stop, NULL); /* before any thread starts: only sigwait receives them */
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file over its limit is a full disk, which is answered */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG, which the store reports */
 
     bool ok = open_shared(s, error, sizeof error) && start_loops(s, error, sizeof error) &&
               load_models(s, error, sizeof error);
@@ -204,18 +206,19 @@ static int serve(service *s)
         srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
         api_set_draining(s->shared.api);
     }
-    unlink_sockets(s); /* a next server may have the paths already */
+    unlink_sockets(s); /* so that the next server can use the paths */
     drain(s, &stop, ok);
     close_all(s);
     if (ok) srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
     srv_log_close(&s->log);
     if (ok) return 0;
     fprintf(stderr, "torqued: %s\n", error);
-    return !s->shared.api && s->config.target ? 2 : 1; /* the api knows best what targets there are */
+    return !s->shared.api && s->config.target ? 2 : 1; /* 2: api_open rejected the argument of --target */
 }
 
-/* A loop answers tens of thousands of light requests a second, a worker some heavy ones: most cores are the workers'.
- * None is given twice: with a worker on every core light requests wait for the scheduler. */
+/* Derives the numbers of threads that are not set. A loop answers tens of thousands of light requests per second, a
+ * worker a few heavy ones, so most cores go to workers. Loops and workers together do not exceed the cores:
+ * otherwise light requests wait for the scheduler. */
 static void share_cores(srv_config *config, size_t cores)
 {
     if (config->loops == 0) config->loops = cores / 4 > 0 ? cores / 4 : 1;
@@ -223,10 +226,9 @@ static void share_cores(srv_config *config, size_t cores)
     if (config->workers == 0) config->workers = cores > config->loops ? cores - config->loops : 1;
 }
 
-/* What bodies and answers were in stays, some KEPT_BYTES of each arena, for those of the next requests, whichever
- * threads they are on: a page that comes new from the system costs more than all that is done with its numbers. Only
- * pieces larger than MAPPED_BYTES, glibc's own limit, come and go by themselves. An arena for each loop: of two loops
- * on one every twentieth light request waited for the other to leave it, for a twentieth of their time. */
+/* Configures malloc to keep freed memory, up to KEPT_BYTES per arena, for later requests: a page fresh from the
+ * kernel costs more than processing its numbers. Only blocks of at least MAPPED_BYTES, glibc's maximum, are mapped
+ * separately. Each loop has an arena: with a shared one, every twentieth light request waited for its lock. */
 static void keep_memory(size_t arenas)
 {
     mallopt(M_ARENA_MAX, (int)arenas);

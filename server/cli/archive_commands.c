@@ -1,8 +1,9 @@
-/* archive_commands.c - `torqued export` and `torqued import`: all models as one file, for backup and for moving house.
+/* archive_commands.c - implement `torqued export` and `torqued import`: all models as one file, for backup and
+ * migration.
  *
- * An archive holds what a server with these settings would serve: bundled models too, so that it gives the same models
- * wherever it is imported, and tombstones of the deleted ones. Both commands lock the store: while a server runs on
- * it, they refuse. */
+ * An archive contains the models that a server with these settings would serve, bundled ones included, so that an
+ * import gives the same models everywhere. It also marks deleted bundled models. Both commands lock the store and
+ * fail while a server uses it. */
 #include "commands.h"
 #include "server/store/durable_file.h"
 #include "command_session.h"
@@ -12,7 +13,7 @@
 
 enum { ARCHIVE_MAX = 1 << 30 };
 
-/* 0, or the status to end with, having said why. */
+/* Opens a session and loads the models. Returns 0, or the exit status after printing the error. */
 static int open_loaded(srv_session *s, int argc, char *argv[])
 {
     int status = srv_session_open(s, argc, argv);

@@ -15,7 +15,7 @@ int srv_session_open(srv_session *s, int argc, char *argv[])
     *s              = (srv_session){0};
     if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
         return srv_report_error(2, *error ? error : "a command takes settings only; see torqued --help");
-    signal(SIGXFSZ, SIG_IGN); /* a file over its limit is an error of the write, as when serving */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG */
     const api_config config = srv_config_api(&s->config);
     s->api                  = api_open(&config, error, sizeof error);
     if (!s->api) return srv_report_error(1, error);

@@ -11,7 +11,7 @@ static const struct {
     {"export", srv_export}, {"import", srv_import}, {"check", srv_check}, {"convert", srv_convert}, {"eval", srv_eval},
 };
 
-/* Help is one page, of commands and settings. */
+/* One help page describes all commands and settings. */
 static bool is_help(const char *argument)
 {
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;

@@ -1,12 +1,12 @@
-/* commands.h - what torqued does besides serving: `torqued COMMAND ...`, without sockets and threads. */
+/* commands.h - run the commands `torqued COMMAND ...`, which use no sockets or threads of the server. */
 #pragma once
 #include <stdbool.h>
 
-/* True if argv[1] names a command: it has been carried out, and *status is what the process ends with (0 done,
- * 1 failed, 2 misused). */
+/* True if argv[1] names a command: it has run, and *status is the exit status (0 success, 1 failure, 2 invalid
+ * arguments). */
 bool srv_command(int argc, char *argv[], int *status);
 
-/* The commands, each in the file of its name or nearly; argv[0] is its name. */
+/* The commands; argv[0] is the command's name. */
 int srv_export(int argc, char *argv[]);  /* archive_commands.c */
 int srv_import(int argc, char *argv[]);  /* archive_commands.c */
 int srv_check(int argc, char *argv[]);   /* model_commands.c */

@@ -1,5 +1,5 @@
-/* model_commands.c - `torqued check`, `torqued convert` and `torqued eval`: what a server would answer, without one.
- * The same door (api.h), the same code behind it; nothing is kept. */
+/* model_commands.c - implement `torqued check`, `torqued convert` and `torqued eval`: the answers of a server,
+ * without a server. The commands use the same interface (api.h) as the server and store nothing. */
 #include "commands.h"
 #include "server/store/durable_file.h"
 #include "command_session.h"
@@ -14,8 +14,8 @@ enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
 
 /* --- arguments and files --------------------------------------------------------------------------------------- */
 
-/* --base X and --mimic X, as many as come first, become the query of a PUT. Returns the first argument behind them, or
- * argc + 1 when one has no value or there is another option. What the values may be is for the api to say. */
+/* Converts leading --base X and --mimic X options to the query of a PUT. Returns the index of the first other
+ * argument, or argc + 1 if a value is missing or an option is unknown. The api checks the values. */
 static int read_urdf_options(int argc, char *argv[], char *query, size_t size)
 {
     int at = 1;
@@ -28,7 +28,7 @@ static int read_urdf_options(int argc, char *argv[], char *query, size_t size)
     return at < argc && strncmp(argv[at], "--", 2) == 0 ? argc + 1 : at;
 }
 
-/* A model's name from a file's: without folders and ending, other characters replaced. */
+/* Derives a model's name from a file name: without folders and extension; invalid characters become '_'. */
 static void name_after(const char *file, char name[NAME_MAX_BYTES + 1])
 {
     const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file, *dot = strrchr(base, '.');
@@ -48,7 +48,7 @@ static void print_problem(FILE *out, const char *file, const api_problem *proble
     fputc('\n', out);
 }
 
-/* Reads a file and holds its model; tells `out` what is wrong with it. */
+/* Reads a file and loads its model; prints its problem to `out`. */
 static bool load_file(const srv_session *s, const char *file, const char *query, FILE *out, api_report_callback *report,
                       char name[NAME_MAX_BYTES + 1])
 {
@@ -69,13 +69,14 @@ static bool load_file(const srv_session *s, const char *file, const char *query,
 
 /* --- the door -------------------------------------------------------------------------------------------------- */
 
-/* One request; its answer goes to standard output, or, when it is a problem, to standard error. */
+/* Executes one request. Prints the answer to standard output, or a problem to standard error. Returns the exit
+ * status. */
 static int answer(const srv_session *s, const char *method, const char *target, const char *body, size_t length)
 {
     api_request request = {.method = method, .target = target, .has_body = body != NULL};
     api_worker *worker  = api_worker_open();
     api_call   *call    = api_begin(s->api, &request);
-    if (!worker || !call) return srv_report_error(1, "out of memory"); /* the process ends with it */
+    if (!worker || !call) return srv_report_error(1, "out of memory"); /* the process exits */
     if (api_wants_body(call) && api_reserve(call, length)) api_run(call, worker, body, length, NULL);
     const api_reply *reply   = api_reply_of(call);
     bool             good    = reply->status == 200;
@@ -137,7 +138,7 @@ int srv_convert(int argc, char *argv[])
 
 /* --- eval ------------------------------------------------------------------------------------------------------ */
 
-/* A file, or else the name of a model that a server with these settings would have. */
+/* Loads the model from a file, or, if there is no such file, finds a model of the server by name. */
 static bool find_model(srv_session *s, const char *which, const char *query, char name[NAME_MAX_BYTES + 1])
 {
     struct stat status;
@@ -169,7 +170,8 @@ int srv_eval(int argc, char *argv[])
                                 "eval needs a model and an operation: torqued eval [--base B] [--mimic M] MODEL|FILE "
                                 "OPERATION < request.json");
     const char *which = argv[at], *operation = argv[at + 1];
-    if ((status = srv_session_open(&s, argc - at - 1, argv + at + 1)) != 0) return status; /* settings behind them */
+    if ((status = srv_session_open(&s, argc - at - 1, argv + at + 1)) != 0)
+        return status; /* the remaining arguments are settings */
     char *body = srv_stream_read(stdin, FILE_MAX, &length);
     if (!body) {
         status = srv_report_error(1, "cannot read the request from standard input");

@@ -6,29 +6,29 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ACCEPTS_PER_TURN = 64 }; /* connections taken before others get their turn */
+enum { ACCEPTS_PER_TURN = 64 }; /* connections accepted per event, before other events are handled */
 
 static void on_listener(uv_poll_t *poll, int status, int events);
 
-/* Sockets of loops that look at the same moment may exceed the limit by one each. */
+/* Loops that check the limit at the same time may exceed it by one connection each. */
 static bool has_room(const srv_acceptor *a)
 {
     const srv_server *server = a->loop->server;
     return atomic_load_explicit(server->open, memory_order_relaxed) < server->config->connections;
 }
 
-/* False: there is none (EAGAIN), or none can be taken. */
+/* Accepts one connection. False if none is pending (EAGAIN) or accepting fails. */
 static bool accept_one(srv_acceptor *a, int listener)
 {
     struct sockaddr_storage peer;
     socklen_t               size = sizeof peer;
     int                     fd   = accept4(listener, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return errno == ECONNABORTED || errno == EINTR;
-    MHD_add_connection(a->loop->mhd, fd, (struct sockaddr *)&peer, size); /* closes it on failure */
+    MHD_add_connection(a->loop->mhd, fd, (struct sockaddr *)&peer, size); /* on failure it closes fd */
     return true;
 }
 
-/* A socket that stays readable while nothing can be taken must not be polled. */
+/* Stops polling: a level-triggered poll of a socket that stays readable would spin. */
 static void pause_all(srv_acceptor *a)
 {
     a->paused = true;
@@ -46,7 +46,7 @@ static void on_listener(uv_poll_t *poll, int status, int events)
         left--;
     if (left == 0 || (has_room(a) && errno == EAGAIN)) return;
     pause_all(a);
-    uv_async_send(&a->loop->wake); /* a turn, which arranges for the next look: the room may be in other loops' hands */
+    uv_async_send(&a->loop->wake); /* a turn schedules the next check for room */
 }
 
 void srv_accept_resume(srv_acceptor *a)
@@ -70,7 +70,7 @@ bool srv_accept_begin(srv_acceptor *a, struct srv_loop *loop, const int listener
     return true;
 }
 
-/* Connections the kernel has completed belong to us, room or not. */
+/* The kernel has acknowledged these connections to their clients, so they are accepted even beyond the limit. */
 void srv_accept_end(srv_acceptor *a)
 {
     pause_all(a);

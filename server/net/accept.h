@@ -1,5 +1,5 @@
-/* accept.h - takes connections from the listening sockets of a loop, as long as the server has room for more: beyond
- * it they wait in the kernel's queue. Used from the loop's thread. */
+/* accept.h - accept connections from the listening sockets of one loop while the server is below its limit of
+ * connections. Beyond it, connections wait in the kernel's queue. For the loop's thread only. */
 #pragma once
 #include "listen.h"
 #include <uv.h>
@@ -11,13 +11,14 @@ typedef struct srv_acceptor {
     size_t           n;
     int              listener[SRV_LISTEN_MOST];
     uv_poll_t        poll[SRV_LISTEN_MOST];
-    bool             paused; /* no room, or no descriptors */
+    bool             paused; /* not polling: the limit of connections or descriptors is reached */
 } srv_acceptor;
 
-/* Watches the loop's listening sockets, which it owns from here on. False: no memory or descriptors. */
+/* Starts polling the listening sockets, which the acceptor owns from now on. False if memory or descriptors are
+ * short. */
 bool srv_accept_begin(srv_acceptor *acceptor, struct srv_loop *loop, const int listeners[], size_t n);
 
-void srv_accept_resume(srv_acceptor *acceptor); /* there may be room now */
+void srv_accept_resume(srv_acceptor *acceptor); /* resumes polling if connections are below the limit */
 
-/* Takes what the kernel has completed already, and closes the listening sockets. */
+/* Accepts the connections that the kernel has already established, and closes the listening sockets. */
 void srv_accept_end(srv_acceptor *acceptor);

@@ -73,7 +73,7 @@ uint64_t srv_connections_next(const srv_connections *all)
     return next;
 }
 
-/* A request that has just come in is not cut off because the connection was idle until now. */
+/* True if the socket has unread input: a request that arrived just before the idle timeout must be served. */
 static bool has_input(const srv_connection *c)
 {
     char byte;

@@ -1,46 +1,46 @@
-/* connection.h - the connections of one loop and how long each may stay in its phase.
+/* connection.h - keep the connections of one loop and enforce a time limit for each phase of a connection.
  *
- * libmicrohttpd times out only inactivity, so that a client sending a byte now and then stays forever. Here every
- * phase has an absolute deadline, the same for all connections in it; so each phase's list is in the order of
- * deadlines, and expiry looks at the heads only. An expired connection is shut down, and libmicrohttpd finds it
- * closed. Used from the loop's thread alone. */
+ * libmicrohttpd limits only inactivity, so a client that sends one byte now and then could stay forever. Here each
+ * phase has an absolute deadline. The time limit is the same for all connections in a phase, so the list of a phase
+ * is sorted by deadline, and only its head must be checked. An expired connection is shut down; libmicrohttpd then
+ * finds it closed. For the loop's thread only. */
 #pragma once
 #include "server/work/clock.h"
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef enum srv_phase {
-    SRV_ARRIVED,       /* accepted, no request yet */
+    SRV_ARRIVED,       /* accepted, before the first request */
     SRV_READING,       /* from the request line to the last byte of the body */
-    SRV_WORKING,       /* its request waits for a worker or is worked on: the request's own deadline holds */
-    SRV_WRITING,       /* from the answer to its last byte taken */
-    SRV_REFUSED,       /* answered before its body has come, until the client goes on or closes */
+    SRV_WORKING,       /* the request waits for a worker or runs; the request's own deadline applies */
+    SRV_WRITING,       /* from the start of the answer until the client has received it */
+    SRV_REFUSED,       /* answered before its body was received, until the client closes or sends more */
     SRV_IDLE,          /* between requests */
-    SRV_CLIENT_CLOSED, /* the client has closed its side, and waits for no answer any more */
-    SRV_CLOSING,       /* shut down, until libmicrohttpd has noticed */
+    SRV_CLIENT_CLOSED, /* the client has closed its side and expects no further answer */
+    SRV_CLOSING,       /* shut down, until libmicrohttpd closes it */
     SRV_PHASES
 } srv_phase;
 
 typedef struct srv_connection {
-    struct srv_connection *previous, *next; /* in the list of its phase, the longest there first */
+    struct srv_connection *previous, *next; /* neighbours in the list of the phase, oldest first */
     int                    fd;
     srv_phase              phase;
     uint64_t               since;
-    bool                   needs_lingering_close; /* closes with input unread */
+    bool                   needs_lingering_close; /* closed with input unread */
     bool                   client_closed;         /* the client has closed its side */
-    struct srv_loop       *loop;                  /* these three are of whoever uses the list */
+    struct srv_loop       *loop;                  /* the last three fields belong to http_daemon.c and exchange.c */
     struct srv_disconnect *hangup;
-    void                  *exchange; /* the request it is busy with */
+    void                  *exchange; /* the current request; NULL: none */
 } srv_connection;
 
 typedef struct srv_connections {
     srv_connection *first[SRV_PHASES], *last[SRV_PHASES];
-    uint64_t        time_limit[SRV_PHASES]; /* ns; SRV_NEVER: no deadline */
+    uint64_t        time_limit[SRV_PHASES]; /* per phase, ns; SRV_NEVER: none */
     size_t          count;
-    uint64_t        now; /* when the loop last looked at the clock: what happens to a connection happens then */
+    uint64_t        now; /* ns, last reading of the clock; the time stamp of every event since */
 } srv_connections;
 
-/* Looks at the clock: before every turn, and for every request, of which a turn may serve many. */
+/* Reads the clock. Called before every turn of the loop and for every request, since one turn may serve many. */
 static inline uint64_t srv_connections_read_clock(srv_connections *all)
 {
     return all->now = srv_now();
@@ -49,19 +49,19 @@ static inline uint64_t srv_connections_read_clock(srv_connections *all)
 srv_connection *srv_connection_open(srv_connections *all, int fd); /* NULL: no memory */
 void            srv_connection_close(srv_connections *all, srv_connection *connection);
 
-/* A closing connection stays in SRV_CLOSING; one whose client is gone goes to SRV_CLIENT_CLOSED for reading or idling.
- */
+/* Moves a connection to a phase. A connection in SRV_CLOSING stays there. If the client has closed its side,
+ * SRV_CLIENT_CLOSED replaces the phases that wait for the client. */
 void srv_connection_enter(srv_connections *all, srv_connection *connection, srv_phase phase);
 
-/* The client has closed its side, which abandons its request: what is not being answered goes to SRV_CLIENT_CLOSED, to
- * be shut by the next expiry. */
+/* Notes that the client has closed its side. A connection that is not being answered moves to SRV_CLIENT_CLOSED, and
+ * the next srv_connections_expire shuts it down. */
 void srv_connection_note_client_closed(srv_connections *all, srv_connection *connection);
 
 void srv_connection_shut(srv_connections *all, srv_connection *connection);
 
-uint64_t srv_connection_deadline(const srv_connections *all, const srv_connection *connection); /* or SRV_NEVER */
-uint64_t srv_connections_next(const srv_connections *all); /* the earliest deadline, or SRV_NEVER */
+uint64_t srv_connection_deadline(const srv_connections *all, const srv_connection *connection); /* ns, or SRV_NEVER */
+uint64_t srv_connections_next(const srv_connections *all); /* ns, earliest deadline of all; or SRV_NEVER */
 void     srv_connections_expire(srv_connections *all, uint64_t now);
 
-/* Connections without a request get `grace` ns from now, new ones too: for the end of service. */
+/* Limits connections without a request to `grace` ns from now, new ones included. Used when the server shuts down. */
 void srv_connections_limit_idle(srv_connections *all, uint64_t grace);

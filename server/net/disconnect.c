@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 struct srv_disconnect {
-    uv_poll_t poll; /* first: freed by its address */
+    uv_poll_t poll; /* first member: libuv's handle has the address of the struct */
     void (*gone)(void *arg);
     void *arg;
 };
@@ -12,7 +12,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 {
     srv_disconnect *watch = (srv_disconnect *)poll;
     if (status == 0 && !(events & UV_DISCONNECT)) return;
-    uv_poll_stop(poll); /* the level stays: once is enough */
+    uv_poll_stop(poll); /* level-triggered: it would fire again and again */
     watch->gone(watch->arg);
 }
 

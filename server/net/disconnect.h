@@ -1,11 +1,12 @@
-/* disconnect.h - notices that a client closes its side, whatever libmicrohttpd does with the socket meanwhile. */
+/* disconnect.h - detect that a client closes its side of a connection, independently of libmicrohttpd. */
 #pragma once
 #include <uv.h>
 
 typedef struct srv_disconnect srv_disconnect;
 
-/* Calls `gone(arg)` once when the peer closes or half-closes. NULL, and no notice: no memory. */
+/* Calls `gone(arg)` once when the peer closes or half-closes the connection. NULL if memory is short; then there is
+ * no notification. */
 srv_disconnect *srv_disconnect_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg);
 
-/* Before the socket is closed: stops and frees it, also from within `gone`. NULL is fine. */
+/* Stops and frees the watch, also from within `gone`. Call before closing the socket. NULL is allowed. */
 void srv_disconnect_stop(srv_disconnect *watch);

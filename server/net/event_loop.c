@@ -5,16 +5,16 @@
 #include "http_daemon.h"
 #include <sched.h>
 
-enum { RUNS_PER_TURN = 16 };                              /* runs of libmicrohttpd before others get their turn */
-static const uint64_t refused_time_limit    = 5000000000; /* ns: to take the answer */
-static const uint64_t idle_drain_time       = 250000000;  /* ns: at the end, for a request already on its way */
+enum { RUNS_PER_TURN = 16 }; /* runs of libmicrohttpd per turn, before other events are handled */
+static const uint64_t refused_time_limit    = 5000000000; /* ns for the client to receive the answer */
+static const uint64_t idle_drain_time       = 250000000;  /* ns at shutdown for a request that is already on its way */
 static const uint64_t drain_interval        = 50000000;   /* ns */
-static const uint64_t accept_retry_interval = 10000000;   /* ns: another loop may have closed a connection */
+static const uint64_t accept_retry_interval = 10000000; /* ns between checks whether another loop closed a connection */
 
 static void on_timer(uv_timer_t *timer);
 static void on_busy(uv_idle_t *idle);
 
-/* One timer for everything: timer_time again only when it would come too late; too early does no harm. */
+/* Arms the loop's only timer for `next`, unless it fires earlier anyway: an early turn does no harm. */
 static void arm_timer(srv_loop *loop, uint64_t next)
 {
     if (uv_is_active((uv_handle_t *)&loop->timer) && loop->timer_time <= next) return;
@@ -25,7 +25,7 @@ static void arm_timer(srv_loop *loop, uint64_t next)
     uv_timer_start(&loop->timer, on_timer, next > now ? (next - now + 999999) / 1000000 : 0, 0);
 }
 
-/* Connections still open at the end of the drain are closed, the work of their requests dropped. */
+/* At the end of the drain time: cancels running requests and shuts down the remaining connections. */
 static void abandon(srv_loop *loop)
 {
     if (loop->abandoned) return;
@@ -54,7 +54,7 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 static void expire(srv_loop *loop, uint64_t now)
 {
     if (now >= loop->next_work_deadline)
-        loop->next_work_deadline = srv_exchanges_expire(loop, now); /* first: these get an answer */
+        loop->next_work_deadline = srv_exchanges_expire(loop, now); /* first, because these requests get an answer */
     srv_connections_expire(&loop->connections, now);
     srv_lingering_close_expire(&loop->linger, now);
 }
@@ -67,7 +67,7 @@ static uint64_t next_deadline(const srv_loop *loop, uint64_t now)
     return loop->draining ? earliest(next, now + drain_interval) : next;
 }
 
-/* Lets libmicrohttpd do what it can, and arranges for the next time. */
+/* One turn: runs libmicrohttpd, expires what is due, and schedules the next turn. */
 static void turn(srv_loop *loop)
 {
     MHD_UNSIGNED_LONG_LONG ms = 0;
@@ -156,7 +156,7 @@ static void set_time_limits(srv_loop *loop)
     time_limit[SRV_WRITING]                           = srv_ns(config->write_deadline);
     time_limit[SRV_IDLE]                              = srv_ns(config->idle_timeout);
     time_limit[SRV_REFUSED]                           = refused_time_limit;
-    time_limit[SRV_CLIENT_CLOSED]                     = 0; /* libmicrohttpd has had its turn */
+    time_limit[SRV_CLIENT_CLOSED]                     = 0; /* libmicrohttpd has already read the remaining input */
     time_limit[SRV_WORKING] = time_limit[SRV_CLOSING] = SRV_NEVER;
 }
 
@@ -194,22 +194,22 @@ void srv_loop_order(srv_loop *loop, srv_order order)
 
 void srv_loop_post(srv_loop *loop, srv_job *job)
 {
-    atomic_fetch_add(&loop->posting, 1); /* once the job is taken off the list the loop may end */
+    atomic_fetch_add(&loop->posting, 1); /* the loop may end as soon as it takes the job from the list */
     pthread_mutex_lock(&loop->mutex);
     job->next  = loop->done;
     loop->done = job;
     pthread_mutex_unlock(&loop->mutex);
-    uv_async_send(&loop->wake); /* not under the mutex: who wakes would wait for it */
+    uv_async_send(&loop->wake); /* after unlocking: the loop takes this mutex at once */
     atomic_fetch_sub(&loop->posting, 1);
 }
 
 bool srv_loop_try_join(srv_loop *loop)
 {
     if (pthread_tryjoin_np(loop->thread, NULL) != 0) return false;
-    while (atomic_load(&loop->posting) > 0) /* a worker is about to leave srv_loop_post */
+    while (atomic_load(&loop->posting) > 0) /* wait for workers to leave srv_loop_post */
         sched_yield();
     srv_lingering_close_end_all(&loop->linger);
-    uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now others might wake the loop */
+    uv_walk(&loop->uv, close_handle, NULL); /* not earlier: until now other threads could call uv_async_send */
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     uv_loop_close(&loop->uv);
     pthread_mutex_destroy(&loop->mutex);

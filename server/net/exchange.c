@@ -7,23 +7,24 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A body that nobody wants is read to its end up to MAX_DISCARDED, so that the connection can stay open. Memory for a
- * body is claimed as it comes, twice what is there: a head alone must not hold the budget. */
+/* MAX_DISCARDED: an unwanted body of up to so many bytes is read and discarded, so that the connection can stay
+ * open. FIRST_CLAIM: memory for a body is claimed from the budget in proportion to the bytes received, at least so
+ * many; a head alone must not occupy the budget. */
 enum { MAX_DISCARDED = 1 << 20, FIRST_CLAIM = 65536, MAX_PREALLOCATED = 32 << 20 };
 
-static const double write_cost = 0.01; /* s, that the disk takes for a change of a model: two syncs, about */
+static const double write_cost = 0.01; /* s, approximate time of the two disk syncs of a change of a model */
 
 typedef enum stage {
-    OPENED,     /* headers to come */
-    RECEIVING,  /* the body is being buffered */
-    DISCARDING, /* the reply has_reply; the rest of the body is thrown away */
-    SUSPENDED,  /* the job is the pool's */
-    FINISHED,   /* a worker is done with it */
+    OPENED,     /* the headers are not complete */
+    RECEIVING,  /* the body is being received */
+    DISCARDING, /* the reply is complete; the rest of the body is read and discarded */
+    SUSPENDED,  /* the pool owns the job */
+    FINISHED,   /* a worker has finished the job */
     ANSWERED
 } stage;
 
 struct srv_exchange {
-    srv_job                job; /* first: resumed by its address */
+    srv_job                job; /* first member: the pool returns its address */
     srv_loop              *loop;
     srv_connection        *connection;
     struct MHD_Connection *mhd;
@@ -35,8 +36,8 @@ struct srv_exchange {
     size_t                 announced_length; /* Content-Length; 0 for a chunked body */
     size_t                 max_length;       /* bytes of body accepted */
     uint64_t               received;
-    unsigned               retry_after; /* s; 0: the api's own */
-    srv_pool              *pool;        /* whose job it is */
+    unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
+    srv_pool              *pool;        /* the pool that was given the job */
     char                   method[16];
     char                   target[]; /* for the log */
 };
@@ -53,7 +54,7 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
     return x;
 }
 
-/* The memory is others' as soon as the answer has_reply, however slowly it is taken. */
+/* Frees the body and its share of the memory budget when the reply is complete; a slow reader must not keep them. */
 static void free_body(srv_exchange *x)
 {
     if (x->claimed > 0) api_release(x->job.call, x->claimed);
@@ -92,14 +93,14 @@ static enum MHD_Result answer(srv_exchange *x)
     return srv_response_send(x->mhd, x->job.call, x->loop->draining, x->retry_after);
 }
 
-/* Before the body has come. libmicrohttpd closes the connection after it. */
+/* Answers before the body was received. libmicrohttpd closes the connection afterwards. */
 static enum MHD_Result answer_early(srv_exchange *x)
 {
     x->connection->needs_lingering_close = true;
     return answer(x);
 }
 
-/* In the middle of a body, where libmicrohttpd cannot answer, and the end may never come. The connection is to end. */
+/* Answers in the middle of a body, where libmicrohttpd cannot, by writing to the socket. The connection must end. */
 static void answer_directly(srv_exchange *x)
 {
     x->stage                             = ANSWERED;
@@ -113,8 +114,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Makes room for so many bytes of body, out of the common budget. False: the reply has_reply. Of what is announced
- * there is room at once, up to MAX_PREALLOCATED: what is moved while it grows others wait for. */
+/* Claims and allocates space for `bytes` bytes of body. False: the reply is complete. An announced length is
+ * allocated at once, up to MAX_PREALLOCATED, because copying a growing body delays other requests on this thread. */
 static bool grow_body(srv_exchange *x, size_t bytes)
 {
     if (bytes <= x->claimed) return true;
@@ -138,21 +139,22 @@ static void refuse_body(srv_exchange *x)
                x->loop->server->config->max_body);
 }
 
-/* The loop is to look for requests whose time is over then, if not before. */
+/* Makes the loop check for expired requests at `time` (ns) at the latest. */
 static void schedule_expiry(srv_loop *loop, uint64_t time)
 {
     if (time < loop->next_work_deadline) loop->next_work_deadline = time;
 }
 
-/* Of a request whose body is to come: its own deadline, or that for all requests to arrive. */
+/* The earlier of the request's own deadline and the deadline for receiving any request, ns. */
 static uint64_t receive_deadline(const srv_exchange *x)
 {
     uint64_t arrival = srv_connection_deadline(&x->loop->connections, x->connection);
     return x->job.deadline.time < arrival ? x->job.deadline.time : arrival;
 }
 
-/* Answering before the body has come closes the connection. So only what cannot be served any other way is answered
- * at once: broken framing, a body too large to be let in, or one the client still holds back (100-continue). */
+/* Decides how to treat the body. An answer before the end of the body closes the connection, so it is sent only if
+ * there is no other way: malformed framing, a body that is too large, or one that the client withholds (Expect:
+ * 100-continue). */
 static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
 {
     if (*head->problem) {
@@ -180,12 +182,12 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
     if (srv_head_read(&head, x->mhd, method, version, x->target))
         x->job.call = api_begin(x->loop->server->api, &head.request);
     srv_head_free(&head);
-    if (!x->job.call) return MHD_NO; /* no memory even to say so */
+    if (!x->job.call) return MHD_NO; /* not even memory for an error reply */
     x->job.deadline.time = x->loop->connections.now + srv_ns(api_timeout(x->job.call));
     return handle_head(x, &head);
 }
 
-/* Appends to the body; false: it is too large, or memory is short, and the reply has_reply. */
+/* Appends to the body. False if it is too large or memory is short; then the reply is complete. */
 static bool append_body(srv_exchange *x, const char *data, size_t length)
 {
     if (length > x->max_length - x->job.length) {
@@ -202,7 +204,7 @@ static bool append_body(srv_exchange *x, const char *data, size_t length)
 enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length)
 {
     x->received += length;
-    if (x->stage == ANSWERED) return MHD_NO; /* its time was over before this came */
+    if (x->stage == ANSWERED) return MHD_NO; /* already answered: its deadline passed */
     bool goes_on = x->stage == RECEIVING ? append_body(x, data, length) : x->received <= MAX_DISCARDED;
     if (goes_on) return MHD_YES;
     answer_directly(x);
@@ -214,22 +216,25 @@ static void on_worker_done(srv_job *job)
     srv_loop_post(((srv_exchange *)job)->loop, job);
 }
 
-/* Hands the admitted job to the workers. Suspended first: the worker may be done before we are. */
+/* Passes the admitted job to the workers. Suspends the connection first, because the worker may finish before
+ * srv_pool_push returns. */
 static enum MHD_Result suspend(srv_exchange *x)
 {
     x->stage    = SUSPENDED;
     x->job.done = on_worker_done;
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
     MHD_suspend_connection(x->mhd);
-    if (x->connection->client_closed) atomic_store(&x->job.deadline.cancelled, true); /* the notice came before */
+    if (x->connection->client_closed)
+        atomic_store(&x->job.deadline.cancelled, true); /* the client disconnected earlier */
     schedule_expiry(x->loop, x->job.deadline.time);
     srv_pool_push(x->pool, &x->job);
     return MHD_YES;
 }
 
-/* The whole request is here. A hop to a worker costs 30-40 us: what is estimated to be short runs at once. (On a worker
- * it is short too, but with colder caches: a limit near what a kind takes has it go now here, now there.) Changes of
- * models have a worker of their own: they wait for each other and for the disk, and evaluations wait for neither. */
+/* Runs the complete request. Waking a worker costs 30-40 us, so requests with a short estimate run on this thread.
+ * (They run with colder caches on a worker; a limit near the cost of a kind of request makes it alternate between
+ * threads.) Changes of models have their own worker: they wait for each other and for the disk, and evaluations must
+ * not wait for them. */
 static enum MHD_Result evaluate(srv_exchange *x)
 {
     const srv_server *server = x->loop->server;
@@ -254,8 +259,8 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x)
     switch (x->stage) {
     case RECEIVING: return evaluate(x);
     case DISCARDING: return api_wants_run(x->job.call) ? evaluate(x) : answer(x);
-    case FINISHED: return atomic_load(&x->job.deadline.cancelled) ? MHD_NO : answer(x); /* nobody reads it: close */
-    case ANSWERED: return MHD_NO;                                                       /* too late */
+    case FINISHED: return atomic_load(&x->job.deadline.cancelled) ? MHD_NO : answer(x); /* the client is gone: close */
+    case ANSWERED: return MHD_NO;                                                       /* answered before: close */
     default: return MHD_YES;
     }
 }
@@ -269,14 +274,14 @@ void srv_exchange_resume(srv_job *job)
 
 void srv_exchange_cancel(srv_exchange *x)
 {
-    atomic_store(&x->job.deadline.cancelled, true); /* if it has begun, it stops at its next look */
+    atomic_store(&x->job.deadline.cancelled, true); /* a running job stops at its next check */
     if (!srv_pool_withdraw(x->pool, &x->job)) return;
     srv_exchange_resume(&x->job);
-    uv_async_send(&x->loop->wake); /* libmicrohttpd must run to notice */
+    uv_async_send(&x->loop->wake); /* run libmicrohttpd, which then continues the request */
 }
 
-/* What was refused already keeps its reason, and what is unchanged stays so. Our side is closed; libmicrohttpd notices
- * when more comes, or the phase is over. */
+/* Answers a request whose body did not arrive in time. A reply that is an error or 304 already is kept. Our side of
+ * the connection is closed; it ends when the client sends more, or the time limit of SRV_REFUSED expires. */
 static void refuse_late_body(srv_exchange *x, uint64_t now)
 {
     bool has_reply = x->stage == DISCARDING && api_reply_of(x->job.call)->status >= 300;

@@ -1,18 +1,19 @@
-/* exchange.h - one request and its answer: from libmicrohttpd's callbacks to the api's calls.
+/* exchange.h - process one request and its answer: connects libmicrohttpd's callbacks with the functions of api.h.
  *
- *     begin ── receive* ── complete ──┬── runs here ──────────────── answer ── close
+ *     begin ── receive* ── complete ──┬── runs on this thread ───── answer ── close
  *                                     └── suspend ─ worker ─ resume ─ complete ─┘
  *
- * An exchange belongs to its connection and is used on the loop's thread; while suspended its job is the pool's. */
+ * An exchange belongs to its connection and is used on the loop's thread. While it is suspended, the worker pool
+ * owns its job. */
 #pragma once
 #include "event_loop.h"
 
 typedef struct srv_exchange srv_exchange;
 
-/* The request line is read. NULL: no memory. */
+/* Creates an exchange when the request line has been read. NULL: no memory. */
 srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, struct MHD_Connection *mhd,
                                 const char *target);
-/* `delivered`: the answer was taken whole. Logs the request. */
+/* Logs the request and frees the exchange. `delivered`: the client has received the whole answer. */
 void srv_exchange_close(srv_exchange *x, bool delivered);
 
 bool            srv_exchange_begun(const srv_exchange *x);
@@ -20,9 +21,9 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method, const ch
 enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length);
 enum MHD_Result srv_exchange_complete(srv_exchange *x);
 
-void srv_exchange_resume(srv_job *job);    /* the worker has finished it */
-void srv_exchange_cancel(srv_exchange *x); /* suspended, and nobody waits for the answer */
+void srv_exchange_resume(srv_job *job);    /* a worker has finished the job */
+void srv_exchange_cancel(srv_exchange *x); /* the client of a suspended request has disconnected */
 
-/* Requests whose time is over while their body is to come, or while they wait for a worker, are refused. (Those a
- * worker is at look themselves.) Returns the earliest deadline to come. */
+/* Refuses requests whose deadline passes while they wait for their body or for a worker. (A worker checks the
+ * deadline of a running request itself.) Returns the earliest deadline still to come, ns, or SRV_NEVER. */
 uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now);

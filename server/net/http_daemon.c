@@ -1,16 +1,17 @@
 /* http_daemon.c - see http_daemon.h.
  *
- * Per connection: a srv_connection, from accept to close. Per request: a srv_exchange, from the request line (the
- * only moment at which the target can be had undecoded) to the last byte of the answer. */
+ * Each connection has a srv_connection from accept to close. Each request has a srv_exchange, from the request line
+ * (the only moment when libmicrohttpd gives the undecoded target) to the last byte of the answer. */
 #include "http_daemon.h"
 #include "exchange.h"
 #include "disconnect.h"
 #include <limits.h>
 #include <string.h>
 
-/* libmicrohttpd's memory for a connection: a request's head has to fit it, and all of it is cleared for every request,
- * which small ones feel. Half of it is read at a time; more of a body, as by an increment that never fits what is read
- * grows by an eighth of the rest, which stays above 8 KB: then 16 KB, and large bodies come in half as many pieces. */
+/* Bytes of libmicrohttpd's memory per connection. A request's head must fit into it. The whole block is cleared for
+ * every request, which costs time for small ones. libmicrohttpd reads heads into half of it. For bodies the block
+ * grows by an eighth of the free rest if the memory increment does not fit, down to 8 KB; with this size it reads 16
+ * KB at a time, so large bodies arrive in half as many pieces. */
 static const size_t connection_room = 24 * 1024;
 
 static srv_connection *connection_of(struct MHD_Connection *mhd)
@@ -18,18 +19,18 @@ static srv_connection *connection_of(struct MHD_Connection *mhd)
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-/* libmicrohttpd does not see it: not while a connection is suspended, nor (it waits for an edge) when the end came in
- * together with other input. */
+/* The client has closed its side. libmicrohttpd does not notice while the connection is suspended, or if the end
+ * arrived together with other input (it uses edge-triggered epoll). */
 static void on_disconnect(void *arg)
 {
     srv_connection *connection = arg;
     srv_loop       *loop       = connection->loop;
     srv_connection_note_client_closed(&loop->connections, connection);
     if (connection->phase == SRV_WORKING) srv_exchange_cancel(connection->exchange);
-    uv_async_send(&loop->wake); /* a turn for libmicrohttpd, then for the deadlines */
+    uv_async_send(&loop->wake); /* run a turn of the loop: libmicrohttpd, then the deadlines */
 }
 
-/* It may come after a long rest, before the turn that it causes. */
+/* Reads the clock first: the loop may have slept since the last turn. */
 static srv_connection *open_connection(srv_loop *loop, int fd)
 {
     srv_connections_read_clock(&loop->connections);
@@ -62,7 +63,8 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
     }
 }
 
-/* The request line is complete. The result becomes the request's context; NULL makes on_request close it. */
+/* Called when the request line is complete. The result becomes the request's context; if it is NULL, on_request
+ * closes the connection. */
 static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd)
 {
     srv_loop       *loop       = cls;
@@ -73,8 +75,8 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd
     return srv_exchange_open(loop, connection, mhd, target ? target : "");
 }
 
-/* Called with the headers complete, then with every piece of the body, then with the body complete; after a
- * suspension, with the body complete again. */
+/* Called when the headers are complete, then for every piece of the body, and when the body is complete. After a
+ * suspension it is called with the complete body again. */
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
                                   const char *version, const char *data, size_t *size, void **context)
 {
@@ -97,8 +99,8 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context, 
     if (connection) srv_connection_enter(&loop->connections, connection, SRV_IDLE);
 }
 
-/* Paths are split before they are decoded, so libmicrohttpd must not decode: its %00 would end the path and its
- * %2f be a slash. */
+/* Leaves percent-escapes in the path: route.c splits the path before decoding it. Decoded by libmicrohttpd, %00
+ * would end the path and %2f would be a slash. */
 static size_t keep_escapes(void *cls, struct MHD_Connection *mhd, char *text)
 {
     (void)cls, (void)mhd;
@@ -117,10 +119,9 @@ static void on_message(void *cls, const char *format, va_list list)
 
 struct MHD_Daemon *srv_http_start(srv_loop *loop)
 {
-    /* the logger stands first, so that a complaint about the other options is heard; strictness 0: request_head.c
-     * says itself, once and in the form of all problems, that Host is missing or a target has spaces; no timeout: the
-     * deadlines of connection.h are absolute; no limit of connections that would be met: that of accept.h counts those
-     * of all loops */
+    /* The logger is the first option, so that it receives complaints about the others. Strictness 0: request_head.c
+     * itself reports a missing Host or blanks in the target, as a problem document. No timeout: connection.h has
+     * absolute deadlines. No limit of connections: accept.h counts those of all loops. */
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET, 0,
                             NULL, NULL, on_request, loop, MHD_OPTION_EXTERNAL_LOGGER, on_message, loop,
                             MHD_OPTION_NOTIFY_CONNECTION, on_connection, loop, MHD_OPTION_URI_LOG_CALLBACK, on_target,

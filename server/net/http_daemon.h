@@ -1,6 +1,7 @@
-/* http_daemon.h - libmicrohttpd's side: the daemon of one loop and its callbacks. */
+/* http_daemon.h - create the libmicrohttpd daemon of one loop and implement its callbacks. */
 #pragma once
 #include "event_loop.h"
 
-/* A daemon to be driven by the loop, which hands it its connections. NULL: it would not start. */
+/* Starts a daemon without threads or listening sockets: the loop runs it and adds the connections. NULL if it does
+ * not start. */
 struct MHD_Daemon *srv_http_start(srv_loop *loop);

@@ -14,7 +14,7 @@ static const uint64_t max_time  = 5000000000; /* ns */
 static const uint64_t max_bytes = 64 << 20;   /* bytes */
 
 struct srv_lingering_socket {
-    uv_poll_t             poll; /* first: freed by its address */
+    uv_poll_t             poll; /* first member: libuv's handle has the address of the struct */
     srv_lingering_list   *all;
     srv_lingering_socket *previous, *next;
     int                   fd;
@@ -37,7 +37,7 @@ static void finish(srv_lingering_socket *l)
     uv_close((uv_handle_t *)&l->poll, on_closed);
 }
 
-/* A few reads at a time: others are served on this thread. */
+/* Reads and discards input, a few reads per event, because the thread serves other connections too. */
 static void on_input(uv_poll_t *poll, int status, int events)
 {
     (void)status, (void)events;

@@ -1,4 +1,4 @@
-/* listen.c - see listen.h: addresses, and TCP. */
+/* listen.c - see listen.h: parsing addresses, and TCP sockets. */
 #define _GNU_SOURCE /* F_DUPFD_CLOEXEC */
 #include "listen.h"
 #include <errno.h>
@@ -20,12 +20,12 @@ static bool parse_path(const char *path, srv_address *address)
     return true;
 }
 
-/* At the last colon; an IPv6 address stands in brackets. */
+/* Splits HOST:PORT at the last colon; an IPv6 address must be in brackets. */
 static bool parse_host(const char *text, srv_address *address)
 {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text) return false;
-    if (*text == '*') return false; /* to the resolver no host at all, so the loopback */
+    if (*text == '*') return false; /* the resolver would take it for the loopback address */
     const char *port   = colon + 1;
     size_t      length = (size_t)(colon - text), digits = strspn(port, "0123456789");
     if (text[0] == '[') {
@@ -64,16 +64,16 @@ size_t srv_addresses_parse(const char *list, srv_address addresses[SRV_LISTEN_MO
     }
 }
 
-/* A socket bound to `where`; -1 and errno. */
+/* Returns a socket bound to `where`; -1 with errno. */
 static int bind_one(const struct addrinfo *where, bool shared)
 {
     int fd = socket(where->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     const int on = 1, off = 0;
-    /* a restart need not wait for old connections; a listener on the same port still refuses us */
+    /* allows a restart while old connections are in TIME_WAIT; a listener on the same port still makes bind fail */
     bool ok = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0;
     if (shared) ok = ok && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0;
-    if (where->ai_family == AF_INET6) /* [::] serves IPv4 too */
+    if (where->ai_family == AF_INET6) /* [::] accepts IPv4 as well */
         ok = ok && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0;
     if (ok && bind(fd, where->ai_addr, where->ai_addrlen) == 0) return fd;
     int problem = errno;
@@ -82,7 +82,7 @@ static int bind_one(const struct addrinfo *where, bool shared)
     return -1;
 }
 
-/* The port the kernel chose, into the address, so that the other sockets bind the same one. */
+/* Stores the port that the kernel chose in the address, so that the other sockets bind to it. */
 static bool learn_port(int fd, struct addrinfo *where)
 {
     return getsockname(fd, where->ai_addr, &where->ai_addrlen) == 0;
@@ -101,7 +101,7 @@ static bool listen_all(struct addrinfo *where, size_t n, int sockets[])
     sockets[0] = first;
     if (n == 1) return true;
 
-    close(first); /* it was free: now it may be shared */
+    close(first); /* the port was free; now it may be shared */
     for (size_t i = 0; i < n; i++) {
         sockets[i] = bind_one(where, true);
         if (sockets[i] >= 0 && listen(sockets[i], SOMAXCONN) == 0) continue;
@@ -144,8 +144,7 @@ static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t err
         snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
         return false;
     }
-    bool ok =
-        listen_all(found, n, listener->sockets); /* the first address of a name is the one its clients try first */
+    bool ok = listen_all(found, n, listener->sockets); /* clients of a name also try its first address first */
     if (ok)
         print_address(found, listener->bound, sizeof listener->bound);
     else

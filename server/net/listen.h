@@ -1,4 +1,4 @@
-/* listen.h - the listening sockets: TCP (listen.c) and sockets in the file system (unix_socket.c). */
+/* listen.h - open listening sockets: TCP (listen.c) and Unix-domain sockets (unix_socket.c). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,34 +9,36 @@ enum { SRV_LISTEN_MOST = 8, SRV_LOOPS_MOST = 64 };
 typedef struct srv_address {
     char host[256]; /* without brackets */
     char port[6];
-    char path[108]; /* "unix:PATH": then host and port are empty */
+    char path[108]; /* of "unix:PATH"; then host and port are empty */
 } srv_address;
 
-/* An address and its open sockets, one for each loop. */
+/* An address and its open listening sockets, one for each loop. */
 typedef struct srv_listener {
     srv_address address;
-    char        bound[300]; /* as text, with the port in use */
+    char        bound[300]; /* the address as text, with the actual port */
     int         sockets[SRV_LOOPS_MOST];
-    struct stat file; /* of a socket in the file system: which one is ours */
+    struct stat file; /* identifies our file of a Unix-domain socket */
 } srv_listener;
 
-/* Splits "127.0.0.1:8088", "[::1]:8088", "localhost:0", "unix:/run/torqued.socket"; false for anything else. */
+/* Parses an address such as "127.0.0.1:8088", "[::1]:8088", "localhost:0" or "unix:/run/torqued.socket". False if
+ * malformed. */
 bool srv_address_parse(const char *text, srv_address *address);
 
-/* Addresses with commas between; their number, or 0 when one of them is none or they are too many. */
+/* Parses addresses separated by commas. Returns their number; 0 if one is malformed or there are too many. */
 size_t srv_addresses_parse(const char *list, srv_address addresses[SRV_LISTEN_MOST]);
 
-/* Opens `n` non-blocking listening sockets on listener->address. False: nothing is open, `error` says why.
+/* Opens `n` non-blocking listening sockets on listener->address. False: nothing is open, and `error` has the reason.
  *
- * TCP: the address is first bound exclusively, since a second server must fail, not share the port. Only n > 1 then
- * uses SO_REUSEPORT, by which the kernel spreads connections over the sockets.
+ * TCP: the address is first bound exclusively, so that a second server fails instead of sharing the port. If n > 1,
+ * the sockets then use SO_REUSEPORT, and the kernel distributes connections over them.
  *
- * A path: one socket with the permissions `mode`, duplicated n times; whoever comes first takes a connection. A socket
- * that nobody listens on any more is replaced; anything else of that name is left alone, and a failure. */
+ * Unix domain: one socket with the permissions `mode`, duplicated n times; every loop accepts from it. A socket file
+ * that no process listens on is replaced. Any other file of that name is an error and stays. */
 bool srv_listen(srv_listener *listener, size_t n, mode_t mode, char *error, size_t error_size);
 
-/* Takes our socket out of the file system, so that a next server may have the path. (The sockets are the loops'.) */
+/* Deletes the file of our Unix-domain socket, so that the next server can use the path. Does nothing for TCP. (The
+ * loops own the sockets.) */
 void srv_listener_unlink(const srv_listener *listener);
 
-/* What srv_listen does for a path: the socket, or -1 and a message. */
+/* srv_listen for a Unix-domain socket: the descriptor, or -1 with a message. */
 int srv_unix_listen(srv_listener *listener, mode_t mode, char *error, size_t error_size);

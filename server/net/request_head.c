@@ -1,9 +1,10 @@
 /* request_head.c - see request_head.h.
  *
- * A request whose length two parties understand differently is a way to smuggle a second one past the first. So:
- * one Content-Length or one Transfer-Encoding, not both; the only coding is chunked, and not in HTTP/1.0; header
- * names are tokens (RFC 9110 §5.1); no folded lines (libmicrohttpd glues a continuation to the *name*); one Host, which
- * HTTP/1.0 may leave out (RFC 9112 §3.2); no blanks in the target (§3). */
+ * If a proxy and the server disagree about a request's length, an attacker can smuggle a second request past the
+ * proxy. Therefore the rules are strict. One Content-Length or one Transfer-Encoding, not both. The only transfer
+ * coding is chunked, and not in HTTP/1.0. Header names are tokens (RFC 9110, section 5.1). No folded lines
+ * (libmicrohttpd would append the continuation to the name). One Host, which only HTTP/1.0 may omit (RFC 9112,
+ * section 3.2). No blanks in the target (section 3). */
 #include "request_head.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static void complain(srv_head *head, const char *what, const char *name)
     if (!*head->problem) snprintf(head->problem, sizeof head->problem, "%s \"%.60s\".", what, name);
 }
 
-/* tchar */
+/* characters of a token (RFC 9110, section 5.6.2) */
 static const bool is_tchar[256] = {
     ['!'] = true, ['#'] = true, ['$'] = true, ['%'] = true,         ['&'] = true,         ['\''] = true,
     ['*'] = true, ['+'] = true, ['-'] = true, ['.'] = true,         ['^'] = true,         ['_'] = true,
@@ -54,17 +55,18 @@ static bool is_token(const char *name, size_t length)
     return good;
 }
 
-/* A value stands in the request's buffer right behind its name and colon; the name of a folded one was moved. */
+/* True if a header was continued on a second line. libmicrohttpd keeps a value in its buffer directly after the name
+ * and the colon, but moves the name of a folded header. */
 static bool is_folded(const char *name, size_t length, const char *value)
 {
     const char *colon = name + length;
     if (value <= colon) return true;
-    if (value == colon + 2 && colon[1] == ' ') return false; /* as nearly everybody writes it */
+    if (value == colon + 2 && colon[1] == ' ') return false; /* fast path: the usual spelling */
     return strspn(colon + 1, " \t") < (size_t)(value - colon - 1);
 }
 
-/* RFC 9110 §5.3: a repeated field is the list of its values; §5.5: blanks behind a value, which libmicrohttpd leaves
- * there, are none of it. */
+/* Stores a header value, without trailing blanks, which libmicrohttpd leaves (RFC 9110, section 5.5). A repeated
+ * header becomes the comma-separated list of its values (section 5.3). False: no memory. */
 static bool join(srv_head *head, const char **field, const char *value, size_t length)
 {
     bool blanks = false;
@@ -91,7 +93,7 @@ static bool join(srv_head *head, const char **field, const char *value, size_t l
     return true;
 }
 
-/* Most names differ in length already. */
+/* Compares the lengths first: most names differ there. */
 #define IS_NAMED(name, length, text) ((length) == sizeof text - 1 && strncasecmp(name, text, length) == 0)
 
 static void read_framing(reading *r, const char *name, size_t length, const char *value)
@@ -99,7 +101,7 @@ static void read_framing(reading *r, const char *name, size_t length, const char
     srv_head *head = r->head;
     if (IS_NAMED(name, length, "Content-Length")) {
         if (r->lengths++) complain(head, "More than one", name);
-        head->length = strtoull(value, NULL, 10); /* libmicrohttpd has refused what is no number or too large */
+        head->length = strtoull(value, NULL, 10); /* libmicrohttpd has rejected malformed numbers */
     } else if (IS_NAMED(name, length, "Transfer-Encoding")) {
         if (r->codings++) complain(head, "More than one", name);
         if (strcasecmp(value, "chunked") != 0) complain(head, "The only transfer coding is chunked, not", value);
@@ -117,7 +119,7 @@ static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char
     (void)kind;
     reading  *r      = cls;
     srv_head *head   = r->head;
-    bool      folded = value && is_folded(name, name_size, value); /* of an empty value, too: it hides the next line */
+    bool      folded = value && is_folded(name, name_size, value); /* an empty one could hide a line */
     size_t    length = value ? value_size : 0;
     if (!value) value = "";
     if (!is_token(name, name_size))

@@ -1,23 +1,23 @@
-/* response.h - from the api's reply to libmicrohttpd's response, and to the line in the log. */
+/* response.h - send the api's reply as a libmicrohttpd response, and write the request's line to the log. */
 #pragma once
 #include "api/api.h"
 #include "server/log.h"
 #include <microhttpd.h>
 
-/* Queues the call's reply; its body is handed over without a copy. `close`: the connection ends with it.
- * `retry_after` > 0 replaces the reply's Retry-After. */
+/* Queues the call's reply. Its body is handed over without a copy. `close`: the connection closes afterwards.
+ * `retry_after` > 0 replaces the reply's Retry-After, seconds. */
 enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after);
 
-/* Writes the call's reply on the socket itself, while libmicrohttpd still reads the request and has nothing to send.
- * The connection is to be closed then. A client that does not take it at once loses it. */
+/* Writes the call's reply to the socket, bypassing libmicrohttpd, which cannot send while it reads a request. The
+ * connection must be closed afterwards. The write does not block; what does not fit the socket's buffer is lost. */
 void srv_response_send_directly(int fd, const api_call *call);
 
 typedef struct srv_access {
-    const api_call *call; /* NULL: libmicrohttpd closed or refused it before the headers were complete */
+    const api_call *call; /* NULL: libmicrohttpd closed or refused the request before its headers were complete */
     const char     *method, *target;
     uint64_t        received, began;
-    bool            answered;  /* the call's reply was given to the client */
-    bool            delivered; /* and taken whole */
+    bool            answered;  /* the reply was queued or written */
+    bool            delivered; /* the client received the whole reply */
 } srv_access;
 
 void srv_response_log(srv_log *log, struct MHD_Connection *mhd, const srv_access *access);

@@ -1,8 +1,8 @@
-/* unix_socket.c - see listen.h: a listening socket in the file system.
+/* unix_socket.c - see listen.h: Unix-domain sockets.
  *
- * Its file outlives a server that was killed, and then connecting to it is refused (unix(7)). Such a one is removed,
- * with the folder locked between the look and the new socket: of two servers that start together one finds the other's
- * socket, not the dead one's. */
+ * The file of a socket remains when its server is killed; connecting to it then fails with ECONNREFUSED (unix(7)).
+ * Such a file is replaced. The folder is locked from this check until the new socket listens, so that of two servers
+ * starting together the second one sees the socket of the first. */
 #include "listen.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static void set_path(struct sockaddr_un *name, const char *path)
     snprintf(name->sun_path, sizeof name->sun_path, "%s", path);
 }
 
-/* A socket that nobody listens on. False: errno says what is there instead. */
+/* True if the file is a socket without a listener. False: errno describes the obstacle. */
 static bool is_stale(const struct sockaddr_un *name)
 {
     struct stat file;
@@ -37,7 +37,7 @@ static bool is_stale(const struct sockaddr_un *name)
     return S_ISSOCK(file.st_mode);
 }
 
-/* The folder of a path, open and locked against other servers; -1 and errno. */
+/* Opens the folder of a path and locks it against other servers; -1 with errno. */
 static int lock_folder(const char *path)
 {
     char        folder[sizeof(struct sockaddr_un)];
@@ -49,7 +49,8 @@ static int lock_folder(const char *path)
     return -1;
 }
 
-/* Never open to more than `mode`: Linux gives the file the permissions of the unbound socket, less the umask. */
+/* Binds the socket to its path and listens. Its permissions never exceed `mode`: Linux creates the file with the
+ * permissions of the unbound socket, less the umask. */
 static bool bind_path(int fd, const struct sockaddr_un *name, mode_t mode)
 {
     if (fchmod(fd, mode) != 0) return false;

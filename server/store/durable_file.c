@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Closes, and keeps the errno of what went wrong before. */
+/* Closes fd and returns `ok`, or false if closing fails. Preserves the errno of an earlier failure. */
 static bool finish(int fd, bool ok)
 {
     int error = errno;
@@ -30,7 +30,7 @@ static bool sync_folder(const char *path)
     return fd >= 0 && finish(fd, fsync(fd) == 0);
 }
 
-/* One folder; the name of a new one is synced in the folder above it. */
+/* Creates one folder and syncs the folder above it, which contains the new name. */
 static bool make_one(const char *path, const char *above)
 {
     if (mkdir(path, 0777) == 0) return sync_folder(above);
@@ -93,7 +93,7 @@ char *srv_file_read(int folder, const char *name, size_t limit, size_t *length)
 {
     struct stat about;
     char       *bytes = NULL;
-    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* nothing to wait for: it may be a pipe */
+    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* O_NONBLOCK: opening a pipe must not block */
     if (fd < 0) return NULL;
     if (fstat(fd, &about) == 0) {
         errno = S_ISREG(about.st_mode) ? EFBIG : S_ISDIR(about.st_mode) ? EISDIR : EINVAL;

@@ -1,24 +1,25 @@
-/* durable_file.h - whole files and folders, durably: what returns true is on the disk, but for the name of a new file,
- * which is there once its folder is synced. On false errno says why. `folder` is a descriptor. */
+/* durable_file.h - read and write whole files and folders durably: if a function returns true, the data are on the
+ * disk. The name of a new file is on the disk after its folder is synced. On failure errno has the reason. `folder`
+ * is a descriptor. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-/* Makes the folder and those above it. */
+/* Creates the folder and its missing parents. */
 bool srv_folder_make(const char *path);
 
-/* Opens a folder of a folder (AT_FDCWD: of the working one). -1: errno. */
+/* Opens a subfolder (AT_FDCWD: of the working directory). -1 with errno. */
 int srv_folder_open(int folder, const char *name);
 
-/* Creates or overwrites. */
+/* Creates or overwrites a file. */
 bool srv_file_write(int folder, const char *name, const char *bytes, size_t length);
 
-/* The whole of a regular file, NUL-terminated, of less than `limit` bytes. The caller frees. */
+/* Reads a regular file of fewer than `limit` bytes; the result is NUL-terminated and freed by the caller. */
 char *srv_file_read(int folder, const char *name, size_t limit, size_t *length);
 
-/* What is left of a stream, such as standard input; the same otherwise. */
+/* Reads the rest of a stream, such as standard input, like srv_file_read. */
 char *srv_stream_read(FILE *stream, size_t limit, size_t *length);
 
-/* The same of what a command is given: a file, a pipe, or, called "-", standard input. */
+/* Reads the argument of a command like srv_file_read: a file or pipe, or standard input for "-". */
 char *srv_input_read(const char *name, size_t limit, size_t *length);

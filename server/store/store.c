@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* While a record changes: the one to come, and a second name of the one that goes. No record is called so. */
+/* File names during a change: the new record, and a second link to the previous one. No record has such a name. */
 #define NEXT     ".next"
 #define PREVIOUS ".previous"
 #define SUFFIX   ".json"
@@ -22,12 +22,12 @@ static const char FORMAT[] = "torqued-store 1\n";
 struct srv_store {
     srv_log *log;
     int      root, models, lock; /* descriptors; -1: not open */
-    char     folder[];           /* for messages */
+    char     folder[];           /* path, for messages */
 };
 
 /* --- opening --------------------------------------------------------------------------------------------------- */
 
-/* On a disk that is read-only the models can still be served; then the lock file must be there already. */
+/* Opens the lock file, which must exist if the disk is read-only: its models can still be served. */
 static int open_lock(int root)
 {
     int lock = openat(root, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -41,7 +41,7 @@ static bool fail(const srv_store *store, const char *what, char *error, size_t s
     return false;
 }
 
-/* The kernel gives the lock back when the process ends, however it ends. */
+/* Locks the store. The kernel releases the lock when the process ends for any reason. */
 static bool lock_store(srv_store *store, char *error, size_t size)
 {
     char owner[32] = "";
@@ -49,7 +49,8 @@ static bool lock_store(srv_store *store, char *error, size_t size)
     if (store->lock < 0) return fail(store, "lock", error, size);
     if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
         int length = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
-        if (ftruncate(store->lock, 0) == 0) (void)!pwrite(store->lock, owner, (size_t)length, 0); /* a courtesy */
+        if (ftruncate(store->lock, 0) == 0)
+            (void)!pwrite(store->lock, owner, (size_t)length, 0); /* only informs other servers; failure is ignored */
         return true;
     }
     if (errno != EWOULDBLOCK) return fail(store, "lock", error, size);
@@ -86,7 +87,8 @@ static bool check_format(const srv_store *store, char *error, size_t size)
     return made || fail(store, "make", error, size);
 }
 
-/* What is previous_record here is served from now on: it is synced first, whatever a predecessor was interrupted in. */
+/* Opens the folder of the records and syncs it first, because a previous server may have been interrupted in a
+ * change. */
 static bool open_models(srv_store *store, char *error, size_t size)
 {
     store->models = srv_folder_open(store->root, "models");
@@ -137,10 +139,11 @@ static bool refuse(const srv_store *store, const char *file, int error, api_prob
                     "the store cannot write %s: %s; nothing has changed", file, strerror(error));
 }
 
-/* What the change previous_record under the record's name. */
+/* The previous record under the changed name: absent; kept as PREVIOUS; not kept. */
 typedef enum previous_record { NO_RECORD, LINKED, NOT_LINKED } previous_record;
 
-/* Undoes what the disk did not confirm, so that a refused change does not come back with the next start. */
+/* Restores the previous record if the disk did not confirm a change, so that the refused change is not there after
+ * the next start. */
 static void put_back(const srv_store *store, const char *file, previous_record before)
 {
     int error = errno;
@@ -152,21 +155,22 @@ static void put_back(const srv_store *store, const char *file, previous_record b
 static bool confirm(const srv_store *store)
 {
     if (fsync(store->models) != 0) return false;
-    unlinkat(store->models, PREVIOUS, 0); /* if that fails, the next change tries again */
+    unlinkat(store->models, PREVIOUS, 0); /* if this fails, the next change removes it */
     return true;
 }
 
-/* A second name for the record that is about to be replaced. */
+/* Links the current record to PREVIOUS before it is replaced. False if that fails on a file system that supports
+ * links. */
 static bool keep_previous(const srv_store *store, const char *file, previous_record *before)
 {
     unlinkat(store->models, PREVIOUS, 0);
     bool kept    = linkat(store->models, file, store->models, PREVIOUS, 0) == 0;
-    bool no_such = errno == EPERM || errno == EOPNOTSUPP; /* file systems without links can do without the undoing */
+    bool no_such = errno == EPERM || errno == EOPNOTSUPP; /* file systems without links: a change cannot be undone */
     *before      = kept ? LINKED : errno == ENOENT ? NO_RECORD : NOT_LINKED;
     return *before != NOT_LINKED || no_such;
 }
 
-/* NEXT becomes the record. */
+/* Renames NEXT to the record and confirms the change; undoes it if the disk does not confirm. */
 static bool replace(const srv_store *store, const char *file)
 {
     previous_record before;
@@ -193,7 +197,7 @@ static bool erase(void *arg, const char *name, api_problem *problem)
     char             file[FILE_NAME_SIZE];
     snprintf(file, sizeof file, "%s" SUFFIX, name);
     if (renameat(store->models, file, store->models, PREVIOUS) != 0)
-        return errno == ENOENT || refuse(store, file, errno, problem); /* there is no record: it is erased */
+        return errno == ENOENT || refuse(store, file, errno, problem); /* there is no record: nothing to do */
     if (confirm(store)) return true;
     put_back(store, file, LINKED);
     return refuse(store, file, errno, problem);
@@ -217,7 +221,7 @@ static void report_unreadable(const srv_store *store, api *service, const char *
     api_add_reason(service, "store: models/%.100s cannot be read and is left alone: %s", file, problem);
 }
 
-/* What is there can be served; who changes a model will be refused. */
+/* Reports that the store is read-only: its models are served, and changes are refused. */
 static void report_read_only(const srv_store *store, api *service, const char *problem)
 {
     srv_line line;
@@ -265,7 +269,7 @@ bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, c
     while (errno = 0, (entry = readdir(folder))) {
         const char *file = entry->d_name;
         if (strcmp(file, NEXT) == 0 || strcmp(file, PREVIOUS) == 0)
-            unlinkat(store->models, file, 0); /* of a change that was never acknowledged, or is complete */
+            unlinkat(store->models, file, 0); /* left by a change that was refused, interrupted or already complete */
         else if (strcmp(file, ".") == 0 || strcmp(file, "..") == 0)
             continue;
         else if (restore(store, service, file))

@@ -1,28 +1,29 @@
-/* store.h - the models that clients have put, on disk: a folder that belongs to one server at a time.
+/* store.h - store the models that clients PUT on disk, in a folder that one server uses at a time.
  *
  *     DIR/format            "torqued-store 1"
- *     DIR/lock              locked (flock) while a server runs; holds its process number
- *     DIR/models/NAME.json  one record per name, written by the api, read by nobody else
+ *     DIR/lock              locked (flock) while a server runs; contains its process number
+ *     DIR/models/NAME.json  one record per name, in a format that only the api reads
  *
- * A change is one rename of a whole, synced file, followed by a sync of the folder: after a crash there is the record
- * from before or the one from after, and what was acknowledged is there. A file that cannot be read is left alone. */
+ * A change renames a completely written and synced file, then syncs the folder. After a crash each record is the old
+ * or the new one, and every acknowledged change is present. Files that cannot be read are not touched. */
 #pragma once
 #include "api/api.h"
 #include "server/log.h"
 
 typedef struct srv_store srv_store;
 
-/* Opens the folder, made if need be, and locks it. NULL and a message: in use, of another format, not accessible. */
+/* Opens the folder, creating it if necessary, and locks it. NULL with a message if it is in use, has another format,
+ * or cannot be accessed. */
 srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t error_size);
-void       srv_store_close(srv_store *store); /* NULL is fine */
+void       srv_store_close(srv_store *store); /* NULL is allowed */
 
-/* Hands every record to api_restore. Those that it cannot take are logged, told to /readyz, and counted. That
- * nothing can be written is told likewise, and no failure. */
+/* Passes every record to api_restore. A record that cannot be read is logged, reported by /readyz and counted. A
+ * store that cannot be written is reported likewise, and is no failure. */
 typedef struct srv_restored {
     size_t good, bad;
     bool   read_only;
 } srv_restored;
 bool srv_store_restore(srv_store *store, api *api, srv_restored *restored, char *error, size_t error_size);
 
-/* What api_set_store takes; the store stays the caller's. */
+/* The interface for api_set_store; the caller still owns the store. */
 api_store srv_store_interface(srv_store *store);

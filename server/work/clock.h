@@ -1,9 +1,9 @@
-/* clock.h - one clock for all deadlines: CLOCK_MONOTONIC in nanoseconds. */
+/* clock.h - read the clock of all deadlines: CLOCK_MONOTONIC in nanoseconds. */
 #pragma once
 #include <stdint.h>
 #include <time.h>
 
-#define SRV_NEVER UINT64_MAX /* a deadline that does not come */
+#define SRV_NEVER UINT64_MAX /* a deadline that never passes */
 
 static inline uint64_t srv_now(void)
 {
@@ -12,7 +12,7 @@ static inline uint64_t srv_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Seconds as nanoseconds; settings keep them far below the overflow at 584 years. */
+/* Converts seconds to nanoseconds; the settings' ranges exclude an overflow (584 years). */
 static inline uint64_t srv_ns(double seconds)
 {
     return (uint64_t)(seconds * 1e9);

@@ -26,7 +26,7 @@ double srv_parse_cpu_max(const char *text)
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* The tightest quota from our cgroup up to the root: a parent's binds as well. */
+/* The lowest quota from our cgroup up to the root, since a parent's quota applies too. */
 static double quota_v2(void)
 {
     char  line[1024], path[1200];
@@ -63,7 +63,7 @@ static double quota_v1(void)
 
 static size_t affinity(void)
 {
-    /* the mask may be larger than cpu_set_t on large machines: try growing ones */
+    /* the kernel's mask may be larger than cpu_set_t: try increasing sizes */
     for (size_t n = 1024; n <= 1u << 20; n *= 2) {
         cpu_set_t *set = CPU_ALLOC(n);
         if (!set) return 1;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { MAX_SLOTS = 64 };      /* bits of help_request.free */
+enum { MAX_SLOTS = 64 };      /* bits of help_request.free_slots */
 enum { NICE_INCREMENT = 10 }; /* added to the nice value of workers */
 
 typedef struct worker {
@@ -15,25 +15,25 @@ typedef struct worker {
     pthread_t   thread;
 } worker;
 
-/* A job that asks the others for help_request: on the stack of its worker, in the pool's list while it does. */
+/* A running job that other workers may help with: on the stack of its worker, and in the pool's list. */
 typedef struct help_request {
     struct help_request *next;
     api_next_task       *task;
     void                *arg;
-    uint64_t             free_slots; /* bit i: slot i is */
+    uint64_t             free_slots; /* bit i is set if no thread uses slot i */
     size_t               n_helpers;
-    bool                 exhausted; /* there is nothing left to begin */
+    bool                 exhausted; /* no task is left to start */
 } help_request;
 
 struct srv_pool {
     pthread_mutex_t mutex;
-    pthread_cond_t  work_available; /* a job waits, or wants help_request, or the pool closes */
-    pthread_cond_t  helper_left;    /* the last helper of a job has left */
+    pthread_cond_t  work_available; /* a job is queued or wants help, or the pool closes */
+    pthread_cond_t  helper_left;    /* the last helper of a job has stopped */
     srv_job        *first, *last;
-    help_request   *help_requests; /* the longest asked first */
+    help_request   *help_requests; /* oldest first */
     api_helpers     helpers;
-    double          admitted;   /* s of estimated work, waiting and running */
-    size_t          unfinished; /* jobs admitted */
+    double          admitted;   /* s of estimated work, queued and running */
+    size_t          unfinished; /* number of admitted jobs that are not finished */
     double          limit;
     bool            closing;
     size_t          n_workers;
@@ -52,7 +52,8 @@ static void unlink_job(srv_pool *pool, srv_job *job)
     job->waiting                                           = false;
 }
 
-/* Takes the job's cost off the books. Rounding must not add up over the years: nothing unfinished is nothing. */
+/* Subtracts the job's cost from the admitted work. Without unfinished jobs the sum is set to 0, so that rounding
+ * errors do not accumulate. */
 static void release_cost(srv_pool *pool, const srv_job *job)
 {
     pool->unfinished--;
@@ -70,7 +71,7 @@ static help_request *find_help_request(srv_pool *pool)
     return h;
 }
 
-/* Piece by task, until there is none left or a job waits: whoever has just come goes before who is helped. */
+/* Runs tasks of a job until none is left or another job is queued, which takes precedence. */
 static void help_with(srv_pool *pool, help_request *h)
 {
     int  slot = __builtin_ctzll(h->free_slots);
@@ -125,7 +126,7 @@ static void run_with_helpers(void *arg, size_t slots, api_next_task *task, void 
 
 /* --- workers ------------------------------------------------------------------------------------------------------ */
 
-/* Under the mutex, which is free while the job runs. */
+/* Runs a job. The caller holds the mutex, which is released while the job runs. */
 static void do_job(srv_pool *pool, srv_job *job, api_worker *scratch)
 {
     unlink_job(pool, job);
@@ -136,14 +137,13 @@ static void do_job(srv_pool *pool, srv_job *job, api_worker *scratch)
     pthread_mutex_lock(&pool->mutex);
     release_cost(pool, job);
     pthread_mutex_unlock(&pool->mutex);
-    job->done(job); /* it may be gone from here on */
+    job->done(job); /* the owner may free the job from here on */
     pthread_mutex_lock(&pool->mutex);
 }
 
-/* Workers give way to the loops, which have an answer in microseconds, and to clients on the same machine: between
- * equals a thread that has had its share waits for the scheduler's next tick, milliseconds, while a worker goes on. A
- * tenth of a core is left to them where others want all of it. Of one thread on Linux, setpriority(2); where it is
- * refused, they are as the rest. */
+/* Raises the nice value of the calling thread (on Linux setpriority applies to a thread). Loops answer in
+ * microseconds, but at equal priority a thread that has used its time slice waits milliseconds for a busy worker. If
+ * all cores are busy, workers still get about a tenth of a core. A failure is ignored. */
 static void lower_priority(void)
 {
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICE_INCREMENT);
@@ -242,7 +242,7 @@ void srv_pool_push(srv_pool *pool, srv_job *job)
     *(pool->last ? &pool->last->next : &pool->first) = job;
     pool->last                                       = job;
     pthread_mutex_unlock(&pool->mutex);
-    pthread_cond_signal(&pool->work_available); /* not under the mutex: who wakes would wait for it */
+    pthread_cond_signal(&pool->work_available); /* after unlocking: the woken worker takes this mutex at once */
 }
 
 bool srv_pool_withdraw(srv_pool *pool, srv_job *job)

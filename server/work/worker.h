@@ -1,17 +1,17 @@
-/* worker.h - the pool: a bounded queue of long requests and the threads that work it off.
+/* worker.h - run long requests on a pool of worker threads with a bounded queue.
  *
- * The queue is bounded by time, not by number: every job comes with an estimate, and srv_pool_admit refuses when the
- * work admitted and not yet done would keep each worker busy for longer than the limit. (Its length is bounded by
- * the number of connections, each of which has one request at a time.)
+ * The queue is bounded by estimated time. srv_pool_admit refuses a job if the admitted, unfinished work would keep
+ * every worker busy for longer than the limit. (The number of connections bounds its length: each has one request at
+ * a time.)
  *
- * Workers run at a lower priority than the loops (nice value 10 above the process's), among the threads of one control
- * group: light requests keep their latency where cores are short.
+ * Workers run at a lower priority than the loops (their nice value is 10 higher), so that light requests keep their
+ * latency when cores are short.
  *
- * A job with many states is done by its worker together with those that have nothing else to do: they leave it between
- * two pieces when another job comes.
+ * A job with many states is shared: idle workers help the worker of the job, and stop between two tasks when another
+ * job arrives.
  *
- * A job belongs to its submitter. Between srv_pool_push and its `done` (called on the worker's thread) only the
- * pool touches it, but for `deadline.cancelled`. */
+ * A job belongs to its submitter. Between srv_pool_push and its `done`, which is called on the worker's thread, only
+ * the pool accesses it, except for `deadline.cancelled`. */
 #pragma once
 #include "api/api.h"
 
@@ -22,22 +22,23 @@ typedef struct srv_job {
     api_deadline deadline;
     double       cost; /* s, estimated */
     void (*done)(struct srv_job *job);
-    struct srv_job *next, *previous; /* the pool's, and after `done` the owner's */
-    bool            waiting;         /* the pool's */
+    struct srv_job *next, *previous; /* used by the pool, and after `done` by the owner */
+    bool            waiting;         /* used by the pool: the job is in the queue */
 } srv_job;
 
 typedef struct srv_pool srv_pool;
 
-/* NULL: no memory or no threads. `limit`: seconds of admitted work for each worker. */
+/* Starts a pool. `limit`: s of admitted work per worker. NULL: no memory or no threads. */
 srv_pool *srv_pool_open(size_t workers, double limit);
-void      srv_pool_close(srv_pool *pool); /* when no job is left */
+void      srv_pool_close(srv_pool *pool); /* call when no job is left */
 
-/* Books the job's cost, or refuses it. `wait` is the time until there is room or a worker, estimated. */
+/* Admits the job and adds its cost to the admitted work, or returns false. `wait`: estimated seconds until a worker
+ * is free. */
 bool srv_pool_admit(srv_pool *pool, const srv_job *job, double *wait);
-void srv_pool_push(srv_pool *pool, srv_job *job); /* once admitted */
+void srv_pool_push(srv_pool *pool, srv_job *job); /* queues an admitted job */
 
-/* Takes a job out of the queue. True: it had not begun, is the caller's again, and `done` will not come. */
+/* Removes a job from the queue. True: it had not started, belongs to the caller again, and `done` is not called. */
 bool srv_pool_withdraw(srv_pool *pool, srv_job *job);
 
-/* Runs a job here and now, with the deadline checked first. */
+/* Runs a job on the calling thread. A job whose deadline has passed is answered 504 without being evaluated. */
 void srv_job_run(srv_job *job, api_worker *scratch);
