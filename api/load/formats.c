@@ -9,7 +9,7 @@
 static bool refuse_document_query(const char *query, api_problem *problem)
 {
     return api_fail(problem, API_UNKNOWN_PARAMETER, NULL,
-                    "a document states its base and its mimic joints itself: it takes no query parameters, given "
+                    "a model in JSON states its base and its mimic joints itself: it takes no query parameters, given "
                     "?%.64s",
                     query);
 }

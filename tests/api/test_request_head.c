@@ -128,7 +128,7 @@ static void queries(void **state)
     assert_int_equal(ask("GET", "/v1/models?", NULL)->status, 200);
     ask("PUT", "/v1/models/arm?on_meshes=ignore", "{}"); /* of XML only */
     assert_problem(422, "unknown-parameter", NULL, -1);
-    assert_detail("with JSON");
+    assert_detail("in JSON");
 }
 
 static void model_names(void **state)

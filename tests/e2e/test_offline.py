@@ -76,7 +76,7 @@ class Offline(unittest.TestCase):
             said = self.run_command(*arguments, status=2)
             self.assertTrue(said.startswith("torqued: ") or arguments[0] == "check", said)
         self.assertIn("base is fixed or floating", self.run_command("check", "--base", "free", self.urdf, status=1))
-        self.assertIn("a document states its base",
+        self.assertIn("in JSON states its base",
                       self.run_command("convert", "--base", "fixed", os.path.join(ROOT, "models", "ur5.json"), status=1))
 
     def test_the_same_as_a_server(self):
