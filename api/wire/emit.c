@@ -1,4 +1,4 @@
-/* emit.c - see emit.h: what a value is made of, in both encodings. */
+/* emit.c - see emit.h: objects, arrays, texts and single values in both encodings. */
 #include "emit_bytes.h"
 #include "number.h"
 #include "utf8.h"
@@ -39,7 +39,7 @@ void api_emit_begin_value(api_emit *e)
     e->after_key = false;
 }
 
-/* A count below 24 is part of the first byte, which is filled in at the end. */
+/* In CBOR a count below 24 is part of the first byte, which api_emit_end fills in. */
 static void begin(api_emit *e, bool is_object)
 {
     api_emit_begin_value(e);
@@ -64,7 +64,7 @@ void api_emit_array(api_emit *e)
     begin(e, false);
 }
 
-/* Puts the head of a map or array in place of its first byte. */
+/* Replaces the placeholder byte at `at` by the head of a map or array. */
 static void set_head(api_emit *e, size_t at, bool is_object, size_t items)
 {
     unsigned char head[CBOR_HEAD_MAX];
@@ -92,7 +92,7 @@ void api_emit_end(api_emit *e)
 
 /* --- text ------------------------------------------------------------------------------------------------------- */
 
-/* Bytes at the start of `text` that stand in a JSON string as they are. */
+/* Number of leading bytes that a JSON string contains unescaped. */
 static size_t plain_prefix(const char *text)
 {
     size_t n = 0;
@@ -120,7 +120,7 @@ static void put_json_text(api_emit *e, const char *text)
     api_emit_put(e, "\"", 1);
 }
 
-/* Twice over the text: its length comes first. */
+/* Two passes: CBOR writes the length before the text. */
 static void put_cbor_text(api_emit *e, const char *text)
 {
     size_t length = 0, n;

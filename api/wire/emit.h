@@ -1,5 +1,5 @@
-/* emit.h - everything an answer is made of, said once for every encoding: an emitter is told objects, arrays, names
- * and numbers, and writes them as JSON text or as CBOR (RFC 8949).
+/* emit.h - write answers as JSON text or as CBOR (RFC 8949) through one interface of objects, arrays, names and
+ * numbers.
  *
  *     api_emit e;
  *     api_emit_init(&e, media, &buffer);
@@ -8,10 +8,11 @@
  *     api_emit_number(&e, 9.5);
  *     api_emit_end(&e);
  *
- * Nobody counts ahead: lengths are definite in CBOR, and what an object or array of 24 items or more holds is moved
- * once, when it ends, for the longer head. An emitter without a buffer measures: the same calls add up what they would
- * write, exactly but for numbers in JSON, each of which counts as the longest. Whatever goes wrong (no room, a number
- * that is not finite) sets `failed` for good; check once, with api_emit_done. */
+ * The caller need not know sizes in advance. In CBOR all lengths are definite: an object or array of 24 items or
+ * more is moved once, at its end, to make room for the longer head. Without a buffer an emitter only measures: the
+ * same calls add up the bytes that they would write. The sum is exact, except that each JSON number counts as the
+ * longest possible. Every error (no memory, a number that is not finite) sets `failed` permanently; check it once,
+ * with api_emit_done. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/memory/buffer.h"
@@ -21,31 +22,31 @@ enum { API_EMIT_DEPTH = 24, API_EMIT_RANK = 6 };
 
 typedef struct api_emit {
     api_media   media;
-    api_buffer *buffer; /* NULL: measure */
-    size_t      bytes;  /* measured; unused with a buffer */
+    api_buffer *buffer; /* NULL: only measure */
+    size_t      bytes;  /* bytes that would have been written; unused with a buffer */
     bool        failed, after_key;
     unsigned    depth;
     struct {
-        size_t begin, items; /* place of the first byte; values so far, keys among them */
+        size_t begin, items; /* offset of the first byte; values so far, keys included */
         bool   is_object;
     } open[API_EMIT_DEPTH];
 } api_emit;
 
-void   api_emit_init(api_emit *e, api_media media, api_buffer *buffer); /* what is not open yet is not cleared */
-bool   api_emit_done(const api_emit *e);   /* everything that began has ended, and nothing failed */
+void   api_emit_init(api_emit *e, api_media media, api_buffer *buffer); /* `open` needs no clearing */
+bool   api_emit_done(const api_emit *e);   /* true when every object and array has ended and nothing failed */
 size_t api_emit_length(const api_emit *e); /* bytes written or measured */
 
-void api_emit_object(api_emit *e); /* begins: a key, its value, a key ... */
-void api_emit_array(api_emit *e);  /* begins */
-void api_emit_end(api_emit *e);    /* of what began last */
+void api_emit_object(api_emit *e); /* begins an object: then a key, its value, a key ... */
+void api_emit_array(api_emit *e);  /* begins an array */
+void api_emit_end(api_emit *e);    /* ends the innermost object or array */
 void api_emit_key(api_emit *e, const char *key);
-void api_emit_string(api_emit *e, const char *text); /* what is no UTF-8 in it becomes U+FFFD */
-void api_emit_integer(api_emit *e, long long value); /* counts and sizes: an integer in CBOR, too */
-void api_emit_number(api_emit *e, double value);     /* finite; 64 bits in CBOR, whatever its value */
+void api_emit_string(api_emit *e, const char *text); /* NUL-terminated; ill-formed UTF-8 is replaced by U+FFFD */
+void api_emit_integer(api_emit *e, long long value); /* for counts and sizes: an integer in CBOR too */
+void api_emit_number(api_emit *e, double value);     /* must be finite; always a 64-bit float in CBOR */
 void api_emit_boolean(api_emit *e, bool value);
 void api_emit_null(api_emit *e);
 
-/* Members of the object that began last: a key and its value. */
+/* Write a key and its value into the innermost object. */
 void               api_emit_names(api_emit *e, const char *key, const char *const *names, size_t n);
 static inline void api_emit_string_member(api_emit *e, const char *key, const char *text)
 {
@@ -65,34 +66,34 @@ static inline void api_emit_number_member(api_emit *e, const char *key, double v
 
 /* --- arrays of numbers ------------------------------------------------------------------------------------------ */
 
-/* As kernels leave them: entry k of state s, of which the lanes begin with state `first`, is, with s counted from
- * there, at[(s / W * entries + k) * W + s % W]. In CBOR such an array is a typed array (RFC 8746): tag 86 for one
- * dimension, tag 40 over it for more, a plain float for none. */
+/* An array of numbers in the lane layout of the kernels: W states side by side. Entry k of state s, counted from
+ * state `first`, is values[(s / W * entries + k) * W + s % W]. In CBOR the array is a typed array (RFC 8746): tag 86
+ * for one dimension, with tag 40 around it for more; a single number is a plain float. */
 typedef struct api_lanes {
     const double      *values;
-    const dyn_kernels *kernels; /* of width W */
+    const dyn_kernels *kernels; /* their lane width is W */
     size_t             entries;
-    size_t             first, states; /* `states` of the whole array */
-    bool               batched;       /* whether the states are the first dimension; else there is one */
-    size_t             group;         /* of a batch, states that make one row: one more dimension behind it; 0: a state
-                                       * is a row */
+    size_t             first, states; /* `states` counts the whole array */
+    bool   batched; /* true: the states are the first dimension; false: there is one state and no such dimension */
+    size_t group; /* number of consecutive states that form one row of a batch, as an extra dimension; 0: each state is
+                     a row */
     size_t               rank, extent[API_EMIT_RANK];
-    const int           *order;  /* place i of a state's row-major numbers has entry order[i]; NULL: i */
-    const unsigned char *failed; /* [states] not 0: null in JSON, NaN in CBOR stand for the state, of a group for all of
-                                  * it; NULL: none */
+    const int           *order;  /* number i of a state, in row-major order, is entry order[i]; NULL: entry i */
+    const unsigned char *failed; /* [states]; not 0 marks a failed state, written as null in JSON and NaN in CBOR; in a
+                                    group all states are marked; NULL: no state failed */
 } api_lanes;
 
-/* The whole array, or its states range after range in order between begin and end; ranges begin with a block of lanes.
- * False at a number that is not finite: `fault` is its place in the row-major answer, states first. */
+/* Write an array in parts: begin, then ranges of states in order, then end. Each range begins with a full block of
+ * lanes. False at a number that is not finite: `fault` is then its index in the row-major answer, states first. */
 void api_emit_lanes_begin(api_emit *e, const api_lanes *a);
 bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault);
 void api_emit_lanes_end(api_emit *e, const api_lanes *a);
 
-/* Whether a number of such a range of states that have not failed is not finite: `fault` is the first one's place. */
+/* True when a state that has not failed contains a number that is not finite; `fault` is the index of the first. */
 bool api_emit_lanes_find_non_finite(const api_lanes *a, size_t first, size_t states, size_t *fault);
 
-/* Most bytes that a range of so many states takes: exactly those it takes in CBOR. */
+/* Most bytes that `states` states take; in CBOR the exact number. */
 size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states);
 
-/* `values` in row-major sequence: `extent` x ..., rank 1 or more. */
+/* Writes one array in row-major order; rank 1 or more, `extent` [rank]. */
 void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size_t *extent);

@@ -1,10 +1,10 @@
-/* emit_bytes.h - private to emit*.c: bytes behind what was emitted, and the heads of CBOR's items. */
+/* emit_bytes.h - append bytes and the heads of CBOR items to an emitter. Private to emit*.c and json_emit.c. */
 #pragma once
 #include "emit.h"
 #include <stdint.h>
 #include <string.h>
 
-/* Major types of CBOR (RFC 8949, section 3.1), and what is used of the last. */
+/* Major types of CBOR (RFC 8949, section 3.1), and complete first bytes of major type 7. */
 enum {
     CBOR_UNSIGNED,
     CBOR_NEGATIVE,
@@ -21,7 +21,7 @@ enum {
 
 enum { CBOR_HEAD_MAX = 9 };
 
-/* Typed arrays (RFC 8746): doubles, least significant byte first; several dimensions, row-major. */
+/* Tags of typed arrays (RFC 8746): little-endian doubles, and a multi-dimensional array in row-major order. */
 enum { CBOR_TAG_DIMENSIONS = 40, CBOR_TAG_DOUBLES = 86 };
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "doubles are copied into typed arrays as they are");
@@ -34,7 +34,7 @@ static inline void api_emit_put(api_emit *e, const void *bytes, size_t length)
         api_buffer_put(e->buffer, bytes, length);
 }
 
-/* The head of an item in its shortest form, most significant byte first; returns its length. */
+/* Writes the head of an item in its shortest form, most significant byte first; returns its length. */
 static inline size_t api_cbor_head(unsigned char head[CBOR_HEAD_MAX], unsigned major, uint64_t argument)
 {
     size_t   n    = argument < 24            ? 0
@@ -55,7 +55,7 @@ static inline void api_emit_head(api_emit *e, unsigned major, uint64_t argument)
     api_emit_put(e, head, api_cbor_head(head, major, argument));
 }
 
-/* A float of 64 bits. */
+/* Appends a 64-bit float in network byte order. */
 static inline void api_emit_double(api_emit *e, double value)
 {
     uint64_t bits;
@@ -65,8 +65,10 @@ static inline void api_emit_double(api_emit *e, double value)
     api_emit_put(e, &bits, sizeof bits);
 }
 
-/* Counts a value in what is open, and separates it from the one before. Everything that is written begins with it. */
+/* Counts a value in the innermost object or array and writes the separator before it. Every value and key begins
+ * with this call. */
 void api_emit_begin_value(api_emit *e);
 
-/* Heads of a typed array of so many doubles, whose bytes follow: rank 1 or more, no extent zero if it is more. */
+/* Writes the heads of a typed array of doubles; the caller appends the doubles. Rank 1 or more; for rank > 1 no
+ * extent may be zero. */
 void api_emit_typed(api_emit *e, size_t rank, const size_t *extent);

@@ -1,4 +1,4 @@
-/* emit_lanes.c - arrays of numbers, straight from the lanes of the kernels to text or to a typed array. */
+/* emit_lanes.c - write arrays of numbers from the lanes of the kernels to JSON text or to a CBOR typed array. */
 #include "emit_bytes.h"
 #include "number.h"
 #include <math.h>
@@ -17,7 +17,7 @@ static size_t width_of(const api_lanes *a)
     return (size_t)a->kernels->lanes;
 }
 
-/* The block of lanes that a state begins. */
+/* First number of the block of lanes that begins with this state. */
 static const double *block_at(const api_lanes *a, size_t state)
 {
     return a->values + (state - a->first) * a->entries;
@@ -29,7 +29,7 @@ static const double *state_at(const api_lanes *a, size_t state)
     return block_at(a, state - lane) + lane;
 }
 
-/* The number that stands at `place` of a state's. */
+/* Number `place` of a state in row-major order. */
 static double number_at(const api_lanes *a, const double *state, size_t place)
 {
     return state[(a->order ? (size_t)a->order[place] : place) * width_of(a)];
@@ -40,7 +40,7 @@ static bool has_failed(const api_lanes *a, size_t state)
     return a->failed && a->failed[state];
 }
 
-/* Sums of 0 x over the numbers of each state of a block, which are 0 but for an x that is not finite. */
+/* The sum of 0 * x is 0 unless some x is infinite or NaN: one test for a whole block. */
 static bool block_finite(const api_lanes *a, const double *block)
 {
     double sum[DYN_MAX_LANES] = {0}, all = 0;
@@ -74,8 +74,8 @@ bool api_emit_lanes_find_non_finite(const api_lanes *a, size_t first, size_t sta
 
 /* --- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* Most bytes of one state's text with the comma behind it: brackets and a comma around each array, a comma behind
- * each number. */
+/* Most bytes of one state's text and the comma after it: brackets and a comma for each array, a comma after each
+ * number. */
 static size_t text_bound(const api_lanes *a)
 {
     size_t bytes = a->group > 0 ? 3 : 0, arrays = 1;
@@ -86,7 +86,7 @@ static size_t text_bound(const api_lanes *a)
     return bytes + arrays * (API_NUMBER_MAX + 1);
 }
 
-/* Writes `count` numbers from `place` on, commas between; NULL: one is not finite. */
+/* Writes `count` numbers from number `place` on, separated by commas; NULL when one is not finite. */
 static char *write_numbers(const api_lanes *a, const double *state, size_t place, size_t count, char *to)
 {
     double piece[32];
@@ -104,11 +104,11 @@ static char *write_numbers(const api_lanes *a, const double *state, size_t place
     return to;
 }
 
-/* Writes the subarray below `axis`, which has `count` numbers from `place` on; NULL: one is not finite. */
+/* Writes the subarray below `axis`: `count` numbers from number `place` on; NULL when one is not finite. */
 static char *write_axis(const api_lanes *a, size_t axis, const double *state, size_t place, size_t count, char *to)
 {
     if (axis == a->rank) return write_numbers(a, state, place, count, to);
-    bool   row   = axis + 1 == a->rank; /* of numbers: written together */
+    bool   row   = axis + 1 == a->rank; /* innermost: its numbers are written in one run */
     size_t below = a->extent[axis] > 0 ? count / a->extent[axis] : 0, n = row ? 1 : a->extent[axis];
     *to++ = '[';
     for (size_t i = 0; i < n; i++) {
@@ -120,7 +120,7 @@ static char *write_axis(const api_lanes *a, size_t axis, const double *state, si
     return to;
 }
 
-/* The first state of a group stands for all of it. */
+/* Writes null for a failed state; in a group only its first state writes. */
 static char *write_null(const api_lanes *a, size_t state, char *to)
 {
     if (a->group > 0 && state % a->group > 0) return to;
@@ -151,13 +151,13 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
 
 /* --- CBOR ------------------------------------------------------------------------------------------------------- */
 
-/* A number that is no array: it stands by itself. */
+/* True for a single number, which has no dimension. */
 static bool is_plain(const api_lanes *a)
 {
     return !a->batched && a->rank == 0;
 }
 
-/* All dimensions of the array, the states first; returns how many. */
+/* Writes the extents of the whole array, states first; returns their number. */
 static size_t dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2])
 {
     size_t n = 0;
@@ -184,7 +184,8 @@ void api_emit_typed(api_emit *e, size_t rank, const size_t *extent)
     api_emit_head(e, CBOR_BYTES, numbers * sizeof(double));
 }
 
-/* An array without numbers. Dimensions are positive in RFC 8746: more than one makes arrays of empty arrays. */
+/* Writes an array without numbers. RFC 8746 demands positive extents, so several dimensions become arrays of empty
+ * arrays. */
 static void emit_empty(api_emit *e, size_t rank, const size_t *extent)
 {
     if (rank == 1 && e->media != API_MEDIA_JSON) {

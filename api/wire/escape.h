@@ -1,5 +1,5 @@
-/* escape.h - percent-encoding of what stands in a target (RFC 3986, section 2.1). */
+/* escape.h - decode percent-encoding in a request target (RFC 3986, section 2.1). */
 #pragma once
 
-/* The byte that the escape at `from`, "%xx", stands for; -1 when it is none. */
+/* Returns the byte that the escape "%xx" at `from` encodes; -1 when there is no valid escape. */
 int api_percent_decode(const char *from);

@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
-/* Offset of the bracket that opens one level too many, or `length`. Brackets inside strings do not count. What
- * is not JSON at all is left to the parser. */
+/* Returns the offset of the bracket that exceeds the nesting limit, or `length`. Brackets inside strings do not
+ * count. Text that is not JSON is left to the parser. */
 static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
 {
     size_t depth     = 0;
@@ -28,9 +28,10 @@ static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
     return length;
 }
 
-/* What jansson allocates for each kind of value, with malloc's rounding: a number 32 bytes and its slot in a growing
- * array, an array 48 and its first eight slots, an object 56 and its hash table, a member its node; strings about
- * their text. Commas and brackets inside strings count as well, which errs on the safe side. */
+/* Counts what jansson allocates for each kind of value, with the rounding of malloc: a number 32 bytes and its slot
+ * in a growing array; an array 48 bytes and eight slots; an object 56 bytes and its hash table; a member its node.
+ * Strings take about the bytes of their text. Commas and brackets inside strings count too: the estimate errs on the
+ * high side. */
 size_t api_json_estimate_memory(const char *text, size_t length)
 {
     size_t values = 0, arrays = 0, objects = 0, members = 0;
@@ -59,13 +60,13 @@ const char *api_json_kind(const json_t *value)
     return "null";
 }
 
-/* Editors write one, and nobody sees it. RFC 8259 §8.1: JSON has none. */
+/* A byte order mark, which some editors add and RFC 8259, section 8.1, forbids. */
 static bool begins_with_byte_order_mark(const char *text, size_t length)
 {
     return length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
 }
 
-/* The encoding that a text's first byte tells of, with its Content-Type; NULL: it may be JSON. */
+/* Returns the encoding that the first byte suggests, with its Content-Type; NULL when the text may be JSON. */
 static const char *detect_other_encoding(const char *text)
 {
     unsigned char first = (unsigned char)*text;
@@ -73,7 +74,8 @@ static const char *detect_other_encoding(const char *text)
     return (first >= 0xA0 && first < 0xC0) || first == 0xD9 ? "CBOR (application/cbor)" : NULL;
 }
 
-/* As programs write what is not finite: the parser stops behind the word, or behind the sign before it. */
+/* True when the parser stopped at a word for a number that is not finite, after the word or after the sign before
+ * it. */
 static bool stops_at_non_finite(const char *text, size_t length, size_t at)
 {
     static const char *const words[] = {"NaN", "nan", "Infinity", "Inf", "inf"};
@@ -85,7 +87,7 @@ static bool stops_at_non_finite(const char *text, size_t length, size_t at)
     return false;
 }
 
-/* What is well-formed but cannot be held has a pointer; what is not well-formed an offset. */
+/* Well-formed JSON with a value that cannot be represented gets a pointer; malformed JSON gets an offset. */
 static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text, size_t length)
 {
     const bool  non_finite = stops_at_non_finite(text, length, (size_t)error->position);

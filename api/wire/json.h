@@ -1,20 +1,22 @@
-/* json.h - jansson, with the product's rules around it. */
+/* json.h - parse and write JSON trees (jansson) under the rules of the API. */
 #pragma once
 #include "emit.h"
 #include "api/problem.h"
 #include <jansson.h>
 
-/* Parses one JSON text: duplicates refused, numbers all real, nesting within the limit. NULL and a problem (400
- * with offset, or 422 for a number that overflows or a NUL in a string). The caller json_decref's it. */
+/* Parses one JSON text. Refuses duplicate keys and deep nesting; reads every number as a real. NULL and a problem
+ * otherwise: 400 with an offset, or 422 for a number that overflows or U+0000 in a string. The caller releases the
+ * tree with json_decref. */
 json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem);
 
-/* Bytes that parsing such a text takes at most, about: what it costs is known before it is parsed. */
+/* Upper estimate, in bytes, of the memory that parsing such a text takes; it does not parse the text. */
 size_t api_json_estimate_memory(const char *text, size_t length);
 
-/* "a number", "an object" ...: the kind of a value, for messages. NULL is "nothing". */
+/* The kind of a value for messages: "a number", "an object" ...; NULL is "nothing". */
 const char *api_json_kind(const json_t *value);
 
-/* A tree through the emitter, keys in insertion order; in CBOR arrays of numbers are typed. And as compact JSON, with
- * api_number_write's numbers: a real that holds an integer prints as an integer. In json_emit.c. */
+/* api_json_emit writes a tree through an emitter, keys in insertion order; in CBOR, arrays of numbers become typed
+ * arrays. api_json_print writes compact JSON: a real with an integer value prints as an integer. Both are in
+ * json_emit.c. */
 void api_json_emit(api_emit *e, const json_t *value);
 void api_json_print(api_buffer *buffer, const json_t *value);

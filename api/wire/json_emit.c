@@ -1,10 +1,10 @@
-/* json_emit.c - jansson's trees through the emitter: documents, reports, problems. */
+/* json_emit.c - write jansson trees (documents, reports, problems) through an emitter. */
 #include "emit_bytes.h"
 #include "json.h"
 #include <stdint.h>
 
-/* What an array of numbers, of rows of numbers and so on has for its shape if its first entries are like all others;
- * returns its rank, 0: no numbers come first. */
+/* Assumes that a nested array is rectangular like its first entries: writes those extents and returns their number;
+ * 0 when the innermost entry is not a number. */
 static size_t presumed_shape(const json_t *value, size_t extent[API_EMIT_RANK])
 {
     size_t rank = 0;
@@ -24,7 +24,7 @@ static bool has_shape(const json_t *value, size_t rank, const size_t *extent)
     return true;
 }
 
-/* The doubles of a typed array, whose heads are written. */
+/* Appends the doubles of a typed array; its heads are already written. */
 static void put_numbers(api_emit *e, const json_t *value)
 {
     double number = json_number_value(value);

@@ -1,11 +1,12 @@
-/* names.c - see names.h. Likeness is the weighted edit distance (Wagner & Fischer 1974) of the names' first bytes. */
+/* names.c - see names.h. Similarity is the weighted edit distance (Wagner & Fischer 1974) of the first bytes of two
+ * names. */
 #include "names.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NEAREST = 5, COMPARED = 32 /* bytes of a name */ };
-enum { ADDED = 1, DROPPED = 2, CHANGED = 3 }; /* a name is rather longer than its abbreviation */
+enum { ADDED = 1, DROPPED = 2, CHANGED = 3 }; /* costs: users abbreviate names, so an added character costs least */
 
 static const char *text_at(const void *list, size_t i)
 {
@@ -28,7 +29,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* row[j] is the distance of the part of `unknown` read so far and the first j bytes of `name`. */
+/* row[j] is the distance between the characters of `unknown` read so far and the first j bytes of `name`. */
 static unsigned distance(const char *unknown, const char *name)
 {
     const size_t n = strnlen(name, COMPARED), m = strnlen(unknown, COMPARED);
@@ -47,7 +48,7 @@ static unsigned distance(const char *unknown, const char *name)
     return row[n];
 }
 
-/* Adds a name to the list, if it fits. */
+/* Appends a name if it fits; false otherwise. */
 static bool add(char text[API_NAMES_TEXT], const char *before, const char *name)
 {
     const size_t length = strlen(text);
@@ -64,7 +65,7 @@ static bool write_all(const api_names *names, char text[API_NAMES_TEXT])
     return true;
 }
 
-/* The nearest so far, in order. */
+/* The nearest names found so far, nearest first. */
 typedef struct nearest {
     size_t   n;
     unsigned distance[NEAREST];

@@ -1,4 +1,4 @@
-/* names.h - the names that would have been right, for a message about one that is not known. */
+/* names.h - list the known names, or the nearest ones, in a message about an unknown name. */
 #pragma once
 #include <stddef.h>
 
@@ -10,9 +10,9 @@ typedef struct api_names {
     const void *list;
 } api_names;
 
-/* Texts that stand in an array. */
+/* Wraps an array of texts, which must outlive the result. */
 api_names api_names_from_array(const char *const *texts, size_t n);
 
-/* "; there are: a, b" with all names if they fit, else "; the nearest are: a, b" with the five most like the one
- * unknown, or fewer if five do not fit; "" for no names. */
+/* Writes "; there are: a, b" with all names if they fit, else "; the nearest are: a, b" with up to five names most
+ * similar to `unknown`; "" when there are no names. */
 void api_names_write(const api_names *names, const char *unknown, char text[API_NAMES_TEXT]);

@@ -1,5 +1,5 @@
-// number.cc - numbers from text, see number.h. Values come from fast_float (Lemire 2021, correctly rounded); the
-// grammar is ours.
+// number.cc - read numbers from text, see number.h. fast_float (Lemire 2021) rounds correctly; this file checks the
+// grammar.
 #include <cmath>
 #include <cstring>
 #include <fast_float/fast_float.h>
@@ -19,7 +19,7 @@ bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// A run of digits: returns the first byte behind, or nullptr if there is none.
+// Skips a run of digits: returns its end, or nullptr if there is no digit.
 const char *skip_digits(const char *p, const char *end)
 {
     if (p == end || !is_digit(*p)) return nullptr;
@@ -49,11 +49,12 @@ const char *skip_decimal(const char *p, const char *end)
     return p;
 }
 
-constexpr int64_t most_digits = 19; // of an integer of 64 bits
+constexpr int64_t most_digits = 19; // that surely fit a 64-bit integer
 
-// Appends the digits that eight bytes begin with to a number, and returns how many: nobody can guess that, so there is
-// no branch on it. A byte less '0' is no digit if it has its highest bit with 0x76 added or without; those before the
-// first such byte (carries go to later ones) move to the end, zeros before them.
+// Appends the leading digits of eight bytes to a number and returns how many there are. Their count is unpredictable,
+// so there is no branch on it. A byte minus '0' is not a digit if its highest bit is set with or without 0x76 added.
+// The digits before the first such byte (carries only reach later bytes) are shifted to the end, with zeros before
+// them.
 [[gnu::always_inline]] inline int take_eight(const char *p, uint64_t *number)
 {
     constexpr uint64_t each     = 0x0101010101010101,
@@ -69,7 +70,7 @@ constexpr int64_t most_digits = 19; // of an integer of 64 bits
     return n;
 }
 
-// Appends a run of digits, perhaps an empty one, to a number; more than most_digits make nonsense of it.
+// Appends a run of digits, possibly empty, to a number. The result is meaningless beyond most_digits digits.
 [[gnu::always_inline]] inline const char *take_digits(const char *p, const char *end, uint64_t *number)
 {
     while (end - p >= 8) {
@@ -82,8 +83,8 @@ constexpr int64_t most_digits = 19; // of an integer of 64 bits
     return p;
 }
 
-// digits * 10^exponent, correctly rounded, exponent <= 0. Quotients of numbers that are doubles are (Clinger 1990).
-// False: it takes more than the digits.
+// Computes digits * 10^exponent, correctly rounded, for exponent <= 0. A quotient of two numbers that are exact doubles
+// is correctly rounded (Clinger 1990). False: more precision is needed than the digits give.
 [[gnu::always_inline]] inline bool scale(uint64_t digits, int64_t exponent, double *value)
 {
     using format = fast_float::binary_format<double>;
@@ -106,9 +107,9 @@ const char *skip_space(const char *p, const char *end)
 
 // number = [ "-" ] int [ "." 1*digit ] [ ("e" / "E") [ "-" / "+" ] 1*digit ]   (RFC 8259, section 6)
 //
-// with int = "0" / digit1-9 *digit. Returns the first byte behind, `text` if there is none. One pass where there is no
-// exponent and the digits fit an integer; else fast_float reads the number again and finds its end itself, stopping
-// before an exponent without digits. Signs are as good as random: there are no branches on them.
+// with int = "0" / digit1-9 *digit. Returns the end of the number, or `text` if there is none. One pass suffices
+// without an exponent when the digits fit an integer; otherwise fast_float reads the number again, and stops before an
+// exponent without digits. The sign is unpredictable, so there is no branch on it.
 const char *read_number(const char *text, const char *end, double *value)
 {
     bool        negative = text < end && *text == '-';
@@ -139,7 +140,7 @@ const char *read_number(const char *text, const char *end, double *value)
     return p;
 }
 
-constexpr ptrdiff_t usual_room = 32; // bytes that read_usual looks at
+constexpr ptrdiff_t usual_room = 32; // bytes that read_usual reads
 
 #ifdef __SSE2__
 inline __m128i load(const void *p)
@@ -147,7 +148,7 @@ inline __m128i load(const void *p)
     return _mm_loadu_si128(static_cast<const __m128i *>(p));
 }
 
-// The first n of 16 bytes.
+// Mask of the first n of 16 bytes.
 inline __m128i first_bytes(int64_t n)
 {
     alignas(32) static constexpr unsigned char mask[32] = {255, 255, 255, 255, 255, 255, 255, 255,
@@ -155,14 +156,14 @@ inline __m128i first_bytes(int64_t n)
     return load(mask + 16 - n);
 }
 
-// A bit for each byte that is none of "-./0123456789": those are neighbours.
+// A bit for each byte that is not one of the neighbours "-./0123456789" in ASCII.
 inline unsigned find_others(__m128i bytes)
 {
     __m128i high = _mm_adds_epu8(_mm_sub_epi8(bytes, _mm_set1_epi8('-')), _mm_set1_epi8(127 - ('9' - '-')));
     return static_cast<unsigned>(_mm_movemask_epi8(high));
 }
 
-// The number of 16 digits: by twos (10 a + b is the second byte of 2561 * "ab"), by fours, by eights.
+// The value of 16 digits: combined in pairs (10 a + b is the upper byte of 2561 * "ab"), then in fours, then in eights.
 inline uint64_t join_digits(__m128i digits)
 {
     __m128i  twos   = _mm_srli_epi16(_mm_mullo_epi16(digits, _mm_set1_epi16(2561)), 8);
@@ -172,7 +173,8 @@ inline uint64_t join_digits(__m128i digits)
     return (both & 0xFFFFFFFF) * 100000000 + (both >> 32);
 }
 
-// The number of the first n of four digits in ASCII, n < 4; others of find_others among them are told.
+// The value of the first n of four ASCII digits, n < 4. `*others` is set when a byte that find_others also accepts
+// ('-', '.', '/') is among them.
 inline uint32_t join_more(uint32_t four, int64_t n, bool *others)
 {
     four    = static_cast<uint32_t>(static_cast<uint64_t>(four ^ 0x30303030) << (32 - 8 * n)); // zeros come first
@@ -181,10 +183,10 @@ inline uint32_t join_more(uint32_t four, int64_t n, bool *others)
     return four * (100 << 16 | 1) >> 16;
 }
 
-// A number as programs write it: 19 digits at most, 15 of them before the point, no exponent; nullptr: it is not that,
-// or not sound. However many digits there are and wherever the point is, there is no branch on it: the point is taken
-// out, sixteen digits with zeros behind them are one number, up to three more another. What a digit is worth follows
-// from where the point was.
+// Reads a number in the usual form: at most 19 digits, at most 15 of them before the point, no exponent. nullptr:
+// another form, or malformed. There is no branch on the number of digits or the position of the point, which are
+// unpredictable: the point is removed, sixteen digits padded with zeros form one integer, and up to three more another.
+// The position of the point then gives the power of ten.
 [[gnu::always_inline]] inline const char *read_usual(const char *text, double *value)
 {
     static constexpr uint64_t powers[] = {1, 10, 100, 1000};
@@ -218,7 +220,7 @@ inline const char *read_usual(const char *, double *)
 }
 #endif
 
-// A digit alone with a comma behind, as zeros are often written.
+// A single digit followed by a comma, as zeros are often written.
 inline bool is_alone(const char *text)
 {
     return text[1] == ',' && is_digit(text[0]); // in this order: other numbers take one branch, the same always

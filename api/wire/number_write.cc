@@ -1,7 +1,7 @@
-// number_write.cc - doubles as text, see number.h. Shortest digits come from dragonbox (Jeon 2020); the layout is
-// ECMA-262's, Number::toString. Digits are made and moved eight at a time in registers, and written past the end of
-// the text where that saves a branch. Each step from number to text hangs on the one before: what a processor waits for
-// with one number it can do for the next, if steps are taken for some numbers before the next step is.
+// number_write.cc - write doubles as text, see number.h. dragonbox (Jeon 2020) gives the shortest digits; the layout is
+// that of Number::toString in ECMA-262. Digits are made and moved eight at a time in registers, and written past the
+// end of the text where that saves a branch. Each step from number to text depends on the step before it, so a single
+// number leaves the processor waiting. Taking each step for several numbers before the next step hides that latency.
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the byte of least weight");
 
-constexpr int DIGITS = 17; // of a double, at most
+constexpr int DIGITS = 17; // most digits that a double needs
 
 constexpr std::uint64_t powers[DIGITS + 1] = {1,
                                               10,
@@ -41,17 +41,19 @@ constexpr std::uint64_t powers[DIGITS + 1] = {1,
 
 constexpr std::uint64_t ZEROS = 0x3030303030303030; // "00000000"
 
-constexpr std::size_t GROUP = 8; // numbers that go each step together
+constexpr std::size_t GROUP = 8; // numbers that take each step together
 
-// |value| = significand * 10^exponent = 0.d1 d2 ... dk * 10^n; behind the first digit are sixteen more, zeros from
-// d(k+1) on.
+//
+// value
+// = significand * 10^exponent = 0.d1 d2 ... dk * 10^n. Sixteen digits follow the first one; those from d(k+1) on are
+// zeros.
 struct decimal {
     std::uint64_t significand;
     int           exponent, k, n;
     std::uint64_t first, next, last; // one digit, eight and eight
 };
 
-// The first step: the shortest digits.
+// Step 1: find the shortest digits.
 [[gnu::always_inline]] inline void shorten(double size, decimal *d)
 {
     namespace policy = jkj::dragonbox::policy;
@@ -65,8 +67,8 @@ struct decimal {
     d->exponent    = shortest.exponent;
 }
 
-// Zero has one digit. The logarithm is that of a double's exponent: what counts leading zeros on any x86-64, bsr, waits
-// for whatever was in its register before, and that may be all of the last number's work.
+// Zero has one digit. The logarithm is taken from the exponent of a double: bsr, the instruction that counts leading
+// zeros on every x86-64, depends on the old value of its register, which may be the last result of the previous number.
 [[gnu::always_inline]] inline int count_digits(std::uint64_t x)
 {
     double        about = static_cast<double>(static_cast<std::int64_t>(x | 1));
@@ -76,7 +78,7 @@ struct decimal {
     return digits + (x >= powers[digits]);
 }
 
-// The second step: one digit, and two numbers of eight.
+// Step 2: split the digits into one digit and two numbers of eight digits.
 [[gnu::always_inline]] inline void divide(decimal *d)
 {
     int           digits = count_digits(d->significand | 1);
@@ -87,9 +89,9 @@ struct decimal {
     d->n     = digits + d->exponent;
 }
 
-// The digits of 12345678, a byte each, the first in the byte of least weight: quotient and remainder side by side, in
-// two lanes of 32 bits, then four of 16, then eight of 8. The products stand for divisions by 100 and by 10 and are
-// exact for what the lanes can hold.
+// Converts 12345678 to one digit per byte, the first in the least significant byte. Quotient and remainder are computed
+// side by side in two lanes of 32 bits, then four of 16, then eight of 8. The products replace divisions by 100 and 10,
+// and are exact in the range of the lanes.
 [[gnu::always_inline]] inline std::uint64_t eight_digits(std::uint64_t x)
 {
     std::uint64_t q = x / 10000;
@@ -101,14 +103,14 @@ struct decimal {
     return x;
 }
 
-// The third step: digits.
+// Step 3: make the digits.
 [[gnu::always_inline]] inline void spell(decimal *d)
 {
     d->next = eight_digits(d->next);
     d->last = eight_digits(d->last);
 }
 
-// The fourth: how many there are before the zeros at the end, and all in ASCII.
+// Step 4: count the digits before the trailing zeros, and convert all digits to ASCII.
 [[gnu::always_inline]] inline void complete(decimal *d)
 {
     std::uint64_t end   = d->last ? d->last : d->next;
@@ -131,7 +133,7 @@ inline void put_digits(char *p, const decimal &d)
     put_eight(p + 9, d.last);
 }
 
-// Of eight bytes, those that the mask has from the first, the others from the second.
+// Combines eight bytes: from `from` where the mask is set, from `others` elsewhere.
 inline std::uint64_t merge(const unsigned char *mask, std::uint64_t from, std::uint64_t others)
 {
     std::uint64_t bits;
@@ -139,8 +141,9 @@ inline std::uint64_t merge(const unsigned char *mask, std::uint64_t from, std::u
     return others ^ ((others ^ from) & bits);
 }
 
-// "123.4" and "0.00123", -6 < n < k: which of both is as good as random, so there is no branch on it. The digits stand
-// behind "0.00000", or, where the point is among them, those before it stand at the beginning, the others one place on.
+// Writes "123.4" and "0.00123", for -6 < n < k. Which of the two forms applies is unpredictable, so there is no branch
+// on it. With n <= 0 the digits follow "0.00000". Otherwise the digits before the point come first, and the others are
+// shifted by one place.
 [[gnu::always_inline]] inline char *put_point(char *p, const decimal &d)
 {
     static constexpr unsigned char mask[32] = {255, 255, 255, 255, 255, 255, 255, 255,
@@ -174,7 +177,7 @@ char *put_exponential(char *p, const decimal &d)
     return p;
 }
 
-// Integers, and what has an exponent.
+// Writes integers and numbers with an exponent.
 [[gnu::noinline]] char *put_rest(char *p, const decimal &d)
 {
     if (d.n <= -6 || d.n > 21) return put_exponential(p, d);

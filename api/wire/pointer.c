@@ -43,7 +43,7 @@ api_pointer api_pointer_index(const api_pointer *parent, size_t index)
     return p;
 }
 
-/* Steps are chained upwards and written downwards. */
+/* The chain leads from the value to the root, the text from the root to the value. */
 api_pointer api_place_pointer(const api_place *place)
 {
     api_pointer pointer = place ? api_place_pointer(place->parent) : api_pointer_root();
@@ -56,16 +56,16 @@ const char *api_pointer_text(const api_pointer *pointer)
     return pointer->truncated ? NULL : pointer->text;
 }
 
-/* One open array or object on the way to the offset. */
+/* An array or object that is open at the offset. */
 typedef struct level {
     bool   is_array, wants_key;
-    size_t index;            /* of the array's current element */
-    size_t key_from, key_to; /* the object's current key with its quotes, in the text */
+    size_t index;            /* of the current element of an array */
+    size_t key_from, key_to; /* bounds of an object's current key in the text, quotes included */
 } level;
 
 enum { MAX_LEVELS = 32 };
 
-/* Behind the string that starts at `from`. */
+/* Offset after the string that starts at `from`. */
 static size_t string_end(const char *text, size_t from, size_t end)
 {
     size_t i = from + 1;
@@ -81,7 +81,7 @@ static void update_level(level *top, char c)
     if (c == ':') top->wants_key = false;
 }
 
-/* A key as it is meant: its escapes decoded by the parser that accepted it. */
+/* Appends a key with its escapes decoded, by the parser that accepted it. */
 static api_pointer push_key(const api_pointer *parent, const char *text, const level *l)
 {
     json_t     *key = json_loadb(text + l->key_from, l->key_to - l->key_from, JSON_DECODE_ANY, NULL);

@@ -1,10 +1,10 @@
-/* utf8.h - well-formed UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing past U+10FFFF. */
+/* utf8.h - check text for well-formed UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. */
 #pragma once
 #include <stddef.h>
 
-/* Length of the character at the start of text[0..length), 0 if it is ill-formed or cut off. Does not look behind a
- * NUL, so that any length will do for a text that ends with one. */
+/* Length of the character at the start of text[0..length); 0 if it is ill-formed or incomplete. Reading stops at a
+ * NUL, so any `length` is safe for a NUL-terminated text. */
 size_t api_utf8_character(const char *text, size_t length);
 
-/* Bytes of text[0..length) before the first that is ill-formed or NUL. */
+/* Number of bytes of text[0..length) before the first ill-formed character or NUL. */
 size_t api_utf8_prefix(const char *text, size_t length);

@@ -57,7 +57,7 @@ static void on_uint64(void *to, uint64_t value)
     set_unsigned(to, value);
 }
 
-/* -1 - n, rounded once. */
+/* The value -1 - n, rounded once. */
 static void set_negative(void *to, uint64_t n)
 {
     api_cbor_item *item = to;
@@ -189,14 +189,14 @@ static const struct cbor_callbacks callbacks = {
 
 /* --- the next head ---------------------------------------------------------------------------------------------- */
 
-/* libcbor does not know the simple values that have no meaning yet: 0 to 19 in the head, 32 to 255 in a byte behind. */
+/* libcbor rejects unassigned simple values: 0 to 19 in the head, 32 to 255 in the byte after it. */
 static size_t simple_bytes(const unsigned char *at, size_t left)
 {
     if (at[0] >= 0xE0 && at[0] <= 0xF3) return 1;
     return at[0] == 0xF8 && left > 1 && at[1] >= 32 ? 2 : 0;
 }
 
-/* Text is UTF-8, and what an array or map announces can be there: an item takes a byte at least. */
+/* Checks that text is UTF-8, and that the announced items can fit: an item takes at least one byte. */
 static bool check_item(const api_cbor_cursor *c, const api_cbor_item *item)
 {
     size_t   left = c->length - c->position;

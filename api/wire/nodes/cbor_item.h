@@ -1,4 +1,5 @@
-/* cbor_item.h - CBOR (RFC 8949) head by head, through libcbor's stateless decoder, which allocates nothing. */
+/* cbor_item.h - decode CBOR (RFC 8949) one item head at a time with libcbor's stateless decoder. Nothing is
+ * allocated. */
 #pragma once
 #include "api/problem.h"
 #include <stdint.h>
@@ -21,13 +22,13 @@ typedef enum api_cbor_kind {
 
 typedef struct api_cbor_item {
     api_cbor_kind        kind;
-    bool                 indefinite;  /* bytes, text, array, map: parts or items follow until a break */
-    bool                 is_unsigned; /* number: not negative and no float, `value` has it */
-    uint64_t             value;       /* items of an array, pairs of a map, number of a tag */
-    double               number;      /* nearest double */
-    const unsigned char *bytes;       /* [length] of bytes or text, in the body */
+    bool                 indefinite;  /* for bytes, text, array, map: parts or items follow until a break */
+    bool                 is_unsigned; /* a number that is a non-negative integer, equal to `value` */
+    uint64_t             value;       /* number of items of an array or pairs of a map; number of a tag */
+    double               number;      /* the nearest double, of a number */
+    const unsigned char *bytes;       /* [length] of a byte or text string; points into the body */
     size_t               length;
-    size_t               offset; /* of its first byte in the body */
+    size_t               offset; /* of the item's first byte in the body */
 } api_cbor_item;
 
 typedef struct api_cbor_cursor {
@@ -36,13 +37,13 @@ typedef struct api_cbor_cursor {
     api_problem         *problem;
 } api_cbor_cursor;
 
-/* The next head, with the content of bytes and text. False with 400 when it is malformed, is not all there, or when
- * an array or map has more items than bytes are left; text is well-formed UTF-8. */
+/* Decodes the next head, with the content of a byte or text string. False with 400 when the item is malformed or
+ * incomplete, when text is not UTF-8, or when an array or map announces more items than bytes are left. */
 bool api_cbor_next(api_cbor_cursor *c, api_cbor_item *item);
 
-/* 400 with that offset; returns false. */
+/* Fails with 400 at that offset; returns false. */
 bool api_cbor_fail(const api_cbor_cursor *c, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "an array", "a byte string" ...: the kind, for messages. */
+/* The kind for messages: "an array", "a byte string" ... */
 const char *api_cbor_kind_text(api_cbor_kind kind);

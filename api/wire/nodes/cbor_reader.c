@@ -1,5 +1,5 @@
-/* cbor_reader.c - a request in CBOR (RFC 8949), with typed arrays (RFC 8746) where numbers are many: those are not
- * walked but stay where they are in the body. Iterative; what is nested stands on a stack as deep as the limit. */
+/* cbor_reader.c - read a request in CBOR (RFC 8949), with typed arrays (RFC 8746), whose numbers stay in the body.
+ * The reader is iterative; its stack of open arrays and maps is as deep as the nesting limit. */
 #include "cbor_item.h"
 #include "node_build.h"
 #include "node_read.h"
@@ -8,7 +8,7 @@
 
 enum { TAG_MULTI = 40, TAG_FLOATS = 85, TAG_DOUBLES = 86, TAG_CBOR = 55799 };
 
-/* What is to come of an open array or map. */
+/* What remains of an open array or map. */
 typedef struct level {
     uint64_t left; /* items or pairs, unless indefinite */
     bool     indefinite;
@@ -18,7 +18,7 @@ typedef struct reader {
     const api_read_options *options;
     api_cbor_cursor         cursor;
     api_builder             build;
-    level                  *levels; /* [nesting], as many in use as are open in `build` */
+    level                  *levels; /* [nesting], one for each array or map that is open in `build` */
 } reader;
 
 static bool next_item(reader *r, api_cbor_item *item)
@@ -26,7 +26,7 @@ static bool next_item(reader *r, api_cbor_item *item)
     return api_cbor_next(&r->cursor, item);
 }
 
-/* 422 at the value that would come next. */
+/* Fails with 422 at the next value; returns false. */
 static bool fail(reader *r, api_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static bool fail(reader *r, api_code code, const char *format, ...)
 {
@@ -46,14 +46,14 @@ static bool fail_kind(reader *r, const api_cbor_item *item, const char *expected
 
 /* --- strings ---------------------------------------------------------------------------------------------------- */
 
-/* All of a text or byte string, whose parts are put together when it comes in parts. */
+/* Joins the parts of a text or byte string of indefinite length. */
 static bool join_string_parts(reader *r, api_cbor_item *string)
 {
     api_cbor_item part;
     if (!string->indefinite) return true;
     size_t start = r->cursor.position, bytes = 0;
     char  *whole = NULL;
-    for (int pass = 0; pass < 2; pass++) { /* measures, then copies */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass measures, the second copies */
         r->cursor.position = start;
         bytes              = 0;
         while (next_item(r, &part) && part.kind == string->kind && !part.indefinite) {
@@ -73,7 +73,7 @@ static bool join_string_parts(reader *r, api_cbor_item *string)
 
 static bool read_key(reader *r, api_cbor_item *item)
 {
-    r->build.open[r->build.depth - 1].key = NULL; /* the last one's value is complete */
+    r->build.open[r->build.depth - 1].key = NULL; /* the value of the previous key is complete */
     if (item->kind != API_CBOR_TEXT)
         return api_cbor_fail(&r->cursor, item->offset, "%s as a key, a text string expected",
                              api_cbor_kind_text(item->kind));
@@ -97,7 +97,7 @@ static bool read_number(reader *r, const api_cbor_item *item)
     return api_build_number(&r->build, item->number);
 }
 
-/* Rows of the root that are looked at on their way to where they are used. */
+/* True for a member of the root that is checked later, while its rows are copied into lanes. */
 static bool is_checked_later(const reader *r, const api_node *array)
 {
     const api_open_value *top = r->build.open;
@@ -117,7 +117,7 @@ static bool check_finite(reader *r, const api_node *array, size_t numbers)
     return api_fail_non_finite(r->cursor.problem, &at, array, infinite);
 }
 
-/* The content of a typed array, of which `array` says the shape: all its extents, or rank 0 for what is there. */
+/* Reads the content of a typed array. `array` gives the expected extents, or rank 0 for any length. */
 static bool read_typed(reader *r, uint64_t tag, api_node *array)
 {
     api_cbor_item content;
@@ -152,7 +152,7 @@ static bool read_extent(reader *r, const api_cbor_item *item, api_node *array)
         return fail(r, API_WRONG_SHAPE, "an array of more than %d dimensions given", API_PACKED_RANK);
     if (item->value == 0 && array->rank > 0)
         return fail(r, API_WRONG_SHAPE, "an extent of 0 given; only the first may be 0");
-    uint64_t product = item->value; /* a body is shorter than 2^32 bytes, and so is what goes on being multiplied */
+    uint64_t product = item->value; /* a body has fewer than 2^32 bytes, so the product cannot overflow here */
     for (size_t axis = 0; axis < array->rank && product <= r->cursor.length; axis++)
         product *= array->extent[axis];
     if (product > r->cursor.length)
@@ -186,7 +186,7 @@ static bool open_container(reader *r, const api_cbor_item *item)
     return false;
 }
 
-/* Numbers of a flat array of items go where the extents put them. */
+/* Reads the numbers of a plain CBOR array into nested arrays of the given extents. */
 static bool read_number_items(reader *r, const api_cbor_item *list, const api_node *array)
 {
     size_t        size[API_PACKED_RANK], n = 1, i = 0, rank = array->rank;
@@ -265,7 +265,7 @@ static bool read_value(reader *r, api_cbor_item *item)
     }
 }
 
-/* One value of what is open, or its end. */
+/* Reads one value of the innermost array or map, or closes it. */
 static bool read_item(reader *r)
 {
     api_cbor_item item;
@@ -288,12 +288,13 @@ static bool read_all(reader *r)
                          r->cursor.length - r->cursor.position);
 }
 
-/* What nobody has looked at yet stands before what is wrong. */
+/* A number that is not finite, in an array still unchecked, precedes the problem found: report it instead. */
 static bool fail_with_earliest_problem(reader *r)
 {
     api_problem     late  = *r->cursor.problem;
     const api_node *whole = &r->build.root;
-    bool            read  = api_node_is(whole, API_OBJECT); /* else members of it, and of others, are on the stack */
+    bool            read  = api_node_is(
+                    whole, API_OBJECT); /* otherwise its members, and values of other arrays and maps, are on the stack */
     api_problem_clear(r->cursor.problem);
     if (api_check_members_finite(r->cursor.problem, read ? whole->items : r->build.stack,
                                  read ? api_node_size(whole) : r->build.used))
@@ -308,7 +309,8 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
     if (length > UINT32_MAX)
         return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the most is %u",
                         length, UINT32_MAX);
-    if (length > 1 && (*body == '{' || *body == '[') && body[1] >= '\t') /* in CBOR, strings of more than 2^59 bytes */
+    if (length > 1 && (*body == '{' || *body == '[') &&
+        body[1] >= '\t') /* in CBOR these bytes would begin a string or array longer than any body */
         return api_cbor_fail(&r.cursor, 0, "the body is no CBOR but looks like JSON (application/json)");
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;

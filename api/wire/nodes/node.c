@@ -20,14 +20,14 @@ size_t api_node_size(const api_node *node)
 
 /* --- members by key --------------------------------------------------------------------------------------------- */
 
-/* An order of keys: any will do. */
+/* Compares two keys in some total order. */
 static int compare_key(const api_node *member, const char *key, size_t length)
 {
     if (member->key_length != length) return member->key_length < length ? -1 : 1;
     return memcmp(member->key, key, length);
 }
 
-/* The index of a large object: numbers of its members in the order of their keys. It stands behind the members. */
+/* The index of a large object, stored after its members: member numbers in the order of their keys. */
 static uint32_t *key_index(const api_node *object)
 {
     return (uint32_t *)(uintptr_t)(object->items + object->extent[0]);
@@ -38,7 +38,7 @@ size_t api_node_members_bytes(size_t members)
     return members * sizeof(api_node) + (members > API_NODE_UNINDEXED_MAX ? 2 * members * sizeof(uint32_t) : 0);
 }
 
-/* Merges the sorted runs [0, half) and [half, n) of `from` into `to`; of equal keys the earlier member comes first. */
+/* Merges the sorted runs [0, half) and [half, n) of `from` into `to`. The merge is stable. */
 static void merge(const api_node *members, const uint32_t *from, size_t half, size_t n, uint32_t *to)
 {
     size_t a = 0, b = half;
@@ -49,7 +49,7 @@ static void merge(const api_node *members, const uint32_t *from, size_t half, si
     }
 }
 
-/* Merge sort from the bottom up between the index and as much room behind it. */
+/* Bottom-up merge sort between the index and the equally large space after it. */
 static void sort_index(const api_node *object)
 {
     size_t    n    = object->extent[0];
@@ -148,7 +148,7 @@ size_t api_node_packed(const api_node *node, size_t extent[API_PACKED_RANK])
     return node->rank;
 }
 
-/* Every float is a double. */
+/* Converts floats to doubles, exactly. */
 static void widen(const unsigned char *from, size_t count, double *to)
 {
     for (size_t i = 0; i < count; i++) {
@@ -172,7 +172,7 @@ const void *api_node_doubles(const api_node *node, size_t first)
     return node->packing == API_DOUBLES ? node->numbers + first * sizeof(double) : NULL;
 }
 
-/* 0 x is 0 but for an x that is not finite. Four sums of vectors, so that memory is what limits it. */
+/* 0 * x is 0 unless x is infinite or NaN. Four vector sums run in parallel, so that memory bandwidth is the limit. */
 #define ANY_INFINITE(name, type, wide)                                                                                 \
     static bool name(const unsigned char *at, size_t count)                                                            \
     {                                                                                                                  \

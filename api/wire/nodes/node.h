@@ -1,10 +1,10 @@
-/* node.h - a request for dynamics as a tree of values, whatever encoding it came in. Whatever decodes a request
- * looks at nodes alone. Arrays of numbers, of equal rows of numbers, and of equal tables
- * of such rows are packed: one block of numbers instead of a node for each, in memory of the request or, from CBOR,
- * where they stand in the body. Numbers are finite, but for what the reader has left `unchecked`: batches of states, on
- * their way into lanes, where it costs least. Texts are UTF-8 without U+0000, and an object has every key once.
+/* node.h - hold a decoded request as a tree of values that is the same for every encoding. A rectangular array of
+ * numbers, of rank 1 to 3, is packed: one block of numbers, in the request's memory or, from CBOR, in the body
+ * itself. All numbers are finite, except in arrays marked `unchecked`: batches of states, which are checked while
+ * they are copied into lanes, where it costs least. Texts are UTF-8 without U+0000, and no object has a key twice.
  *
- * Nodes live as long as the request's scratch memory and body. All functions may be called from any thread. */
+ * Nodes live as long as the scratch memory and the body of the request. Every function may be called from any
+ * thread. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,65 +14,68 @@ typedef enum api_kind { API_NULL, API_FALSE, API_TRUE, API_NUMBER, API_STRING, A
 
 enum { API_PACKED_RANK = 3 };
 
-/* How packed numbers stand in memory, little-endian and not aligned. */
+/* Type of packed numbers, little-endian and unaligned. */
 typedef enum api_packing { API_DOUBLES, API_FLOATS } api_packing;
 
 /* Fields are private to node.c and the readers. */
 typedef struct api_node {
-    const char *key;                     /* of a member, NUL-terminated; NULL: none */
-    uint32_t    key_length;              /* bytes */
-    uint32_t    key_offset;              /* in the body, for messages of the reader */
-    uint8_t     kind;                    /* api_kind */
-    uint8_t     rank;                    /* of packed numbers; 0: not packed */
-    uint8_t     packing;                 /* api_packing */
-    bool        unchecked;               /* of packed numbers: nobody has looked yet whether they are finite */
-    uint32_t    extent[API_PACKED_RANK]; /* of packed numbers; [0] else: items, members, bytes of text */
+    const char *key;        /* of a member of an object, NUL-terminated; NULL: no member */
+    uint32_t    key_length; /* bytes */
+    uint32_t    key_offset; /* offset in the body, for messages */
+    uint8_t     kind;       /* api_kind */
+    uint8_t     rank;       /* of packed numbers, 1 to 3; 0: not packed */
+    uint8_t     packing;    /* api_packing */
+    bool        unchecked;  /* packed numbers that were not yet checked to be finite */
+    uint32_t
+        extent[API_PACKED_RANK]; /* of packed numbers; otherwise [0] is the number of items, members or bytes of text */
     union {
         double                 number;
         const char            *text;    /* NUL-terminated */
-        const struct api_node *items;   /* of an array that is not packed, or members in order of the text */
+        const struct api_node *items;   /* items of an array that is not packed, or members in the order of the body */
         const unsigned char   *numbers; /* packed, row-major */
     };
 } api_node;
 
-/* "a number", "an object" ...: the kind, for messages. NULL is "nothing". */
+/* The kind for messages: "a number", "an object" ...; NULL is "nothing". */
 const char *api_node_kind_text(const api_node *node);
-/* Items of an array, members of an object, else 0; also for NULL. */
+/* Number of items of an array or members of an object; 0 for other nodes and NULL. */
 size_t api_node_size(const api_node *node);
 
-/* Packed numbers are API_ARRAY to everybody who asks. */
+/* Packed numbers count as API_ARRAY. `node` may be NULL. */
 static inline bool api_node_is(const api_node *node, api_kind kind)
 {
     return node && node->kind == kind;
 }
 
-/* The member of that key; NULL when there is none, or no object. `object` may be NULL. */
+/* The member with that key; NULL when there is none or `object` is not an object. `object` may be NULL. */
 const api_node *api_node_get(const api_node *object, const char *key);
-/* Members in order of the text, i < size. */
+/* Key and value of member i, in the order of the body; i < size. */
 const char     *api_node_key(const api_node *object, size_t i);
 const api_node *api_node_value(const api_node *object, size_t i);
 
-/* Makes `item` a view of item i; a row of packed numbers is again packed. False: there is none, or no array. */
+/* Makes `item` a view of item i; a row of packed numbers is packed too. False when there is no such item or no
+ * array. */
 bool api_node_item(const api_node *array, size_t i, api_node *item);
 
-double      api_node_number(const api_node *node);                 /* of API_NUMBER */
-const char *api_node_string(const api_node *node, size_t *length); /* of API_STRING; `length` may be NULL */
+double      api_node_number(const api_node *node);                 /* only for API_NUMBER */
+const char *api_node_string(const api_node *node, size_t *length); /* only for API_STRING; `length` may be NULL */
 
-/* Rank 1 to 3 and extents of packed numbers, row-major; 0: not packed. An empty array has rank 1 and extent 0. */
+/* Returns the rank of packed numbers, 1 to 3, and writes their extents; 0: not packed. An empty array has rank 1 and
+ * extent 0. */
 size_t api_node_packed(const api_node *node, size_t extent[API_PACKED_RANK]);
-/* Copies numbers [first, first + count) of a packed node. */
+/* Copies numbers [first, first + count), in row-major order, to `to`. */
 void api_node_numbers(const api_node *node, size_t first, size_t count, double *to);
-/* Number `first` of a packed node as it stands, if they are doubles; NULL: they are not. */
+/* Address of number `first` of packed doubles, possibly unaligned; NULL when the numbers are not doubles. */
 const void *api_node_doubles(const api_node *node, size_t first);
 
 /* --- for the readers -------------------------------------------------------------------------------------------- */
 
-enum { API_NODE_UNINDEXED_MAX = 16 }; /* objects of more members have an index of them, sorted by key */
+enum { API_NODE_UNINDEXED_MAX = 16 }; /* an object with more members has an index sorted by key */
 
-/* Bytes of an object's members and their index. */
+/* Bytes to allocate for the members of an object and their index. */
 size_t api_node_members_bytes(size_t members);
-/* Makes the index of an object whose `items` have room for it, and looks for two members of the same key: returns the
- * later of them, NULL: there are none. */
+/* Sorts the index of an object, whose `items` must have room for it, and looks for two members with one key: returns
+ * the later one, or NULL. */
 const api_node *api_node_find_repeated_key(const api_node *object);
-/* The first of `count` packed numbers, as they stand in a body, that is not finite; `count`: all are. */
+/* Index of the first of `count` packed numbers that is not finite; `count` when all are finite. */
 size_t api_node_find_non_finite(const api_node *node, size_t count);

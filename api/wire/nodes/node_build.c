@@ -6,14 +6,14 @@ enum { FIRST_NODES = 24, FIRST_ROOM = 1024, MOST_ROOM = 64 * 1024, FIRST_NUMBERS
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
-/* A small piece, aligned for nodes. Blocks from which pieces are cut grow with what was needed. */
+/* Allocates a small piece, aligned for nodes, from the current block, or a block of its own when it is large. */
 static void *take_piece(api_builder *b, size_t bytes)
 {
     bytes = (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
     if (bytes > (size_t)(b->room_end - b->room)) {
         size_t block = bytes > MOST_ROOM / 8 ? bytes : MOST_ROOM / 8;
         char  *more  = api_take(b->pool, block);
-        if (!more || block == bytes) return more; /* what is left of the old block stays in use */
+        if (!more || block == bytes) return more; /* the rest of the current block stays in use */
         b->room     = more;
         b->room_end = more + block;
     }
@@ -44,7 +44,7 @@ bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t nu
     return api_build_grow_numbers(b, numbers > FIRST_NUMBERS ? numbers : FIRST_NUMBERS);
 }
 
-/* Numbers of open arrays go on in the new block; those of closed ones stay where their nodes point to. */
+/* Moves the numbers of open arrays to a larger block. Those of closed arrays stay, since nodes point to them. */
 bool api_build_grow_numbers(api_builder *b, size_t count)
 {
     size_t d = 0;
@@ -85,7 +85,7 @@ static bool push(api_builder *b, const api_node *node)
     return true;
 }
 
-/* An array whose items are not all alike gets a node for each that was packed so far. */
+/* Makes a node for each packed item of an array, because its next item is of another kind. */
 static bool unpack(api_builder *b, api_open_value *array)
 {
     size_t size = 1;
@@ -106,7 +106,7 @@ static bool unpack(api_builder *b, api_open_value *array)
     return true;
 }
 
-/* A value that is not packed with its neighbours. */
+/* Adds a value that is not packed with its neighbours. */
 static bool add_value(api_builder *b, api_node *node)
 {
     if (b->depth == 0) {
@@ -152,7 +152,7 @@ bool api_build_unpacked_number(api_builder *b, double number)
 
 /* --- arrays and objects ----------------------------------------------------------------------------------------- */
 
-/* The innermost open array when it goes on packing with an item of that shape; NULL otherwise. */
+/* The innermost open array if an item of that shape keeps it packed; NULL otherwise. */
 static api_open_value *find_packing_array(api_builder *b, size_t rank, const uint32_t *extent)
 {
     api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
@@ -199,7 +199,7 @@ static bool close_packed(api_builder *b, const api_open_value *array)
     node.numbers        = (const unsigned char *)(b->numbers + array->first_number);
     api_open_value *top = find_packing_array(b, node.rank, node.extent);
     if (!top) return add_value(b, &node);
-    top->count++; /* the numbers stand behind those of its other items */
+    top->count++; /* the numbers already follow those of the array's other items */
     return true;
 }
 

@@ -1,10 +1,10 @@
-/* node_build.h - putting a request's nodes together, for its readers: value after value as they come.
+/* node_build.h - build the nodes of a request, one value after another, for its readers.
  *
  *     api_build_start  ->  api_build_open, api_build_key, values ..., api_build_close  ->  b->root
  *
- * Numbers of an array are gathered in one block, rows of the same shape one behind the other, and no node is made for
- * them until something else turns up among them. Every function returns false with the problem of the pool when memory
- * is short; what was built until then goes with the request. */
+ * The numbers of an array are collected in one block, rows of the same shape one after another. Nodes are made for
+ * them only when a value of another kind follows. Every function returns false, and sets the problem of the pool,
+ * when memory is short; the memory of a partial tree is released with the request. */
 #pragma once
 #include "api/memory/pool.h"
 #include "node.h"
@@ -13,13 +13,13 @@
 /* An array or object that is not closed yet. */
 typedef struct api_open_value {
     bool        object;
-    bool        packing; /* array: all items so far are numbers, or packed and of one shape */
-    uint8_t     rank;    /* of these items; 0: numbers */
+    bool        packing; /* array: so far all items are numbers, or packed arrays of one shape */
+    uint8_t     rank;    /* rank of the packed items; 0: they are numbers */
     uint32_t    extent[API_PACKED_RANK - 1];
     size_t      count;        /* of these items */
     size_t      first_number; /* of these items */
-    size_t      first;        /* on the stack, of other items or of members */
-    const char *key;          /* object: of the value to come */
+    size_t      first;        /* index on the stack of the first item that is not packed, or the first member */
+    const char *key;          /* object: key of the next value */
     uint32_t    key_length, key_offset;
 } api_open_value;
 
@@ -27,34 +27,34 @@ typedef struct api_builder {
     api_pool       *pool;
     api_open_value *open; /* [nesting] */
     size_t          depth, nesting;
-    api_node       *stack; /* values that are closed, of what is not */
+    api_node       *stack; /* finished values of the arrays and objects that are still open */
     size_t          used, capacity;
     double         *numbers;
     size_t          n_numbers, numbers_capacity;
-    char           *room, *room_end; /* small pieces of memory are cut from here */
-    api_node        root;            /* the finished tree, when everything is closed */
+    char           *room, *room_end; /* free part of the block from which small pieces are allocated */
+    api_node        root;            /* the finished tree, once everything is closed */
 } api_builder;
 
-/* `numbers`: about how many there will be in arrays, or fewer; their first block has room for them. */
+/* `numbers`: an estimate of the numbers in arrays, which sizes their first block; it may be too low. */
 bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t numbers);
 
-/* Whether one more array or object would be nested too deeply; then api_build_open must not be called. */
+/* True when one more array or object would exceed the nesting limit; then api_build_open must not be called. */
 static inline bool api_build_at_nesting_limit(const api_builder *b)
 {
     return b->depth == b->nesting;
 }
 bool api_build_open(api_builder *b, bool object);
-/* False with 400 when the object has a key twice. */
+/* Closes the innermost array or object. False with 400 when an object has a key twice. */
 bool api_build_close(api_builder *b);
 
-/* Key of the value that comes next; a copy. `offset` is where it stands in the body. */
+/* Sets the key of the next value; the key is copied. `offset` is its offset in the body. */
 bool api_build_key(api_builder *b, const char *key, size_t length, size_t offset);
-bool api_build_string(api_builder *b, const char *text, size_t length); /* a copy */
+bool api_build_string(api_builder *b, const char *text, size_t length); /* the text is copied */
 bool api_build_constant(api_builder *b, api_kind kind);                 /* null, true, false */
-bool api_build_unpacked_number(api_builder *b, double number);          /* one that cannot be packed */
-/* Packed numbers that stand in the body (or wherever the request's memory is). */
+bool api_build_unpacked_number(api_builder *b, double number);          /* a number that is not packed */
+/* Adds packed numbers, which stay in the body or in the request's memory. */
 bool api_build_packed(api_builder *b, const api_node *numbers);
-bool api_build_grow_numbers(api_builder *b, size_t count); /* room for them */
+bool api_build_grow_numbers(api_builder *b, size_t count); /* makes room for `count` more numbers */
 
 static inline bool api_build_number(api_builder *b, double number)
 {
@@ -66,8 +66,9 @@ static inline bool api_build_number(api_builder *b, double number)
     return true;
 }
 
-/* Where the next numbers of the innermost array go, if it has had nothing else so far, and room for how many: one at
- * least. NULL: it is another, or memory is short. And when so many of them are there. */
+/* Address for the next numbers of the innermost array and, in `*room`, how many fit: at least one. NULL when that
+ * array has other items, or when memory is short. api_build_commit_numbers then counts the numbers that were
+ * written. */
 static inline double *api_build_reserve_numbers(api_builder *b, size_t *room)
 {
     const api_open_value *top = b->depth > 0 ? &b->open[b->depth - 1] : NULL;
@@ -82,5 +83,5 @@ static inline void api_build_commit_numbers(api_builder *b, size_t numbers)
     b->open[b->depth - 1].count += numbers;
 }
 
-/* Where the next value would stand, for messages. */
+/* Pointer to the next value, for messages. */
 api_pointer api_build_pointer(const api_builder *b);

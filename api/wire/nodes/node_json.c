@@ -1,4 +1,4 @@
-/* node_json.c - a request's nodes from jansson's tree, which is given back as soon as they stand. */
+/* node_json.c - build the nodes of a request from a jansson tree, which is released at once. */
 #include "api/wire/json.h"
 #include "node_build.h"
 #include "node_read.h"

@@ -1,6 +1,6 @@
-/* text_reader.c - the usual request in JSON, in one pass without a tree between text and nodes. Whatever is not usual -
- * escapes, other characters than ASCII, whatever is wrong - is left to jansson, so that there is one language and one
- * wording of errors: what this reader takes, jansson takes too, for the same nodes. */
+/* text_reader.c - read the usual JSON request in one pass, without a tree between text and nodes. Everything unusual
+ * (escapes, non-ASCII characters, errors) is left to jansson, so that there is one grammar and one wording of
+ * problems. jansson accepts every text that this reader accepts, and gives the same nodes. */
 #include "node_build.h"
 #include "node_read.h"
 #include "api/wire/number.h"
@@ -12,7 +12,7 @@ typedef struct reader {
     api_builder build;
 } reader;
 
-/* What comes next, '\0' behind the end. */
+/* The next character; '\0' at the end. */
 static char peek(const reader *r)
 {
     return r->cursor < r->end ? *r->cursor : '\0';
@@ -31,7 +31,7 @@ static bool begins_number(char c)
     return c == '-' || (c >= '0' && c <= '9');
 }
 
-/* The inside of a string whose first quote is next; false unless it is all plain. */
+/* Reads a string whose opening quote is next; false unless it is plain ASCII without escapes. */
 static bool read_plain_string(reader *r, const char **text, size_t *length)
 {
     const char *from = r->cursor + 1, *p = from;
@@ -54,7 +54,7 @@ static bool read_key(reader *r)
     return api_build_key(&r->build, key, length, 0);
 }
 
-/* As many numbers of an array as it has and there is room for; one, if it is not made of numbers alone. */
+/* Reads as many numbers of an array as follow and fit; a single number outside an array of numbers. */
 static bool read_number_run(reader *r)
 {
     size_t  room, count, left = (size_t)(r->end - r->cursor);
@@ -69,7 +69,7 @@ static bool read_number_run(reader *r)
     return length > 0 && isfinite(number) && api_build_number(&r->build, number);
 }
 
-/* A number; in an array, numbers to its end or to the first item that is none. */
+/* Reads a number; in an array, all numbers up to its end or to the first item of another kind. */
 static bool read_numbers(reader *r)
 {
     bool array = r->build.depth > 0 && !r->build.open[r->build.depth - 1].object;
@@ -78,7 +78,7 @@ static bool read_numbers(reader *r)
         if (!array || skip_space(r) != ',') return true;
         const char *comma = r->cursor++;
         if (begins_number(skip_space(r))) continue;
-        r->cursor = comma; /* whoever reads the next item wants to see it */
+        r->cursor = comma; /* the reader of the next item expects the comma */
         return true;
     }
 }
@@ -98,7 +98,7 @@ static bool read_string(reader *r)
     return read_plain_string(r, &text, &length) && api_build_string(&r->build, text, length);
 }
 
-/* Opens an array or object; `open` stays true when there is something in it. */
+/* Opens an array or object; `*open` is true when it is not empty. */
 static bool read_open(reader *r, bool object, bool *open)
 {
     if (api_build_at_nesting_limit(&r->build) || !api_build_open(&r->build, object)) return false;
@@ -109,7 +109,7 @@ static bool read_open(reader *r, bool object, bool *open)
     return api_build_close(&r->build);
 }
 
-/* Reads a value, or the beginning of one: then `open`. */
+/* Reads a value; for an array or object that is not empty only its beginning, and then `*open` is true. */
 static bool read_value(reader *r, bool *open)
 {
     char c = skip_space(r);
@@ -125,7 +125,7 @@ static bool read_value(reader *r, bool *open)
     }
 }
 
-/* What follows a value: ends of arrays and objects, until there is a comma or the whole is complete. */
+/* Closes arrays and objects after a value, up to the next comma or the end of the root. */
 static bool read_ends(reader *r)
 {
     while (r->build.depth > 0) {
@@ -142,7 +142,7 @@ static bool read_ends(reader *r)
 api_plain_json_outcome api_read_plain_json(const api_read_options *options, const char *text, size_t length,
                                            api_node *root)
 {
-    enum { BYTES_A_NUMBER = 16 }; /* of full-length numbers, rather fewer than they have */
+    enum { BYTES_A_NUMBER = 16 }; /* bytes per number of full length; a low guess */
     reader r    = {.cursor = text, .end = text + length};
     bool   open = false;
     bool   good =
@@ -156,6 +156,6 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *options, cons
         return API_PLAIN_JSON_READ;
     }
     if (options->pool->problem->code == API_MEMORY_FULL) return API_PLAIN_JSON_FAILED;
-    api_problem_clear(options->pool->problem); /* a key that stands twice: jansson says where */
+    api_problem_clear(options->pool->problem); /* a duplicate key: jansson reports its position */
     return API_PLAIN_JSON_DECLINED;
 }
