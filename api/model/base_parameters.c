@@ -1,5 +1,5 @@
-/* base_parameters.c - see base_parameters.h. The regressor, sampled at random states, is factored by QR, column after
- * column: what is left of one beside those before it is its diagonal entry in R. */
+/* base_parameters.c - see base_parameters.h. The regressor, sampled at random states, is factored by QR column by
+ * column. The diagonal entry of R is the part of a column that is independent of the columns before it. */
 #include "base_parameters.h"
 #include "coordinates.h"
 #include <lapacke.h>
@@ -8,34 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 64 };           /* columns factored between two looks at the deadline */
-enum { STATES_PER_BODY = 24 }; /* the last body's columns have entries in one row of a state only */
+enum { PANEL = 64 };           /* columns factored between two checks of the deadline */
+enum { STATES_PER_BODY = 24 }; /* the columns of the last body have entries in one row per state only */
 
-/* Of a column of unit length, what may be left by rounding; and of the longest column, what is no column. */
+/* Thresholds: the independent part of a column of unit length that may be rounding; and the length of a column,
+ * relative to the longest, that counts as zero. */
 #define NEGLIGIBLE 1e-8
 #define ZERO       1e-12
-#define LEFT_OVER  1e-12 /* of a coefficient */
+#define LEFT_OVER  1e-12 /* relative rounding error of a coefficient */
 
-/* The order in which the columns of a body are looked at: masses last, so that their effect is put down to inertias,
- * with lengths and their squares as coefficients, and not the other way round. */
+/* The order of a body's columns: inertias first, masses last. The effect of a mass is then expressed by inertias,
+ * with lengths and their squares as coefficients, and not the reverse. */
 static const size_t order[API_PER_BODY] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
 
-/* A regressor over many states, by columns; factored in place. */
+/* A regressor over many states, column-major; factored in place. */
 typedef struct samples {
     size_t  states, rows, columns;
     size_t *parameter; /* [columns] */
     double *Y;         /* rows x columns */
-    double *length;    /* [columns] as sampled; 0: always zero */
-    double *tau;       /* [columns] of the factorization */
+    double *length;    /* [columns] length before scaling; 0: the column is always zero */
+    double *tau;       /* [columns] Householder factors (LAPACK) */
 } samples;
 
-/* Lists the columns of a joint after those of its body: what both do is put down to the body. */
+/* Lists the columns of a joint after those of its body, so that shared effects are attributed to the body. */
 static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
 {
     static const unsigned needs[API_PER_JOINT] = {API_BASE_ROTORS, API_BASE_FRICTION, API_BASE_FRICTION,
                                                   API_BASE_FRICTION};
     size_t                n = 0, fixed = m->n_bodies - m->n_joints;
-    for (size_t i = 0; i < fixed + m->n_movers; i++) { /* motor coordinates have no body here, and come last */
+    for (size_t i = 0; i < fixed + m->n_movers; i++) { /* motor coordinates come last and have no body here */
         for (size_t c = 0; i < m->n_bodies && c < API_PER_BODY; c++)
             parameter[n++] = API_PER_BODY * i + order[c];
         for (size_t c = 0; i >= fixed && c < API_PER_JOINT; c++)
@@ -44,7 +45,7 @@ static size_t list_columns(const api_model *m, unsigned with, size_t *parameter)
     return n;
 }
 
-/* A multiple of all widths, so that every target samples the same states. */
+/* A multiple of every lane width, so that every target samples the same states. */
 size_t api_base_sample_count(const api_model *m)
 {
     size_t states = m->nv > 0 ? (STATES_PER_BODY * m->n_bodies + m->nv - 1) / m->nv : 0;
@@ -73,7 +74,7 @@ double api_base_estimate_seconds(const api_model *m, unsigned with)
 
 /* --- sampling --------------------------------------------------------------------------------------------------- */
 
-/* SplitMix64 (Steele, Lea, Flood 2014), to a number in [-size, size). */
+/* A random number in [-size, size) from SplitMix64 (Steele, Lea, Flood 2014). */
 static double uniform(uint64_t *seed, double size)
 {
     uint64_t z = *seed += 0x9E3779B97F4A7C15u;
@@ -94,7 +95,7 @@ static void sample_quaternion(uint64_t *seed, double *q, size_t W)
         q[i * W] /= sqrt(norm);
 }
 
-/* One state; q, qd and qdd are its lanes, entries W apart. */
+/* Samples one state into one lane of q, qd and qdd; entries are W apart. */
 static void sample_state(const api_model *m, uint64_t *seed, double *q, double *qd, double *qdd, size_t W)
 {
     for (size_t i = 0; i < m->nq; i++)
@@ -113,9 +114,9 @@ static void sample_state(const api_model *m, uint64_t *seed, double *q, double *
     }
 }
 
-/* Memory of the kernel, W states wide. */
+/* Arguments of the kernel for W states. */
 typedef struct block {
-    void   *workspace; /* NULL: there is another */
+    void   *workspace; /* NULL: the one of `closing` is used */
     double *q, *qd, *qdd, *Y, *joint;
 } block;
 
@@ -146,7 +147,7 @@ static void free_block(block *b)
     free(b->joint);
 }
 
-/* The rows of one state, from row `row` on. */
+/* Copies the regressor of one state to rows `row` and following. */
 static void copy_state(const api_model *m, const api_regressor_lane *at, samples *s, size_t row)
 {
     for (size_t j = 0; j < s->columns; j++)
@@ -180,7 +181,7 @@ static bool sample(const api_model *m, const dyn_kernels *kernels, const api_bas
 
 /* --- factoring -------------------------------------------------------------------------------------------------- */
 
-/* False: a column is too long to compute with. */
+/* Scales every column to length 1. False when a length overflows. */
 static bool normalise(samples *s)
 {
     double longest = 0;
@@ -201,7 +202,7 @@ static bool normalise(samples *s)
     return finite;
 }
 
-/* Which columns are kept: those of which enough is left in R. */
+/* Lists the columns to keep: those with a diagonal entry of R above rounding. */
 static size_t choose(const samples *s, size_t *kept)
 {
     size_t n = 0;
@@ -210,8 +211,8 @@ static size_t choose(const samples *s, size_t *kept)
     return n;
 }
 
-/* K by R_kept K = R: into the rows of `kept` columns, in place of R; coefficients of columns of unit length. Columns
- * that were kept come out as unit vectors. */
+/* Solves R_kept K = R for K, with a row for each kept column; coefficients refer to columns of unit length. Kept
+ * columns become unit vectors. */
 static double *solve(const samples *s, const size_t *kept, size_t n)
 {
     double *R = calloc(n * n + 1, sizeof *R), *K = calloc(n * s->columns + 1, sizeof *K);
@@ -231,7 +232,8 @@ static double *solve(const samples *s, const size_t *kept, size_t n)
 
 /* --- grouping --------------------------------------------------------------------------------------------------- */
 
-/* Without what rounding left, if that is all that ten digits do not hold; what needs more digits keeps all. */
+/* Rounds a coefficient to ten digits if that changes it by no more than rounding error; otherwise returns it
+ * unchanged. */
 static double tidy(double coefficient)
 {
     char text[40];
@@ -257,7 +259,7 @@ static bool take_groups(const samples *s, const double *K, api_base *base)
     return base->first && base->term && base->no_effect;
 }
 
-/* base->parameter holds places among the columns so far, and parameters afterwards. */
+/* Turns K into terms. Until here base->parameter contains column indices; afterwards parameter indices. */
 static bool group(const samples *s, const double *K, api_base *base)
 {
     size_t parts = 0;
@@ -309,7 +311,8 @@ void api_base_emit(api_emit *to, const api_model *m, const api_base *base, size_
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
-/* The columns from `first` on, of which those before are factored: the next n, whose reflections turn all behind. */
+/* Factors the n columns from `first` on, and applies their reflections to all later columns. The earlier columns are
+ * already factored. */
 static bool factor_panel(samples *s, size_t first, size_t n)
 {
     lapack_int ld = (lapack_int)s->rows, rows = (lapack_int)(s->rows - first), columns = (lapack_int)n;

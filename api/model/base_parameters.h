@@ -1,21 +1,22 @@
-/* base_parameters.h - the parameters that a robot's motion tells apart, found numerically (Gautier 1991).
+/* base_parameters.h - find the base parameters of a robot, the combinations of inertial parameters that its motion
+ * can distinguish, numerically (Gautier 1991).
  *
- * Torques are linear in the parameters of bodies and joints, tau = Y pi, but columns of Y depend on each other. From
- * the base to the tips (of one body: inertias, first moments, the mass, then what its joint has) a column is kept if
- * no combination of those kept before equals it at every state; each other one is Y_j = sum_k Y_k K_kj over the kept,
- * so that
+ * Torques are linear in the parameters of bodies and joints, tau = Y pi, but the columns of Y are linearly
+ * dependent. Columns are examined from the base to the tips; within a body: inertias, first moments, the mass, then
+ * the parameters of its joint. A column is kept unless some fixed combination of the columns kept before equals it
+ * in every state. Every other column is Y_j = sum_k Y_k K_kj over the kept ones, so that
  *
  *     tau = sum_k Y_k beta_k,   beta_k = pi_k + sum_j K_kj pi_j.
  *
- * The beta_k are the base parameters. A column that is always zero belongs to a parameter without effect. */
+ * The beta_k are the base parameters. The parameter of a column that is always zero has no effect. */
 #pragma once
 #include "api/work/deadline.h"
 #include "api/wire/emit.h"
 #include "parameters.h"
 
-enum { API_BASE_MAX_BODIES = 100 }; /* the effort grows with the cube of the bodies */
+enum { API_BASE_MAX_BODIES = 100 }; /* the time grows with the cube of the number of bodies */
 
-/* Which parameters of joints are looked at beside those of the bodies: a set of these. */
+/* Flags: which joint parameters are examined beside those of the bodies. */
 enum { API_BASE_ROTORS = 1, API_BASE_FRICTION = 2 };
 
 typedef struct api_base_term {
@@ -24,39 +25,41 @@ typedef struct api_base_term {
 } api_base_term;
 
 typedef struct api_base {
-    size_t         n;         /* base parameters */
-    size_t        *parameter; /* [n] that is kept: pi_k */
-    size_t        *first;     /* [n + 1] where the parts of each begin */
-    api_base_term *term;      /* the K_kj pi_j that go with it */
+    size_t         n;         /* number of base parameters */
+    size_t        *parameter; /* [n] index of the kept parameter pi_k */
+    size_t        *first;     /* [n + 1] index in `term` of the first term of each */
+    api_base_term *term;      /* the terms K_kj pi_j of each base parameter */
     size_t         n_no_effect;
-    size_t        *no_effect; /* [n_no_effect] parameters without effect */
+    size_t        *no_effect; /* [n_no_effect] indices of the parameters without effect */
 } api_base;
 
-/* How kernels of a model with loops are asked (loop_kernels.h). */
+/* How to evaluate kernels of a model with loops (loop_kernels.h). */
 typedef struct api_base_loop_solver {
-    void *workspace; /* theirs */
-    /* Lanes of steps from home become lanes of coordinates where the loops close. */
+    void *workspace; /* workspace for the kernels */
+    /* Replaces q, in lanes, by coordinates of the tree at which the loops are closed; on entry q contains steps from
+     * home. */
     bool (*close_loops)(void *arg, const dyn_scene *scene, double *q);
-    /* The velocities of the tree when a kernel was asked last, in lanes. */
+    /* The velocities of the tree, in lanes, at the last kernel call. */
     const double *(*tree_velocities)(void *arg);
     void *arg;
 } api_base_loop_solver;
 
-/* At the model's own gravity; the same for every target. At most API_BASE_MAX_BODIES bodies. `closing` is NULL without
- * loops. NULL: no memory, loops that were not closed, or, with a problem, nobody waits (`deadline` may be NULL)
- * or figures overflow. The
- * caller frees. */
+/* Finds the base parameters at the model's own gravity; every target gives the same result. At most
+ * API_BASE_MAX_BODIES bodies. `closing` is NULL for a model without loops, `deadline` may be NULL. NULL when there
+ * is no memory or the loops could not be closed; NULL with a problem when the request has ended or values overflow.
+ * The caller frees the result. */
 api_base *api_base_find(const api_model *model, const dyn_kernels *kernels, const api_base_loop_solver *closing,
                         unsigned with, const api_deadline *deadline, api_problem *problem);
 void      api_base_free(api_base *base); /* NULL is fine */
 
-/* What api_base_find takes, about: bytes while it works, and seconds, but for closing the loops of so many states. */
+/* Estimates for api_base_find: states that it samples, bytes, and seconds (without the time for closing loops in
+ * those states). */
 size_t api_base_sample_count(const api_model *model);
 size_t api_base_estimate_bytes(const api_model *model, unsigned with);
 double api_base_estimate_seconds(const api_model *model, unsigned with);
 
-/* beta_k of a robot with these parameters. */
+/* beta_k of a robot with these parameters (numbered as in parameters.h). */
 double api_base_value(const api_base *base, size_t k, const double *parameters);
 
-/* {"parameter", "with": [{"parameter", "coefficient"}...]} */
+/* Writes {"parameter", "with": [{"parameter", "coefficient"}...]}. */
 void api_base_emit(api_emit *to, const api_model *model, const api_base *base, size_t k);

@@ -4,7 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-/* The quaternion r turns by w: r <- r (w/|w| sin |w|/2, cos |w|/2). */
+/* Rotates the quaternion r by the rotation vector w in its own axes: r <- r (w/
+ * w
+ * sin
+ * w
+ * /2, cos
+ * w
+ * /2). */
 static void rotate_quaternion(double *r, size_t stride, const double w[3])
 {
     double x[3], s = r[3 * stride], u[3], v[3];
@@ -19,7 +25,7 @@ static void rotate_quaternion(double *r, size_t stride, const double w[3])
     r[3 * stride] = c * s - (x[0] * v[0] + x[1] * v[1] + x[2] * v[2]);
 }
 
-/* p += R v = v + s t + x x t, t = 2 x x v, of the quaternion (x, s). */
+/* p += R v, with R v = v + s t + x x t, t = 2 x x v, of the quaternion (x, s). */
 static void shift_position(double *p, size_t stride, const double *r, const double v[3])
 {
     double x[3], t[3], u[3];
@@ -53,14 +59,14 @@ void api_coordinates_move(const dyn_body *body, double *q, size_t stride, const 
         q[0] += part * dx[0];
         return;
     }
-    const size_t linear = (size_t)offset; /* entries before the quaternion, and before w */
+    const size_t linear = (size_t)offset; /* entries before the quaternion in q, and before w in dx */
     if (linear > 0) api_get3(dx, stride, part, v);
     if (linear > 0) shift_position(q, stride, q + linear * stride, v);
     api_get3(dx + linear * stride, stride, part, w);
     rotate_quaternion(q + linear * stride, stride, w);
 }
 
-/* Of motions (v, w) of a rigid body in its own axes: (w_a x v_b - w_b x v_a, w_a x w_b). */
+/* Bracket of two motions (v, w) of a rigid body in its own axes: (w_a x v_b - w_b x v_a, w_a x w_b). */
 void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket)
 {
     double va[3], wa[3], vb[3], wb[3], x[3], y[3];
@@ -81,8 +87,8 @@ void api_coordinates_bracket(const dyn_body *body, size_t stride, const double *
         bracket[i * stride] = x[i] - y[i];
 }
 
-/* Of a joint that turns freely, at p with the unit quaternion r, x y z w, velocities v and w in its own axes:
- * p' = R v, r' = 1/2 r (w, 0). */
+/* Rates of a joint at p with unit quaternion r = x y z w and velocities v, w in its own axes: p' = R v, r' = 1/2 r
+ * (w, 0). */
 static void position_rate(const double *r, const double *qd, size_t W, double *rate)
 {
     for (size_t l = 0; l < W; l++) {
@@ -113,7 +119,7 @@ void api_coordinates_rate(const dyn_body *body, const double *q, const double *q
         memcpy(rate, qd, W * sizeof *rate);
         return;
     }
-    const size_t first = (size_t)offset * W; /* of the quaternion, and of w */
+    const size_t first = (size_t)offset * W; /* of the quaternion in q, and of w in qd */
     if (offset > 0) position_rate(q + first, qd, W, rate);
     quaternion_rate(q + first, qd + first, W, rate + first);
 }

@@ -1,9 +1,9 @@
-/* loops.c - see loops.h: what a loop holds of the motion between its frames, and how far it is open. */
+/* loops.c - see loops.h: the constraint rows of a loop, its residual, and the derivative of the residual. */
 #include "loops.h"
 #include <math.h>
 #include <string.h>
 
-/* Two unit vectors across u, the first from the coordinate axis that is least along it. */
+/* Computes two unit vectors perpendicular to u, from the coordinate axis that is least parallel to it. */
 static void find_across(api_loop *loop)
 {
     const double *u = loop->u;
@@ -31,7 +31,7 @@ static void add_row(api_loop *loop, const double linear[3], double factor, const
 
 static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-/* n directions of y, of the length's unit, then of w. */
+/* Adds a row for each of n directions: of y, in units of `length`; or of w. */
 static void add_linear_rows(api_loop *loop, const double (*d)[3], int n, double length)
 {
     for (int i = 0; i < n; i++)
@@ -55,7 +55,7 @@ void api_loop_rows(api_loop *loop, double length)
     find_across(loop);
     add_linear_rows(loop, slides ? across : plane ? u : axes, slides ? 2 : plane ? 1 : 3, length);
     if (kind == API_LOOP_UNIVERSAL)
-        add_row(loop, loop->u, 0, loop->u, 0); /* api_loop_universal_row says which */
+        add_row(loop, loop->u, 0, loop->u, 0); /* api_loop_universal_row gives this row */
     else if (kind != API_LOOP_SPHERICAL)
         add_angular_rows(loop, turns ? axes : across, turns ? 3 : 2);
     if (kind == API_LOOP_HELICAL) add_row(loop, loop->u, 1 / length, loop->u, -loop->pitch / length);
@@ -95,7 +95,7 @@ void api_loop_universal_row_rates(const api_loop *loop, const double R[9], const
     api_cross(xdd, loop->u, ndd);
 }
 
-/* By how much the angle between the axes is short of a right one. */
+/* The deviation of the angle between the two axes from a right angle, in rad. */
 static double universal_angle_error(const api_loop *loop, const double R[9])
 {
     double x[3], n[3];
@@ -104,7 +104,7 @@ static double universal_angle_error(const api_loop *loop, const double R[9])
     return atan2(api_dot(x, loop->u), sqrt(api_dot(n, n)));
 }
 
-/* sin(angle) times the axis of a rotation, and cos(angle). */
+/* Writes sin(angle) times the axis of a rotation; returns cos(angle). */
 static double rotation_sine(const double R[9], double sine[3])
 {
     for (int i = 0; i < 3; i++)
@@ -112,7 +112,7 @@ static double rotation_sine(const double R[9], double sine[3])
     return 0.5 * (R[0] + R[4] + R[8] - 1);
 }
 
-/* angle times axis; near a half turn, where the sine tells no axis, it is the longest column of 1 + R. */
+/* Writes angle times axis. Near a half turn, where the sine gives no axis, the axis is the longest column of 1 + R. */
 static void rotation_vector(const double R[9], double vector[3])
 {
     double cosine = rotation_sine(R, vector), sine = sqrt(api_dot(vector, vector)), angle = atan2(sine, cosine);
@@ -126,7 +126,7 @@ static void rotation_vector(const double R[9], double vector[3])
         vector[i] *= angle / sine;
 }
 
-/* angle times axis of the least rotation that takes u to R u. */
+/* Writes the rotation vector of the smallest rotation that takes u to R u. */
 static void swing_vector(const api_loop *loop, const double R[9], double swing[3])
 {
     double turned[3];
@@ -142,7 +142,7 @@ static void swing_vector(const api_loop *loop, const double R[9], double swing[3
         swing[i] *= angle / sine;
 }
 
-/* y along u less the pitch times the angle about u, which is the one of all turns that fits best. */
+/* y along u minus pitch times the angle about u, with the number of full turns that fits best. */
 static double screw_residual(const api_loop *loop, const double y[3], const double R[9])
 {
     double sine[3], cosine = rotation_sine(R, sine), along = api_dot(loop->u, y), turn = 2 * M_PI * loop->pitch;
@@ -209,7 +209,9 @@ void api_pose_residual(const double position[3], const double rotation[9], const
 
 /* --- derivatives of residuals ------------------------------------------------------------------------------------ */
 
-/* 1 - [v]/2 + (1/a^2 - (1 + cos a)/(2 a sin a)) [v]^2 of the angle a. */
+/* D = 1 - [v]/2 + (1/a^2 - (1 + cos a)/(2 a sin a)) [v]^2, with a the angle
+ * v
+ * . */
 void api_rotation_vector_rate(const double v[3], double D[9])
 {
     double square = api_dot(v, v), a = sqrt(square);
@@ -221,8 +223,8 @@ void api_rotation_vector_rate(const double v[3], double D[9])
         }
 }
 
-/* D with swing' = D w: with u turned to x by the angle a about n, and f = a / sin a,
- * f (cos a 1 - x u^T) + (1 - f cos a) n n^T. */
+/* Writes D with d(swing)/dt = D w. With u rotated to x by the angle a about n, and f = a / sin a: D = f (cos a 1 - x
+ * u^T) + (1 - f cos a) n n^T. */
 static void swing_rate(const double u[3], const double R[9], double D[9])
 {
     double x[3], n[3];
@@ -252,7 +254,7 @@ bool api_loop_angular_derivative(const api_loop *loop, const double R[9], double
             const double *e = loop->E[r] + 3;
             rows[r][k]      = e[0] * D[k] + e[1] * D[3 + k] + e[2] * D[6 + k];
         }
-    if (loop->kind == API_LOOP_HELICAL) /* the advance goes with the turn about u */
+    if (loop->kind == API_LOOP_HELICAL) /* the helical residual depends on the rotation about u itself */
         memcpy(rows[loop->rows - 1], loop->E[loop->rows - 1] + 3, sizeof *rows);
     return true;
 }

@@ -1,33 +1,34 @@
-/* loops.h - joints that close loops of a model: what they hold, and which coordinates of the tree are actuated.
+/* loops.h - describe the joints that close loops: which relative motions they constrain, and which coordinates of
+ * the tree are actuated.
  *
- * A loop joins frame b to frame a as a joint would: its joint frame is a, against which b moves as the type allows. Of
- * the motion [dy/dt; w_rel] of b seen from a (dyn_closure) it holds `rows` combinations E, with u the axis and y in
- * units of the model's length, so that all rows are of one kind:
+ * A loop joins frame b to frame a like a joint: b moves against a as its type allows. It constrains `rows`
+ * combinations E of the relative motion [dy/dt; w_rel] of b seen from a (dyn_closure). With the axis u, and y in
+ * units of the model's length so that all rows are comparable, the constrained components are:
  *
  *     fixed       y, w                    spherical   y
  *     revolute    y, w across u           prismatic   y across u, w
  *     planar      y along u, w across u   helical     y across u, w across u, y along u - pitch w along u
  *     cylindrical y across u, w across u  universal   y, w along n = x x u
  *
- * The axes of a universal joint, u in a and x = R u_b in b, stay at right angles: u . x = 0 has the derivative
- * u . (w x x) = w . n. Its last row therefore turns with the joint, and E has none (api_loop_universal_row); n is of
- * length one where the loop is closed.
+ * A universal joint keeps its axes, u in a and x = R u_b in b, at right angles: u . x = 0, with the derivative u .
+ * (w x x) = w . n. This last row depends on the configuration, so E leaves it zero and api_loop_universal_row gives
+ * it; n has length 1 where the loop is closed.
  *
- * (Khalil 2010, 2.2: a loop is cut at a joint). The coordinates of a model with loops are those of its actuated joints
- * and of a floating base; the others, passive, follow. */
+ * A loop is cut at a joint (Khalil 2010, 2.2). The coordinates of a model with loops are those of its actuated
+ * joints and of a floating base; the other, passive coordinates follow from the closed loops. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/load/document/document.h"
 
-enum { API_LOOP_ROWS = 6 /* most that one holds */ };
+enum { API_LOOP_ROWS = 6 /* most rows of one loop */ };
 
 typedef struct api_loop {
     const char   *name, *type, *frame_a, *frame_b;
     api_loop_kind kind;
-    double        u[3], across[2][3]; /* unit vectors, right-handed: across[0] x across[1] = u */
+    double        u[3], across[2][3]; /* unit vectors; across[0] x across[1] = u */
     double        pitch;              /* m/rad */
-    double        u_b[3];             /* of a universal joint: the axis fixed in b, in its axes */
-    size_t        first, rows;        /* of all rows */
+    double        u_b[3];             /* of a universal joint: the unit axis fixed in b, in axes of b */
+    size_t        first, rows;        /* index of the first row among the rows of all loops */
     double        E[API_LOOP_ROWS][6];
 } api_loop;
 
@@ -36,48 +37,50 @@ typedef struct api_loops {
     api_loop             *loop; /* [n] */
     const dyn_frame_pair *pair; /* [n] */
     double                length;
-    bool                  has_universal; /* whether a universal joint is among them */
-    /* The tree's coordinates, of which model->nq and nv are actuated. */
-    size_t        nq, nv, n_passive_q, n_passive;
-    const char  **position_names, **velocity_names;
-    const int    *active_q, *active_v;             /* [model->nq], [model->nv]: which of the tree's */
-    const int    *passive_q, *passive_v;           /* [n_passive_q], [n_passive] */
-    const char  **passive_names;                   /* [n_passive_q] */
-    const int    *active_index_q, *active_index_v; /* [nq], [nv] of the tree's: which of the model's, -1: passive */
-    const double *home;     /* [nq] of the tree's: where the document says that its joints stand */
-    const bool   *has_home; /* [nv] of the tree's: whether the document gives its joint a home */
-    const double *travel;   /* [nv] of the tree's: how far a unit of it moves a joint that lies in a loop, at
-                               most: rad, or parts of `length`; 0: no loop depends on it */
-    double *reference;      /* [nq] of the tree's: a position in which the loops are closed, near home */
+    bool                  has_universal; /* true when one of the loops is a universal joint */
+    /* Coordinates of the tree (all joints, loops cut); model->nq and nv count the actuated ones among them. */
+    size_t       nq, nv, n_passive_q, n_passive;
+    const char **position_names, **velocity_names;
+    const int   *active_q, *active_v;   /* [model->nq], [model->nv]: index in the tree of each actuated coordinate */
+    const int   *passive_q, *passive_v; /* [n_passive_q], [n_passive]: index in the tree of each passive coordinate */
+    const char **passive_names;         /* [n_passive_q] */
+    const int   *active_index_q, *active_index_v; /* [nq], [nv] by coordinate of the tree: its index among the model's
+                                                     coordinates, -1: passive */
+    const double *home;     /* [nq] by coordinate of the tree: home position of the joints in the document */
+    const bool   *has_home; /* [nv] by coordinate of the tree: true when the document gives its joint a home */
+    const double *travel; /* [nv] by coordinate of the tree: the most by which a unit of it moves a joint inside a loop,
+                             in rad or in units of `length`; 0: it affects no loop */
+    double *reference;    /* [nq] by coordinate of the tree: a position near home in which the loops are closed */
 } api_loops;
 
-/* How far a frame of pose y, R is from a position and a rotation: the way, and the turn in world axes. Matrices are
- * row-major. */
+/* The difference of a frame at y with rotation R from a given position and rotation: the translation, then the
+ * rotation vector, in world axes. Matrices are row-major. */
 void api_pose_residual(const double position[3], const double rotation[9], const double y[3], const double R[9],
                        double residual[6]);
 
-/* Rotations: the row-major matrix of a unit quaternion x y z w; that of a rotation vector (angle times axis); and the
- * vector of the rotation that takes one matrix to another, to = R(vector) from, of an angle up to pi. */
+/* Rotations, as row-major matrices: of a unit quaternion x y z w; of a rotation vector (angle times axis); and the
+ * rotation vector, of an angle up to pi, with to = R(vector) from. */
 void api_rotation_of_quaternion(const double quaternion[4], double R[9]);
 void api_rotation_of_vector(const double vector[3], double R[9]);
 void api_rotation_between(const double from[9], const double to[9], double vector[3]);
-/* D, row-major, with d(vector)/dt = D w of a rotation of that vector that turns with w. */
+/* Writes D (3x3, row-major) with d(vector)/dt = D w, where R(vector) rotates with the angular velocity w. */
 void api_rotation_vector_rate(const double vector[3], double D[9]);
 
-/* n of a universal joint where b is turned by R as seen from a, of length one even where the loop is open; and its
- * first two time derivatives at the angular velocity w and acceleration wd of b seen from a, where the loop is closed
- * and stays closed. */
+/* The vector n of a universal joint where b is rotated by R against a, normalised even where the loop is open.
+ * api_loop_universal_row_rates gives its first two time derivatives at the angular velocity w and acceleration wd of
+ * b seen from a, for a loop that is and stays closed. */
 void api_loop_universal_row(const api_loop *loop, const double R[9], double n[3]);
 void api_loop_universal_row_rates(const api_loop *loop, const double R[9], const double w[3], const double wd[3],
                                   double nd[3], double ndd[3]);
 
-/* The rows E of a loop, its axis and kind being known, with y in units of `length`. */
+/* Computes the rows E of a loop from its axis and kind, with y in units of `length`. */
 void api_loop_rows(api_loop *loop, double length);
 
-/* The angular part of the rows' derivative where b is turned by R as seen from a: the rows E, of w, where loops are
- * closed. False: it is E's, and that of api_loop_universal_row, anywhere. */
+/* The derivative of the loop's residual with respect to w where b is rotated by R against a; it equals the angular
+ * part of E where the loop is closed. False: it is that of E, and for a universal joint api_loop_universal_row, for
+ * every R. */
 bool api_loop_angular_derivative(const api_loop *loop, const double R[9], double rows[API_LOOP_ROWS][3]);
 
-/* How far loop `k` is open where b has the pose y, R (row-major) as seen from a: rows whose derivatives are E's at
- * zero. */
+/* Residual of loop `k`, zero where it is closed, for b at y with rotation R (row-major) seen from a. Its derivatives
+ * at zero are the rows E. */
 void api_loop_residual(const api_loops *loops, size_t k, const double y[3], const double R[9], double *residual);

@@ -56,7 +56,7 @@ static bool put_loops(api_model *model, const api_document *document, api_loops 
     return true;
 }
 
-/* The greatest distance in the tree and to the frames, in which closure is measured. */
+/* The unit of length for closure: the greatest distance between joints in the tree, or from a body to a loop frame. */
 static void measure(const api_model *model, api_loops *loops)
 {
     for (size_t i = 0; i < model->dyn->n_bodies; i++)
@@ -79,7 +79,7 @@ static void put_rows(api_loops *loops)
 
 /* --- coordinates ------------------------------------------------------------------------------------------------ */
 
-/* A body's own coordinates; of a mimic there are none. */
+/* Number of a body's own coordinates; a mimic joint has none. */
 static size_t positions_of(const dyn_body *b)
 {
     return b->mimic ? 0 : (size_t)dyn_joint_nq(b->joint);
@@ -95,7 +95,7 @@ static const api_document_link *link_of(const api_document *document, const dyn_
 }
 
 typedef struct sorting {
-    int   *active, *passive, *place; /* place may be NULL */
+    int   *active, *passive, *place; /* index arrays */
     size_t n_active, n_passive;
 } sorting;
 
@@ -126,7 +126,7 @@ static const char **choose(api_arena *arena, const char **names, const int *whic
     return chosen;
 }
 
-/* The joints' home, else zero and no rotation. */
+/* Sets home to the joints' home in the document, otherwise to zero and no rotation. */
 static bool put_home(api_model *model, const api_document *document, api_loops *loops)
 {
     double *home     = api_arena_take(&model->arena, loops->nq, sizeof *home);
@@ -136,7 +136,7 @@ static bool put_home(api_model *model, const api_document *document, api_loops *
         const dyn_body          *b    = &model->dyn->body[i];
         const api_document_link *link = link_of(document, b);
         size_t                   n    = positions_of(b);
-        /* A joint may be several bodies; a motor's coordinate has the home of its joint. */
+        /* A joint may consist of several bodies; a motor coordinate has the home of its joint. */
         if (i > 0 && (b->round || b->link != model->dyn->body[i - 1].link)) first = (size_t)b->q;
         if (n > 1) home[(size_t)b->q + n - 1] = 1;
         if (n > 0 && link && link->has_home) memcpy(home + b->q, link->home + ((size_t)b->q - first), n * sizeof *home);
@@ -174,14 +174,15 @@ static bool sort_coordinates(api_model *model, const api_document *document, api
 
 /* --- who moves -------------------------------------------------------------------------------------------------- */
 
-/* Turns over the marks of a body and of those that carry it. */
+/* Inverts the marks of a body and its ancestors. */
 static void turn_over(const dyn_model *m, int body, bool *mark)
 {
     for (int i = body; i != DYN_WORLD; i = m->body[i].parent)
         mark[i] = !mark[i];
 }
 
-/* Marks coordinates that move the frames of some loop against each other: of bodies that carry one of the two. */
+/* Marks the coordinates that move the two frames of some loop against each other: those of bodies that carry exactly
+ * one of the frames. */
 static void mark_moving(const dyn_model *m, const api_loops *loops, bool *carries, bool *moves)
 {
     for (size_t k = 0; k < loops->n; k++) {
@@ -193,8 +194,9 @@ static void mark_moving(const dyn_model *m, const api_loops *loops, bool *carrie
     }
 }
 
-/* What no loop moves, wherever the joints stand, is for somebody else to say. */
-/* How far coordinates move joints of loops: a mimic joint turns its ratio times as far as the coordinate. */
+/* Checks that a loop passes through every passive joint. Whether the loops determine it in every position is checked
+ * in evaluation. */
+/* Computes `travel`: a mimic joint moves its ratio times as far as the coordinate. */
 static bool put_travel(api_model *model, api_loops *loops, const bool *moves)
 {
     const dyn_model *m      = model->dyn;

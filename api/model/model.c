@@ -1,5 +1,5 @@
-/* model.c - see model.h. A document is read (document.h), its tree handed to the core, and the names around the
- * core's numbers are copied into the model's own arena. */
+/* model.c - see model.h: read a document (document.h), build its tree in dynamics/, and copy the names into the
+ * model's own arena. */
 #include "base_parameters.h"
 #include "model.h"
 #include "api/load/document/document.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No canonical document comes near: its size follows that of the document it was made from. */
+/* No canonical document is nearly as long: its size follows that of the request. */
 enum { DOCUMENT_MAX_BYTES = 1 << 30 };
 
 static bool no_memory(api_problem *problem)
@@ -22,7 +22,7 @@ static bool no_memory(api_problem *problem)
 
 /* --- the core's model ------------------------------------------------------------------------------------------ */
 
-/* Pointer to a link by the core's index. */
+/* Pointer to the link with this index in dynamics/. */
 static const char *link_pointer(const api_document *document, int link, char text[64])
 {
     if (link == DYN_WORLD) return "/base";
@@ -40,7 +40,7 @@ static bool fail_to_build(const api_document *document, dyn_status status, int w
                     "the figures of this link are too large or too small to compute with");
 }
 
-/* Figures that are finite one by one may overflow when the core puts them together. */
+/* Checks combined values: numbers that are finite one by one may overflow when dynamics/ combines them. */
 static bool check_figures(const api_model *model, const api_document *document, api_problem *problem)
 {
     const dyn_model *dyn = model->dyn;
@@ -113,7 +113,7 @@ static bool take_arrays(api_model *model, const api_document *document)
            model->joints && model->mover_names && model->motors;
 }
 
-/* The core's place of a link of the document. */
+/* Body and pose, in dynamics/, of a link of the document. */
 static const dyn_link_place *place_of(const api_model *model, const api_document *document, int link)
 {
     return link == DYN_WORLD ? &model->dyn->base : &model->dyn->link[document->links[link].core_index];
@@ -157,7 +157,7 @@ static bool name_entries(api_model *model, const api_document_link *link, const 
     return true;
 }
 
-/* The core has a joint's coordinates one after another, its last body's last. */
+/* Names a joint's coordinates. They are consecutive in dynamics/, those of the joint's last body last. */
 static bool name_coordinates(api_model *model, const api_document_link *link, const dyn_body *last)
 {
     int nq = dyn_joint_nq(link->dyn.joint), nv = dyn_joint_nv(link->dyn.joint);
@@ -174,7 +174,7 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
     const api_document_link *link  = &document->links[index];
     *joint                         = (api_joint_name){
                                 .name                  = api_arena_text(&model->arena, link->joint),
-                                .type                  = link->type, /* a literal */
+                                .type                  = link->type, /* a string literal */
                                 .link                  = model->link_names[index + 1],
                                 .parent                = model->link_names[link->parent_index + 1],
                                 .actuated              = link->actuated,
@@ -201,7 +201,7 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
     return joint->name && joint->leader;
 }
 
-/* Motor coordinates, of elastic joints. */
+/* Names the motor coordinates of elastic joints. */
 static bool name_rotors(api_model *model, const api_document *document)
 {
     const dyn_model *dyn = model->dyn;
@@ -244,8 +244,8 @@ static bool name_motors(api_model *model, const api_document *document)
     return true;
 }
 
-/* Whether the body is what an elastic joint's motor coordinate moves, and that joint turns: it is an angle too, though
- * no kernel reads it. */
+/* True for the motor body of an elastic joint that rotates: its coordinate is an angle too, though no kernel takes
+ * its sine. */
 static bool has_motor_angle(const dyn_model *dyn, const dyn_body *body)
 {
     if (!body->round || body->mimic) return false;
@@ -255,7 +255,7 @@ static bool has_motor_angle(const dyn_model *dyn, const dyn_body *body)
     return false;
 }
 
-/* The positions of joints that turn, s = ratio q + offset, and of their motors. */
+/* Lists the angles: positions of rotating joints, s = ratio q + offset, and of their motors. */
 static bool list_angles(api_model *model)
 {
     const dyn_model *dyn = model->dyn;
@@ -290,7 +290,7 @@ void api_angle_write(const dyn_bound *beyond, double value, char text[API_ANGLE_
 
 /* --- document and revision ------------------------------------------------------------------------------------- */
 
-/* First 128 bits of SHA-256, in hex. */
+/* Writes the first 128 bits of SHA-256 in hex. */
 static void hash(const char *text, size_t length, char revision[33])
 {
     struct sha256_ctx sha;

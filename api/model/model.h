@@ -1,7 +1,7 @@
-/* model.h - a model as clients know it: names around the core's numbers.
+/* model.h - a robot model: the numbers of dynamics/ with the names of links, joints, frames and coordinates.
  *
- * Made from a document (document.h), then immutable and shared by reference counting:
- * api_model_share adds a reference, api_model_release takes one back and frees the model with the last. */
+ * A model is built from a document (document.h), then immutable and shared by reference counting: api_model_share
+ * adds a reference, api_model_release removes one and frees the model with the last. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/memory/arena.h"
@@ -9,60 +9,62 @@
 #include "api/wire/names.h"
 #include <stdatomic.h>
 
-enum { API_ANGLE_TEXT = 80 }; /* bytes of a message's part about an angle */
+enum { API_ANGLE_TEXT = 80 }; /* bytes of the text about an angle in a message, NUL included */
 
 typedef struct api_frame_name { /* a link, or a frame of the document */
     const char *name;
     const char *link;  /* name of the link it is fixed to */
-    dyn_frame   frame; /* the body and the pose in it */
+    dyn_frame   frame; /* its body and its pose in the body */
 } api_frame_name;
 
-typedef struct api_joint_name {     /* a moving joint, in coordinate order */
-    const char *name, *type, *link; /* link it carries */
-    const char *parent;             /* link it hangs on */
+typedef struct api_joint_name {     /* a moving joint, in the order of coordinates */
+    const char *name, *type, *link; /* `link`: the link that it carries */
+    const char *parent;             /* the link that it is attached to */
     bool        actuated;
     bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
     double      lower, upper, velocity, effort, effort_rate;
     double      pitch; /* m/rad, of a helical joint */
     bool        elastic;
     dyn_spring  elasticity;
-    int         body;               /* its last */
-    const char *leader;             /* of a mimic: the joint whose coordinate it shares; else NULL */
-    double      multiplier, offset; /* of a mimic: its position is multiplier q + offset */
+    int         body;               /* its last body: a joint with several coordinates is a chain of bodies */
+    const char *leader;             /* mimic joint: the independent joint whose coordinate it follows; else NULL */
+    double      multiplier, offset; /* mimic joint: its position is multiplier q + offset */
 } api_joint_name;
 
 typedef struct api_motor_name {
-    const char *joint, *link; /* it turns, it sits on */
-    dyn_motor   motor;        /* its own link is not kept: see `link` */
+    const char *joint, *link; /* driven joint, and link that carries the motor */
+    dyn_motor   motor;        /* motor.link is not valid: see `link` */
 } api_motor_name;
 
 typedef struct api_model {
     atomic_size_t   references;
     char           *name;
-    char            revision[33]; /* first 128 bits of SHA-256 of the canonical document without its name, hex */
+    char            revision[33]; /* first 128 bits, in hex, of SHA-256 of the canonical document without its name */
     dyn_model      *dyn;
-    size_t          nq, nv, n_bodies; /* n_bodies: the core's rows */
+    size_t          nq, nv, n_bodies; /* n_bodies: rows of bodies in dynamics/ */
     const char    **position_names;   /* [nq] */
     const char    **velocity_names;   /* [nv] */
     const char    **body_names;       /* [n_bodies] */
-    size_t          n_links;          /* with the base link, document order */
+    size_t          n_links;          /* with the base link, in document order */
     const char    **link_names;
-    size_t          n_frames; /* links (base first, document order), then the document's frames */
+    size_t          n_frames; /* links (base first, in document order), then the document's frames */
     api_frame_name *frames;
     size_t          n_joints; /* moving joints */
     api_joint_name *joints;
-    size_t          n_movers;    /* joints, then motor coordinates: what has rotor inertia and friction of its own */
+    size_t          n_movers; /* joints, then motor coordinates: everything with its own rotor inertia and friction */
     const char    **mover_names; /* [n_movers] */
     size_t          n_motors;
     api_motor_name *motors; /* [n_motors], document order */
     size_t          n_angles;
-    dyn_bound      *angles;         /* [n_angles] where sine and cosine are accurate, of entries of q */
-    const struct api_loops *loops;  /* NULL: a tree; else nq, nv and the names are of actuated coordinates (loops.h) */
-    json_t                 *report; /* [{"severity","code","where","text"}...] */
-    char                   *document; /* canonical, JSON, with its name */
-    size_t                  document_length;
-    _Atomic(struct api_base *) base[4]; /* base parameters by what joints add; NULL until asked for, then constant */
-    api_arena                  arena;   /* owns every array and name above */
+    dyn_bound      *angles;        /* [n_angles] where sine and cosine are accurate, of entries of q */
+    const struct api_loops *loops; /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
+                                      coordinates (loops.h) */
+    json_t *report;                /* [{"severity","code","where","text"}...] */
+    char   *document;              /* the canonical document as JSON, with the model's name */
+    size_t  document_length;
+    _Atomic(struct api_base *)
+              base[4]; /* base parameters, indexed by flags API_BASE_*; NULL until first computed, then constant */
+    api_arena arena;   /* owns every array and name of this struct */
 } api_model;
 
 /* A text to read a model from, in one of the formats of load/formats.h. */
@@ -75,19 +77,20 @@ typedef struct api_model_source {
     size_t      max_links; /* without the base */
 } api_model_source;
 
-/* From a parsed model document (schema Document of api/openapi.yaml). `name` comes from the path; the document's own,
- * if different, is replaced and reported. NULL and a problem with a pointer into the document. One reference, the
- * caller's. */
+/* Builds a model from a parsed document (schema Document of api/openapi.yaml). `name` comes from the request path; a
+ * different name in the document is replaced and reported. NULL and a problem with a pointer into the document. The
+ * caller owns the one reference. */
 api_model *api_model_from_document(const json_t *document, const char *name, size_t max_links, api_problem *problem);
 
-/* The same from its text, JSON of at most that nesting; syntax errors have an offset. */
+/* The same from JSON text with at most `nesting` levels; a problem of syntax has an offset. */
 api_model *api_model_from_text(const char *text, size_t length, const char *name, unsigned nesting, size_t max_links,
                                api_problem *problem);
 
 api_model *api_model_share(api_model *model);
 void       api_model_release(api_model *model); /* NULL is fine */
 
-/* Index in `frames` of a link or frame, or -1. Hash lookup is not needed: a model has at most some hundred. */
+/* Index in `frames` of the link or frame of that name, or -1. Linear search: a model has at most some hundred
+ * frames. */
 int api_model_frame(const api_model *model, const char *name, size_t length);
 
 /* The names of all frames, for a message about one that is not among them. */

@@ -38,7 +38,7 @@ void api_model_emit_summary(api_emit *e, const api_model *m)
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
-/* Every frame that can be named, links included, with the link it is fixed to. */
+/* Writes every frame, links included, with the link that it is fixed to. */
 static void emit_frames(api_emit *e, const api_model *m)
 {
     api_emit_key(e, "frames");

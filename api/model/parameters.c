@@ -25,7 +25,7 @@ static bool is_of_body(const api_model *m, size_t parameter)
     return parameter < API_PER_BODY * m->n_bodies;
 }
 
-/* Which mover a joint's parameter is of, and which of its four. */
+/* The joint or motor that a parameter belongs to; `c` receives which of its four parameters it is. */
 static size_t mover_of(const api_model *m, size_t parameter, size_t *c)
 {
     size_t k = parameter - API_PER_BODY * m->n_bodies;
@@ -48,7 +48,7 @@ void api_parameter_name(const api_model *m, size_t parameter, char name[API_PARA
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
-/* The body that a mover moves: of a joint, or of the motor of an elastic one. */
+/* The body moved by a joint's coordinate, or by the motor coordinate of an elastic joint. */
 static const dyn_body *body_of_mover(const api_model *m, size_t j)
 {
     const dyn_body *b = m->dyn->body;
@@ -74,7 +74,7 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
 {
     size_t c;
     int    at;
-    if (m->loops) return true; /* through them */
+    if (m->loops) return true; /* every parameter may act through the loops */
     if (is_of_body(m, parameter)) {
         at = m->dyn->row_body[parameter / API_PER_BODY];
     } else {
@@ -88,7 +88,7 @@ bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
     return false;
 }
 
-/* Rate that friction acts on. */
+/* The rate at which friction acts. */
 static double rate_of(const api_model *m, const api_regressor_lane *at, size_t j)
 {
     const dyn_body *b = body_of_mover(m, j);
@@ -97,7 +97,7 @@ static double rate_of(const api_model *m, const api_regressor_lane *at, size_t j
 
 double api_parameter_effort(const api_model *m, const api_regressor_lane *at, size_t parameter, size_t v)
 {
-    enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* of the kernel */
+    enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* columns of the kernel */
     size_t W = at->lanes, c;
     if (is_of_body(m, parameter)) return at->regressor[(v * API_PER_BODY * m->n_bodies + parameter) * W + at->lane];
     size_t        j   = mover_of(m, parameter, &c);
@@ -133,7 +133,8 @@ void api_pseudo_inertia_parameters(const double J[16], double p[API_PER_BODY])
     p[9] = J[0] + J[5];
 }
 
-/* From the body frame to the link frame: J_l = T J_b TT, T = [R_lb p_lb; 0 1] = [R_bl^T, -R_bl^T p_bl; 0 1]. */
+/* Converts from the body frame to the link frame: J_l = T J_b TT, T = [R_lb p_lb; 0 1] = [R_bl^T, -R_bl^T p_bl; 0
+ * 1]. */
 static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
 {
     static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
@@ -158,7 +159,7 @@ static void body_parameters(const dyn_body *b, double parameters[API_PER_BODY])
     api_pseudo_inertia_parameters(turned, parameters);
 }
 
-/* A body's own figures with the rotors on it locked: those the core has taken from it. */
+/* A body's inertia with its rotors locked: dynamics/ subtracted the rotors' spin inertia, this adds it back. */
 static dyn_body with_locked_rotors(const dyn_model *m, int body)
 {
     static const int tensor_index[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
@@ -181,7 +182,7 @@ static void add_friction(const dyn_friction *f, double square, double *own, bool
     own[API_COULOMB_NEGATIVE] += (turned ? f->positive : f->negative) * rate;
 }
 
-/* A motor's figures are those of what it turns, at `spin` times its rate. */
+/* Adds a motor's parameters to those of the driven joint; the motor rotates at `spin` times the joint's rate. */
 static void add_rotor(const api_model *m, const dyn_body *rotor, double *own)
 {
     double spin = rotor->ratio / (rotor->mimic ? body_of_mover(m, (size_t)rotor->mover)->ratio : 1);

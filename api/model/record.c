@@ -3,7 +3,7 @@
 #include "api/wire/pointer.h"
 #include <string.h>
 
-enum { RECORD_MAX = 1 << 30 }; /* bytes; no document comes near */
+enum { RECORD_MAX = 1 << 30 }; /* bytes; no document is nearly as long */
 
 void api_record_print(api_buffer *b, const api_model *model)
 {
@@ -60,7 +60,7 @@ bool api_record_read(const json_t *record, const char *name, size_t max_links, a
     api_problem_clear(&found);
     *model = api_model_from_document(document, name, max_links, &found);
     if (!*model) return api_fail_within(problem, "/document", &found);
-    if (report) { /* nobody shares the model yet */
+    if (report) { /* safe: the model is not shared yet */
         json_decref((*model)->report);
         (*model)->report = json_incref(report);
     }

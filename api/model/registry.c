@@ -1,8 +1,8 @@
-/* registry.c - see registry.h. A sorted array: some hundred models, lookups of some ten nanoseconds.
+/* registry.c - see registry.h. A sorted array: some hundred models, lookups of about ten nanoseconds.
  *
- * Two locks, always taken in this order. `commit` belongs to whoever changes something, from the check of the
- * preconditions to the answer of the store, which may take long; only its holder writes the entries, so it may read
- * them freely. `lock` is held for a moment: by readers to look, by the writer to swap. */
+ * Two locks, always taken in this order. `change_lock` serialises changes, from the check of the preconditions to
+ * the answer of the store, which may take long; its holder alone writes the entries, and may read them freely.
+ * `entries_lock` is held only briefly: by readers for a lookup, by the writer for a replacement. */
 #include "registry.h"
 #include "record.h"
 #include <pthread.h>
@@ -11,16 +11,16 @@
 
 typedef struct entry {
     char       name[API_NAME_MAX + 1];
-    api_model *model;   /* NULL: bundled, and deleted */
-    bool       bundled; /* the entry stays when the model goes */
+    api_model *model;   /* NULL: a deleted bundled model */
+    bool       bundled; /* the entry outlives its model, as a tombstone */
 } entry;
 
 struct api_registry {
     pthread_mutex_t change_lock, entries_lock;
-    api_store       store;   /* save NULL: none */
-    entry          *entries; /* [n], sorted by name; room for `capacity` */
+    api_store       store;   /* save == NULL: no store */
+    entry          *entries; /* [n], sorted by name; space for `capacity` */
     size_t          n, capacity;
-    size_t          n_models, limit; /* entries with a model */
+    size_t          n_models, limit; /* number of entries with a model */
 };
 
 static bool is_letter_or_digit(char c)
@@ -72,7 +72,7 @@ void api_registry_set_store(api_registry *r, const api_store *store)
     pthread_mutex_unlock(&r->change_lock);
 }
 
-/* Where `name` stands or would stand; call with one of the locks held. */
+/* Index of `name`, or where to insert it; the caller holds one of the locks. */
 static size_t find_index(const api_registry *r, const char *name, bool *found)
 {
     size_t low = 0, high = r->n;
@@ -127,7 +127,7 @@ bool api_registry_visit(api_registry *r, bool (*visit)(void *arg, const char *na
 
 /* --- the writer: call with `commit` held ----------------------------------------------------------------------- */
 
-/* Room for one entry more, so that nothing can fail once the store has agreed. */
+/* Makes space for one more entry in advance, so that nothing can fail after the store has agreed. */
 static bool reserve(api_registry *r)
 {
     if (r->n < r->capacity) return true;
@@ -147,7 +147,8 @@ static bool reserve_or_fail(api_registry *r, api_problem *problem)
     return reserve(r) || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one model more");
 }
 
-/* The entry of that name, made where found is none. Call with `lock` held too, after `reserve`. */
+/* Returns the entry of that name, creating it if necessary. The caller also holds `entries_lock` and has called
+ * `reserve`. */
 static entry *find_or_insert(api_registry *r, const char *name)
 {
     bool   found;
@@ -160,7 +161,7 @@ static entry *find_or_insert(api_registry *r, const char *name)
     return &r->entries[i];
 }
 
-/* NULL: no model of that name any more. */
+/* Replaces the model of a name; NULL removes it. */
 static void replace_model(api_registry *r, const char *name, api_model *model, bool bundled)
 {
     pthread_mutex_lock(&r->entries_lock);
@@ -177,7 +178,7 @@ static void replace_model(api_registry *r, const char *name, api_model *model, b
     api_model_release(old);
 }
 
-/* A model, or with NULL the tombstone of one that is bundled. */
+/* Stores a model, or with NULL the tombstone of a bundled one. */
 static bool save(const api_store *store, const char *name, const api_model *model, api_problem *problem)
 {
     if (!store->save) return true;

@@ -1,4 +1,4 @@
-/* document.c - the top of a model document: base, gravity, links or screws, frames. */
+/* document.c - read the top level of a model document: name, base, gravity, links or screws, frames. */
 #include "document.h"
 #include <string.h>
 
@@ -31,7 +31,7 @@ static bool read_gravity(const api_entry *root, double gravity[3])
     return api_entry_vector(root, "gravity", API_REQUIRED, gravity, 3);
 }
 
-/* Type and link are always written out in the canonical document. */
+/* The canonical document always states type and link of the base. */
 static bool read_base(const api_entry *root, api_document *document)
 {
     static const char *const fields[] = {"type", "link", "inertial", NULL};

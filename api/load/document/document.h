@@ -1,6 +1,6 @@
-/* document.h - a model document (schema Document of api/openapi.yaml) after reading: checked, its figures turned into
- * the core's terms, its canonical twin beside it. Lives only while a model is made. Everything in it belongs to the
- * reader's arena but `canonical`, which the owner of the document releases. */
+/* document.h - read a model document (schema Document of api/openapi.yaml): check it, convert its values to the
+ * terms of dynamics/, and write its canonical form. A document lives only while a model is built. The reader's arena
+ * owns everything in it except `canonical`, which the owner of the document releases. */
 #pragma once
 #include "api/wire/names.h"
 #include "document_entry.h"
@@ -8,28 +8,28 @@
 #include "inertia.h"
 
 typedef struct api_document_link {
-    const char *name, *parent; /* of links */
-    const char *joint, *type;  /* joint's name and type */
+    const char *name, *parent; /* names of links */
+    const char *joint, *type;  /* name and type of the joint that carries the link */
     bool        actuated;
     bool        has_position_limits, has_velocity_limit, has_effort_limit, has_effort_rate_limit;
     double      lower, upper, velocity, effort, effort_rate;
     bool        has_home;
-    double      home[7];      /* of its coordinates */
-    int         parent_index; /* parent's place in `links`, DYN_WORLD: base link */
-    int         core_index;   /* place in `order`: the core's index of this link */
-    const char *mimicked;     /* joint whose coordinate this one shares, if dyn.mimic */
-    int         leader;       /* place in `links` of the independent joint at the end of the chain, if dyn.mimic */
-    dyn_link    dyn;          /* dyn.parent and leader are set when the description is made */
+    double      home[7];      /* position of the joint's coordinates */
+    int         parent_index; /* index of the parent in `links`, DYN_WORLD: the base link */
+    int         core_index;   /* index in `order`, which is also the index of this link in dynamics/ */
+    const char *mimicked;     /* if dyn.mimic: the joint that this one mimics, as the document names it */
+    int         leader; /* if dyn.mimic: index in `links` of the independent joint at the end of the mimic chain */
+    dyn_link    dyn;    /* dyn.parent and dyn.leader are set when the description is built */
 } api_document_link;
 
 typedef struct api_document_frame {
     const char *name;
-    const char *link_name; /* name of the link it is fixed to */
-    int         link;      /* that link's place in `links`, DYN_WORLD: base link */
-    dyn_pose    X_lf;      /* in the link frame */
+    const char *link_name; /* name of the link that the frame is fixed to */
+    int         link;      /* index of that link in `links`, DYN_WORLD: the base link */
+    dyn_pose    X_lf;      /* pose of the frame in the link frame */
 } api_document_frame;
 
-/* What it holds: loops.h */
+/* Which relative motions each type constrains: loops.h. */
 typedef enum api_loop_kind {
     API_LOOP_FIXED,
     API_LOOP_SPHERICAL,
@@ -43,103 +43,104 @@ typedef enum api_loop_kind {
 
 typedef struct api_document_loop {
     const char        *name, *frame_a, *frame_b;
-    const char        *type; /* a literal */
+    const char        *type; /* a string literal */
     api_loop_kind      kind;
     double             axis[3], pitch;
-    double             axis_b[3];        /* of a universal joint: its axis in frame b */
-    bool               has_own_frame[2]; /* whether frame a, frame b is given in the loop, */
+    double             axis_b[3];        /* of a universal joint: the axis fixed in frame b */
+    bool               has_own_frame[2]; /* true where the loop itself defines frame a or b, */
     api_document_frame own_frame[2];     /* here; becomes a frame of the document */
 } api_document_loop;
 
-/* A motor: everything but its place among the links, which stands in the link of its joint. */
+/* A motor, without its position in the tree, which is stored with the link of its joint. */
 typedef struct api_document_motor {
-    const char *joint, *link_name; /* names of the joint it turns, of the link it sits on */
-    dyn_motor   dyn;               /* dyn.link: that link's place in `links`, until the description is made */
-    dyn_inertia inertia;           /* of the whole, rotor locked, in the link's frame */
-    int         joint_link;        /* place in `links` of the joint's link */
+    const char *joint, *link_name; /* names of the driven joint and of the link that carries the motor */
+    dyn_motor   dyn;               /* dyn.link: index of the carrying link in `links`, until the description is built */
+    dyn_inertia inertia;           /* of the whole motor with the rotor locked, in the frame of the carrying link */
+    int         joint_link;        /* index in `links` of the link of the driven joint */
 } api_document_motor;
 
 typedef struct api_document {
-    json_t             *canonical; /* with the name of the path */
+    json_t             *canonical; /* with the model's name from the request path */
     const char         *base;      /* name of the base link */
     bool                floating;
     dyn_inertia         base_inertia;
     double              gravity[3];
-    bool                from_screws; /* given as "screws": there is no "links" to point into */
-    size_t              n_links;     /* without the base link, in the document's order */
+    bool                from_screws; /* given by "screws": pointers cannot refer to "links" */
+    size_t              n_links;     /* without the base link, in document order */
     api_document_link  *links;
     int                *order; /* [n_links]: links depth-first, children in document order */
     size_t              n_motors;
     api_document_motor *motors;
-    size_t              n_frames, n_listed; /* all; those of "frames" and of screws, the first */
+    size_t              n_frames, n_listed; /* all frames; those of "frames" and the tip of screws, which come first */
     api_document_frame *frames;
     size_t              n_loops;
     api_document_loop  *loops;
-    bool                has_tip; /* of screws; becomes the last frame */
+    bool                has_tip; /* of screws; becomes the last listed frame */
     api_document_frame  tip;
 } api_document;
 
-/* Reads and checks everything. On failure the reader's problem is filled; `document->canonical` is to be released
- * either way. */
+/* Reads and checks a whole document. On failure the reader's problem is set. The caller releases
+ * `document->canonical` in either case. */
 bool api_document_read(api_document *document, api_reader *reader, const json_t *in, const char *name,
                        size_t max_links);
 
-/* The parts, in the order in which api_document_read uses them. */
+/* The parts, in the order of api_document_read. Each returns false with the reader's problem. */
 
-/* "joint" of a link: everything but names' uniqueness. */
+/* Reads "joint" of a link; whether its name is unique is checked later. */
 bool api_document_read_joint(const api_entry *link_node, api_document_link *link);
 
-/* The axis at `key` of a joint, a loop or a motor. Normalised here; kept as given in the canonical document, so that
- * reading that again gives the same bits. */
+/* Reads the axis at `key` of a joint, a loop or a motor, normalised to length 1. The canonical document keeps it as
+ * given, so that reading that document again gives the same bits. */
 bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3]);
 
-/* "friction", "spring", "elastic" of a joint, the first also of a motor. */
+/* Read "friction" of a joint or motor, and "spring" and "elastic" of a joint. */
 bool api_document_read_friction(const api_entry *owner, dyn_friction *friction);
 bool api_document_read_spring(const api_entry *joint, dyn_spring *spring);
 bool api_document_read_elastic(const api_entry *joint, dyn_link *link);
 
-/* "motors": each by itself; then, when the tree is there, each on its link and at its joint. */
+/* Reads "motors"; then, with the tree built, adds each motor's inertia to its link and its rotor to its joint. */
 bool api_document_read_motors(const api_entry *root, api_document *document, size_t max_links);
 bool api_document_attach_motors(api_document *document, api_reader *reader);
 
-/* "origin" of a joint into before and after; *dh when it is one of the DH forms, whose axis is z. */
+/* Reads "origin" of a joint into before and after. *dh is true for the Denavit-Hartenberg forms, whose axis is z. */
 bool api_document_read_origin(const api_entry *joint_node, dyn_link *link, bool *dh);
 
-/* "modified_dh" of an origin or of a loop's frame: the pose for a joint coordinate of zero. */
+/* Reads "modified_dh" of an origin or of a loop's frame: the pose at joint coordinate zero. */
 bool api_document_read_modified_dh(const api_entry *owner, dyn_pose *X);
 
-/* Checks that T (4x4, row-major), found at `place`, is a rigid transform; one off by more than 1e-12 is mended and
- * reported. */
+/* Checks that the matrix T (4x4, row-major) at `place` is a rigid transform, and writes it to X. A rotation off by
+ * more than 1e-12 is orthonormalised and reported; by more than 1e-6, refused. */
 bool api_document_check_transform(const api_entry *place, const double *T, dyn_pose *X);
 
-/* "inertial", given, as a solid, or absent (massless). */
+/* Reads "inertial": values, a homogeneous solid, or absent (no mass). */
 bool api_document_read_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia);
-/* Refuses what is not physical, reports what is suspicious of the link of that name. */
+/* Refuses an inertia that is not physical and reports a suspicious one; `link` is its name. */
 bool api_document_check_inertia(const api_entry *place, const char *link, const dyn_inertia *inertia);
 
-/* "loops": all but whether their frames are there. */
+/* Reads "loops"; whether their frames exist is checked later. */
 bool api_document_read_loops(const api_entry *root, api_document *document);
 
-/* "screws": the whole chain of links, and the frame `tip`. */
+/* Reads "screws": the whole chain of links, and the frame `tip`. */
 bool api_document_read_screws(const api_entry *root, api_document *document, size_t max_links);
 
-/* Makes a tree of the links: unique names, parents, circles, depth-first order, frames' links. */
+/* Builds the tree: checks that names are unique and parents exist without a cycle, and finds the depth-first order
+ * and the links of frames. */
 bool api_document_build_tree(api_document *document, api_reader *reader);
 
-/* The names of all joints, for a message about one that is not among them. */
+/* Names of all joints, for a message about an unknown one. */
 api_names api_document_joint_names(const api_document *document);
 
-/* Joints that share another's coordinate: finds the joint at the end of each chain, and composes the factors. */
+/* Finds the independent joint at the end of each chain of mimic joints, and composes the ratios and offsets. */
 bool api_document_resolve_mimics(api_document *document, api_reader *reader);
 
-/* Reports what was merged, has no effect, or cannot be right in the finished tree. */
+/* Reports, for the finished tree, what was merged, what has no effect, and what is suspicious. */
 bool api_document_review(const api_document *document, api_reader *reader);
 
 enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL included */
 
-/* Endings of the names of a joint's coordinates, "" for the joint's own name; NULL ends. */
+/* Suffixes that form the names of a joint's coordinates, "" for the joint's own name; NULL ends the list. */
 const char *const *api_joint_coordinate_suffixes(const api_document_link *link, bool velocities);
 
-/* Names of a floating base's coordinates, in the order of q and of qd. */
+/* Names of the coordinates of a floating base, in the order of q and of qd. */
 extern const char *const api_base_position_names[7];
 extern const char *const api_base_velocity_names[6];

@@ -13,7 +13,7 @@ enum { NAME_MAX_BYTES = 256, TEXT_MAX_BYTES = 65536, SHOWN_BYTES = 64, DEEPEST =
 
 /* --- where in the document ------------------------------------------------------------------------------------- */
 
-/* The pointer to `key` of the entry (or the entry itself when NULL), and on to further indices. */
+/* Pointer to `key` of the entry (NULL: the entry itself), with further indices. */
 static api_pointer pointer_to(const api_entry *entry, const char *key, size_t rank, const size_t *indices)
 {
     const api_entry *path[DEEPEST];
@@ -69,7 +69,8 @@ bool api_reader_no_memory(api_reader *reader)
 
 /* --- the report ------------------------------------------------------------------------------------------------ */
 
-/* The longest run of at most `most` bytes that ends between characters: none of which starts with 10xxxxxx. */
+/* Length of the longest prefix of at most `most` bytes that ends between characters: continuation bytes are
+ * 10xxxxxx. */
 static size_t whole_characters(const char *text, size_t most)
 {
     size_t end = strnlen(text, most + 1);
@@ -89,7 +90,7 @@ static bool reportv(api_reader *reader, const char *where, const char *severity,
 {
     char text[512];
     vsnprintf(text, sizeof text, format, args);
-    size_t  end   = whole_characters(text, sizeof text - 2); /* jansson refuses a character cut in two */
+    size_t  end   = whole_characters(text, sizeof text - 2); /* jansson refuses an incomplete character */
     json_t *entry = json_pack("{ss ss ss ss%}", "severity", severity, "code", code, "where", where, "text", text, end);
     if (!entry || json_array_append_new(reader->report, entry)) return api_reader_no_memory(reader);
     return true;
@@ -109,7 +110,7 @@ bool api_entry_report(const api_entry *entry, const char *key, const char *sever
                       const char *format, ...)
 {
     va_list     args;
-    api_pointer where = pointer_to(entry, key, 0, NULL); /* only keys of the document's form: it fits */
+    api_pointer where = pointer_to(entry, key, 0, NULL); /* the keys are those of the schema, so the pointer fits */
     va_start(args, format);
     bool ok = reportv(entry->reader, where.text, severity, code, format, args);
     va_end(args);
@@ -183,7 +184,7 @@ bool api_entry_has(const api_entry *entry, const char *key)
     return json_object_get(entry->input, key) != NULL;
 }
 
-/* Sets *value to the field, NULL when it is absent and may be. */
+/* Sets *value to the field, NULL when it is absent and optional. */
 static bool find(const api_entry *entry, const char *key, int need, const json_t **value)
 {
     *value = json_object_get(entry->input, key);
@@ -213,7 +214,7 @@ bool api_entry_set_canonical(const api_entry *entry, const char *key, json_t *va
 
 /* --- fields ---------------------------------------------------------------------------------------------------- */
 
-/* Reads a nest of arrays of `shape[done..rank)` into *v, moving *v along, and returns its twin. */
+/* Reads nested arrays of `shape[done..rank)` into *v, advances *v, and returns the canonical value. */
 static json_t *read_nest(const api_entry *entry, const char *key, const json_t *in, size_t rank, const size_t *shape,
                          size_t done, size_t *indices, double **v)
 {
@@ -292,7 +293,7 @@ bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index
                           API_NUMBER_TEXT(angle), DYN_MAX_ANGLE);
 }
 
-/* More than a turn, and a little: nobody who means radians writes that. */
+/* Reports an angle of clearly more than a turn: such values are usually degrees. */
 static bool review_angle(const api_entry *entry, const char *key, size_t index, double angle)
 {
     api_entry place = api_entry_location(entry, key, index);
@@ -341,7 +342,7 @@ bool api_entry_text(const api_entry *entry, const char *key, int need, const cha
     return api_entry_set_canonical(entry, key, json_string(*text));
 }
 
-/* Control characters: U+0000 to U+001F, U+007F, and U+0080 to U+009F (C2 80 to C2 9F in UTF-8). */
+/* True for a text with a control character: U+0000 to U+001F, U+007F, or U+0080 to U+009F (C2 80 to C2 9F in UTF-8). */
 static bool has_control(const char *text)
 {
     for (const unsigned char *p = (const unsigned char *)text; *p; p++)

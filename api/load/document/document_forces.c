@@ -1,8 +1,8 @@
-/* document_forces.c - what acts in a joint itself: friction, also of motors; springs, also between a joint and its
- * motor. */
+/* document_forces.c - read the internal forces of a joint: friction (also of motors), a spring, and the elasticity
+ * between a joint and its motor. */
 #include "document.h"
 
-/* A magnitude for both directions, or one for each. */
+/* Reads one magnitude for both directions, or one for each. */
 static bool read_coulomb(const api_entry *friction, dyn_friction *out)
 {
     static const char *const fields[] = {"positive", "negative", NULL};
@@ -20,7 +20,7 @@ static bool read_coulomb(const api_entry *friction, dyn_friction *out)
     return true;
 }
 
-/* A coefficient that feeds energy into the motion when negative: taken, but hardly meant. */
+/* Reads a damping coefficient. A negative one adds energy to the motion: it is accepted but reported. */
 static bool read_damping(const api_entry *entry, const char *key, double *value)
 {
     if (!api_entry_number(entry, key, API_OPTIONAL, value)) return false;
@@ -55,7 +55,8 @@ bool api_document_read_spring(const api_entry *joint, dyn_spring *out)
     return true;
 }
 
-/* R = stiffness (q - theta - rest) + damping (q' - theta'). Without a stiffness there is nothing to hold the joint. */
+/* Reads the elastic coupling: R = stiffness (q - theta - rest) + damping (q' - theta'). The stiffness must be
+ * positive; without it the joint would be free. */
 bool api_document_read_elastic(const api_entry *joint, dyn_link *link)
 {
     static const char *const fields[] = {"stiffness", "damping", "rest", NULL};

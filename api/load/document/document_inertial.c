@@ -1,4 +1,4 @@
-/* document_inertial.c - "inertial" of a link: mass, centre of mass and tensor, or a homogeneous solid. */
+/* document_inertial.c - read "inertial" of a link: mass, centre of mass and inertia tensor, or a homogeneous solid. */
 #include "document.h"
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const char *const tensor_fields[] = {"xx", "yy", "zz", "xy", "xz", "yz", 
 
 static bool read_tensor(const api_entry *inertial, double about_com[6])
 {
-    static const int tensor_index[6] = {0, 3, 5, 1, 2, 4}; /* of tensor_fields in xx xy xz yy yz zz */
+    static const int tensor_index[6] = {0, 3, 5, 1, 2, 4}; /* place of each of tensor_fields in xx xy xz yy yz zz */
     api_entry        tensor;
     if (!api_entry_has(inertial, "inertia")) return true;
     if (!api_entry_open(&tensor, inertial, "inertia", tensor_fields)) return false;
@@ -26,7 +26,7 @@ static bool read_tensor(const api_entry *inertial, double about_com[6])
     return true;
 }
 
-/* Checked here already, so that the pointer names the field. */
+/* Checked before the whole inertia, so that the pointer names the field. */
 static bool read_mass(const api_entry *inertial, int need, double *mass)
 {
     if (!api_entry_number(inertial, "mass", need, mass)) return false;

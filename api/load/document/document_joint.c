@@ -1,4 +1,4 @@
-/* document_joint.c - "joint" of a link: type, origin, axis, limits; what it shares with another. */
+/* document_joint.c - read "joint" of a link: type, origin, axis, limits, mimic, home. */
 #include "document.h"
 #include "api/wire/number.h"
 #include <string.h>
@@ -68,7 +68,7 @@ static bool read_position_limits(const api_entry *limits, api_document_link *lin
     return true;
 }
 
-/* A rate of 0 would hold the effort for ever, which no actuator does. */
+/* A rate of 0 would freeze the effort, which no actuator does: it is refused. */
 static bool read_effort_rate(const api_entry *limits, api_document_link *link)
 {
     link->has_effort_rate_limit = api_entry_has(limits, "effort_rate");
@@ -95,7 +95,7 @@ static bool read_limits(const api_entry *joint, api_document_link *link)
     return true;
 }
 
-/* q = multiplier q_joint + offset. Whose coordinate that is in the end is found when all joints are known. */
+/* Reads q = multiplier q_joint + offset. The independent joint is found once all joints are known. */
 static bool read_mimic(const api_entry *joint, api_document_link *link)
 {
     static const char *const fields[] = {"joint", "multiplier", "offset", NULL};
@@ -112,7 +112,7 @@ static bool read_mimic(const api_entry *joint, api_document_link *link)
                           "a multiplier of 0 couples nothing: a joint that does not move is \"fixed\"");
 }
 
-/* A unit quaternion, the last four. */
+/* Normalises the quaternion, the last four entries of home. */
 static bool normalise_home(const api_entry *joint, api_document_link *link)
 {
     double norm = 1;
@@ -122,7 +122,7 @@ static bool normalise_home(const api_entry *joint, api_document_link *link)
                           API_QUATERNION_TOLERANCE);
 }
 
-/* The angle of a joint that turns about an axis, as in states. */
+/* Limits an angle in home like an angle in a state. */
 static bool check_home_angle(const api_entry *joint, const api_document_link *link)
 {
     dyn_joint_kind kind  = link->dyn.joint;
@@ -131,7 +131,7 @@ static bool check_home_angle(const api_entry *joint, const api_document_link *li
     return !turns || api_entry_check_angle(joint, "home", kind == DYN_PLANAR ? 2 : API_NO_INDEX, angle);
 }
 
-/* Where the joint is taken to be before loops are closed. */
+/* Reads home, the position from which loops are closed. */
 static bool read_home(const api_entry *joint, api_document_link *link)
 {
     link->has_home = api_entry_has(joint, "home");
@@ -152,7 +152,7 @@ static bool read_pitch(const api_entry *joint, dyn_link *dyn)
     return api_entry_fail(joint, "pitch", API_BAD_VALUE, "a pitch is of helical joints alone");
 }
 
-/* q of these has an entry for more than one motion, and what acts along one has no place there. */
+/* Joints with several coordinates take none of the fields that describe a single one. */
 static bool check_several(const api_entry *joint, const api_document_link *link)
 {
     static const char *const single[] = {"limits", "friction", "rotor_inertia", "spring", "elastic", "mimic"};
@@ -164,7 +164,7 @@ static bool check_several(const api_entry *joint, const api_document_link *link)
     return true;
 }
 
-/* DH parameters have a q in one of them. */
+/* DH parameters contain one joint coordinate: an angle or a length. */
 static bool check_origin(const api_entry *joint, const api_document_link *link, bool dh)
 {
     if (!dh || (dyn_joint_nv(link->dyn.joint) <= 1 && link->dyn.joint != DYN_HELICAL)) return true;
@@ -173,7 +173,7 @@ static bool check_origin(const api_entry *joint, const api_document_link *link, 
         "DH parameters are for revolute and prismatic joints: a %s one takes xyz and rpy, or a matrix", link->type);
 }
 
-/* What only a moving joint has is read and checked all the same, then left out. */
+/* Fields of moving joints are read and checked in a fixed joint too, then dropped and reported. */
 static bool drop_motion(const api_entry *joint, dyn_link *link)
 {
     static const char *const moving[] = {"axis",          "actuated", "limits",  "friction", "home",

@@ -1,7 +1,8 @@
-/* document_loops.c - "loops": joints that close loops, as the document has them; loops_build.c finds their frames.
+/* document_loops.c - read "loops": the joints that close loops. loops_build.c resolves their frames.
  *
- * A frame of a cut joint may be given in the loop by modified DH parameters relative to the frame of its link (Khalil
- * 2010, 2.2); its z is the joint's axis. Such a frame is one of the document's, named after the loop. */
+ * The frame of a cut joint may be given in the loop itself, by modified DH parameters relative to the frame of its
+ * link (Khalil 2010, 2.2); its z is the joint axis. Such a frame becomes a frame of the document, named after the
+ * loop. */
 #include "document.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 typedef struct loop_type {
     const char   *name;
     api_loop_kind kind;
-    bool          axis, pitch, axis_b; /* it has one */
+    bool          axis, pitch, axis_b; /* true: the type has this field */
 } loop_type;
 
 static const loop_type types[] = {{"fixed", API_LOOP_FIXED, false, false, false},
@@ -44,7 +45,7 @@ static bool refuse(const api_entry *entry, const char *key, const loop_type *typ
            api_entry_fail(entry, key, API_BAD_VALUE, "a %s joint has no \"%s\"", type->name, key);
 }
 
-/* An axis that goes with the frame of a side. */
+/* Reads the axis on one side; z when that side's frame is given by DH parameters. */
 static bool read_axis(const api_entry *entry, const char *key, bool dh, double axis[3])
 {
     axis[2] = 1;
@@ -53,7 +54,7 @@ static bool read_axis(const api_entry *entry, const char *key, bool dh, double a
     return dh || api_document_read_axis(entry, key, axis);
 }
 
-/* A name, or a frame of the loop's own. */
+/* Reads the frame of one side: a name, or a frame of the loop's own. */
 static bool read_frame(const api_entry *entry, const char *key, api_document_loop *loop, int side)
 {
     static const char *const fields[] = {"link", "modified_dh", NULL};
@@ -108,7 +109,7 @@ static bool check_names(const api_entry *root, const api_document *document)
     return true;
 }
 
-/* The frames that loops give, behind those that are listed. */
+/* Appends the frames that loops define to the listed ones. */
 static bool add_frames(const api_entry *root, api_document *document)
 {
     size_t              n   = document->n_listed;

@@ -1,8 +1,9 @@
-/* document_mimic.c - joints that share another's coordinate. One may mimic one that itself mimics another:
+/* document_mimic.c - resolve mimic joints, which follow the coordinate of another joint. A mimic joint may follow
+ * another one:
  *
  *     s_c = m_c s_b + o_c,  s_b = m_b q_a + o_b   gives   s_c = m_c m_b q_a + (m_c o_b + o_c),
  *
- * and the core knows only the joint `a` at the end, which has the coordinate. */
+ * and dynamics/ only knows the independent joint `a` at the end of the chain. */
 #include "document.h"
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static json_t *map_joints(const api_document *document)
     return map;
 }
 
-/* `leader` becomes the next joint of the chain. */
+/* Sets `leader` to the next joint of the chain. */
 static bool find_mimicked(api_document *document, api_reader *reader, const json_t *map)
 {
     for (size_t i = 0; i < document->n_links; i++) {
@@ -53,7 +54,7 @@ static bool find_mimicked(api_document *document, api_reader *reader, const json
     return true;
 }
 
-/* link's figures, of the coordinate of `next`, become those of the coordinate that `next` shares. */
+/* Expresses the link's ratio and offset, which refer to `next`, by the coordinate that `next` follows. */
 static bool compose(api_document_link *link, const api_document_link *next)
 {
     if (next->dyn.mimic) {
@@ -64,8 +65,8 @@ static bool compose(api_document_link *link, const api_document_link *next)
     return isfinite(link->dyn.offset) && isfinite(link->dyn.ratio) && link->dyn.ratio != 0;
 }
 
-/* From `start` along the chain to a joint that has a coordinate, or is done already; then back, composing. The links of
- * the way are kept in `way`; done[i] is 0, the mark of this walk, or -1 when link i's figures are final. */
+/* Follows the chain from `start` to an independent or resolved joint, then composes ratios on the way back. `way`
+ * collects the links of the chain. done[i] is 0, start + 1 for a link of this chain, or -1 when link i is resolved. */
 static bool resolve(api_document *document, api_reader *reader, size_t start, int *way, int *done)
 {
     api_document_link *links = document->links;

@@ -1,5 +1,6 @@
-/* document_motor.c - "motors": what turns joints, each on a link of its own. A motor weighs with its link, rotor
- * locked; that the rotor spins at gear_ratio times what it turns is the core's (dyn_motor). */
+/* document_motor.c - read "motors": each drives a joint and is carried by a link. A motor's mass and inertia, with
+ * the rotor locked, are added to the carrying link. dynamics/ (dyn_motor) adds the rotor's spin at gear_ratio times
+ * the rate of the driven joint. */
 #include "document.h"
 #include <stdio.h>
 
@@ -12,7 +13,7 @@ static bool read_gear(const api_entry *entry, double *ratio)
     return api_entry_fail(entry, "gear_ratio", API_BAD_VALUE, "a gear ratio of 0 turns nothing");
 }
 
-/* The rotor is a part of the motor, and cannot have more about its axis than all of it. */
+/* The rotor is part of the motor, so its moment about the axis cannot exceed that of the whole motor. */
 static bool report_rotor(const api_entry *entry, const api_document_motor *motor)
 {
     static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};

@@ -1,12 +1,13 @@
-/* document_origin.c - where a joint sits: "origin" as xyz and rpy, standard or modified Denavit-Hartenberg
- * parameters, or a matrix.
+/* document_origin.c - read "origin" of a joint: xyz and rpy, standard or modified Denavit-Hartenberg parameters, or
+ * a matrix.
  *
- * The joint acts between two constant parts: parent link frame * before * motion(axis, q) * after = link frame.
- * Standard DH: Denavit & Hartenberg (1955); modified DH: Khalil & Kleinfinger (1986). */
+ * The joint motion lies between two constant poses: parent link frame * before * motion(axis, q) * after = link
+ * frame. Standard DH: Denavit & Hartenberg (1955); modified DH: Khalil & Kleinfinger (1986). */
 #include "document.h"
 #include <math.h>
 
-/* R_z(theta + q) T_z(d) T_x(a) R_x(alpha), or with d + q. The joint's origin is frame j-1, before both. */
+/* Standard DH: R_z(theta + q) T_z(d) T_x(a) R_x(alpha), or with d + q for a prismatic joint. The joint axis is that
+ * of frame j-1, before both. */
 static bool read_dh(const api_entry *origin, dyn_link *link)
 {
     static const char *const fields[] = {"theta", "d", "a", "alpha", NULL};
@@ -25,7 +26,7 @@ static bool read_dh(const api_entry *origin, dyn_link *link)
     return true;
 }
 
-/* R_z(gamma) T_z(b) R_x(alpha) T_x(d) R_z(theta + q) T_z(r), or with r + q. */
+/* Modified DH: R_z(gamma) T_z(b) R_x(alpha) T_x(d) R_z(theta + q) T_z(r), or with r + q for a prismatic joint. */
 bool api_document_read_modified_dh(const api_entry *owner, dyn_pose *X)
 {
     static const char *const fields[] = {"gamma", "b", "alpha", "d", "theta", "r", NULL};

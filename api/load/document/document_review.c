@@ -1,4 +1,4 @@
-/* document_review.c - what a finished tree tells its author: what was merged, counts nowhere, or cannot be right. */
+/* document_review.c - report on a finished tree: merged links, values without effect, suspicious values. */
 #include "document.h"
 #include "api/wire/number.h"
 #include "geometry.h"
@@ -26,7 +26,7 @@ static bool report_merged(const api_document *document, api_reader *reader, int 
                              counts ? ": its mass and inertia count nowhere" : "");
 }
 
-/* Every fixed link, with the link whose joint moves it: the nearest above that is not fixed. */
+/* Reports each fixed link with the body it joins: that of the nearest ancestor that is not fixed. */
 static bool report_fixed(const api_document *document, api_reader *reader)
 {
     int *mover = api_arena_take(reader->arena, document->n_links, sizeof *mover);
@@ -49,22 +49,23 @@ static bool report_base(const api_document *document, api_reader *reader)
                              "the base is fixed: its mass and inertia count nowhere");
 }
 
-/* Whether the joint's coordinate moves a rotor; that of an elastic joint has its motor's coordinate for it. */
+/* True when the joint's coordinate moves a rotor. In an elastic joint the motor's coordinate does that. */
 static bool moves_rotor(const dyn_link *link)
 {
     return !link->elastic && (link->rotor_inertia > 0 || link->motor.spin_inertia > 0);
 }
 
-/* Whether each joint moves mass, inertia or a rotor, by itself or through those that share its coordinate. */
+/* Finds for each joint whether it moves mass, inertia or a rotor, itself or through joints that mimic it. Returns
+ * true when the base moves mass. */
 static bool find_moving(const api_document *document, bool *moves, double *mass, bool *tensor)
 {
     bool has_mimics = false;
-    for (size_t k = document->n_links; k-- > 0;) { /* what hangs on link i - 1; [0]: on the base */
+    for (size_t k = document->n_links; k-- > 0;) { /* entry i + 1 sums up what link i carries; [0]: the base */
         int                      i = document->order[k], up = document->links[i].parent_index;
         const api_document_link *link = &document->links[i];
         mass[i + 1] += link->dyn.inertia.mass;
         tensor[i + 1] |= has_tensor(&link->dyn.inertia);
-        bool floats = link->dyn.joint == DYN_FLOATING; /* and burdens nothing */
+        bool floats = link->dyn.joint == DYN_FLOATING; /* a floating link adds nothing to its parent */
         bool turns =
             link->dyn.joint == DYN_REVOLUTE || link->dyn.joint == DYN_HELICAL || link->dyn.joint == DYN_SPHERICAL;
         mass[up + 1] += floats ? 0 : mass[i + 1];
@@ -77,9 +78,9 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
     return mass[0] > 0;
 }
 
-/* A coordinate that moves neither mass nor inertia nor a rotor makes the mass matrix singular. A mass without extent
- * that lies on a revolute axis does too, but only for some configurations: that is told when it happens. Loops may move
- * what does not hang on a joint. */
+/* Reports coordinates that move neither mass, inertia nor a rotor: they make the mass matrix singular. A point mass
+ * on a revolute axis does so too, but only in some configurations, and is detected in evaluation. Models with loops
+ * are not checked, since a loop may couple such a coordinate to other bodies. */
 static bool report_singular(const api_document *document, api_reader *reader)
 {
     size_t n = document->n_links;
@@ -125,7 +126,7 @@ static bool report_mimics(const api_document *document, api_reader *reader)
     return true;
 }
 
-/* A motor coordinate moves its rotor alone. */
+/* Reports elastic joints whose motor coordinate has no rotor inertia to move. */
 static bool report_rotors(const api_document *document, api_reader *reader)
 {
     for (size_t i = 0; i < document->n_links; i++) {
@@ -144,16 +145,16 @@ static bool report_rotors(const api_document *document, api_reader *reader)
 
 /* --- units ------------------------------------------------------------------------------------------------------- */
 
-#define FAR_AWAY   100.0 /* m: farther than any robot reaches, but not in millimetres */
-#define MANY_TURNS 30.0  /* rad: more turns than any joint has, but fewer degrees */
-#define NO_LIMIT   1e4   /* rad: such figures mean that there is none */
+#define FAR_AWAY   100.0 /* m: beyond the reach of any robot; typical of lengths in millimetres */
+#define MANY_TURNS 30.0  /* rad: more turns than joints have; typical of degrees */
+#define NO_LIMIT   1e4   /* rad: larger limits mean that there is none */
 
 static bool is_far(const double p[3])
 {
     return api_length(p) > FAR_AWAY;
 }
 
-/* Figures in millimetres and degrees are taken as they are, and told. */
+/* Values that may be in millimetres or degrees are used unchanged, and reported. */
 static bool report_units(const api_document *document, api_reader *reader)
 {
     for (size_t i = 0; i < document->n_links; i++) {

@@ -1,16 +1,29 @@
-/* document_screws.c - a whole serial robot as screw axes: home frames M, spatial inertias G, axes S.
+/* document_screws.c - read a serial robot given by screw axes: home frames M, spatial inertias G, axes S.
  *
- * Lynch & Park 2017, ch. 8.3, in the book's order [w; v]. M_i is the home pose of link frame i in
- * link frame i-1, S_i the screw axis in the base frame at home, used as given: q turns the joint by |w| q (or, with
- * w = 0, shifts it by |v| q), so that tau is conjugate to q.
+ * Lynch & Park 2017, ch. 8.3, in the book's order [w; v]. M_i is the home pose of link frame i in link frame i-1.
+ * S_i is the screw axis in the base frame at home and is not normalised: q turns the joint by
+ * w
+ * q, or with w = 0 shifts it by
+ * v
+ * q, so that tau is conjugate to q.
  *
  *     T_(i-1,i)(q) = exp([A] q) M_i,   A = Ad(T_(0,i-1)^-1) S_i
  *
- * with A the axis in link frame i-1. A revolute axis passes through c = w x v / |w|^2:
+ * A is the axis in link frame i-1. A revolute axis passes through c = w x v /
+ * w
+ * ^2:
  *
- *     exp([A] q) = Trans(c) Rot(w/|w|, |w| q) Trans(-c),
+ *     exp([A] q) = Trans(c) Rot(w/
+ * w
+ * ,
+ * w
+ * q) Trans(-c).
  *
- * and where v has a part along w, the joint slides by (w.v / |w|^2) |w| q as well: it is helical. */
+ * If v has a component along w, the joint also slides by (w.v /
+ * w
+ * ^2)
+ * w
+ * q: it is helical. */
 #include "document.h"
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +47,8 @@ static void move_screw(const dyn_pose *T, const double S[6], double w[3], double
     turn_back(T->R, shifted, v);
 }
 
-/* The joint of screw S between link frames i-1 (home pose T in the base frame) and i (home pose M in i-1). */
+/* Converts screw S to the joint between link frame i-1 (home pose T in the base frame) and link frame i (home pose M
+ * in frame i-1). */
 static bool read_screw(const api_entry *place, const double S[6], const dyn_pose *T, const dyn_pose *M, dyn_link *link)
 {
     double w[3], v[3], c[3] = {0};
@@ -59,11 +73,11 @@ static bool read_screw(const api_entry *place, const double S[6], const dyn_pose
     return true;
 }
 
-/* G = [I_o, m[c]; m[c]^T, m 1] about the link frame's origin; the tensor about the centre of mass is
- * I_o - m (c.c 1 - c c^T). Entries that should agree may differ by `margin`. */
+/* Converts G = [I_o, m[c]; m[c]^T, m 1] about the origin of the link frame; the tensor about the centre of mass is
+ * I_o - m (c.c 1 - c c^T). Entries that must agree may differ by `margin`. */
 static bool read_spatial_inertia(const api_entry *place, const double G[36], dyn_inertia *inertia)
 {
-    double m = G[21], margin = 0, h[3] = {G[16], G[5], G[6 + 3]}; /* m c from m[c] */
+    double m = G[21], margin = 0, h[3] = {G[16], G[5], G[6 + 3]}; /* first moment m c, from m[c] */
     for (int i = 0; i < 36; i++)
         margin = fmax(margin, 1e-9 * fabs(G[i]));
     const double rest[6][6] = {{G[0], G[1], G[2], 0, -h[2], h[1]},  {G[1], G[7], G[8], h[2], 0, -h[0]},
@@ -90,7 +104,8 @@ static bool read_spatial_inertia(const api_entry *place, const double G[36], dyn
     return true;
 }
 
-/* Link i (from 0) hangs on link i-1; `T` is carried along the chain as the home pose of the link frame. */
+/* Reads link i (from 0), a child of link i-1. `T` is the home pose of the previous link frame in the base frame; it
+ * advances to that of link i. */
 static bool read_link(const api_entry *screws, api_document *document, size_t i, const double *M, const double *G,
                       const double *S, dyn_pose *T)
 {
@@ -151,7 +166,7 @@ bool api_document_read_screws(const api_entry *root, api_document *document, siz
     if (n > max_links)
         return api_entry_fail(&screws, "S", API_MODEL_TOO_LARGE, "the model has %zu links, the limit is %zu", n,
                               max_links);
-    if (n_M != n + 1) n_M = n; /* one more is the tip; another number is refused on reading */
+    if (n_M != n + 1) n_M = n; /* one more is the tip; any other number is refused by read_arrays */
     if (!read_arrays(&screws, n_M, n, &M, &G, &S)) return false;
 
     document->from_screws = true;

@@ -1,5 +1,5 @@
-/* document_tree.c - links become a tree: unique names, known parents, no circle, and the depth-first order of the
- * coordinates, siblings in the order of the document. No recursion: a chain may be as deep as it has links. */
+/* document_tree.c - build the tree of links: unique names, known parents, no cycle, and the depth-first order of the
+ * coordinates, siblings in document order. There is no recursion, since a chain may have as many levels as links. */
 #include "document.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ const char *const api_base_velocity_names[6] = {"base.vx", "base.vy", "base.vz",
 
 /* --- names ----------------------------------------------------------------------------------------------------- */
 
-/* A jansson object serves as the hash map from names to places. */
+/* Enters a name into a jansson object, which serves as the map from names to indices; fails when it is taken. */
 static bool enter(json_t *map, api_reader *reader, const char *name, int place, const char *pointer, const char *what)
 {
     if (json_object_get(map, name))
@@ -40,7 +40,7 @@ static bool enter_link_names(const api_document *document, api_reader *reader, j
     return true;
 }
 
-/* Of a frame that a loop gives, the name is made of the loop's. */
+/* Pointer to a field of frame i. The frame of a loop is named after the loop, so its name points to the loop's. */
 static const char *frame_pointer(const api_document *document, size_t i, const char *field, char text[64])
 {
     size_t place = document->n_listed;
@@ -60,8 +60,8 @@ static bool check_frame_names(const api_document *document, api_reader *reader, 
 {
     static const char what[] = "links and frames share one namespace";
     char              text[64];
-    json_t           *names = json_copy((json_t *)(uintptr_t)links); /* shallow; a frame is no link */
-    bool              ok    = names || api_reader_no_memory(reader);
+    json_t *names = json_copy((json_t *)(uintptr_t)links); /* shallow copy: frames must not be found as links */
+    bool    ok    = names || api_reader_no_memory(reader);
     if (ok && document->has_tip) ok = enter(names, reader, document->tip.name, 0, "/screws/M", what);
     for (size_t i = 0; ok && i < document->n_frames; i++)
         if (!document->has_tip || i + 1 != document->n_listed)
@@ -92,7 +92,8 @@ const char *const *api_joint_coordinate_suffixes(const api_document_link *link, 
     return link->dyn.elastic ? driven : one;
 }
 
-/* Names that are made of a joint's must not be another joint's, or a coordinate's of the base. */
+/* Checks that a coordinate name formed from a joint's name is neither the name of another joint nor a coordinate
+ * name of the base. */
 static bool check_coordinate_names(const api_document *document, api_reader *reader, const json_t *joints, size_t i,
                                    bool velocities)
 {
@@ -137,7 +138,7 @@ static bool fail_unknown(const api_document *document, api_reader *reader, bool 
                     link ? "link" : "joint", api_text_shown(name), name, list);
 }
 
-/* Place of the link, or else the joint, of that name, through the map. */
+/* Finds the index of the link, or else the joint, of that name in the map. */
 static bool find(const api_document *document, const json_t *map, api_reader *reader, bool link, const char *name,
                  const char *pointer, int *place)
 {
@@ -147,7 +148,7 @@ static bool find(const api_document *document, const json_t *map, api_reader *re
     return true;
 }
 
-/* The joints that motors turn. */
+/* Finds the joints that motors drive. */
 static bool find_turned(api_document *document, api_reader *reader, const json_t *joints)
 {
     for (size_t i = 0; i < document->n_motors; i++) {
@@ -212,7 +213,7 @@ static bool resolve_names(api_document *document, api_reader *reader)
 
 /* --- order ----------------------------------------------------------------------------------------------------- */
 
-/* Some link was not reached from the base: going up from it ends in a circle. */
+/* Some link was not reached from the base: its chain of parents ends in a cycle. */
 static bool fail_with_circle(const api_document *document, api_reader *reader)
 {
     size_t i = 0;
@@ -220,7 +221,7 @@ static bool fail_with_circle(const api_document *document, api_reader *reader)
     while (document->links[i].core_index >= 0)
         i++;
     int at = (int)i;
-    for (size_t steps = 0; steps < document->n_links; steps++) /* surely in the circle after so many */
+    for (size_t steps = 0; steps < document->n_links; steps++) /* after so many steps the link is on the cycle */
         at = document->links[at].parent_index;
     const api_document_link *link = &document->links[at];
     return api_fail(reader->problem, API_BAD_MODEL, link_pointer(document, (size_t)at, "parent", text),
@@ -228,19 +229,19 @@ static bool fail_with_circle(const api_document *document, api_reader *reader)
                     api_text_shown(link->name), link->name, api_text_shown(link->parent), link->parent);
 }
 
-/* Walks down to the first child, else on to the next sibling of the nearest link that has one. */
+/* Depth-first: next is the first child, else the next sibling of the nearest ancestor-or-self that has one. */
 static bool order_depth_first(api_document *document, api_reader *reader)
 {
     size_t n = document->n_links, count = 0;
-    int   *first    = api_arena_take(reader->arena, n + 1, sizeof *first); /* child of link i - 1; [0]: of the base */
-    int   *next     = api_arena_take(reader->arena, n, sizeof *next);      /* sibling */
+    int *first = api_arena_take(reader->arena, n + 1, sizeof *first); /* first child of link i - 1; [0]: of the base */
+    int *next  = api_arena_take(reader->arena, n, sizeof *next);      /* sibling */
     document->order = api_arena_take(reader->arena, n, sizeof *document->order);
     if (!first || !next || !document->order) return api_reader_no_memory(reader);
 
     const int none = -1;
     for (size_t i = 0; i <= n; i++)
         first[i] = none;
-    for (size_t i = n; i-- > 0;) { /* backwards, so that each list is in document order */
+    for (size_t i = n; i-- > 0;) { /* backwards, so that each list of siblings is in document order */
         document->links[i].core_index              = none;
         next[i]                                    = first[document->links[i].parent_index + 1];
         first[document->links[i].parent_index + 1] = (int)i;

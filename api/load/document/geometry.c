@@ -75,7 +75,7 @@ double api_rotation_error(const double R[3][3])
     return det > 0 ? error : INFINITY;
 }
 
-/* Newton-Schulz: R <- R (3 - R^T R) / 2 converges quadratically to the orthogonal factor of R's polar form. */
+/* Newton-Schulz iteration: R <- R (3 - R^T R) / 2 converges quadratically to the orthogonal polar factor of R. */
 void api_rotation_orthonormalise(double R[3][3])
 {
     for (int step = 0; step < 4; step++) {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the entry i,j of a symmetric matrix stands in the order xx xy xz yy yz zz. */
+/* Index of entry i,j of a symmetric matrix in the order xx xy xz yy yz zz. */
 static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
 
-/* One Jacobi rotation in the plane p, q: makes A[p][q] zero. Golub & Van Loan 2013, 8.5. */
+/* One Jacobi rotation in the plane p, q, which makes A[p][q] zero (Golub & Van Loan 2013, 8.5). */
 static void annihilate(double A[3][3], int p, int q)
 {
     if (A[p][q] == 0) return;
@@ -33,8 +33,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Eigenvalues of a symmetric tensor in ascending order. Scaled to entries of at most 1 first, so that no square
- * overflows. Cyclic Jacobi squares the off-diagonal part each sweep: eight sweeps are more than enough. */
+/* Eigenvalues of a symmetric tensor in ascending order. The tensor is first scaled to entries of at most 1, so that
+ * no square overflows. Each sweep of the cyclic Jacobi method squares the off-diagonal part: eight sweeps suffice. */
 static void eigenvalues(const double T[6], double lambda[3])
 {
     double scale = 0, A[3][3];
@@ -86,7 +86,7 @@ const char *api_inertia_suspicion(const dyn_inertia *inertia, char reason[160])
         snprintf(reason, 160, "an inertia tensor without a mass");
         return reason;
     }
-    /* A flat body has l0 + l1 = l2 exactly; the margin is for the rounding of its figures here. */
+    /* A flat body has l0 + l1 = l2 exactly; the margin covers rounding. */
     if (lambda[0] + lambda[1] >= lambda[2] * (1 - 1e-9)) return NULL;
     snprintf(reason, 160,
              "the principal moments %.6g, %.6g, %.6g kg m^2 violate the triangle inequality: no real body has them",
@@ -120,9 +120,9 @@ double api_solid_volume(api_solid solid, const double *size)
     return 0;
 }
 
-/* The capsule is a cylinder and two half balls, masses in proportion to their volumes, L : 4r/3. A half ball's
- * centre of mass lies 3r/8 above its flat face, so that about the capsule's centre its transverse moment is
- * m (2/5 r^2 + L^2/4 + 3/8 L r). */
+/* A capsule is a cylinder and two half balls, with masses in proportion to their volumes, L : 4r/3. The centre of
+ * mass of a half ball lies 3r/8 above its flat face, so its transverse moment about the capsule's centre is m (2/5
+ * r^2 + L^2/4 + 3/8 L r). */
 static void capsule_moments(double r, double L, double mass, double I[3])
 {
     double whole    = L + 4 * r / 3;
@@ -132,7 +132,7 @@ static void capsule_moments(double r, double L, double mass, double I[3])
     I[2]        = cylinder * r * r / 2 + ends * 0.4 * r * r;
 }
 
-/* Principal moments about the centre, axes of the solid. */
+/* Principal moments about the centre, in the axes of the solid. */
 static void moments(api_solid solid, const double *size, double mass, double I[3])
 {
     double r = size[0];
@@ -182,7 +182,7 @@ void api_tensor_rotate(const double R[3][3], const double T[6], double turned[6]
             turned[tensor_index[i][j]] = RT[i][0] * R[j][0] + RT[i][1] * R[j][1] + RT[i][2] * R[j][2];
 }
 
-/* T += T' + m m' / (m + m') (d.d 1 - d d^T), d from one centre of mass to the other */
+/* T += T' + m m' / (m + m') (d.d 1 - d d^T), with d from one centre of mass to the other. */
 void api_inertia_add(dyn_inertia *sum, const dyn_inertia *other)
 {
     double mass = sum->mass + other->mass, share = mass > 0 ? other->mass / mass : 0, d[3], square = 0;

@@ -1,4 +1,4 @@
-/* urdf.c - see urdf.h: the links and joints of a file as a tree, written as a model document. */
+/* urdf.c - see urdf.h: build the tree of links and joints of a file, and write it as a model document. */
 #include "urdf_reader.h"
 #include "api/wire/escape.h"
 #include <stdint.h>
@@ -16,7 +16,7 @@ static size_t count_elements(const xmlNode *in, const char *name)
     return n;
 }
 
-/* The base is a link of the file, but none of the document. */
+/* Counts links and joints and allocates their arrays. The base is a link in the file but not in the document. */
 static bool take_arrays(api_urdf *urdf)
 {
     urdf->n_links  = count_elements(urdf->robot, "link");
@@ -31,7 +31,7 @@ static bool take_arrays(api_urdf *urdf)
     return (urdf->links && urdf->joints) || api_reader_no_memory(&urdf->reader);
 }
 
-/* A jansson object serves as the hash map from names to places. */
+/* Enters a name into a jansson object, which serves as the map from names to indices; fails when it is taken. */
 static bool enter(api_urdf *urdf, json_t *map, const xmlNode *element, const char *name, size_t place)
 {
     if (json_object_get(map, name))
@@ -81,11 +81,11 @@ static bool read_joints(api_urdf *urdf, const json_t *links, json_t *map)
 
 /* --- the tree -------------------------------------------------------------------------------------------------- */
 
-/* Every link is carried by some joint: going up from any of them ends in a circle. */
+/* Every link is the child of some joint, so the chain of parents of any link ends in a cycle. */
 static bool fail_with_circle(api_urdf *urdf, const size_t *parent_joint, const json_t *links)
 {
     size_t link = 0;
-    for (size_t steps = 0; steps < urdf->n_links; steps++) /* surely in the circle after so many */
+    for (size_t steps = 0; steps < urdf->n_links; steps++) /* after so many steps the link is on the cycle */
         link = (size_t)json_integer_value(json_object_get(links, urdf->joints[parent_joint[link] - 1].parent));
     const api_urdf_joint *joint = &urdf->joints[parent_joint[link] - 1];
     return api_urdf_fail(urdf, joint->element, API_BAD_MODEL,
@@ -93,7 +93,7 @@ static bool fail_with_circle(api_urdf *urdf, const size_t *parent_joint, const j
                          api_text_shown(joint->child), joint->child, api_text_shown(joint->parent), joint->parent);
 }
 
-/* parent_joint[i]: 1 + the joint that carries link i, 0 for the root. */
+/* Sets parent_joint[i] to 1 + the index of the joint whose child is link i, 0 for the root. */
 static bool find_parent_joints(api_urdf *urdf, size_t *parent_joint, const json_t *links)
 {
     for (size_t j = 0; j < urdf->n_joints; j++) {
@@ -150,7 +150,7 @@ static bool write_base(api_urdf *urdf, json_t *document)
            api_urdf_set_field(urdf, base, "link", json_string(name)) && api_urdf_read_inertial(urdf, urdf->root, base);
 }
 
-/* A link that moves by itself and weighs nothing may be meant so, or forgotten. */
+/* Reports a moving link without mass, which may be intended or forgotten. */
 static bool report_massless(api_urdf *urdf, const api_urdf_joint *joint)
 {
     if (api_urdf_child(joint->link, "inertial") || strcmp(joint->type, "fixed") == 0) return true;
@@ -195,7 +195,7 @@ static bool read_robot(api_urdf *urdf, json_t *document)
 
 /* --- the model ------------------------------------------------------------------------------------------------- */
 
-/* The element of the file that a pointer into the document stands for; NULL: the whole. */
+/* The element of the file that corresponds to a pointer into the document; NULL: the whole file. */
 static const xmlNode *element_at(const api_urdf *urdf, const char *pointer)
 {
     size_t i      = 0;
@@ -207,7 +207,7 @@ static const xmlNode *element_at(const api_urdf *urdf, const char *pointer)
     return of_link ? urdf->joints[i].link : urdf->joints[i].element;
 }
 
-/* What the document's reader found, in terms of the file: nobody has sent the document. */
+/* Restates a problem of the document's reader in terms of the file, since the client sent no document. */
 static void translate_problem(api_urdf *urdf, const api_problem *found)
 {
     const xmlNode *element = found->has_pointer ? element_at(urdf, found->pointer) : NULL;
@@ -217,7 +217,7 @@ static void translate_problem(api_urdf *urdf, const api_problem *found)
         api_fail(urdf->reader.problem, found->code, NULL, "%s", found->detail);
 }
 
-/* The file's report goes before the document's. */
+/* The entries about the file precede those about the document. */
 static bool join_reports(api_urdf *urdf, api_model *model)
 {
     if (json_array_extend(urdf->reader.report, model->report)) return api_reader_no_memory(&urdf->reader);
@@ -260,8 +260,8 @@ api_model *api_model_from_urdf(const api_model_source *source, api_problem *prob
     return model;
 }
 
-/* What libxml2 allocates, with malloc's rounding: an element or text 136 bytes, an attribute 112 and its text. Document
- * and report come to about as much per element, for no more links than a model may have. */
+/* Counts what libxml2 allocates, with the rounding of malloc: an element or text 136 bytes, an attribute 112 bytes
+ * and its text. Document and report take about as much per element. */
 size_t api_urdf_estimate_memory(const char *text, size_t length)
 {
     size_t elements = 1, attributes = 0;
@@ -283,10 +283,10 @@ bool api_urdf_likely(const char *text, size_t length)
 /* --- options --------------------------------------------------------------------------------------------------- */
 
 enum {
-    OPTION_MAX = 64 /* bytes of a parameter's name or value; of a longer one the beginning, which is unknown too */
+    OPTION_MAX = 64 /* bytes of a parameter's name or value; a longer one is truncated, and is then unknown as well */
 };
 
-/* Decodes [from, end); false when an escape is bad, or a NUL. */
+/* Decodes percent-encoding in [from, end); false for an invalid escape or NUL. */
 static bool decode(const char *from, const char *end, char to[OPTION_MAX])
 {
     size_t n = 0;

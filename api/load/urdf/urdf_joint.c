@@ -1,4 +1,4 @@
-/* urdf_joint.c - a joint's figures: origin, axis, limit, dynamics, mimic. */
+/* urdf_joint.c - read a joint: type, origin, axis, limit, dynamics, mimic. */
 #include "api/load/document/geometry.h"
 #include "urdf_reader.h"
 #include <math.h>
@@ -14,10 +14,10 @@ static bool has_no_figures(const api_urdf_joint *joint)
     return is_type(joint, "fixed") || is_type(joint, "planar") || is_type(joint, "floating");
 }
 
-/* For "%.*s". */
+/* Arguments for "%.*s". */
 #define SHOWN(text) api_text_shown(text), (text)
 
-/* Documents have more: those need figures for which URDF has no place. */
+/* Documents know more joint types, whose parameters URDF cannot express. */
 static bool check_type(api_urdf *urdf, const api_urdf_joint *joint)
 {
     static const char *const known[] = {"revolute", "continuous", "prismatic", "planar", "floating", "fixed"};
@@ -41,12 +41,13 @@ static bool read_origin(api_urdf *urdf, const api_urdf_joint *joint, json_t *fie
            api_urdf_set_field(urdf, origin, "rpy", api_urdf_vector(rpy, 3));
 }
 
-/* Missing, it is x. One that is not of unit length stays as it is: whoever reads the document normalises it. */
+/* Reads the axis, x when absent. Its length is kept; the document's reader normalises it. */
 static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
     const xmlNode *element = api_urdf_child(joint->element, "axis");
     double         axis[3] = {1, 0, 0};
-    if (is_type(joint, "fixed") || is_type(joint, "floating")) /* has none, but may be given nonsense */
+    if (is_type(joint, "fixed") ||
+        is_type(joint, "floating")) /* such a joint has no axis, but the file may state one */
         return !element || api_urdf_numbers(urdf, element, "xyz", API_OPTIONAL, axis, 3);
     if (element && !api_urdf_numbers(urdf, element, "xyz", API_REQUIRED, axis, 3)) return false;
     if (!element && !api_urdf_report(urdf, joint->element, "info", "assumed", "joint \"%.*s\" has no axis: it is x",
@@ -62,7 +63,7 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
 
 /* --- limit ----------------------------------------------------------------------------------------------------- */
 
-/* One that is given alone has its default, 0, beside it. */
+/* Reads the position limits; if only one is given, the other is 0, its default in URDF. */
 static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, json_t *limits)
 {
     double range[2]  = {0, 0};
@@ -95,7 +96,7 @@ static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xm
     return api_urdf_set_field(urdf, limits, attribute, json_real(value));
 }
 
-/* Limits are held for clients, no operation uses them: suspicious ones do not stand in a robot's way. */
+/* Reads `limit`. Suspicious limits are dropped and reported, not refused: most operations do not use them. */
 static bool read_limit(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
     const xmlNode *limit = api_urdf_child(joint->element, "limit");
@@ -160,7 +161,7 @@ static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
                            SHOWN(joint->name), SHOWN(leader), multiplier, offset);
 }
 
-/* What these are for is one coordinate: of another joint they were read, and are left out. */
+/* These fields are for joints with one coordinate: in other joints they were checked, and are dropped. */
 static bool drop_figures(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
     static const char *const elements[] = {"limit", "dynamics", "mimic"};

@@ -8,7 +8,7 @@
 
 /* --- elements -------------------------------------------------------------------------------------------------- */
 
-/* A default namespace is no matter, a prefix makes another name. */
+/* A default namespace is ignored; a prefix makes a different name. */
 bool api_urdf_is(const xmlNode *node, const char *name)
 {
     bool prefixed = node->ns && node->ns->prefix;
@@ -31,7 +31,7 @@ const xmlNode *api_urdf_child(const xmlNode *element, const char *name)
 
 /* --- failures and the report ----------------------------------------------------------------------------------- */
 
-/* The link, joint or transmission that an element belongs to, with its name: "joint \"elbow\"", or "<robot>". */
+/* Describes the enclosing link, joint or transmission of an element: "joint \"elbow\"", or "<robot>". */
 static void describe(const xmlNode *element, char text[100])
 {
     while (!api_urdf_is(element, "link") && !api_urdf_is(element, "joint") && element->parent &&
@@ -100,7 +100,7 @@ bool api_urdf_name(api_urdf *urdf, const xmlNode *element, const char *attribute
 
 static bool fail_number(api_urdf *urdf, const xmlNode *element, const char *attribute, const char *word, size_t length)
 {
-    char given[80]; /* longer than what is shown, which is cut between characters */
+    char given[80]; /* longer than the part shown, which is cut between characters */
     snprintf(given, sizeof given, "%.*s", (int)(length < sizeof given ? length : sizeof given), word);
     return api_urdf_fail(urdf, element, API_WRONG_TYPE, "%s of <%.40s>: \"%.*s\" is not a decimal number%s", attribute,
                          (const char *)element->name, api_text_shown(given), given,

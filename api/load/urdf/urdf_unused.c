@@ -1,20 +1,20 @@
-/* urdf_unused.c - what a file holds and this reader does not read, told once per kind: geometry, unknown elements and
- * attributes, second ones of what there should be one; and the transmissions, each by name. */
+/* urdf_unused.c - report what a file contains but the reader does not use, once per kind: geometry, unknown elements
+ * and attributes, repeated elements; and each transmission by name. */
 #include "urdf_reader.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Every element that is known, and what it stands in. */
+/* Every known element, with its parent element. */
 typedef enum use {
-    READ,   /* its attributes and children are looked at */
-    ONCE,   /* the same, and only the first counts */
-    IGNORED /* known to have no part in the dynamics, with all that is in it */
+    READ,   /* attributes and children are read */
+    ONCE,   /* read; only the first one counts */
+    IGNORED /* known to have no effect on the dynamics, with all its content */
 } use;
 
 typedef struct known_element {
     const char *in, *name;
     use         use;
-    const char *attributes; /* with a space before and behind each */
+    const char *attributes; /* with a space before and after each */
 } known_element;
 
 static const known_element known_elements[] = {
@@ -41,13 +41,13 @@ static const known_element known_elements[] = {
     {"joint", "safety_controller", IGNORED, ""},
 };
 
-/* Kinds of what was found, in the order of the file. */
+/* What was found, in file order. */
 enum { MAX_FINDINGS = 64 };
 
 typedef struct finding_kind {
-    const char    *code; /* of the report: "unknown", "dropped", "repeated" */
-    const xmlNode *in;   /* the first element that held one */
-    const char    *name; /* of the element or attribute; libxml2's */
+    const char    *code; /* code of the report: "unknown", "dropped", "repeated" */
+    const xmlNode *in;   /* the first element that contained one */
+    const char    *name; /* name of the element or attribute; owned by libxml2 */
     bool           attribute;
     size_t         times;
 } finding_kind;
@@ -91,7 +91,7 @@ static void check_attributes(findings *t, const xmlNode *element, const known_el
     }
 }
 
-/* The known elements are three deep, and so is this recursion. */
+/* The known elements form three levels, which bounds the recursion. */
 static void check_element(findings *t, const xmlNode *element, const known_element *f)
 {
     bool seen[sizeof known_elements / sizeof *known_elements] = {false};
@@ -131,7 +131,7 @@ static bool report_finding(api_urdf *urdf, const finding_kind *k)
 
 /* --- transmissions --------------------------------------------------------------------------------------------- */
 
-/* Appends to a text of `size` bytes, as far as it goes. */
+/* Appends to a text of `size` bytes as far as there is room. */
 static void append(char *text, size_t size, const char *before, const xmlChar *what, const char *behind)
 {
     size_t at = strlen(text);
@@ -156,7 +156,7 @@ static void append_reduction(char *text, size_t size, const xmlNode *in)
     }
 }
 
-/* `mechanicalReduction` stands in an actuator or a joint, in older files in the transmission itself. */
+/* `mechanicalReduction` is part of an actuator or a joint, in older files of the transmission itself. */
 static bool report_transmission(api_urdf *urdf, const xmlNode *transmission)
 {
     char text[400] = "transmission";

@@ -1,5 +1,5 @@
-/* xml.c - see xml.h. The parser is stopped from within its own callbacks, before what it shall not do is done: at a
- * document type declaration (where entities would be declared), and at an element that lies too deep. */
+/* xml.c - see xml.h. Callbacks stop the parser before it does anything forbidden: at a document type declaration,
+ * where entities would be declared, and at an element that is nested too deeply. */
 #include "xml.h"
 #include "api/wire/utf8.h"
 #include <libxml/SAX2.h>
@@ -11,10 +11,10 @@
 
 enum {
     MAX_ATTRIBUTES = 100,
-    MAX_NAME_BYTES = 1 << 16 /* bytes of different names, whose table does not grow with them */
+    MAX_NAME_BYTES = 1 << 16 /* bytes of distinct names; libxml2's table of names does not shrink */
 };
 
-/* Hangs on the parser's context as _private. */
+/* Stored in the parser's context as _private. */
 typedef struct parse_state {
     api_problem *problem;
     unsigned     nesting;
@@ -53,14 +53,14 @@ static void start_element(void *context, const xmlChar *name, const xmlChar *pre
     xmlStopParser(parser);
 }
 
-/* Out of memory is also what libxml2 says when the names are at their limit. */
+/* libxml2 also reports "out of memory" when the names reach their limit. */
 static api_code code_of(const xmlParserCtxt *parser, const xmlError *error)
 {
     if (error->code != XML_ERR_NO_MEMORY) return API_BAD_XML;
     return xmlDictGetUsage(parser->dict) > MAX_NAME_BYTES ? API_MODEL_TOO_LARGE : API_MEMORY_FULL;
 }
 
-/* The first fatal error counts: later ones follow from it. Undeclared name prefixes and the like are no matter. */
+/* Keeps the first fatal error; later ones follow from it. Lesser errors, such as an undeclared prefix, are ignored. */
 static void note_error(void *context, xmlError *error)
 {
     char text[200];
@@ -74,12 +74,13 @@ static void note_error(void *context, xmlError *error)
     fail_at_cursor(context, code, text);
 }
 
-/* Where an element has too many attributes, which libxml2 compares each with each; or `length`. In an element there is
- * no other "<". Text with as many quotes behind equals signs would be refused as well: URDF has no such text. */
+/* Returns the offset at which an element has too many attributes, or `length`: libxml2 compares each attribute with
+ * all others. An element contains no other "<". Text with as many quotes after equals signs would be refused too,
+ * but URDF has no such text. */
 static size_t find_too_many_attributes(const char *text, size_t length)
 {
     size_t count = 0;
-    bool   equal = false; /* the last character that is not white space was "=" */
+    bool   equal = false; /* the last character other than white space was "=" */
     for (size_t i = 0; i < length; i++) {
         char c = text[i];
         if (c == '<') count = 0;
@@ -106,7 +107,7 @@ static bool check_bytes(const char *text, size_t length, api_problem *problem)
     return false;
 }
 
-/* The bytes are UTF-8, whatever the text says of its encoding: what it says is ignored. */
+/* Parses the text as UTF-8; the encoding that the text declares is ignored. */
 static xmlDoc *parse(xmlParserCtxt *parser, const char *text, size_t length)
 {
     const int options = XML_PARSE_NONET | XML_PARSE_NOBLANKS | XML_PARSE_COMPACT | XML_PARSE_BIG_LINES |
