@@ -1,13 +1,13 @@
-/* contact.c - see contact.h. */
+/* contact.c - reads "held" and solves for the wrenches on held frames (contact.h). */
 #include "contact.h"
 #include "api/request/batch.h"
 #include "api/request/frame_fields.h"
 #include <math.h>
 #include <string.h>
 
-/* --- reading ---------------------------------------------------------------------------------------------------- */
+/* --- request ------------------------------------------------------------------------------------------------------ */
 
-static bool read_held(api_evaluation *e, const api_node *given, const api_place *up, api_held_frame *held)
+static bool read_frame(api_evaluation *e, const api_node *given, const api_place *up, api_held_frame *held)
 {
     static const char *const fields[] = {"frame", "axes", "reference", NULL};
     api_place                frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
@@ -40,14 +40,14 @@ bool api_contact_read(api_evaluation *e, const api_node *options, const api_plac
     if (!check_list(e, list, &at)) return false;
     api_contact *contact = api_take(e->pool, sizeof *contact);
     if (!contact) return false;
-    *contact      = (api_contact){.n = api_node_size(list)};
-    contact->held = api_take(e->pool, contact->n * sizeof *contact->held);
-    if (!contact->held) return false;
+    *contact       = (api_contact){.n = api_node_size(list)};
+    contact->frame = api_take(e->pool, contact->n * sizeof *contact->frame);
+    if (!contact->frame) return false;
     for (size_t i = 0; i < contact->n; i++) {
         api_node  given;
         api_place entry = api_place_index(&at, i);
-        if (!api_node_item(list, i, &given) || !read_held(e, &given, &entry, &contact->held[i])) return false;
-        contact->k += contact->held[i].n;
+        if (!api_node_item(list, i, &given) || !read_frame(e, &given, &entry, &contact->frame[i])) return false;
+        contact->k += contact->frame[i].n;
     }
     *found = contact;
     return true;
@@ -57,7 +57,7 @@ bool api_contact_read(api_evaluation *e, const api_node *options, const api_plac
 
 size_t api_contact_entries(size_t nv, const api_contact *contact)
 {
-    size_t k = contact->k; /* a task would fit into one lane, and has W of them */
+    size_t k = contact->k; /* the task of one state is allotted the size of W states */
     return k * nv + 2 * k + nv * nv + 12 * nv + api_task_entries(nv, k);
 }
 
@@ -66,16 +66,16 @@ api_contact_block api_contact_lay_out(const api_contact *contact, size_t nv, siz
     size_t            k = contact->k;
     api_contact_block b = {
         .contact = contact, .nv = nv, .W = W, .J = lanes, .task = {.nv = nv, .k = k, .redundant = true}};
-    b.reach       = b.J + k * nv * W;
-    b.drift       = b.reach + k * W;
-    b.M           = b.drift + k * W;
+    b.row_scale   = b.J + k * nv * W;
+    b.jdot_qd     = b.row_scale + k * W;
+    b.M           = b.jdot_qd + k * W;
     b.frame_J     = b.M + nv * nv * W;
     b.frame_J_dot = b.frame_J + 6 * nv * W;
     api_task_lay_out(&b.task, b.frame_J_dot + 6 * nv * W);
     return b;
 }
 
-/* Rows of one frame, the first of which is row `first` of J. */
+/* Fills the rows of one frame, from row `first` of J. */
 static void fill_frame(const api_contact_block *b, const api_held_frame *held, const api_contact_states *states,
                        size_t first)
 {
@@ -89,15 +89,15 @@ static void fill_frame(const api_contact_block *b, const api_held_frame *held, c
                          .jacobian_dot = b->frame_J_dot};
     states->kernels->kinematics(states->scene, states->workspace, &io, 1);
     for (size_t i = 0; i < held->n; i++) {
-        const double *J_dot = b->frame_J_dot + (size_t)held->axis[i] * nv * W;
-        double       *drift = b->drift + (first + i) * W, *reach = b->reach + (first + i) * W;
+        const double *J_dot   = b->frame_J_dot + (size_t)held->axis[i] * nv * W;
+        double       *jdot_qd = b->jdot_qd + (first + i) * W, *row_scale = b->row_scale + (first + i) * W;
         memcpy(b->J + (first + i) * nv * W, b->frame_J + (size_t)held->axis[i] * nv * W, nv * W * sizeof *b->J);
         for (size_t l = 0; l < W; l++)
-            reach[l] = api_task_row_scale(b->frame_J + l, nv, W, (size_t)held->axis[i]);
-        memset(drift, 0, W * sizeof *drift);
+            row_scale[l] = api_task_row_scale(b->frame_J + l, nv, W, (size_t)held->axis[i]);
+        memset(jdot_qd, 0, W * sizeof *jdot_qd);
         for (size_t v = 0; qd && v < nv; v++)
             for (size_t l = 0; l < W; l++)
-                drift[l] += J_dot[v * W + l] * qd[v * W + l];
+                jdot_qd[l] += J_dot[v * W + l] * qd[v * W + l];
     }
 }
 
@@ -106,8 +106,8 @@ void api_contact_evaluate(const api_contact_block *b, const api_contact_states *
     const api_contact *contact = b->contact;
     dyn_mass_matrix    io      = {.q = states->q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
     states->kernels->mass_matrix(states->scene, states->workspace, &io, 1);
-    for (size_t i = 0, first = 0; i < contact->n; first += contact->held[i++].n)
-        fill_frame(b, &contact->held[i], states, first);
+    for (size_t i = 0, first = 0; i < contact->n; first += contact->frame[i++].n)
+        fill_frame(b, &contact->frame[i], states, first);
 }
 
 /* --- one state -------------------------------------------------------------------------------------------------- */
@@ -118,8 +118,9 @@ bool api_contact_fail(const api_evaluation *e, api_code code, size_t state)
     return api_fail_state(e, code, -1, state, "the figures of this state are too large");
 }
 
-/* Driven coordinates move as given: nothing is coupled to them. */
-static void lock_driven(const api_contact_block *b)
+/* Removes the driven coordinates from the system: rows and columns of M become those of the identity, columns of J
+ * zero. */
+static void decouple_driven(const api_contact_block *b)
 {
     const api_task *t  = &b->task;
     size_t          nv = b->nv;
@@ -139,45 +140,44 @@ bool api_contact_solve(api_contact_block *b, size_t lane)
     for (size_t i = 0; i < nv * nv; i++)
         t->M[i] = b->M[i * W + lane];
     for (size_t a = 0; a < t->k; a++)
-        api_task_set_row(t, a, b->J + a * nv * W + lane, W, b->reach[a * W + lane]);
-    lock_driven(b);
+        api_task_set_row(t, a, b->J + a * nv * W + lane, W, b->row_scale[a * W + lane]);
+    decouple_driven(b);
     return api_task_solve(t) == API_TASK_DONE;
 }
 
-/* What velocities and the accelerations of driven coordinates can make of an entry of the drift: the greatest reach
- * times (sum_v |qd_v|)^2 + sum_v |qdd_v|. */
-static double greatest_drift(const api_contact_block *b, const double *qd, const double *given, size_t lane)
+/* An upper bound of the entries of Jdot qd + J qdd_driven: the largest row scale times (sum |qd_v|)^2 + sum |qdd_v|. */
+static double largest_jdot_qd(const api_contact_block *b, const double *qd, const double *driven_qdd, size_t lane)
 {
     double most = 0, speed = 0, acceleration = 0;
     for (size_t a = 0; a < b->task.k; a++)
-        most = fmax(most, b->reach[a * b->W + lane]);
+        most = fmax(most, b->row_scale[a * b->W + lane]);
     for (size_t v = 0; qd && v < b->nv; v++)
         speed += fabs(qd[v * b->W + lane]);
-    for (size_t v = 0; given && v < b->nv; v++)
-        acceleration += fabs(given[v * b->W + lane]);
+    for (size_t v = 0; driven_qdd && v < b->nv; v++)
+        acceleration += fabs(driven_qdd[v * b->W + lane]);
     return most * (speed * speed + acceleration);
 }
 
-/* Row a of Jdot qd + J qdd, of driven coordinates' qdd. */
-static double drift_along(const api_contact_block *b, const double *given, size_t lane, size_t a)
+/* Entry a of Jdot qd + J qdd, with the accelerations of driven coordinates as qdd. */
+static double constraint_acceleration(const api_contact_block *b, const double *driven_qdd, size_t lane, size_t a)
 {
-    double drift = b->drift[a * b->W + lane];
-    for (size_t v = 0; given && v < b->nv; v++)
-        drift += b->J[(a * b->nv + v) * b->W + lane] * given[v * b->W + lane];
-    return drift;
+    double sum = b->jdot_qd[a * b->W + lane];
+    for (size_t v = 0; driven_qdd && v < b->nv; v++)
+        sum += b->J[(a * b->nv + v) * b->W + lane] * driven_qdd[v * b->W + lane];
+    return sum;
 }
 
-/* Rows of V^T behind the rank of J are across all that accelerations can do. */
-bool api_contact_is_consistent(const api_contact_block *b, const double *qd, const double *given, size_t lane,
+/* Tests the components along the columns of V beyond the rank of J, which no acceleration can change. */
+bool api_contact_is_consistent(const api_contact_block *b, const double *qd, const double *driven_qdd, size_t lane,
                                double part)
 {
     const api_task *t    = &b->task;
     size_t          rank = api_task_rank(t);
-    double          most = rank < t->k ? part * greatest_drift(b, qd, given, lane) : 0;
-    for (size_t i = rank; (qd || given) && i < t->k; i++) {
+    double          most = rank < t->k ? part * largest_jdot_qd(b, qd, driven_qdd, lane) : 0;
+    for (size_t i = rank; (qd || driven_qdd) && i < t->k; i++) {
         double across = 0;
         for (size_t a = 0; a < t->k; a++)
-            across += t->Vt[i + t->k * a] * drift_along(b, given, lane, a);
+            across += t->Vt[i + t->k * a] * constraint_acceleration(b, driven_qdd, lane, a);
         if (!(fabs(across) <= most)) return false;
     }
     return true;
@@ -191,40 +191,40 @@ void api_contact_add_jacobian_product(const api_contact_block *b, const double *
             to[a] += b->J[(a * nv + v) * W + lane] * x[v * W + lane];
 }
 
-void api_contact_apply_correction(const api_contact_block *b, const double *along, size_t lane, double *x)
+void api_contact_apply_correction(const api_contact_block *b, const double *right_side, size_t lane, double *x)
 {
     const api_task *t = &b->task;
     for (size_t v = 0; v < t->nv; v++) {
         double sum = 0;
         for (size_t c = 0; c < t->k; c++)
-            sum += t->X[v + t->nv * c] * along[c];
+            sum += t->X[v + t->nv * c] * right_side[c];
         x[v * b->W + lane] -= sum;
     }
 }
 
-void api_contact_put_wrenches(const api_contact_block *b, const double *along, size_t lane, double *wrenches)
+void api_contact_put_wrenches(const api_contact_block *b, const double *right_side, size_t lane, double *wrenches)
 {
-    const api_task       *t    = &b->task;
-    const api_held_frame *held = b->contact->held;
+    const api_task       *t     = &b->task;
+    const api_held_frame *frame = b->contact->frame;
     size_t                W = b->W, a = 0;
     for (size_t i = 0; i < b->contact->n * API_FRAME_AXES; i++)
         wrenches[i * W + lane] = 0;
     for (size_t i = 0; i < b->contact->n; i++)
-        for (size_t j = 0; j < held[i].n; j++, a++) {
+        for (size_t j = 0; j < frame[i].n; j++, a++) {
             double sum = 0;
             for (size_t c = 0; c < t->k; c++)
-                sum -= t->Lambda[a + t->k * c] * along[c];
-            wrenches[(i * API_FRAME_AXES + (size_t)held[i].axis[j]) * W + lane] = sum;
+                sum -= t->Lambda[a + t->k * c] * right_side[c];
+            wrenches[(i * API_FRAME_AXES + (size_t)frame[i].axis[j]) * W + lane] = sum;
         }
 }
 
 void api_contact_subtract_efforts(const api_contact_block *b, const double *wrenches, size_t lane, double *tau)
 {
-    const api_held_frame *held = b->contact->held;
+    const api_held_frame *frame = b->contact->frame;
     size_t                W = b->W, a = 0;
     for (size_t i = 0; i < b->contact->n; i++)
-        for (size_t j = 0; j < held[i].n; j++, a++) {
-            double along = wrenches[(i * API_FRAME_AXES + (size_t)held[i].axis[j]) * W + lane];
+        for (size_t j = 0; j < frame[i].n; j++, a++) {
+            double along = wrenches[(i * API_FRAME_AXES + (size_t)frame[i].axis[j]) * W + lane];
             for (size_t v = 0; v < b->nv; v++)
                 tau[v * W + lane] -= b->J[(a * b->nv + v) * W + lane] * along;
         }

@@ -1,14 +1,15 @@
-/* ground.c - see ground.h. The work_ forms of LAPACKE take their memory from the caller. */
+/* ground.c - computes the reaction of the ground (ground.h). The _work functions of LAPACKE use memory of the caller.
+ */
 #include "ground.h"
 #include "api/load/document/geometry.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-/* Below this reciprocal condition of the base's Jacobian no correct digit would be left of moments. */
+/* Smallest reciprocal condition number of the base's Jacobian; below it moments have no correct digit. */
 #define NEGLIGIBLE 1e-9
 
-/* So large a part of the forces that cancel is no force. */
+/* Smallest normal force, as a part of the weight and of the force. */
 #define NO_FORCE 1e-9
 
 /* out += factor a x b */
@@ -19,7 +20,7 @@ static void add_cross(double out[3], double factor, const double a[3], const dou
     out[2] += factor * (a[0] * b[1] - a[1] * b[0]);
 }
 
-/* out = wrench, its moment taken about a point that lies at -arm from where it was */
+/* out = wrench with its moment taken about another point; `arm` leads from that point to the old one. */
 static void shift(const double wrench[6], const double arm[3], double out[6])
 {
     memcpy(out, wrench, 6 * sizeof *out);
@@ -39,9 +40,9 @@ static bool finite_all(const double *a, size_t n)
     return true;
 }
 
-/* --- the state -------------------------------------------------------------------------------------------------- */
+/* --- reaction ----------------------------------------------------------------------------------------------------- */
 
-/* J_b = P L U; false when it is singular. */
+/* Factors J_b = P L U. Returns false if J_b is singular. */
 static bool factor(api_ground_state *s)
 {
     enum { N = API_BASE_DOF };
@@ -104,7 +105,7 @@ api_ground_status api_ground_solve(api_ground_state *s)
     return API_GROUND_DONE;
 }
 
-/* --- its derivatives -------------------------------------------------------------------------------------------- */
+/* --- derivatives -------------------------------------------------------------------------------------------------- */
 
 void api_ground_solve_base(api_ground_state *s, double *columns, size_t n)
 {
@@ -112,9 +113,9 @@ void api_ground_solve_base(api_ground_state *s, double *columns, size_t n)
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', N, (lapack_int)n, s->jacobian, N, s->pivot, columns, N);
 }
 
-/* With the contacts' wrenches held, the base is left with J_b^T (W - sum of them), whose bracket is zero: its rate is
- * `column`, moments about b, and that of the held wrenches dr_k x F_k. So dF = column, and about the world's origin
- * dN = column + b x dF + sum dr_k x F_k. */
+/* The base's efforts with the contact wrenches acting are J_b^T (W - sum W_k) = 0, moments about b. The parenthesis is
+ * zero, so with constant F_k and N_k only its own derivative, `column`, counts. W_k about b changes by dr_k x F_k.
+ * Therefore dF = column_F and, about the world's origin, dN = column_N + b x dF + sum dr_k x F_k. */
 static void differentiate_resultant(const api_ground_state *s, const double column[6], api_ground_rate *rate)
 {
     shift(column, s->base, rate->resultant);

@@ -48,9 +48,9 @@ bool api_static_friction_check(const api_evaluation *e, const api_static_frictio
 
 /* Arrays of one block. */
 typedef struct arrays {
-    double *matrix, *inverse, *singular, *tau, *stuck; /* lanes: nv x nv, nv x nv, 1, nv, nv */
-    double *A, *work, *b, *with, *against, *f, *free;  /* of one state: n x n, n x n, n each */
-    int    *side, *at;                                 /* n each; place in the model's list */
+    double *matrix, *inverse, *singular, *tau, *stuck;         /* lanes: nv x nv, nv x nv, 1, nv, nv */
+    double *A, *work, *b, *positive, *negative, *f, *solution; /* of one state: n x n, n x n, n each */
+    int    *side, *at;                                         /* n each; place in the model's list */
 } arrays;
 
 size_t api_static_friction_entries(const api_model *m)
@@ -68,11 +68,11 @@ static arrays lay_out(size_t nv, size_t W, double *room)
     a.A            = a.stuck + nv * W;
     a.work         = a.A + nv * nv;
     a.b            = a.work + nv * nv;
-    a.with         = a.b + nv;
-    a.against      = a.with + nv;
-    a.f            = a.against + nv;
-    a.free         = a.f + nv;
-    void *integers = a.free + nv; /* two arrays of int in as much memory as nv doubles have */
+    a.positive     = a.b + nv;
+    a.negative     = a.positive + nv;
+    a.f            = a.negative + nv;
+    a.solution     = a.f + nv;
+    void *integers = a.solution + nv; /* two arrays of int in as much memory as nv doubles have */
     a.side         = integers;
     a.at           = a.side + nv;
     return a;
@@ -83,16 +83,17 @@ static api_stiction_problem gather(const api_evaluation *e, const api_static_fri
                                    const double *qd, const double *qdd, size_t lane)
 {
     size_t               nv = e->model->nv, W = e->lanes;
-    api_stiction_problem p = {.A = a->A, .b = a->b, .with = a->with, .against = a->against, .f = a->f, .side = a->side};
-    p.matrix               = a->work;
-    p.free                 = a->free;
+    api_stiction_problem p = {
+        .A = a->A, .b = a->b, .positive = a->positive, .negative = a->negative, .f = a->f, .side = a->side};
+    p.factor   = a->work;
+    p.solution = a->solution;
     for (size_t k = 0; k < s->n; k++) {
         const api_stiction_joint *j = &s->joint[k];
         if (qd && qd[j->v * W + lane] != 0) continue;
-        a->at[p.n]      = (int)k;
-        a->b[p.n]       = qdd[j->v * W + lane];
-        a->with[p.n]    = j->with;
-        a->against[p.n] = j->against;
+        a->at[p.n]       = (int)k;
+        a->b[p.n]        = qdd[j->v * W + lane];
+        a->positive[p.n] = j->positive;
+        a->negative[p.n] = j->negative;
         p.n++;
     }
     for (size_t i = 0; i < p.n; i++)

@@ -1,15 +1,15 @@
-/* stiction.c - see stiction.h. */
+/* stiction.c - solves for the static friction of joints at rest (stiction.h). */
 #include "stiction.h"
 #include <lapacke.h>
 #include <math.h>
 
-#define ROUNDING 1e-12 /* of the limits, and of what an acceleration is the sum of */
+#define ROUNDING 1e-12 /* tolerance, as a part of the friction limits and of the terms of an acceleration */
 
-enum { MOST_TURNS = 100000 /* of pivoting, of which a few are needed */ };
+enum { MAX_ROUNDS = 100000 /* most pivoting rounds; a few are typical */ };
 
 /* --- joints ------------------------------------------------------------------------------------------------------ */
 
-/* Adds the friction of a body to that of its coordinate; n are listed so far. */
+/* Adds the friction of a body to that of its coordinate; `n` coordinates are listed so far. Returns the new number. */
 static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
 {
     size_t k = 0;
@@ -17,8 +17,8 @@ static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
         k++;
     if (k == n) joints[n++] = (api_stiction_joint){.v = (size_t)b->v};
     double along = fabs(b->ratio) * b->friction.positive, back = fabs(b->ratio) * b->friction.negative;
-    joints[k].with += b->ratio > 0 ? along : back;
-    joints[k].against += b->ratio > 0 ? back : along;
+    joints[k].positive += b->ratio > 0 ? along : back;
+    joints[k].negative += b->ratio > 0 ? back : along;
     return n;
 }
 
@@ -32,14 +32,15 @@ size_t api_stiction_list_joints(const dyn_model *m, api_stiction_joint *joints)
 
 /* --- the complementarity problem --------------------------------------------------------------------------------- */
 
-/* Friction of the joints that let go. */
+/* Sets the friction of sliding joints to its limit. */
 static void set_sliding(const api_stiction_problem *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (s->side[i] != 0) s->f[i] = s->side[i] > 0 ? s->with[i] : -s->against[i];
+        if (s->side[i] != 0) s->f[i] = s->side[i] > 0 ? s->positive[i] : -s->negative[i];
 }
 
-/* Friction of the joints that hold, whose accelerations are zero: A_hh f_h = b_h - A_hl f_l. */
+/* Finds the friction of holding joints (h), whose accelerations are zero, given that of sliding ones (s): A_hh f_h =
+ * b_h - A_hs f_s. */
 static bool find_holding(const api_stiction_problem *s)
 {
     size_t k = 0, n = s->n;
@@ -51,23 +52,23 @@ static bool find_holding(const api_stiction_problem *s)
             if (s->side[col] != 0)
                 sum -= s->A[i * n + col] * s->f[col];
             else
-                s->matrix[k * n + j++] = s->A[i * n + col];
+                s->factor[k * n + j++] = s->A[i * n + col];
         }
-        s->free[k++] = sum;
+        s->solution[k++] = sum;
     }
-    if (k > 0 && LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', (lapack_int)k, 1, s->matrix, (lapack_int)n, s->free,
+    if (k > 0 && LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', (lapack_int)k, 1, s->factor, (lapack_int)n, s->solution,
                                     (lapack_int)n) != 0)
         return false;
     for (size_t i = 0, j = 0; i < n; i++)
-        if (s->side[i] == 0) s->f[i] = s->free[j++];
+        if (s->side[i] == 0) s->f[i] = s->solution[j++];
     return true;
 }
 
-/* The side on which joint i belongs, if all others stay. */
+/* The side to which joint i should change if all other joints keep theirs. */
 static int side_of(const api_stiction_problem *s, size_t i)
 {
-    double near = ROUNDING * (s->with[i] + s->against[i]);
-    if (s->side[i] == 0) return s->f[i] > s->with[i] + near ? 1 : s->f[i] < -s->against[i] - near ? -1 : 0;
+    double near = ROUNDING * (s->positive[i] + s->negative[i]);
+    if (s->side[i] == 0) return s->f[i] > s->positive[i] + near ? 1 : s->f[i] < -s->negative[i] - near ? -1 : 0;
     double a = s->b[i], size = fabs(a);
     for (size_t j = 0; j < s->n; j++) {
         double part = s->A[i * s->n + j] * s->f[j];
@@ -77,7 +78,7 @@ static int side_of(const api_stiction_problem *s, size_t i)
     return a * s->side[i] < -ROUNDING * size ? 0 : s->side[i];
 }
 
-/* How many joints are on a wrong side; the last of them. All sides are those before any changes. */
+/* Counts the joints on a wrong side and notes the last one. */
 static size_t count_wrong(const api_stiction_problem *s, size_t *last)
 {
     size_t n = 0;
@@ -89,13 +90,13 @@ static size_t count_wrong(const api_stiction_problem *s, size_t *last)
     return n;
 }
 
-/* All joints that are on a wrong side change it; the accelerations that decide it are those before. */
+/* Changes the side of every joint on a wrong side, judged by the sides before any change. */
 static void change_all(const api_stiction_problem *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        s->free[i] = side_of(s, i);
+        s->solution[i] = side_of(s, i);
     for (size_t i = 0; i < s->n; i++)
-        s->side[i] = (int)s->free[i];
+        s->side[i] = (int)s->solution[i];
 }
 
 bool api_stiction_solve(const api_stiction_problem *s)
@@ -103,14 +104,14 @@ bool api_stiction_solve(const api_stiction_problem *s)
     size_t fewest = s->n + 1, patience = 0, last = 0;
     for (size_t i = 0; i < s->n; i++)
         s->side[i] = 0;
-    for (size_t turn = 0; turn < MOST_TURNS; turn++) {
+    for (size_t round = 0; round < MAX_ROUNDS; round++) {
         set_sliding(s);
         if (!find_holding(s)) return false;
         size_t wrong = count_wrong(s, &last);
         if (wrong == 0) return true;
         if (wrong < fewest) {
             fewest   = wrong;
-            patience = 10; /* tries of all at once before one at a time */
+            patience = 10; /* rounds that change all joints before rounds that change one */
         }
         if (patience > 0) {
             patience--;

@@ -1,42 +1,42 @@
-/* stiction.h - static friction: which joints at rest sharp Coulomb friction holds, and with how much of it.
+/* stiction.h - finds which joints at rest are held by sharp Coulomb friction, and with which friction force.
  *
- * Of the joints c at rest that can stick, accelerations are affine in the friction f on them:  a = b - A f, with A the
- * block of the inverse mass matrix that belongs to c, and b the accelerations without it. Friction holds a joint with
- * whatever that needs, up to its limits, and opposes the motion that begins otherwise:
+ * For the joints c at rest that can stick, accelerations are affine in their friction f: a = b - A f. A is the block of
+ * the inverse mass matrix that belongs to c, and b are the accelerations without that friction. Friction holds a joint
+ * at rest up to its limits; beyond, it opposes the motion that begins:
  *
- *     -against <= f <= with,    f = with where a > 0,    f = -against where a < 0.
+ *     -negative <= f <= positive,    f = positive where a > 0,    f = -negative where a < 0.
  *
- * A is positive definite, so that exactly one f fulfils this (a linear complementarity problem with bounds; Cottle,
- * Pang & Stone 1992, 3.1). Found by principal pivoting: of all joints that violate
- * their condition, each changes its side, as long as these become fewer; then the last one alone, which ends (Murty
- * 1974; Judice & Pires 1994). */
+ * A is positive definite, so that exactly one f satisfies this linear complementarity problem with bounds (Cottle, Pang
+ * & Stone 1992, 3.1). Principal pivoting finds it. All joints that violate their condition change sides as long as
+ * their number decreases; then only the last one changes, which terminates (Murty 1974; Judice & Pires 1994). */
 #pragma once
 #include "dynamics/model/model.h"
 
-/* One coordinate that can stick: friction against motion to the positive side, and to the negative, N m or N. */
+/* One coordinate that can stick. Friction limits against positive and negative motion: N m or N. */
 typedef struct api_stiction_joint {
     size_t v;
-    double with, against;
+    double positive, negative;
 } api_stiction_joint;
 
-/* Whether a body's friction is sharp, so that its joint can stick. */
+/* True if a body's friction is sharp, without a transition velocity, so that its joint can stick. */
 static inline bool api_stiction_is_possible(const dyn_body *b)
 {
     return b->rough && !(b->friction.coulomb_velocity > 0) && (b->friction.positive > 0 || b->friction.negative > 0);
 }
 
-/* Lists the coordinates that can stick, those of joints that mimic them included; at most nv. Returns how many. */
+/* Lists the coordinates that can stick, at most nv, with the friction of mimicking joints included. Returns their
+ * number. */
 size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *joints);
 
-/* n joints at rest; arrays of the caller. */
+/* The problem of n joints at rest. The caller provides all arrays. */
 typedef struct api_stiction_problem {
     size_t        n;
-    const double *A, *b;          /* n x n, symmetric; n */
-    const double *with, *against; /* n */
-    double       *f;              /* n: the friction */
-    int          *side;           /* n: 0 holds, 1 and -1 let go to the positive and the negative side */
-    double       *matrix, *free;  /* n x n and n, to work with */
+    const double *A, *b;               /* n x n, symmetric; n */
+    const double *positive, *negative; /* n: friction limits */
+    double       *f;                   /* n: result, friction */
+    int          *side;                /* n: result, 0 holds, 1 and -1 slides in positive and negative direction */
+    double       *factor, *solution;   /* n x n, n: work */
 } api_stiction_problem;
 
-/* False when A is not positive definite to rounding. */
+/* Finds f and side. Returns false if A is not positive definite, up to rounding. */
 bool api_stiction_solve(const api_stiction_problem *s);

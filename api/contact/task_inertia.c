@@ -1,14 +1,15 @@
-/* task_inertia.c - see task_inertia.h. The work_ forms of LAPACKE take their memory from the caller. */
+/* task_inertia.c - computes task-space inertias with LAPACK (task_inertia.h). The _work functions of LAPACKE use memory
+ * of the caller. */
 #include "task_inertia.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-/* A singular value below this part of the largest counts as zero: Lambda would have no correct digit. So does a
- * direction in which a frame moves by less than this part of what it moves in others. */
+/* Singular values below this part of the largest count as zero, because Lambda would have no correct digit. A row of J
+ * is zero if its entries are below this part of the row scale. */
 #define NEGLIGIBLE 1e-8
 
-/* dgesvd wants 3 min + max of its dimensions, and at least 5 min. */
+/* The work array of dgesvd needs at least 3 min(m, n) + max(m, n) and 5 min(m, n) doubles. */
 static size_t work_size(size_t nv, size_t k)
 {
     return 3 * (nv + k);
@@ -43,15 +44,15 @@ size_t api_task_rank(const api_task *task)
 double api_task_row_scale(const double *J, size_t nv, size_t W, size_t axis)
 {
     const double *rows  = J + axis / 3 * 3 * nv * W;
-    double        reach = 0;
+    double        scale = 0;
     for (size_t i = 0; i < 3 * nv; i++)
-        reach = fmax(reach, fabs(rows[i * W]));
-    return reach;
+        scale = fmax(scale, fabs(rows[i * W]));
+    return scale;
 }
 
-void api_task_set_row(api_task *task, size_t a, const double *row, size_t W, double reach)
+void api_task_set_row(api_task *task, size_t a, const double *row, size_t W, double scale)
 {
-    double *to = task->X + task->nv * a, least = isfinite(reach) ? NEGLIGIBLE * reach : -1;
+    double *to = task->X + task->nv * a, least = isfinite(scale) ? NEGLIGIBLE * scale : -1;
     bool    still = true;
     for (size_t v = 0; v < task->nv; v++) {
         to[v] = row[v * W];
@@ -67,15 +68,15 @@ static bool finite_all(const double *a, size_t n)
     return true;
 }
 
-/* X <- L^-1 X or L^-T X */
+/* X = L^-1 X ('N') or L^-T X ('T') */
 static bool solve_triangular(const api_task *task, char transposed)
 {
     lapack_int nv = (lapack_int)task->nv, k = (lapack_int)task->k;
     return LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', transposed, 'N', nv, k, task->M, nv, task->X, nv) == 0;
 }
 
-/* L^-1 J^T = U S V^T; with fewer coordinates than directions the singular values that are missing are zero. LAPACK has
- * no matrices of nothing: without coordinates any V will do. */
+/* L^-1 J^T = U S V^T. With fewer coordinates than directions the missing singular values are zero. LAPACK refuses empty
+ * matrices: without coordinates V is the identity. */
 static bool decompose(api_task *task)
 {
     lapack_int nv = (lapack_int)task->nv, k = (lapack_int)task->k;

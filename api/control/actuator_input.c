@@ -1,4 +1,4 @@
-/* actuator_input.c - see actuator_input.h. */
+/* actuator_input.c - reads the input of a simulation (actuator_input.h). */
 #include "actuator_input.h"
 #include "api/wire/number.h"
 #include <math.h>
@@ -7,7 +7,7 @@
 static const char *const torque_fields[] = {"tau", "controller", NULL};
 static const char *const needed[]        = {"kp", "kd", "reference", NULL};
 
-#define FILTER 200 /* rad/s, if nothing is said */
+#define FILTER 200 /* rad/s, default of "filter" */
 
 static bool need(const api_evaluation *e, const api_node *given, const char *key, const api_place *up)
 {
@@ -15,7 +15,7 @@ static bool need(const api_evaluation *e, const api_node *given, const char *key
     return api_node_get(given, key) || api_fail_at(e, &at, API_MISSING_FIELD, "a controller needs its %s", key);
 }
 
-/* One for each joint, or a number for all of them; `divides`: none may be 0. */
+/* Reads one gain per velocity, or one number for all. `divides`: 0 is not allowed. */
 static bool read_gains(api_evaluation *e, const api_node *given, const char *key, const api_place *up, bool divides,
                        double **gains, bool *alone)
 {
@@ -48,41 +48,42 @@ static bool read_filter(const api_evaluation *e, const api_node *given, const ap
 
 /* --- coordinates ------------------------------------------------------------------------------------------------ */
 
-/* Effort limits act where the actuator does: of an elastic joint on its motor's coordinate. */
+/* Finds the effort limit of each coordinate. An elastic joint's limit applies to its motor's coordinate. */
 static bool describe(api_evaluation *e, api_actuator_input *d)
 {
     const api_model *m = e->model;
     d->coordinate      = api_take(e->pool, m->nv * sizeof *d->coordinate);
-    d->most            = api_take(e->pool, m->nv * sizeof *d->most);
-    if (!d->coordinate || !d->most) return false;
+    d->effort_limit    = api_take(e->pool, m->nv * sizeof *d->effort_limit);
+    if (!d->coordinate || !d->effort_limit) return false;
     api_coordinates_describe(m, d->coordinate);
     for (size_t v = 0; v < m->nv; v++) {
         const api_coordinate *c       = &d->coordinate[v];
         bool                  limited = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].has_effort_limit;
-        d->most[v]                    = limited ? m->joints[c->joint].effort : INFINITY;
+        d->effort_limit[v]            = limited ? m->joints[c->joint].effort : INFINITY;
     }
     return true;
 }
 
-/* Where a controller acts; both stay NULL when it acts everywhere. */
+/* Finds the coordinates that a controller drives. `actuated`, `driven` and `supported` stay NULL if it drives all. *n
+ * becomes their number. */
 static bool find_actuated(api_evaluation *e, api_actuator_input *d, size_t *n)
 {
     size_t nv       = e->model->nv;
-    bool  *actuated = api_take(e->pool, nv * sizeof *actuated), *resting = api_take(e->pool, nv * sizeof *resting);
+    bool  *actuated = api_take(e->pool, nv * sizeof *actuated), *supported = api_take(e->pool, nv * sizeof *supported);
     bool  *driven = api_take(e->pool, nv * sizeof *driven);
-    if (!actuated || !resting || !driven) return false;
+    if (!actuated || !supported || !driven) return false;
     *n = 0;
     for (size_t v = 0; v < nv; v++) {
         bool prescribed = d->prescribed && d->prescribed[v];
         actuated[v]     = d->coordinate[v].actuated && !prescribed;
         driven[v]       = actuated[v] || prescribed;
-        resting[v]      = driven[v] || d->coordinate[v].motor >= 0;
+        supported[v]    = driven[v] || d->coordinate[v].motor >= 0;
         *n += actuated[v];
     }
     if (*n == nv) return true;
-    d->actuated = actuated;
-    d->driven   = driven;
-    d->resting  = resting;
+    d->actuated  = actuated;
+    d->driven    = driven;
+    d->supported = supported;
     return true;
 }
 
@@ -91,7 +92,7 @@ static bool refuse(const api_evaluation *e, const api_place *at, const api_coord
     return api_fail_at(e, at, API_NOT_SUPPORTED, "%.64s %s", api_coordinate_joint(e->model, c), why);
 }
 
-/* Whether the controller can drive the robot. */
+/* Checks that the controller can drive this robot, which has n actuated coordinates. */
 static bool check_coordinates(const api_evaluation *e, const api_place *at, const api_actuator_input *d, size_t n)
 {
     const char *name = d->controller->name;
@@ -135,9 +136,9 @@ static bool read_controlled(api_evaluation *e, const api_node *given, const api_
         if (!need(e, given, needed[i], up)) return false;
     api_signal_form form    = {.duration = duration, .reach = duration};
     bool            divides = d->controller->divides_by_kd;
-    return read_gains(e, given, "kp", up, false, &d->gains[0], &d->gain_alone[0]) &&
-           read_gains(e, given, "kd", up, divides, &d->gains[1], &d->gain_alone[1]) && read_filter(e, given, up, d) &&
-           api_read_flag(e, api_node_get(given, "clip"), &clip_at, &d->clip) &&
+    return read_gains(e, given, "kp", up, false, &d->gains[0], &d->gain_is_scalar[0]) &&
+           read_gains(e, given, "kd", up, divides, &d->gains[1], &d->gain_is_scalar[1]) &&
+           read_filter(e, given, up, d) && api_read_flag(e, api_node_get(given, "clip"), &clip_at, &d->clip) &&
            api_signal_read(e, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
 }
 
@@ -146,7 +147,7 @@ bool api_actuator_input_read(api_evaluation *e, const api_node *value, double du
 {
     api_place       at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
     api_signal_form form = {.duration = duration, .reach = duration};
-    *d                   = (api_actuator_input){.given = value != NULL, .prescribed = prescribed};
+    *d                   = (api_actuator_input){.is_given = value != NULL, .prescribed = prescribed};
     if (!describe(e, d)) return false;
     if (!value) return true;
     if (api_node_get(value, "controller")) return read_controlled(e, value, &at, duration, d);
@@ -156,7 +157,7 @@ bool api_actuator_input_read(api_evaluation *e, const api_node *value, double du
     return api_signal_read(e, api_node_get(value, "tau"), &tau_at, &form, &d->signal);
 }
 
-/* Gains of the joints in the model's order. */
+/* Replaces gains in the request's order by gains in the model's order. */
 static bool load_gains(api_evaluation *e, double **gains, bool alone)
 {
     size_t  nv     = e->model->nv;
@@ -167,8 +168,8 @@ static bool load_gains(api_evaluation *e, double **gains, bool alone)
     return loaded != NULL;
 }
 
-/* Torques of prescribed coordinates are found, and must be 0 where they are given: every number of the signal that is
- * added up to a torque. */
+/* Torques of prescribed coordinates are computed and must be given as 0. Checks all numbers of the signal that add to a
+ * torque. */
 static bool check_torques(const api_evaluation *e, const api_actuator_input *d, const api_place *at)
 {
     static const api_sine parts[] = {API_SINE_AMPLITUDE, API_SINE_OFFSET};
@@ -189,7 +190,7 @@ static bool check_torques(const api_evaluation *e, const api_actuator_input *d, 
 bool api_actuator_input_load(api_evaluation *e, api_actuator_input *d)
 {
     for (int i = 0; d->controller && i < 2; i++)
-        if (!load_gains(e, &d->gains[i], d->gain_alone[i])) return false;
+        if (!load_gains(e, &d->gains[i], d->gain_is_scalar[i])) return false;
     api_place at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
-    return !d->given || (api_signal_load(e, &at, &d->signal) && check_torques(e, d, &tau_at));
+    return !d->is_given || (api_signal_load(e, &at, &d->signal) && check_torques(e, d, &tau_at));
 }

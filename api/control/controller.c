@@ -1,4 +1,4 @@
-/* controller.c - see controller.h. */
+/* controller.c - computes the torques of pd_gravity and computed_torque, and lists the controllers (controller.h). */
 #include "controller.h"
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@ static const char *const fields[] = {"controller", "kp", "kd", "reference", "cli
 
 /* --- pd_gravity ------------------------------------------------------------------------------------------------- */
 
-/* The entry of each elastic joint's own coordinate goes to its motor's. */
-static void carry(const api_controller_input *c, double *values)
+/* Adds the entry of each elastic joint's own coordinate to that of its motor, and clears it. */
+static void move_to_motors(const api_controller_input *c, double *values)
 {
     size_t W = c->W;
     for (size_t v = 0; v < c->nv; v++)
@@ -18,100 +18,100 @@ static void carry(const api_controller_input *c, double *values)
         }
 }
 
-/* J of the robot with its springs locked, and the identity in place of M: Lambda is (J_p J_p^T)^-1 then. */
-static void fill_static(const api_controller_input *c)
+/* Finds J of the robot with its springs locked, and sets M to the identity, so that Lambda becomes (J_p J_p^T)^-1. */
+static void evaluate_static(const api_controller_input *c)
 {
-    api_contact_block *b      = c->held;
+    api_contact_block *b      = c->contact;
     api_contact_states states = {.kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q};
     api_contact_evaluate(b, &states);
     for (size_t a = 0; a < b->task.k; a++)
-        carry(c, b->J + a * c->nv * c->W);
+        move_to_motors(c, b->J + a * c->nv * c->W);
     for (size_t i = 0; i < c->nv * c->nv; i++)
         for (size_t l = 0; l < c->W; l++)
             b->M[i * c->W + l] = i % (c->nv + 1) == 0;
 }
 
 /* g -= J^T l with l = (J_p J_p^T)^-1 J_p g_p */
-static void take_contacts(const api_controller_input *c, double *g)
+static void subtract_contacts(const api_controller_input *c, double *g)
 {
-    api_contact_block *b = c->held;
-    fill_static(c);
-    b->driven = c->resting;
+    api_contact_block *b = c->contact;
+    evaluate_static(c);
+    b->driven = c->supported;
     for (size_t l = 0; l < c->states; l++) {
-        double along[API_MAX_HELD * API_FRAME_AXES] = {0};
-        if (!api_contact_solve(b, l)) continue; /* figures are too large, and the motion shows it */
+        double right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
+        if (!api_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
         for (size_t a = 0; a < b->task.k; a++)
             for (size_t v = 0; v < c->nv; v++)
-                if (!c->resting[v]) along[a] -= b->J[(a * c->nv + v) * c->W + l] * g[v * c->W + l];
-        api_contact_put_wrenches(b, along, l, c->held_wrenches);
-        api_contact_subtract_efforts(b, c->held_wrenches, l, g);
+                if (!c->supported[v]) right_side[a] -= b->J[(a * c->nv + v) * c->W + l] * g[v * c->W + l];
+        api_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
+        api_contact_subtract_efforts(b, c->contact_wrenches, l, g);
     }
     api_contact_pad(b, c->states, c->nv, g);
 }
 
 static void pd_gravity(const api_controller_input *c, double *tau)
 {
-    dyn_bias io = {.q = c->q, .qd = c->qd, .gravity = c->room};
+    dyn_bias io = {.q = c->q, .qd = c->qd, .gravity = c->work};
     c->kernels->bias(c->scene, c->workspace, &io, 1);
-    if (c->actuated) carry(c, c->room);
-    if (c->held) take_contacts(c, c->room);
+    if (c->actuated) move_to_motors(c, c->work);
+    if (c->contact) subtract_contacts(c, c->work);
     for (size_t i = 0; i < c->nv * c->W; i++)
-        tau[i] = c->gains[0][i / c->W] * c->error[0][i] + c->gains[1][i / c->W] * c->error[1][i] + c->room[i];
+        tau[i] = c->gains[0][i / c->W] * c->error[0][i] + c->gains[1][i / c->W] * c->error[1][i] + c->work[i];
 }
 
 /* --- computed_torque -------------------------------------------------------------------------------------------- */
 
-/* qdd and l of the held robot from qdd of the robot that nothing holds. */
-static void hold(const api_controller_input *c, double *qdd)
+/* Turns qdd of the free robot into qdd of the held robot, and finds the contact wrenches l. */
+static void apply_contacts(const api_controller_input *c, double *qdd)
 {
-    api_contact_block *b      = c->held;
+    api_contact_block *b      = c->contact;
     api_contact_states states = {
         .kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q, .qd = c->qd};
     api_contact_evaluate(b, &states);
     b->driven = c->driven;
     for (size_t l = 0; l < c->states; l++) {
-        double along[API_MAX_HELD * API_FRAME_AXES];
-        if (!api_contact_solve(b, l)) continue; /* figures are too large, and the motion shows it */
+        double right_side[API_MAX_HELD * API_FRAME_AXES];
+        if (!api_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
         for (size_t a = 0; a < b->task.k; a++)
-            along[a] = b->drift[a * c->W + l];
-        api_contact_add_jacobian_product(b, qdd, l, along);
-        api_contact_put_wrenches(b, along, l, c->held_wrenches);
-        api_contact_apply_correction(b, along, l, qdd);
+            right_side[a] = b->jdot_qd[a * c->W + l];
+        api_contact_add_jacobian_product(b, qdd, l, right_side);
+        api_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
+        api_contact_apply_correction(b, right_side, l, qdd);
     }
     api_contact_pad(b, c->states, c->nv, qdd);
 }
 
-/* qdd of the actuated coordinates becomes that of all. */
+/* Completes qdd of the actuated coordinates by those of the passive coordinates. */
 static void find_passive(const api_controller_input *c, double *qdd)
 {
-    double *given = c->room + c->nv * c->W;
+    double *driven_qdd = c->work + c->nv * c->W;
     for (size_t i = 0; i < c->nv * c->W; i++)
-        given[i] = c->actuated[i / c->W] ? qdd[i] : c->given ? c->given[i] : 0;
+        driven_qdd[i] = c->actuated[i / c->W] ? qdd[i] : c->prescribed_qdd ? c->prescribed_qdd[i] : 0;
     dyn_forward_dynamics io = {
-        .q = c->q, .qd = c->qd, .driven = c->driven, .given = given, .qdd = qdd, .singular = c->singular};
+        .q = c->q, .qd = c->qd, .driven = c->driven, .given = driven_qdd, .qdd = qdd, .singular = c->singular};
     c->kernels->forward_dynamics(c->scene, c->workspace, &io, 1);
-    if (c->held) hold(c, qdd);
+    if (c->contact) apply_contacts(c, qdd);
 }
 
 static void computed_torque(const api_controller_input *c, double *tau)
 {
-    dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->room, .tau = tau};
+    dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->work, .tau = tau};
     for (size_t i = 0; i < c->nv * c->W; i++)
-        c->room[i] =
+        c->work[i] =
             c->reference[2][i] + c->gains[1][i / c->W] * c->error[1][i] + c->gains[0][i / c->W] * c->error[0][i];
-    if (c->actuated) find_passive(c, c->room);
+    if (c->actuated) find_passive(c, c->work);
     c->kernels->inverse_dynamics(c->scene, c->workspace, &io, 1);
-    for (size_t l = 0; c->held && l < c->states; l++)
-        api_contact_subtract_efforts(c->held, c->held_wrenches, l, tau);
-    if (c->held) api_contact_pad(c->held, c->states, c->nv, tau);
+    for (size_t l = 0; c->contact && l < c->states; l++)
+        api_contact_subtract_efforts(c->contact, c->contact_wrenches, l, tau);
+    if (c->contact) api_contact_pad(c->contact, c->states, c->nv, tau);
 }
 
-/* --- which there are -------------------------------------------------------------------------------------------- */
+/* --- the controllers ---------------------------------------------------------------------------------------------- */
 
-static const api_controller pd    = {.name = "pd_gravity", .fields = fields, .torques = pd_gravity};
-static const api_controller ideal = {.name = "computed_torque", .fields = fields, .torques = computed_torque};
+static const api_controller pd       = {.name = "pd_gravity", .fields = fields, .torques = pd_gravity};
+static const api_controller computed = {.name = "computed_torque", .fields = fields, .torques = computed_torque};
 
-static const api_controller *const controllers[] = {&pd, &ideal, &api_hua_controller};
+static const api_controller *const controllers[] = {&pd, &computed, &api_hua_controller};
 
 const api_controller *api_read_controller(const api_evaluation *e, const api_node *value, const api_place *at)
 {
@@ -129,7 +129,7 @@ const api_controller *api_read_controller(const api_evaluation *e, const api_nod
 
 size_t api_controller_entries(const api_controller *controller, const dyn_model *model)
 {
-    return controller->room ? controller->room(model) : 2 * (size_t)model->nv;
+    return controller->entries ? controller->entries(model) : 2 * (size_t)model->nv;
 }
 
 size_t api_controller_states(const api_controller *controller, const dyn_model *model)

@@ -1,12 +1,12 @@
-/* hua_controller.c - the controller of hua_torques.h among the others: from lanes to one state after the other, and
- * back. */
+/* hua_controller.c - runs the controller hua in lanes: evaluates kernels for all lanes, then hua_torques.h for one
+ * state after the other. */
 #include "controller.h"
 #include "hua_torques.h"
 
 static const char *const fields[] = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
 
-/* M, C and A, the known bias and Coriolis vector, zeta; and what one state needs, for which one lane would do. */
-static size_t room(const dyn_model *m)
+/* M, C, A, bias, Coriolis vector and zeta in lanes, then the arrays of one state. */
+static size_t entries(const dyn_model *m)
 {
     size_t nv = (size_t)m->nv;
     return 3 * nv * nv + 3 * nv + api_hua_entries(nv, m->n_couplings);
@@ -21,11 +21,11 @@ typedef struct figures {
     double *M, *C, *A, *bias, *coriolis, *zeta;
 } figures;
 
-/* Of all lanes; what the state of one needs lies behind. */
+/* Evaluates the kernels of all lanes. *behind becomes the memory for the arrays of one state. */
 static figures fill(const api_controller_input *c, double **behind)
 {
     size_t  nv = c->nv, W = c->W;
-    figures f         = {.M = c->room};
+    figures f         = {.M = c->work};
     f.C               = f.M + nv * nv * W;
     f.A               = f.C + nv * nv * W;
     f.bias            = f.A + nv * nv * W;
@@ -37,10 +37,10 @@ static figures fill(const api_controller_input *c, double **behind)
     dyn_bias        bias = {.q = c->q, .qd = c->qd, .bias = f.bias, .coriolis = f.coriolis};
     dyn_bias        zeta = {.q = c->q, .qd = c->qd, .wrenches = c->wrenches, .bias = f.zeta};
     c->kernels->mass_matrix(c->scene, c->workspace, &M, 1);
-    c->kernels->mass_matrix(c->actual, c->workspace, &A, 1);
+    c->kernels->mass_matrix(c->actual_scene, c->workspace, &A, 1);
     c->kernels->coriolis(c->scene, c->workspace, &C, 1);
     c->kernels->bias(c->scene, c->workspace, &bias, 1);
-    c->kernels->bias(c->actual, c->workspace, &zeta, 1);
+    c->kernels->bias(c->actual_scene, c->workspace, &zeta, 1);
     return f;
 }
 
@@ -56,17 +56,17 @@ static void scatter(const double *from, size_t n, size_t W, size_t lane, double 
         lanes[i * W + lane] = from[i];
 }
 
-/* Gravity, friction and springs are the bias without C q' and what the elastic joints give. */
+/* known_bias = bias - C q' without the torques of the elastic joints' springs and dampers. */
 static void gather_known(const api_controller_input *c, const figures *f, size_t lane, api_hua_state *h)
 {
     for (size_t i = 0; i < h->nv; i++)
-        h->known[i] = f->bias[i * c->W + lane] - f->coriolis[i * c->W + lane];
+        h->known_bias[i] = f->bias[i * c->W + lane] - f->coriolis[i * c->W + lane];
     for (size_t k = 0; k < h->n; k++) {
         const dyn_coupling *e = &h->coupling[k];
         double              R = e->spring.stiffness * (h->q[e->v] - h->q[e->v_theta] - e->spring.rest) +
                    e->spring.damping * (h->qd[e->v] - h->qd[e->v_theta]);
-        h->known[e->v] -= R;
-        h->known[e->v_theta] += R;
+        h->known_bias[e->v] -= R;
+        h->known_bias[e->v_theta] += R;
     }
 }
 
@@ -122,7 +122,7 @@ static void torques(const api_controller_input *c, double *tau)
     }
 }
 
-/* The filter begins at theta_d, at rest. */
+/* The filter starts at rest at theta_d. */
 static void start(const api_controller_input *c, double *tau, double *state)
 {
     const dyn_model     *m     = c->scene->model;
@@ -139,7 +139,7 @@ const api_controller api_hua_controller = {
     .fields         = fields,
     .divides_by_kd  = true,
     .fully_actuated = true,
-    .room           = room,
+    .entries        = entries,
     .states         = states,
     .torques        = torques,
     .start          = start,

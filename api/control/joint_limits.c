@@ -1,28 +1,28 @@
-/* joint_limits.c - see joint_limits.h. */
+/* joint_limits.c - lists the limits of joints and writes the answer's `limits` (joint_limits.h). */
 #include "joint_limits.h"
 #include "api/evaluate/failed_rows.h"
 #include <math.h>
 
-/* --- which there are -------------------------------------------------------------------------------------------- */
+/* --- list --------------------------------------------------------------------------------------------------------- */
 
 static void add(api_joint_limits *limits, api_joint_limit limit)
 {
     limits->limit[limits->n++] = limit;
 }
 
-/* Where the actuator of a joint acts among the model's coordinates; -1: nowhere, or it has no limit. */
-static int effort_of(const api_evaluation *e, const api_actuator_input *drive, size_t joint)
+/* Returns the velocity index at which the joint's actuator acts; -1: it has no actuator or no effort limit. */
+static int effort_of(const api_evaluation *e, const api_actuator_input *input, size_t joint)
 {
     for (size_t v = 0; v < e->model->nv; v++)
-        if (drive->coordinate[v].joint == (int)joint && isfinite(drive->most[v])) return (int)v;
+        if (input->coordinate[v].joint == (int)joint && isfinite(input->effort_limit[v])) return (int)v;
     return -1;
 }
 
-static void add_joint(const api_evaluation *e, const api_actuator_input *drive, size_t i, api_joint_limits *limits)
+static void add_joint(const api_evaluation *e, const api_actuator_input *input, size_t i, api_joint_limits *limits)
 {
     const api_joint_name *j     = &e->model->joints[i];
     const dyn_body       *b     = &e->model->dyn->body[j->body];
-    int                   v     = effort_of(e, drive, i);
+    int                   v     = effort_of(e, input, i);
     api_joint_limit       limit = {.joint = j->name, .ratio = b->mimic ? b->ratio : 1};
     if (v >= 0) {
         limit.kind  = API_LIMIT_EFFORT;
@@ -46,12 +46,12 @@ static void add_joint(const api_evaluation *e, const api_actuator_input *drive, 
     }
 }
 
-bool api_joint_limits_list(api_evaluation *e, const api_actuator_input *drive, api_joint_limits *limits)
+bool api_joint_limits_list(api_evaluation *e, const api_actuator_input *input, api_joint_limits *limits)
 {
     *limits = (api_joint_limits){.limit = api_take(e->pool, 3 * e->model->n_joints * sizeof *limits->limit)};
     if (!limits->limit) return false;
     for (size_t i = 0; i < e->model->n_joints; i++)
-        add_joint(e, drive, i, limits);
+        add_joint(e, input, i, limits);
     return true;
 }
 
@@ -73,8 +73,8 @@ void api_joint_limits_emit(const api_evaluation *e, const api_joint_limits *limi
 {
     if (e->batched) api_emit_array(to);
     for (size_t row = 0; row < e->rows; row++) {
-        const api_limit_violation *found = limits->found ? limits->found + row * limits->n : NULL;
-        bool longest = !found && limits->n == 0 && e->failed_rows; /* null is longer than no entries */
+        const api_limit_violation *found = limits->violation ? limits->violation + row * limits->n : NULL;
+        bool longest = !found && limits->n == 0 && e->failed_rows; /* null is longer than an empty list */
         if (longest || (found && api_failed_rows_has(e, row * e->samples))) {
             api_emit_null(to);
             continue;

@@ -1,4 +1,4 @@
-/* prescribed.c - see prescribed.h. */
+/* prescribed.c - reads and checks prescribed motions (prescribed.h). */
 #include "prescribed.h"
 #include "api/request/batch.h"
 #include "api/wire/number.h"
@@ -7,9 +7,9 @@
 
 static const char *const fields_of[] = {"coordinates", "motion", NULL};
 
-#define AGREE 1e-9 /* of 1 + |r|: a given state that differs by less from the motion is the same */
+#define AGREE 1e-9 /* tolerance of a given state against the motion, as a part of 1 + |r| */
 
-/* --- which coordinates ------------------------------------------------------------------------------------------ */
+/* --- coordinates -------------------------------------------------------------------------------------------------- */
 
 static bool add_coordinate(const api_evaluation *e, const api_place *at, int v, const api_coordinate *coordinate,
                            api_prescribed_motion *p)
@@ -46,10 +46,10 @@ static bool read_coordinates(api_evaluation *e, const api_node *list, const api_
     return true;
 }
 
-/* --- the motion ------------------------------------------------------------------------------------------------- */
+/* --- motion ------------------------------------------------------------------------------------------------------- */
 
-/* Position and velocity must not jump: at a knot inside the duration that occurs m times, a spline of degree d has
- * d - m continuous derivatives. */
+/* Refuses jumps of position and velocity. At a knot of multiplicity m a spline of degree d has d - m continuous
+ * derivatives. */
 static bool check_smooth(const api_evaluation *e, const api_signal *s, double duration, const api_place *at)
 {
     const double *t = s->spline.knots;
@@ -85,9 +85,9 @@ bool api_prescribed_read(api_evaluation *e, const api_node *fields, double durat
            check_smooth(e, &p->motion, duration, &motion_at);
 }
 
-/* --- the state at time 0 ---------------------------------------------------------------------------------------- */
+/* --- initial state ------------------------------------------------------------------------------------------------ */
 
-/* A given position or velocity x of coordinate k against what the motion says. */
+/* Compares a given position or velocity x of coordinate k with the motion at time 0. */
 static bool agree(const api_evaluation *e, const api_prescribed_motion *p, api_field field, size_t state, size_t k,
                   double x, double motion)
 {

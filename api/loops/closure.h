@@ -1,92 +1,95 @@
-/* closure.h - coordinates of a tree from what they have to bring about: that loops are closed and, if one is given,
- * that a frame is where it is said to be. W states side by side, each by itself: the same bits in any company.
+/* closure.h - solves the closure equations of a mechanism: finds coordinates of the tree for which the loops are closed
+ * and, if given, a platform frame has a goal pose. W states side by side, in lanes that do not influence each other.
  *
- * Newton's method: with r what is open and J_u = dr/dq of the unknown coordinates, a step is the least-squares solution
- * of J_u dq = -r, of least norm where J_u has no full rank, halved until it takes the loops nearer to closing. When
- * they are closed it goes on as long as that makes them much better: to rounding. Columns of J_u are scaled to length
- * one, so that units of coordinates do not matter to its rank. */
+ * Newton's method: let r be the loop error and J_u = dr/dq_u its Jacobian by the unknown coordinates. A step dq_u is
+ * the least-squares solution of J_u dq_u = -r, of least norm where J_u is rank-deficient. It is halved until |r|
+ * decreases. Once the loops are closed, steps continue while they reduce |r| much, down to rounding. Columns of J_u are
+ * scaled to length one, so that the rank does not depend on the units of coordinates. */
 #pragma once
 #include "api/memory/pool.h"
 #include "api/model/loops.h"
 #include "api/model/model.h"
 #include "api/work/deadline.h"
 
-enum { API_PLACED_ROWS = 6 };
+enum { API_FRAME_ROWS = 6 };
 
-/* Of what is open, by rad or m of a coordinate: one that does no more does nothing, and this is what rounding left. (It
- * turns about the point where a loop closes, say.) */
+/* A column of J_u (loop error per rad or m) that is shorter than this is rounding error, for example of a joint that
+ * passes through the point where its loop closes. */
 #define API_CLOSURE_NEGLIGIBLE 1e-9
 
 typedef struct api_closure {
     const api_model      *model;
     const api_loops      *loops;
     const dyn_kernels    *tree;
-    void                 *workspace; /* the tree's */
-    size_t                W, nv;     /* lanes; coordinates of the tree */
-    size_t                live;      /* lanes that are looked at: the others repeat the last of them */
+    void                 *workspace; /* of the tree's kernels */
+    size_t                W, nv;     /* lanes; velocities of the tree */
+    size_t                live;      /* lanes that are computed; the others repeat lane live - 1 */
     size_t                n_pairs, rows, unknowns;
-    const dyn_frame_pair *pair;     /* [n_pairs] those of the loops, then the frame in the world */
-    const int            *unknown;  /* [unknowns] of the tree's velocities */
-    const api_deadline   *deadline; /* looked at between steps; NULL: none */
-    size_t                placed;   /* rows of the frame: 0, 3 of its origin, or 6 */
-    /* Lanes. */
-    double *goal;        /* where the frame is to be: its origin, 3, and its rotation in the world, 9, row-major */
-    double *left;        /* rows: the part of the loop error that is to remain; zero but while a guess is followed */
-    double *q;           /* tree nq */
-    double *y, *R;       /* n_pairs x 3, x 9: b of each pair as seen from a */
-    double *motion;      /* 6 n_pairs x nv: the Jacobian of that */
-    double *J;           /* rows x nv: of what is open */
-    double *raw;         /* 6 n_pairs x nv: for whoever needs it */
-    double *raw_dot;     /* 6 n_pairs x nv: for second rates of universal joints */
-    double *base, *step; /* nq, nv */
-    double *open;        /* 1: root of the sum of the squares of what is open */
-    /* Of one state, in columns as LAPACK has it. */
-    double *A, *B, *work, *norm, *unit;
+    const dyn_frame_pair *pair;       /* [n_pairs] of the loops, then world and platform frame */
+    const int            *unknown;    /* [unknowns] indices of tree velocities */
+    const api_deadline   *deadline;   /* checked between steps; NULL: none */
+    size_t                frame_rows; /* rows of the platform frame: 0, 3 (origin) or 6 (pose) */
+    /* In lanes: */
+    double *goal;      /* pose of the platform frame to reach: origin (3), rotation in the world (9, row-major) */
+    double *remaining; /* rows: the loop error to keep; zero except along the path of a guess */
+    double *q;         /* tree nq */
+    double *pair_position,
+        *pair_rotation;        /* n_pairs x 3, n_pairs x 9: pose of frame b of each pair relative to frame a */
+    double *pair_jacobian;     /* 6 n_pairs x nv: the Jacobian of these poses */
+    double *J;                 /* rows x nv: the Jacobian of the loop error */
+    double *pair_work;         /* 6 n_pairs x nv: work */
+    double *pair_rate_work;    /* 6 n_pairs x nv: work for second rates of universal joints */
+    double *accepted_q, *step; /* tree nq: the last accepted position; nv: the step from it */
+    double *error_norm;        /* 1: Euclidean norm of the loop error */
+    /* For one state, column-major as in LAPACK: */
+    double *A, *B, *work, *column_norm, *step_limit;
     int    *pivot;
-    size_t  rank[DYN_MAX_LANES], widest[DYN_MAX_LANES]; /* of J_u; the pair that is furthest open, */
-    double  widest_open[DYN_MAX_LANES];                 /* by so much */
-    /* The continuation's last accepted point, one lane after the other. */
-    double *inverse;                /* unknowns x rows: the pseudoinverse of J_u there, in columns */
-    double *scale;                  /* unknowns: the lengths of the columns of J_u there */
-    double *normal;                 /* 2 unknowns x unknowns, of one lane, to work with */
-    double *error;                  /* rows, lanes: the loop error of a guess */
-    double  reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or where it met a singular position */
+    size_t  rank[DYN_MAX_LANES], worst_pair[DYN_MAX_LANES]; /* rank of J_u; the pair with the largest loop error */
+    double  worst_error[DYN_MAX_LANES];                     /* the norm of its loop error */
+    /* The last accepted point of the continuation, one lane after the other: */
+    double *inverse;                /* unknowns x rows: pseudoinverse of J_u, column-major */
+    double *scale;                  /* unknowns: lengths of the columns of J_u */
+    double *normal;                 /* 2 unknowns x unknowns: work for one lane */
+    double *guess_error;            /* rows, in lanes: the loop error of a guess */
+    double  reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or the place of a singular position */
 } api_closure;
 
-/* Takes its memory; what stands above q is set. False with the pool's problem. */
+/* Takes the arrays from `pool`. The fields before q are set by the caller. Returns false with the pool's problem. */
 bool api_closure_open(api_pool *pool, api_closure *c);
 
-/* Makes lanes of `entries` what the last live one is. */
+/* Copies lane live - 1 of `entries` values to the lanes behind it. */
 void api_closure_pad(const api_closure *c, size_t entries, double *lanes);
 
-/* Poses of all pairs and the Jacobian of the rows at c->q. */
+/* Finds the poses of all pairs and the Jacobian J at c->q. */
 void api_closure_evaluate(api_closure *c, const dyn_scene *scene);
-/* The loop error of a lane less c->left, into `error` (rows); notes the pair that is furthest open. Returns the root of
- * the sum of the squares. */
+/* Writes the loop error of a lane, less c->remaining, to `error` (rows) and notes the worst pair. Returns its Euclidean
+ * norm. */
 double api_closure_error(api_closure *c, size_t lane, double *error);
 
-/* Newton's method from c->q on, close to a solution. False where loops stay open, or the request has ended. */
+/* Runs Newton's method from c->q, which must be close to a solution. Returns false if loops stay open or the deadline
+ * has passed. */
 bool api_closure_iterate(api_closure *c, const dyn_scene *scene);
 bool api_closure_is_closed(const api_closure *c, size_t lane);
 
-/* A position is singular where the condition number of J_u, its columns of length one, is beyond 1 / this: singular
- * loops that are closed to rounding show no more. */
+/* A position is singular if the condition number of J_u, with columns of length one, exceeds the reciprocal of this.
+ * Loops closed to rounding do not allow a sharper test. */
 #define API_CLOSURE_SINGULAR 1e-6
 
-/* J_u of one lane into c->A, rows x unknowns in columns, these of length one; c->norm what they were, and zero columns
- * of what only rounding moves. False: a figure is not finite. */
+/* Writes J_u of one lane to c->A (rows x unknowns, column-major) with columns of length one, and their lengths to
+ * c->column_norm. Columns of rounding errors become zero. Returns false if an entry is not finite. */
 bool api_closure_scale(api_closure *c, size_t lane);
 
-/* The least-squares solution of J_u x = b of one lane: b, of so many columns, stands in c->B, whose columns are
- * api_closure_stride apart, and x too. Sets the rank, for which singular values below `singular` of the largest count
- * as zero. False: a figure is not finite. */
+/* Solves J_u x = b of one lane by least squares. b has `columns` columns in c->B, api_closure_stride apart, and is
+ * replaced by x. Sets the rank: singular values below `singular` times the largest count as zero. Returns false if an
+ * entry is not finite. */
 bool   api_closure_solve(api_closure *c, size_t lane, size_t columns, double singular);
 size_t api_closure_stride(const api_closure *c);
 
-/* The pseudoinverse of J_u of one lane, unknowns x rows, entries `stride` apart. Sets the rank; false as above. */
+/* Finds the pseudoinverse of J_u of one lane, unknowns x rows, entries `stride` apart. Sets the rank. Returns false if
+ * an entry is not finite. */
 bool api_closure_invert(api_closure *c, size_t lane, double singular, size_t stride, double *inverse);
 
-/* Rows of dJ/dt at velocities of the tree; of d2J/dt2 with accelerations. */
+/* Find the rows of dJ/dt at tree velocities qd, and of d2J/dt2 at velocities qd and accelerations qdd (rows x nv). */
 void api_closure_rate(const api_closure *c, const dyn_scene *scene, const double *qd, double *rows);
 void api_closure_second_rate(const api_closure *c, const dyn_scene *scene, const double *qd, const double *qdd,
                              double *rows);

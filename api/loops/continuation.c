@@ -1,30 +1,30 @@
-/* continuation.c - see continuation.h. */
+/* continuation.c - follows paths of closure equations by predictor and corrector steps (continuation.h). */
 #include "continuation.h"
 #include "api/model/coordinates.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CORRECTIONS = 8 };
-#define LONGEST     0.5   /* step, as the path's length is measured */
-#define FARTHEST    0.5   /* first correction, rad or parts of the model's length */
-#define CONTRACTION 0.25  /* of a correction by the one before */
-#define CHANGE      0.5   /* of K J from 1 */
-#define NEAR        0.01  /* last correction by the first one, to end a step */
-#define SHORTEST    1e-9  /* step, as LONGEST */
-#define STILL       1e-6  /* first correction of a step that gets nowhere */
-#define ROUNDING    1e-12 /* corrections that tell nothing about contraction */
-#define SINGULAR    1e-7  /* on Cholesky's diagonal, of columns of length one */
+enum { MAX_CORRECTIONS = 8 };
+#define MAX_STEP        0.5   /* longest step, in units of the path's length */
+#define MAX_CORRECTION  0.5   /* largest first correction: rad, or parts of the model's length */
+#define MAX_CONTRACTION 0.25  /* largest ratio of a correction to the one before */
+#define MAX_CHANGE      0.5   /* largest norm of K J - 1 */
+#define CONVERGED       0.01  /* last correction, as a part of the first one, that ends a step */
+#define MIN_STEP        1e-9  /* shortest step, in units of the path's length */
+#define NO_PROGRESS     1e-6  /* first correction below which the shortest step ends the path */
+#define ROUNDING        1e-12 /* corrections below this say nothing about contraction */
+#define MIN_PIVOT       1e-7  /* smallest entry of the Cholesky diagonal, for columns of length one */
 
-/* The continuation of one lane. */
-typedef struct follower {
-    double s, step;     /* the last accepted point; the trial step beyond it */
-    double before;      /* the accepted step that ended at s */
-    double first, last; /* corrections of this step */
-    double contraction; /* the largest of this step */
+/* The progress of one lane along its path. */
+typedef struct lane_progress {
+    double s, step;     /* the last accepted point; the trial step from it */
+    double last_step;   /* the accepted step that ended at s */
+    double first, last; /* corrections of the present step */
+    double contraction; /* the largest ratio of successive corrections in the present step */
     int    corrections;
-    bool   begun, going;
-} follower;
+    bool   started, running;
+} lane_progress;
 
 static double *inverse_of(const api_closure *c, size_t lane)
 {
@@ -36,7 +36,7 @@ static double *scale_of(const api_closure *c, size_t lane)
     return c->scale + lane * c->unknowns;
 }
 
-/* N = A^T A of J_u with columns of length one; the lower triangle, in columns. */
+/* N = A^T A, with A = J_u with columns of length one; lower triangle, column-major. */
 static void find_normal(api_closure *c)
 {
     size_t n = c->unknowns, m = c->rows;
@@ -49,18 +49,18 @@ static void find_normal(api_closure *c)
         }
 }
 
-/* K = N^-1 A^T, by Cholesky's factor, and the column lengths at the present position. That squares the condition
- * number, which a matrix for corrections can bear. False where J has lost rank. */
-static bool anchor(api_closure *c, size_t lane)
+/* Finds K = N^-1 A^T by a Cholesky factorization, and the column lengths, at the present position. The normal equations
+ * square the condition number, which is accurate enough for corrections. Returns false if J has lost rank. */
+static bool factor_jacobian(api_closure *c, size_t lane)
 {
     size_t  n = c->unknowns, m = c->rows;
     double *K = inverse_of(c, lane);
     if (!api_closure_scale(c, lane)) return false;
-    memcpy(scale_of(c, lane), c->norm, n * sizeof *c->norm);
+    memcpy(scale_of(c, lane), c->column_norm, n * sizeof *c->column_norm);
     find_normal(c);
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, c->normal, (lapack_int)n) != 0) return false;
     for (size_t i = 0; i < n; i++)
-        if (c->normal[i * n + i] < SINGULAR) return false;
+        if (c->normal[i * n + i] < MIN_PIVOT) return false;
     for (size_t r = 0; r < m; r++)
         for (size_t i = 0; i < n; i++)
             K[r * n + i] = c->A[i * m + r];
@@ -68,7 +68,7 @@ static bool anchor(api_closure *c, size_t lane)
                         (lapack_int)n);
     for (size_t r = 0; r < m; r++)
         for (size_t i = 0; i < n; i++)
-            K[r * n + i] /= c->norm[i];
+            K[r * n + i] /= c->column_norm[i];
     return true;
 }
 
@@ -83,7 +83,8 @@ static void apply(const api_closure *c, size_t lane, const double *x, double *y)
             y[i] += K[r * n + i] * x[r];
 }
 
-/* M = K J - 1 in units of the columns of J at the last point, in columns; J at the present position. */
+/* M = K J - 1, column-major, in units of the columns of J at the last accepted point; J is that at the present
+ * position. */
 static void find_change(const api_closure *c, size_t lane, double *M)
 {
     const double *scale  = scale_of(c, lane);
@@ -112,9 +113,9 @@ static double square(size_t n, const double *M, double *to)
     return sqrt(sum);
 }
 
-/* |M^4|^(1/4), a bound of the spectral radius of M. Close to a singular position M is nearly of rank one, and its own
- * norm much larger. */
-static double change_of(const api_closure *c, size_t lane)
+/* Returns |M^4|^(1/4), a bound of the spectral radius of M. Close to a singular position M is nearly of rank one, and
+ * its own norm is much larger. */
+static double jacobian_change(const api_closure *c, size_t lane)
 {
     size_t  n  = c->unknowns;
     double *M2 = c->normal + n * n, norm;
@@ -124,7 +125,7 @@ static double change_of(const api_closure *c, size_t lane)
     return sqrt(sqrt(norm));
 }
 
-/* The correction -K (r - left) into c->step; the largest entry in units of its coordinate. */
+/* Writes the correction -K (r - remaining) to c->step. Returns its largest entry in units of step_limit. */
 static double find_correction(api_closure *c, size_t lane)
 {
     double largest = 0, *correction = c->normal;
@@ -132,12 +133,12 @@ static double find_correction(api_closure *c, size_t lane)
     apply(c, lane, c->B, correction);
     for (size_t i = 0; i < c->unknowns; i++) {
         c->step[(size_t)c->unknown[i] * c->W + lane] = -correction[i];
-        largest                                      = fmax(largest, fabs(correction[i]) / c->unit[i]);
+        largest                                      = fmax(largest, fabs(correction[i]) / c->step_limit[i]);
     }
     return isfinite(largest) ? largest : INFINITY;
 }
 
-/* Adds c->step to the lane's coordinates; those that are given have none. */
+/* Adds c->step to the lane's coordinates; the entries of known coordinates are zero. */
 static void correct(api_closure *c, size_t lane)
 {
     const dyn_model *m = c->model->dyn;
@@ -153,96 +154,97 @@ static void copy_lane(const api_closure *c, const double *from, size_t lane, dou
         to[i * c->W + lane] = from[i * c->W + lane];
 }
 
-/* The lane goes no further. Towards a singular position steps shrink as a geometric series: its sum is how far it is.
- */
-static void end(api_closure *c, size_t lane, follower *f)
+/* Ends the path of a lane. Steps towards a singular position shrink as a geometric series, whose sum estimates its
+ * distance. */
+static void stop(api_closure *c, size_t lane, lane_progress *f)
 {
-    double ratio = f->before > 0 ? fmin(f->step / f->before, 0.98) : 0;
-    copy_lane(c, c->base, lane, c->q);
+    double ratio = f->last_step > 0 ? fmin(f->step / f->last_step, 0.98) : 0;
+    copy_lane(c, c->accepted_q, lane, c->q);
     c->reached[lane] = fmin(f->s + f->step / (1 - ratio), nextafter(1, 0));
-    f->going         = false;
+    f->running       = false;
 }
 
-/* Sets the trial point: given coordinates at s + step, the unknowns of the last accepted point. */
-static void set_out(api_closure *c, const api_continuation_path *path, size_t lane, follower *f)
+/* Sets the trial point: known coordinates at s + step, unknowns of the last accepted point. */
+static void set_trial_point(api_closure *c, const api_continuation_path *path, size_t lane, lane_progress *f)
 {
-    copy_lane(c, c->base, lane, c->q);
+    copy_lane(c, c->accepted_q, lane, c->q);
     if (f->s + f->step >= 1) f->step = 1 - f->s;
-    if (!(f->s + f->step > f->s)) { /* the path is longer than fractions of it can be told apart */
-        end(c, lane, f);
+    if (!(f->s + f->step > f->s)) { /* the path is so long that s + step rounds to s */
+        stop(c, lane, f);
         return;
     }
-    path->go(path->arg, c, lane, f->s + f->step);
+    path->set_point(path->arg, c, lane, f->s + f->step);
     f->corrections = 0;
     f->contraction = 0;
 }
 
-static void begin(api_closure *c, const api_continuation_path *path, size_t lane, follower *f)
+static void start(api_closure *c, const api_continuation_path *path, size_t lane, lane_progress *f)
 {
-    f->begun = true;
-    copy_lane(c, c->q, lane, c->base);
+    f->started = true;
+    copy_lane(c, c->q, lane, c->accepted_q);
     f->step = 0;
-    if (!anchor(c, lane)) {
-        end(c, lane, f);
+    if (!factor_jacobian(c, lane)) {
+        stop(c, lane, f);
         return;
     }
-    f->step = fmin(1, LONGEST / path->length[lane]);
-    set_out(c, path, lane, f);
+    f->step = fmin(1, MAX_STEP / path->length[lane]);
+    set_trial_point(c, path, lane, f);
 }
 
-/* Towards a singular position steps become short, and move the unknowns ever less. Near one, which the path misses,
- * short steps move them far. */
-static bool is_stuck(const api_continuation_path *path, size_t lane, double step, const follower *f)
+/* True if a trial step is too short to go on. Towards a singular position, steps become short and move the unknowns
+ * less and less. Near a singular position that the path misses, short steps still move the unknowns far. */
+static bool is_too_short(const api_continuation_path *path, size_t lane, double step, const lane_progress *f)
 {
     double length = step * path->length[lane];
-    return path->shortest > 0 ? length < path->shortest : length < SHORTEST && f->first < STILL;
+    return path->shortest > 0 ? length < path->shortest : length < MIN_STEP && f->first < NO_PROGRESS;
 }
 
-/* Starts a trial with another step, or ends the path if that step is too short. */
-static void try_step(api_closure *c, const api_continuation_path *path, size_t lane, double step, follower *f)
+/* Tries another step, or ends the path if that step is too short. */
+static void try_step(api_closure *c, const api_continuation_path *path, size_t lane, double step, lane_progress *f)
 {
     f->step = step;
-    if (is_stuck(path, lane, step, f))
-        end(c, lane, f);
+    if (is_too_short(path, lane, step, f))
+        stop(c, lane, f);
     else
-        set_out(c, path, lane, f);
+        set_trial_point(c, path, lane, f);
 }
 
-/* The next trial step: 0.6 of the one that the limits of change and contraction would just allow, if both are linear.
- */
-static double next_step(const api_continuation_path *path, size_t lane, const follower *f, double change)
+/* Returns the next trial step: 0.6 of the step that would just meet the limits of change and contraction if both grow
+ * linearly with it. */
+static double next_step(const api_continuation_path *path, size_t lane, const lane_progress *f, double change)
 {
-    double by = fmin(0.6 * CHANGE / fmax(change, 1e-3), 0.6 * CONTRACTION / fmax(f->contraction, 1e-3));
-    return fmin(f->step * fmin(fmax(by, 0.5), 2), LONGEST / path->length[lane]);
+    double factor = fmin(0.6 * MAX_CHANGE / fmax(change, 1e-3), 0.6 * MAX_CONTRACTION / fmax(f->contraction, 1e-3));
+    return fmin(f->step * fmin(fmax(factor, 0.5), 2), MAX_STEP / path->length[lane]);
 }
 
-/* Accepts the trial point if the Jacobian has changed little enough, and starts the next step. */
-static void accept(api_closure *c, const api_continuation_path *path, size_t lane, follower *f)
+/* Accepts the trial point if the Jacobian has changed little enough, and starts the next step. Otherwise halves the
+ * step. */
+static void accept(api_closure *c, const api_continuation_path *path, size_t lane, lane_progress *f)
 {
-    double change = change_of(c, lane);
-    if (!(change <= CHANGE)) {
+    double change = jacobian_change(c, lane);
+    if (!(change <= MAX_CHANGE)) {
         try_step(c, path, lane, 0.5 * f->step, f);
         return;
     }
     double next = next_step(path, lane, f, change);
     if (f->step >= 1 - f->s) {
         c->reached[lane] = 1;
-        f->going         = false;
+        f->running       = false;
         return;
     }
-    copy_lane(c, c->q, lane, c->base);
+    copy_lane(c, c->q, lane, c->accepted_q);
     f->s += f->step;
-    f->before = f->step;
-    if (anchor(c, lane))
+    f->last_step = f->step;
+    if (factor_jacobian(c, lane))
         try_step(c, path, lane, next, f);
     else
-        end(c, lane, f);
+        stop(c, lane, f);
 }
 
-static void advance(api_closure *c, const api_continuation_path *path, size_t lane, follower *f)
+static void advance(api_closure *c, const api_continuation_path *path, size_t lane, lane_progress *f)
 {
-    if (!f->begun) {
-        begin(c, path, lane, f);
+    if (!f->started) {
+        start(c, path, lane, f);
         return;
     }
     double size = find_correction(c, lane);
@@ -252,45 +254,45 @@ static void advance(api_closure *c, const api_continuation_path *path, size_t la
         f->contraction = fmax(f->contraction, size / f->last);
     f->last = size;
     f->corrections++;
-    if (size > FARTHEST || f->contraction > CONTRACTION || f->corrections > MOST_CORRECTIONS) {
+    if (size > MAX_CORRECTION || f->contraction > MAX_CONTRACTION || f->corrections > MAX_CORRECTIONS) {
         try_step(c, path, lane, 0.5 * f->step, f);
         return;
     }
     correct(c, lane);
-    if (size <= fmax(NEAR * f->first, ROUNDING) && f->corrections > 1) accept(c, path, lane, f);
+    if (size <= fmax(CONVERGED * f->first, ROUNDING) && f->corrections > 1) accept(c, path, lane, f);
 }
 
-/* One correction in every unfinished lane; false: all lanes are finished. */
-static bool advance_all(api_closure *c, const api_continuation_path *path, follower *f)
+/* Applies one correction to every unfinished lane. Returns false if all lanes are finished. */
+static bool advance_all(api_closure *c, const api_continuation_path *path, lane_progress *f)
 {
-    bool going = false;
+    bool running = false;
     for (size_t lane = 0; lane < c->live; lane++) {
-        if (f[lane].going) advance(c, path, lane, &f[lane]);
-        going = going || f[lane].going;
+        if (f[lane].running) advance(c, path, lane, &f[lane]);
+        running = running || f[lane].running;
     }
     api_closure_pad(c, c->loops->nq, c->q);
     api_closure_pad(c, 12, c->goal);
-    api_closure_pad(c, c->rows, c->left);
-    return going;
+    api_closure_pad(c, c->rows, c->remaining);
+    return running;
 }
 
 bool api_continuation_follow(api_closure *c, const dyn_scene *scene, const api_continuation_path *path)
 {
-    follower    f[DYN_MAX_LANES];
-    api_problem late;
-    bool        going = false, arrived = true, awaited = true;
+    lane_progress f[DYN_MAX_LANES];
+    api_problem   late;
+    bool          running = false, arrived = true, awaited = true;
     api_problem_clear(&late);
     memset(c->step, 0, c->nv * c->W * sizeof *c->step);
     for (size_t lane = 0; lane < c->live; lane++) {
-        f[lane] = (follower){.going = path->length[lane] > 0};
-        going   = going || f[lane].going;
-        if (!f[lane].going) path->go(path->arg, c, lane, 1);
-        c->reached[lane] = f[lane].going ? 0 : 1;
+        f[lane] = (lane_progress){.running = path->length[lane] > 0};
+        running = running || f[lane].running;
+        if (!f[lane].running) path->set_point(path->arg, c, lane, 1);
+        c->reached[lane] = f[lane].running ? 0 : 1;
     }
     api_closure_pad(c, c->loops->nq, c->q);
-    while (going && awaited) {
+    while (running && awaited) {
         api_closure_evaluate(c, scene);
-        going   = advance_all(c, path, f);
+        running = advance_all(c, path, f);
         awaited = api_deadline_check(c->deadline, &late);
     }
     for (size_t lane = 0; lane < c->live; lane++)
@@ -298,25 +300,25 @@ bool api_continuation_follow(api_closure *c, const dyn_scene *scene, const api_c
     return arrived && awaited;
 }
 
-/* --- the path of a guess ----------------------------------------------------------------------------------- */
+/* --- path of a guess ---------------------------------------------------------------------------------------------- */
 
-/* left = (1 - s) times the error at the start. */
-static void shrink(const void *arg, api_closure *c, size_t lane, double s)
+/* remaining = (1 - s) times the loop error at the start. */
+static void shrink_error(const void *arg, api_closure *c, size_t lane, double s)
 {
     const double *error = arg;
     for (size_t r = 0; r < c->rows; r++)
-        c->left[r * c->W + lane] = (1 - s) * error[r * c->W + lane];
+        c->remaining[r * c->W + lane] = (1 - s) * error[r * c->W + lane];
 }
 
 api_continuation_path api_continuation_guess_path(api_closure *c, const dyn_scene *scene)
 {
-    api_continuation_path path = {.go = shrink, .arg = c->error};
-    memset(c->left, 0, c->rows * c->W * sizeof *c->left);
+    api_continuation_path path = {.set_point = shrink_error, .arg = c->guess_error};
+    memset(c->remaining, 0, c->rows * c->W * sizeof *c->remaining);
     api_closure_evaluate(c, scene);
     for (size_t lane = 0; lane < c->live; lane++) {
         path.length[lane] = api_closure_error(c, lane, c->B);
         for (size_t r = 0; r < c->rows; r++)
-            c->error[r * c->W + lane] = c->left[r * c->W + lane] = c->B[r];
+            c->guess_error[r * c->W + lane] = c->remaining[r * c->W + lane] = c->B[r];
     }
     return path;
 }

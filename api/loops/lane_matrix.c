@@ -1,8 +1,8 @@
-/* lane_matrix.c - see lane_matrix.h. */
+/* lane_matrix.c - multiplies small matrices in lanes (lane_matrix.h). */
 #include "lane_matrix.h"
 #include "dynamics/dynamics.h"
 
-/* C_ij = sum_l A[i, l] B[l, j], the entries of A being `row` and `inner` apart. */
+/* C_ij = sum_l A[i, l] B[l, j]; entries of A are `row` apart in i and `inner` apart in l. */
 static inline __attribute__((always_inline)) void mul_by(size_t W, size_t m, size_t k, size_t n, const double *A,
                                                          size_t row, size_t inner, const double *B, int add, double *C)
 {
@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) void mul_by(size_t W, size_t m, siz
         }
 }
 
-/* The same with the width known to the compiler. */
+/* The same product with a lane width that the compiler knows. */
 static void mul(size_t W, size_t m, size_t k, size_t n, const double *A, size_t row, size_t inner, const double *B,
                 int add, double *C)
 {

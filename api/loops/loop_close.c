@@ -1,14 +1,12 @@
-/* loop_close.c - a block of states of a model with loops: closing them, and how passive coordinates follow
- * (loop_kernels.h).
- */
+/* loop_close.c - closes the loops of a block of states and finds the matrices K and G (loop_kernels.h). */
 #include "loop_workspace.h"
 #include <math.h>
 #include <string.h>
 
-#define SINGULAR 1e-6  /* of what an actuated coordinate does to the loops */
-#define ROUNDING 1e-13 /* of an entry of G */
+#define SINGULAR 1e-6  /* residual J G allowed, as a part of the largest entry of the column of J_a */
+#define ROUNDING 1e-13 /* rounding error of an entry of G, as a part of what K and J_a could add up to */
 
-/* The greatest of n entries, `step` lanes apart. */
+/* The largest absolute value of n entries that are `step` apart. */
 static double greatest(const double *x, size_t n, size_t step)
 {
     double most = 0;
@@ -17,22 +15,22 @@ static double greatest(const double *x, size_t n, size_t step)
     return most;
 }
 
-/* Column j of J_a is zero where it is nothing but rounding. */
-static void clear_still(api_loop_workspace *c, size_t j)
+/* Sets column j of J_a to zero if rounding errors are all it has. */
+static void clear_negligible_column(api_loop_workspace *c, size_t j)
 {
     size_t W = c->W, row = c->nv * W;
     for (size_t lane = 0; lane < W; lane++) {
-        double *column = c->across + j * W + lane;
-        bool    still  = true;
+        double *column     = c->row_matrix + j * W + lane;
+        bool    negligible = true;
         for (size_t i = 0; i < c->nr; i++)
-            still = still && fabs(column[i * row]) <= API_CLOSURE_NEGLIGIBLE;
-        for (size_t i = 0; still && i < c->nr; i++)
+            negligible = negligible && fabs(column[i * row]) <= API_CLOSURE_NEGLIGIBLE;
+        for (size_t i = 0; negligible && i < c->nr; i++)
             column[i * row] = 0;
     }
 }
 
-/* Entries of G = -K J_a that are nothing beside what K and J_a could make are zero: a passive joint that the loops lock
- * would have a velocity of some 1e-17 rad/s, and with it all of its Coulomb friction. */
+/* Sets entries of G = -K J_a to zero that are rounding errors. A passive joint locked by the loops would otherwise have
+ * a velocity of about 1e-17 rad/s, and Coulomb friction with it. */
 static void clear_rounding(api_loop_workspace *c)
 {
     size_t W = c->W, nv = c->nv;
@@ -40,8 +38,8 @@ static void clear_rounding(api_loop_workspace *c)
         for (size_t j = 0; j < nv; j++)
             for (size_t lane = 0; lane < W; lane++) {
                 double *entry = c->G + ((size_t)c->loops->passive_v[k] * nv + j) * W + lane;
-                double  most =
-                    greatest(c->K + k * c->nr * W + lane, c->nr, W) * greatest(c->across + j * W + lane, c->nr, nv * W);
+                double  most  = greatest(c->K + k * c->nr * W + lane, c->nr, W) *
+                              greatest(c->row_matrix + j * W + lane, c->nr, nv * W);
                 if (fabs(*entry) <= ROUNDING * most) *entry = 0;
             }
 }
@@ -55,15 +53,15 @@ static void find_G(api_loop_workspace *c)
         for (size_t lane = 0; lane < W; lane++)
             c->G[(v * c->nv + j) * W + lane] = 1;
         for (size_t i = 0; i < c->nr; i++)
-            memcpy(c->across + (i * c->nv + j) * W, c->J + (i * c->nvt + v) * W, W * sizeof *c->J);
-        clear_still(c, j);
+            memcpy(c->row_matrix + (i * c->nv + j) * W, c->J + (i * c->nvt + v) * W, W * sizeof *c->J);
+        clear_negligible_column(c, j);
     }
-    api_loop_subtract_passive(c, c->nv, c->across, c->G);
+    api_loop_subtract_passive(c, c->nv, c->row_matrix, c->G);
     clear_rounding(c);
 }
 
-/* Whether the loops let each actuated coordinate move by itself: J G = 0 beside J_a. */
-static bool moves(const api_loop_workspace *c, size_t lane)
+/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. */
+static bool is_independent(const api_loop_workspace *c, size_t lane)
 {
     for (size_t j = 0; j < c->nv; j++) {
         double left = 0, all = 0;
@@ -72,14 +70,14 @@ static bool moves(const api_loop_workspace *c, size_t lane)
             for (size_t v = 0; v < c->nvt; v++)
                 sum += c->J[(i * c->nvt + v) * c->W + lane] * c->G[(v * c->nv + j) * c->W + lane];
             left = fmax(left, fabs(sum));
-            all  = fmax(all, fabs(c->across[(i * c->nv + j) * c->W + lane]));
+            all  = fmax(all, fabs(c->row_matrix[(i * c->nv + j) * c->W + lane]));
         }
         if (left > fmax(SINGULAR * all, API_CLOSURE_NEGLIGIBLE)) return false;
     }
     return true;
 }
 
-static api_loop_status judge(api_loop_workspace *c, size_t lane)
+static api_loop_status classify(api_loop_workspace *c, size_t lane)
 {
     const api_closure *loops = &c->closure;
     if (loops->reached[lane] < 1) return API_LOOPS_PATH_SINGULAR;
@@ -88,18 +86,20 @@ static api_loop_status judge(api_loop_workspace *c, size_t lane)
     return loops->rank[lane] < c->np ? API_LOOPS_PASSIVE_UNDETERMINED : API_LOOPS_CLOSED;
 }
 
-/* Closes the loops to rounding from the end of the path on, and finds K and G. */
+/* Closes the loops to rounding from the end of the path, finds K and G, and sets the status of each lane. Returns true
+ * if all live lanes are closed. */
 static bool finish(api_loop_workspace *c, const dyn_scene *scene)
 {
     size_t live = c->closure.live;
     bool   good = true;
     api_closure_iterate(&c->closure, scene);
     for (size_t lane = 0; lane < live; lane++)
-        c->status[lane] = judge(c, lane);
+        c->status[lane] = classify(c, lane);
     api_closure_pad(&c->closure, c->np * c->nr, c->K);
     find_G(c);
     for (size_t lane = 0; lane < live; lane++) {
-        if (c->status[lane] == API_LOOPS_CLOSED && !moves(c, lane)) c->status[lane] = API_LOOPS_ACTUATED_DEPENDENT;
+        if (c->status[lane] == API_LOOPS_CLOSED && !is_independent(c, lane))
+            c->status[lane] = API_LOOPS_ACTUATED_DEPENDENT;
         good = good && c->status[lane] == API_LOOPS_CLOSED;
     }
     for (size_t lane = live; lane < c->W; lane++)
@@ -110,7 +110,7 @@ static bool finish(api_loop_workspace *c, const dyn_scene *scene)
 bool api_loop_close(api_loop_workspace *c, const dyn_scene *scene, const double *q, const api_approach *from,
                     size_t live)
 {
-    c->reaching                = false;
+    c->solving_platform        = false;
     c->closure.live            = live;
     api_continuation_path path = api_loop_path(c, scene, q, from);
     api_continuation_follow(&c->closure, scene, &path);
@@ -119,7 +119,7 @@ bool api_loop_close(api_loop_workspace *c, const dyn_scene *scene, const double 
 
 bool api_loop_close_towards(api_loop_workspace *c, const dyn_scene *scene, double *q)
 {
-    c->reaching                = false;
+    c->solving_platform        = false;
     c->closure.live            = c->W;
     api_continuation_path path = api_loop_path(c, scene, q, NULL);
     path.shortest              = 0.003;

@@ -1,16 +1,17 @@
-/* loop_joint_wrenches.c - derivatives of the wrenches in the joints of a model with loops (loop_sensitivity.c).
+/* loop_joint_wrenches.c - differentiates the wrenches in the joints of a model with loops (see loop_sensitivity.c).
  *
- * They are those of the tree under what the loops push, held as their links see it, along the tree's motion; and what
- * the joints bear when that changes, by lambda and by the geometry of the loops: the wrenches in the joints of a tree
- * at rest, without mass, on which nothing but the change acts. */
+ * Each derivative has two parts. The first is that of the tree along its motion, with the loops' wrenches acting on the
+ * links, constant in the axes of the links. The second is caused by the change of the loops' wrenches, with lambda and
+ * with the geometry of the loops. It equals the joint wrenches of a tree at rest, without mass, on which only that
+ * change acts. */
 #include "loop_workspace.h"
 #include <string.h>
 
-/* One of q, qd, qdd. */
+/* Derivatives with respect to q, qd or qdd. */
 typedef struct change {
-    const double *forces; /* nvt x nv: what tau changes by, but for lambda */
-    bool          moves;  /* the loops, too */
-    double       *to;     /* n_bodies x 6 x nv; NULL: not asked for */
+    const double *forces; /* nvt x nv: derivatives of the tree's tau at constant lambda */
+    bool          moves;  /* true for q: the geometry of the loops changes */
+    double       *to;     /* n_bodies x 6 x nv; NULL: not wanted */
 } change;
 
 static void get_column(const api_loop_workspace *c, const double *X, size_t k, double *column)
@@ -19,7 +20,7 @@ static void get_column(const api_loop_workspace *c, const double *X, size_t k, d
         memcpy(column + i * c->W, X + (i * c->nv + k) * c->W, c->W * sizeof *X);
 }
 
-/* Rates of wrenches become wrenches: the points of all that change are their frames' origins. */
+/* Copies wrench rates to the wrench values. Their points are the origins of their frames. */
 static void put_values(api_loop_workspace *c, size_t sites)
 {
     size_t W = c->W;
@@ -29,7 +30,7 @@ static void put_values(api_loop_workspace *c, size_t sites)
     }
 }
 
-/* What the joints bear when the loops' forces change along coordinate k, into column k. */
+/* Adds to column k the joint wrenches that the change of the loops' wrenches along coordinate k causes. */
 static void add_column(api_loop_workspace *c, const dyn_scene *still, const change *by, size_t k, double *borne)
 {
     double *left = c->vector[0], *along = c->vector[1];
@@ -47,7 +48,8 @@ static void add_column(api_loop_workspace *c, const dyn_scene *still, const chan
             by->to[(r * c->nv + k) * W + lane] += borne[r * W + lane];
 }
 
-/* to = sum of D X, of the tree's derivatives by its own coordinates and of these by the model's. */
+/* to = sum D_i X_i: derivatives by the tree's coordinates times those of the tree's coordinates by the model's (chain
+ * rule). */
 static void put_parts(const api_loop_workspace *c, const double *const *D, const double *const *X, size_t n, double *to)
 {
     for (size_t i = 0; to && i < n; i++)

@@ -1,4 +1,5 @@
-/* loop_kernels.c - the dynamics of a model with loops from that of its tree (loop_kernels.h), one block of states. */
+/* loop_kernels.c - computes the dynamics of a model with loops from those of its tree (loop_kernels.h), one block of
+ * states. */
 #include "loop_workspace.h"
 #include <float.h>
 #include <lapacke.h>
@@ -6,7 +7,7 @@
 
 /* --- mass matrix ------------------------------------------------------------------------------------------------- */
 
-/* The half below the diagonal is that above it, so that the matrix is symmetric to the last bit. */
+/* The result is symmetric to the last bit. */
 void api_loop_mirror(size_t W, size_t n, double *M)
 {
     for (size_t i = 0; i < n; i++)
@@ -14,23 +15,23 @@ void api_loop_mirror(size_t W, size_t n, double *M)
             memcpy(M + (i * n + j) * W, M + (j * n + i) * W, W * sizeof *M);
 }
 
-/* G^T X G, X symmetric of the tree */
-static void congruent(api_loop_workspace *c, const double *X, double *to)
+/* to = G^T X G for a symmetric matrix X of the tree */
+static void project_symmetric(api_loop_workspace *c, const double *X, double *to)
 {
     api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, X, c->G, 0, c->wide[0]);
     api_loop_project(c, c->nv, c->wide[0], to);
     api_loop_mirror(c->W, c->nv, to);
 }
 
-/* M = G^T M_tree G, nv x nv; square[0] is M_tree afterwards. */
+/* M = G^T M_tree G, nv x nv. Leaves M_tree in square[0]. */
 static void find_mass_matrix(api_loop_workspace *c, const dyn_scene *scene, double *M)
 {
     dyn_mass_matrix io = {.q = c->q, .mass_matrix = c->square[0]};
     c->tree->mass_matrix(scene, c->workspace, &io, 1);
-    congruent(c, c->square[0], M);
+    project_symmetric(c, c->square[0], M);
 }
 
-/* The body that an actuated coordinate moves. */
+/* The index of the body that the actuated coordinate v moves. */
 static double body_of(const api_loop_workspace *c, size_t v)
 {
     const dyn_model *m = c->model->dyn;
@@ -67,7 +68,7 @@ void api_loop_put_inverse(api_loop_workspace *c, size_t lane, double *inverse)
 
 void api_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matrix *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c = ws;
     find_mass_matrix(c, scene, io->mass_matrix);
     for (size_t lane = 0; io->inverse && lane < c->closure.live; lane++)
@@ -88,7 +89,7 @@ void api_loop_tree_torques(api_loop_workspace *c, const dyn_scene *scene, const 
 
 void api_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c = ws;
     api_loop_find_accelerations(c, scene, io->qd, io->qdd);
     api_loop_tree_torques(c, scene, io->wrenches);
@@ -101,10 +102,10 @@ void api_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inver
     c->tree->inverse_dynamics(&pushed, c->workspace, &inner, 1);
 }
 
-/* One lane's M x = b with x of driven coordinates given: their rows become x = given, and what they have to do with the
- * others goes to the right side. */
-static void drive(const api_loop_workspace *c, size_t lane, const bool *driven, const double *given, double *M,
-                  double *b)
+/* Fixes the driven coordinates of one lane's system M x = b: their rows become x = given, and their columns times
+ * `given` move to the right side. */
+static void fix_driven(const api_loop_workspace *c, size_t lane, const bool *driven, const double *given, double *M,
+                       double *b)
 {
     size_t W = c->W, n = c->nv;
     for (size_t k = 0; k < n; k++) {
@@ -120,7 +121,7 @@ static void drive(const api_loop_workspace *c, size_t lane, const bool *driven, 
 
 void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c = ws;
     size_t              W = c->W;
     double             *h = c->tau_dot, *M = c->square[1];
@@ -132,7 +133,7 @@ void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
         double *solved = c->solution;
         for (size_t i = 0; i < c->nv; i++)
             solved[i] = (io->tau ? io->tau[i * W + lane] : 0) - h[i * W + lane];
-        if (io->driven) drive(c, lane, io->driven, io->given, M, solved);
+        if (io->driven) fix_driven(c, lane, io->driven, io->given, M, solved);
         if (api_loop_factor_mass(c, M, lane, &io->singular[lane]))
             LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (lapack_int)c->nv, 1, c->dense, (lapack_int)c->nv, solved,
                                 (lapack_int)c->nv);
@@ -143,11 +144,11 @@ void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
     api_closure_pad(&c->closure, 1, io->singular);
 }
 
-/* --- terms ------------------------------------------------------------------------------------------------------- */
+/* --- terms of the equation of motion ------------------------------------------------------------------------------ */
 
 void api_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c     = ws;
     dyn_scene           still = {.model = scene->model};
     api_loop_find_accelerations(c, scene, io->qd, NULL);
@@ -167,16 +168,16 @@ void api_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t 
     if (io->friction) api_loop_project(c, 1, c->tau_dot, io->friction);
 }
 
-/* to = X G, X of rows x nvt */
-static void along(const api_loop_workspace *c, size_t rows, const double *X, double *to)
+/* to = X G; X is rows x nvt. */
+static void times_G(const api_loop_workspace *c, size_t rows, const double *X, double *to)
 {
     api_matrix_mul(c->W, rows, c->nvt, c->nv, X, c->G, 0, to);
 }
 
-/* J G, and J' G + J G'. */
+/* The frame Jacobian is J G, its rate J' G + J G', with J that of the tree. */
 void api_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c     = ws;
     dyn_kinematics      inner = *io;
     if (io->jerk)
@@ -189,34 +190,34 @@ void api_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics 
     inner.qd           = c->qd;
     inner.qdd          = c->qdd;
     inner.qddd         = c->qddd;
-    inner.jacobian     = io->jacobian || io->jacobian_dot ? c->frame[0] : NULL;
-    inner.jacobian_dot = io->jacobian_dot ? c->frame[1] : NULL;
+    inner.jacobian     = io->jacobian || io->jacobian_dot ? c->jacobian_work[0] : NULL;
+    inner.jacobian_dot = io->jacobian_dot ? c->jacobian_work[1] : NULL;
     c->tree->kinematics(scene, c->workspace, &inner, 1);
-    if (io->jacobian) along(c, 6, c->frame[0], io->jacobian);
+    if (io->jacobian) times_G(c, 6, c->jacobian_work[0], io->jacobian);
     if (!io->jacobian_dot) return;
-    along(c, 6, c->frame[1], io->jacobian_dot);
-    api_matrix_mul(c->W, 6, c->nvt, c->nv, c->frame[0], c->Gd, 1, io->jacobian_dot);
+    times_G(c, 6, c->jacobian_work[1], io->jacobian_dot);
+    api_matrix_mul(c->W, 6, c->nvt, c->nv, c->jacobian_work[0], c->Gd, 1, io->jacobian_dot);
 }
 
 void api_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c     = ws;
     dyn_energy          inner = *io;
     api_loop_find_velocities(c, io->qd);
     inner.q               = c->q;
     inner.qd              = c->qd;
-    inner.com_jacobian    = io->com_jacobian ? c->frame[0] : NULL;
-    inner.momentum_matrix = io->momentum_matrix ? c->frame[1] : NULL;
+    inner.com_jacobian    = io->com_jacobian ? c->jacobian_work[0] : NULL;
+    inner.momentum_matrix = io->momentum_matrix ? c->jacobian_work[1] : NULL;
     c->tree->energy(scene, c->workspace, &inner, 1);
-    if (io->com_jacobian) along(c, 3, c->frame[0], io->com_jacobian);
-    if (io->momentum_matrix) along(c, 6, c->frame[1], io->momentum_matrix);
+    if (io->com_jacobian) times_G(c, 3, c->jacobian_work[0], io->com_jacobian);
+    if (io->momentum_matrix) times_G(c, 6, c->jacobian_work[1], io->momentum_matrix);
 }
 
 /* tau = G^T tau_tree, tau' = G'^T tau_tree + G^T tau_tree' */
 void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c = ws;
     api_loop_find_jerks(c, scene, io->qd, io->qdd, io->qddd);
     dyn_torque_derivative inner = *io;
@@ -250,10 +251,10 @@ void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
     c->tree->torque_derivative(&pushed, c->workspace, &inner, 1);
 }
 
-/* tau is linear in the parameters, and so is G^T tau. */
+/* tau = G^T Y_tree p: the regressor is linear in the parameters p, and G does not depend on p. */
 void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c      = ws;
     size_t              bodies = 10 * c->model->n_bodies, joints = 3 * c->model->n_movers;
     dyn_regressor       inner = {.q = c->q, .qd = c->qd, .qdd = c->qdd};

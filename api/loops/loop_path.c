@@ -1,5 +1,5 @@
-/* loop_path.c - the paths along which a state of a model with loops is reached (loop_kernels.h): a straight line in the
- * actuated coordinates, a curve, or a loop error that shrinks. */
+/* loop_path.c - builds the paths along which the loops of a state are closed (loop_kernels.h): a straight line in the
+ * actuated coordinates, a curve, or a loop error that shrinks to zero. */
 #include "loop_workspace.h"
 #include "api/model/coordinates.h"
 #include <math.h>
@@ -13,7 +13,7 @@ static bool is_active(const api_loop_workspace *c, const dyn_body *b)
 }
 
 /* Interpolates unit quaternions, entries W apart, along the shorter arc. */
-static void turn_towards(const double *from, const double *to, size_t W, double s, double *r)
+static void slerp(const double *from, const double *to, size_t W, double s, double *r)
 {
     double cosine = 0, norm = 0;
     for (size_t i = 0; i < 4; i++)
@@ -29,31 +29,31 @@ static void turn_towards(const double *from, const double *to, size_t W, double 
         r[i * W] /= sqrt(norm);
 }
 
-/* A joint's coordinates at the fraction s; at s = 1 exactly those of the end. */
-static void go_joint(const api_loop_workspace *c, const dyn_body *b, size_t lane, double s, double *q)
+/* Sets a joint's coordinates to the point s of the line; at s = 1 to exactly those of its end. */
+static void set_joint_point(const api_loop_workspace *c, const dyn_body *b, size_t lane, double s, double *q)
 {
     size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);
-    const double *from = c->from + first, *to = c->to + first;
+    const double *from = c->line_start + first, *to = c->line_end + first;
     int           quaternion = api_quaternion_offset(b);
     size_t        linear     = quaternion < 0 ? n : (size_t)quaternion;
-    bool          there      = s >= 1 || c->loops->travel[b->v] == 0;
+    bool          at_end     = s >= 1 || c->loops->travel[b->v] == 0;
     for (size_t i = 0; i < n; i++)
-        q[first + i * W] = there || i >= linear ? to[i * W] : from[i * W] + s * (to[i * W] - from[i * W]);
-    if (quaternion >= 0 && !there) turn_towards(from + linear * W, to + linear * W, W, s, q + first + linear * W);
+        q[first + i * W] = at_end || i >= linear ? to[i * W] : from[i * W] + s * (to[i * W] - from[i * W]);
+    if (quaternion >= 0 && !at_end) slerp(from + linear * W, to + linear * W, W, s, q + first + linear * W);
 }
 
-static void go_straight(const void *arg, api_closure *closure, size_t lane, double s)
+static void set_line_point(const void *arg, api_closure *closure, size_t lane, double s)
 {
     const api_loop_workspace *c = arg;
     for (size_t i = 0; i < c->model->dyn->n_bodies; i++)
-        if (is_active(c, &c->model->dyn->body[i])) go_joint(c, &c->model->dyn->body[i], lane, s, closure->q);
+        if (is_active(c, &c->model->dyn->body[i])) set_joint_point(c, &c->model->dyn->body[i], lane, s, closure->q);
 }
 
-/* How far a body's joint goes: rad, or parts of the model's length. */
-static double length_of(const api_loop_workspace *c, const dyn_body *b, size_t lane)
+/* The distance that a joint moves along the line: rad, or parts of the model's length. */
+static double joint_length(const api_loop_workspace *c, const dyn_body *b, size_t lane)
 {
     size_t        W = c->W, first = (size_t)b->q * W + lane, n = (size_t)dyn_joint_nq(b->joint);
-    const double *from = c->from + first, *to = c->to + first, *travel = c->loops->travel + b->v;
+    const double *from = c->line_start + first, *to = c->line_end + first, *travel = c->loops->travel + b->v;
     int           quaternion = api_quaternion_offset(b);
     size_t        linear     = quaternion < 0 ? n : (size_t)quaternion;
     double        cosine = 0, most = 0;
@@ -64,39 +64,39 @@ static double length_of(const api_loop_workspace *c, const dyn_body *b, size_t l
     return quaternion < 0 ? most : fmax(most, travel[linear] * 2 * acos(fmin(fabs(cosine), 1)));
 }
 
-static double length_of_line(const api_loop_workspace *c, size_t lane)
+static double line_length(const api_loop_workspace *c, size_t lane)
 {
     const dyn_model *m    = c->model->dyn;
     double           most = 0;
     for (size_t i = 0; i < m->n_bodies; i++)
-        if (is_active(c, &m->body[i])) most = fmax(most, length_of(c, &m->body[i], lane));
+        if (is_active(c, &m->body[i])) most = fmax(most, joint_length(c, &m->body[i], lane));
     return most;
 }
 
 static api_continuation_path straight_path(const api_loop_workspace *c)
 {
-    api_continuation_path path = {.go = go_straight, .arg = c};
+    api_continuation_path path = {.set_point = set_line_point, .arg = c};
     for (size_t lane = 0; lane < c->closure.live; lane++)
-        path.length[lane] = length_of_line(c, lane);
+        path.length[lane] = line_length(c, lane);
     return path;
 }
 
 /* --- a curve ------------------------------------------------------------------------------------------------------ */
 
-static void go_along(const void *arg, api_closure *closure, size_t lane, double s)
+static void set_curve_point(const void *arg, api_closure *closure, size_t lane, double s)
 {
     const api_loop_workspace *c     = arg;
     const api_approach       *along = &c->approach;
-    if (s < 1) along->curve(along->arg, lane, s, c->curve);
+    if (s < 1) along->curve(along->arg, lane, s, c->curve_q);
     for (size_t i = 0; i < c->model->nq; i++) {
         size_t entry      = (size_t)c->loops->active_q[i] * c->W + lane;
-        closure->q[entry] = s < 1 ? c->curve[i] : c->to[entry];
+        closure->q[entry] = s < 1 ? c->curve_q[i] : c->line_end[entry];
     }
 }
 
-/* --- beginnings --------------------------------------------------------------------------------------------------- */
+/* --- start of a path ---------------------------------------------------------------------------------------------- */
 
-/* The actuated coordinates of lanes into those of the tree. */
+/* Copy actuated or passive coordinates in lanes to their entries of the tree. */
 static void put_active(const api_loop_workspace *c, const double *q, double *tree)
 {
     for (size_t i = 0; i < c->model->nq; i++)
@@ -120,21 +120,21 @@ api_continuation_path api_loop_path(api_loop_workspace *c, const dyn_scene *scen
 {
     size_t entries = c->loops->nq * c->W;
     c->approach    = from ? *from : (api_approach){0};
-    memset(c->closure.left, 0, c->nr * c->W * sizeof *c->closure.left);
-    api_loop_set_reference(c, c->from);
-    memcpy(c->to, c->from, entries * sizeof *c->to);
-    put_active(c, q, c->to);
-    if (from && from->q) put_active(c, from->q, c->from);
-    if (from && from->passive) put_passive(c, from->passive, c->from);
+    memset(c->closure.remaining, 0, c->nr * c->W * sizeof *c->closure.remaining);
+    api_loop_set_reference(c, c->line_start);
+    memcpy(c->line_end, c->line_start, entries * sizeof *c->line_end);
+    put_active(c, q, c->line_end);
+    if (from && from->q) put_active(c, from->q, c->line_start);
+    if (from && from->passive) put_passive(c, from->passive, c->line_start);
     if (from && from->guess) {
-        memcpy(c->q, c->to, entries * sizeof *c->q);
+        memcpy(c->q, c->line_end, entries * sizeof *c->q);
         put_passive(c, from->guess, c->q);
         return api_continuation_guess_path(&c->closure, scene);
     }
-    memcpy(c->q, c->from, entries * sizeof *c->q);
+    memcpy(c->q, c->line_start, entries * sizeof *c->q);
     api_continuation_path path = straight_path(c);
     if (!from || !from->curve) return path;
-    path.go = go_along;
+    path.set_point = set_curve_point;
     memcpy(path.length, from->length, sizeof path.length);
     return path;
 }

@@ -1,6 +1,5 @@
-/* loop_rates.c - what goes with a closed state (loop_kernels.h): rates of the tree's coordinates, and what the loops
- * push.
- */
+/* loop_rates.c - finds the rates of the tree's coordinates and the constraint forces of a closed state
+ * (loop_kernels.h). */
 #include "loop_workspace.h"
 #include <string.h>
 
@@ -13,7 +12,7 @@ void api_loop_subtract_passive(const api_loop_workspace *c, size_t columns, cons
 
 /* --- rates ------------------------------------------------------------------------------------------------------- */
 
-static void along(const api_loop_workspace *c, const double *x, double *to)
+static void apply_G(const api_loop_workspace *c, const double *x, double *to)
 {
     if (x)
         api_matrix_mul(c->W, c->nvt, c->nv, 1, c->G, x, 0, to);
@@ -23,19 +22,19 @@ static void along(const api_loop_workspace *c, const double *x, double *to)
 
 void api_loop_find_velocities(api_loop_workspace *c, const double *qd)
 {
-    along(c, qd, c->qd);
+    apply_G(c, qd, c->qd);
 }
 
 void api_loop_find_accelerations(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd)
 {
     api_loop_find_velocities(c, qd);
     api_closure_rate(&c->closure, scene, c->qd, c->Jd);
-    along(c, qdd, c->qdd);
+    apply_G(c, qdd, c->qdd);
     api_matrix_mul(c->W, c->nr, c->nvt, 1, c->Jd, c->qd, 0, c->rows[0]);
     api_loop_subtract_passive(c, 1, c->rows[0], c->qdd);
     memset(c->Gd, 0, c->nvt * c->nv * c->W * sizeof *c->Gd);
-    api_matrix_mul(c->W, c->nr, c->nvt, c->nv, c->Jd, c->G, 0, c->across);
-    api_loop_subtract_passive(c, c->nv, c->across, c->Gd);
+    api_matrix_mul(c->W, c->nr, c->nvt, c->nv, c->Jd, c->G, 0, c->row_matrix);
+    api_loop_subtract_passive(c, c->nv, c->row_matrix, c->Gd);
 }
 
 void api_loop_find_jerks(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd,
@@ -44,7 +43,7 @@ void api_loop_find_jerks(api_loop_workspace *c, const dyn_scene *scene, const do
     size_t n = c->nr * c->W;
     api_loop_find_accelerations(c, scene, qd, qdd);
     api_closure_second_rate(&c->closure, scene, c->qd, c->qdd, c->Jdd);
-    along(c, qddd, c->qddd);
+    apply_G(c, qddd, c->qddd);
     api_matrix_mul(c->W, c->nr, c->nvt, 1, c->Jd, c->qdd, 0, c->rows[0]);
     for (size_t i = 0; i < n; i++)
         c->rows[0][i] *= 2;
@@ -59,8 +58,8 @@ void api_loop_project(const api_loop_workspace *c, size_t columns, const double 
 
 /* --- forces ------------------------------------------------------------------------------------------------------ */
 
-/* to = K^T x_p, x of nvt */
-static void carried(const api_loop_workspace *c, const double *x, int add, double *to)
+/* to = K^T x_p for the passive entries x_p of x (nvt); add > 0: to += K^T x_p. */
+static void project_passive(const api_loop_workspace *c, const double *x, int add, double *to)
 {
     for (size_t k = 0; k < c->np; k++)
         memcpy(c->passive + k * c->W, x + (size_t)c->loops->passive_v[k] * c->W, c->W * sizeof *x);
@@ -69,17 +68,17 @@ static void carried(const api_loop_workspace *c, const double *x, int add, doubl
 
 void api_loop_find_forces(api_loop_workspace *c)
 {
-    carried(c, c->tau, 0, c->lambda);
+    project_passive(c, c->tau, 0, c->lambda);
 }
 
-/* Of lambda = J_p z, J_p^T J_p z = tau_p, z = K lambda:
+/* With lambda = J_p z, where J_p^T J_p z = tau_p and z = K lambda:
  *
  *     lambda' = K^T (tau_p' - J_p'^T lambda) + (1 - J_p K) J_p' z */
 void api_loop_find_force_rates(api_loop_workspace *c, const double *left, const double *Jd)
 {
     size_t  W = c->W;
     double *z = c->passive, *x = c->vector[7], *turned = c->rows[0], *again = c->rows[1];
-    carried(c, left, 0, c->lambda_dot);
+    project_passive(c, left, 0, c->lambda_dot);
     if (!Jd) return;
     api_matrix_mul(W, c->np, c->nr, 1, c->K, c->lambda, 0, z);
     memset(x, 0, c->nvt * W * sizeof *x);

@@ -1,28 +1,29 @@
-/* loop_sensitivity.c - derivatives of the dynamics of a model with loops (loop_kernels.h), one block of states.
+/* loop_sensitivity.c - differentiates the dynamics of a model with loops (loop_kernels.h), one block of states.
  *
- * Actuated efforts are what the joint's own need less what the loops push, tau_a = tau_tree,a - J_a^T lambda, while
- * that of passive joints vanishes. Multiplied with G^T, what derivatives of lambda there are go, since J G = 0:
+ * Actuated efforts are those of the tree less the constraint forces, tau_a = tau_tree,a - J_a^T lambda. Efforts of
+ * passive joints vanish. Multiplication by G^T removes the derivatives of lambda, because J G = 0:
  *
  *     d tau = G^T (d tau_tree - dJ^T lambda),
- *     d tau_tree = T_q dq + T_qd dqd + T_qdd dqdd,    T_ the tree's sensitivities, of the tree's coordinates.
+ *     d tau_tree = T_q dq + T_qd dqd + T_qdd dqdd,    T_: sensitivities of the tree by its own coordinates.
  *
- * Along actuated coordinate k, dq = G_k, and with J_k = E dJ/dt at these velocities, derivatives of J qd = 0 and
- * J qdd + J' qd = 0, all of whose actuated parts are zero, give
+ * Take the derivative along actuated coordinate k: dq = G_k is column k of G, and J_k is the derivative of J along G_k.
+ * The derivatives of J qd = 0 and J qdd + J' qd = 0, whose actuated parts are zero, give
  *
- *     with q:    J_p dqd  = -J_k qd,      J_p dqdd = -(J_k qdd + J' dqd + (dJ') qd)
- *     with qd:   dqd = G_k,               J_p dqdd = -(J_k qd + J' G_k)
- *     with qdd:  dqdd = G_k
+ *     with respect to q:    J_p dqd  = -J_k qd,      J_p dqdd = -(J_k qdd + J' dqd + (dJ') qd)
+ *     with respect to qd:   dqd = G_k,               J_p dqdd = -(J_k qd + J' G_k)
+ *     with respect to qdd:  dqdd = G_k
  *
- * where dJ', J' changing with q and with qd, is found from second rates of J along v + d and v - d:
+ * Here dJ' is the derivative of J'(q, qd) along dq and dqd. It is found from second rates J''(v, a) of J at velocity v
+ * and acceleration a, with d2J the second derivative of J, v = qd and d = dq:
  *
- *     J''(v + d, a) - J''(v - d, -a) = 4 J'' of v and d + 2 J'(a). */
+ *     J''(v + d, a) - J''(v - d, -a) = 4 d2J[v, d] + 2 J'(a). */
 #include "loop_workspace.h"
 #include "api/model/coordinates.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-/* Column k of a matrix of n columns. */
+/* Copy column k of a row-major matrix of n columns, in lanes. */
 static void get_column(const api_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column)
 {
     for (size_t i = 0; i < rows; i++)
@@ -34,16 +35,17 @@ static void put_column(const api_loop_workspace *c, size_t rows, size_t n, const
         memcpy(X + (i * n + k) * c->W, column + i * c->W, c->W * sizeof *X);
 }
 
-/* What happens along one actuated coordinate, nvt each. */
+/* Derivatives along one actuated coordinate k; nvt each, in lanes. */
 typedef struct direction {
     double *dq, *dqd;             /* G_k; d qd / d q_k */
     double *dqdd_dq, *dqdd_dqd;   /* d qdd / d q_k, d qdd / d qd_k */
-    double *twist;                /* dJ_k^T lambda */
-    double *plus, *minus, *extra; /* inner */
-    double *J_k, *other;          /* nr x nvt */
+    double *twist;                /* J_k^T lambda */
+    double *plus, *minus, *extra; /* work */
+    double *J_k, *other;          /* nr x nvt; `other` is work */
 } direction;
 
-/* How much longer v is than d, as a power of two, lane by lane: 1 where one of them is zero. */
+/* The ratio of the largest entries of v and d as a power of two, per lane; 1 if one of them is zero. Scaling d by it
+ * keeps v + d and v - d free of cancellation. */
 static void find_scale(const api_loop_workspace *c, const double *v, const double *d, double factor[DYN_MAX_LANES])
 {
     for (size_t lane = 0; lane < c->W; lane++) {
@@ -66,7 +68,7 @@ static void find_brackets(const api_loop_workspace *c, const double *a, const do
     }
 }
 
-/* rows += (dJ') qd: of J' changing with q along dq, and with qd along dqd. */
+/* rows += (dJ') qd: J' changes with q along d->dq and with qd along d->dqd. */
 static void add_second(api_loop_workspace *c, const dyn_scene *scene, const direction *d, double *rows)
 {
     size_t W = c->W, n = c->nvt;
@@ -121,7 +123,7 @@ static void find_direction(api_loop_workspace *c, const dyn_scene *scene, size_t
     api_loop_subtract_passive(c, 1, rows, d->dqdd_dq);
 }
 
-/* All directions, into wide: dqd/dq, dqdd/dq, dqdd/dqd, dJ^T lambda. */
+/* Finds the columns of wide[1..4]: dqd/dq, dqdd/dq, dqdd/dqd and dJ^T lambda. */
 static void find_directions(api_loop_workspace *c, const dyn_scene *scene)
 {
     direction d      = {.J_k = c->Jdd, .other = c->Jk};
@@ -139,34 +141,34 @@ static void find_directions(api_loop_workspace *c, const dyn_scene *scene)
 
 /* --- inverse dynamics -------------------------------------------------------------------------------------------- */
 
-/* to = T G, T of the tree */
-static void begin(const api_loop_workspace *c, const double *T, double *to)
+/* to = T G for a matrix T of the tree */
+static void multiply_G(const api_loop_workspace *c, const double *T, double *to)
 {
     api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, c->G, 0, to);
 }
 
-/* to += T X */
-static void add_part(const api_loop_workspace *c, const double *T, const double *X, double *to)
+/* to += T X for a matrix T of the tree */
+static void add_product(const api_loop_workspace *c, const double *T, const double *X, double *to)
 {
     api_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, X, 1, to);
 }
 
-static void put_matrices(api_loop_workspace *c, const dyn_sensitivity *io)
+static void find_matrices(api_loop_workspace *c, const dyn_sensitivity *io)
 {
     const double *T_q = c->square[0], *T_qd = c->square[1], *T_qdd = c->square[2];
     double       *by_q = c->wide[5], *by_qd = c->wide[6], *by_qdd = c->wide[7];
     size_t        n = c->nvt * c->nv * c->W;
-    begin(c, T_qdd, by_qdd);
+    multiply_G(c, T_qdd, by_qdd);
     api_loop_project(c, c->nv, by_qdd, io->dtau_dqdd);
     api_loop_mirror(c->W, c->nv, io->dtau_dqdd);
 
-    begin(c, T_qd, by_qd);
-    add_part(c, T_qdd, c->wide[3], by_qd);
+    multiply_G(c, T_qd, by_qd);
+    add_product(c, T_qdd, c->wide[3], by_qd);
     api_loop_project(c, c->nv, by_qd, io->dtau_dqd);
 
-    begin(c, T_q, by_q);
-    add_part(c, T_qd, c->wide[1], by_q);
-    add_part(c, T_qdd, c->wide[2], by_q);
+    multiply_G(c, T_q, by_q);
+    add_product(c, T_qd, c->wide[1], by_q);
+    add_product(c, T_qdd, c->wide[2], by_q);
     for (size_t i = 0; i < n; i++)
         by_q[i] -= c->wide[4][i];
     api_loop_project(c, c->nv, by_q, io->dtau_dq);
@@ -174,7 +176,7 @@ static void put_matrices(api_loop_workspace *c, const dyn_sensitivity *io)
 
 void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c = ws;
     size_t              n = c->nvt * c->W;
     api_loop_find_accelerations(c, scene, io->qd, io->qdd);
@@ -191,7 +193,7 @@ void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivit
                              .dtau_dgravity = io->dtau_dgravity ? c->extra : NULL,
                              .dtau_dwrench  = io->dtau_dwrench ? c->extra + (io->dtau_dgravity ? 3 * n : 0) : NULL};
     c->tree->sensitivity(scene, c->workspace, &inner, 1);
-    put_matrices(c, io);
+    find_matrices(c, io);
     if (io->dtau_dgravity) api_loop_project(c, 3, inner.dtau_dgravity, io->dtau_dgravity);
     for (size_t w = 0; io->dtau_dwrench && w < scene->n_wrenches; w++)
         api_loop_project(c, 6, inner.dtau_dwrench + 6 * w * n, io->dtau_dwrench + 6 * w * c->nv * c->W);
@@ -201,7 +203,7 @@ void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivit
 
 /* --- forward dynamics -------------------------------------------------------------------------------------------- */
 
-/* X = -M^-1 X, of nv x columns, by the factor in c->dense. */
+/* X = -M^-1 X for nv x columns of one lane, with the factor of M in c->dense. */
 static void solve_columns(api_loop_workspace *c, size_t lane, size_t columns, double *X)
 {
     lapack_int n = (lapack_int)c->nv;
@@ -241,27 +243,27 @@ void api_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_fo
 
 /* --- Coriolis matrix --------------------------------------------------------------------------------------------- */
 
-/* Gamma_ijk = G_i^T (Gamma_tree G_k) G_j + G_i^T M dG_j/dq_k, the derivative's passive rows being -K J_k G_j. */
+/* Gamma_ijk = G_i^T (Gamma_tree G_k) G_j + G_i^T M dG_j/dq_k, where the passive rows of dG_j/dq_k are -K J_k G_j. */
 static void put_christoffel(api_loop_workspace *c, const dyn_scene *scene, size_t k, const double *tree, double *to)
 {
     size_t  W = c->W, n = c->nvt, nv = c->nv;
-    double *G_k = c->vector[0], *turned = c->square[1], *changed = c->wide[1], *all = c->square[2];
+    double *G_k = c->vector[0], *christoffel_k = c->square[1], *dG = c->wide[1], *all = c->square[2];
     get_column(c, n, nv, c->G, k, G_k);
     api_closure_rate(&c->closure, scene, G_k, c->Jk);
-    memset(changed, 0, n * nv * W * sizeof *changed);
-    api_matrix_mul(W, c->nr, n, nv, c->Jk, c->G, 0, c->across);
-    api_loop_subtract_passive(c, nv, c->across, changed);
-    api_matrix_mul(W, n * n, n, 1, tree, G_k, 0, turned);
-    api_matrix_mul(W, n, n, nv, turned, c->G, 0, c->wide[0]);
-    api_matrix_mul(W, n, n, nv, c->square[0], changed, 1, c->wide[0]);
+    memset(dG, 0, n * nv * W * sizeof *dG);
+    api_matrix_mul(W, c->nr, n, nv, c->Jk, c->G, 0, c->row_matrix);
+    api_loop_subtract_passive(c, nv, c->row_matrix, dG);
+    api_matrix_mul(W, n * n, n, 1, tree, G_k, 0, christoffel_k);
+    api_matrix_mul(W, n, n, nv, christoffel_k, c->G, 0, c->wide[0]);
+    api_matrix_mul(W, n, n, nv, c->square[0], dG, 1, c->wide[0]);
     api_loop_project(c, nv, c->wide[0], all);
     put_column(c, nv * nv, nv, all, k, to);
 }
 
-/* C = G^T (M G' + C_tree G): dM/dt - 2 C is skew again. */
+/* C = G^T (M G' + C_tree G). The matrix dM/dt - 2 C is skew-symmetric. */
 void api_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     api_loop_workspace *c    = ws;
     dyn_mass_matrix     mass = {.q = c->q, .mass_matrix = c->square[0]};
     api_loop_find_accelerations(c, scene, io->qd, NULL);
@@ -272,8 +274,8 @@ void api_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io,
                           .christoffel     = io->christoffel ? c->extra : NULL};
     c->tree->coriolis(scene, c->workspace, &inner, 1);
     if (io->coriolis_matrix) {
-        begin(c, c->square[1], c->wide[0]);
-        add_part(c, c->square[0], c->Gd, c->wide[0]);
+        multiply_G(c, c->square[1], c->wide[0]);
+        add_product(c, c->square[0], c->Gd, c->wide[0]);
         api_loop_project(c, c->nv, c->wide[0], io->coriolis_matrix);
     }
     for (size_t k = 0; io->christoffel && k < c->nv && api_loop_may_continue(c); k++)

@@ -1,35 +1,36 @@
-/* loop_workspace.c - see loop_kernels.h: the workspace of closed kernels, and what is wrong with a state. */
+/* loop_workspace.c - allocates the workspace of the loop kernels (loop_kernels.h) and reports the status of its states
+ * as problems. */
 #include "loop_workspace.h"
 #include <math.h>
 
-typedef struct taking {
+typedef struct allocation {
     api_pool *pool;
     size_t    W;
-    bool      room;
-} taking;
+    bool      succeeded;
+} allocation;
 
-static double *take(taking *t, size_t entries)
+static double *take(allocation *t, size_t entries)
 {
-    return api_take_zeroed(t->pool, entries * t->W, &t->room);
+    return api_take_zeroed(t->pool, entries * t->W, &t->succeeded);
 }
 
-static void take_state(api_loop_workspace *c, taking *t)
+static void take_state(api_loop_workspace *c, allocation *t)
 {
-    c->passive = take(t, c->np);
-    c->from = take(t, c->loops->nq), c->to = take(t, c->loops->nq);
-    c->seen = take(t, 6 * c->loops->n);
+    c->passive    = take(t, c->np);
+    c->line_start = take(t, c->loops->nq), c->line_end = take(t, c->loops->nq);
+    c->loop_wrenches = take(t, 6 * c->loops->n);
     c->Jd = take(t, c->nr * c->nvt), c->Jdd = take(t, c->nr * c->nvt);
     c->K = take(t, c->np * c->nr);
     c->G = take(t, c->nvt * c->nv), c->Gd = take(t, c->nvt * c->nv);
 }
 
-static void take_rates(api_loop_workspace *c, taking *t)
+static void take_rates(api_loop_workspace *c, allocation *t)
 {
     c->qd = take(t, c->nvt), c->qdd = take(t, c->nvt), c->qddd = take(t, c->nvt);
     c->tau = take(t, c->nvt), c->tau_dot = take(t, c->nvt);
     c->lambda = take(t, c->nr), c->lambda_dot = take(t, c->nr);
     c->rows[0] = take(t, c->nr), c->rows[1] = take(t, c->nr);
-    c->across = take(t, c->nr * c->nv);
+    c->row_matrix = take(t, c->nr * c->nv);
     for (int i = 0; i < API_LOOP_SQUARE_MATRICES; i++)
         c->square[i] = take(t, c->nvt * c->nvt);
     for (int i = 0; i < API_LOOP_WIDE_MATRICES; i++)
@@ -38,26 +39,26 @@ static void take_rates(api_loop_workspace *c, taking *t)
         c->vector[i] = take(t, c->nvt);
     c->Jk = take(t, c->nr * c->nvt);
     for (int i = 0; i < 2; i++)
-        c->frame[i] = take(t, 6 * (c->nvt + c->loops->n));
+        c->jacobian_work[i] = take(t, 6 * (c->nvt + c->loops->n));
 }
 
-static void take_wrenches(api_loop_workspace *c, taking *t, size_t given)
+static void take_wrenches(api_loop_workspace *c, allocation *t, size_t n_wrenches)
 {
-    size_t n        = given + 2 * c->loops->n;
+    size_t n        = n_wrenches + 2 * c->loops->n;
     c->wrenches     = take(t, 9 * n);
     c->wrench_rates = take(t, 6 * n);
     c->sites        = api_take(t->pool, n * sizeof *c->sites);
-    t->room         = t->room && c->sites;
+    t->succeeded    = t->succeeded && c->sites;
 }
 
-/* Of one state, and no lanes. */
-static void take_dense(api_loop_workspace *c, taking *t)
+/* Arrays for one state, not in lanes. */
+static void take_dense(api_loop_workspace *c, allocation *t)
 {
-    taking one  = {t->pool, 1, true};
-    c->dense    = take(&one, c->nv * (c->nv + 1));
-    c->solution = take(&one, c->nv);
-    c->curve    = take(&one, c->model->nq);
-    t->room     = t->room && one.room;
+    allocation one = {t->pool, 1, true};
+    c->dense       = take(&one, c->nv * (c->nv + 1));
+    c->solution    = take(&one, c->nv);
+    c->curve_q     = take(&one, c->model->nq);
+    t->succeeded   = t->succeeded && one.succeeded;
 }
 
 static bool take_closure(api_pool *pool, api_loop_workspace *c, const api_deadline *deadline)
@@ -76,12 +77,12 @@ static bool take_closure(api_pool *pool, api_loop_workspace *c, const api_deadli
                                        .unknown   = l->passive_v,
                                        .deadline  = deadline};
     if (!api_closure_open(pool, &c->closure)) return false;
-    c->q      = c->closure.q;
-    c->y      = c->closure.y;
-    c->R      = c->closure.R;
-    c->motion = c->closure.motion;
-    c->J      = c->closure.J;
-    c->raw    = c->closure.raw;
+    c->q             = c->closure.q;
+    c->pair_position = c->closure.pair_position;
+    c->pair_rotation = c->closure.pair_rotation;
+    c->pair_jacobian = c->closure.pair_jacobian;
+    c->J             = c->closure.J;
+    c->pair_work     = c->closure.pair_work;
     return true;
 }
 
@@ -89,7 +90,7 @@ api_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *mod
                                             const api_deadline *deadline, size_t n_wrenches, size_t extra)
 {
     const api_loops    *l = model->loops;
-    taking              t = {pool, (size_t)tree->lanes, true};
+    allocation          t = {pool, (size_t)tree->lanes, true};
     api_loop_workspace *c = api_take(pool, sizeof *c);
     if (!c) return NULL;
     *c           = (api_loop_workspace){.model = model, .loops = l, .tree = tree, .W = t.W};
@@ -104,7 +105,7 @@ api_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *mod
     take_wrenches(c, &t, n_wrenches);
     take_dense(c, &t);
     c->extra = take(&t, extra);
-    return t.room ? c : NULL;
+    return t.succeeded ? c : NULL;
 }
 
 dyn_kernels api_loop_kernels(const dyn_kernels *tree)
@@ -126,7 +127,7 @@ dyn_kernels api_loop_kernels(const dyn_kernels *tree)
     };
 }
 
-/* --- what is known of a state ------------------------------------------------------------------------------------ */
+/* --- status ------------------------------------------------------------------------------------------------------- */
 
 api_loop_status api_loop_status_of(const api_loop_workspace *c, size_t lane)
 {
@@ -151,17 +152,17 @@ const double *api_loop_tree_qd(const api_loop_workspace *c)
 
 void api_loop_tree_state(api_loop_workspace *c, const double *parts[6])
 {
-    api_loop_wrenches(c, c->lambda, c->seen);
+    api_loop_wrenches(c, c->lambda, c->loop_wrenches);
     parts[0] = c->q, parts[1] = c->qd, parts[2] = c->qdd;
-    parts[3] = c->G, parts[4] = c->seen, parts[5] = c->closure.open;
+    parts[3] = c->G, parts[4] = c->loop_wrenches, parts[5] = c->closure.error_norm;
 }
 
 static void fail_open(const api_loop_workspace *c, size_t lane, const char *pointer, api_problem *problem)
 {
-    const api_closure *s     = c->reaching ? &c->reach : &c->closure;
-    size_t             k     = s->widest[lane];
+    const api_closure *s     = c->solving_platform ? &c->platform : &c->closure;
+    size_t             k     = s->worst_pair[lane];
     const char        *which = k < c->loops->n ? c->loops->loop[k].name : "platform";
-    if (!isfinite(s->open[lane])) {
+    if (!isfinite(s->error_norm[lane])) {
         api_fail(problem, API_LOOP_OPEN, pointer,
                  "a number is so large that how far the loops are open cannot be computed");
         return;
@@ -170,33 +171,34 @@ static void fail_open(const api_loop_workspace *c, size_t lane, const char *poin
         problem, API_LOOP_OPEN, pointer,
         "no position of the %s joints was found that closes the loops: they are open by %.3g, \"%.64s\" by %.3g (in "
         "units of %.3g m, and rad); it is out of reach, or \"guess\" and \"home\" are too far",
-        c->reaching ? "actuated and passive" : "passive", s->open[lane], which, s->widest_open[lane], c->loops->length);
+        c->solving_platform ? "actuated and passive" : "passive", s->error_norm[lane], which, s->worst_error[lane],
+        c->loops->length);
 }
 
 static void fail_crossing(const api_loop_workspace *c, size_t lane, const char *pointer, api_problem *problem)
 {
-    const api_closure  *s     = c->reaching ? &c->reach : &c->closure;
-    const api_approach *from  = c->reaching ? NULL : &c->approach;
-    const char         *along = c->reaching ? "the straight line from the frame's reference pose to this one"
+    const api_closure  *s     = c->solving_platform ? &c->platform : &c->closure;
+    const api_approach *from  = c->solving_platform ? NULL : &c->approach;
+    const char         *along = c->solving_platform ? "the straight line from the frame's reference pose to this one"
                                 : !from || !(from->q || from->guess)
                                     ? "the straight line from the model's reference to this state"
                                 : from->guess ? "the way on which the guess's loop error shrinks to zero"
                                 : from->curve ? "the motion from the sample before to this one"
                                               : "the way from the state before to this one";
-    bool                guess = c->reaching ? c->reach_guessed : from && from->guess;
-    if (c->reaching && guess) along = "the way on which the guess's loop error shrinks to zero";
+    bool                guess = c->solving_platform ? c->platform_guessed : from && from->guess;
+    if (c->solving_platform && guess) along = "the way on which the guess's loop error shrinks to zero";
     api_fail(problem, API_LOOP_CROSSING, pointer,
              "%s meets a singular position of the loops at %.9g of its length: it is out of reach in this assembly%s",
              along, s->reached[lane], guess ? ", or another guess is nearer" : "; a guess selects another");
     problem->fraction = s->reached[lane];
 }
 
-static void fail_loose(const api_loop_workspace *c, size_t lane, const char *pointer, api_problem *problem)
+static void fail_undetermined(const api_loop_workspace *c, size_t lane, const char *pointer, api_problem *problem)
 {
-    if (c->reaching)
+    if (c->solving_platform)
         api_fail(problem, API_LOOP_SINGULAR, pointer,
                  "where the frame is does not determine the joints: %zu of the tree's %zu coordinates follow from it",
-                 c->reach.rank[lane], c->nvt);
+                 c->platform.rank[lane], c->nvt);
     else
         api_fail(
             problem, API_LOOP_SINGULAR, pointer,
@@ -205,9 +207,9 @@ static void fail_loose(const api_loop_workspace *c, size_t lane, const char *poi
             c->closure.rank[lane], c->np);
 }
 
-static void fail_stuck(const api_loop_workspace *c, const char *pointer, api_problem *problem)
+static void fail_dependent(const api_loop_workspace *c, const char *pointer, api_problem *problem)
 {
-    if (c->reaching)
+    if (c->solving_platform)
         api_fail(problem, API_LOOP_SINGULAR, pointer, "the loops do not let the frame move as it is said to");
     else
         api_fail(problem, API_LOOP_SINGULAR, pointer,
@@ -222,8 +224,8 @@ bool api_loop_fail(const api_loop_workspace *c, size_t lane, const char *pointer
     case API_LOOPS_CLOSED: return true;
     case API_LOOPS_OPEN: fail_open(c, lane, pointer, problem); break;
     case API_LOOPS_PATH_SINGULAR: fail_crossing(c, lane, pointer, problem); break;
-    case API_LOOPS_PASSIVE_UNDETERMINED: fail_loose(c, lane, pointer, problem); break;
-    case API_LOOPS_ACTUATED_DEPENDENT: fail_stuck(c, pointer, problem); break;
+    case API_LOOPS_PASSIVE_UNDETERMINED: fail_undetermined(c, lane, pointer, problem); break;
+    case API_LOOPS_ACTUATED_DEPENDENT: fail_dependent(c, pointer, problem); break;
     }
     problem->row = row;
     return false;

@@ -1,5 +1,6 @@
-/* loop_workspace.h - private to closed*.c: a block of states whose loops are closed, in lanes. Matrices are row-major.
- */
+/* loop_workspace.h - declares the workspace of the loop kernels, private to api/loops: a block of states with closed
+ * loops. All arrays are in lanes unless a comment says otherwise; matrices are row-major. Notation as in
+ * loop_kernels.h; n is the number of loops. */
 #pragma once
 #include "loop_kernels.h"
 #include "closure.h"
@@ -9,98 +10,102 @@
 enum { API_LOOP_SQUARE_MATRICES = 3, API_LOOP_WIDE_MATRICES = 8, API_LOOP_VECTORS = 8 };
 
 struct api_loop_workspace {
-    api_closure        closure; /* that finds the passive coordinates */
+    api_closure        closure; /* finds the passive coordinates */
     const api_model   *model;
     const api_loops   *loops;
     const dyn_kernels *tree;
-    void              *workspace;          /* the tree's */
-    size_t             W, nv, nvt, np, nr; /* lanes; coordinates of the model, of the tree, passive ones; rows */
-    double            *q, *y, *R, *motion, *J, *raw;     /* the closure's */
-    double            *from, *to;                        /* tree nq: ends of the line in actuated coordinates */
-    double            *curve;                            /* nq, of one state: a point of a curve */
-    api_approach       approach;                         /* of the block that is being closed */
-    double            *K, *G;                            /* np x nr, nvt x nv */
-    double            *Jd, *Gd, *Jdd;                    /* at the rates asked for last */
-    double            *qd, *qdd, *qddd;                  /* nvt: these rates */
-    double            *tau, *tau_dot;                    /* nvt */
-    double            *lambda, *lambda_dot;              /* nr */
-    double            *rows[2], *passive;                /* nr; np: for whoever needs one */
-    double            *seen;                             /* 6 n */
-    double            *square[API_LOOP_SQUARE_MATRICES]; /* nvt x nvt, */
-    double            *wide[API_LOOP_WIDE_MATRICES];     /* nvt x nv, */
-    double            *across;                           /* nr x nv, */
-    double            *vector[API_LOOP_VECTORS];         /* nvt */
-    double            *Jk;                               /* nr x nvt */
-    double            *frame[2];                         /* 6 x (nvt + n): for whoever needs one */
-    double            *extra;
-    dyn_wrench_site   *sites; /* the request's, and two a loop */
-    double            *wrenches, *wrench_rates;
-    double            *dense;    /* of one state: nv x nv, and nv behind it */
-    double            *solution; /* nv */
-    api_loop_status    status[DYN_MAX_LANES];
-    /* Of a platform, whose closure has more rows. */
-    bool        reaching;      /* the status is its */
-    bool        reach_guessed; /* from a guess, not from the reference */
-    api_closure reach;
-    double     *places;    /* 12: the frame's position and rotation where its line begins; 12: where it ends; 3: the
-                              rotation vector from one to the other */
-    double *reach_rows[2]; /* lanes: rows, rows x nvt */
-    double *wanted;        /* rows, of one state */
+    void              *workspace; /* of the tree's kernels */
+    size_t  W, nv, nvt, np, nr;   /* lanes; velocities of the model, of the tree; passive velocities; constraint rows */
+    double *q, *pair_position, *pair_rotation, *pair_jacobian, *J, *pair_work; /* aliases of arrays of `closure` */
+    double *line_start, *line_end;                     /* tree nq: start and end of the line in actuated coordinates */
+    double *curve_q;                                   /* model nq, one state: a point of the curve */
+    api_approach     approach;                         /* the path of the present block */
+    double          *K, *G;                            /* np x nr, nvt x nv */
+    double          *Jd, *Gd, *Jdd;                    /* at the rates of the last kernel call */
+    double          *qd, *qdd, *qddd;                  /* nvt: rates of the tree at the last kernel call */
+    double          *tau, *tau_dot;                    /* nvt */
+    double          *lambda, *lambda_dot;              /* nr */
+    double          *rows[2], *passive;                /* nr; np: work */
+    double          *loop_wrenches;                    /* 6 n: wrench on frame b of each loop, in axes of frame a */
+    double          *square[API_LOOP_SQUARE_MATRICES]; /* nvt x nvt: work */
+    double          *wide[API_LOOP_WIDE_MATRICES];     /* nvt x nv: work */
+    double          *row_matrix;                       /* nr x nv: work */
+    double          *vector[API_LOOP_VECTORS];         /* nvt: work */
+    double          *Jk;                               /* nr x nvt: dJ/dt at some velocities, work */
+    double          *jacobian_work[2];                 /* 6 x (nvt + n): work */
+    double          *extra;
+    dyn_wrench_site *sites; /* external wrenches of the request, then two per loop */
+    double          *wrenches, *wrench_rates;
+    double          *dense;    /* one state: nv x nv, then nv */
+    double          *solution; /* nv, one state */
+    api_loop_status  status[DYN_MAX_LANES];
+    /* Inverse kinematics of the platform (loop_platform.c); its closure has the rows of the frame, too. */
+    bool        solving_platform; /* true: `status` is that of `platform` */
+    bool        platform_guessed; /* the path starts at a guess, not at the reference */
+    api_closure platform;
+    /* 27 entries: position and rotation of the frame at the start of its line (12) and at the end (12), and the
+     * rotation vector between them (3). */
+    double *platform_line;
+    double *platform_rows[2]; /* in lanes: rows; rows x nvt */
+    double *platform_goal;    /* rows, one state: the right side of a linear system */
 };
 
 /* --- loop_path.c ----------------------------------------------------------------------------------------------- */
 
-/* The path to actuated coordinates q; c->q becomes its beginning. */
+/* Returns the path to actuated coordinates q ([nq] in lanes) and sets c->q to its start. */
 api_continuation_path api_loop_path(api_loop_workspace *c, const dyn_scene *scene, const double *q,
                                     const api_approach *from);
-/* The model's reference in all lanes of the tree's coordinates. */
+/* Writes the model's reference into all lanes of `tree` (tree nq). */
 void api_loop_set_reference(const api_loop_workspace *c, double *tree);
 
 /* --- loop_rates.c ---------------------------------------------------------------------------------------------- */
 
-/* x_p -= K b, x of nvt x columns, b of nr x columns */
+/* x_p -= K b for the passive rows x_p of x; x is nvt x columns, b is nr x columns. */
 void api_loop_subtract_passive(const api_loop_workspace *c, size_t columns, const double *b, double *x);
 
-/* Rates of the tree that go with those of the model, any of which may be NULL: qd; these, Jd, Gd, and qdd; these, Jdd
- * and qddd. */
+/* Find the rates of the tree from those of the model (nv in lanes, NULL: zero). The first sets c->qd; the second also
+ * c->Jd, c->Gd and c->qdd; the third also c->Jdd and c->qddd. */
 void api_loop_find_velocities(api_loop_workspace *c, const double *qd);
 void api_loop_find_accelerations(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd);
 void api_loop_find_jerks(api_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd,
                          const double *qddd);
-/* to = G^T x, of nvt x columns */
+/* to = G^T x; x is nvt x columns, `to` is nv x columns. */
 void api_loop_project(const api_loop_workspace *c, size_t columns, const double *x, double *to);
 
-/* lambda from tau; lambda_dot from `left` = tau' - J'^T lambda (nvt) and J' (NULL: 0). */
+/* The first finds c->lambda from c->tau. The second finds c->lambda_dot from `left` = tau' - J'^T lambda (nvt) and J'
+ * (nr x nvt; NULL: zero). */
 void api_loop_find_forces(api_loop_workspace *c);
 void api_loop_find_force_rates(api_loop_workspace *c, const double *left, const double *Jd);
 
 /* --- loop_workspace.c
  * ---------------------------------------------------------------------------------------------------- */
 
-/* True while the client is connected and the deadline has not passed. Otherwise long computations stop early, and the
- * caller reports the problem (evaluate/loop_evaluation.c). */
+/* Returns true while the client is connected and the deadline has not passed. Otherwise long computations stop early,
+ * and api/evaluate/loop_evaluation.c reports the problem. */
 bool api_loop_may_continue(const api_loop_workspace *c);
 
 /* --- loop_wrenches.c ------------------------------------------------------------------------------------------- */
 
-/* 6 a loop, as the answer has them, from its rows. */
+/* Finds the loops' wrenches ([n][6], on frame b in axes of frame a, as in the answer) from the constraint forces. */
 void api_loop_wrenches(const api_loop_workspace *c, const double *lambda, double *wrenches);
-/* The scene with what the loops push and pull, whose values are c->wrenches behind those of the request. */
+/* Returns the scene with the loops' wrenches added on both links of each loop. Writes all wrench values to c->wrenches,
+ * the request's first. */
 dyn_scene api_loop_add_wrenches(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
-/* Their rates into c->wrench_rates when lambda changes by lambda_dot and the tree moves with qd (NULL: it does not);
- * `rates` are of the `given` wrenches of the request, NULL: zero. */
+/* Writes the rates of all wrenches to c->wrench_rates, for the rate c->lambda_dot and tree velocities qd (NULL: zero).
+ * `rates` are those of the request's `given` wrenches (NULL: zero). */
 void api_loop_add_wrench_rates(api_loop_workspace *c, size_t given, const double *rates, const double *qd);
 
 /* --- loop_kernels.c -------------------------------------------------------------------------------------------- */
 
-/* The lower triangle of one lane of M becomes its Cholesky factor in c->dense. False: singular, at `where` a body. */
+/* Writes the Cholesky factor of one lane of M (lower triangle) to c->dense. Returns false if M is singular; `where`
+ * becomes the body of the pivot that vanished, else -1. */
 bool api_loop_factor_mass(api_loop_workspace *c, const double *M, size_t lane, double *where);
-/* The half below the diagonal of n x n becomes that above it. */
+/* Copies the upper triangle of an n x n matrix to its lower triangle. */
 void api_loop_mirror(size_t W, size_t n, double *M);
 
-/* That factor's inverse into one lane of `inverse`. */
+/* Writes the inverse of the matrix factored in c->dense to one lane of `inverse`. */
 void api_loop_put_inverse(api_loop_workspace *c, size_t lane, double *inverse);
-/* tau of the tree along the rates found last. */
+/* Finds c->tau, the efforts of the tree at the rates found last. */
 void api_loop_tree_torques(api_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
 
 void api_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matrix *io, size_t blocks);
@@ -111,8 +116,8 @@ void api_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
 void api_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks);
 void api_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks);
 void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks);
-/* Derivatives of joint wrenches, when wide[1..3] are dqd/dq, dqdd/dq, dqdd/dqd, and wide[5..7] what tau changes by with
- * q, qd, qdd, but for lambda. */
+/* Finds the derivatives of joint wrenches. On entry wide[1..3] are dqd/dq, dqdd/dq and dqdd/dqd, and wide[5..7] are the
+ * derivatives of tau with respect to q, qd and qdd at constant lambda. */
 void api_loop_joint_wrenches(api_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
 
 void api_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks);

@@ -1,22 +1,23 @@
-/* loop_wrenches.c - what the loops push (loop_kernels.h) as wrenches on the links that they join. */
+/* loop_wrenches.c - turns constraint forces (loop_kernels.h) into wrenches on the two links of each loop. */
 #include "loop_workspace.h"
 #include <string.h>
 
-/* The moment of a universal joint's last row, along n. */
+/* Adds the moment of a universal joint's last row: its constraint force along n. */
 static void add_cross(const api_loop_workspace *c, size_t k, const double *lambda, double *moment)
 {
     const api_loop *loop = &c->loops->loop[k];
     double          R[9], n[3];
     for (size_t lane = 0; lane < c->W; lane++) {
         for (size_t i = 0; i < 9; i++)
-            R[i] = c->R[(9 * k + i) * c->W + lane];
+            R[i] = c->pair_rotation[(9 * k + i) * c->W + lane];
         api_loop_universal_row(loop, R, n);
         for (size_t i = 0; i < 3; i++)
             moment[i * c->W + lane] += n[i] * lambda[(loop->first + loop->rows - 1) * c->W + lane];
     }
 }
 
-/* The rate of that moment, n' lambda, at constant lambda: n turns with the angular velocity w of b seen from a. */
+/* Adds the rate of that moment at constant lambda, n' lambda. The vector n turns with the angular velocity w of b
+ * relative to a. */
 static void add_cross_rate(const api_loop_workspace *c, size_t k, const double *motion, double *moment)
 {
     static const double still[3];
@@ -24,7 +25,7 @@ static void add_cross_rate(const api_loop_workspace *c, size_t k, const double *
     double              R[9], w[3], nd[3], ndd[3];
     for (size_t lane = 0; lane < c->W; lane++) {
         for (size_t i = 0; i < 9; i++)
-            R[i] = c->R[(9 * k + i) * c->W + lane];
+            R[i] = c->pair_rotation[(9 * k + i) * c->W + lane];
         api_get3(motion + 3 * c->W + lane, c->W, 1, w);
         api_loop_universal_row_rates(loop, R, w, still, nd, ndd);
         for (size_t i = 0; i < 3; i++)
@@ -52,24 +53,25 @@ static void put3(double *lanes, size_t W, size_t lane, double factor, const doub
         lanes[i * W + lane] = factor * v[i];
 }
 
-/* R^T x, R of a loop */
+/* out = R^T x, with R the rotation of frame b relative to frame a of a loop */
 static void turn_back(const api_loop_workspace *c, size_t loop, size_t lane, const double x[3], double out[3])
 {
     for (size_t i = 0; i < 3; i++) {
         out[i] = 0;
         for (size_t j = 0; j < 3; j++)
-            out[i] += c->R[(9 * loop + 3 * j + i) * c->W + lane] * x[j];
+            out[i] += c->pair_rotation[(9 * loop + 3 * j + i) * c->W + lane] * x[j];
     }
 }
 
-/* Of the wrench F, N on b at its origin in the axes of a: in b's own axes; and its reaction on a, at a's origin. */
+/* From the wrench (F, N) on frame b, in axes of a: writes the wrench on b in axes of b, and the reaction on a at the
+ * origin of a. */
 static void put_pair(api_loop_workspace *c, size_t loop, size_t lane, double *on_b, double *on_a)
 {
     double F[3], N[3], y[3], v[3];
     size_t W = c->W;
-    api_get3(c->seen + 6 * loop * W + lane, W, 1, F);
-    api_get3(c->seen + (6 * loop + 3) * W + lane, W, 1, N);
-    api_get3(c->y + 3 * loop * W + lane, W, 1, y);
+    api_get3(c->loop_wrenches + 6 * loop * W + lane, W, 1, F);
+    api_get3(c->loop_wrenches + (6 * loop + 3) * W + lane, W, 1, N);
+    api_get3(c->pair_position + 3 * loop * W + lane, W, 1, y);
     turn_back(c, loop, lane, F, v);
     put3(on_b, W, lane, 1, v);
     turn_back(c, loop, lane, N, v);
@@ -89,7 +91,7 @@ dyn_scene api_loop_add_wrenches(api_loop_workspace *c, const dyn_scene *scene, c
     if (n > 0) memcpy(c->sites, scene->wrench, n * sizeof *c->sites);
     if (n > 0) memcpy(c->wrenches, wrenches, 9 * n * W * sizeof *wrenches);
     memset(to, 0, 18 * c->loops->n * W * sizeof *to);
-    api_loop_wrenches(c, c->lambda, c->seen);
+    api_loop_wrenches(c, c->lambda, c->loop_wrenches);
     for (size_t k = 0; k < c->loops->n; k++, to += 18 * W) {
         const dyn_frame_pair *pair = &c->loops->pair[k];
         c->sites[n + 2 * k]        = (dyn_wrench_site){.body = pair->b.body, .X_bl = pair->b.X_bf};
@@ -102,16 +104,17 @@ dyn_scene api_loop_add_wrenches(api_loop_workspace *c, const dyn_scene *scene, c
     return pushed;
 }
 
-/* (R^T x)' = R^T (x' - w x x), (N + y x F)' = N' + y' x F + y x F' */
+/* The rates of put_pair: (R^T x)' = R^T (x' - w x x) and (N + y x F)' = N' + y' x F + y x F'. */
 static void put_pair_rates(api_loop_workspace *c, size_t loop, size_t lane, double *on_b, double *on_a)
 {
     double        F[3], N[3], Fd[3], Nd[3], y[3], yd[3], w[3], turn[3], v[3], u[3];
     size_t        W    = c->W;
-    const double *move = c->frame[0] + 6 * loop * W, *seen = c->seen + 6 * loop * W, *rate = c->raw + 6 * loop * W;
+    const double *move = c->jacobian_work[0] + 6 * loop * W, *seen = c->loop_wrenches + 6 * loop * W,
+                 *rate = c->pair_work + 6 * loop * W;
     api_get3(seen + lane, W, 1, F), api_get3(seen + 3 * W + lane, W, 1, N);
     api_get3(rate + lane, W, 1, Fd), api_get3(rate + 3 * W + lane, W, 1, Nd);
     api_get3(move + lane, W, 1, yd), api_get3(move + 3 * W + lane, W, 1, w);
-    api_get3(c->y + 3 * loop * W + lane, W, 1, y);
+    api_get3(c->pair_position + 3 * loop * W + lane, W, 1, y);
     api_cross(w, F, turn);
     for (int i = 0; i < 3; i++)
         v[i] = Fd[i] - turn[i];
@@ -133,18 +136,18 @@ static void put_pair_rates(api_loop_workspace *c, size_t loop, size_t lane, doub
 void api_loop_add_wrench_rates(api_loop_workspace *c, size_t given, const double *rates, const double *qd)
 {
     size_t  W  = c->W;
-    double *to = c->wrench_rates + 6 * given * W, *move = c->frame[0];
+    double *to = c->wrench_rates + 6 * given * W, *move = c->jacobian_work[0];
     if (given > 0 && rates) memcpy(c->wrench_rates, rates, 6 * given * W * sizeof *rates);
     if (given > 0 && !rates) memset(c->wrench_rates, 0, 6 * given * W * sizeof *c->wrench_rates);
-    api_loop_wrenches(c, c->lambda, c->seen);
-    api_loop_wrenches(c, c->lambda_dot, c->raw);
+    api_loop_wrenches(c, c->lambda, c->loop_wrenches);
+    api_loop_wrenches(c, c->lambda_dot, c->pair_work);
     if (qd)
-        api_matrix_mul(W, 6 * c->loops->n, c->nvt, 1, c->motion, qd, 0, move);
+        api_matrix_mul(W, 6 * c->loops->n, c->nvt, 1, c->pair_jacobian, qd, 0, move);
     else
         memset(move, 0, 6 * c->loops->n * W * sizeof *move);
     for (size_t k = 0; k < c->loops->n; k++, to += 12 * W) {
         if (c->loops->loop[k].kind == API_LOOP_UNIVERSAL)
-            add_cross_rate(c, k, move + 6 * k * W, c->raw + (6 * k + 3) * W);
+            add_cross_rate(c, k, move + 6 * k * W, c->pair_work + (6 * k + 3) * W);
         for (size_t lane = 0; lane < W; lane++)
             put_pair_rates(c, k, lane, to, to + 6 * W);
     }

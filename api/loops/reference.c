@@ -1,4 +1,4 @@
-/* reference.c - see reference.h. */
+/* reference.c - finds the reference of a model with loops (reference.h). */
 #include "reference.h"
 #include "api/model/coordinates.h"
 #include "loop_workspace.h"
@@ -11,15 +11,15 @@ static void put_lanes(const api_loop_workspace *c, const double *from, size_t n,
             lanes[i * c->W + lane] = from[which ? which[i] : (int)i];
 }
 
-/* Keeps the position of the first lane, quaternions with w >= 0. */
-static void keep(const api_loop_workspace *c, const double *q)
+/* Stores the position of the first lane as the reference, quaternions with w >= 0. */
+static void store_reference(const api_loop_workspace *c, const double *q)
 {
     for (size_t i = 0; i < c->loops->nq; i++)
         c->loops->reference[i] = q[i * c->W];
     api_coordinates_make_quaternions_positive(c->model->dyn, c->loops->reference, 1);
 }
 
-/* Closes the loops with all actuated joints at home. */
+/* Closes the loops with all actuated joints at home, by the path of a guess. */
 static bool close_passive(api_loop_workspace *c, const dyn_scene *scene, double *q, double *passive)
 {
     const api_loops *l    = c->loops;
@@ -27,12 +27,13 @@ static bool close_passive(api_loop_workspace *c, const dyn_scene *scene, double 
     put_lanes(c, l->home, c->model->nq, l->active_q, q);
     put_lanes(c, l->home, l->n_passive_q, l->passive_q, passive);
     if (!api_loop_close(c, scene, q, &from, c->W)) return false;
-    keep(c, c->q);
+    store_reference(c, c->q);
     return true;
 }
 
-/* Chooses the coordinates that move: passive ones and actuated ones without a home, or all. */
-static size_t choose(const api_loops *l, bool all, int *chosen)
+/* Lists the coordinates that may move: the passive ones and the actuated ones without a home, or all. Returns their
+ * number. */
+static size_t choose_coordinates(const api_loops *l, bool all, int *chosen)
 {
     size_t n = 0;
     for (size_t v = 0; v < l->nv; v++)
@@ -40,20 +41,20 @@ static size_t choose(const api_loops *l, bool all, int *chosen)
     return n;
 }
 
-/* Closes the loops from home by steps of least norm, and checks that the passive joints are determined there. */
+/* Closes the loops from home by Newton steps of least norm, and checks that they determine the passive joints there. */
 static bool close_nearest(api_pool *pool, api_loop_workspace *c, const dyn_scene *scene, bool all, double *q)
 {
-    const api_loops *l     = c->loops;
-    api_closure      whole = c->closure;
-    int             *moved = api_take(pool, l->nv * sizeof *moved);
+    const api_loops *l       = c->loops;
+    api_closure      closure = c->closure;
+    int             *moved   = api_take(pool, l->nv * sizeof *moved);
     if (!moved) return false;
-    whole.unknowns = choose(l, all, moved);
-    whole.unknown  = moved;
-    if (!api_closure_open(pool, &whole)) return false;
-    whole.live = c->W;
-    put_lanes(c, l->home, l->nq, NULL, whole.q);
-    if (!api_closure_iterate(&whole, scene)) return false;
-    keep(c, whole.q);
+    closure.unknowns = choose_coordinates(l, all, moved);
+    closure.unknown  = moved;
+    if (!api_closure_open(pool, &closure)) return false;
+    closure.live = c->W;
+    put_lanes(c, l->home, l->nq, NULL, closure.q);
+    if (!api_closure_iterate(&closure, scene)) return false;
+    store_reference(c, closure.q);
     put_lanes(c, l->reference, c->model->nq, l->active_q, q);
     return api_loop_close(c, scene, q, NULL, c->W);
 }
@@ -80,7 +81,7 @@ static bool fail(const api_loop_workspace *c, api_problem *problem)
         found.detail);
 }
 
-static bool find(api_pool *pool, const api_model *model, const api_deadline *deadline, api_problem *problem)
+static bool find_reference(api_pool *pool, const api_model *model, const api_deadline *deadline, api_problem *problem)
 {
     const dyn_kernels  *tree  = dyn_kernels_alone(dyn_kernels_find(NULL));
     size_t              W     = (size_t)tree->lanes;
@@ -103,7 +104,7 @@ api_model *api_find_reference(api_model *model, api_share *share, const api_dead
     api_budget  budget  = {.limit = SIZE_MAX};
     api_share   own     = {&budget, 0};
     api_pool    pool    = {share ? share : &own, &scratch, problem, 0, 0};
-    bool        found   = find(&pool, model, deadline, problem);
+    bool        found   = find_reference(&pool, model, deadline, problem);
     api_pool_end(&pool);
     api_scratch_free(&scratch);
     if (found) return model;

@@ -1,4 +1,4 @@
-/* reference_continuation.c - see reference_continuation.h. */
+/* reference_continuation.c - moves a model with loops away from its reference (reference_continuation.h). */
 #include "reference_continuation.h"
 #include "api/model/coordinates.h"
 
@@ -11,7 +11,7 @@ bool api_reference_continuation_open(api_pool *pool, const api_model *model, con
     return w->closed != NULL;
 }
 
-/* Where the way leads: reference + step, but quaternions as they are. */
+/* q += reference, but for quaternions, which are absolute. */
 static void add_reference(const api_reference_continuation *w, double *q)
 {
     const api_loops *l = w->model->loops;

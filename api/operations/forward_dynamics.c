@@ -46,9 +46,9 @@ static bool prepare(api_evaluation *e, api_selection *selected)
     if (!sites) return false;
     if (given > 0) memcpy(sites, e->scene.wrench, given * sizeof *sites);
     for (size_t i = 0; i < contact->n; i++)
-        sites[given + i] = (dyn_wrench_site){.body       = contact->held[i].frame.body,
-                                             .X_bl       = contact->held[i].frame.X_bf,
-                                             .world_axes = !contact->held[i].frame_axes};
+        sites[given + i] = (dyn_wrench_site){.body       = contact->frame[i].frame.body,
+                                             .X_bl       = contact->frame[i].frame.X_bf,
+                                             .world_axes = !contact->frame[i].frame_axes};
     o->sites = sites;
     return true;
 }
@@ -123,7 +123,7 @@ static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, 
     if (!api_contact_solve(b, lane)) return API_RESULT_NOT_FINITE;
     if (!api_contact_is_consistent(b, qd, NULL, lane, ROUNDING)) return API_CONTRADICTORY_CONTACTS;
     for (size_t a = 0; a < b->task.k; a++)
-        along[a] = b->drift[a * b->W + lane];
+        along[a] = b->jdot_qd[a * b->W + lane];
     api_contact_add_jacobian_product(b, qdd, lane, along);
     api_contact_put_wrenches(b, along, lane, contacts);
     api_contact_apply_correction(b, along, lane, qdd);

@@ -1,26 +1,28 @@
-/* integrate.h - from one cut of time to the next (simulation.h).
+/* integrate.h - integrates the equations of a simulation from one interval boundary to the next (simulation.h).
  *
- * Fixed steps: the classical method of Runge and Kutta, of order 4, W simulations side by side, as many steps of equal
- * length as make none longer than was asked for. With a tolerance: embedded pairs of order 5 with ARKODE (SUNDIALS;
- * Reynolds et al. 2023), each simulation with steps of its own, so that it is the same alone and among others: the
- * explicit pair of Dormand & Prince 1980, or, for stiff ones, an implicit one (ESDIRK5(4)7L[2]SA2, Kennedy & Carpenter
- * 2019) with Newton's method. Local errors of all positions and velocities are kept within tolerance (1 + |y|) in the
- * root of their mean square. */
+ * Fixed steps use the classical Runge-Kutta method of order 4, for W simulations side by side, with the fewest equal
+ * steps that are not longer than requested.
+ *
+ * With a tolerance, embedded pairs of order 5 of ARKODE are used (SUNDIALS; Reynolds et al. 2023): the explicit pair of
+ * Dormand & Prince 1980, or for stiff systems the implicit ESDIRK5(4)7L[2]SA2 (Kennedy & Carpenter 2019) with Newton's
+ * method. Every simulation has steps of its own, so that its result does not depend on the batch. The root mean square
+ * of the local errors of positions and velocities, each divided by tolerance (1 + |y|), is kept below 1. */
 #pragma once
 #include "ode.h"
 
-enum { API_MAX_STEPS = 10000000 }; /* of one simulation */
+enum { API_MAX_STEPS = 10000000 }; /* steps of one simulation */
 
-/* Steps over such a time. */
+/* Returns the number of steps over `time` seconds. */
 double api_fixed_steps(const api_simulation *s, double time);
 
-/* p->y goes from time a to b. False with a problem: the deadline says so, or the simulation goes no further. */
-bool api_integrate_fixed(api_ode *p, double a, double b, api_problem *problem);
+/* Integrates ode->y from time a to b, in s. Returns false with a problem if the deadline has passed or no simulation
+ * can continue. */
+bool api_integrate_fixed(api_ode *ode, double a, double b, api_problem *problem);
 
-/* The same for the one simulation of the plant; its memory is accounted for by the caller. `anew`: the input is not
- * smooth where it begins. */
+/* The same with a tolerance, for the one simulation of the ODE. `anew`: the input is not smooth at `from`. The caller
+ * claims api_adaptive_bytes of memory. */
 typedef struct api_adaptive api_adaptive;
-size_t                      api_adaptive_bytes(const api_ode *p);
-api_adaptive               *api_adaptive_open(api_ode *p, api_problem *problem); /* NULL with a problem */
+size_t                      api_adaptive_bytes(const api_ode *ode);
+api_adaptive               *api_adaptive_open(api_ode *ode, api_problem *problem); /* NULL with a problem */
 bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem);
-void api_adaptive_close(api_adaptive *a); /* NULL is fine */
+void api_adaptive_close(api_adaptive *a); /* NULL is allowed */

@@ -1,4 +1,4 @@
-/* integrate_adaptive.c - steps that keep a tolerance, with ARKODE: see integrate.h. */
+/* integrate_adaptive.c - integrates with error control by ARKODE (integrate.h). */
 #include "integrate.h"
 #include "ode_bounds.h"
 #include "ode_limits.h"
@@ -14,115 +14,118 @@
 #include <sunmatrix/sunmatrix_dense.h>
 
 enum {
-    LOOK    = 512 /* coordinates to step between two looks at the deadline */,
-    VECTORS = 48 /* that ARKODE has at most, of y's size */
+    LOOK    = 512 /* coordinates times steps between two checks of the deadline */,
+    VECTORS = 48 /* most vectors of y's size that ARKODE allocates */
 };
 
-enum { MOST_CHANGES = 1000000 /* from sliding to sticking and back */, WINDOW = 50000 /* steps that set a pace */ };
+enum {
+    MOST_CHANGES = 1000000 /* of joints that start or end sliding, per simulation */,
+    WINDOW       = 50000 /* steps over which the pace is measured */
+};
 
 #define SLOW 1e-3 /* rad/s or m/s */
 
 struct api_adaptive {
-    api_ode        *plant;
+    api_ode        *ode;
     SUNContext      context;
     N_Vector        y;
     SUNMatrix       jacobian;
     SUNLinearSolver solver;
     void           *arkode;
-    size_t          changes;     /* of joints that stick or slide */
-    size_t          began_steps; /* where the window of steps began, and when */
+    size_t          changes;     /* of joints that started or ended sliding */
+    size_t          began_steps; /* step count and time at which the window starts */
     double          began;
 };
 
-size_t api_adaptive_bytes(const api_ode *p)
+size_t api_adaptive_bytes(const api_ode *ode)
 {
-    size_t n = p->entries, matrices = p->s->stiff ? 2 * n * n : 0;
+    size_t n = ode->entries, matrices = ode->s->stiff ? 2 * n * n : 0;
     return (VECTORS * (n + 32) + matrices + 4096) * sizeof(double);
 }
 
-/* --- what ARKODE asks ------------------------------------------------------------------------------------------- */
+/* --- callbacks of ARKODE ------------------------------------------------------------------------------------------ */
 
-static void spread(const api_ode *p, const double *y, double *lanes)
+static void spread(const api_ode *ode, const double *y, double *lanes)
 {
-    size_t W = p->W;
-    for (size_t i = 0; i < p->entries; i++)
+    size_t W = ode->W;
+    for (size_t i = 0; i < ode->entries; i++)
         for (size_t l = 0; l < W; l++)
             lanes[i * W + l] = y[i];
 }
 
 static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
 {
-    api_ode *p   = arg;
+    api_ode *ode = arg;
     double  *out = N_VGetArrayPointer(to);
-    spread(p, N_VGetArrayPointer(y), p->at);
-    memset(p->fault, 0, sizeof p->fault);
-    api_ode_rate(p, t, p->at, p->slope[0]);
-    for (size_t i = 0; i < p->entries; i++) {
-        out[i] = p->slope[0][i * p->W];
-        if (!isfinite(out[i])) return 1; /* a shorter step may do */
+    spread(ode, N_VGetArrayPointer(y), ode->stage_y);
+    memset(ode->fault, 0, sizeof ode->fault);
+    api_ode_rate(ode, t, ode->stage_y, ode->stage_rate[0]);
+    for (size_t i = 0; i < ode->entries; i++) {
+        out[i] = ode->stage_rate[0][i * ode->W];
+        if (!isfinite(out[i])) return 1; /* recoverable: ARKODE retries with a shorter step */
     }
-    return p->fault[0].kind == API_FAULT_NONE ? 0 : 1;
+    return ode->fault[0].kind == API_FAULT_NONE ? 0 : 1;
 }
 
-/* Work has no part in the choice of steps, whether it is asked for or not, but where motion is prescribed: there the
- * state may be easy to integrate while the efforts are not. */
+/* Sets the error weights. Work entries do not influence the steps, whether they are outputs or not. Exception: with
+ * prescribed motions the state may be easy to integrate while the efforts are not. */
 static int weigh(N_Vector y, N_Vector to, void *arg)
 {
-    const api_ode *p = arg;
-    const double  *v = N_VGetArrayPointer(y);
-    double        *w = N_VGetArrayPointer(to);
-    size_t         n = p->entries - (p->prescribed ? 0 : API_WORKS);
+    const api_ode *ode = arg;
+    const double  *v   = N_VGetArrayPointer(y);
+    double        *w   = N_VGetArrayPointer(to);
+    size_t         n   = ode->entries - (ode->prescribed ? 0 : API_WORKS);
     for (size_t i = 0; i < n; i++)
-        w[i] = sqrt((double)p->entries / (double)n) / (p->s->tolerance * (1 + fabs(v[i])));
-    for (size_t i = n; i < p->entries; i++)
+        w[i] = sqrt((double)ode->entries / (double)n) / (ode->s->tolerance * (1 + fabs(v[i])));
+    for (size_t i = n; i < ode->entries; i++)
         w[i] = 1e-200;
     return 0;
 }
 
 static int margins(realtype t, N_Vector y, realtype *to, void *arg)
 {
-    api_ode *p = arg;
-    spread(p, N_VGetArrayPointer(y), p->at);
-    api_stiction_events_margins(p, t, p->at, to);
+    api_ode *ode = arg;
+    spread(ode, N_VGetArrayPointer(y), ode->stage_y);
+    api_stiction_events_margins(ode, t, ode->stage_y, to);
     return 0;
 }
 
 static int project(realtype t, N_Vector y, void *arg)
 {
-    api_ode *p = arg;
-    api_ode_normalize(p, N_VGetArrayPointer(y), 1, 1);
-    api_ode_finish_step(p, t, N_VGetArrayPointer(y), 1, 1);
-    spread(p, N_VGetArrayPointer(y), p->at);
-    api_ode_limits_evaluate(p, t, p->at);
+    api_ode *ode = arg;
+    api_ode_normalize(ode, N_VGetArrayPointer(y), 1, 1);
+    api_ode_finish_step(ode, t, N_VGetArrayPointer(y), 1, 1);
+    spread(ode, N_VGetArrayPointer(y), ode->stage_y);
+    api_ode_limits_evaluate(ode, t, ode->stage_y);
     return 0;
 }
 
-/* Columns of the Jacobian by differences, as many at once as there are lanes. Nothing depends on the work done. */
+/* Finds the Jacobian by finite differences, one column per lane. No rate depends on the work entries. */
 static int differentiate(realtype t, N_Vector y, N_Vector now, SUNMatrix to, void *arg, N_Vector a, N_Vector b,
                          N_Vector c)
 {
     (void)a, (void)b, (void)c;
-    api_ode      *p = arg;
+    api_ode      *ode = arg;
     const double *v = N_VGetArrayPointer(y), *f = N_VGetArrayPointer(now);
-    size_t        W = p->W, n = p->entries - API_WORKS;
+    size_t        W = ode->W, n = ode->entries - API_WORKS;
     double        increment[DYN_MAX_LANES];
     for (size_t first = 0; first < n; first += W) {
-        spread(p, v, p->at);
+        spread(ode, v, ode->stage_y);
         for (size_t l = 0; l < W && first + l < n; l++) {
-            double *entry = &p->at[(first + l) * W + l];
+            double *entry = &ode->stage_y[(first + l) * W + l];
             double  moved = *entry + 1.5e-8 * (1 + fabs(*entry));
             increment[l]  = moved - *entry;
             *entry        = moved;
         }
-        api_ode_rate(p, t, p->at, p->slope[0]);
+        api_ode_rate(ode, t, ode->stage_y, ode->stage_rate[0]);
         for (size_t l = 0; l < W && first + l < n; l++)
-            for (size_t i = 0; i < p->entries; i++)
-                SM_ELEMENT_D(to, i, first + l) = (p->slope[0][i * W + l] - f[i]) / increment[l];
+            for (size_t i = 0; i < ode->entries; i++)
+                SM_ELEMENT_D(to, i, first + l) = (ode->stage_rate[0][i * W + l] - f[i]) / increment[l];
     }
     return 0;
 }
 
-/* What goes wrong is said by what ARKODE returns. */
+/* Suppresses ARKODE's messages; errors are reported from its return codes. */
 static void silent(int code, const char *module, const char *function, char *message, void *arg)
 {
     (void)code, (void)module, (void)function, (void)message, (void)arg;
@@ -130,13 +133,13 @@ static void silent(int code, const char *module, const char *function, char *mes
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Newton's method goes with a matrix of the step's own length: ARKODE would keep one of up to a fifth longer or
- * shorter, and takes the first iteration for good where earlier ones were, which at ends of steps cut short it is not.
- */
+/* Requires a new Newton matrix for every step length. By default ARKODE reuses a matrix for steps that differ by up to
+ * a fifth, and accepts the first iterate based on earlier convergence. That fails where a step is cut short at a
+ * boundary. */
 static bool choose_method(api_adaptive *a)
 {
-    sunindextype n = (sunindextype)a->plant->entries;
-    if (!a->plant->s->stiff)
+    sunindextype n = (sunindextype)a->ode->entries;
+    if (!a->ode->s->stiff)
         return ARKStepSetTableNum(a->arkode, ARKODE_DIRK_NONE, ARKODE_DORMAND_PRINCE_7_4_5) == ARK_SUCCESS;
     a->jacobian = SUNDenseMatrix(n, n, a->context);
     a->solver   = a->jacobian ? SUNLinSol_Dense(a->y, a->jacobian, a->context) : NULL;
@@ -148,27 +151,26 @@ static bool choose_method(api_adaptive *a)
 
 static bool set_up(api_adaptive *a)
 {
-    bool stiff = a->plant->s->stiff;
+    bool stiff = a->ode->s->stiff;
     if (SUNContext_Create(NULL, &a->context) != 0) return false;
-    a->y = N_VNew_Serial((sunindextype)a->plant->entries, a->context);
+    a->y = N_VNew_Serial((sunindextype)a->ode->entries, a->context);
     if (!a->y) return false;
-    for (size_t i = 0; i < a->plant->entries; i++)
-        N_VGetArrayPointer(a->y)[i] = a->plant->y[i * a->plant->W];
+    for (size_t i = 0; i < a->ode->entries; i++)
+        N_VGetArrayPointer(a->y)[i] = a->ode->y[i * a->ode->W];
     a->arkode = ARKStepCreate(stiff ? NULL : rate, stiff ? rate : NULL, 0, a->y, a->context);
     return a->arkode && ARKStepSetErrHandlerFn(a->arkode, silent, NULL) == ARK_SUCCESS &&
-           ARKStepSetUserData(a->arkode, a->plant) == ARK_SUCCESS &&
+           ARKStepSetUserData(a->arkode, a->ode) == ARK_SUCCESS &&
            ARKStepWFtolerances(a->arkode, weigh) == ARK_SUCCESS &&
-           ARKStepSetMaxNumSteps(a->arkode, 1 + LOOK / (long)a->plant->e->model->nv) == ARK_SUCCESS &&
-           ARKStepSetMinStep(a->arkode, 1e-9 * a->plant->s->duration) == ARK_SUCCESS &&
+           ARKStepSetMaxNumSteps(a->arkode, 1 + LOOK / (long)a->ode->e->model->nv) == ARK_SUCCESS &&
+           ARKStepSetMinStep(a->arkode, 1e-9 * a->ode->s->duration) == ARK_SUCCESS &&
            ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS &&
-           ARKStepRootInit(a->arkode, (int)api_ode_stiction_count(a->plant), margins) == ARK_SUCCESS &&
-           choose_method(a);
+           ARKStepRootInit(a->arkode, (int)api_ode_stiction_count(a->ode), margins) == ARK_SUCCESS && choose_method(a);
 }
 
-api_adaptive *api_adaptive_open(api_ode *p, api_problem *problem)
+api_adaptive *api_adaptive_open(api_ode *ode, api_problem *problem)
 {
     api_adaptive *a = calloc(1, sizeof *a);
-    if (a) a->plant = p;
+    if (a) a->ode = ode;
     if (a && set_up(a)) return a;
     api_adaptive_close(a);
     api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the integrator of a simulation");
@@ -186,32 +188,32 @@ void api_adaptive_close(api_adaptive *a)
     free(a);
 }
 
-/* --- going ------------------------------------------------------------------------------------------------------ */
+/* --- integration -------------------------------------------------------------------------------------------------- */
 
-/* Where ARKODE is now is where the plant is. */
+/* Copies ARKODE's present state to the ODE and checks its range. */
 static bool look(api_adaptive *a, double t, api_problem *problem)
 {
-    api_ode *p     = a->plant;
+    api_ode *ode   = a->ode;
     long     steps = 0;
     ARKStepGetNumSteps(a->arkode, &steps);
-    p->steps = (size_t)steps;
-    spread(p, N_VGetArrayPointer(a->y), p->y);
-    api_ode_normalize(p, p->y, p->W, p->W);
-    api_ode_check_range(p, t);
-    return api_ode_check_all(p, problem);
+    ode->steps = (size_t)steps;
+    spread(ode, N_VGetArrayPointer(a->y), ode->y);
+    api_ode_normalize(ode, ode->y, ode->W, ode->W);
+    api_ode_check_range(ode, t);
+    return api_ode_check_all(ode, problem);
 }
 
-/* The joint that is slowest, of those whose friction jumps where it stops; -1: there is none, or it is not slow. */
-static int sticking(const api_ode *p)
+/* Returns the slowest body whose joint has a friction that jumps at rest, if it is slower than SLOW; otherwise -1. */
+static int sticking(const api_ode *ode)
 {
-    const dyn_model *m        = p->e->scene.model;
-    const double    *qd       = p->closed ? api_loop_tree_qd(p->closed) : p->y + p->e->model->nq * p->W;
+    const dyn_model *m        = ode->e->scene.model;
+    const double    *qd       = ode->loops ? api_loop_tree_qd(ode->loops) : ode->y + ode->e->model->nq * ode->W;
     double           slowest  = SLOW;
     int              sticking = -1;
-    for (size_t i = 0; i < m->n_bodies && p->e->scene.terms & DYN_FRICTION; i++) {
+    for (size_t i = 0; i < m->n_bodies && ode->e->scene.terms & DYN_FRICTION; i++) {
         const dyn_body *b = &m->body[i];
         if (!api_stiction_is_possible(b)) continue;
-        double speed = fabs(b->ratio * qd[(size_t)b->v * p->W]);
+        double speed = fabs(b->ratio * qd[(size_t)b->v * ode->W]);
         if (speed >= slowest) continue;
         slowest  = speed;
         sticking = (int)i;
@@ -219,60 +221,60 @@ static int sticking(const api_ode *p)
     return sticking;
 }
 
-/* ", while <joint> accelerates by ...": where the motion is roughest. */
+/* Writes ", while <joint> accelerates by ..." for the coordinate with the largest acceleration. */
 static void write_worst(const api_adaptive *a, double t, char *text, size_t size)
 {
     double acceleration;
-    int    worst = api_ode_bounds_find_worst(a->plant, t, &acceleration);
+    int    worst = api_ode_bounds_find_worst(a->ode, t, &acceleration);
     text[0]      = '\0';
     if (worst >= 0)
         snprintf(text, size, ", while %.64s accelerates by %.3g rad/s^2 or m/s^2",
-                 a->plant->e->model->velocity_names[worst], acceleration);
+                 a->ode->e->model->velocity_names[worst], acceleration);
 }
 
 static bool fail(const api_adaptive *a, double t, const char *why, api_problem *problem)
 {
-    const api_ode *p     = a->plant;
-    int            joint = p->stick ? -1 : sticking(p);
+    const api_ode *ode   = a->ode;
+    int            joint = ode->stiction ? -1 : sticking(ode);
     char           advice[300], worst[160];
     write_worst(a, t, worst, sizeof worst);
     if (joint >= 0)
         snprintf(advice, sizeof advice,
                  "the joint %.64s stops, where its Coulomb friction jumps: give it a coulomb_velocity, well below the "
                  "speeds that matter, or take fixed steps",
-                 api_joint_of(p->e->model, joint));
+                 api_joint_of(ode->e->model, joint));
     else
         snprintf(advice, sizeof advice, "give a larger one, or take fixed steps%s",
-                 p->s->stiff ? "" : ", or \"stiff\": true");
+                 ode->s->stiff ? "" : ", or \"stiff\": true");
     api_fail(problem, API_INTEGRATION_FAILED, NULL, "at %.9g s the tolerance of %g cannot be kept%s%s: %s", t,
-             p->s->tolerance, why, worst, advice);
-    if (p->e->batched) problem->row = (long long)p->row[0];
+             ode->s->tolerance, why, worst, advice);
+    if (ode->e->batched) problem->row = (long long)ode->row[0];
     return false;
 }
 
-/* ARKODE goes on from where the plant is now, and to that time. */
+/* Restarts ARKODE from the ODE's state at time t, to stop at time `to`. */
 static bool go_on(api_adaptive *a, double t, double to)
 {
-    for (size_t i = 0; i < a->plant->entries; i++)
-        N_VGetArrayPointer(a->y)[i] = a->plant->y[i * a->plant->W];
+    for (size_t i = 0; i < a->ode->entries; i++)
+        N_VGetArrayPointer(a->y)[i] = a->ode->y[i * a->ode->W];
     return ARKStepReset(a->arkode, t, a->y) == ARK_SUCCESS && ARKStepSetStopTime(a->arkode, to) == ARK_SUCCESS;
 }
 
-/* Some joints begin or end to stick. */
+/* Handles a root: some joints start or end sticking. Returns false after too many changes. */
 static bool change(api_adaptive *a, double t, double to)
 {
-    api_ode *p = a->plant;
-    if (++a->changes > MOST_CHANGES || ARKStepGetRootInfo(a->arkode, p->stick->roots) != ARK_SUCCESS) return false;
-    api_stiction_events_switch(p, t);
+    api_ode *ode = a->ode;
+    if (++a->changes > MOST_CHANGES || ARKStepGetRootInfo(a->arkode, ode->stiction->roots) != ARK_SUCCESS) return false;
+    api_stiction_events_switch(ode, t);
     return go_on(a, t, to);
 }
 
-/* Whether the rest of the simulation would take too many steps at the pace of the last WINDOW of them. */
+/* True if the rest of the simulation would exceed the step limit at the pace of the last WINDOW steps. */
 static bool has_collapsed(api_adaptive *a, double t)
 {
-    const api_simulation *s     = a->plant->s;
-    size_t                steps = a->plant->steps, taken = steps - a->began_steps;
-    double                step = (t - a->began) / (double)taken, left = s->cuts[s->n_cuts - 1] - t;
+    const api_simulation *s     = a->ode->s;
+    size_t                steps = a->ode->steps, taken = steps - a->began_steps;
+    double                step = (t - a->began) / (double)taken, left = s->boundaries[s->n_boundaries - 1] - t;
     if (taken < WINDOW) return false;
     a->began_steps = steps;
     a->began       = t;
@@ -282,14 +284,14 @@ static bool has_collapsed(api_adaptive *a, double t)
 bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, api_problem *problem)
 {
     double t = from;
-    if (anew || from == 0) api_ode_limits_evaluate(a->plant, from, a->plant->y);
-    if (anew && a->plant->stick) api_stiction_events_restart(a->plant, from);
+    if (anew || from == 0) api_ode_limits_evaluate(a->ode, from, a->ode->y);
+    if (anew && a->ode->stiction) api_stiction_events_restart(a->ode, from);
     if (anew && !go_on(a, from, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
     for (;;) {
-        if (!api_deadline_check(a->plant->e->input->deadline, problem)) return false;
+        if (!api_deadline_check(a->ode->e->input->deadline, problem)) return false;
         int result = ARKStepEvolve(a->arkode, to, a->y, &t, ARK_NORMAL);
-        if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(a->plant->fault, 0, sizeof a->plant->fault);
+        if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(a->ode->fault, 0, sizeof a->ode->fault);
         if (!look(a, t, problem)) return false;
         if (result == ARK_ROOT_RETURN && !change(a, t, to)) return fail(a, t, " where joints begin to stick", problem);
         if (result == ARK_ROOT_RETURN && t < to) continue;

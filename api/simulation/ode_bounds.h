@@ -1,29 +1,29 @@
-/* ode_bounds.h - notice simulations that explode: coordinates that move or accelerate beyond anything a robot does.
+/* ode_bounds.h - detects simulations that diverge: velocities or accelerations beyond those of any robot.
  *
- * An unstable step, a gain of the wrong sign or a mechanism driven through a singularity makes velocities grow without
- * bound. Steps that keep a tolerance then shrink with them, and the simulation would creep on until its deadline. */
+ * An unstable step, a gain of the wrong sign, or a mechanism driven through a singularity makes velocities grow without
+ * bound. Adaptive steps would shrink with them, and the simulation would continue until its deadline. */
 #pragma once
 #include "ode.h"
 
-#define API_MAX_VELOCITY     1e5  /* rad/s or m/s: ten times what the fastest motors do */
+#define API_MAX_VELOCITY     1e5  /* rad/s or m/s: ten times the speed of the fastest motors */
 #define API_MAX_ACCELERATION 1e12 /* rad/s^2 or m/s^2 */
 
-/* Notes the lanes whose velocities qd are beyond the bound. */
-void api_ode_bounds_check_velocities(api_ode *p, double t, const double *qd);
+/* Records faults of lanes whose velocities qd exceed the bound. */
+void api_ode_bounds_check_velocities(api_ode *ode, double t, const double *qd);
 
-/* The same for the velocities of all joints of a robot with loops, which the kernels found when they were asked last.
- */
-void api_ode_bounds_check_passive(api_ode *p, double t);
+/* The same for all joints of a robot with loops, at the tree velocities of the last kernel call. */
+void api_ode_bounds_check_passive(api_ode *ode, double t);
 
-/* Lanes with a fault, of robots with loops: q becomes the position at which the loops were closed last, since following
- * an exploding motion from there would take as long as the motion is far. */
-void api_ode_bounds_freeze(const api_ode *p, double *q);
+/* Replaces q by the last closed position in lanes with a fault, for robots with loops. Continuation along a diverging
+ * motion would take a time proportional to its length. */
+void api_ode_bounds_freeze(const api_ode *ode, double *q);
 
-/* Notes the lanes whose accelerations are beyond the bound. */
-void api_ode_bounds_check_accelerations(api_ode *p, double t, const double *qdd);
+/* Records faults of lanes whose accelerations qdd exceed the bound. */
+void api_ode_bounds_check_accelerations(api_ode *ode, double t, const double *qdd);
 
-/* The coordinate that accelerates most at p->y in lane 0, and how much: for messages. -1: none does. */
-int api_ode_bounds_find_worst(api_ode *p, double t, double *acceleration);
+/* Returns the velocity index with the largest acceleration at ode->y in lane 0, for messages; -1: all are zero or not
+ * finite. */
+int api_ode_bounds_find_worst(api_ode *ode, double t, double *acceleration);
 
-/* The problem of a fault of velocity, acceleration, or of an entry of y that is no number. */
-void api_ode_bounds_fail(const api_ode *p, const api_fault *fault, api_problem *problem);
+/* Reports a fault of velocity, acceleration, or of an infinite entry of y as a problem. */
+void api_ode_bounds_fail(const api_ode *ode, const api_fault *fault, api_problem *problem);

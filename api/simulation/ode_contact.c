@@ -1,26 +1,26 @@
-/* ode_contact.c - see ode_contact.h. */
+/* ode_contact.c - simulates held frames (ode_contact.h). */
 #include "ode_contact.h"
 #include "api/model/coordinates.h"
 #include "ode_prescribed.h"
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 2 /* of Newton's method: steps are short, and rounding is reached */ };
+enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding */ };
 
-#define UNSETTLED 1e-4  /* of a drift: within a step velocities are not what they are after it */
-#define RESTING   1e-9  /* m/s and rad/s for every 1 of the velocities that bring them about, */
-#define STILL     1e-12 /* and in any case: what rounding leaves of a motion that begins at rest */
+#define UNSETTLED 1e-4  /* tolerance of api_contact_is_consistent; stages of a step are less consistent than its end */
+#define RESTING   1e-9  /* tolerance at the start, m/s and rad/s, as a part of the joint velocities' contributions */
+#define STILL     1e-12 /* and an absolute part, for rounding errors of a motion that starts at rest */
 
 struct api_ode_contact {
-    api_contact       places;   /* what positions are held, in axes of the world; k may be 0 */
-    api_contact_block velocity; /* of all that is held */
-    api_contact_block position; /* of `places` */
-    dyn_frame        *frames;   /* [n] */
-    double           *began;    /* lanes: 3 of each frame's origin, then 4 of each one's turn */
-    double           *now;      /* the same */
-    double           *wrenches; /* lanes: 6 of each frame */
-    double           *q, *qd;   /* lanes, to work with */
-    double           *step;     /* lanes: nv */
+    api_contact       fixed;       /* positions to keep, along world axes; k may be 0 */
+    api_contact_block velocity;    /* all held axes */
+    api_contact_block position;    /* the axes of `fixed` */
+    dyn_frame        *frames;      /* [n] */
+    double           *start_poses; /* in lanes: [n][3] origins, then [n][4] quaternions, at time 0 */
+    double           *poses;       /* the same at present */
+    double           *wrenches;    /* in lanes: 6 per frame */
+    double           *q, *qd;      /* in lanes: work */
+    double           *step;        /* in lanes: nv, work */
 };
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
@@ -31,8 +31,9 @@ static void add_axes(api_held_frame *place, int first)
         place->axis[place->n++] = i;
 }
 
-/* The positions that go with what is held of one frame. */
-static api_held_frame place_of(const api_held_frame *held)
+/* The axes along which a held frame keeps its position, from those along which it keeps its velocity (ode_contact.h).
+ */
+static api_held_frame fixed_axes_of(const api_held_frame *held)
 {
     api_held_frame place = {.frame = held->frame};
     int            lines = 0, turns = 0;
@@ -45,36 +46,36 @@ static api_held_frame place_of(const api_held_frame *held)
     return place;
 }
 
-static bool take_places(api_evaluation *e, api_ode_contact *c, const api_contact *contact)
+static bool take_fixed(api_evaluation *e, api_ode_contact *c, const api_contact *contact)
 {
-    c->places = (api_contact){.n = contact->n, .held = api_take(e->pool, contact->n * sizeof *c->places.held)};
+    c->fixed  = (api_contact){.n = contact->n, .frame = api_take(e->pool, contact->n * sizeof *c->fixed.frame)};
     c->frames = api_take(e->pool, contact->n * sizeof *c->frames);
-    for (size_t i = 0; c->places.held && c->frames && i < contact->n; i++) {
-        c->places.held[i] = place_of(&contact->held[i]);
-        c->places.k += c->places.held[i].n;
-        c->frames[i] = contact->held[i].frame;
+    for (size_t i = 0; c->fixed.frame && c->frames && i < contact->n; i++) {
+        c->fixed.frame[i] = fixed_axes_of(&contact->frame[i]);
+        c->fixed.k += c->fixed.frame[i].n;
+        c->frames[i] = contact->frame[i].frame;
     }
-    return c->places.held && c->frames;
+    return c->fixed.frame && c->frames;
 }
 
-api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *p, const api_contact *contact)
+api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const api_contact *contact)
 {
     size_t           nq = e->model->nq, nv = e->model->nv;
     bool             room = true;
     api_ode_contact *c    = api_take(e->pool, sizeof *c);
-    if (!c || !take_places(e, c, contact)) return NULL;
-    double *velocity = api_take_zeroed(e->pool, api_contact_entries(nv, contact) * p->W, &room);
-    double *position = api_take_zeroed(e->pool, api_contact_entries(nv, &c->places) * p->W, &room);
-    c->began         = api_take_zeroed(e->pool, 7 * contact->n * p->W, &room);
-    c->now           = api_take_zeroed(e->pool, 7 * contact->n * p->W, &room);
-    c->wrenches      = api_take_zeroed(e->pool, API_FRAME_AXES * contact->n * p->W, &room);
-    c->q             = api_take_zeroed(e->pool, nq * p->W, &room);
-    c->qd            = api_take_zeroed(e->pool, nv * p->W, &room);
-    c->step          = api_take_zeroed(e->pool, nv * p->W, &room);
+    if (!c || !take_fixed(e, c, contact)) return NULL;
+    double *velocity = api_take_zeroed(e->pool, api_contact_entries(nv, contact) * ode->W, &room);
+    double *position = api_take_zeroed(e->pool, api_contact_entries(nv, &c->fixed) * ode->W, &room);
+    c->start_poses   = api_take_zeroed(e->pool, 7 * contact->n * ode->W, &room);
+    c->poses         = api_take_zeroed(e->pool, 7 * contact->n * ode->W, &room);
+    c->wrenches      = api_take_zeroed(e->pool, API_FRAME_AXES * contact->n * ode->W, &room);
+    c->q             = api_take_zeroed(e->pool, nq * ode->W, &room);
+    c->qd            = api_take_zeroed(e->pool, nv * ode->W, &room);
+    c->step          = api_take_zeroed(e->pool, nv * ode->W, &room);
     if (!room) return NULL;
-    c->velocity        = api_contact_lay_out(contact, nv, p->W, velocity);
-    c->position        = api_contact_lay_out(&c->places, nv, p->W, position);
-    c->velocity.driven = c->position.driven = p->s->prescribed.mask;
+    c->velocity        = api_contact_lay_out(contact, nv, ode->W, velocity);
+    c->position        = api_contact_lay_out(&c->fixed, nv, ode->W, position);
+    c->velocity.driven = c->position.driven = ode->s->prescribed.mask;
     return c;
 }
 
@@ -83,72 +84,72 @@ const double *api_ode_contact_wrenches(const api_ode_contact *c)
     return c->wrenches;
 }
 
-/* --- lanes ------------------------------------------------------------------------------------------------------ */
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
 
-/* Lanes that differ: columns of a Jacobian are states of their own. */
-static size_t live(const api_ode *p)
+/* The number of lanes that differ. With an implicit method every lane is a state of its own. */
+static size_t count_distinct(const api_ode *ode)
 {
-    return p->s->stiff ? p->W : p->rows;
+    return ode->s->stiff ? ode->W : ode->rows;
 }
 
-static void fill(const api_ode *p, const api_contact_block *b, const double *q, const double *qd)
+static void fill(const api_ode *ode, const api_contact_block *b, const double *q, const double *qd)
 {
     api_contact_states states = {
-        .kernels = p->kernels, .scene = &p->e->scene, .workspace = p->workspace, .q = q, .qd = qd};
+        .kernels = ode->kernels, .scene = &ode->e->scene, .workspace = ode->workspace, .q = q, .qd = qd};
     api_contact_evaluate(b, &states);
 }
 
-static void find_places(const api_ode *p, const double *q, double *to)
+static void find_poses(const api_ode *ode, const double *q, double *to)
 {
-    const api_ode_contact *c  = p->contact;
-    size_t                 n  = c->places.n;
+    const api_ode_contact *c  = ode->contact;
+    size_t                 n  = c->fixed.n;
     dyn_kinematics         io = {
-                .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * p->W};
-    p->kernels->kinematics(&p->e->scene, p->workspace, &io, 1);
+                .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * ode->W};
+    ode->kernels->kinematics(&ode->e->scene, ode->workspace, &io, 1);
 }
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
-static void tell(api_ode *p, size_t lane, double t, api_code code, const char *text)
+static void fail(api_ode *ode, size_t lane, double t, api_code code, const char *text)
 {
-    api_fault *f = &p->fault[lane];
+    api_fault *f = &ode->fault[lane];
     if (f->kind != API_FAULT_NONE) return;
     *f = (api_fault){.kind = API_FAULT_PROBLEM, .time = t};
-    api_problem_clear(&f->told);
-    api_fail(&f->told, code, NULL, "%s", text);
+    api_problem_clear(&f->problem);
+    api_fail(&f->problem, code, NULL, "%s", text);
 }
 
-void api_ode_contact_rate(api_ode *p, double t, const double *qd, double *qdd)
+void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
 {
-    api_ode_contact   *c = p->contact;
+    api_ode_contact   *c = ode->contact;
     api_contact_block *b = &c->velocity;
-    fill(p, b, p->q, qd);
-    for (size_t l = 0; l < live(p); l++) {
-        double along[API_MAX_HELD * API_FRAME_AXES];
-        if (!api_contact_solve(b, l)) continue; /* its figures show it */
-        if (!api_contact_is_consistent(b, qd, api_ode_prescribed_accelerations(p), l, UNSETTLED))
-            tell(p, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
+    fill(ode, b, ode->q, qd);
+    for (size_t l = 0; l < count_distinct(ode); l++) {
+        double right_side[API_MAX_HELD * API_FRAME_AXES];
+        if (!api_contact_solve(b, l)) continue; /* the numbers are too large; the rate is not finite either */
+        if (!api_contact_is_consistent(b, qd, api_ode_prescribed_accelerations(ode), l, UNSETTLED))
+            fail(ode, l, t, API_CONTRADICTORY_CONTACTS, API_CONTRADICTORY_TEXT);
         for (size_t a = 0; a < b->task.k; a++)
-            along[a] = b->drift[a * p->W + l];
-        api_contact_add_jacobian_product(b, qdd, l, along);
-        api_contact_put_wrenches(b, along, l, c->wrenches);
-        api_contact_apply_correction(b, along, l, qdd);
+            right_side[a] = b->jdot_qd[a * ode->W + l];
+        api_contact_add_jacobian_product(b, qdd, l, right_side);
+        api_contact_put_wrenches(b, right_side, l, c->wrenches);
+        api_contact_apply_correction(b, right_side, l, qdd);
     }
-    api_contact_pad(b, live(p), b->nv, qdd);
-    api_contact_pad(b, live(p), API_FRAME_AXES * c->places.n, c->wrenches);
+    api_contact_pad(b, count_distinct(ode), b->nv, qdd);
+    api_contact_pad(b, count_distinct(ode), API_FRAME_AXES * c->fixed.n, c->wrenches);
 }
 
-void api_ode_contact_subtract_efforts(const api_ode *p, double *tau)
+void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau)
 {
-    const api_ode_contact *c = p->contact;
-    for (size_t l = 0; l < live(p); l++)
+    const api_ode_contact *c = ode->contact;
+    for (size_t l = 0; l < count_distinct(ode); l++)
         api_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
-    api_contact_pad(&c->velocity, live(p), c->velocity.nv, tau);
+    api_contact_pad(&c->velocity, count_distinct(ode), c->velocity.nv, tau);
 }
 
-/* --- between steps ---------------------------------------------------------------------------------------------- */
+/* --- projection after a step -------------------------------------------------------------------------------------- */
 
-/* The turn from one unit quaternion to another, in axes of the world: 2 atan2(|v|, s) v/|v| of r b^-1. */
+/* The rotation vector, in world axes, from unit quaternion b to r: 2 atan2(|v|, s) v/|v| with (v, s) = r b^-1. */
 static void turn_between(const double *r, const double *b, size_t W, double turn[3])
 {
     const double x = r[0], y = r[W], z = r[2 * W], w = r[3 * W], a = b[0], e = b[W], f = b[2 * W], g = b[3 * W];
@@ -159,72 +160,72 @@ static void turn_between(const double *r, const double *b, size_t W, double turn
         turn[i] = scale * v[i];
 }
 
-/* How far the frames of a lane are from where they began, along the rows of `position`. */
-static void find_gaps(const api_ode *p, size_t l, double *gaps)
+/* The displacements of a lane's frames from their initial poses, along the rows of `position`. */
+static void find_offsets(const api_ode *ode, size_t l, double *offsets)
 {
-    const api_ode_contact *c = p->contact;
-    size_t                 W = p->W, n = c->places.n, row = 0;
+    const api_ode_contact *c = ode->contact;
+    size_t                 W = ode->W, n = c->fixed.n, row = 0;
     for (size_t i = 0; i < n; i++) {
-        double gap[API_FRAME_AXES];
+        double offset[API_FRAME_AXES];
         for (size_t k = 0; k < 3; k++)
-            gap[k] = c->now[(3 * i + k) * W + l] - c->began[(3 * i + k) * W + l];
+            offset[k] = c->poses[(3 * i + k) * W + l] - c->start_poses[(3 * i + k) * W + l];
         size_t turn = (3 * n + 4 * i) * W + l;
-        turn_between(c->now + turn, c->began + turn, W, gap + 3);
-        for (size_t k = 0; k < c->places.held[i].n; k++)
-            gaps[row++] = gap[c->places.held[i].axis[k]];
+        turn_between(c->poses + turn, c->start_poses + turn, W, offset + 3);
+        for (size_t k = 0; k < c->fixed.frame[i].n; k++)
+            offsets[row++] = offset[c->fixed.frame[i].axis[k]];
     }
 }
 
-static void move(const api_ode *p, size_t l)
+static void add_step(const api_ode *ode, size_t l)
 {
-    const api_model *m = p->e->model;
-    api_ode_contact *c = p->contact;
+    const api_model *m = ode->e->model;
+    api_ode_contact *c = ode->contact;
     for (size_t i = 0; i < m->dyn->n_bodies; i++) {
         const dyn_body *body = &m->dyn->body[i];
-        if (body->mimic || api_first_position(m, body) < 0) continue; /* passive ones follow */
+        if (body->mimic || api_first_position(m, body) < 0) continue; /* passive coordinates follow */
         size_t q = (size_t)api_first_position(m, body), v = (size_t)api_first_velocity(m, body);
-        api_coordinates_move(body, c->q + q * p->W + l, p->W, c->step + v * p->W + l, 1);
+        api_coordinates_move(body, c->q + q * ode->W + l, ode->W, c->step + v * ode->W + l, 1);
     }
 }
 
-static void put_back_positions(api_ode *p, double t, size_t lanes)
+static void project_positions(api_ode *ode, double t, size_t lanes)
 {
-    api_ode_contact   *c = p->contact;
+    api_ode_contact   *c = ode->contact;
     api_contact_block *b = &c->position;
     for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
-        api_ode_close_loops(p, t, c->q);
-        find_places(p, c->q, c->now);
-        fill(p, b, c->q, NULL);
-        memset(c->step, 0, b->nv * p->W * sizeof *c->step);
+        api_ode_close_loops(ode, t, c->q);
+        find_poses(ode, c->q, c->poses);
+        fill(ode, b, c->q, NULL);
+        memset(c->step, 0, b->nv * ode->W * sizeof *c->step);
         for (size_t l = 0; l < lanes; l++) {
-            double gaps[API_MAX_HELD * API_FRAME_AXES];
+            double offsets[API_MAX_HELD * API_FRAME_AXES];
             if (!api_contact_solve(b, l)) continue;
-            find_gaps(p, l, gaps);
-            api_contact_apply_correction(b, gaps, l, c->step);
-            move(p, l);
+            find_offsets(ode, l, offsets);
+            api_contact_apply_correction(b, offsets, l, c->step);
+            add_step(ode, l);
         }
-        api_contact_pad(b, lanes, p->e->model->nq, c->q);
+        api_contact_pad(b, lanes, ode->e->model->nq, c->q);
     }
 }
 
-static void put_back_velocities(api_ode *p, double t, size_t lanes)
+static void project_velocities(api_ode *ode, double t, size_t lanes)
 {
-    api_ode_contact   *c = p->contact;
+    api_ode_contact   *c = ode->contact;
     api_contact_block *b = &c->velocity;
-    api_ode_close_loops(p, t, c->q);
-    fill(p, b, c->q, NULL);
+    api_ode_close_loops(ode, t, c->q);
+    fill(ode, b, c->q, NULL);
     for (size_t l = 0; l < lanes; l++) {
-        double along[API_MAX_HELD * API_FRAME_AXES] = {0};
+        double right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
         if (!api_contact_solve(b, l)) continue;
-        api_contact_add_jacobian_product(b, c->qd, l, along);
-        api_contact_apply_correction(b, along, l, c->qd);
+        api_contact_add_jacobian_product(b, c->qd, l, right_side);
+        api_contact_apply_correction(b, right_side, l, c->qd);
     }
 }
 
-void api_ode_contact_finish_step(api_ode *p, double t, double *y, size_t stride, size_t lanes)
+void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes)
 {
-    api_ode_contact *c  = p->contact;
-    size_t           nq = p->e->model->nq, nv = p->e->model->nv, W = p->W;
+    api_ode_contact *c  = ode->contact;
+    size_t           nq = ode->e->model->nq, nv = ode->e->model->nv, W = ode->W;
     for (size_t l = 0; l < W; l++) {
         size_t from = l < lanes ? l : lanes - 1;
         for (size_t i = 0; i < nq; i++)
@@ -232,9 +233,9 @@ void api_ode_contact_finish_step(api_ode *p, double t, double *y, size_t stride,
         for (size_t i = 0; i < nv; i++)
             c->qd[i * W + l] = y[(nq + i) * stride + from];
     }
-    size_t different = lanes < p->rows ? lanes : p->rows;
-    put_back_positions(p, t, different);
-    put_back_velocities(p, t, different);
+    size_t different = lanes < ode->rows ? lanes : ode->rows;
+    project_positions(ode, t, different);
+    project_velocities(ode, t, different);
     api_contact_pad(&c->velocity, different, nq, c->q);
     api_contact_pad(&c->velocity, different, nv, c->qd);
     for (size_t l = 0; l < lanes; l++) {
@@ -245,29 +246,29 @@ void api_ode_contact_finish_step(api_ode *p, double t, double *y, size_t stride,
     }
 }
 
-/* Of one simulation: whether what is held rests, but for rounding. */
-static bool rests(const api_ode *p, size_t l)
+/* True if held frames of one simulation are at rest, up to rounding. */
+static bool is_at_rest(const api_ode *ode, size_t l)
 {
-    const api_contact_block *b                                    = &p->contact->velocity;
-    const double            *qd                                   = p->y + p->e->model->nq * p->W;
-    double                   along[API_MAX_HELD * API_FRAME_AXES] = {0};
-    api_contact_add_jacobian_product(b, qd, l, along);
+    const api_contact_block *b                                         = &ode->contact->velocity;
+    const double            *qd                                        = ode->y + ode->e->model->nq * ode->W;
+    double                   right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
+    api_contact_add_jacobian_product(b, qd, l, right_side);
     for (size_t a = 0; a < b->task.k; a++) {
         double size = 0;
         for (size_t v = 0; v < b->nv; v++)
-            size += fabs(b->J[(a * b->nv + v) * p->W + l] * qd[v * p->W + l]);
-        if (!(fabs(along[a]) <= RESTING * size + STILL)) return false;
+            size += fabs(b->J[(a * b->nv + v) * ode->W + l] * qd[v * ode->W + l]);
+        if (!(fabs(right_side[a]) <= RESTING * size + STILL)) return false;
     }
     return true;
 }
 
-void api_ode_contact_start(api_ode *p)
+void api_ode_contact_start(api_ode *ode)
 {
-    api_ode_close_loops(p, 0, p->y);
-    fill(p, &p->contact->velocity, p->y, NULL);
-    for (size_t l = 0; l < p->rows; l++)
-        if (!rests(p, l))
-            tell(p, l, 0, API_CONTRADICTORY_CONTACTS,
+    api_ode_close_loops(ode, 0, ode->y);
+    fill(ode, &ode->contact->velocity, ode->y, NULL);
+    for (size_t l = 0; l < ode->rows; l++)
+        if (!is_at_rest(ode, l))
+            fail(ode, l, 0, API_CONTRADICTORY_CONTACTS,
                  "a frame that is held moves along an axis along which it is: what it does when it hits, impact says");
-    find_places(p, p->y, p->contact->began);
+    find_poses(ode, ode->y, ode->contact->start_poses);
 }

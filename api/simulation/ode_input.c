@@ -1,132 +1,133 @@
-/* ode_input.c - see ode_input.h. */
+/* ode_input.c - evaluates torque signals and controllers during a simulation (ode_input.h). */
 #include "ode_input.h"
 #include "ode_prescribed.h"
 #include <string.h>
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Lanes of the contact block that a controller finds the forces on held frames with. */
-static bool open_held(api_evaluation *e, api_ode *p)
+/* Takes the contact block with which a controller finds the wrenches on held frames. */
+static bool open_contact(api_evaluation *e, api_ode *ode)
 {
-    const api_contact *contact = p->s->contact;
+    const api_contact *contact = ode->s->contact;
     bool               room    = true;
-    if (!contact || !p->s->drive.actuated) return true;
-    p->control_contact  = api_take(e->pool, sizeof *p->control_contact);
-    double *lanes       = api_take_zeroed(e->pool, api_contact_entries(e->model->nv, contact) * p->W, &room);
-    p->control_wrenches = api_take_zeroed(e->pool, API_FRAME_AXES * contact->n * p->W, &room);
-    if (!room || !p->control_contact) return false;
-    *p->control_contact = api_contact_lay_out(contact, e->model->nv, p->W, lanes);
+    if (!contact || !ode->s->input.actuated) return true;
+    ode->controller_contact  = api_take(e->pool, sizeof *ode->controller_contact);
+    double *lanes            = api_take_zeroed(e->pool, api_contact_entries(e->model->nv, contact) * ode->W, &room);
+    ode->controller_wrenches = api_take_zeroed(e->pool, API_FRAME_AXES * contact->n * ode->W, &room);
+    if (!room || !ode->controller_contact) return false;
+    *ode->controller_contact = api_contact_lay_out(contact, e->model->nv, ode->W, lanes);
     return true;
 }
 
-bool api_ode_input_open(api_evaluation *e, api_ode *p)
+bool api_ode_input_open(api_evaluation *e, api_ode *ode)
 {
-    const api_actuator_input *d    = &p->s->drive;
+    const api_actuator_input *d    = &ode->s->input;
     size_t                    nv   = e->model->nv;
     bool                      room = true;
-    p->demand                      = api_take_zeroed(e->pool, nv * p->W, &room);
+    ode->unclipped                 = api_take_zeroed(e->pool, nv * ode->W, &room);
     for (int r = 0; d->controller && r < API_SIGNAL_ORDERS; r++)
-        p->reference[r] = api_take_zeroed(e->pool, nv * p->W, &room);
+        ode->reference[r] = api_take_zeroed(e->pool, nv * ode->W, &room);
     for (int i = 0; d->controller && i < 2; i++)
-        p->error[i] = api_take_zeroed(e->pool, nv * p->W, &room);
+        ode->error[i] = api_take_zeroed(e->pool, nv * ode->W, &room);
     if (d->controller)
-        p->control = api_take_zeroed(e->pool, api_controller_entries(d->controller, e->model->dyn) * p->W, &room);
-    return room && (!d->controller || open_held(e, p));
+        ode->controller_work =
+            api_take_zeroed(e->pool, api_controller_entries(d->controller, e->model->dyn) * ode->W, &room);
+    return room && (!d->controller || open_contact(e, ode));
 }
 
 /* --- controllers ------------------------------------------------------------------------------------------------ */
 
-/* The reference at time t less the motion; 0 of joints with a quaternion, which have no reference. */
-static void find_errors(api_ode *p, double t, const double *qd)
+/* error = reference - motion at time t; 0 for joints with a quaternion, which have no reference. */
+static void find_errors(api_ode *ode, double t, const double *qd)
 {
-    const api_actuator_input *d = &p->s->drive;
-    size_t                    W = p->W;
-    api_signal_at(&d->signal, W, p->row, (api_moment){t, p->inside}, API_SIGNAL_ORDERS, p->reference);
-    for (size_t v = 0; v < p->e->model->nv; v++) {
+    const api_actuator_input *d = &ode->s->input;
+    size_t                    W = ode->W;
+    api_signal_at(&d->signal, W, ode->row, (api_moment){t, ode->interval_time}, API_SIGNAL_ORDERS, ode->reference);
+    for (size_t v = 0; v < ode->e->model->nv; v++) {
         int position = d->coordinate[v].position;
         for (size_t i = v * W; i < (v + 1) * W && position >= 0; i++) {
-            p->error[0][i] = p->reference[0][i] - p->q[(size_t)position * W + i - v * W];
-            p->error[1][i] = p->reference[1][i] - qd[i];
+            ode->error[0][i] = ode->reference[0][i] - ode->q[(size_t)position * W + i - v * W];
+            ode->error[1][i] = ode->reference[1][i] - qd[i];
         }
     }
 }
 
-/* What a controller sees at time t. Behind q' stands its own state. */
-static api_controller_input look_at(api_ode *p, double t, const double *qd, double *rate)
+/* The input of the controller at time t. Its own state follows q' in y. */
+static api_controller_input controller_input(api_ode *ode, double t, const double *qd, double *rate)
 {
-    const api_actuator_input *d  = &p->s->drive;
-    size_t                    nv = p->e->model->nv, W = p->W;
-    find_errors(p, t, qd);
+    const api_actuator_input *d  = &ode->s->input;
+    size_t                    nv = ode->e->model->nv, W = ode->W;
+    find_errors(ode, t, qd);
     for (size_t l = 0; l < W; l++)
-        p->singular[l] = -1;
+        ode->singular[l] = -1;
     return (api_controller_input){
-        .kernels       = p->kernels,
-        .scene         = &p->known,
-        .actual        = &p->e->scene,
-        .wrenches      = p->wrenches,
-        .workspace     = p->workspace,
-        .nv            = nv,
-        .W             = W,
-        .states        = p->s->stiff ? W : p->rows, /* columns of a Jacobian are states of their own */
-        .coordinate    = d->coordinate,
-        .actuated      = d->actuated,
-        .driven        = d->driven,
-        .given         = api_ode_prescribed_accelerations(p),
-        .resting       = d->resting,
-        .held          = p->control_contact,
-        .held_wrenches = p->control_wrenches,
-        .singular      = p->singular,
-        .q             = p->q,
-        .qd            = qd,
-        .gains         = {d->gains[0], d->gains[1]},
-        .reference     = {p->reference[0], p->reference[1], p->reference[2]},
-        .error         = {p->error[0], p->error[1]},
-        .filter        = d->filter,
-        .state         = qd + nv * W,
-        .state_rate    = rate + nv * W,
-        .room          = p->control,
+        .kernels        = ode->kernels,
+        .scene          = &ode->controller_scene,
+        .actual_scene   = &ode->e->scene,
+        .wrenches       = ode->wrenches,
+        .workspace      = ode->workspace,
+        .nv             = nv,
+        .W              = W,
+        .states         = ode->s->stiff ? W : ode->rows, /* with an implicit method every lane is a state of its own */
+        .coordinate     = d->coordinate,
+        .actuated       = d->actuated,
+        .driven         = d->driven,
+        .prescribed_qdd = api_ode_prescribed_accelerations(ode),
+        .supported      = d->supported,
+        .contact        = ode->controller_contact,
+        .contact_wrenches = ode->controller_wrenches,
+        .singular         = ode->singular,
+        .q                = ode->q,
+        .qd               = qd,
+        .gains            = {d->gains[0], d->gains[1]},
+        .reference        = {ode->reference[0], ode->reference[1], ode->reference[2]},
+        .error            = {ode->error[0], ode->error[1]},
+        .filter           = d->filter,
+        .state            = qd + nv * W,
+        .state_rate       = rate + nv * W,
+        .work             = ode->controller_work,
     };
 }
 
-void api_ode_input_start(api_ode *p)
+void api_ode_input_start(api_ode *ode)
 {
-    const api_controller *controller = p->s->drive.controller;
-    size_t                nq = p->e->model->nq, nv = p->e->model->nv, W = p->W;
+    const api_controller *controller = ode->s->input.controller;
+    size_t                nq = ode->e->model->nq, nv = ode->e->model->nv, W = ode->W;
     if (!controller || !controller->start) return;
-    memcpy(p->q, p->y, nq * W * sizeof *p->q);
-    api_controller_input c = look_at(p, 0, p->y + nq * W, p->slope[0] + nq * W);
-    controller->start(&c, p->tau, p->y + (nq + nv) * W);
+    memcpy(ode->q, ode->y, nq * W * sizeof *ode->q);
+    api_controller_input c = controller_input(ode, 0, ode->y + nq * W, ode->stage_rate[0] + nq * W);
+    controller->start(&c, ode->tau, ode->y + (nq + nv) * W);
 }
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
-/* A controller's efforts are zero where no actuator is, and within the limits elsewhere. What is no number stays. */
-static void bound_efforts(api_ode *p)
+/* Sets efforts of coordinates without actuator to zero and clips the others at their limits. NaN stays NaN. */
+static void bound_efforts(api_ode *ode)
 {
-    const api_actuator_input *d = &p->s->drive;
-    size_t                    W = p->W;
-    for (size_t v = 0; v < p->e->model->nv; v++) {
-        double most = d->most[v];
+    const api_actuator_input *d = &ode->s->input;
+    size_t                    W = ode->W;
+    for (size_t v = 0; v < ode->e->model->nv; v++) {
+        double most = d->effort_limit[v];
         for (size_t i = v * W; i < (v + 1) * W; i++) {
-            if (d->actuated && !d->actuated[v]) p->tau[i] = 0;
-            p->demand[i] = p->tau[i];
-            if (d->clip && p->tau[i] > most) p->tau[i] = most;
-            if (d->clip && p->tau[i] < -most) p->tau[i] = -most;
+            if (d->actuated && !d->actuated[v]) ode->tau[i] = 0;
+            ode->unclipped[i] = ode->tau[i];
+            if (d->clip && ode->tau[i] > most) ode->tau[i] = most;
+            if (d->clip && ode->tau[i] < -most) ode->tau[i] = -most;
         }
     }
 }
 
-void api_ode_input_apply(api_ode *p, double t, const double *qd, double *rate)
+void api_ode_input_apply(api_ode *ode, double t, const double *qd, double *rate)
 {
-    const api_actuator_input *d                      = &p->s->drive;
-    double *const             tau[API_SIGNAL_ORDERS] = {p->tau};
-    if (!d->given) return; /* zero from the beginning */
+    const api_actuator_input *d                      = &ode->s->input;
+    double *const             tau[API_SIGNAL_ORDERS] = {ode->tau};
+    if (!d->is_given) return; /* the efforts are zero from the start */
     if (d->controller) {
-        api_controller_input c = look_at(p, t, qd, rate);
-        d->controller->torques(&c, p->tau);
-        bound_efforts(p);
+        api_controller_input c = controller_input(ode, t, qd, rate);
+        d->controller->torques(&c, ode->tau);
+        bound_efforts(ode);
         return;
     }
-    api_signal_at(&d->signal, p->W, p->row, (api_moment){t, p->inside}, 1, tau);
-    memcpy(p->demand, p->tau, p->e->model->nv * p->W * sizeof *p->tau);
+    api_signal_at(&d->signal, ode->W, ode->row, (api_moment){t, ode->interval_time}, 1, tau);
+    memcpy(ode->unclipped, ode->tau, ode->e->model->nv * ode->W * sizeof *ode->tau);
 }

@@ -1,13 +1,14 @@
-/* ode_input.h - apply the input of a simulation (actuator_input.h): the efforts of actuators at a time and a state. */
+/* ode_input.h - applies the input of a simulation (api/control/actuator_input.h): the efforts of actuators at a time
+ * and a state. */
 #pragma once
 #include "ode.h"
 
-/* Memory of the request's. False with a problem. */
-bool api_ode_input_open(api_evaluation *e, api_ode *plant);
+/* Takes the arrays from the request's pool. Returns false with a problem. */
+bool api_ode_input_open(api_evaluation *e, api_ode *ode);
 
-/* Sets the controller's own state when simulations begin, at p->y. */
-void api_ode_input_start(api_ode *p);
+/* Sets the controller's own state at the start, in ode->y. */
+void api_ode_input_start(api_ode *ode);
 
-/* Sets p->tau at time t, p->q and qd, and p->demand: the same before efforts are clipped at their limits. The rate of
- * the controller's own state goes behind the nv accelerations in `rate`. */
-void api_ode_input_apply(api_ode *p, double t, const double *qd, double *rate);
+/* Sets ode->tau at time t, ode->q and qd, and ode->unclipped, the efforts before clipping. Writes the rate of the
+ * controller's own state to `rate` behind nv accelerations. */
+void api_ode_input_apply(api_ode *ode, double t, const double *qd, double *rate);

@@ -1,13 +1,13 @@
-/* ode_limits.c - see ode_limits.h. */
+/* ode_limits.c - compares simulated states with joint limits (ode_limits.h). */
 #include "ode_limits.h"
 #include "api/control/joint_limits.h"
 
-bool api_ode_limits_open(api_evaluation *e, api_ode *p)
+bool api_ode_limits_open(api_evaluation *e, api_ode *ode)
 {
-    size_t n = p->s->limits.n;
-    if (!p->s->limits.found || n == 0) return true;
-    p->exceeded = api_take(e->pool, n * p->W * sizeof *p->exceeded);
-    return p->exceeded != NULL;
+    size_t n = ode->s->limits.n;
+    if (!ode->s->limits.violation || n == 0) return true;
+    ode->violation = api_take(e->pool, n * ode->W * sizeof *ode->violation);
+    return ode->violation != NULL;
 }
 
 static void compare(const api_joint_limit *limit, double value, double t, api_limit_violation *found)
@@ -18,41 +18,41 @@ static void compare(const api_joint_limit *limit, double value, double t, api_li
             (api_limit_violation){.excess = excess, .time = t, .limit = over > under ? limit->upper : limit->lower};
 }
 
-/* The kernels of loops keep the tree's velocities of what they were asked last: here of an energy. */
-static const double *tree_velocities(const api_ode *p, const double *qd)
+/* The loop kernels keep the tree's velocities of their last call, so an energy is computed to set them. */
+static const double *tree_velocities(const api_ode *ode, const double *qd)
 {
-    dyn_energy io = {.q = p->q, .qd = qd};
-    if (!p->closed) return qd;
-    p->kernels->energy(&p->e->scene, p->workspace, &io, 1);
-    return api_loop_tree_qd(p->closed);
+    dyn_energy io = {.q = ode->q, .qd = qd};
+    if (!ode->loops) return qd;
+    ode->kernels->energy(&ode->e->scene, ode->workspace, &io, 1);
+    return api_loop_tree_qd(ode->loops);
 }
 
-void api_ode_limits_compare(api_ode *p, double t, const double *qd)
+void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
 {
-    const api_joint_limits *limits = &p->s->limits;
-    if (!p->exceeded) return;
-    const double *of[] = {[API_LIMIT_EFFORT]   = p->demand,
-                          [API_LIMIT_POSITION] = p->closed ? api_loop_tree_q(p->closed) : p->q,
-                          [API_LIMIT_VELOCITY] = tree_velocities(p, qd)};
+    const api_joint_limits *limits = &ode->s->limits;
+    if (!ode->violation) return;
+    const double *of[] = {[API_LIMIT_EFFORT]   = ode->unclipped,
+                          [API_LIMIT_POSITION] = ode->loops ? api_loop_tree_q(ode->loops) : ode->q,
+                          [API_LIMIT_VELOCITY] = tree_velocities(ode, qd)};
     for (size_t k = 0; k < limits->n; k++) {
         const api_joint_limit *limit = &limits->limit[k];
-        const double          *x     = of[limit->kind] + limit->entry * p->W;
-        for (size_t l = 0; l < p->rows; l++)
-            compare(limit, limit->ratio * x[l] + limit->offset, t, &p->exceeded[k * p->W + l]);
+        const double          *x     = of[limit->kind] + limit->entry * ode->W;
+        for (size_t l = 0; l < ode->rows; l++)
+            compare(limit, limit->ratio * x[l] + limit->offset, t, &ode->violation[k * ode->W + l]);
     }
 }
 
-void api_ode_limits_evaluate(api_ode *p, double t, const double *y)
+void api_ode_limits_evaluate(api_ode *ode, double t, const double *y)
 {
-    if (!p->exceeded) return;
-    api_ode_rate(p, t, y, p->slope[0]);
-    api_ode_limits_compare(p, t, y + p->e->model->nq * p->W);
+    if (!ode->violation) return;
+    api_ode_rate(ode, t, y, ode->stage_rate[0]);
+    api_ode_limits_compare(ode, t, y + ode->e->model->nq * ode->W);
 }
 
-void api_ode_limits_store(const api_ode *p)
+void api_ode_limits_store(const api_ode *ode)
 {
-    const api_joint_limits *limits = &p->s->limits;
-    for (size_t l = 0; p->exceeded && l < p->rows; l++)
+    const api_joint_limits *limits = &ode->s->limits;
+    for (size_t l = 0; ode->violation && l < ode->rows; l++)
         for (size_t k = 0; k < limits->n; k++)
-            limits->found[p->row[l] * limits->n + k] = p->exceeded[k * p->W + l];
+            limits->violation[ode->row[l] * limits->n + k] = ode->violation[k * ode->W + l];
 }

@@ -1,4 +1,4 @@
-/* ode_stiction.c - see ode_stiction.h. */
+/* ode_stiction.c - applies the friction of joints that stick or slide (ode_stiction.h). */
 #include "ode_stiction.h"
 #include <math.h>
 #include <string.h>
@@ -11,22 +11,22 @@ static bool take_problem(api_evaluation *e, api_ode_stiction *s)
     bool   all = true;
     s->matrix  = api_take_zeroed(e->pool, n * n, &all);
     s->vectors = api_take_zeroed(e->pool, 3 * n, &all);
-    s->place   = api_take(e->pool, n * sizeof *s->place);
-    s->problem = (api_stiction_problem){.A       = s->matrix,
-                                        .b       = s->vectors,
-                                        .with    = s->vectors + n,
-                                        .against = s->vectors + 2 * n,
-                                        .f       = api_take_zeroed(e->pool, n, &all),
-                                        .side    = api_take(e->pool, n * sizeof(int)),
-                                        .matrix  = api_take_zeroed(e->pool, n * n, &all),
-                                        .free    = api_take_zeroed(e->pool, n, &all)};
-    return all && s->place && s->problem.side;
+    s->index   = api_take(e->pool, n * sizeof *s->index);
+    s->problem = (api_stiction_problem){.A        = s->matrix,
+                                        .b        = s->vectors,
+                                        .positive = s->vectors + n,
+                                        .negative = s->vectors + 2 * n,
+                                        .f        = api_take_zeroed(e->pool, n, &all),
+                                        .side     = api_take(e->pool, n * sizeof(int)),
+                                        .factor   = api_take_zeroed(e->pool, n * n, &all),
+                                        .solution = api_take_zeroed(e->pool, n, &all)};
+    return all && s->index && s->problem.side;
 }
 
-bool api_ode_stiction_open(api_evaluation *e, api_ode *p)
+bool api_ode_stiction_open(api_evaluation *e, api_ode *ode)
 {
     size_t nv = e->model->nv;
-    if (p->s->tolerance == 0 || e->model->loops || p->s->contact || !(e->scene.terms & DYN_FRICTION)) return true;
+    if (ode->s->tolerance == 0 || e->model->loops || ode->s->contact || !(e->scene.terms & DYN_FRICTION)) return true;
     api_ode_stiction *s = api_take(e->pool, sizeof *s);
     if (!s) return false;
     *s                       = (api_ode_stiction){.joint = api_take(e->pool, nv * sizeof *s->joint)};
@@ -35,51 +35,52 @@ bool api_ode_stiction_open(api_evaluation *e, api_ode *p)
     api_stiction_joint *can  = api_take(e->pool, nv * sizeof *can);
     bool                room = true;
     if (!s->joint || !s->roots || !s->driven || !can) return false;
-    s->efforts = api_take_zeroed(e->pool, nv * p->W, &room);
-    s->balance = api_take_zeroed(e->pool, nv * p->W, &room);
-    s->qdd     = api_take_zeroed(e->pool, nv * p->W, &room);
+    s->efforts = api_take_zeroed(e->pool, nv * ode->W, &room);
+    s->needed  = api_take_zeroed(e->pool, nv * ode->W, &room);
+    s->qdd     = api_take_zeroed(e->pool, nv * ode->W, &room);
     if (!room) return false;
     for (size_t v = 0; v < nv; v++)
-        s->driven[v] = p->s->prescribed.mask && p->s->prescribed.mask[v];
+        s->driven[v] = ode->s->prescribed.mask && ode->s->prescribed.mask[v];
     size_t n = api_stiction_list_joints(e->scene.model, can);
     for (size_t k = 0; k < n; k++)
         if (!s->driven[can[k].v])
-            s->joint[s->n++] = (api_friction_joint){.v = can[k].v, .with = can[k].with, .against = can[k].against};
+            s->joint[s->n++] =
+                (api_friction_joint){.v = can[k].v, .positive = can[k].positive, .negative = can[k].negative};
     if (s->n == 0) return true;
     if (!take_problem(e, s)) return false;
-    p->stick  = s;
-    p->driven = s->driven;
+    ode->stiction = s;
+    ode->driven   = s->driven;
     return true;
 }
 
 /* --- forces ----------------------------------------------------------------------------------------------------- */
 
-/* The kernels' friction has the sign of q', and none at rest. */
-static double given(const api_friction_joint *j, double rate)
+/* The friction that the kernels apply: it has the sign of q' and is zero at rest. */
+static double kernel_friction(const api_friction_joint *j, double rate)
 {
-    return rate > 0 ? j->with : rate < 0 ? -j->against : 0;
+    return rate > 0 ? j->positive : rate < 0 ? -j->negative : 0;
 }
 
-void api_ode_stiction_apply_sides(const api_ode *p, const double *qd, double *friction)
+void api_ode_stiction_apply_sides(const api_ode *ode, const double *qd, double *friction)
 {
-    const api_ode_stiction *s = p->stick;
-    size_t                  W = p->W;
+    const api_ode_stiction *s = ode->stiction;
+    size_t                  W = ode->W;
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j      = &s->joint[k];
-        double                    wanted = j->side > 0 ? j->with : j->side < 0 ? -j->against : 0;
+        double                    wanted = j->side > 0 ? j->positive : j->side < 0 ? -j->negative : 0;
         for (size_t l = 0; l < W; l++)
-            friction[j->v * W + l] += wanted - given(j, qd[j->v * W + l]);
+            friction[j->v * W + l] += wanted - kernel_friction(j, qd[j->v * W + l]);
     }
 }
 
-const double *api_ode_stiction_efforts(const api_ode *p, const double *qd)
+const double *api_ode_stiction_efforts(const api_ode *ode, const double *qd)
 {
-    const api_ode_stiction *s = p->stick;
-    size_t                  n = p->e->model->nv * p->W;
+    const api_ode_stiction *s = ode->stiction;
+    size_t                  n = ode->e->model->nv * ode->W;
     memset(s->efforts, 0, n * sizeof *s->efforts);
-    api_ode_stiction_apply_sides(p, qd, s->efforts);
+    api_ode_stiction_apply_sides(ode, qd, s->efforts);
     for (size_t i = 0; i < n; i++)
-        s->efforts[i] = p->tau[i] - s->efforts[i];
+        s->efforts[i] = ode->tau[i] - s->efforts[i];
     return s->efforts;
 }
 
@@ -90,27 +91,28 @@ bool api_ode_stiction_any_sticks(const api_ode_stiction *s)
     return false;
 }
 
-void api_ode_stiction_load(api_ode *p, const double *qd, const double *qdd, double *load)
+void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, double *load)
 {
-    const api_ode_stiction *s  = p->stick;
-    size_t                  W  = p->W;
-    dyn_inverse_dynamics    io = {.q = p->q, .qd = qd, .qdd = qdd, .wrenches = p->wrenches, .tau = s->balance};
+    const api_ode_stiction *s  = ode->stiction;
+    size_t                  W  = ode->W;
+    dyn_inverse_dynamics    io = {.q = ode->q, .qd = qd, .qdd = qdd, .wrenches = ode->wrenches, .tau = s->needed};
     memset(load, 0, s->n * W * sizeof *load);
     if (!api_ode_stiction_any_sticks(s)) return;
-    p->kernels->inverse_dynamics(&p->e->scene, p->workspace, &io, 1);
-    for (size_t i = 0; i < p->e->model->nv * W; i++)
-        s->balance[i] = p->tau[i] - s->balance[i];
+    ode->kernels->inverse_dynamics(&ode->e->scene, ode->workspace, &io, 1);
+    for (size_t i = 0; i < ode->e->model->nv * W; i++)
+        s->needed[i] = ode->tau[i] - s->needed[i];
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j = &s->joint[k];
         for (size_t l = 0; l < W && j->side == 0; l++) {
-            double *needed = &s->balance[j->v * W + l];
-            *needed += given(j, qd[j->v * W + l]); /* where a Jacobian is found, q' is not quite 0 */
-            load[k * W + l] = *needed / (j->with + j->against);
+            double *needed = &s->needed[j->v * W + l];
+            *needed += kernel_friction(
+                j, qd[j->v * W + l]); /* perturbed states of a finite-difference Jacobian have q' other than 0 */
+            load[k * W + l] = *needed / (j->positive + j->negative);
         }
     }
 }
 
-size_t api_ode_stiction_count(const api_ode *p)
+size_t api_ode_stiction_count(const api_ode *ode)
 {
-    return p->stick ? p->stick->n : 0;
+    return ode->stiction ? ode->stiction->n : 0;
 }

@@ -1,4 +1,5 @@
-/* simulate.c - motions that follow from torques or from a controller, with their energies and the work done. */
+/* simulate.c - declares the operation simulate: motions from torques or a controller, with their energies and the work
+ * done. */
 #include "api/evaluate/operation.h"
 #include "simulation.h"
 
@@ -31,7 +32,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
     if (!s->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
         return api_fail_output(e, selected, CONTACT_WRENCHES, given, at,
                                "contact_wrenches are found where frames are held: name them in held");
-    return !(selected->outputs & ERRORS) || s->drive.controller ||
+    return !(selected->outputs & ERRORS) || s->input.controller ||
            api_fail_output(e, selected, selected->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR,
                            given, at, "errors asked for, but there is no controller with a reference to have them");
 }
@@ -53,21 +54,21 @@ static bool take_limits(api_evaluation *e, const api_selection *selected)
     api_joint_limits *limits = &s->limits;
     size_t            n      = e->rows * limits->n;
     if (!(selected->outputs & API_BIT(LIMITS))) return true;
-    limits->found = api_take(e->pool, (n > 0 ? n : 1) * sizeof *limits->found);
-    return limits->found != NULL;
+    limits->violation = api_take(e->pool, (n > 0 ? n : 1) * sizeof *limits->violation);
+    return limits->violation != NULL;
 }
 
 static bool begin(api_evaluation *e, const api_selection *selected)
 {
     api_simulation *s = selected->options;
     if (!take_limits(e, selected)) return false;
-    s->time  = selected->result[TIMES];
-    s->q     = e->state[API_Q];
-    s->qd    = e->state[API_QD];
-    s->qdd   = selected->result[QDD];
-    s->tau   = selected->result[TAU];
-    s->steps = selected->result[STEPS];
-    s->held  = selected->result[CONTACT_WRENCHES];
+    s->time             = selected->result[TIMES];
+    s->q                = e->state[API_Q];
+    s->qd               = e->state[API_QD];
+    s->qdd              = selected->result[QDD];
+    s->tau              = selected->result[TAU];
+    s->steps            = selected->result[STEPS];
+    s->contact_wrenches = selected->result[CONTACT_WRENCHES];
     for (int i = 0; i < API_WORKS; i++)
         s->work[i] = selected->result[ACTUATOR_WORK + i];
     for (int i = 0; i < 2; i++)

@@ -1,4 +1,4 @@
-/* simulation.c - reading a request for simulations: see simulation.h. */
+/* simulation.c - reads a request for simulations (simulation.h). */
 #include "simulation.h"
 #include "api/evaluate/loop_evaluation.h"
 #include "integrate.h"
@@ -36,7 +36,7 @@ static bool read_tolerance(const api_evaluation *e, const api_node *value, const
                        API_NUMBER_TEXT(s->tolerance), least_tolerance, most_tolerance);
 }
 
-/* Fixed steps, or an error to keep. */
+/* Reads "step", or "tolerance" and "stiff". */
 static bool read_method(const api_evaluation *e, const api_node *fields, api_simulation *s)
 {
     const api_node *step = api_node_get(fields, "step"), *tolerance = api_node_get(fields, "tolerance"),
@@ -54,9 +54,9 @@ static bool read_method(const api_evaluation *e, const api_node *fields, api_sim
     return step ? read_step(e, step, &step_at, s) : read_tolerance(e, tolerance, &tolerance_at, s);
 }
 
-/* --- cuts ------------------------------------------------------------------------------------------------------- */
+/* --- intervals ---------------------------------------------------------------------------------------------------- */
 
-/* Time goes from 0 over the samples, which are in order; a time that is the one before but for rounding is the same. */
+/* Checks that sample times do not decrease. */
 static bool check_order(const api_evaluation *e, const api_sampling *sampling)
 {
     api_place at = api_place_key(NULL, "times");
@@ -71,11 +71,11 @@ static bool check_order(const api_evaluation *e, const api_sampling *sampling)
 
 static void put_cut(api_simulation *s, double time, bool kink)
 {
-    if (time > s->cuts[s->n_cuts - 1]) {
-        s->cuts[s->n_cuts]   = time;
-        s->kink[s->n_cuts++] = false;
+    if (time > s->boundaries[s->n_boundaries - 1]) {
+        s->boundaries[s->n_boundaries] = time;
+        s->is_break[s->n_boundaries++] = false;
     }
-    s->kink[s->n_cuts - 1] |= kink;
+    s->is_break[s->n_boundaries - 1] |= kink;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -84,36 +84,36 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Writes the breaks of all signals before time `last` to `breaks` (NULL: not), each signal's rising; returns how many.
- */
+/* Writes the times before `last` at which signals are not smooth to `breaks` (NULL: counts only), sorted within each
+ * signal. Returns their number. */
 static size_t find_breaks(const api_simulation *s, double last, double *breaks)
 {
-    size_t n = s->drive.given ? api_signal_breaks(&s->drive.signal, last, breaks) : 0;
+    size_t n = s->input.is_given ? api_signal_breaks(&s->input.signal, last, breaks) : 0;
     for (size_t i = 0; i < s->wrenches.n; i++)
         n += api_signal_breaks(&s->wrenches.signal[i].signal, last, breaks ? breaks + n : NULL);
     if (s->prescribed.n > 0) n += api_signal_breaks(&s->prescribed.motion, last, breaks ? breaks + n : NULL);
     return n;
 }
 
-/* Merges samples and breaks into cuts; a break that differs from a sample by rounding alone is put there. */
+/* Merges samples and breaks into the boundaries. A break that differs from a sample by rounding moves to the sample. */
 static bool cut(api_evaluation *e, api_simulation *s)
 {
     double  last  = api_sample_time(&s->sampling, s->sampling.n - 1, s->duration);
     double  close = 8 * DBL_EPSILON * s->duration;
     size_t  n = find_breaks(s, last, NULL), most = n + s->sampling.n + 1, k = 0;
     double *breaks = api_take(e->pool, most * sizeof *breaks);
-    s->cuts        = api_take(e->pool, most * sizeof *s->cuts);
-    s->kink        = api_take(e->pool, most * sizeof *s->kink);
-    if (!breaks || !s->cuts || !s->kink) return false;
+    s->boundaries  = api_take(e->pool, most * sizeof *s->boundaries);
+    s->is_break    = api_take(e->pool, most * sizeof *s->is_break);
+    if (!breaks || !s->boundaries || !s->is_break) return false;
     find_breaks(s, last, breaks);
     qsort(breaks, n, sizeof *breaks, compare_times);
-    s->cuts[0] = 0;
-    s->kink[0] = false;
-    s->n_cuts  = 1;
+    s->boundaries[0] = 0;
+    s->is_break[0]   = false;
+    s->n_boundaries  = 1;
     for (size_t i = 0; i < s->sampling.n; i++) {
         double time = api_sample_time(&s->sampling, i, s->duration);
         for (; k < n && breaks[k] < time - close; k++)
-            put_cut(s, breaks[k] > s->cuts[s->n_cuts - 1] + close ? breaks[k] : 0, true);
+            put_cut(s, breaks[k] > s->boundaries[s->n_boundaries - 1] + close ? breaks[k] : 0, true);
         put_cut(s, time, k < n && breaks[k] < time + close);
     }
     return true;
@@ -123,15 +123,15 @@ static bool check_steps(const api_evaluation *e, const api_simulation *s)
 {
     double    steps = 0;
     api_place at    = api_place_key(NULL, "step");
-    for (size_t i = 1; s->tolerance == 0 && i < s->n_cuts; i++)
-        steps += api_fixed_steps(s, s->cuts[i] - s->cuts[i - 1]);
+    for (size_t i = 1; s->tolerance == 0 && i < s->n_boundaries; i++)
+        steps += api_fixed_steps(s, s->boundaries[i] - s->boundaries[i - 1]);
     return steps <= API_MAX_STEPS || api_fail_at(e, &at, API_TOO_MANY_STEPS,
                                                  "%s steps of %s s are needed, the limit is %d: a longer step, or "
                                                  "a shorter duration",
                                                  API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MAX_STEPS);
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------------- */
+/* --- public functions --------------------------------------------------------------------------------------------- */
 
 api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
 {
@@ -141,9 +141,9 @@ api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
     if (!read_duration(e, fields, s) || !read_method(e, fields, s) ||
         !api_sampling_read(e, fields, s->duration, "a simulation", &s->sampling) || !check_order(e, &s->sampling) ||
         !api_prescribed_read(e, fields, s->duration, &s->prescribed) ||
-        !api_actuator_input_read(e, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->drive) ||
+        !api_actuator_input_read(e, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->input) ||
         !api_wrench_signals_read(e, s->duration, s->duration, &s->wrenches) ||
-        !api_joint_limits_list(e, &s->drive, &s->limits) || !api_contact_read(e, fields, NULL, &s->contact) ||
+        !api_joint_limits_list(e, &s->input, &s->limits) || !api_contact_read(e, fields, NULL, &s->contact) ||
         !cut(e, s) || !check_steps(e, s))
         return NULL;
     e->samples = s->sampling.n;
@@ -159,6 +159,6 @@ bool api_simulation_prepare(api_evaluation *e, api_simulation *s)
         memset(e->state[API_QD], 0, e->blocks * e->lanes * entries * sizeof(double));
     }
     if (e->model->loops && !(e->passive = api_take_lanes(e, e->model->loops->n_passive_q))) return false;
-    return api_actuator_input_load(e, &s->drive) && api_wrench_signals_load(e, &s->wrenches) &&
+    return api_actuator_input_load(e, &s->input) && api_wrench_signals_load(e, &s->wrenches) &&
            api_prescribed_load(e, &s->prescribed);
 }

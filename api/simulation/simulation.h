@@ -1,15 +1,14 @@
-/* simulation.h - motions that follow from the equation of motion: a request for simulations, read, and integrated.
+/* simulation.h - simulates motions by integrating the equations of motion: reads the request and runs it.
  *
- * Every row is a simulation of N samples; state b N + n is sample n of simulation b. What is integrated is
- * y = [q; q'; controller; sticking; work]: what the controller remembers; friction of joints that stick; the work of
- * actuators, of friction and dampers, and of wrenches on the robot, so that
+ * Every row is a simulation of N samples; state b N + n is sample n of simulation b. The integrated vector is y = [q;
+ * q'; state of the controller; friction load of joints that can stick; work]. The work entries are those of actuators,
+ * of friction and dampers, and of wrenches on the robot, with
  *
  *     kinetic + potential = their sum at time 0 + work_1 + work_2 + work_3.
  *
- * Time is cut at all samples, and wherever the input is not smooth; steps never reach over a cut, so that what jumps
- * there costs no accuracy. Quaternions are integrated as four numbers, q' = 1/2 q (w, 0), and projected on the unit
- * sphere after every step, which keeps the order of the method (Hairer, Lubich & Wanner 2006,
- * IV.4). */
+ * Interval boundaries are all sample times and all times at which the input is not smooth. Steps end at boundaries, so
+ * that jumps cost no accuracy. Quaternions are integrated as four numbers, q' = 1/2 q (w, 0), and normalized after
+ * every step, which keeps the order of the method (Hairer, Lubich & Wanner 2006, IV.4). */
 #pragma once
 #include "api/contact/contact.h"
 #include "api/control/actuator_input.h"
@@ -23,28 +22,28 @@ enum { API_WORKS = 3 };
 typedef enum api_work { API_WORK_ACTUATORS, API_WORK_FRICTION, API_WORK_WRENCHES } api_work;
 
 typedef struct api_simulation {
-    double                duration, tolerance; /* s; of errors relative and absolute, 0: fixed steps */
-    double                step;                /* s, the longest of fixed ones */
-    bool                  stiff;               /* an implicit method, where the tolerance is kept */
+    double                duration, tolerance; /* s; relative and absolute error, 0: fixed steps */
+    double                step;                /* s, longest fixed step */
+    bool                  stiff;               /* with a tolerance: implicit method */
     api_sampling          sampling;
-    api_actuator_input    drive;
+    api_actuator_input    input;
     api_prescribed_motion prescribed; /* coordinates that follow a given motion */
-    api_wrench_signals    wrenches;   /* that change with time */
-    const api_contact    *contact;    /* frames that are held; NULL: none */
-    api_joint_limits      limits;     /* of joints */
-    unsigned              works;      /* bit i: that work is integrated */
-    size_t                n_cuts;
-    double               *cuts; /* s, from 0 to the last sample, rising */
-    bool                 *kink; /* whether the input is not smooth there */
-    /* Lanes of all states, of what is asked for; NULL: not. */
-    double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *held;
+    api_wrench_signals    wrenches;   /* wrenches that change with time */
+    const api_contact    *contact;    /* held frames; NULL: none */
+    api_joint_limits      limits;     /* joint limits to report */
+    unsigned              works;      /* bit i: work entry i is integrated */
+    size_t                n_boundaries;
+    double               *boundaries; /* [n_boundaries] s, increasing, from 0 to the last sample */
+    bool                 *is_break;   /* [n_boundaries] the input is not smooth there */
+    /* Lanes of all states of the requested outputs; NULL: not requested. */
+    double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *contact_wrenches;
 } api_simulation;
 
-/* Reads and checks, and sets e->samples. NULL with a problem. */
+/* Reads and checks the fields, and sets e->samples. Returns NULL with a problem. */
 api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields);
 
-/* After all fields are read: the numbers of the input, the cuts. False with a problem. */
+/* Loads the numbers of the signals, after all fields are read. Returns false with a problem. */
 bool api_simulation_prepare(api_evaluation *e, api_simulation *simulation);
 
-/* Integrates all rows and fills the lanes. False with a problem. */
+/* Integrates all rows and fills the lanes. Returns false with a problem. */
 bool api_simulation_run(api_evaluation *e, const api_simulation *simulation);

@@ -1,4 +1,4 @@
-/* simulation_run.c - all simulations of a request: see simulation.h. */
+/* simulation_run.c - runs all simulations of a request, several in parallel (simulation.h). */
 #include "api/evaluate/failed_rows.h"
 #include "api/work/parallel.h"
 #include "api/model/coordinates.h"
@@ -11,10 +11,10 @@
 typedef struct run {
     const api_evaluation *e;
     const api_simulation *s;
-    api_ode              *plants; /* of each seat */
+    api_ode              *odes; /* [slots] */
 } run;
 
-/* Simulations side by side: those of a tolerance have steps of their own. */
+/* Simulations side by side in lanes: one, if steps are adaptive. */
 static size_t side_by_side(const api_evaluation *e, const api_simulation *s)
 {
     return s->tolerance > 0 ? 1 : e->lanes;
@@ -22,27 +22,27 @@ static size_t side_by_side(const api_evaluation *e, const api_simulation *s)
 
 /* --- samples ---------------------------------------------------------------------------------------------------- */
 
-/* Entries of lane l into the lanes of a state; the last state fills its block. */
-static void scatter(const api_ode *p, const double *from, size_t entries, size_t l, size_t state, double *lanes)
+/* Copies entries of lane l to the lanes of a state; the last state also fills the rest of its block. */
+static void scatter(const api_ode *ode, const double *from, size_t entries, size_t l, size_t state, double *lanes)
 {
-    const api_evaluation *e = p->e;
+    const api_evaluation *e = ode->e;
     size_t                W = e->lanes, end = state + 1 == api_states(e) ? e->blocks * W : state + 1;
     for (; lanes && state < end; state++) {
         double *to = api_state_lane(e, lanes, entries, state);
         for (size_t i = 0; i < entries; i++)
-            to[i * W] = from[i * p->W + l];
+            to[i * W] = from[i * ode->W + l];
     }
 }
 
-/* Quaternions are answered with w >= 0; the motion goes on with either sign. */
-static void turn_quaternions(const api_ode *p)
+/* Answers have quaternions with w >= 0; the integration keeps either sign. */
+static void turn_quaternions(const api_ode *ode)
 {
-    const dyn_model *m = p->e->model->dyn;
-    size_t           W = p->W;
+    const dyn_model *m = ode->e->model->dyn;
+    size_t           W = ode->W;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        int place = api_first_position(p->e->model, &m->body[i]), at = api_quaternion_offset(&m->body[i]);
+        int place = api_first_position(ode->e->model, &m->body[i]), at = api_quaternion_offset(&m->body[i]);
         if (place < 0 || at < 0) continue;
-        double *r = p->q + (size_t)(place + at) * W;
+        double *r = ode->q + (size_t)(place + at) * W;
         for (size_t l = 0; l < W; l++) {
             double sign = r[3 * W + l] < 0 ? -1 : 1;
             for (size_t k = 0; k < 4; k++)
@@ -51,87 +51,88 @@ static void turn_quaternions(const api_ode *p)
     }
 }
 
-/* Sample n of the simulations in the plant: the input is that of the time behind it. */
-static void put_sample(api_ode *p, size_t n, double time)
+/* Stores sample n of the ODE's simulations. At a break the input is that after it. */
+static void put_sample(api_ode *ode, size_t n, double time)
 {
-    const api_evaluation *e = p->e;
-    const api_simulation *s = p->s;
-    size_t                W = p->W, nq = e->model->nq, nv = e->model->nv;
+    const api_evaluation *e = ode->e;
+    const api_simulation *s = ode->s;
+    size_t                W = ode->W, nq = e->model->nq, nv = e->model->nv;
     double                figures[2 * DYN_MAX_LANES];
-    api_ode_rate(p, time, p->y, p->slope[0]);
-    api_ode_limits_compare(p, time, p->y + nq * W);
-    turn_quaternions(p);
-    for (size_t l = 0; l < p->rows; l++) {
-        size_t state   = p->row[l] * e->samples + n;
+    api_ode_rate(ode, time, ode->y, ode->stage_rate[0]);
+    api_ode_limits_compare(ode, time, ode->y + nq * W);
+    turn_quaternions(ode);
+    for (size_t l = 0; l < ode->rows; l++) {
+        size_t state   = ode->row[l] * e->samples + n;
         figures[l]     = time;
-        figures[W + l] = (double)p->steps;
-        scatter(p, p->q, nq, l, state, s->q);
-        if (p->closed) scatter(p, p->passive, e->model->loops->n_passive_q, l, state, e->passive);
-        scatter(p, p->y + nq * W, nv, l, state, s->qd);
-        scatter(p, p->slope[0] + nq * W, nv, l, state, s->qdd);
-        scatter(p, p->tau, nv, l, state, s->tau);
-        scatter(p, figures, 1, l, state, s->time);
-        scatter(p, figures + W, 1, l, state, s->steps);
+        figures[W + l] = (double)ode->steps;
+        scatter(ode, ode->q, nq, l, state, s->q);
+        if (ode->loops) scatter(ode, ode->closed_passive, e->model->loops->n_passive_q, l, state, e->passive);
+        scatter(ode, ode->y + nq * W, nv, l, state, s->qd);
+        scatter(ode, ode->stage_rate[0] + nq * W, nv, l, state, s->qdd);
+        scatter(ode, ode->tau, nv, l, state, s->tau);
+        scatter(ode, figures, 1, l, state, s->time);
+        scatter(ode, figures + W, 1, l, state, s->steps);
         for (size_t i = 0; i < API_WORKS; i++)
-            scatter(p, p->y + (p->entries - API_WORKS + i) * W, 1, l, state, s->work[i]);
+            scatter(ode, ode->y + (ode->entries - API_WORKS + i) * W, 1, l, state, s->work[i]);
         for (size_t i = 0; i < 2; i++)
-            scatter(p, p->error[i], nv, l, state, s->error[i]);
-        if (s->held) scatter(p, api_ode_contact_wrenches(p->contact), 6 * s->contact->n, l, state, s->held);
+            scatter(ode, ode->error[i], nv, l, state, s->error[i]);
+        if (s->contact_wrenches)
+            scatter(ode, api_ode_contact_wrenches(ode->contact), 6 * s->contact->n, l, state, s->contact_wrenches);
     }
 }
 
 /* --- simulations ------------------------------------------------------------------------------------------------ */
 
-static bool go(api_ode *p, api_adaptive *adaptive, size_t cut, api_problem *problem)
+static bool go(api_ode *ode, api_adaptive *adaptive, size_t k, api_problem *problem)
 {
-    double from = p->s->cuts[cut], to = p->s->cuts[cut + 1];
-    return adaptive ? api_integrate_adaptive(adaptive, from, to, p->s->kink[cut], problem)
-                    : api_integrate_fixed(p, from, to, problem);
+    double from = ode->s->boundaries[k], to = ode->s->boundaries[k + 1];
+    return adaptive ? api_integrate_adaptive(adaptive, from, to, ode->s->is_break[k], problem)
+                    : api_integrate_fixed(ode, from, to, problem);
 }
 
-static bool integrate(api_ode *p, api_adaptive *adaptive, api_problem *problem)
+static bool integrate(api_ode *ode, api_adaptive *adaptive, api_problem *problem)
 {
-    const api_simulation *s = p->s;
-    for (size_t cut = 0, n = 0; cut < s->n_cuts; cut++) {
-        if (cut > 0 && !go(p, adaptive, cut - 1, problem)) return false;
-        if (cut + 1 < s->n_cuts) p->inside = 0.5 * (s->cuts[cut] + s->cuts[cut + 1]);
-        for (; n < s->sampling.n && api_sample_time(&s->sampling, n, s->duration) <= s->cuts[cut]; n++)
-            put_sample(p, n, s->cuts[cut]);
+    const api_simulation *s = ode->s;
+    for (size_t k = 0, n = 0; k < s->n_boundaries; k++) {
+        if (k > 0 && !go(ode, adaptive, k - 1, problem)) return false;
+        if (k + 1 < s->n_boundaries) ode->interval_time = 0.5 * (s->boundaries[k] + s->boundaries[k + 1]);
+        for (; n < s->sampling.n && api_sample_time(&s->sampling, n, s->duration) <= s->boundaries[k]; n++)
+            put_sample(ode, n, s->boundaries[k]);
     }
-    return api_ode_check_all(p, problem);
+    return api_ode_check_all(ode, problem);
 }
 
-/* With the integrator that the request asks for. */
-static bool integrate_all(api_ode *p, api_problem *problem)
+/* Integrates all intervals with the integrator that the request selects. */
+static bool integrate_all(api_ode *ode, api_problem *problem)
 {
-    if (p->s->tolerance == 0) return integrate(p, NULL, problem);
-    api_adaptive *adaptive = api_adaptive_open(p, problem);
+    if (ode->s->tolerance == 0) return integrate(ode, NULL, problem);
+    api_adaptive *adaptive = api_adaptive_open(ode, problem);
     if (!adaptive) return false;
-    bool done = integrate(p, adaptive, problem);
+    bool done = integrate(ode, adaptive, problem);
     api_adaptive_close(adaptive);
     return done;
 }
 
-/* Puts all samples of a failed simulation at rest at home. They are evaluated, but not shown. */
-static void clear(api_ode *p, size_t l)
+/* Replaces all samples of a failed simulation by rest at home, so that their evaluation is safe; they are not shown. */
+static void clear(api_ode *ode, size_t l)
 {
-    const api_evaluation *e  = p->e;
-    const api_simulation *s  = p->s;
-    size_t                nq = e->model->nq, nv = e->model->nv, W = p->W;
-    memset(p->at, 0, p->entries * W * sizeof *p->at);
+    const api_evaluation *e  = ode->e;
+    const api_simulation *s  = ode->s;
+    size_t                nq = e->model->nq, nv = e->model->nv, W = ode->W;
+    memset(ode->stage_y, 0, ode->entries * W * sizeof *ode->stage_y);
     for (size_t i = 0; i < nq; i++)
-        p->q[i * W + l] = api_failed_rows_home(e)[i];
-    for (size_t i = 0; p->closed && i < e->model->loops->n_passive_q; i++)
-        p->passive[i * W + l] = api_failed_rows_guess(e)[i];
+        ode->q[i * W + l] = api_failed_rows_home(e)[i];
+    for (size_t i = 0; ode->loops && i < e->model->loops->n_passive_q; i++)
+        ode->closed_passive[i * W + l] = api_failed_rows_guess(e)[i];
     for (size_t n = 0; n < e->samples; n++) {
-        size_t state = p->row[l] * e->samples + n;
-        scatter(p, p->q, nq, l, state, s->q);
-        if (p->closed) scatter(p, p->passive, e->model->loops->n_passive_q, l, state, e->passive);
-        scatter(p, p->at, nv, l, state, s->qd);
+        size_t state = ode->row[l] * e->samples + n;
+        scatter(ode, ode->q, nq, l, state, s->q);
+        if (ode->loops) scatter(ode, ode->closed_passive, e->model->loops->n_passive_q, l, state, e->passive);
+        scatter(ode, ode->stage_y, nv, l, state, s->qd);
     }
 }
 
-/* Whether the problem is one of a single simulation. A deadline or a lack of memory fails the request instead. */
+/* True if the problem concerns a single simulation. A deadline or a lack of memory fails the request instead. */
 static bool is_of_a_row(const api_problem *found, api_problem *problem)
 {
     bool of_a_row = api_problem_kind_of(found->code)->status == 422;
@@ -139,48 +140,49 @@ static bool is_of_a_row(const api_problem *found, api_problem *problem)
     return of_a_row;
 }
 
-/* Records the simulations of the plant that failed, where rows fail alone. If they are not `done`, `found` says why the
- * integration ended early. False with a problem of the request. */
-static bool settle(api_ode *p, bool done, const api_problem *found, api_problem *problem)
+/* Records the failed simulations of the ODE, where rows fail alone. `found` is the problem that ended the integration
+ * early, if it is not `done`. Returns false with a problem of the request. */
+static bool settle(api_ode *ode, bool done, const api_problem *found, api_problem *problem)
 {
     if (!done && !is_of_a_row(found, problem)) return false;
-    for (size_t l = 0; l < p->rows; l++) {
-        api_problem own    = *found;
-        bool        failed = api_failed_rows_has(p->e, p->row[l] * p->e->samples); /* before it was simulated */
-        if (failed) clear(p, l);
+    for (size_t l = 0; l < ode->rows; l++) {
+        api_problem own = *found;
+        bool failed = api_failed_rows_has(ode->e, ode->row[l] * ode->e->samples); /* it failed before the simulation */
+        if (failed) clear(ode, l);
         if (failed) continue;
-        if (done || p->rows > 1) api_problem_clear(&own);
-        if (own.code == API_NO_PROBLEM && api_ode_check_lane(p, l, &own)) continue;
+        if (done || ode->rows > 1) api_problem_clear(&own);
+        if (own.code == API_NO_PROBLEM && api_ode_check_lane(ode, l, &own)) continue;
         if (!is_of_a_row(&own, problem)) return false;
-        clear(p, l);
-        if (!api_failed_rows_add(p->e, -1, p->row[l] * p->e->samples, &own)) return false;
+        clear(ode, l);
+        if (!api_failed_rows_add(ode->e, -1, ode->row[l] * ode->e->samples, &own)) return false;
     }
     return true;
 }
 
-static bool simulate(void *arg, size_t seat, size_t part, api_problem *problem)
+static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
 {
-    const run  *r = arg;
-    api_ode    *p = &r->plants[seat];
+    const run  *r   = arg;
+    api_ode    *ode = &r->odes[slot];
     api_problem found;
     api_problem_clear(&found);
-    api_problem *told  = r->e->failed_rows ? &found : problem;
-    size_t       width = side_by_side(r->e, r->s), first = part * width, left = r->e->rows - first;
-    api_ode_start(p, first, left < width ? left : width);
-    if (p->stick) api_stiction_events_start(p);
-    bool begins = api_ode_may_continue(p), done = begins ? integrate_all(p, told) : api_ode_check_all(p, told);
-    api_ode_limits_store(p);
-    return r->e->failed_rows ? settle(p, done, &found, problem) : done;
+    api_problem *reported = r->e->failed_rows ? &found : problem;
+    size_t       width = side_by_side(r->e, r->s), first = task * width, left = r->e->rows - first;
+    api_ode_start(ode, first, left < width ? left : width);
+    if (ode->stiction) api_stiction_events_start(ode);
+    bool begins = api_ode_may_continue(ode),
+         done   = begins ? integrate_all(ode, reported) : api_ode_check_all(ode, reported);
+    api_ode_limits_store(ode);
+    return r->e->failed_rows ? settle(ode, done, &found, problem) : done;
 }
 
 bool api_simulation_run(api_evaluation *e, const api_simulation *s)
 {
-    size_t width = side_by_side(e, s), parts = (e->rows + width - 1) / width, seats = api_parallel_slots(e, parts);
-    run    r = {.e = e, .s = s, .plants = api_take(e->pool, seats * sizeof *r.plants)};
-    if (!r.plants) return false;
-    for (size_t i = 0; i < seats; i++)
-        if (!api_ode_open(e, s, &r.plants[i]) ||
-            (s->tolerance > 0 && !api_pool_claim(e->pool, api_adaptive_bytes(&r.plants[i]))))
+    size_t width = side_by_side(e, s), tasks = (e->rows + width - 1) / width, slots = api_parallel_slots(e, tasks);
+    run    r = {.e = e, .s = s, .odes = api_take(e->pool, slots * sizeof *r.odes)};
+    if (!r.odes) return false;
+    for (size_t i = 0; i < slots; i++)
+        if (!api_ode_open(e, s, &r.odes[i]) ||
+            (s->tolerance > 0 && !api_pool_claim(e->pool, api_adaptive_bytes(&r.odes[i]))))
             return false;
-    return api_run_parallel(e, seats, parts, simulate, &r);
+    return api_run_parallel(e, slots, tasks, simulate, &r);
 }

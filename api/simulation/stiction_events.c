@@ -1,149 +1,150 @@
-/* stiction_events.c - see stiction_events.h. */
+/* stiction_events.c - handles events of joints that stick or slide (stiction_events.h). */
 #include "stiction_events.h"
 #include "ode_prescribed.h"
 #include "ode_stiction.h"
 #include <math.h>
 
-/* What friction has to give to those that stick, into the balance. */
-static void weigh(api_ode *p, double t, const double *y)
+/* Updates stiction->needed, the friction that sticking joints need. */
+static void weigh(api_ode *ode, double t, const double *y)
 {
-    api_ode_rate(p, t, y, p->slope[0]);
+    api_ode_rate(ode, t, y, ode->stage_rate[0]);
 }
 
-static double needed(const api_ode *p, const api_friction_joint *j)
+static double needed(const api_ode *ode, const api_friction_joint *j)
 {
-    return p->stick->balance[j->v * p->W];
+    return ode->stiction->needed[j->v * ode->W];
 }
 
-/* How far friction is from its limit; less than 0: it is beyond. */
-static double left(const api_ode *p, const api_friction_joint *j)
+/* The distance of the needed friction from its limit; negative: beyond it. */
+static double left(const api_ode *ode, const api_friction_joint *j)
 {
-    return fmin(j->with - needed(p, j), j->against + needed(p, j));
+    return fmin(j->positive - needed(ode, j), j->negative + needed(ode, j));
 }
 
-static void set(api_ode *p, api_friction_joint *j, int side)
+static void set(api_ode *ode, api_friction_joint *j, int side)
 {
-    j->side                = side;
-    p->stick->driven[j->v] = side == 0;
+    j->side                     = side;
+    ode->stiction->driven[j->v] = side == 0;
 }
 
-static void let_go(api_ode *p, api_friction_joint *j)
+static void let_go(api_ode *ode, api_friction_joint *j)
 {
-    set(p, j, needed(p, j) > 0 ? 1 : -1);
+    set(ode, j, needed(ode, j) > 0 ? 1 : -1);
 }
 
-/* Accelerations under the efforts that were changed last; those that are in the problem are not driven. */
-static void accelerate(api_ode *p, const double *qd)
+/* Finds accelerations under stiction->efforts. Joints of the problem are not driven. */
+static void accelerate(api_ode *ode, const double *qd)
 {
-    dyn_forward_dynamics io = {.q        = p->q,
+    dyn_forward_dynamics io = {.q        = ode->q,
                                .qd       = qd,
-                               .tau      = p->stick->efforts,
-                               .wrenches = p->wrenches,
-                               .driven   = p->driven,
-                               .given    = api_ode_prescribed_accelerations(p),
-                               .qdd      = p->stick->qdd,
-                               .singular = p->singular};
-    p->kernels->forward_dynamics(&p->e->scene, p->workspace, &io, 1);
+                               .tau      = ode->stiction->efforts,
+                               .wrenches = ode->wrenches,
+                               .driven   = ode->driven,
+                               .given    = api_ode_prescribed_accelerations(ode),
+                               .qdd      = ode->stiction->qdd,
+                               .singular = ode->singular};
+    ode->kernels->forward_dynamics(&ode->e->scene, ode->workspace, &io, 1);
 }
 
-/* The problem (stiction.h) of the joints listed in `place`: b and A from how accelerations answer to efforts, which
- * they do linearly. */
-static void state_problem(api_ode *p, const double *qd)
+/* Sets up the problem (api/contact/stiction.h) of the joints listed in `index`. Accelerations are affine in the
+ * efforts, so that differences give A and b. */
+static void state_problem(api_ode *ode, const double *qd)
 {
-    api_ode_stiction *s = p->stick;
-    size_t            n = s->problem.n, W = p->W;
+    api_ode_stiction *s = ode->stiction;
+    size_t            n = s->problem.n, W = ode->W;
     double *const     b = s->vectors, *with = s->vectors + s->n, *against = s->vectors + 2 * s->n;
-    api_ode_stiction_efforts(p, qd);
-    accelerate(p, qd);
+    api_ode_stiction_efforts(ode, qd);
+    accelerate(ode, qd);
     for (size_t i = 0; i < n; i++) {
-        const api_friction_joint *j = &s->joint[s->place[i]];
+        const api_friction_joint *j = &s->joint[s->index[i]];
         b[i]                        = s->qdd[j->v * W];
-        with[i]                     = j->with;
-        against[i]                  = j->against;
+        with[i]                     = j->positive;
+        against[i]                  = j->negative;
     }
     for (size_t i = 0; i < n; i++) {
-        const api_friction_joint *j    = &s->joint[s->place[i]];
-        double                    unit = j->with + j->against;
+        const api_friction_joint *j    = &s->joint[s->index[i]];
+        double                    unit = j->positive + j->negative;
         for (size_t l = 0; l < W; l++)
             s->efforts[j->v * W + l] += unit;
-        accelerate(p, qd);
+        accelerate(ode, qd);
         for (size_t k = 0; k < n; k++)
-            s->matrix[k * n + i] = (s->qdd[s->joint[s->place[k]].v * W] - b[k]) / unit;
-        api_ode_stiction_efforts(p, qd);
+            s->matrix[k * n + i] = (s->qdd[s->joint[s->index[k]].v * W] - b[k]) / unit;
+        api_ode_stiction_efforts(ode, qd);
     }
-    for (size_t i = 0; i < n; i++) /* symmetric to the bit */
+    for (size_t i = 0; i < n; i++) /* makes A symmetric to the last bit */
         for (size_t k = 0; k < i; k++)
             s->matrix[i * n + k] = s->matrix[k * n + i] = 0.5 * (s->matrix[i * n + k] + s->matrix[k * n + i]);
 }
 
-/* Decides anew which of the joints stick whose side is 0; all others go on to their side. */
-static void decide(api_ode *p, double t)
+/* Decides which of the joints with side 0 stick; the others start to slide. */
+static void decide(api_ode *ode, double t)
 {
-    api_ode_stiction *s  = p->stick;
-    const double     *qd = p->y + p->e->model->nq * p->W;
+    api_ode_stiction *s  = ode->stiction;
+    const double     *qd = ode->y + ode->e->model->nq * ode->W;
     s->problem.n         = 0;
     for (size_t k = 0; k < s->n; k++)
-        if (s->joint[k].side == 0) s->place[s->problem.n++] = k;
+        if (s->joint[k].side == 0) s->index[s->problem.n++] = k;
     if (s->problem.n == 0) return;
-    weigh(p, t, p->y);
+    weigh(ode, t, ode->y);
     for (size_t i = 0; i < s->problem.n; i++)
-        s->driven[s->joint[s->place[i]].v] = false;
-    state_problem(p, qd);
+        s->driven[s->joint[s->index[i]].v] = false;
+    state_problem(ode, qd);
     bool solved = api_stiction_solve(&s->problem);
-    for (size_t i = 0; i < s->problem.n; i++) /* a singular mass matrix is told by the next step */
-        set(p, &s->joint[s->place[i]], solved ? s->problem.side[i] : 0);
-    weigh(p, t, p->y);
-    for (size_t i = 0; i < s->problem.n; i++) { /* margins begin above zero: what holds but for rounding is let go */
-        api_friction_joint *j = &s->joint[s->place[i]];
-        if (j->side == 0 && left(p, j) < 0) let_go(p, j);
+    for (size_t i = 0; i < s->problem.n; i++) /* a singular mass matrix is reported by the next step */
+        set(ode, &s->joint[s->index[i]], solved ? s->problem.side[i] : 0);
+    weigh(ode, t, ode->y);
+    for (size_t i = 0; i < s->problem.n;
+         i++) { /* margins must start positive: release joints beyond their limit by rounding */
+        api_friction_joint *j = &s->joint[s->index[i]];
+        if (j->side == 0 && left(ode, j) < 0) let_go(ode, j);
     }
 }
 
-void api_stiction_events_restart(api_ode *p, double t)
+void api_stiction_events_restart(api_ode *ode, double t)
 {
-    const double *qd = p->y + p->e->model->nq * p->W;
-    for (size_t k = 0; k < p->stick->n; k++)
-        if (qd[p->stick->joint[k].v * p->W] == 0) set(p, &p->stick->joint[k], 0);
-    decide(p, t);
+    const double *qd = ode->y + ode->e->model->nq * ode->W;
+    for (size_t k = 0; k < ode->stiction->n; k++)
+        if (qd[ode->stiction->joint[k].v * ode->W] == 0) set(ode, &ode->stiction->joint[k], 0);
+    decide(ode, t);
 }
 
-void api_stiction_events_start(api_ode *p)
+void api_stiction_events_start(api_ode *ode)
 {
-    const double *qd = p->y + p->e->model->nq * p->W;
-    for (size_t k = 0; k < p->stick->n; k++) {
-        api_friction_joint *j    = &p->stick->joint[k];
-        double              rate = qd[j->v * p->W];
-        set(p, j, rate > 0 ? 1 : rate < 0 ? -1 : 0);
+    const double *qd = ode->y + ode->e->model->nq * ode->W;
+    for (size_t k = 0; k < ode->stiction->n; k++) {
+        api_friction_joint *j    = &ode->stiction->joint[k];
+        double              rate = qd[j->v * ode->W];
+        set(ode, j, rate > 0 ? 1 : rate < 0 ? -1 : 0);
     }
-    api_stiction_events_restart(p, 0);
+    api_stiction_events_restart(ode, 0);
 }
 
-void api_stiction_events_margins(api_ode *p, double t, const double *y, double *margins)
+void api_stiction_events_margins(api_ode *ode, double t, const double *y, double *margins)
 {
-    const api_ode_stiction *s = p->stick;
-    if (api_ode_stiction_any_sticks(s)) weigh(p, t, y);
+    const api_ode_stiction *s = ode->stiction;
+    if (api_ode_stiction_any_sticks(s)) weigh(ode, t, y);
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j = &s->joint[k];
-        margins[k]                  = j->side == 0 ? left(p, j) : y[(p->e->model->nq + j->v) * p->W];
+        margins[k]                  = j->side == 0 ? left(ode, j) : y[(ode->e->model->nq + j->v) * ode->W];
     }
 }
 
-/* Who slid comes to rest; who stuck is let go, whatever rounding says of its limit. */
-void api_stiction_events_switch(api_ode *p, double t)
+/* A sliding joint comes to rest. A sticking joint is released, even if rounding leaves its friction below the limit. */
+void api_stiction_events_switch(api_ode *ode, double t)
 {
-    api_ode_stiction *s  = p->stick;
-    size_t            nq = p->e->model->nq;
-    weigh(p, t, p->y);
+    api_ode_stiction *s  = ode->stiction;
+    size_t            nq = ode->e->model->nq;
+    weigh(ode, t, ode->y);
     for (size_t k = 0; k < s->n; k++) {
         api_friction_joint *j = &s->joint[k];
         if (s->roots[k] == 0) continue;
         if (j->side == 0) {
-            let_go(p, j);
+            let_go(ode, j);
             continue;
         }
-        set(p, j, 0);
-        for (size_t l = 0; l < p->W; l++)
-            p->y[(nq + j->v) * p->W + l] = 0;
+        set(ode, j, 0);
+        for (size_t l = 0; l < ode->W; l++)
+            ode->y[(nq + j->v) * ode->W + l] = 0;
     }
-    decide(p, t);
+    decide(ode, t);
 }

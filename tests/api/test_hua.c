@@ -80,7 +80,7 @@ static api_hua_state run(const state *s, double filter, size_t n, double *room)
     api_hua_state h = {.nv = NV, .n = n, .coupling = couplings, .filter = filter, .kp = s->kp, .kd = s->kd};
     api_hua_lay_out(&h, room);
     memcpy(h.M, s->M, sizeof s->M), memcpy(h.C, s->C, sizeof s->C), memcpy(h.A, s->A, sizeof s->A);
-    memcpy(h.known, s->known, sizeof s->known), memcpy(h.zeta, s->zeta, sizeof s->zeta);
+    memcpy(h.known_bias, s->known, sizeof s->known), memcpy(h.zeta, s->zeta, sizeof s->zeta);
     memcpy(h.q, s->q, sizeof s->q), memcpy(h.qd, s->qd, sizeof s->qd);
     memcpy(h.r, s->r, sizeof s->r), memcpy(h.rd, s->rd, sizeof s->rd), memcpy(h.rdd, s->rdd, sizeof s->rdd);
     memcpy(h.x1, s->x1, n * sizeof *s->x1), memcpy(h.x2, s->x2, n * sizeof *s->x2);
