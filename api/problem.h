@@ -12,7 +12,7 @@
 #define API_PROBLEMS(X) \
     /* syntax of the request */ \
     X(BAD_REQUEST, "bad-request", 400, "Malformed request", \
-      "The request breaks the rules of HTTP: conflicting lengths, an unknown transfer coding, a bad header. Repair the client.") \
+      "The request violates HTTP: conflicting lengths, an unknown transfer coding, a bad header. Correct the client.") \
     X(BAD_JSON, "bad-json", 400, "Not JSON", \
       "The body is not one JSON text (RFC 8259) in UTF-8. `offset` is the byte at which reading stopped.") \
     X(BAD_CBOR, "bad-cbor", 400, "Not CBOR", \
@@ -20,24 +20,24 @@
     X(BAD_XML, "bad-xml", 400, "Not XML", \
       "The body is not one well-formed XML text in UTF-8. `offset` is the byte at which reading stopped.") \
     X(DUPLICATE_KEY, "duplicate-key", 400, "Duplicate key", \
-      "An object holds the same key twice, so its meaning is not defined. Send each key once.") \
+      "An object has the same key twice, so its meaning is undefined. Send each key once.") \
     X(TOO_DEEP, "too-deep", 400, "Nested too deeply", \
       "Arrays and objects are nested deeper than the limit that GET /v1 publishes as limits.nesting.") \
     X(BAD_TIMEOUT, "bad-timeout", 400, "Bad Request-Timeout", \
       "Request-Timeout must be a positive decimal number of seconds, such as 2 or 0.5.") \
     /* resource, method, conditions, size */ \
     X(NO_SUCH_PATH, "no-such-path", 404, "No such path", \
-      "Nothing lives at this path. GET /v1 lists the operations, GET /openapi.json the whole contract.") \
+      "There is no such path. GET /v1 lists the operations, GET /openapi.json is the whole contract.") \
     X(NO_SUCH_MODEL, "no-such-model", 404, "No such model", \
-      "No model of this name is held. GET /v1/models lists them; PUT creates one.") \
+      "There is no model of this name. GET /v1/models lists the models; PUT creates one.") \
     X(NO_SUCH_OPERATION, "no-such-operation", 404, "No such operation", \
       "No operation has this name. GET /v1 lists them.") \
     X(METHOD_NOT_ALLOWED, "method-not-allowed", 405, "Method not allowed", \
-      "The path exists but does not take this method. The Allow header lists those it takes.") \
+      "The path exists but does not support this method. The Allow header lists the supported methods.") \
     X(NOT_ACCEPTABLE, "not-acceptable", 406, "Not acceptable", \
-      "None of the media types in Accept can be sent. Ask for application/json or */*.") \
+      "The server has none of the media types in Accept. Ask for application/json or */*.") \
     X(REQUEST_TIMEOUT, "request-timeout", 408, "Request not received in time", \
-      "The request did not arrive within the server's read deadline. Send it again, faster.") \
+      "The request did not arrive completely within the server's read deadline. Send it again.") \
     X(PRECONDITION_FAILED, "precondition-failed", 412, "Precondition failed", \
       "If-Match or If-None-Match does not hold: the model has changed, or exists already. Read it again, then decide.") \
     X(BODY_TOO_LARGE, "body-too-large", 413, "Body too large", \
@@ -47,106 +47,106 @@
     X(ANSWER_TOO_LARGE, "answer-too-large", 413, "Answer too large", \
       "The answer would be longer than limits.answer in GET /v1; it was not computed. `detail` says how many rows fit.") \
     X(TOO_MANY_STEPS, "too-many-steps", 413, "Too many steps", \
-      "The simulation would need more steps than one may have. Take longer steps, or simulate a shorter time.") \
+      "The simulation would need more steps than the limit. Use longer steps, or simulate a shorter time.") \
     X(TOO_MUCH_MEMORY, "too-much-memory", 413, "Needs too much memory", \
-      "The request, as it is read, and its answer need more bytes than limits.memory in GET /v1, even with no other in flight. " \
+      "The decoded request and its answer need more bytes than limits.memory in GET /v1, even without other requests. " \
       "Split the batch.") \
     X(MODEL_TOO_LARGE, "model-too-large", 413, "Model too large", \
       "The model has more links or degrees of freedom than the limits in GET /v1.") \
     X(URI_TOO_LONG, "uri-too-long", 414, "URI too long", \
-      "The path and query together are too long for any resource here. (Sent as a bare status, before there is a request.)") \
+      "The path and query together are too long for any resource here. (Sent as a bare status, before the request is processed.)") \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type", \
-      "The body's Content-Type, charset or Content-Encoding is not understood here. Send application/json in UTF-8, not compressed; to an operation application/cbor will do, too, and for a model application/xml.") \
+      "The server does not support the body's Content-Type, charset or Content-Encoding. Send application/json in UTF-8, not compressed; operations also accept application/cbor, models application/xml.") \
     X(HEADERS_TOO_LARGE, "headers-too-large", 431, "Headers too large", \
-      "The request's headers are longer than the server takes. (Sent as a bare status, before there is a request.)") \
+      "The request's headers are longer than the server accepts. (Sent as a bare status, before the request is processed.)") \
     /* content of the body */ \
     X(WRONG_TYPE, "wrong-type", 422, "Wrong type", \
-      "A field holds another kind of value than it takes: a string for a number, an object for an array.") \
+      "A value has the wrong type for its field: a string instead of a number, an object instead of an array.") \
     X(WRONG_SHAPE, "wrong-shape", 422, "Wrong shape", \
-      "An array has another length than expected, or batched fields differ in their number of rows.") \
+      "An array has an unexpected length, or batched fields differ in their number of rows.") \
     X(MISSING_FIELD, "missing-field", 422, "Missing field", \
-      "A field that is needed is absent.") \
+      "A required field is absent.") \
     X(UNKNOWN_FIELD, "unknown-field", 422, "Unknown field", \
-      "A field is not known here. Unknown fields are refused, so that a misspelt one is not silently ignored.") \
+      "The request has a field that does not exist here. Unknown fields are refused, so that a misspelt one is not silently ignored.") \
     X(UNKNOWN_NAME, "unknown-name", 422, "Unknown name", \
       "A link, frame, joint or output of this name does not exist. GET the model for its names.") \
     X(DUPLICATE_NAME, "duplicate-name", 422, "Duplicate name", \
-      "A name stands twice where each may stand once.") \
+      "A name appears twice where names must be unique.") \
     X(BAD_NAME, "bad-name", 422, "Bad name", \
-      "A name is empty, too long or holds characters that names may not hold.") \
+      "A name is empty, too long or has characters that are not allowed in names.") \
     X(BAD_VALUE, "bad-value", 422, "Bad value", \
-      "A value has the right type but is outside what the field takes.") \
+      "A value has the right type but is outside the range of the field.") \
     X(UNKNOWN_PARAMETER, "unknown-parameter", 422, "Unknown query parameter", \
-      "The query holds a parameter that this resource does not take.") \
+      "The query has a parameter that this resource does not support.") \
     X(NON_FINITE, "non-finite", 422, "Not a finite number", \
-      "A number is infinite, none at all, or too large for a 64-bit float. Only finite ones are read.") \
+      "A number is infinite, NaN, or too large for a 64-bit float. Only finite numbers are accepted.") \
     X(RESULT_NOT_FINITE, "result-not-finite", 422, "Result not finite", \
-      "The figures are so large that an entry of the answer overflowed. Nothing infinite is written.") \
+      "The figures are so large that an entry of the answer overflowed. Answers have finite numbers only.") \
     X(ANGLE_TOO_LARGE, "angle-too-large", 422, "Angle too large", \
       "An angle is beyond limits.angle in GET /v1, up to which sine and cosine are accurate. Wrap it.") \
     X(BAD_QUATERNION, "bad-quaternion", 422, "Not a unit quaternion", \
       "The norm of a quaternion [x,y,z,w] differs from 1 by more than 1e-6. Normalise it.") \
     X(BAD_ROTATION, "bad-rotation", 422, "Not a rotation", \
-      "A matrix that should be a rigid transform is not: rows not orthonormal, a reflection, or a wrong last row.") \
+      "A matrix is not a rigid transform: its rows are not orthonormal, it is a reflection, or its last row is wrong.") \
     X(BAD_INERTIA, "bad-inertia", 422, "Refused inertia", \
       "A mass is negative, or an inertia tensor has an eigenvalue below -1e-9 times its largest.") \
     X(BAD_MODEL, "bad-model", 422, "Not a model", \
-      "The links do not form a tree: a parent is missing, or links hang on each other in a circle. Or nothing moves, or a loop joins what no joint lets move.") \
+      "The links do not form a tree: a parent is missing, or links form a cycle. Or no joint moves, or a loop joins frames that no joint can move.") \
     X(NOT_SUPPORTED, "not-supported", 422, "Not supported", \
-      "The request uses something that this version does not have.") \
+      "The request uses a feature that this version does not have.") \
     X(SINGULAR_MASS_MATRIX, "singular-mass-matrix", 422, "Singular mass matrix", \
-      "The mass matrix is singular at a joint: nothing with mass or inertia moves there, so its acceleration is not determined.") \
+      "The mass matrix is singular at a joint: the joint moves neither mass nor inertia, so its acceleration is not determined.") \
     X(LOOP_OPEN, "loop-open", 422, "Loop left open", \
       "No positions of the passive joints close the model's loops: the actuated joints, or a guess, contradict the loops. " \
-      "`detail` says by how much they stay open.") \
+      "`detail` gives the remaining error.") \
     X(LOOP_CROSSING, "loop-crossing", 422, "Singular position on the way", \
       "A state of a model with loops is reached along a path: the straight line in the actuated coordinates from the model's " \
-      "`reference`, or what the contract says for guesses, platforms and motions. This path meets a position in which the " \
+      "`reference`, or the path that the contract defines for guesses, platforms and motions. It passes a position in which the " \
       "passive joints are not determined, at `fraction` of its length, so the state is out of reach in this assembly. " \
       "Give a `guess` of the passive coordinates, which selects an assembly.") \
     X(LOOP_SINGULAR, "loop-singular", 422, "Singular loop", \
-      "The loops close, but the motion of the actuated joints does not determine that of the passive ones, or the loops do " \
-      "not let them move as they like: the mechanism is in a singular position, or other joints, or fewer, are to be actuated.") \
+      "The loops close, but the motion of the actuated joints does not determine that of the passive joints, or the actuated " \
+      "joints cannot move independently: the mechanism is in a singular position, or needs other or fewer actuated joints.") \
     X(NOT_FOR_LOOPS, "not-for-loops", 422, "Not for models with loops", \
-      "The operation, or what was asked of it, is for trees: this model has loops.") \
+      "The operation, or one of its fields or outputs, is for models without loops: this model has loops.") \
     X(SINGULAR_JACOBIAN, "singular-jacobian", 422, "Singular Jacobian", \
-      "At this state the frame cannot move along all of the axes asked for, so the inertia felt there is infinite. " \
+      "At this state the frame cannot move along all of the requested axes, so its inertia along them is infinite. " \
       "Choose fewer `axes`, or give `damping`.") \
     X(CONTRADICTORY_CONTACTS, "contradictory-contacts", 422, "Contradictory contacts", \
-      "Frames that are held cannot all keep their velocities, whatever the accelerations: two of them are on one body that " \
-      "turns, or the robot moves at the end of its reach. Hold fewer frames or axes, or give velocities that go together.") \
+      "The held frames cannot all keep their velocities, whatever the accelerations: two of them are on one rotating body, or " \
+      "the robot moves at the limit of its reach. Hold fewer frames or axes, or give compatible velocities.") \
     X(NO_FREE_BASE, "no-free-base", 422, "No free base", \
-      "The model has neither a floating base nor six joints, three prismatic and three revolute, one after the other before " \
-      "everything else, that move it; or at this state the axes of these do not let it move in all directions. " \
-      "What the ground bears is what such a base would have to.") \
+      "The model has neither a floating base nor a chain of three prismatic and three revolute joints that moves all of it; or " \
+      "at this state the axes of these joints do not allow motion in all directions. " \
+      "The ground reaction is defined as the effort of such a base.") \
     X(NO_ZERO_MOMENT_POINT, "no-zero-moment-point", 422, "No zero-moment point", \
-      "In this motion the ground does not press against the robot along the plane's normal: it flies, or would have to " \
+      "In this motion the ground does not press against the robot along the plane's normal: the robot flies, or would have to " \
       "be pulled down.") \
     X(INTEGRATION_FAILED, "integration-failed", 422, "Simulation failed", \
-      "The motion grew beyond all bounds, or its steps became too short to keep the tolerance. " \
-      "`detail` says when, and what may help.") \
+      "The motion diverged, or the steps became too short for the tolerance. " \
+      "`detail` gives the time and a remedy.") \
     X(RANK_DEFICIENT, "rank-deficient", 422, "Data do not tell the parameters", \
-      "The rows are too few, or their motion leaves some of the parameters, or combinations of them, without effect. " \
-      "`detail` says which. Give more rows in which these joints move further, faster and both ways, or ask for less.") \
+      "There are too few rows, or in their motion some of the parameters, or combinations of them, have no effect. " \
+      "`detail` names them. Give more rows in which these joints move further, faster and in both directions, or estimate less.") \
     /* state of the server */ \
     X(INTERNAL_ERROR, "internal-error", 500, "Internal error", \
-      "A defect of the server, logged with the request's id. Please report it.") \
+      "A defect of the server; the log has it with the request's id. Please report it.") \
     X(METHOD_UNKNOWN, "method-unknown", 501, "Unknown method", \
-      "No resource here takes this method.") \
+      "No resource of this server supports this method.") \
     X(NOT_READY, "not-ready", 503, "Not ready", \
       "The server is still loading its models. Try again after Retry-After seconds.") \
     X(DRAINING, "draining", 503, "Draining", \
-      "The server is shutting down and takes no new requests.") \
+      "The server is shutting down and accepts no new requests.") \
     X(QUEUE_FULL, "queue-full", 503, "Queue full", \
-      "More work is waiting than the server takes on. Try again after Retry-After seconds.") \
+      "Too much work is waiting. Try again after Retry-After seconds.") \
     X(MEMORY_FULL, "memory-full", 503, "Memory budget full", \
       "Requests in flight use all of the memory budget. Try again after Retry-After seconds, or with a smaller batch.") \
     X(DEADLINE_PASSED, "deadline-passed", 504, "Deadline passed", \
       "The request was not finished within its Request-Timeout (or the server's cap). Ask for less, or allow more time.") \
     X(STORE_FAILED, "store-failed", 503, "Store failed", \
-      "The change could not be written to the store, and has not happened. The server's operator finds the cause in `detail`.") \
+      "The change could not be written to the store and was not made. `detail` has the cause, for the operator of the server.") \
     X(STORE_FULL, "store-full", 507, "Store full", \
-      "No more models can be held (limits.models in GET /v1), or the store's disk is full. Delete a model, or make room.")
+      "The limit of models is reached (limits.models in GET /v1), or the store's disk is full. Delete a model, or free disk space.")
 /* clang-format on */
 
 typedef enum api_code {
