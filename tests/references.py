@@ -4,6 +4,7 @@
 - Every author and year ("Featherstone 2008", "Luh, Walker & Paul (1980)") and every RFC has an entry in REFERENCES.md.
 - Every entry of REFERENCES.md is cited somewhere.
 - Every source file or document that a comment names is in the tree, and nothing cites a document outside it.
+- Every relative link of a document leads to a file and, with #, to a heading.
 
 Prints one line for each finding and returns 1 if there is any."""
 import collections
@@ -29,6 +30,7 @@ ENTRY = re.compile(r"^- \*\*(.+?)\.\*\* ", re.MULTILINE)
 FILE_NAME = re.compile(r"(?<![\w./<*{$>-])((?:[\w-]+/)*[\w-]{2,}\.(?:c|h|cc|py|md|mk|sh))(?![\w/*(-]|\.[\w])")
 # Headers of libraries, and `test_x.c` for any test.
 FOREIGN = re.compile(r"(?:microhttpd|uv|mujoco|zconf)\.h$|(?:^|_)x\.[a-z]+$")
+LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPTANCE|STYLE|DESIGN|API)\.md\b|\.\./shared\b|"
                      r"\b[Ii]ssue #?[0-9]+\b")
 
@@ -80,6 +82,11 @@ def bibliography():
         yield (label, names(match.group(1)), match.group(2)) if match else (label, None, None)
 
 
+def anchors(document):
+    """What `#` may name in a document: its headings in lower case, blanks as hyphens."""
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", document, re.MULTILINE)}
+
+
 class Check:
     def __init__(self):
         self.paths = tracked()
@@ -129,12 +136,26 @@ class Check:
             if surnames is None and label in text:
                 self.cited.add(label)
 
+    def links(self, path, text):
+        for match in LINK.finditer(text):
+            target, _, anchor = match.group(1).partition("#")
+            full = os.path.normpath(os.path.join(ROOT, os.path.dirname(path), target)) if target else os.path.join(ROOT, path)
+            if os.path.exists(full) and not anchor:
+                continue
+            if os.path.isfile(full):
+                with open(full, encoding="utf-8") as file:
+                    if anchor in anchors(file.read()):
+                        continue
+            self.say(path, text.count("\n", 0, match.start()) + 1, f"the link {match.group(1)} leads nowhere")
+
     def run(self):
         for path in self.paths:
             if path == BIBLIOGRAPHY or not path.endswith(PROSE + C_LIKE + SCRIPTS):
                 continue
             with open(os.path.join(ROOT, path), encoding="utf-8") as file:
                 text = file.read()
+            if path.endswith(".md"):
+                self.links(path, text)
             for line, prose in comments(path, text):
                 self.passage(path, line, prose)
         for label in sorted(self.labels - self.cited):
