@@ -56,7 +56,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     a->limits       = config->limits;
     a->resources    = api_resources;
     a->kernels      = kernels;
-    a->alone        = dyn_kernels_alone(kernels);
+    a->alone        = dyn_kernels_for_one_state(kernels);
     a->budget.limit = config->limits.memory;
     a->calibration  = api_calibrate(kernels);
     api_cost_feedback_init(&a->cost_feedback);

@@ -78,7 +78,7 @@ const dyn_kernels *dyn_kernels_find(const char *target)
     return found;
 }
 
-const dyn_kernels *dyn_kernels_alone(const dyn_kernels *wide)
+const dyn_kernels *dyn_kernels_for_one_state(const dyn_kernels *wide)
 {
     const dyn_kernels *k, *found = NULL;
     for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {

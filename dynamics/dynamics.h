@@ -32,7 +32,7 @@ typedef struct dyn_wrench_site {
     int      body;       /* DYN_WORLD: on the fixed base, without effect */
     dyn_pose X_bl;       /* the link frame in the body frame: `point` and link axes refer to it */
     bool     world_axes; /* force and torque in world axes, else in link axes */
-    bool     turned;     /* they are given in other axes, fixed in these: x = axes x_given */
+    bool     has_axes;   /* they are given in other axes, fixed in these: x = axes x_given */
     double   axes[3][3];
 } dyn_wrench_site;
 
@@ -62,19 +62,19 @@ typedef struct dyn_inverse_dynamics {
 /* Also hybrid: coordinates may be driven, that is move with a qdd that is given, whatever their tau. */
 typedef struct dyn_forward_dynamics {
     const double *q, *qd, *tau, *wrenches;
-    const bool   *driven;   /* [nv], of all states; NULL: none is. tau of these is not looked at */
-    const double *given;    /* nv: qdd of the driven, 0 for the others; NULL: zeros */
-    double       *qdd;      /* nv, the given ones too */
-    double       *singular; /* 1: index of the body whose pivot was zero but for rounding, or -1 */
+    const bool   *driven;     /* [nv], of all states; NULL: none is. tau of these is not looked at */
+    const double *driven_qdd; /* nv: qdd of the driven, 0 for the others; NULL: zeros */
+    double       *qdd;        /* nv, the given ones too */
+    double       *singular;   /* 1: index of the body whose pivot was zero but for rounding, or -1 */
 } dyn_forward_dynamics;
 
 typedef struct dyn_mass_matrix {
     const double *q;
-    bool          zeros_stand; /* `mass_matrix` holds those of other states of this model already: what is zero in every
-                                * state, as between coordinates of different branches, is not written again */
-    double *mass_matrix;       /* nv x nv, full, rotor inertia included; must not be NULL */
-    double *inverse;           /* nv x nv */
-    double *singular;          /* 1: body whose pivot was zero but for rounding, or -1; set when `inverse` is asked */
+    bool zeros_are_set;  /* `mass_matrix` holds those of other states of this model already: what is zero in every
+                          * state, as between coordinates of different branches, is not written again */
+    double *mass_matrix; /* nv x nv, full, rotor inertia included; must not be NULL */
+    double *inverse;     /* nv x nv */
+    double *singular;    /* 1: body whose pivot was zero but for rounding, or -1; set when `inverse` is asked */
 } dyn_mass_matrix;
 
 typedef struct dyn_bias {
@@ -91,7 +91,7 @@ typedef struct dyn_kinematics {
     const dyn_frame *frames;
     double          *positions;    /* n_frames x 3, m, world */
     double          *orientations; /* n_frames x 4, unit quaternion x y z w of R_wf, w >= 0 */
-    const dyn_frame *at;           /* the one frame of the following; may be NULL when none is asked */
+    const dyn_frame *frame;        /* the one frame of the following; may be NULL when none is asked */
     bool             frame_axes;   /* components in the axes of that frame, else of the world */
     double          *jacobian;     /* 6 x nv: [velocity of the frame's origin; angular velocity] = J qd */
     double          *jacobian_dot; /* 6 x nv: time derivative of every entry of `jacobian` */
@@ -123,7 +123,7 @@ typedef struct dyn_torque_derivative {
  * p += R e_v, R <- R exp(e_w). Components of wrenches (in their named axes) and their points are held. */
 typedef struct dyn_sensitivity {
     const double *q, *qd, *qdd, *wrenches;
-    bool          zeros_stand;                    /* in the first three results: see dyn_mass_matrix */
+    bool          zeros_are_set;                  /* in the first three results: see dyn_mass_matrix */
     double       *dtau_dq, *dtau_dqd, *dtau_dqdd; /* nv x nv; must not be NULL. dtau_dqdd is the mass matrix */
     double       *djoint_wrenches_dq, *djoint_wrenches_dqd, *djoint_wrenches_dqdd; /* n_rows x 6 x nv */
     double       *dtau_dwrench;                                                    /* n_wrenches x nv x 6 */
@@ -227,4 +227,4 @@ const dyn_kernels *dyn_kernels_find(const char *target);
 
 /* For a state that has none beside it, where `wide` is for many: the fastest table of one lane that takes no more of
  * the machine. The other lanes of a block would cost as much as its own. */
-const dyn_kernels *dyn_kernels_alone(const dyn_kernels *wide);
+const dyn_kernels *dyn_kernels_for_one_state(const dyn_kernels *wide);

@@ -83,7 +83,7 @@ static void fill_frame(const api_contact_block *b, const api_held_frame *held, c
     const double  *qd = states->qd;
     dyn_kinematics io = {.q            = states->q,
                          .qd           = qd,
-                         .at           = &held->frame,
+                         .frame        = &held->frame,
                          .frame_axes   = held->frame_axes,
                          .jacobian     = b->frame_J,
                          .jacobian_dot = b->frame_J_dot};

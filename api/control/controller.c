@@ -88,7 +88,7 @@ static void find_passive(const api_controller_input *c, double *qdd)
     for (size_t i = 0; i < c->nv * c->W; i++)
         driven_qdd[i] = c->actuated[i / c->W] ? qdd[i] : c->prescribed_qdd ? c->prescribed_qdd[i] : 0;
     dyn_forward_dynamics io = {
-        .q = c->q, .qd = c->qd, .driven = c->driven, .given = driven_qdd, .qdd = qdd, .singular = c->singular};
+        .q = c->q, .qd = c->qd, .driven = c->driven, .driven_qdd = driven_qdd, .qdd = qdd, .singular = c->singular};
     c->kernels->forward_dynamics(c->scene, c->workspace, &io, 1);
     if (c->contact) apply_contacts(c, qdd);
 }

@@ -133,7 +133,7 @@ void api_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
         double *solved = c->solution;
         for (size_t i = 0; i < c->nv; i++)
             solved[i] = (io->tau ? io->tau[i * W + lane] : 0) - h[i * W + lane];
-        if (io->driven) fix_driven(c, lane, io->driven, io->given, M, solved);
+        if (io->driven) fix_driven(c, lane, io->driven, io->driven_qdd, M, solved);
         if (api_loop_factor_mass(c, M, lane, &io->singular[lane]))
             LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (lapack_int)c->nv, 1, c->dense, (lapack_int)c->nv, solved,
                                 (lapack_int)c->nv);

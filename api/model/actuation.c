@@ -20,7 +20,7 @@ static void describe_body(const api_model *m, const dyn_body *b, api_coordinate 
         to[v + k] = (api_coordinate){.joint    = joint,
                                      .position = single ? q + k : -1,
                                      .motor    = -1,
-                                     .actuated = joint >= 0 && m->joints[joint].actuated && elastic == b->round};
+                                     .actuated = joint >= 0 && m->joints[joint].actuated && elastic == b->is_rotor};
 }
 
 void api_coordinates_describe(const api_model *m, api_coordinate *to)

@@ -137,7 +137,7 @@ static bool put_home(api_model *model, const api_document *document, api_loops *
         const api_document_link *link = link_of(document, b);
         size_t                   n    = positions_of(b);
         /* A joint may consist of several bodies; a motor coordinate has the home of its joint. */
-        if (i > 0 && (b->round || b->link != model->dyn->body[i - 1].link)) first = (size_t)b->q;
+        if (i > 0 && (b->is_rotor || b->link != model->dyn->body[i - 1].link)) first = (size_t)b->q;
         if (n > 1) home[(size_t)b->q + n - 1] = 1;
         if (n > 0 && link && link->has_home) memcpy(home + b->q, link->home + ((size_t)b->q - first), n * sizeof *home);
         if (n > 0 && link && link->has_home) memset(has_home + b->v, true, velocities_of(b) * sizeof *has_home);

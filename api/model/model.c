@@ -208,7 +208,7 @@ static bool name_rotors(api_model *model, const api_document *document)
     for (size_t i = 0; i < dyn->n_bodies; i++) {
         const dyn_body *b = &dyn->body[i];
         char            name[API_COORDINATE_NAME];
-        if (!b->round || b->mimic) continue;
+        if (!b->is_rotor || b->mimic) continue;
         snprintf(name, sizeof name, "%s.motor", document->links[document->order[b->link]].joint);
         const char *kept = api_arena_text(&model->arena, name);
         if (!kept) return false;
@@ -248,7 +248,7 @@ static bool name_motors(api_model *model, const api_document *document)
  * its sine. */
 static bool has_motor_angle(const dyn_model *dyn, const dyn_body *body)
 {
-    if (!body->round || body->mimic) return false;
+    if (!body->is_rotor || body->mimic) return false;
     for (size_t c = 0; c < dyn->n_couplings; c++)
         for (size_t i = 0; dyn->coupling[c].theta == body->q && i < dyn->n_bodies; i++)
             if (dyn->body[i].q == dyn->coupling[c].q && dyn_body_has_angle(&dyn->body[i])) return true;

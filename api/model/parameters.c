@@ -60,7 +60,7 @@ static const dyn_body *body_of_mover(const api_model *m, size_t j)
 
 static const dyn_body *rotor_of(const api_model *m, size_t j)
 {
-    for (size_t i = m->dyn->n_bodies; i > 0 && m->dyn->body[i - 1].round; i--) /* they come last */
+    for (size_t i = m->dyn->n_bodies; i > 0 && m->dyn->body[i - 1].is_rotor; i--) /* they come last */
         if (m->dyn->body[i - 1].mover == (int)j) return &m->dyn->body[i - 1];
     return NULL;
 }
@@ -164,7 +164,7 @@ static dyn_body with_locked_rotors(const dyn_model *m, int body)
 {
     static const int tensor_index[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     dyn_body         b                  = m->body[body];
-    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].round; i--) { /* they come last */
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].is_rotor; i--) { /* they come last */
         const dyn_body *r    = &m->body[i - 1];
         const double    a[3] = {r->sg * r->sa, -r->cg * r->sa, r->ca}, J = r->spin_inertia;
         for (int e = 0; r->parent == body && e < 6; e++) /* of J a a^T: J/2 1 - J a a^T */

@@ -167,7 +167,7 @@ static bool find_forces(const api_evaluation *e, const api_selection *selected, 
                                            .n_frames  = 1 + ground->n_contacts,
                                            .frames    = points,
                                            .positions = b->positions,
-                                           .at        = &ground->base,
+                                           .frame     = &ground->base,
                                            .jacobian  = b->jacobian};
     kernels->inverse_dynamics(&e->scene, e->workspace, &id, 1);
     kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);

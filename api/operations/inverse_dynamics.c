@@ -56,14 +56,14 @@ static const double *find_qdd(const api_evaluation *e, const api_selection *sele
 {
     double              *qdd = api_result_block(e, selected, QDD, block);
     dyn_forward_dynamics io  = {
-         .q        = api_state_block(e, API_Q, block),
-         .qd       = api_state_block(e, API_QD, block),
-         .tau      = api_state_block(e, API_TAU, block),
-         .wrenches = api_wrench_block(e, block),
-         .driven   = driven_of(selected),
-         .given    = api_state_block(e, API_QDD, block),
-         .qdd      = qdd ? qdd : api_behind(e, selected->spare, 1, blocks),
-         .singular = selected->spare,
+         .q          = api_state_block(e, API_Q, block),
+         .qd         = api_state_block(e, API_QD, block),
+         .tau        = api_state_block(e, API_TAU, block),
+         .wrenches   = api_wrench_block(e, block),
+         .driven     = driven_of(selected),
+         .driven_qdd = api_state_block(e, API_QDD, block),
+         .qdd        = qdd ? qdd : api_behind(e, selected->spare, 1, blocks),
+         .singular   = selected->spare,
     };
     e->kernels->forward_dynamics(&e->scene, e->workspace, &io, blocks);
     return api_check_singular(e, selected->spare, block, blocks) ? io.qdd : NULL;

@@ -88,7 +88,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                              .frames       = o->frames,
                              .positions    = api_block(e, positions, 3 * n, block),
                              .orientations = api_block(e, orientations, 4 * n, block),
-                             .at           = o->frame,
+                             .frame        = o->frame,
                              .frame_axes   = o->frame_axes,
                              .jacobian     = api_result_block(e, selected, JACOBIAN, block),
                              .jacobian_dot = api_result_block(e, selected, JACOBIAN_DOT, block),

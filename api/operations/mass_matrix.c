@@ -13,11 +13,11 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 {
     double         *M = api_result_block(e, selected, MASS_MATRIX, block), *singular = selected->spare;
     dyn_mass_matrix io = {
-        .q           = api_state_block(e, API_Q, block),
-        .zeros_stand = M && e->stands,
-        .mass_matrix = M ? M : api_behind(e, selected->spare, 1, blocks),
-        .inverse     = api_result_block(e, selected, INVERSE, block),
-        .singular    = singular,
+        .q             = api_state_block(e, API_Q, block),
+        .zeros_are_set = M && e->stands,
+        .mass_matrix   = M ? M : api_behind(e, selected->spare, 1, blocks),
+        .inverse       = api_result_block(e, selected, INVERSE, block),
+        .singular      = singular,
     };
     e->kernels->mass_matrix(&e->scene, e->workspace, &io, blocks);
     return !io.inverse || api_check_singular(e, singular, block, blocks);

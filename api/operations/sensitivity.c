@@ -45,7 +45,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
           .qd                   = api_state_block(e, API_QD, block),
           .qdd                  = api_state_block(e, API_QDD, block),
           .wrenches             = api_wrench_block(e, block),
-          .zeros_stand          = e->stands,
+          .zeros_are_set        = e->stands,
           .dtau_dq              = api_result_or_spare(e, selected, DTAU_DQ, block, &next),
           .dtau_dqd             = api_result_or_spare(e, selected, DTAU_DQD, block, &next),
           .dtau_dqdd            = api_result_or_spare(e, selected, DTAU_DQDD, block, &next),

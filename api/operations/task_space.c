@@ -87,7 +87,7 @@ static bool fill(const api_evaluation *e, const api_selection *selected, const b
     const task_options *o       = selected->options;
     const dyn_kernels  *kernels = e->kernels;
     const double       *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
-    dyn_kinematics      kinematics = {.q = q, .qd = qd, .at = o->frame, .jacobian = b->J, .jacobian_dot = b->J_dot};
+    dyn_kinematics      kinematics = {.q = q, .qd = qd, .frame = o->frame, .jacobian = b->J, .jacobian_dot = b->J_dot};
     dyn_bias            bias       = {.q = q, .qd = qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
     dyn_mass_matrix     mass       = {.q = q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
     kernels->kinematics(&e->scene, e->workspace, &kinematics, 1);

@@ -38,7 +38,7 @@ static bool turn_axes(const api_evaluation *e, const char *name, const api_place
             "\"%.64s\" moves against the body that the wrench acts on: a frame of that body, one that stands "
             "in the world, \"world\" or \"link\" expected",
             name);
-    site->turned = memcmp(R, frame->X_bf.R, sizeof frame->X_bf.R) != 0;
+    site->has_axes = memcmp(R, frame->X_bf.R, sizeof frame->X_bf.R) != 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             site->axes[i][j] =

@@ -196,7 +196,7 @@ static void take_damping(const api_ode *ode, const double *qd, double *to)
     const dyn_model *m = ode->e->scene.model;
     size_t           W = ode->W;
     for (size_t i = 0; i < m->n_bodies; i++)
-        for (size_t l = 0; m->body[i].sprung && l < W; l++) {
+        for (size_t l = 0; m->body[i].has_spring && l < W; l++) {
             double sd = m->body[i].ratio * qd[(size_t)m->body[i].v * W + l];
             to[l] -= m->body[i].spring.damping * sd * sd;
         }
@@ -302,7 +302,7 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
                                .qdd      = rate + nq * W,
                                .singular = ode->singular};
     io.driven               = ode->driven;
-    io.given                = api_ode_prescribed_accelerations(ode);
+    io.driven_qdd           = api_ode_prescribed_accelerations(ode);
     if (ode->stiction) io.tau = api_ode_stiction_efforts(ode, qd);
     ode->kernels->forward_dynamics(&e->scene, ode->workspace, &io, 1);
     note_singular(ode, y, t);

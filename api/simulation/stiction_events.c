@@ -35,14 +35,14 @@ static void let_go(api_ode *ode, api_friction_joint *j)
 /* Finds accelerations under stiction->efforts. Joints of the problem are not driven. */
 static void accelerate(api_ode *ode, const double *qd)
 {
-    dyn_forward_dynamics io = {.q        = ode->q,
-                               .qd       = qd,
-                               .tau      = ode->stiction->efforts,
-                               .wrenches = ode->wrenches,
-                               .driven   = ode->driven,
-                               .given    = api_ode_prescribed_accelerations(ode),
-                               .qdd      = ode->stiction->qdd,
-                               .singular = ode->singular};
+    dyn_forward_dynamics io = {.q          = ode->q,
+                               .qd         = qd,
+                               .tau        = ode->stiction->efforts,
+                               .wrenches   = ode->wrenches,
+                               .driven     = ode->driven,
+                               .driven_qdd = api_ode_prescribed_accelerations(ode),
+                               .qdd        = ode->stiction->qdd,
+                               .singular   = ode->singular};
     ode->kernels->forward_dynamics(&ode->e->scene, ode->workspace, &io, 1);
 }
 

@@ -2,8 +2,9 @@
  *
  * bias = tau(q, qd, 0), C qd = the same without gravity, friction, springs and wrenches, g = tau(q, 0, 0) with gravity
  * alone: three calls of inverse dynamics (Walker & Orin 1982). Friction is each joint's own. */
-#include "dynamics/joint/joint_forces.h"
 #include "kernels.h"
+#include "dynamics/joint/joint_forces.h"
+#include "dynamics/recursion/workspace.h"
 
 size_t LANE_NAME(bias_size)(const dyn_model *m)
 {
@@ -17,7 +18,7 @@ static void friction(const dyn_scene *scene, const lane *qd, lane *out)
         out[v] = lane_of(0);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->rough && (scene->terms & DYN_FRICTION))
+        if (b->has_friction && (scene->terms & DYN_FRICTION))
             out[b->v] += coordinate_effort(b, joint_friction(b, joint_rate(b, qd)));
     }
 }

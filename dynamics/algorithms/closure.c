@@ -11,16 +11,17 @@
  * axes that turn with w_a the rates
  *
  *     x'  seen from a:  x' - w_a x x,      x'':  x'' - 2 w_a x x' - wd_a x x + w_a x (w_a x x). */
+#include "kernels.h"
 #include "dynamics/recursion/world_kinematics.h"
 
 typedef struct workspace {
-    joint_at     *at;
-    world_motion *world;
+    joint_transform *XJ;
+    world_motion    *world;
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at = joints_take(a, m), .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
+    return (workspace){.XJ = arena_take_joints(a, m), .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
 }
 
 size_t LANE_NAME(closure_size)(const dyn_model *m)
@@ -37,74 +38,75 @@ typedef struct results {
 
 /* x and its rates in the axes of a frame that moves with k, into column v of each matrix. Adds: with mimics several
  * joints move with one coordinate. */
-static void add_seen(const frame_motion *k, const rates *x, size_t row, size_t nv, size_t v, const results *out)
+static void add_in_frame_a(const frame_motion *k, const vec3_rates *x, size_t row, size_t nv, size_t v,
+                           const results *out)
 {
-    lane seen[3];
+    lane in_a[3];
     vec3 turn = cross(k->w, x->x);
     if (out->J) {
-        store3(seen, mat3_mul_transposed(&k->R, x->x));
+        store3(in_a, mat3_mul_transposed(&k->R, x->x));
         for (size_t i = 0; i < 3; i++)
-            out->J[(row + i) * nv + v] += seen[i];
+            out->J[(row + i) * nv + v] += in_a[i];
     }
     if (out->Jd) {
-        store3(seen, mat3_mul_transposed(&k->R, sub(x->d, turn)));
+        store3(in_a, mat3_mul_transposed(&k->R, sub(x->d, turn)));
         for (size_t i = 0; i < 3; i++)
-            out->Jd[(row + i) * nv + v] += seen[i];
+            out->Jd[(row + i) * nv + v] += in_a[i];
     }
     if (out->Jdd) {
         vec3 dd = cross_add(sub(x->dd, cross(k->wd, x->x)), k->w, sub(turn, add(x->d, x->d)));
-        store3(seen, mat3_mul_transposed(&k->R, dd));
+        store3(in_a, mat3_mul_transposed(&k->R, dd));
         for (size_t i = 0; i < 3; i++)
-            out->Jdd[(row + i) * nv + v] += seen[i];
+            out->Jdd[(row + i) * nv + v] += in_a[i];
     }
 }
 
 /* The axis z of body b, turned about or moved along, as it moves a point of world motion p. */
-static void add_column(const frame_motion *a, const rates *p, const world_motion *b, vec3 z, bool turns, double factor,
-                       size_t nv, size_t v, depth deep, const results *out)
+static void add_column(const frame_motion *a, const vec3_rates *p, const world_motion *b, vec3 z, bool turns,
+                       double factor, size_t nv, size_t v, motion_order order, const results *out)
 {
-    rates axis = fixed_in(b, times(factor, z), deep), linear = axis;
+    vec3_rates axis = fixed_in(b, times(factor, z), order), linear = axis;
     if (turns) {
-        rates arm = {.x = sub(p->x, b->p)};
-        linear.x  = cross(axis.x, arm.x);
-        if (deep >= VELOCITIES) {
+        vec3_rates arm = {.x = sub(p->x, b->p)};
+        linear.x       = cross(axis.x, arm.x);
+        if (order >= VELOCITIES) {
             arm.d    = sub(p->d, b->v);
             linear.d = cross_add(cross(axis.d, arm.x), axis.x, arm.d);
         }
-        if (deep >= ACCELERATIONS) {
+        if (order >= ACCELERATIONS) {
             arm.dd    = sub(p->dd, b->a);
             linear.dd = cross_add(cross_add(cross(axis.dd, arm.x), axis.x, arm.dd), add(axis.d, axis.d), arm.d);
         }
-        add_seen(a, &axis, 3, nv, v, out);
+        add_in_frame_a(a, &axis, 3, nv, v, out);
     }
-    add_seen(a, &linear, 0, nv, v, out);
+    add_in_frame_a(a, &linear, 0, nv, v, out);
 }
 
-static void add_joint(const dyn_model *m, const workspace *ws, const frame_motion *a, const rates *p, int i, int sign,
-                      depth deep, const results *out)
+static void add_joint(const dyn_model *m, const workspace *ws, const frame_motion *a, const vec3_rates *p, int i,
+                      int sign, motion_order order, const results *out)
 {
     const dyn_body     *b  = &m->body[i];
     const world_motion *B  = &ws->world[i];
     size_t              nv = (size_t)m->nv, v = (size_t)b->v;
-    if (!dyn_joint_turns_freely(b->joint)) {
-        add_column(a, p, B, mat3_column(&B->R, 2), b->joint == DYN_REVOLUTE, sign * b->ratio, nv, v, deep, out);
+    if (!dyn_joint_has_quaternion(b->joint)) {
+        add_column(a, p, B, mat3_column(&B->R, 2), b->joint == DYN_REVOLUTE, sign * b->ratio, nv, v, order, out);
         return;
     }
     for (int k = joint_first_axis(b); k < 6; k++, v++)
-        add_column(a, p, B, mat3_column(&B->R, k % 3), k >= 3, sign, nv, v, deep, out);
+        add_column(a, p, B, mat3_column(&B->R, k % 3), k >= 3, sign, nv, v, order, out);
 }
 
 /* Up from both frames to the last body before both; a parent has a lower number than its child. */
 static void jacobians(const dyn_model *m, const workspace *ws, const dyn_frame_pair *pair, const frame_motion *a,
-                      const frame_motion *b, depth deep, const results *out)
+                      const frame_motion *b, motion_order order, const results *out)
 {
     int up_a = pair->a.body, up_b = pair->b.body;
     while (up_a != up_b) {
         if (up_b > up_a) {
-            add_joint(m, ws, a, &b->p, up_b, 1, deep, out);
+            add_joint(m, ws, a, &b->p, up_b, 1, order, out);
             up_b = m->body[up_b].parent;
         } else {
-            add_joint(m, ws, a, &b->p, up_a, -1, deep, out);
+            add_joint(m, ws, a, &b->p, up_a, -1, order, out);
             up_a = m->body[up_a].parent;
         }
     }
@@ -121,12 +123,12 @@ static void put_pose(const frame_motion *a, const frame_motion *b, lane *positio
     }
 }
 
-static lane *pair_of(lane *block, size_t entries, size_t pair)
+static lane *pair_entries(lane *block, size_t entries, size_t pair)
 {
     return block ? block + pair * entries : NULL;
 }
 
-static lane *cleared(lane *M, size_t n)
+static lane *zeroed(lane *M, size_t n)
 {
     for (size_t e = 0; M && e < n; e++)
         M[e] = lane_of(0);
@@ -137,23 +139,23 @@ void LANE_NAME(closure)(const dyn_scene *scene, void *memory, const dyn_closure 
 {
     const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, n = io->n_pairs;
-    arena            room = {.base = memory};
-    workspace        ws   = place(&room, m);
-    depth            deep = io->jacobian_ddot ? ACCELERATIONS : io->jacobian_dot ? VELOCITIES : POSES;
+    arena            room  = {.base = memory};
+    workspace        ws    = place(&room, m);
+    motion_order     order = io->jacobian_ddot ? ACCELERATIONS : io->jacobian_dot ? VELOCITIES : POSES;
     for (size_t block = 0; block < blocks; block++) {
         const lane *q        = block_in(io->q, block, nq);
         lane       *position = block_out(io->positions, block, 3 * n), *turned = block_out(io->rotations, block, 9 * n);
         lane *J = block_out(io->jacobian, block, 6 * nv * n), *Jd = block_out(io->jacobian_dot, block, 6 * nv * n);
         lane *Jdd = block_out(io->jacobian_ddot, block, 6 * nv * n);
-        joints_place(m, q, ws.at);
-        world_motions(m, ws.at, block_in(io->qd, block, nv), block_in(io->qdd, block, nv), NULL, ws.world, deep);
+        set_joint_transforms(m, q, ws.XJ);
+        world_motions(m, ws.XJ, block_in(io->qd, block, nv), block_in(io->qdd, block, nv), NULL, ws.world, order);
         for (size_t k = 0; k < n; k++) {
-            frame_motion a = frame_of(ws.world, &io->pairs[k].a, deep), b = frame_of(ws.world, &io->pairs[k].b, deep);
-            results      out = {.J   = cleared(pair_of(J, 6 * nv, k), 6 * nv),
-                                .Jd  = cleared(pair_of(Jd, 6 * nv, k), 6 * nv),
-                                .Jdd = cleared(pair_of(Jdd, 6 * nv, k), 6 * nv)};
-            put_pose(&a, &b, pair_of(position, 3, k), pair_of(turned, 9, k));
-            if (J || Jd || Jdd) jacobians(m, &ws, &io->pairs[k], &a, &b, deep, &out);
+            frame_motion a = frame_of(ws.world, &io->pairs[k].a, order), b = frame_of(ws.world, &io->pairs[k].b, order);
+            results      out = {.J   = zeroed(pair_entries(J, 6 * nv, k), 6 * nv),
+                                .Jd  = zeroed(pair_entries(Jd, 6 * nv, k), 6 * nv),
+                                .Jdd = zeroed(pair_entries(Jdd, 6 * nv, k), 6 * nv)};
+            put_pose(&a, &b, pair_entries(position, 3, k), pair_entries(turned, 9, k));
+            if (J || Jd || Jdd) jacobians(m, &ws, &io->pairs[k], &a, &b, order, &out);
         }
     }
 }

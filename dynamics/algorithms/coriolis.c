@@ -6,20 +6,21 @@
  *     C_ba = S_b . (B S_a + I S'_a),    C_ab = S_a . (B S_b + I S'_b).
  *
  * C is linear in qd, so its symbols are the matrices of unit velocities: Gamma_ijk = C_ij(e_k). */
+#include "kernels.h"
 #include "dynamics/recursion/spatial_world.h"
 
 typedef struct workspace {
-    joint_at     *at;
-    spatial_body *body;
-    dof          *dof;
-    lane         *C;    /* [nv x nv] */
-    lane         *unit; /* [nv] */
+    joint_transform *XJ;
+    spatial_body    *body;
+    dof             *dof;
+    lane            *C;    /* [nv x nv] */
+    lane            *unit; /* [nv] */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
     size_t nv = (size_t)m->nv;
-    return (workspace){.at   = joints_take(a, m),
+    return (workspace){.XJ   = arena_take_joints(a, m),
                        .body = arena_take(a, m->n_bodies, sizeof(spatial_body)),
                        .dof  = arena_take(a, dof_count(m), sizeof(dof)),
                        .C    = arena_take(a, nv * nv, sizeof(lane)),
@@ -64,7 +65,7 @@ static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const l
     const dyn_model *m = scene->model;
     for (size_t e = 0; e < (size_t)m->nv * (size_t)m->nv; e++)
         C[e] = lane_of(0);
-    spatial_motions(scene, ws->at, qd, NULL, ws->body, ws->dof);
+    spatial_motions(scene, ws->XJ, qd, NULL, ws->body, ws->dof);
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
         for (size_t k = 0; k < dofs_of(b); k++)
@@ -94,7 +95,7 @@ void LANE_NAME(coriolis)(const dyn_scene *scene, void *memory, const dyn_corioli
     arena            a  = {.base = memory};
     workspace        ws = place(&a, m);
     for (size_t block = 0; block < blocks; block++) {
-        joints_place(m, block_in(io->q, block, nq), ws.at);
+        set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
         if (io->coriolis_matrix)
             coriolis_matrix(scene, &ws, block_in(io->qd, block, nv), block_out(io->coriolis_matrix, block, nv * nv));
         if (io->christoffel) christoffel(scene, &ws, block_out(io->christoffel, block, nv * nv * nv));

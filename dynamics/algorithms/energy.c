@@ -4,20 +4,21 @@
  * the composites: joint i moving alone at unit rate gives all that hangs on it the momentum F_i = I_c S_i, so that
  * column i of the centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008), and of the
  * centre-of-mass Jacobian its linear part over the total mass. */
+#include "kernels.h"
 #include "dynamics/recursion/composite_inertia.h"
 #include "dynamics/recursion/world_kinematics.h"
 
 typedef struct workspace {
-    joint_at     *at;
-    world_motion *world;
-    composite    *of;
+    joint_transform *XJ;
+    world_motion    *world;
+    composite       *composite;
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at    = joints_take(a, m),
-                       .world = arena_take(a, m->n_bodies, sizeof(world_motion)),
-                       .of    = arena_take(a, m->n_bodies, sizeof(composite))};
+    return (workspace){.XJ        = arena_take_joints(a, m),
+                       .world     = arena_take(a, m->n_bodies, sizeof(world_motion)),
+                       .composite = arena_take(a, m->n_bodies, sizeof(composite))};
 }
 
 size_t LANE_NAME(energy_size)(const dyn_model *m)
@@ -27,7 +28,7 @@ size_t LANE_NAME(energy_size)(const dyn_model *m)
     return a.used;
 }
 
-static vec3 mass_centre(const dyn_model *m, const workspace *ws)
+static vec3 centre_of_mass(const dyn_model *m, const workspace *ws)
 {
     vec3 sum = vec3_zero();
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -71,7 +72,7 @@ static lane potential_energy(const dyn_scene *scene, const workspace *ws, const 
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
         V -= dot(g, add_scaled(mat3_mul(&B->R, vec3_of(b->h)), B->p, lane_of(b->mass)));
-        if (b->sprung && (scene->terms & DYN_SPRINGS)) {
+        if (b->has_spring && (scene->terms & DYN_SPRINGS)) {
             lane stretch = joint_position(b, q) - b->spring.rest;
             V            = add_mul(V, 0.5 * b->spring.stiffness, stretch * stretch);
         }
@@ -121,21 +122,21 @@ static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *co
     composite handed = {0};
     for (size_t i = m->n_bodies; i-- > 0;) {
         const dyn_body *b = &m->body[i];
-        ws->of[i] = handed = composite_gather(m, ws->of, &handed, i, m->branched);
+        ws->composite[i] = handed = composite_gather(m, ws->composite, &handed, i, m->branched);
         if (b->parent == DYN_WORLD) continue;
-        BODY_FORMS(b, composite_form, b, ws->at[i], &handed, b->grouped_mass)
-        composite_fork(b, ws->of, &handed, i);
+        BODY_FORMS(b, composite_form, b, ws->XJ[i], &handed, b->regrouped_mass)
+        composite_fork(b, ws->composite, &handed, i);
     }
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (!dyn_joint_turns_freely(b->joint)) {
-            wrench F = composite_along_joint(b, &ws->of[i]);
+        if (!dyn_joint_has_quaternion(b->joint)) {
+            wrench F = composite_along_joint(b, &ws->composite[i]);
             momentum_column(m, &ws->world[i], com, F, b->ratio, (size_t)b->v, com_jacobian, matrix);
             continue;
         }
         for (int k = joint_first_axis(b), v = b->v; k < 6; k++, v++)
-            momentum_column(m, &ws->world[i], com, composite_column(b, &ws->of[i], k), 1, (size_t)v, com_jacobian,
-                            matrix);
+            momentum_column(m, &ws->world[i], com, composite_column(b, &ws->composite[i], k), 1, (size_t)v,
+                            com_jacobian, matrix);
     }
 }
 
@@ -143,14 +144,14 @@ void LANE_NAME(energy)(const dyn_scene *scene, void *memory, const dyn_energy *i
 {
     const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
-    arena            a      = {.base = memory};
-    workspace        ws     = place(&a, m);
-    bool             moving = io->kinetic || io->com_velocity || io->momentum;
+    arena            a                = {.base = memory};
+    workspace        ws               = place(&a, m);
+    bool             needs_velocities = io->kinetic || io->com_velocity || io->momentum;
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv);
-        joints_place(m, q, ws.at);
-        world_motions(m, ws.at, qd, NULL, NULL, ws.world, moving ? VELOCITIES : POSES);
-        vec3 com = mass_centre(m, &ws);
+        set_joint_transforms(m, q, ws.XJ);
+        world_motions(m, ws.XJ, qd, NULL, NULL, ws.world, needs_velocities ? VELOCITIES : POSES);
+        vec3 com = centre_of_mass(m, &ws);
         if (io->kinetic) *block_out(io->kinetic, block, 1) = kinetic_energy(m, &ws, qd);
         if (io->potential) *block_out(io->potential, block, 1) = potential_energy(scene, &ws, q);
         if (io->com) store3(block_out(io->com, block, 3), com);

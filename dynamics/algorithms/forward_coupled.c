@@ -3,6 +3,7 @@
  * Joints that share a coordinate tie branches together, and the articulated body algorithm has no place for that. M and
  * bias in the model's coordinates come from their own texts (Walker & Orin 1982, method 3); the bias holds what the
  * given accelerations of driven coordinates need, which are locked in M. */
+#include "kernels.h"
 #include "dynamics/recursion/mass_factor.h"
 
 typedef struct workspace {
@@ -39,16 +40,17 @@ static void lock(const dyn_model *m, lane *M, lane *y, int v)
 /* One block. qdd holds what the given accelerations need first; driven coordinates stay at these. */
 void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_forward_dynamics *io)
 {
-    const dyn_model *m     = scene->model;
-    arena            a     = {.base = memory};
-    workspace        ws    = place(&a, m);
-    const lane      *tau   = block_in(io->tau, 0, (size_t)m->nv);
-    lane            *qdd   = block_out(io->qdd, 0, (size_t)m->nv);
-    const lane      *given = block_in(io->given, 0, (size_t)m->nv);
+    const dyn_model *m          = scene->model;
+    arena            a          = {.base = memory};
+    workspace        ws         = place(&a, m);
+    const lane      *tau        = block_in(io->tau, 0, (size_t)m->nv);
+    lane            *qdd        = block_out(io->qdd, 0, (size_t)m->nv);
+    const lane      *driven_qdd = block_in(io->driven_qdd, 0, (size_t)m->nv);
     LANE_NAME(mass_matrix)(scene, ws.memory, &(dyn_mass_matrix){.q = io->q, .mass_matrix = (double *)(void *)ws.M}, 1);
     LANE_NAME(inverse_dynamics)
     (scene, ws.memory,
-     &(dyn_inverse_dynamics){.q = io->q, .qd = io->qd, .qdd = io->given, .wrenches = io->wrenches, .tau = io->qdd}, 1);
+     &(dyn_inverse_dynamics){.q = io->q, .qd = io->qd, .qdd = io->driven_qdd, .wrenches = io->wrenches, .tau = io->qdd},
+     1);
     for (int v = 0; v < m->nv; v++) {
         qdd[v] = (tau ? tau[v] : lane_of(0)) - qdd[v];
         if (io->driven && io->driven[v]) lock(m, ws.M, qdd, v);
@@ -56,6 +58,6 @@ void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_
     lane singular = factor_make(m, &ws.factor, ws.M);
     factor_solve(m, &ws.factor, qdd, m->nv - 1);
     for (int v = 0; v < m->nv; v++)
-        if (io->driven && io->driven[v]) qdd[v] = given ? given[v] : lane_of(0);
+        if (io->driven && io->driven[v]) qdd[v] = driven_qdd ? driven_qdd[v] : lane_of(0);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }

@@ -10,6 +10,7 @@
  * Driven coordinates (Featherstone's hybrid dynamics, ch. 9.2) have their qdd in that first motion already: in what is
  * left they are locked, and a driven joint hands on its I and p whole. Joints that turn freely are in
  * articulated_free_joint.h, those of several bodies in geared_joint.h. */
+#include "kernels.h"
 #include "dynamics/recursion/geared_joint.h"
 #include "dynamics/recursion/articulated_free_joint.h"
 
@@ -22,18 +23,18 @@ typedef struct link_state {
 } link_state;
 
 typedef struct workspace {
-    euler_workspace euler;
-    link_state     *body;
-    lane           *tau;    /* [nv] less what elastic joints take */
-    released       *freely; /* of joints that turn freely */
+    newton_euler_workspace  euler;
+    link_state             *body;
+    lane                   *tau;    /* [nv] less what elastic joints take */
+    articulated_free_joint *freely; /* of joints that turn freely */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.euler  = euler_place(a, m, false),
+    return (workspace){.euler  = newton_euler_place(a, m, false),
                        .body   = arena_take(a, m->n_bodies, sizeof(link_state)),
                        .tau    = arena_take(a, m->n_couplings ? (size_t)m->nv : 0, sizeof(lane)),
-                       .freely = arena_take(a, m->n_quaternions, sizeof(released))};
+                       .freely = arena_take(a, m->n_quaternions, sizeof(articulated_free_joint))};
 }
 
 size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
@@ -46,31 +47,31 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
 /* --- inward: articulated inertias ---------------------------------------------------------------------------- */
 
 /* I and p of the last body of a run: its own, and what the runs on it have handed on. */
-LANE_INLINE void gather(const dyn_body *b, const link_state *B, const wrench *own, articulated *I, wrench *p)
+LANE_INLINE void gather_children(const dyn_body *b, const link_state *B, const wrench *own, articulated *I, wrench *p)
 {
-    *I = b->bears ? articulated_with_rigid(B->I, b) : articulated_rigid(b);
-    *p = b->bears ? wrench_add(B->p, *own) : *own;
+    *I = b->carries_run ? articulated_with_rigid(B->I, b) : articulated_rigid(b);
+    *p = b->carries_run ? wrench_add(B->p, *own) : *own;
 }
 
 /* Of the body before b, to whose own b hands on; `led`: that is about b's origin (dyn_body.ahead). */
-LANE_INLINE void meet(const dyn_body *b, joint_at at, const wrench *own, articulated *I, wrench *p, bool whole,
-                      bool led)
+LANE_INLINE void hand_to_previous_body(const dyn_body *b, joint_transform XJ, const wrench *own, articulated *I,
+                                       wrench *p, bool whole, bool uses_next_origin)
 {
-    if (led) {
-        body_known(b, true);
-        articulated_to_parent(b, at, I, p, own, whole);
+    if (uses_next_origin) {
+        assume_plain_body(b, true);
+        articulated_to_parent(b, XJ, I, p, own, whole);
     } else {
-        articulated_to_parent(b, at, I, p, NULL, whole);
+        articulated_to_parent(b, XJ, I, p, NULL, whole);
         *p = wrench_add(*p, *own);
     }
     *I = articulated_with_rigid(*I, b - 1);
 }
 
 /* tau at the joint, less what acts in it. */
-LANE_APART lane effort_left(const dyn_scene *scene, const dyn_body *b, const euler_io *io, const lane *tau)
+LANE_NOINLINE lane net_effort(const dyn_scene *scene, const dyn_body *b, const newton_euler_io *io, const lane *tau)
 {
     lane effort = joint_effort(b, tau);
-    if (b->rough || b->sprung) effort -= joint_passive(b, scene->terms, io->q, io->qd);
+    if (b->has_friction || b->has_spring) effort -= joint_passive(b, scene->terms, io->q, io->qd);
     return effort;
 }
 
@@ -88,8 +89,8 @@ LANE_INLINE lane pivot_of(const dyn_body *b, lane effort, const wrench *U, const
 }
 
 /* D noted, and I and p without what the joint lets go. */
-LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, wrench *p, link_state *B, lane *singular,
-                        const bool plain)
+LANE_INLINE void eliminate_joint(const dyn_body *b, int i, lane effort, articulated *I, wrench *p, link_state *B,
+                                 lane *singular, const bool plain)
 {
     wrench U     = articulated_along(I, b->joint);
     lane   pivot = pivot_of(b, effort, &U, p, B, plain);
@@ -100,112 +101,114 @@ LANE_INLINE void let_go(const dyn_body *b, int i, lane effort, articulated *I, w
 }
 
 /* The same of a compound joint, I and p being `on` it. */
-LANE_APART loaded let_compound(const dyn_scene *scene, const workspace *ws, const euler_io *io, int i, const lane *tau,
-                               loaded on, lane *singular)
+LANE_NOINLINE articulated_body eliminate_geared_joint(const dyn_scene *scene, const workspace *ws,
+                                                      const newton_euler_io *io, int i, const lane *tau,
+                                                      articulated_body outer, lane *singular)
 {
     const dyn_body *b = &scene->model->body[i];
     link_state     *B = &ws->body[i];
-    compound        c = compound_of(scene, &ws->euler, io, i, effort_left(scene, b, io, tau), &on.I, &on.p);
+    geared_joint    c = geared_joint_of(scene, &ws->euler, io, i, net_effort(scene, b, io, tau), &outer.I, &outer.p);
     lane            d = 1.0 / c.pivot;
     B->G              = (wrench){scale(c.U.f, d), scale(c.U.n, d)};
     B->g              = c.u * d;
     note_pivot(c.pivot, pivot_floor(b, b->joint == DYN_PRISMATIC), i, singular);
-    if (b->parent == DYN_WORLD) return on;
-    on.p = (wrench){add_scaled(on.p.f, c.U.f, B->g), add_scaled(on.p.n, c.U.n, B->g)};
-    articulated_take(&on.I, &c.U, &B->G);
-    return on;
+    if (b->parent == DYN_WORLD) return outer;
+    outer.p = (wrench){add_scaled(outer.p.f, c.U.f, B->g), add_scaled(outer.p.n, c.U.n, B->g)};
+    articulated_subtract(&outer.I, &c.U, &B->G);
+    return outer;
 }
 
 /* What a joint does with I and p of its body. */
-typedef enum release { LETS_GO, LOCKED, COMPOUND, FREELY } release;
+typedef enum elimination { SINGLE_AXIS, LOCKED, GEARED, FREE } elimination;
 
-LANE_INLINE release release_of(const dyn_body *b, const bool *driven)
+LANE_INLINE elimination elimination_of(const dyn_body *b, const bool *driven)
 {
-    if (dyn_joint_turns_freely(b->joint)) return FREELY;
-    if (is_driven(driven, b->v) || follows(b)) return LOCKED;
-    return is_compound(b) ? COMPOUND : LETS_GO;
+    if (dyn_joint_has_quaternion(b->joint)) return FREE;
+    if (is_driven(driven, b->v) || is_joint_part(b)) return LOCKED;
+    return is_geared_joint(b) ? GEARED : SINGLE_AXIS;
 }
 
 LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *p, link_state *P)
 {
-    P->I = b->first ? *I : articulated_add(&P->I, I);
-    P->p = b->first ? *p : wrench_add(P->p, *p);
+    P->I = b->is_last_child ? *I : articulated_add(&P->I, I);
+    P->p = b->is_last_child ? *p : wrench_add(P->p, *p);
 }
 
 /* Along a run I and p stay in registers. `plain`, a constant of the inlined text as below: a plain run of which nothing
  * is driven. */
-LANE_INLINE void inward_run(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
-                            const bool *driven, lane *singular, dyn_run run, const bool plain)
+LANE_INLINE void backward_run(const dyn_scene *scene, const workspace *ws, const newton_euler_io *io, const lane *tau,
+                              const bool *driven, lane *singular, dyn_run run, const bool plain)
 {
     const dyn_body *body = scene->model->body;
     int             i    = run.end - 1;
     articulated     I;
     wrench          p;
     bool            whole;
-    gather(&body[i], &ws->body[i], &ws->euler.on[i], &I, &p);
+    gather_children(&body[i], &ws->body[i], &ws->euler.required[i], &I, &p);
     for (;; i--) {
         const dyn_body *b = &body[i];
         link_state     *B = &ws->body[i];
-        body_known(b, plain);
-        const release r = plain || (b->bare && !driven) ? LETS_GO : release_of(b, driven);
-        if (r == LETS_GO) {
-            const lane left = b->bare ? tau[b->v] : effort_left(scene, b, io, tau);
-            let_go(b, i, left, &I, &p, B, singular, plain);
+        assume_plain_body(b, plain);
+        const elimination r = plain || (b->is_ideal && !driven) ? SINGLE_AXIS : elimination_of(b, driven);
+        if (r == SINGLE_AXIS) {
+            const lane left = b->is_ideal ? tau[b->v] : net_effort(scene, b, io, tau);
+            eliminate_joint(b, i, left, &I, &p, B, singular, plain);
         } else if (r != LOCKED) {
-            const loaded on =
-                r == FREELY ? release_freely(b, i, tau, driven, (loaded){I, p}, &ws->freely[b->quaternion], singular)
-                            : let_compound(scene, ws, io, i, tau, (loaded){I, p}, singular);
-            I = on.I;
-            p = on.p;
+            const articulated_body outer =
+                r == FREE ? eliminate_free_joint(b, i, tau, driven, (articulated_body){I, p},
+                                                 &ws->freely[b->quaternion], singular)
+                          : eliminate_geared_joint(scene, ws, io, i, tau, (articulated_body){I, p}, singular);
+            I = outer.I;
+            p = outer.p;
         }
-        whole = !plain && (r != LETS_GO || b->rotor_inertia != 0);
+        whole = !plain && (r != SINGLE_AXIS || b->rotor_inertia != 0);
         if (i == run.first) break;
-        meet(b, ws->euler.at[i], &ws->euler.on[i - 1], &I, &p, whole, plain || run.plain);
+        hand_to_previous_body(b, ws->euler.XJ[i], &ws->euler.required[i - 1], &I, &p, whole, plain || run.plain);
     }
     if (body[i].parent == DYN_WORLD) return;
-    body_known(&body[i], plain);
-    articulated_to_parent(&body[i], ws->euler.at[i], &I, &p, NULL, whole);
+    assume_plain_body(&body[i], plain);
+    articulated_to_parent(&body[i], ws->euler.XJ[i], &I, &p, NULL, whole);
     hand_on(&body[i], &I, &p, &ws->body[body[i].parent]);
 }
 
-LANE_INLINE void inward_bodies(const dyn_scene *scene, const workspace *ws, const euler_io *io, const lane *tau,
+LANE_INLINE void backward_pass(const dyn_scene *scene, const workspace *ws, const newton_euler_io *io, const lane *tau,
                                const bool *driven, lane *singular)
 {
     const dyn_model *m = scene->model;
     for (size_t r = m->n_runs; r-- > 0;)
         if (m->run[r].plain && !driven)
-            inward_run(scene, ws, io, tau, NULL, singular, m->run[r], true);
+            backward_run(scene, ws, io, tau, NULL, singular, m->run[r], true);
         else
-            inward_run(scene, ws, io, tau, driven, singular, m->run[r], false);
+            backward_run(scene, ws, io, tau, driven, singular, m->run[r], false);
 }
 
 /* --- outward: accelerations ----------------------------------------------------------------------------------- */
 
 /* X alpha, at the child's origin and in its axes. */
-LANE_INLINE void acceleration_form(const dyn_body *b, joint_at at, vec3 *w, vec3 *v, dyn_joint_kind joint,
+LANE_INLINE void acceleration_form(const dyn_body *b, joint_transform XJ, vec3 *w, vec3 *v, dyn_joint_kind joint,
                                    dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) *v = cross_add(*v, *w, joint_posed(at)->p);
-    *w = to_child(b, at, *w, joint, turn);
-    *v = to_child(b, at, *v, joint, turn);
+    if (dyn_joint_has_quaternion(joint)) *v = cross_add(*v, *w, joint_pose_of(XJ)->p);
+    *w = to_child(b, XJ, *w, joint, turn);
+    *v = to_child(b, XJ, *v, joint, turn);
     if (joint == DYN_PRISMATIC) { /* w x s z */
-        v->x = add_mul(v->x, w->y, at.c);
-        v->y = sub_mul(v->y, w->x, at.c);
+        v->x = add_mul(v->x, w->y, XJ.c);
+        v->y = sub_mul(v->y, w->x, XJ.c);
     }
 }
 
 /* alpha of a body from its parent's. */
-LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *B, bool locked, vec3 *w, vec3 *v)
+LANE_INLINE lane acceleration(const dyn_body *b, joint_transform XJ, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
     const double *p = b->p_pc;
     if (b->offsets & DYN_ALONG_X) *v = (vec3){v->x, add_mul(v->y, p[0], w->z), sub_mul(v->z, p[0], w->y)};
     if (b->offsets & DYN_ALONG_Y) *v = (vec3){sub_mul(v->x, p[1], w->z), v->y, add_mul(v->z, p[1], w->x)};
     if (b->offsets & DYN_ALONG_Z) *v = (vec3){add_mul(v->x, p[2], w->y), sub_mul(v->y, p[2], w->x), v->z};
-    BODY_FORMS(b, acceleration_form, b, at, w, v)
+    BODY_FORMS(b, acceleration_form, b, XJ, w, v)
     if (locked) return lane_of(0);
     lane along  = sub_mul(sub_mul(B->g, B->G.n.z, w->z), B->G.f.z, v->z);
-    lane across = add_mul(B->G.n.x * w->x, B->G.n.y, w->y), moving = add_mul(B->G.f.x * v->x, B->G.f.y, v->y);
-    lane sdd = (along - across) - moving;
+    lane across = add_mul(B->G.n.x * w->x, B->G.n.y, w->y), linear = add_mul(B->G.f.x * v->x, B->G.f.y, v->y);
+    lane sdd = (along - across) - linear;
     if (b->joint == DYN_PRISMATIC)
         v->z += sdd;
     else
@@ -214,7 +217,7 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_at at, const link_state *
 }
 
 /* The same on the ground, alpha_p = 0. */
-LANE_INLINE lane first_acceleration(const dyn_body *b, const link_state *B, bool locked, vec3 *w, vec3 *v)
+LANE_INLINE lane grounded_acceleration(const dyn_body *b, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
     lane sdd = locked ? lane_of(0) : B->g;
     if (b->joint == DYN_PRISMATIC)
@@ -225,11 +228,11 @@ LANE_INLINE lane first_acceleration(const dyn_body *b, const link_state *B, bool
 }
 
 /* The same of a body whose joint turns freely. */
-LANE_INLINE void free_acceleration(const dyn_body *b, joint_at at, const released *r, const bool *driven,
-                                   const lane *given, vec3 *w, vec3 *v, lane *qdd)
+LANE_INLINE void free_acceleration(const dyn_body *b, joint_transform XJ, const articulated_free_joint *r,
+                                   const bool *driven, const lane *driven_qdd, vec3 *w, vec3 *v, lane *qdd)
 {
-    if (b->parent != DYN_WORLD) acceleration_form(b, at, w, v, DYN_FLOATING, DYN_TURN_ZX);
-    twist alpha = accelerate_freely(b, r, driven, given, (twist){*v, *w}, qdd);
+    if (b->parent != DYN_WORLD) acceleration_form(b, XJ, w, v, DYN_FLOATING, DYN_TURN_ZX);
+    twist alpha = accelerate_free_joint(b, r, driven, driven_qdd, (twist){*v, *w}, qdd);
     *v          = alpha.v;
     *w          = alpha.w;
 }
@@ -238,68 +241,69 @@ typedef struct accelerations { /* of one block, and what they are found with */
     const dyn_model *m;
     const workspace *ws;
     const bool      *driven;
-    const lane      *given;
+    const lane      *driven_qdd;
     lane            *qdd;
 } accelerations;
 
 /* qdd of body i and its alpha, w and v, which were its parent's. `ground`, a constant as `plain` is: that is none. */
-LANE_INLINE void accelerate(const accelerations *of, const dyn_body *b, int i, vec3 *w, vec3 *v, const bool ground,
+LANE_INLINE void accelerate(const accelerations *pass, const dyn_body *b, int i, vec3 *w, vec3 *v, const bool ground,
                             const bool plain)
 {
-    const workspace  *ws     = of->ws;
+    const workspace  *ws     = pass->ws;
     const link_state *B      = &ws->body[i];
-    const bool        simple = plain || (b->bare && !of->driven);
-    const bool        locked = !simple && (is_driven(of->driven, b->v) || follows(b));
-    body_known(b, plain);
-    if (!simple && dyn_joint_turns_freely(b->joint)) {
-        free_acceleration(b, ws->euler.at[i], &ws->freely[b->quaternion], of->driven, of->given, w, v, of->qdd);
+    const bool        simple = plain || (b->is_ideal && !pass->driven);
+    const bool        locked = !simple && (is_driven(pass->driven, b->v) || is_joint_part(b));
+    assume_plain_body(b, plain);
+    if (!simple && dyn_joint_has_quaternion(b->joint)) {
+        free_acceleration(b, ws->euler.XJ[i], &ws->freely[b->quaternion], pass->driven, pass->driven_qdd, w, v,
+                          pass->qdd);
         return;
     }
-    lane sdd = ground ? first_acceleration(b, B, locked, w, v) : acceleration(b, ws->euler.at[i], B, locked, w, v);
-    if (b->slides) v->z = add_mul(v->z, slide_ratio(b), sdd);
+    lane sdd = ground ? grounded_acceleration(b, B, locked, w, v) : acceleration(b, ws->euler.XJ[i], B, locked, w, v);
+    if (b->has_slide_body) v->z = add_mul(v->z, slide_ratio(b), sdd);
     if (simple)
-        of->qdd[b->v] = sdd;
+        pass->qdd[b->v] = sdd;
     else if (!locked)
-        of->qdd[b->v] = b->geared ? sdd / b->ratio : sdd;
-    else if (!follows(b))
-        of->qdd[b->v] = of->given[b->v];
+        pass->qdd[b->v] = b->has_ratio ? sdd / b->ratio : sdd;
+    else if (!is_joint_part(b))
+        pass->qdd[b->v] = pass->driven_qdd[b->v];
 }
 
 /* Along a run the parent's alpha stays in registers. */
-LANE_INLINE void outward_accelerations_run(accelerations of, dyn_run run, const bool plain)
+LANE_INLINE void acceleration_run(accelerations pass, dyn_run run, const bool plain)
 {
-    const dyn_body *body = of.m->body;
+    const dyn_body *body = pass.m->body;
     int             i = run.first, parent = body[i].parent;
     vec3            w = vec3_zero(), v = vec3_zero();
     if (parent == DYN_WORLD) {
-        accelerate(&of, &body[i], i, &w, &v, true, plain);
+        accelerate(&pass, &body[i], i, &w, &v, true, plain);
         i++;
     } else {
-        w = of.ws->body[parent].w;
-        v = of.ws->body[parent].v;
+        w = pass.ws->body[parent].w;
+        v = pass.ws->body[parent].v;
     }
     for (; i < run.end; i++)
-        accelerate(&of, &body[i], i, &w, &v, false, plain);
-    if (!body[i - 1].bears) return;
-    of.ws->body[i - 1].w = w;
-    of.ws->body[i - 1].v = v;
+        accelerate(&pass, &body[i], i, &w, &v, false, plain);
+    if (!body[i - 1].carries_run) return;
+    pass.ws->body[i - 1].w = w;
+    pass.ws->body[i - 1].v = v;
 }
 
-LANE_INLINE void outward_accelerations(const dyn_model *m, const workspace *ws, const bool *driven, const lane *given,
-                                       lane *qdd)
+LANE_INLINE void acceleration_pass(const dyn_model *m, const workspace *ws, const bool *driven, const lane *driven_qdd,
+                                   lane *qdd)
 {
     for (size_t r = 0; r < m->n_runs; r++)
         if (m->run[r].plain && !driven)
-            outward_accelerations_run((accelerations){m, ws, NULL, given, qdd}, m->run[r], true);
+            acceleration_run((accelerations){m, ws, NULL, driven_qdd, qdd}, m->run[r], true);
         else
-            outward_accelerations_run((accelerations){m, ws, driven, given, qdd}, m->run[r], false);
+            acceleration_run((accelerations){m, ws, driven, driven_qdd, qdd}, m->run[r], false);
 }
 
 /* --- the kernel ------------------------------------------------------------------------------------------------ */
 
 /* tau, less the forces between joints' coordinates and their motors'. */
-static const lane *left_to_bodies(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd,
-                                  const lane *tau)
+static const lane *subtract_couplings(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd,
+                                      const lane *tau)
 {
     const dyn_model *m = scene->model;
     if (m->n_couplings == 0) return tau;
@@ -309,43 +313,45 @@ static const lane *left_to_bodies(const dyn_scene *scene, const workspace *ws, c
     return ws->tau;
 }
 
-/* Apart, like with_loads of newton_euler.h: rarely asked for. */
-LANE_APART void outward_with_loads(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io)
+/* Apart, like passes_with_wrenches of newton_euler.h: rarely asked for. */
+LANE_NOINLINE void forward_pass_with_wrenches(const dyn_scene *scene, const newton_euler_workspace *ws,
+                                              const newton_euler_io *io)
 {
-    externals_gather(scene, ws->at, io->wrenches, &ws->ext);
-    outward(scene, ws, io, false, true);
+    gather_external_wrenches(scene, ws->XJ, io->wrenches, &ws->ext);
+    forward_pass(scene, ws, io, false, true);
 }
 
-static void articulated_body(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
+static void articulated_body_algorithm(const dyn_scene *scene, const workspace *ws, const dyn_forward_dynamics *io)
 {
-    lane       *qdd = block_out(io->qdd, 0, 0), singular = lane_of(-1);
-    euler_io    rest = {.q        = block_in(io->q, 0, 0),
-                        .qd       = euler_given(&ws->euler, block_in(io->qd, 0, 0)),
-                        .qdd      = euler_given(&ws->euler, block_in(io->given, 0, 0)),
-                        .wrenches = block_in(io->wrenches, 0, 0)};
-    const lane *tau  = left_to_bodies(scene, ws, rest.q, rest.qd, euler_given(&ws->euler, block_in(io->tau, 0, 0)));
-    joints_place(scene->model, rest.q, ws->euler.at);
+    lane           *qdd = block_out(io->qdd, 0, 0), singular = lane_of(-1);
+    newton_euler_io rest = {.q        = block_in(io->q, 0, 0),
+                            .qd       = values_or_zeros(&ws->euler, block_in(io->qd, 0, 0)),
+                            .qdd      = values_or_zeros(&ws->euler, block_in(io->driven_qdd, 0, 0)),
+                            .wrenches = block_in(io->wrenches, 0, 0)};
+    const lane     *tau =
+        subtract_couplings(scene, ws, rest.q, rest.qd, values_or_zeros(&ws->euler, block_in(io->tau, 0, 0)));
+    set_joint_transforms(scene->model, rest.q, ws->euler.XJ);
     if (rest.wrenches)
-        outward_with_loads(scene, &ws->euler, &rest);
+        forward_pass_with_wrenches(scene, &ws->euler, &rest);
     else
-        outward(scene, &ws->euler, &rest, false, false);
-    inward_bodies(scene, ws, &rest, tau, io->driven, &singular);
-    outward_accelerations(scene->model, ws, io->driven, rest.qdd, qdd);
+        forward_pass(scene, &ws->euler, &rest, false, false);
+    backward_pass(scene, ws, &rest, tau, io->driven, &singular);
+    acceleration_pass(scene->model, ws, io->driven, rest.qdd, qdd);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }
 
 /* io with its arrays at that block */
-static dyn_forward_dynamics at_block(const dyn_scene *scene, const dyn_forward_dynamics *io, size_t block)
+static dyn_forward_dynamics block_io(const dyn_scene *scene, const dyn_forward_dynamics *io, size_t block)
 {
     size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = 9 * scene->n_wrenches;
-    return (dyn_forward_dynamics){.q        = (const double *)block_in(io->q, block, nq),
-                                  .qd       = (const double *)block_in(io->qd, block, nv),
-                                  .tau      = (const double *)block_in(io->tau, block, nv),
-                                  .wrenches = nw ? (const double *)block_in(io->wrenches, block, nw) : NULL,
-                                  .driven   = io->driven,
-                                  .given    = (const double *)block_in(io->given, block, nv),
-                                  .qdd      = (double *)block_out(io->qdd, block, nv),
-                                  .singular = (double *)block_out(io->singular, block, 1)};
+    return (dyn_forward_dynamics){.q          = (const double *)block_in(io->q, block, nq),
+                                  .qd         = (const double *)block_in(io->qd, block, nv),
+                                  .tau        = (const double *)block_in(io->tau, block, nv),
+                                  .wrenches   = nw ? (const double *)block_in(io->wrenches, block, nw) : NULL,
+                                  .driven     = io->driven,
+                                  .driven_qdd = (const double *)block_in(io->driven_qdd, block, nv),
+                                  .qdd        = (double *)block_out(io->qdd, block, nv),
+                                  .singular   = (double *)block_out(io->singular, block, 1)};
 }
 
 void LANE_NAME(forward_dynamics)(const dyn_scene *scene, void *memory, const dyn_forward_dynamics *io, size_t blocks)
@@ -353,10 +359,10 @@ void LANE_NAME(forward_dynamics)(const dyn_scene *scene, void *memory, const dyn
     arena     a  = {.base = memory};
     workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {
-        dyn_forward_dynamics one = at_block(scene, io, block);
+        dyn_forward_dynamics one = block_io(scene, io, block);
         if (scene->model->dense)
             LANE_NAME(forward_coupled)(scene, memory, &one);
         else
-            articulated_body(scene, &ws, &one);
+            articulated_body_algorithm(scene, &ws, &one);
     }
 }

@@ -2,6 +2,7 @@
  *
  * tau = ID(q, qd, qdd, W) holds along any change: with tau fixed, M dqdd/dx = -dID/dx at the qdd that tau gives, and
  * dqdd/dtau = M^-1 (Carpentier & Mansard 2018). Solved with M = L^T D L, which keeps the zeros of a tree. */
+#include "kernels.h"
 #include "dynamics/recursion/mass_factor.h"
 
 typedef struct workspace {

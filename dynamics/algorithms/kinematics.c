@@ -3,16 +3,17 @@
  * Columns of the geometric Jacobian: revolute [z x (p_f - p_i); z], prismatic [z; 0] (Lynch & Park, Modern Robotics,
  * ch. 5); their rates by z' = w_i x z. A floating body has three prismatic axes and three revolute ones, fixed in it; a
  * spherical joint only the latter. */
+#include "kernels.h"
 #include "dynamics/recursion/world_kinematics.h"
 
 typedef struct workspace {
-    joint_at     *at;
-    world_motion *world;
+    joint_transform *XJ;
+    world_motion    *world;
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at = joints_take(a, m), .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
+    return (workspace){.XJ = arena_take_joints(a, m), .world = arena_take(a, m->n_bodies, sizeof(world_motion))};
 }
 
 size_t LANE_NAME(kinematics_size)(const dyn_model *m)
@@ -108,10 +109,10 @@ static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinemati
         if (J) J[e] = lane_of(0);
         if (Jd) Jd[e] = lane_of(0);
     }
-    for (int i = io->at->body; i != DYN_WORLD; i = m->body[i].parent) {
+    for (int i = io->frame->body; i != DYN_WORLD; i = m->body[i].parent) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
-        if (!dyn_joint_turns_freely(b->joint)) {
+        if (!dyn_joint_has_quaternion(b->joint)) {
             jacobian_column(io, k, B, 2, b->joint == DYN_REVOLUTE, b->ratio, nv, (size_t)b->v, J, Jd);
             continue;
         }
@@ -120,7 +121,7 @@ static void jacobian(const dyn_model *m, const workspace *ws, const dyn_kinemati
     }
 }
 
-static depth depth_of(const dyn_kinematics *io)
+static motion_order motion_order_of(const dyn_kinematics *io)
 {
     if (io->jerk) return JERKS;
     if (io->acceleration) return ACCELERATIONS;
@@ -131,19 +132,19 @@ void LANE_NAME(kinematics)(const dyn_scene *scene, void *memory, const dyn_kinem
 {
     const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
-    arena            a    = {.base = memory};
-    workspace        ws   = place(&a, m);
-    depth            deep = depth_of(io);
-    bool             one  = io->jacobian || io->jacobian_dot || io->velocity || io->acceleration || io->jerk;
+    arena            a     = {.base = memory};
+    workspace        ws    = place(&a, m);
+    motion_order     order = motion_order_of(io);
+    bool             one   = io->jacobian || io->jacobian_dot || io->velocity || io->acceleration || io->jerk;
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq);
-        joints_place(m, q, ws.at);
-        world_motions(m, ws.at, block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
-                      block_in(io->qddd, block, nv), ws.world, deep);
+        set_joint_transforms(m, q, ws.XJ);
+        world_motions(m, ws.XJ, block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
+                      block_in(io->qddd, block, nv), ws.world, order);
         poses(&ws, io->n_frames, io->frames, block_out(io->positions, block, 3 * io->n_frames),
               block_out(io->orientations, block, 4 * io->n_frames));
         if (!one) continue;
-        frame_motion k = frame_of(ws.world, io->at, deep);
+        frame_motion k = frame_of(ws.world, io->frame, order);
         if (io->jacobian || io->jacobian_dot)
             jacobian(m, &ws, io, &k, block_out(io->jacobian, block, 6 * nv),
                      block_out(io->jacobian_dot, block, 6 * nv));

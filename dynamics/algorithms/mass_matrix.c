@@ -3,20 +3,21 @@
  * Composite rigid body algorithm, Featherstone (2008), ch. 6.2: column i is what the composite of body i needs when
  * joint i alone accelerates, carried towards the base. The inverse comes from M = L^T D L, which keeps the tree's zeros
  * (ibid., ch. 6.5); its pivots are the articulated inertias of the joints, leaves first. */
+#include "kernels.h"
 #include "dynamics/recursion/composite_inertia.h"
 #include "dynamics/recursion/mass_factor.h"
 #include <string.h>
 
 typedef struct workspace {
-    joint_at  *at;
-    composite *forked;
-    factor     factor;
-    lane      *x; /* [nv] */
+    joint_transform *XJ;
+    composite       *forked;
+    factor           factor;
+    lane            *x; /* [nv] */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at     = joints_take(a, m),
+    return (workspace){.XJ     = arena_take_joints(a, m),
                        .forked = arena_take(a, m->n_bodies, sizeof(composite)),
                        .factor = factor_place(a, m),
                        .x      = arena_take(a, (size_t)m->nv, sizeof(lane))};
@@ -30,18 +31,18 @@ size_t LANE_NAME(mass_matrix_size)(const dyn_model *m)
 }
 
 /* What a model's tree asks of the matrix; a constant of the inlined text. */
-typedef enum layout {
+typedef enum matrix_layout {
     SERIAL, /* an arm (model.h): every entry is written once, and nothing is asked of a body but its turn and offsets */
     TREE,   /* coordinates of different branches have nothing to do with each other: their entries are not written */
     SHARED  /* mimics: several pairs of joints meet in one entry, and one of one coordinate counts twice on its
              * diagonal */
-} layout;
+} matrix_layout;
 
 /* What two joints have to do with each other: M_ij and M_ji. */
-LANE_INLINE void put_pair(lane *ij, lane *ji, lane x, const layout of)
+LANE_INLINE void put_pair(lane *ij, lane *ji, lane x, const matrix_layout layout)
 {
-    *ij = of == SHARED ? *ij + x : x;
-    *ji = of == SHARED ? *ji + x : x;
+    *ij = layout == SHARED ? *ij + x : x;
+    *ji = layout == SHARED ? *ji + x : x;
 }
 
 /* Columns go to the base by themselves or, with two bodies of one run, two by two: what a joint on their way asks for
@@ -50,175 +51,180 @@ LANE_INLINE void put_pair(lane *ij, lane *ji, lane x, const layout of)
  * a constant of the inlined text: it is there. */
 enum { COLUMNS_PAIR = LANE_REGISTERS == 32 || LANES == 1 };
 
-LANE_INLINE void columns_to_parent_form(const dyn_body *b, joint_at at, wrench *F, wrench *G, const bool two,
-                                        dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void columns_to_parent_form(const dyn_body *b, joint_transform XJ, wrench *F, wrench *G,
+                                        const bool has_second, dyn_joint_kind joint, dyn_turn turn)
 {
-    wrench_to_parent_form(b, at, F, joint, turn);
-    if (two) wrench_to_parent_form(b, at, G, joint, turn);
+    wrench_to_parent_form(b, XJ, F, joint, turn);
+    if (has_second) wrench_to_parent_form(b, XJ, G, joint, turn);
 }
 /* n.z after the way to a parent that turns about the ground's axis: all that such a joint needs. */
-LANE_INLINE void moment_to_first_form(const dyn_body *b, joint_at at, const wrench *F, lane *moment,
-                                      dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void moment_to_grounded_form(const dyn_body *b, joint_transform XJ, const wrench *F, lane *moment,
+                                         dyn_joint_kind joint, dyn_turn turn)
 {
     wrench at_parent = *F;
-    wrench_to_parent_form(b, at, &at_parent, joint, turn);
+    wrench_to_parent_form(b, XJ, &at_parent, joint, turn);
     *moment = at_parent.n.z;
 }
-LANE_INLINE void moments_to_first_form(const dyn_body *b, joint_at at, const wrench *F, const wrench *G, lane *of_F,
-                                       lane *of_G, const bool two, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void moments_to_grounded_form(const dyn_body *b, joint_transform XJ, const wrench *F, const wrench *G,
+                                          lane *moment_F, lane *moment_G, const bool has_second, dyn_joint_kind joint,
+                                          dyn_turn turn)
 {
-    moment_to_first_form(b, at, F, of_F, joint, turn);
-    if (two) moment_to_first_form(b, at, G, of_G, joint, turn);
+    moment_to_grounded_form(b, XJ, F, moment_F, joint, turn);
+    if (has_second) moment_to_grounded_form(b, XJ, G, moment_G, joint, turn);
 }
 /* A column F where it begins, with the composite, and the one before it. */
-LANE_INLINE void begin_form(const dyn_body *b, joint_at at, composite *c, wrench *F, wrench *G, double mass,
-                            const bool two, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void start_column_form(const dyn_body *b, joint_transform XJ, composite *c, wrench *F, wrench *G,
+                                   double mass, const bool has_second, dyn_joint_kind joint, dyn_turn turn)
 {
-    composite_column_form(b, at, c, F, mass, joint, turn);
-    if (two) wrench_to_parent_form(b, at, G, joint, turn);
+    composite_column_form(b, XJ, c, F, mass, joint, turn);
+    if (has_second) wrench_to_parent_form(b, XJ, G, joint, turn);
 }
 /* The same to a joint on the ground; of the composite, that joint's own column needs E.xx + E.yy. */
-LANE_INLINE void begin_to_first_form(const dyn_body *b, joint_at at, composite *c, const wrench *G, double mass,
-                                     lane *of_F, lane *of_G, const bool two, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void start_grounded_column_form(const dyn_body *b, joint_transform XJ, composite *c, const wrench *G,
+                                            double mass, lane *moment_F, lane *moment_G, const bool has_second,
+                                            dyn_joint_kind joint, dyn_turn turn)
 {
     wrench F;
-    composite_column_form(b, at, c, &F, mass, joint, turn);
-    *of_F = F.n.z;
-    *c    = (composite){.E.xx = c->E.xx, .E.yy = c->E.yy};
-    if (two) moment_to_first_form(b, at, G, of_G, joint, turn);
+    composite_column_form(b, XJ, c, &F, mass, joint, turn);
+    *moment_F = F.n.z;
+    *c        = (composite){.E.xx = c->E.xx, .E.yy = c->E.yy};
+    if (has_second) moment_to_grounded_form(b, XJ, G, moment_G, joint, turn);
 }
 
 /* A body on a column's way to the base, not yet there, and where the column has the first entries of its parent. */
-typedef struct station {
-    const dyn_body *b;
-    const joint_at *at;
-    lane           *in_row, *in_column;
-} station;
+typedef struct column_cursor {
+    const dyn_body        *b;
+    const joint_transform *XJ;
+    lane                  *in_row, *in_column;
+} column_cursor;
 
-LANE_INLINE station station_of(const dyn_model *m, const workspace *ws, size_t i, size_t v, lane *M, const layout of)
+LANE_INLINE column_cursor cursor_at(const dyn_model *m, const workspace *ws, size_t i, size_t v, lane *M,
+                                    const matrix_layout layout)
 {
     const dyn_body *b  = &m->body[i];
-    const size_t    nv = (size_t)m->nv, j = of == SERIAL ? i - 1 : (size_t)m->body[b->parent].v;
-    return (station){b, &ws->at[i], M + j * nv + v, M + v * nv + j};
+    const size_t    nv = (size_t)m->nv, j = layout == SERIAL ? i - 1 : (size_t)m->body[b->parent].v;
+    return (column_cursor){b, &ws->XJ[i], M + j * nv + v, M + v * nv + j};
 }
 /* To the parent; false: that is on the ground. A serial model's way is left before. */
-LANE_INLINE bool station_next(const dyn_model *m, const workspace *ws, station *s, size_t v, lane *M, const layout of)
+LANE_INLINE bool cursor_advance(const dyn_model *m, const workspace *ws, column_cursor *s, size_t v, lane *M,
+                                const matrix_layout layout)
 {
-    if (of == SERIAL || s->b->in_line) {
-        *s = (station){s->b - 1, s->at - 1, s->in_row - m->nv, s->in_column - 1};
+    if (layout == SERIAL || s->b->is_in_line) {
+        *s = (column_cursor){s->b - 1, s->XJ - 1, s->in_row - m->nv, s->in_column - 1};
         return true;
     }
     const size_t i = (size_t)s->b->parent;
-    if (m->body[i].above == DYN_ABOVE_WORLD) return false;
-    *s = station_of(m, ws, i, v, M, of);
+    if (m->body[i].parent_joint == DYN_PARENT_WORLD) return false;
+    *s = cursor_at(m, ws, i, v, M, layout);
     return true;
 }
-LANE_INLINE bool station_is_last(const dyn_model *m, station s, const layout of)
+LANE_INLINE bool cursor_is_last(const dyn_model *m, column_cursor s, const matrix_layout layout)
 {
-    return of == SERIAL ? s.b == &m->body[1] : s.b->above == DYN_ABOVE_FIRST;
+    return layout == SERIAL ? s.b == &m->body[1] : s.b->parent_joint == DYN_PARENT_GROUNDED;
 }
 
-/* S^T F of the parent of the station's body. */
-LANE_INLINE void meet(const dyn_model *m, station s, wrench F, const layout of)
+/* S^T F of the parent of the column_cursor's body. */
+LANE_INLINE void put_joint_entries(const dyn_model *m, column_cursor s, wrench F, const matrix_layout layout)
 {
-    if (of == SERIAL || s.b->above == DYN_ABOVE_TURNS) {
-        put_pair(s.in_row, s.in_column, F.n.z, of);
+    if (layout == SERIAL || s.b->parent_joint == DYN_PARENT_UNIT_REVOLUTE) {
+        put_pair(s.in_row, s.in_column, F.n.z, layout);
         return;
     }
     const dyn_body *p        = &m->body[s.b->parent];
     const lane      along[6] = {F.f.x, F.f.y, F.f.z, F.n.x, F.n.y, F.n.z};
-    if (!dyn_joint_turns_freely(p->joint))
-        put_pair(s.in_row, s.in_column, coordinate_effort(p, p->joint == DYN_PRISMATIC ? F.f.z : F.n.z), of);
+    if (!dyn_joint_has_quaternion(p->joint))
+        put_pair(s.in_row, s.in_column, coordinate_effort(p, p->joint == DYN_PRISMATIC ? F.f.z : F.n.z), layout);
     else
         for (int k = joint_first_axis(p); k < 6; k++, s.in_row += m->nv, s.in_column++)
-            put_pair(s.in_row, s.in_column, along[k], of);
+            put_pair(s.in_row, s.in_column, along[k], layout);
 }
 
 /* The same of the next coordinate's column. */
-LANE_INLINE station station_beside(const dyn_model *m, station s)
+LANE_INLINE column_cursor cursor_of_next_column(const dyn_model *m, column_cursor s)
 {
-    return (station){s.b, s.at, s.in_row + 1, s.in_column + m->nv};
+    return (column_cursor){s.b, s.XJ, s.in_row + 1, s.in_column + m->nv};
 }
 
-/* M_jv = S_j^T F for coordinate v, F what the station's body needs, and every joint j on the way to the base. */
-LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, station s, size_t v, wrench F, wrench G,
-                                 lane *M, const layout of, const bool two)
+/* M_jv = S_j^T F for coordinate v, F what the column_cursor's body needs, and every joint j on the way to the base. */
+LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, column_cursor s, size_t v, wrench F, wrench G,
+                                 lane *M, const matrix_layout layout, const bool has_second)
 {
     do {
-        joint_known(s.b, of == SERIAL);
-        const station beside = station_beside(m, s);
-        if (station_is_last(m, s, of)) {
-            lane of_F, of_G;
-            BODY_FORMS(s.b, moments_to_first_form, s.b, *s.at, &F, &G, &of_F, &of_G, two)
-            put_pair(s.in_row, s.in_column, of_F, of);
-            if (two) put_pair(beside.in_row, beside.in_column, of_G, of);
+        assume_revolute(s.b, layout == SERIAL);
+        const column_cursor beside = cursor_of_next_column(m, s);
+        if (cursor_is_last(m, s, layout)) {
+            lane moment_F, moment_G;
+            BODY_FORMS(s.b, moments_to_grounded_form, s.b, *s.XJ, &F, &G, &moment_F, &moment_G, has_second)
+            put_pair(s.in_row, s.in_column, moment_F, layout);
+            if (has_second) put_pair(beside.in_row, beside.in_column, moment_G, layout);
             return;
         }
-        BODY_FORMS(s.b, columns_to_parent_form, s.b, *s.at, &F, &G, two)
-        meet(m, s, F, of);
-        if (two) meet(m, beside, G, of);
-    } while (station_next(m, ws, &s, v, M, of));
+        BODY_FORMS(s.b, columns_to_parent_form, s.b, *s.XJ, &F, &G, has_second)
+        put_joint_entries(m, s, F, layout);
+        if (has_second) put_joint_entries(m, beside, G, layout);
+    } while (cursor_advance(m, ws, &s, v, M, layout));
 }
 
 /* A column of other than plain runs. */
-LANE_APART void column_to_base(const dyn_model *m, const workspace *ws, const station *s, size_t v, const wrench *F,
-                               lane *M, bool shared)
+LANE_NOINLINE void column_to_base(const dyn_model *m, const workspace *ws, const column_cursor *s, size_t v,
+                                  const wrench *F, lane *M, bool shared)
 {
-    const wrench of = *F;
+    const wrench layout = *F;
     if (shared)
-        columns_to_base(m, ws, *s, v, of, of, M, SHARED, false);
+        columns_to_base(m, ws, *s, v, layout, layout, M, SHARED, false);
     else
-        columns_to_base(m, ws, *s, v, of, of, M, TREE, false);
+        columns_to_base(m, ws, *s, v, layout, layout, M, TREE, false);
 }
 
 /* M_ii = S_i^T F + rotor. */
-LANE_INLINE void put_own(const dyn_body *b, const composite *c, size_t e, lane *M, const layout of)
+LANE_INLINE void put_diagonal(const dyn_body *b, const composite *c, size_t e, lane *M, const matrix_layout layout)
 {
-    lane own = b->joint == DYN_PRISMATIC ? lane_of(b->grouped_mass) : c->E.xx + c->E.yy;
-    if (!b->bare) {
+    lane own = b->joint == DYN_PRISMATIC ? lane_of(b->regrouped_mass) : c->E.xx + c->E.yy;
+    if (!b->is_ideal) {
         own += b->rotor_inertia;
-        own = b->geared ? b->ratio * own * b->ratio : own;
+        own = b->has_ratio ? b->ratio * own * b->ratio : own;
     }
-    M[e] = of == SHARED ? M[e] + own : own;
+    M[e] = layout == SHARED ? M[e] + own : own;
 }
 
 /* A joint's column and the composite `c` to the parent. With `two`, that of the body behind it, G, goes along; if it
  * `waits`, it is G for the next, else both go on to the base. `plain`: in a run that is. */
 LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i, composite *c, wrench *G, lane *M,
-                              const layout of, const bool plain, const bool two, const bool waits)
+                              const matrix_layout layout, const bool plain, const bool has_second,
+                              const bool second_waits)
 {
     const dyn_body *b = &m->body[i];
-    const size_t    v = of == SERIAL ? i : (size_t)b->v, nv = (size_t)m->nv;
-    const double    mass = of == SERIAL ? 0 : b->grouped_mass; /* bodies that turn give theirs away */
-    put_own(b, c, v * (nv + 1), M, of);
-    if (!waits && (of == SERIAL ? i == 0 : b->parent == DYN_WORLD)) return;
-    station       s      = station_of(m, ws, i, v, M, of);
-    const station beside = station_beside(m, s);
-    if (!waits && station_is_last(m, s, of)) {
-        lane of_F, of_G;
-        BODY_FORMS(b, begin_to_first_form, b, *s.at, c, G, mass, &of_F, &of_G, two)
-        put_pair(s.in_row, s.in_column, coordinate_effort(b, of_F), of);
-        if (two) put_pair(beside.in_row, beside.in_column, of_G, of);
+    const size_t    v = layout == SERIAL ? i : (size_t)b->v, nv = (size_t)m->nv;
+    const double    mass = layout == SERIAL ? 0 : b->regrouped_mass; /* bodies that turn give theirs away */
+    put_diagonal(b, c, v * (nv + 1), M, layout);
+    if (!second_waits && (layout == SERIAL ? i == 0 : b->parent == DYN_WORLD)) return;
+    column_cursor       s      = cursor_at(m, ws, i, v, M, layout);
+    const column_cursor beside = cursor_of_next_column(m, s);
+    if (!second_waits && cursor_is_last(m, s, layout)) {
+        lane moment_F, moment_G;
+        BODY_FORMS(b, start_grounded_column_form, b, *s.XJ, c, G, mass, &moment_F, &moment_G, has_second)
+        put_pair(s.in_row, s.in_column, coordinate_effort(b, moment_F), layout);
+        if (has_second) put_pair(beside.in_row, beside.in_column, moment_G, layout);
         return;
     }
     wrench F;
-    BODY_FORMS(b, begin_form, b, *s.at, c, &F, G, mass, two)
-    if (b->geared) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
-    meet(m, s, F, of);
-    if (two) meet(m, beside, *G, of);
-    if (waits)
+    BODY_FORMS(b, start_column_form, b, *s.XJ, c, &F, G, mass, has_second)
+    if (b->has_ratio) F = (wrench){times(b->ratio, F.f), times(b->ratio, F.n)};
+    put_joint_entries(m, s, F, layout);
+    if (has_second) put_joint_entries(m, beside, *G, layout);
+    if (second_waits)
         *G = F;
-    else if (station_next(m, ws, &s, v, M, of)) {
+    else if (cursor_advance(m, ws, &s, v, M, layout)) {
         if (plain)
-            columns_to_base(m, ws, s, v, F, *G, M, of, two);
+            columns_to_base(m, ws, s, v, F, *G, M, layout, has_second);
         else
-            column_to_base(m, ws, &s, v, &F, M, of == SHARED);
+            column_to_base(m, ws, &s, v, &F, M, layout == SHARED);
     }
 }
 
 /* The columns of a joint that turns freely, whose first axis is a constant of the inlined text. */
 LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, size_t i, const composite *c, lane *M,
-                                   const layout of, const int first)
+                                   const matrix_layout layout, const int first)
 {
     const dyn_body *b  = &m->body[i];
     size_t          nv = (size_t)m->nv, v = (size_t)b->v;
@@ -231,99 +237,100 @@ LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, size
     }
     if (b->parent == DYN_WORLD) return;
     for (int k = first; k < 6; k++, v++) {
-        const station s = station_of(m, ws, i, v, M, of);
-        column_to_base(m, ws, &s, v, &F[k], M, of == SHARED);
+        const column_cursor s = cursor_at(m, ws, i, v, M, layout);
+        column_to_base(m, ws, &s, v, &F[k], M, layout == SHARED);
     }
 }
 
-LANE_APART void free_columns(const dyn_model *m, const workspace *ws, size_t i, composite *c, lane *M, const layout of)
+LANE_NOINLINE void free_columns(const dyn_model *m, const workspace *ws, size_t i, composite *c, lane *M,
+                                const matrix_layout layout)
 {
     const dyn_body *b = &m->body[i];
     if (b->joint == DYN_FLOATING)
-        free_columns_form(m, ws, i, c, M, of, 0);
+        free_columns_form(m, ws, i, c, M, layout, 0);
     else
-        free_columns_form(m, ws, i, c, M, of, 3);
-    if (b->parent != DYN_WORLD) composite_form(b, ws->at[i], c, b->grouped_mass, DYN_FLOATING, DYN_TURN_ZX);
+        free_columns_form(m, ws, i, c, M, layout, 3);
+    if (b->parent != DYN_WORLD) composite_form(b, ws->XJ[i], c, b->regrouped_mass, DYN_FLOATING, DYN_TURN_ZX);
 }
 
 /* Body i of a plain run, of which the compiler knows all that plain means. */
-LANE_INLINE const dyn_body *plain_body(const dyn_model *m, size_t i, const layout of)
+LANE_INLINE const dyn_body *plain_body(const dyn_model *m, size_t i, const matrix_layout layout)
 {
     const dyn_body *b = &m->body[i];
-    body_known(b, true);
-    next_known(b, i, of == SERIAL);
+    assume_plain_body(b, true);
+    assume_serial_body(b, i, layout == SERIAL);
     return b;
 }
 
 /* Columns of a plain run, from its end on as soon as their composites are there: their chains of hops then overlap with
  * the next composite. */
 LANE_INLINE composite plain_columns(const dyn_model *m, const workspace *ws, dyn_run run, composite c, lane *M,
-                                    const layout of)
+                                    const matrix_layout layout)
 {
     const size_t first = (size_t)run.first, last = (size_t)run.end - 1;
     const size_t grounded = m->body[first].parent == DYN_WORLD ? first + 1 : first; /* what is before has no column */
     wrench       G;
     size_t       i = last;
     for (; COLUMNS_PAIR && i > grounded; i -= 2) {
-        plain_body(m, i, of);
-        joint_column(m, ws, i, &c, &G, M, of, true, false, true);
-        c = composite_with(plain_body(m, i - 1, of), &c);
-        joint_column(m, ws, i - 1, &c, &G, M, of, true, true, false);
+        plain_body(m, i, layout);
+        joint_column(m, ws, i, &c, &G, M, layout, true, false, true);
+        c = composite_with_body(plain_body(m, i - 1, layout), &c);
+        joint_column(m, ws, i - 1, &c, &G, M, layout, true, true, false);
         if (i - 1 == first) return c;
-        c = composite_with(plain_body(m, i - 2, of), &c);
+        c = composite_with_body(plain_body(m, i - 2, layout), &c);
     }
     for (;; i--) {
-        plain_body(m, i, of);
-        joint_column(m, ws, i, &c, &G, M, of, true, false, false);
+        plain_body(m, i, layout);
+        joint_column(m, ws, i, &c, &G, M, layout, true, false, false);
         if (i == first) return c;
-        c = composite_with(plain_body(m, i - 1, of), &c);
+        c = composite_with_body(plain_body(m, i - 1, layout), &c);
     }
 }
 
-static composite other_columns(const dyn_model *m, const workspace *ws, dyn_run run, composite c, lane *M,
-                               const layout of)
+static composite general_columns(const dyn_model *m, const workspace *ws, dyn_run run, composite c, lane *M,
+                                 const matrix_layout layout)
 {
     for (size_t i = (size_t)run.end - 1;; i--) {
         const dyn_body *b = &m->body[i];
-        if (dyn_joint_turns_freely(b->joint)) {
+        if (dyn_joint_has_quaternion(b->joint)) {
             composite whole = c; /* a copy: the other stays in registers */
-            free_columns(m, ws, i, &whole, M, of);
+            free_columns(m, ws, i, &whole, M, layout);
             c = whole;
         } else {
             wrench none;
-            joint_column(m, ws, i, &c, &none, M, of, false, false, false);
+            joint_column(m, ws, i, &c, &none, M, layout, false, false, false);
         }
         if ((int)i == run.first) return c;
-        c = composite_with(b - 1, &c);
+        c = composite_with_body(b - 1, &c);
     }
 }
 
-LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, const layout of)
+LANE_INLINE void matrix_form(const dyn_model *m, const workspace *ws, lane *M, const matrix_layout layout)
 {
     composite handed = {0};
-    if (of == SERIAL) {
+    if (layout == SERIAL) {
         const dyn_run run = {0, (int)m->n_bodies, true};
-        plain_columns(m, ws, run, composite_gather(m, ws->forked, &handed, m->n_bodies - 1, false), M, of);
+        plain_columns(m, ws, run, composite_gather(m, ws->forked, &handed, m->n_bodies - 1, false), M, layout);
         return;
     }
     for (size_t r = m->n_runs; r-- > 0;) {
         const dyn_run   run = m->run[r];
         const dyn_body *b   = &m->body[run.first];
         const composite c   = composite_gather(m, ws->forked, &handed, (size_t)run.end - 1, true);
-        if (of == TREE && run.plain)
+        if (layout == TREE && run.plain)
             handed = plain_columns(m, ws, run, c, M, TREE);
         else
-            handed = other_columns(m, ws, run, c, M, of);
+            handed = general_columns(m, ws, run, c, M, layout);
         if (b->parent != DYN_WORLD) composite_fork(b, ws->forked, &handed, (size_t)run.first);
     }
 }
 
-static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M, bool zeros_stand)
+static void mass_matrix(const dyn_model *m, const workspace *ws, lane *M, bool zeros_are_set)
 {
-    if (m->coupled || (m->branched && !zeros_stand)) memset(M, 0, (size_t)m->nv * (size_t)m->nv * sizeof *M);
+    if (m->has_mimics || (m->branched && !zeros_are_set)) memset(M, 0, (size_t)m->nv * (size_t)m->nv * sizeof *M);
     if (m->serial)
         matrix_form(m, ws, M, SERIAL);
-    else if (m->coupled)
+    else if (m->has_mimics)
         matrix_form(m, ws, M, SHARED);
     else
         matrix_form(m, ws, M, TREE);
@@ -337,8 +344,8 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
     workspace        ws = place(&a, m);
     for (size_t block = 0; block < blocks; block++) {
         lane *M = block_out(io->mass_matrix, block, nv * nv), *inverse = block_out(io->inverse, block, nv * nv);
-        joints_place(m, block_in(io->q, block, nq), ws.at);
-        mass_matrix(m, &ws, M, io->zeros_stand);
+        set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
+        mass_matrix(m, &ws, M, io->zeros_are_set);
         if (!inverse) continue;
         lane singular = factor_make(m, &ws.factor, M);
         if (io->singular) *block_out(io->singular, block, 1) = singular;

@@ -6,19 +6,20 @@
  *
  * A motor's link has its parameters with the rotor locked. What the unit spin inertia of a rotor needs beside them, a
  * being its axis, sd its rate and w that of its link, is  sdd a + sd w x a  there, and sdd + wd . a about the spin. */
+#include "kernels.h"
 #include "dynamics/recursion/spatial_world.h"
 
 enum { PARAMETERS = 10 };
 
 typedef struct workspace {
-    joint_at     *at;
-    spatial_body *body;
-    dof          *dof;
+    joint_transform *XJ;
+    spatial_body    *body;
+    dof             *dof;
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at   = joints_take(a, m),
+    return (workspace){.XJ   = arena_take_joints(a, m),
                        .body = arena_take(a, m->n_bodies, sizeof(spatial_body)),
                        .dof  = arena_take(a, dof_count(m), sizeof(dof))};
 }
@@ -70,14 +71,14 @@ static vec3 gyration(const link_motion *k, int i, int j)
 /* What each unit parameter needs, in the link frame. */
 static void unit_wrenches(const link_motion *k, wrench out[PARAMETERS])
 {
-    static const int at[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}; /* Ixx Ixy Iyy Ixz Iyz Izz */
-    out[0]                    = (wrench){k->a, vec3_zero()};
+    static const int entry[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}; /* Ixx Ixy Iyy Ixz Iyz Izz */
+    out[0]                       = (wrench){k->a, vec3_zero()};
     for (int c = 0; c < 3; c++) { /* U e = wd x e + w x (w x e) */
         vec3 e     = unit(c);
         out[1 + c] = (wrench){cross_add(cross(k->wd, e), k->w, cross(k->w, e)), cross(e, k->a)};
     }
     for (int c = 0; c < 6; c++)
-        out[4 + c] = (wrench){vec3_zero(), gyration(k, at[c][0], at[c][1])};
+        out[4 + c] = (wrench){vec3_zero(), gyration(k, entry[c][0], entry[c][1])};
 }
 
 static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane *Y)
@@ -122,24 +123,24 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b   = &m->body[i];
         lane           *row = Y + (size_t)b->v * columns + 3 * (size_t)b->mover;
-        if (b->mover < 0 || b->several) continue; /* columns of zeros */
+        if (b->mover < 0 || b->is_multi_dof) continue; /* columns of zeros */
         row[0] = coordinate_effort(b, joint_rate(b, qdd));
-        if (b->round && b->mimic) continue;
-        lane sd = b->round && qd ? qd[b->v] : joint_rate(b, qd);
-        row[1]  = b->round ? sd : coordinate_effort(b, sd);
-        row[2]  = b->round ? lane_sign(sd) : coordinate_effort(b, lane_sign(sd));
+        if (b->is_rotor && b->mimic) continue;
+        lane sd = b->is_rotor && qd ? qd[b->v] : joint_rate(b, qd);
+        row[1]  = b->is_rotor ? sd : coordinate_effort(b, sd);
+        row[2]  = b->is_rotor ? lane_sign(sd) : coordinate_effort(b, lane_sign(sd));
     }
 }
 
 /* Rotors on what moves: on the ground there is nothing beside their own rate. */
 static bool is_carried_rotor(const dyn_body *b)
 {
-    return b->round && b->parent != DYN_WORLD;
+    return b->is_rotor && b->parent != DYN_WORLD;
 }
 
 static bool carries_rotors(const dyn_model *m)
 {
-    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].round; i--) /* they come last */
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].is_rotor; i--) /* they come last */
         if (is_carried_rotor(&m->body[i - 1])) return true;
     return false;
 }
@@ -163,8 +164,8 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         lane *Y = block_out(io->regressor, block, ny), *J = block_out(io->joint_regressor, block, nj);
         if (J) joint_columns(m, qd, qdd, J);
         if (!Y && !spins) continue;
-        joints_place(m, q, ws.at);
-        spatial_motions(scene, ws.at, qd, qdd, ws.body, ws.dof);
+        set_joint_transforms(m, q, ws.XJ);
+        spatial_motions(scene, ws.XJ, qd, qdd, ws.body, ws.dof);
         if (spins) spin_columns(m, &ws, qd, qdd, J);
         if (!Y) continue;
         for (size_t e = 0; e < ny; e++)

@@ -13,6 +13,7 @@
  * the base; where they are, a joint's S is e_z, and the derivative of a joint wrench is F as the wrench is shown.
  * Composites are of grouped bodies (model.h), whose efforts are the same and whose masses are mostly zero; of a joint
  * that turns on the ground nothing is needed but what turns about its axis. */
+#include "kernels.h"
 #include "dynamics/joint/joint_forces.h"
 #include "sensitivity_wrenches.h"
 
@@ -30,13 +31,13 @@ static void coupling_terms(const dyn_scene *scene, const results *out)
 {
     const size_t nv = (size_t)scene->model->nv;
     for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
-        const dyn_coupling *c     = &scene->model->coupling[i];
-        const size_t        at[2] = {(size_t)c->v, (size_t)c->v_theta};
+        const dyn_coupling *c        = &scene->model->coupling[i];
+        const size_t        entry[2] = {(size_t)c->v, (size_t)c->v_theta};
         for (int a = 0; a < 2; a++)
             for (int b = 0; b < 2; b++) {
                 double sign = a == b ? 1 : -1;
-                out->dq[at[a] * nv + at[b]] += sign * c->spring.stiffness;
-                out->dqd[at[a] * nv + at[b]] += sign * c->spring.damping;
+                out->dq[entry[a] * nv + entry[b]] += sign * c->spring.stiffness;
+                out->dqd[entry[a] * nv + entry[b]] += sign * c->spring.damping;
             }
     }
 }
@@ -47,13 +48,13 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
     const dyn_model *m = scene->model;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->bare) continue;
+        if (b->is_ideal) continue;
         size_t e      = (size_t)b->v * (size_t)m->nv + (size_t)b->v;
         double square = b->ratio * b->ratio;
         if (b->rotor_inertia != 0) out->dqdd[e] += square * b->rotor_inertia;
-        if (b->rough && (scene->terms & DYN_FRICTION))
+        if (b->has_friction && (scene->terms & DYN_FRICTION))
             out->dqd[e] += square * joint_friction_slope(b, joint_rate(b, qd));
-        if (b->sprung && (scene->terms & DYN_SPRINGS)) {
+        if (b->has_spring && (scene->terms & DYN_SPRINGS)) {
             out->dq[e] += square * b->spring.stiffness;
             out->dqd[e] += square * b->spring.damping;
         }
@@ -76,23 +77,23 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
     size_t           nv = (size_t)m->nv;
     clear(out, scene->n_wrenches * nv * 6);
     for (size_t n = 0; n < scene->n_wrenches; n++, out += nv * 6, values += 9) {
-        const dyn_wrench_site *site = &scene->wrench[n];
-        const attitude        *att  = &ws->ext.attitude[site->body == DYN_WORLD ? 0 : site->body];
-        vec3                   x    = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(values + 6)));
-        sight                  seen = sight_own();
+        const dyn_wrench_site *site     = &scene->wrench[n];
+        const attitude        *att      = &ws->ext.attitude[site->body == DYN_WORLD ? 0 : site->body];
+        vec3                   x        = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(values + 6)));
+        relative_pose          relative = relative_pose_identity();
         for (int p = site->body; p != DYN_WORLD; p = m->body[p].parent) {
             for (size_t k = 0; k < dofs_of(&m->body[p]); k++) {
-                twist S     = twist_seen(&seen, dof_of(&m->body[p], &ws->body[p], k).S);
+                twist S     = twist_in_descendant(&relative, dof_of(&m->body[p], &ws->body[p], k).S);
                 lane *entry = out + coordinate(m, (size_t)p, k) * 6;
                 for (int row = 0; row < 2; row++) {
                     vec3 u = row ? S.w : cross_add(S.v, S.w, x);
                     u      = site->world_axes ? (vec3){dot(att->row[0], u), dot(att->row[1], u), dot(att->row[2], u)}
                                               : unrotate_const(site->X_bl.R, u);
-                    u      = external_as_given(site, u);
+                    u      = external_in_given_axes(site, u);
                     store3(entry + 3 * row, sub(load3(entry + 3 * row), u));
                 }
             }
-            sight_from_parent(&m->body[p], ws->at[p], &seen);
+            relative_pose_from_parent(&m->body[p], ws->XJ[p], &relative);
         }
     }
 }
@@ -100,12 +101,12 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
 /* --- the kernel ---------------------------------------------------------------------------------------------- */
 
 /* What a hop to a joint on the ground that turns plainly leaves: n.z of the change, and what its row needs. */
-LANE_INLINE void hop_to_first_form(const dyn_body *b, joint_at at, const change *c, change *to, dyn_joint_kind joint,
-                                   dyn_turn turn)
+LANE_INLINE void force_partials_to_grounded_form(const dyn_body *b, joint_transform XJ, const force_partials *c,
+                                                 force_partials *to, dyn_joint_kind joint, dyn_turn turn)
 {
-    change x = *c;
-    hop_form(b, at, &x, false, joint, turn);
-    hop_offsets(b, &x);
+    force_partials x = *c;
+    force_partials_turn_form(b, XJ, &x, false, joint, turn);
+    force_partials_shift_offsets(b, &x);
     to->q.n.z  = x.q.n.z;
     to->qd.n.z = x.qd.n.z;
     to->t.n.z  = x.t.n.z;
@@ -117,124 +118,129 @@ LANE_INLINE void hop_to_first_form(const dyn_body *b, joint_at at, const change 
 /* From a dof's own body to the base: entries with every dof on the way. `serial`, a constant of the inlined text as
  * `held` is: an arm (model.h). */
 LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
-                              const change *of, const bool held, const bool serial)
+                              const force_partials *start, const bool world_fixed, const bool serial)
 {
-    const size_t    nv      = (size_t)m->nv;
-    const bool      coupled = !serial && m->coupled;
-    const dyn_body *b       = &m->body[i];
-    change          c;
-    change_copy(&c, of);
-    while (serial || b->above != DYN_ABOVE_WORLD) {
-        const size_t    p     = serial ? i - 1 : (size_t)b->parent;
-        const joint_at *at    = &ws->at[i];
-        const dyn_above above = !serial ? b->above : i == 1 ? DYN_ABOVE_FIRST : DYN_ABOVE_TURNS;
-        entries         e;
-        joint_known(b, serial);
-        if (!held && above == DYN_ABOVE_FIRST) {
-            change first;
-            BODY_FORMS(b, hop_to_first_form, b, *at, &c, &first)
+    const size_t    nv         = (size_t)m->nv;
+    const bool      has_mimics = !serial && m->has_mimics;
+    const dyn_body *b          = &m->body[i];
+    force_partials  c;
+    force_partials_copy(&c, start);
+    while (serial || b->parent_joint != DYN_PARENT_WORLD) {
+        const size_t           p     = serial ? i - 1 : (size_t)b->parent;
+        const joint_transform *XJ    = &ws->XJ[i];
+        const dyn_parent_joint above = !serial  ? b->parent_joint
+                                       : i == 1 ? DYN_PARENT_GROUNDED
+                                                : DYN_PARENT_UNIT_REVOLUTE;
+        entries                e;
+        assume_revolute(b, serial);
+        if (!world_fixed && above == DYN_PARENT_GROUNDED) {
+            force_partials first;
+            BODY_FORMS(b, force_partials_to_grounded_form, b, *XJ, &c, &first)
             e = (entries){.q = first.q.n.z, .qd = first.qd.n.z, .t = first.t.n.z};
-            first_row(&ws->body[p], &first, &e.row_q, &e.row_qd);
-            put_entries(out, nv, coupled, va, serial ? p : (size_t)m->body[p].v, &e);
+            grounded_row(&ws->body[p], &first, &e.row_q, &e.row_qd);
+            put_entries(out, nv, has_mimics, va, serial ? p : (size_t)m->body[p].v, &e);
             return;
         }
-        BODY_FORMS(b, hop_form, b, *at, &c, held)
-        hop_offsets(b, &c);
+        BODY_FORMS(b, force_partials_turn_form, b, *XJ, &c, world_fixed)
+        force_partials_shift_offsets(b, &c);
         i = p;
         b = &m->body[i];
-        if (!held && above == DYN_ABOVE_TURNS) {
+        if (!world_fixed && above == DYN_PARENT_UNIT_REVOLUTE) {
             e = (entries){.q = c.q.n.z, .qd = c.qd.n.z, .t = c.t.n.z};
-            turning_row(&ws->body[i], &c, &e.row_q, &e.row_qd);
-        } else if (dyn_joint_turns_freely(b->joint)) {
-            const change here = c;
+            unit_revolute_row(&ws->body[i], &c, &e.row_q, &e.row_qd);
+        } else if (dyn_joint_has_quaternion(b->joint)) {
+            const force_partials here = c;
             put_free_row(m, out, va, b, &ws->body[i], &here);
             put_free_column(m, out, va, b, &here);
             continue;
         } else {
-            const change here = c;
-            e                 = joint_entries(b, &ws->body[i], &here);
+            const force_partials here = c;
+            e                         = joint_entries(b, &ws->body[i], &here);
         }
-        put_entries(out, nv, coupled, va, serial ? i : (size_t)b->v, &e);
+        put_entries(out, nv, has_mimics, va, serial ? i : (size_t)b->v, &e);
     }
 }
 
 /* Of joints that do not turn plainly, or with something held. */
-LANE_APART void to_base_any(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
-                            const change *c, bool held)
+LANE_NOINLINE void to_base_any(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
+                               const force_partials *c, bool world_fixed)
 {
-    to_base_form(m, ws, out, i, va, c, held, false);
+    to_base_form(m, ws, out, i, va, c, world_fixed, false);
 }
 
 /* Entries of a joint of one coordinate with itself. */
-LANE_INLINE void put_own(const results *out, size_t nv, bool coupled, const dyn_body *b, const entries *e)
+LANE_INLINE void put_diagonal(const results *out, size_t nv, bool has_mimics, const dyn_body *b, const entries *e)
 {
     const size_t own = (size_t)b->v * (nv + 1);
-    put_at(out->dq + own, e->row_q, coupled);
-    put_at(out->dqd + own, e->row_qd, coupled);
-    put_at(out->dqdd + own, e->t, coupled);
+    put_entry(out->dq + own, e->row_q, has_mimics);
+    put_entry(out->dqd + own, e->row_qd, has_mimics);
+    put_entry(out->dqdd + own, e->t, has_mimics);
 }
 
 /* The entries of a joint that turns plainly on a body that moves, with itself and all before it. */
-LANE_INLINE void turning_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i, const change *c,
-                                 const bool serial)
+LANE_INLINE void unit_revolute_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i,
+                                       const force_partials *c, const bool serial)
 {
     const dyn_body *b = &m->body[i];
     entries         e = {.t = c->t.n.z};
-    turning_row(&ws->body[i], c, &e.row_q, &e.row_qd);
-    put_own(out, (size_t)m->nv, !serial && m->coupled, b, &e);
+    unit_revolute_row(&ws->body[i], c, &e.row_q, &e.row_qd);
+    put_diagonal(out, (size_t)m->nv, !serial && m->has_mimics, b, &e);
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->v);
     to_base_form(m, ws, out, i, serial ? i : (size_t)b->v, c, false, serial);
 }
 
 /* The same of any joint of one coordinate. */
-static void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const change *c, bool held)
+static void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const force_partials *c,
+                      bool world_fixed)
 {
     const dyn_body *b = &m->body[i];
     const entries   e = joint_entries(b, &ws->body[i], c);
-    put_own(out, (size_t)m->nv, m->coupled, b, &e);
+    put_diagonal(out, (size_t)m->nv, m->has_mimics, b, &e);
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c->t, out->dgravity + 3 * b->v);
-    to_base_any(m, ws, out, i, (size_t)b->v, c, held);
+    to_base_any(m, ws, out, i, (size_t)b->v, c, world_fixed);
 }
 
-static void free_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *S,
-                      const held_wrenches *held)
+static void free_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const composite_motion *S,
+                      const world_fixed_wrenches *world_fixed)
 {
     const dyn_body *b = &m->body[i];
     for (size_t k = 0; k < dofs_of(b); k++) {
-        dof    d = dof_of(b, &ws->body[i], k);
-        change c = change_of(b->grouped_mass, S, held, &d);
-        size_t v = coordinate(m, i, k);
-        lane   t[6];
-        spread(c.t, t);
+        dof            d = dof_of(b, &ws->body[i], k);
+        force_partials c = force_partials_of(b->regrouped_mass, S, world_fixed, &d);
+        size_t         v = coordinate(m, i, k);
+        lane           t[6];
+        wrench_to_array(c.t, t);
         put_free_row(m, out, v, b, &ws->body[i], &c);
         for (int n = joint_first_axis(b), j = b->v; n < 6; n++, j++)
             put(m, out->dqdd, v, (size_t)j, t[n]);
         if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * v);
-        to_base_any(m, ws, out, i, v, &c, held);
+        to_base_any(m, ws, out, i, v, &c, world_fixed);
     }
 }
 
 /* On the ground, a joint that turns plainly needs no more of its composite than h.x, h.y, E.xx + E.yy and
  * C.xx + C.yy, of which the body's own is zero. */
-LANE_INLINE void first_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *on)
+LANE_INLINE void grounded_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i,
+                              const composite_motion *children)
 {
-    const dyn_body    *b  = &m->body[i];
-    const dyn_moments *of = &b->grouped;
-    const lane         x = on->c.h.x + of->h[0], y = on->c.h.y + of->h[1], z = on->C.m[0][0] + on->C.m[1][1];
-    change             c;
+    const dyn_body    *b   = &m->body[i];
+    const dyn_moments *own = &b->regrouped;
+    const lane         x = children->c.h.x + own->h[0], y = children->c.h.y + own->h[1],
+               z = children->C.m[0][0] + children->C.m[1][1];
+    force_partials c;
     c.t.f     = (vec3){-y, x, lane_of(0)};
     c.r.z     = z + z;
-    entries e = {.t = (on->c.E.xx + on->c.E.yy) + (of->E[0] + of->E[3])};
-    first_row(&ws->body[i], &c, &e.row_q, &e.row_qd);
-    put_own(out, (size_t)m->nv, m->coupled, b, &e);
+    entries e = {.t = (children->c.E.xx + children->c.E.yy) + (own->E[0] + own->E[3])};
+    grounded_row(&ws->body[i], &c, &e.row_q, &e.row_qd);
+    put_diagonal(out, (size_t)m->nv, m->has_mimics, b, &e);
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * b->v);
 }
 
 /* A composite to a parent of which no more is needed. */
-LANE_INLINE void hand_to_first(const dyn_body *b, joint_at at, moving S, moving *to)
+LANE_INLINE void hand_to_grounded(const dyn_body *b, joint_transform XJ, composite_motion S, composite_motion *to)
 {
-    BODY_FORMS(b, moving_form, b, at, &S, b->grouped_mass)
-    moving_offsets(b, &S, b->grouped_mass);
+    BODY_FORMS(b, composite_motion_form, b, XJ, &S, b->regrouped_mass)
+    composite_motion_shift_offsets(b, &S, b->regrouped_mass);
     to->c.h.x     = S.c.h.x;
     to->c.h.y     = S.c.h.y;
     to->c.E.xx    = S.c.E.xx;
@@ -244,95 +250,97 @@ LANE_INLINE void hand_to_first(const dyn_body *b, joint_at at, moving S, moving 
 }
 
 /* A composite, in the parent's frame, to the parent. */
-LANE_INLINE void hand_on(const dyn_body *b, size_t i, const workspace *ws, moving S)
+LANE_INLINE void hand_on(const dyn_body *b, size_t i, const workspace *ws, composite_motion S)
 {
     if (b->parent == (int)i - 1) {
         *ws->handed = S;
-    } else if (b->first) {
+    } else if (b->is_last_child) {
         ws->forked[b->parent] = S;
     } else {
-        const moving here = S;
-        moving_gather(&ws->forked[b->parent], &here);
+        const composite_motion here = S;
+        composite_motion_accumulate(&ws->forked[b->parent], &here);
     }
 }
 
 /* What hangs on body i, all bodies after it being done. */
-LANE_INLINE const moving *hanging(const dyn_model *m, const workspace *ws, size_t i)
+LANE_INLINE const composite_motion *child_composite(const dyn_model *m, const workspace *ws, size_t i)
 {
     const dyn_body *b = &m->body[i];
-    if (b->leaf) return ws->handed + 1;
+    if (b->is_leaf) return ws->handed + 1;
     const bool next = i + 1 < m->n_bodies && b[1].parent == (int)i;
-    if (b->forks && next) moving_gather(ws->handed, &ws->forked[i]);
+    if (b->has_branch && next) composite_motion_accumulate(ws->handed, &ws->forked[i]);
     return next ? ws->handed : &ws->forked[i];
 }
 
 /* A joint that turns plainly on a body that moves. */
-LANE_INLINE void turning_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *on,
-                             bool loads, const bool serial)
+LANE_INLINE void unit_revolute_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i,
+                                   const composite_motion *children, bool with_wrenches, const bool serial)
 {
     const dyn_body      *b = &m->body[i];
     const spatial_state *B = &ws->body[i];
-    next_known(b, i, serial);
-    moving S = moving_add_body(on, &b->grouped, B->v, B->a, true);
-    if (loads) S.f = wrench_sub(S.f, ws->ext.on[i]);
-    if (serial ? i == 1 : b->above == DYN_ABOVE_FIRST && b->parent == (int)i - 1 && !b[-1].forks) {
-        hand_to_first(b, ws->at[i], S, ws->handed);
+    assume_serial_body(b, i, serial);
+    composite_motion S = composite_motion_with_body(children, &b->regrouped, B->v, B->a, true);
+    if (with_wrenches) S.f = wrench_sub(S.f, ws->ext.sum[i]);
+    if (serial ? i == 1 : b->parent_joint == DYN_PARENT_GROUNDED && b->parent == (int)i - 1 && !b[-1].has_branch) {
+        hand_to_grounded(b, ws->XJ[i], S, ws->handed);
     } else {
-        moving x = S;
-        BODY_FORMS(b, moving_form, b, ws->at[i], &x, b->grouped_mass)
-        moving_offsets(b, &x, b->grouped_mass);
+        composite_motion x = S;
+        BODY_FORMS(b, composite_motion_form, b, ws->XJ[i], &x, b->regrouped_mass)
+        composite_motion_shift_offsets(b, &x, b->regrouped_mass);
         hand_on(b, i, ws, x);
     }
-    const change c = change_about_z(b->grouped_mass, &S, B);
-    turning_entries(m, ws, out, i, &c, serial);
+    const force_partials c = force_partials_about_z(b->regrouped_mass, &S, B);
+    unit_revolute_entries(m, ws, out, i, &c, serial);
 }
 
 /* Any joint; `held` NULL when nothing is. */
-LANE_APART void any_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i, const moving *on,
-                         bool loads, const held_wrenches *held)
+LANE_NOINLINE void any_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i,
+                            const composite_motion *children, bool with_wrenches,
+                            const world_fixed_wrenches *world_fixed)
 {
-    const dyn_body *b = &m->body[i];
-    moving          S = moving_add_body(on, &b->grouped, ws->body[i].v, ws->body[i].a, false);
-    if (loads) S.f = wrench_sub(S.f, ws->ext.on[i]);
-    if (b->parent != DYN_WORLD) hand_on(b, i, ws, moving_to_parent(b, ws->at[i], S, b->grouped_mass));
-    if (dyn_joint_turns_freely(b->joint)) {
-        free_dofs(m, ws, out, i, &S, held);
+    const dyn_body  *b = &m->body[i];
+    composite_motion S = composite_motion_with_body(children, &b->regrouped, ws->body[i].v, ws->body[i].a, false);
+    if (with_wrenches) S.f = wrench_sub(S.f, ws->ext.sum[i]);
+    if (b->parent != DYN_WORLD) hand_on(b, i, ws, composite_motion_to_parent(b, ws->XJ[i], S, b->regrouped_mass));
+    if (dyn_joint_has_quaternion(b->joint)) {
+        free_dofs(m, ws, out, i, &S, world_fixed);
     } else {
-        const dof    d = dof_of(b, &ws->body[i], 0);
-        const change c = change_of(b->grouped_mass, &S, held, &d);
-        joint_dof(m, ws, out, i, &c, held);
+        const dof            d = dof_of(b, &ws->body[i], 0);
+        const force_partials c = force_partials_of(b->regrouped_mass, &S, world_fixed, &d);
+        joint_dof(m, ws, out, i, &c, world_fixed);
     }
-    if (held && b->parent != DYN_WORLD) held_to_parent(b, ws->at[i], held, &ws->held[b->parent]);
+    if (world_fixed && b->parent != DYN_WORLD)
+        world_fixed_to_parent(b, ws->XJ[i], world_fixed, &ws->world_fixed[b->parent]);
 }
 
-static void pairs(const dyn_model *m, const workspace *ws, const results *out, bool loads, bool holds)
+static void pairs(const dyn_model *m, const workspace *ws, const results *out, bool with_wrenches, bool any_world_fixed)
 {
     for (size_t i = m->n_bodies; i-- > 0;) {
-        const dyn_body *b  = &m->body[i];
-        const moving   *on = hanging(m, ws, i);
-        if (holds || !turns_plainly(b))
-            any_dofs(m, ws, out, i, on, loads, holds ? &ws->held[i] : NULL);
+        const dyn_body         *b        = &m->body[i];
+        const composite_motion *children = child_composite(m, ws, i);
+        if (any_world_fixed || !is_unit_revolute(b))
+            any_dofs(m, ws, out, i, children, with_wrenches, any_world_fixed ? &ws->world_fixed[i] : NULL);
         else if (b->parent == DYN_WORLD)
-            first_dof(m, ws, out, i, on);
+            grounded_dof(m, ws, out, i, children);
         else
-            turning_dof(m, ws, out, i, on, loads, false);
+            unit_revolute_dof(m, ws, out, i, children, with_wrenches, false);
     }
 }
 
 /* The same of an arm on which nothing is held. */
-static void serial_pairs(const dyn_model *m, const workspace *ws, const results *out, bool loads)
+static void serial_pairs(const dyn_model *m, const workspace *ws, const results *out, bool with_wrenches)
 {
     for (size_t i = m->n_bodies; i-- > 1;)
-        turning_dof(m, ws, out, i, ws->handed + (i + 1 == m->n_bodies), loads, true);
-    first_dof(m, ws, out, 0, ws->handed + (m->n_bodies == 1));
+        unit_revolute_dof(m, ws, out, i, ws->handed + (i + 1 == m->n_bodies), with_wrenches, true);
+    grounded_dof(m, ws, out, 0, ws->handed + (m->n_bodies == 1));
 }
 
 /* Of the matrices by q, qd, qdd: with mimics pairs of joints add up in one entry, and elastic joints add to what is
  * between branches; else the latter's entries are zero always. */
-static void clear_results(const dyn_model *m, const results *out, bool zeros_stand)
+static void clear_results(const dyn_model *m, const results *out, bool zeros_are_set)
 {
     size_t nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;
-    if (m->coupled || (m->branched && (m->n_couplings > 0 || !zeros_stand))) {
+    if (m->has_mimics || (m->branched && (m->n_couplings > 0 || !zeros_are_set))) {
         clear(out->dq, nv * nv);
         clear(out->dqd, nv * nv);
         clear(out->dqdd, nv * nv);
@@ -347,11 +355,11 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
 {
     const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, nj = m->n_rows * 6 * nv;
-    arena            a              = {.base = memory};
-    workspace        ws             = place(&a, m);
-    bool             holds          = io->wrenches && scene_holds(scene);
-    bool             joint_wrenches = io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd;
-    ws.handed[1]                    = moving_none();
+    arena            a               = {.base = memory};
+    workspace        ws              = place(&a, m);
+    bool             any_world_fixed = io->wrenches && scene_has_world_fixed(scene);
+    bool             joint_wrenches  = io->djoint_wrenches_dq || io->djoint_wrenches_dqd || io->djoint_wrenches_dqdd;
+    ws.handed[1]                     = composite_motion_zero();
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
                    *qdd    = block_in(io->qdd, block, nv);
@@ -360,23 +368,23 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
                               block_out(io->dtau_dqdd, block, nv * nv),      block_out(io->djoint_wrenches_dq, block, nj),
                               block_out(io->djoint_wrenches_dqd, block, nj), block_out(io->djoint_wrenches_dqdd, block, nj),
                               block_out(io->dtau_dgravity, block, nv * 3)};
-        clear_results(m, &out, io->zeros_stand);
-        joints_place(m, q, ws.at);
-        spatial_states(scene, ws.at, qd, qdd, ws.body);
+        clear_results(m, &out, io->zeros_are_set);
+        set_joint_transforms(m, q, ws.XJ);
+        spatial_states(scene, ws.XJ, qd, qdd, ws.body);
         if (values) {
-            externals_gather(scene, ws.at, values, &ws.ext);
-            if (holds) held_place(scene, &ws.ext, values, ws.held);
+            gather_external_wrenches(scene, ws.XJ, values, &ws.ext);
+            if (any_world_fixed) world_fixed_gather(scene, &ws.ext, values, ws.world_fixed);
             if (io->dtau_dwrench) by_wrench(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
         } else if (io->dtau_dgravity) {
-            attitudes(m, ws.at, ws.ext.attitude);
+            attitudes(m, ws.XJ, ws.ext.attitude);
         }
-        if (m->serial && !holds)
+        if (m->serial && !any_world_fixed)
             serial_pairs(m, &ws, &out, values);
         else
-            pairs(m, &ws, &out, values, holds);
+            pairs(m, &ws, &out, values, any_world_fixed);
         if (joint_wrenches) {
-            if (holds) held_place(scene, &ws.ext, values, ws.held);
-            wrench_changes(m, &ws, &out, values, holds);
+            if (any_world_fixed) world_fixed_gather(scene, &ws.ext, values, ws.world_fixed);
+            wrench_changes(m, &ws, &out, values, any_world_fixed);
         }
         passive_terms(scene, qd, &out);
         coupling_terms(scene, &out);

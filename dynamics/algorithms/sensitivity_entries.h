@@ -12,18 +12,18 @@ typedef struct results {
 } results;
 
 /* With mimics several pairs of joints meet in one entry. */
-LANE_INLINE void put_at(lane *entry, lane x, bool coupled)
+LANE_INLINE void put_entry(lane *entry, lane x, bool has_mimics)
 {
-    *entry = coupled ? *entry + x : x;
+    *entry = has_mimics ? *entry + x : x;
 }
 /* Entry (row, column) */
 LANE_INLINE void put(const dyn_model *m, lane *M, size_t row, size_t column, lane x)
 {
-    put_at(&M[row * (size_t)m->nv + column], x, m->coupled);
+    put_entry(&M[row * (size_t)m->nv + column], x, m->has_mimics);
 }
 
 /* d tau_a / db for a joint that turns plainly, on a body that moves itself, where c is. */
-LANE_INLINE void turning_row(const spatial_state *B, const change *c, lane *q, lane *qd)
+LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     const vec3 w = B->v.w, u = B->v.v, f = c->t.f, n = c->t.n;
     lane       along = sub_mul(sub_mul(add_mul(u.y * f.x, w.y, n.x), u.x, f.y), w.x, n.y); /* psi' . t */
@@ -31,13 +31,13 @@ LANE_INLINE void turning_row(const spatial_state *B, const change *c, lane *q, l
     *qd              = add_mul(c->r.z, 2.0, along);
 }
 /* The same on the ground, where psi' is zero, and psi'' that of gravity. */
-LANE_INLINE void first_row(const spatial_state *B, const change *c, lane *q, lane *qd)
+LANE_INLINE void grounded_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     *q  = add_mul(B->Q.v.x * c->t.f.x, B->Q.v.y, c->t.f.y);
     *qd = c->r.z;
 }
 /* The same for any joint of one coordinate. */
-LANE_INLINE void joint_row(const dyn_body *b, const spatial_state *B, const change *c, lane *q, lane *qd)
+LANE_INLINE void joint_row(const dyn_body *b, const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     const wrench *t = &c->t;
     const twist   P = psi_dot(b, B);
@@ -58,7 +58,7 @@ typedef struct entries {
     lane row_q, row_qd, q, qd, t;
 } entries;
 
-LANE_INLINE entries joint_entries(const dyn_body *b, const spatial_state *B, const change *c)
+LANE_INLINE entries joint_entries(const dyn_body *b, const spatial_state *B, const force_partials *c)
 {
     const bool slides = b->joint == DYN_PRISMATIC;
     entries    e      = {.q  = coordinate_effort(b, slides ? c->q.f.z : c->q.n.z),
@@ -69,18 +69,18 @@ LANE_INLINE entries joint_entries(const dyn_body *b, const spatial_state *B, con
     return e;
 }
 
-LANE_INLINE void put_entries(const results *out, size_t nv, bool coupled, size_t a, size_t b, const entries *e)
+LANE_INLINE void put_entries(const results *out, size_t nv, bool has_mimics, size_t a, size_t b, const entries *e)
 {
     const size_t row = a * nv + b, column = b * nv + a;
-    put_at(out->dq + row, e->row_q, coupled);
-    put_at(out->dqd + row, e->row_qd, coupled);
-    put_at(out->dqdd + row, e->t, coupled);
-    put_at(out->dq + column, e->q, coupled);
-    put_at(out->dqd + column, e->qd, coupled);
-    put_at(out->dqdd + column, e->t, coupled);
+    put_entry(out->dq + row, e->row_q, has_mimics);
+    put_entry(out->dqd + row, e->row_qd, has_mimics);
+    put_entry(out->dqdd + row, e->t, has_mimics);
+    put_entry(out->dq + column, e->q, has_mimics);
+    put_entry(out->dqd + column, e->qd, has_mimics);
+    put_entry(out->dqdd + column, e->t, has_mimics);
 }
 
-LANE_INLINE void spread(wrench w, lane x[6])
+LANE_INLINE void wrench_to_array(wrench w, lane x[6])
 {
     store3(x, w.f);
     store3(x + 3, w.n);
@@ -91,7 +91,7 @@ LANE_INLINE void spread(wrench w, lane x[6])
  *     q:  v_p x* (v_p x* t) - a_p x* t + (0; r x w_p + k),   qd:  -(v_p + v) x* t + (0; r).
  * On the ground v_p = 0, and a_p is linear. */
 LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
-                               const spatial_state *B, const change *c, const int first)
+                               const spatial_state *B, const force_partials *c, const int first)
 {
     const wrench t = c->t;
     twist        u = B->v;
@@ -103,8 +103,8 @@ LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a,
         q.n = cross_add(cross_add(q.n, t.n, B->Q.w), c->r, B->P.w);
         q   = wrench_add(q, twist_cross_wrench(B->P, twist_cross_wrench(B->P, t)));
     }
-    spread(q, dq);
-    spread((wrench){cross(t.f, u.w), cross_add(cross_add(c->r, t.n, u.w), t.f, u.v)}, dqd);
+    wrench_to_array(q, dq);
+    wrench_to_array((wrench){cross(t.f, u.w), cross_add(cross_add(c->r, t.n, u.w), t.f, u.v)}, dqd);
     for (int n = first; n < 6; n++) {
         put(m, out->dq, a, (size_t)(b->v + n - first), dq[n]);
         put(m, out->dqd, a, (size_t)(b->v + n - first), dqd[n]);
@@ -112,13 +112,13 @@ LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a,
 }
 
 /* d tau_b / da and the mass matrix for its axes. */
-LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const change *c,
-                                  const int first)
+LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
+                                  const force_partials *c, const int first)
 {
     lane q[6], qd[6], t[6];
-    spread(c->q, q);
-    spread(c->qd, qd);
-    spread(c->t, t);
+    wrench_to_array(c->q, q);
+    wrench_to_array(c->qd, qd);
+    wrench_to_array(c->t, t);
     for (int n = first; n < 6; n++) {
         size_t v = (size_t)(b->v + n - first);
         put(m, out->dq, v, a, q[n]);
@@ -130,14 +130,15 @@ LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t
 
 /* Both forms with the number of axes as a constant. */
 static void put_free_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const spatial_state *B,
-                         const change *c)
+                         const force_partials *c)
 {
     if (b->joint == DYN_FLOATING)
         free_row_form(m, out, a, b, B, c, 0);
     else
         free_row_form(m, out, a, b, B, c, 3);
 }
-static void put_free_column(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const change *c)
+static void put_free_column(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
+                            const force_partials *c)
 {
     if (b->joint == DYN_FLOATING)
         free_column_form(m, out, a, b, c, 0);

@@ -9,6 +9,7 @@
  *     C_r = v_r h^T + v l^T + [wd] E + [w] E_r,      f_r = I_r a + I j + v_r x* k + v x* k_r - external_r
  *
  * and (S_b . F)_r = Sr_b . F + S_b . F_r. Wrenches keep their components in the axes they are given in. */
+#include "kernels.h"
 #include "dynamics/joint/joint_forces.h"
 #include "dynamics/recursion/spatial_world.h"
 
@@ -20,17 +21,17 @@ typedef struct body_rate {
 } body_rate;
 
 /* How the force on a body's subtree changes with one of its dofs, F_q, F_qd, F_qdd, and the rows 2 B^T S, K^T S. */
-typedef struct force_change {
+typedef struct world_force_partials {
     wrench q, qd, qdd;
     vec3   r, k;
-} force_change;
+} world_force_partials;
 
 typedef struct workspace {
-    joint_at      *at;
-    spatial_body  *body;
-    body_rate     *body_rate;
-    dof           *dof, *dof_rate;
-    held_wrenches *held;
+    joint_transform      *XJ;
+    spatial_body         *body;
+    body_rate            *body_rate;
+    dof                  *dof, *dof_rate;
+    world_fixed_wrenches *world_fixed;
 } workspace;
 
 typedef struct results {
@@ -39,12 +40,12 @@ typedef struct results {
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.at        = joints_take(a, m),
-                       .body      = arena_take(a, m->n_bodies, sizeof(spatial_body)),
-                       .body_rate = arena_take(a, m->n_bodies, sizeof(body_rate)),
-                       .dof       = arena_take(a, dof_count(m), sizeof(dof)),
-                       .dof_rate  = arena_take(a, dof_count(m), sizeof(dof)),
-                       .held      = arena_take(a, m->n_bodies, sizeof(held_wrenches))};
+    return (workspace){.XJ          = arena_take_joints(a, m),
+                       .body        = arena_take(a, m->n_bodies, sizeof(spatial_body)),
+                       .body_rate   = arena_take(a, m->n_bodies, sizeof(body_rate)),
+                       .dof         = arena_take(a, dof_count(m), sizeof(dof)),
+                       .dof_rate    = arena_take(a, dof_count(m), sizeof(dof)),
+                       .world_fixed = arena_take(a, m->n_bodies, sizeof(world_fixed_wrenches))};
 }
 
 size_t LANE_NAME(sensitivity_rate_size)(const dyn_model *m)
@@ -145,8 +146,8 @@ static void external_rates(const dyn_scene *scene, const lane *values, const wor
         if (site->body == DYN_WORLD) continue;
         const spatial_body *B = &ws->body[site->body];
         body_rate          *r = &ws->body_rate[site->body];
-        vec3                F = external_given(site, load3(values)), T = external_given(site, load3(values + 3));
-        vec3                x = wrench_point(site, B, values);
+        vec3 F = external_in_site_axes(site, load3(values)), T = external_in_site_axes(site, load3(values + 3));
+        vec3 x = wrench_point(site, B, values);
         if (!site->world_axes) {
             F    = mat3_mul(&B->R, rotate_const(site->X_bl.R, F));
             T    = mat3_mul(&B->R, rotate_const(site->X_bl.R, T));
@@ -166,50 +167,52 @@ static void external_rates(const dyn_scene *scene, const lane *values, const wor
 
 /* --- rates of dtau -------------------------------------------------------------------------------------------- */
 
-LANE_INLINE force_change change_of(double mass, const spatial_body *B, const held_wrenches *held, const dof *d)
+LANE_INLINE world_force_partials world_force_partials_of(double mass, const spatial_body *B,
+                                                         const world_fixed_wrenches *world_fixed, const dof *d)
 {
-    force_change F = {
+    world_force_partials F = {
         .qdd = inertia_mul(mass, B->h, B->E, d->S), .r = coriolis_mul_transposed(B->l, &B->C, d->S), .k = vec3_zero()};
     F.qd = wrench_add(coriolis_mul(B->l, &B->C, d->S.w), inertia_mul(mass, B->h, B->E, d->D));
     F.q  = wrench_add(coriolis_mul(B->l, &B->C, d->P.w), inertia_mul(mass, B->h, B->E, d->Q));
     F.q  = wrench_add(F.q, twist_cross_wrench(d->S, B->f));
-    if (!held) return F;
-    F.q = wrench_add(F.q, held_mul(held, d->S.w));
-    F.k = held_mul_transposed(held, d->S);
+    if (!world_fixed) return F;
+    F.q = wrench_add(F.q, world_fixed_mul(world_fixed, d->S.w));
+    F.k = world_fixed_mul_transposed(world_fixed, d->S);
     return F;
 }
 
 /* The same with the axes' rates, then with the rates of inertia and force. */
-LANE_INLINE force_change change_rate(double mass, const spatial_body *B, const body_rate *R, const held_wrenches *held,
-                                     const dof *d, const dof *r)
+LANE_INLINE world_force_partials world_force_partials_rate(double mass, const spatial_body *B, const body_rate *R,
+                                                           const world_fixed_wrenches *world_fixed, const dof *d,
+                                                           const dof *r)
 {
-    force_change F = change_of(mass, B, held, r);
-    F.qdd          = wrench_add(F.qdd, inertia_rate_mul(B->l, &B->C, d->S));
+    world_force_partials F = world_force_partials_of(mass, B, world_fixed, r);
+    F.qdd                  = wrench_add(F.qdd, inertia_rate_mul(B->l, &B->C, d->S));
     F.qd = wrench_add(F.qd, wrench_add(coriolis_mul(R->l, &R->C, d->S.w), inertia_rate_mul(B->l, &B->C, d->D)));
     F.q  = wrench_add(F.q, wrench_add(coriolis_mul(R->l, &R->C, d->P.w), inertia_rate_mul(B->l, &B->C, d->Q)));
     F.q  = wrench_add(F.q, twist_cross_wrench(d->S, R->f));
     F.r  = add(F.r, coriolis_mul_transposed(R->l, &R->C, d->S));
-    if (!held) return F;
-    const held_wrenches moved = {.F = vec3_zero(), .T = vec3_zero(), .X = R->X};
-    F.q                       = wrench_add(F.q, held_mul(&moved, d->S.w));
-    F.k                       = add(F.k, held_mul_transposed(&moved, d->S));
+    if (!world_fixed) return F;
+    const world_fixed_wrenches moved = {.F = vec3_zero(), .T = vec3_zero(), .X = R->X};
+    F.q                              = wrench_add(F.q, world_fixed_mul(&moved, d->S.w));
+    F.k                              = add(F.k, world_fixed_mul_transposed(&moved, d->S));
     return F;
 }
 
 /* d tau_a / db for b of the same body or before it: S_a . F of b, by a's rows. */
-LANE_INLINE void put_row(const results *out, size_t entry, const force_change *F, const force_change *R, const dof *d,
-                         const dof *r, bool held)
+LANE_INLINE void put_row(const results *out, size_t entry, const world_force_partials *F, const world_force_partials *R,
+                         const dof *d, const dof *r, bool world_fixed)
 {
     lane q = power(r->Q, F->qdd) + power(d->Q, R->qdd) + (dot(R->r, d->P.w) + dot(F->r, r->P.w));
-    if (held) q += dot(R->k, d->S.w) + dot(F->k, r->S.w);
+    if (world_fixed) q += dot(R->k, d->S.w) + dot(F->k, r->S.w);
     out->dq[entry] += q;
     out->dqd[entry] += power(r->D, F->qdd) + power(d->D, R->qdd) + (dot(R->r, d->S.w) + dot(F->r, r->S.w));
     out->dqdd[entry] += power(r->S, F->qdd) + power(d->S, R->qdd);
 }
 
 /* d tau_b / da for b before a's body. */
-LANE_INLINE void put_column(const results *out, size_t entry, const force_change *F, const force_change *R,
-                            const dof *d, const dof *r)
+LANE_INLINE void put_column(const results *out, size_t entry, const world_force_partials *F,
+                            const world_force_partials *R, const dof *d, const dof *r)
 {
     out->dq[entry] += power(r->S, F->q) + power(d->S, R->q);
     out->dqd[entry] += power(r->S, F->qd) + power(d->S, R->qd);
@@ -217,18 +220,19 @@ LANE_INLINE void put_column(const results *out, size_t entry, const force_change
 }
 
 static void one_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t k,
-                    const held_wrenches *held)
+                    const world_fixed_wrenches *world_fixed)
 {
-    size_t             nv = (size_t)m->nv, a = (size_t)m->body[i].v + k, at = dof_first(m, i) + k;
-    double             mass = m->body[i].subtree_mass;
-    const force_change F    = change_of(mass, &ws->body[i], held, &ws->dof[at]);
-    const force_change R    = change_rate(mass, &ws->body[i], &ws->body_rate[i], held, &ws->dof[at], &ws->dof_rate[at]);
+    size_t                     nv = (size_t)m->nv, a = (size_t)m->body[i].v + k, own = dof_first(m, i) + k;
+    double                     mass = m->body[i].subtree_mass;
+    const world_force_partials F    = world_force_partials_of(mass, &ws->body[i], world_fixed, &ws->dof[own]);
+    const world_force_partials R    = world_force_partials_rate(mass, &ws->body[i], &ws->body_rate[i], world_fixed,
+                                                                &ws->dof[own], &ws->dof_rate[own]);
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].parent) {
         size_t from = dof_first(m, (size_t)p), np = dofs_of(&m->body[p]);
         for (size_t j = 0; j < np; j++) {
             const dof *d = &ws->dof[from + j], *r = &ws->dof_rate[from + j];
             size_t     b = (size_t)m->body[p].v + j;
-            put_row(out, a * nv + b, &F, &R, d, r, held);
+            put_row(out, a * nv + b, &F, &R, d, r, world_fixed);
             if (p != (int)i) put_column(out, b * nv + a, &F, &R, d, r);
         }
     }
@@ -242,18 +246,18 @@ LANE_INLINE void gather_rates(const body_rate *R, body_rate *P)
     P->f = wrench_add(P->f, R->f);
 }
 
-static void pairs(const dyn_scene *scene, const workspace *ws, const results *out, bool holds)
+static void pairs(const dyn_scene *scene, const workspace *ws, const results *out, bool any_world_fixed)
 {
     const dyn_model *m = scene->model;
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        const dyn_body      *b    = &m->body[i];
-        const held_wrenches *held = holds ? &ws->held[i] : NULL;
+        const dyn_body             *b           = &m->body[i];
+        const world_fixed_wrenches *world_fixed = any_world_fixed ? &ws->world_fixed[i] : NULL;
         for (size_t k = 0; k < dofs_of(b); k++)
-            one_dof(m, ws, out, (size_t)i, k, held);
+            one_dof(m, ws, out, (size_t)i, k, world_fixed);
         if (b->parent == DYN_WORLD) continue;
         spatial_gather(&ws->body[i], &ws->body[b->parent]);
         gather_rates(&ws->body_rate[i], &ws->body_rate[b->parent]);
-        if (holds) held_gather(held, &ws->held[b->parent]);
+        if (any_world_fixed) world_fixed_accumulate(world_fixed, &ws->world_fixed[b->parent]);
     }
 }
 
@@ -263,7 +267,7 @@ static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qd
     const dyn_model *m = scene->model;
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->rough && (scene->terms & DYN_FRICTION))
+        if (b->has_friction && (scene->terms & DYN_FRICTION))
             out->dqd[(size_t)b->v * (size_t)(m->nv + 1)] +=
                 b->ratio * b->ratio * joint_friction_slope_rate(b, joint_rate(b, qd), joint_rate(b, qdd));
     }
@@ -279,9 +283,9 @@ void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn
 {
     const dyn_model *m  = scene->model;
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches;
-    arena            a     = {.base = memory};
-    const workspace  ws    = place(&a, m);
-    const bool       holds = io->wrenches && scene_holds(scene);
+    arena            a               = {.base = memory};
+    const workspace  ws              = place(&a, m);
+    const bool       any_world_fixed = io->wrenches && scene_has_world_fixed(scene);
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
                    *qdd = block_in(io->qdd, block, nv), *qddd = block_in(io->qddd, block, nv);
@@ -291,14 +295,14 @@ void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn
         clear(out.dq, nv * nv);
         clear(out.dqd, nv * nv);
         clear(out.dqdd, nv * nv);
-        joints_place(m, q, ws.at);
-        spatial_motions(scene, ws.at, qd, qdd, ws.body, ws.dof);
+        set_joint_transforms(m, q, ws.XJ);
+        spatial_motions(scene, ws.XJ, qd, qdd, ws.body, ws.dof);
         motion_rates(scene, &ws, qd, qdd, qddd);
         if (values) {
-            spatial_externals(scene, values, ws.body, ws.held);
+            spatial_subtract_externals(scene, values, ws.body, ws.world_fixed);
             external_rates(scene, values, &ws);
         }
-        pairs(scene, &ws, &out, holds);
+        pairs(scene, &ws, &out, any_world_fixed);
         passive_rates(scene, qd, qdd, &out);
     }
 }

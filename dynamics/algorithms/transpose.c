@@ -2,12 +2,13 @@
  * no kernel takes. A tile of W rows of W numbers is turned in registers by exchanging its corners, then theirs (Eklundh
  * 1972). */
 #include "kernels.h"
+#include "dynamics/recursion/workspace.h"
 #include <string.h>
 
 #ifndef DYN_COMPLEX /* what stands in requests is real */
 
 /* A lane's numbers where they need not be aligned. */
-typedef lane loose __attribute__((aligned(1), may_alias));
+typedef lane unaligned_lane __attribute__((aligned(1), may_alias));
 
 /* --- a tile: row r in x[r] <-> column k in x[k] ------------------------------------------------------------------ */
 
@@ -29,7 +30,7 @@ typedef lane loose __attribute__((aligned(1), may_alias));
             (x)[i + (d)] = __builtin_shufflevector(a, b, EACH_LANE(HIGH, d));                                          \
         }
 
-LANE_INLINE void turn_halves(lane x[LANES])
+LANE_INLINE void transpose_halves(lane x[LANES])
 {
 #if LANES > 2
     EXCHANGE(x, 1)
@@ -40,9 +41,9 @@ LANE_INLINE void turn_halves(lane x[LANES])
     (void)x;
 }
 
-LANE_INLINE void turn(lane x[LANES])
+LANE_INLINE void transpose_tile(lane x[LANES])
 {
-    turn_halves(x);
+    transpose_halves(x);
 #if LANES > 1
     EXCHANGE(x, LANES / 2)
 #endif
@@ -79,21 +80,21 @@ typedef __m256d half;
 LANE_INLINE void load_tile(const char *rows, size_t bytes, lane x[LANES])
 {
 #if LANES == 1
-    x[0] = *(const loose *)(const void *)rows;
+    x[0] = *(const unaligned_lane *)(const void *)rows;
     (void)bytes;
 #else
-    typedef half loose_half __attribute__((aligned(1), may_alias));
+    typedef half unaligned_half __attribute__((aligned(1), may_alias));
     for (size_t r = 0; r < LANES / 2; r++) {
-        const loose_half *a = (const void *)(rows + r * bytes), *b = (const void *)(rows + (r + LANES / 2) * bytes);
+        const unaligned_half *a = (const void *)(rows + r * bytes), *b = (const void *)(rows + (r + LANES / 2) * bytes);
         x[r]             = JOIN(a[0], b[0]);
         x[r + LANES / 2] = JOIN(a[1], b[1]);
     }
-    turn_halves(x);
+    transpose_halves(x);
 #endif
 }
 
 /* A copy of such a tile, with room behind each row. */
-LANE_APART const char *copy_tile(const char *rows, size_t bytes, lane copy[LANES])
+LANE_NOINLINE const char *copy_tile(const char *rows, size_t bytes, lane copy[LANES])
 {
     for (size_t r = 0; r < LANES; r++) {
         copy[r] = (lane){0};
@@ -104,11 +105,11 @@ LANE_APART const char *copy_tile(const char *rows, size_t bytes, lane copy[LANES
 
 /* Sums of 0 x, which are 0 but for an x that is not finite: two, so that the next x need not wait, and no array, which
  * compilers would keep in memory. */
-typedef struct sums {
+typedef struct finite_sums {
     lane even, odd;
-} sums;
+} finite_sums;
 
-LANE_INLINE void sum_up(sums *s, size_t k, lane x)
+LANE_INLINE void sum_up(finite_sums *s, size_t k, lane x)
 {
     if (k % 2)
         s->odd += 0 * x;
@@ -117,7 +118,7 @@ LANE_INLINE void sum_up(sums *s, size_t k, lane x)
 }
 
 /* All that was looked at, in these lanes. */
-LANE_INLINE bool all_finite(const sums *s, size_t lanes)
+LANE_INLINE bool all_finite(const finite_sums *s, size_t lanes)
 {
     lane   all = s->even + s->odd;
     double one = 0;
@@ -135,7 +136,7 @@ bool LANE_NAME(from_rows)(const void *from, const void *end, size_t n, const int
 {
     const char *rows  = from;
     size_t      bytes = n * sizeof(double), columns = columns_of(n);
-    sums        sum = {lane_of(0), lane_of(0)};
+    finite_sums sum = {lane_of(0), lane_of(0)};
     lane        x[LANES], copy[LANES];
     for (size_t block = 0; block < blocks; block++, rows += LANES * bytes) {
         lane *lanes = block_out(to, block, entries);
@@ -162,7 +163,7 @@ LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_
         if (r >= rows) break;
         lane row = x[r];
         if (r + narrow < rows)
-            *(loose *)(void *)(to + r * n * sizeof(double)) = row;
+            *(unaligned_lane *)(void *)(to + r * n * sizeof(double)) = row;
         else
             memcpy(to + r * n * sizeof(double), &row, columns * sizeof(double));
     }
@@ -172,9 +173,9 @@ LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_
 static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *order, char *to, size_t rows)
 {
     size_t columns = columns_of(n), narrow = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* last rows of all */
-    size_t here = rows < LANES ? rows : LANES;
-    sums   sum  = {lane_of(0), lane_of(0)};
-    lane   x[LANES];
+    size_t here     = rows < LANES ? rows : LANES;
+    finite_sums sum = {lane_of(0), lane_of(0)};
+    lane        x[LANES];
     for (; rows > 0; rows -= here, lanes += entries, to += LANES * n * sizeof(double)) {
         size_t last = narrow + here > rows ? narrow + here - rows : 0;
         for (size_t first = 0; first < n; first = next_column(first, n)) {
@@ -184,7 +185,7 @@ static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *o
                 x[k] = lanes[order ? (size_t)order[first + k] : first + k];
                 sum_up(&sum, k, x[k]);
             }
-            turn(x);
+            transpose_tile(x);
             store_tile(x, n, columns, here, last, to + first * sizeof(double));
         }
     }

@@ -18,18 +18,18 @@ typedef struct joint_pose {
 /* Position of a joint, ready for use: of a revolute one c, s are cos, sin; of a prismatic one c is the distance along
  * the axis. Of one that turns freely, c begins with the address of its pose (in a struct that is copied about, a union
  * would keep both from the registers). */
-typedef struct joint_at {
+typedef struct joint_transform {
     lane c, s;
-} joint_at;
+} joint_transform;
 
 typedef union joint_address {
     lane              c;
     const joint_pose *pose;
 } joint_address;
 
-LANE_INLINE const joint_pose *joint_posed(joint_at at)
+LANE_INLINE const joint_pose *joint_pose_of(joint_transform XJ)
 {
-    return (joint_address){.c = at.c}.pose;
+    return (joint_address){.c = XJ.c}.pose;
 }
 
 /* Calls F(..., joint, turn) with both as constants; DYN_FLOATING stands for spherical joints, too. */
@@ -62,24 +62,24 @@ LANE_INLINE const joint_pose *joint_posed(joint_at at)
  * constant of the inlined text, says whether it is that. Here what a way through the joint asks for, */
 #define KNOWN(fact)                                                                                                    \
     if (plain && !(fact)) __builtin_unreachable();
-LANE_INLINE void joint_known(const dyn_body *b, const bool plain){
+LANE_INLINE void assume_revolute(const dyn_body *b, const bool plain){
     KNOWN(b->joint == DYN_REVOLUTE) KNOWN(b->form >= 0) KNOWN(b->form <= (int)DYN_TURN_ZX)} /* and all of it. */
-LANE_INLINE void body_known(const dyn_body *b, const bool plain)
+LANE_INLINE void assume_plain_body(const dyn_body *b, const bool plain)
 {
-    joint_known(b, plain);
-    KNOWN(b->bare)
-    KNOWN(!b->geared)
+    assume_revolute(b, plain);
+    KNOWN(b->is_ideal)
+    KNOWN(!b->has_ratio)
     KNOWN(!b->mimic)
-    KNOWN(!b->slides)
+    KNOWN(!b->has_slide_body)
 }
 /* And of a serial model's body i. */
-LANE_INLINE void next_known(const dyn_body *b, size_t i, const bool plain)
+LANE_INLINE void assume_serial_body(const dyn_body *b, size_t i, const bool plain)
 {
-    body_known(b, plain);
+    assume_plain_body(b, plain);
     KNOWN(b->parent == (int)i - 1)
     KNOWN(b->q == (int)i)
     KNOWN(b->v == (int)i)
-    KNOWN(!b->forks)
+    KNOWN(!b->has_branch)
 }
 #undef KNOWN
 
@@ -96,23 +96,23 @@ LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
 
 LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
 {
-    if (!b->geared) return q[b->q];
-    return b->round ? lane_of(0) : add_mul(b->offset, b->ratio, q[b->q]);
+    if (!b->has_ratio) return q[b->q];
+    return b->is_rotor ? lane_of(0) : add_mul(b->offset, b->ratio, q[b->q]);
 }
 /* of rates and accelerations; NULL is zeros */
 LANE_INLINE lane joint_rate(const dyn_body *b, const lane *qd)
 {
     lane rate = qd ? qd[b->v] : lane_of(0);
-    return b->geared ? b->ratio * rate : rate; /* also of zero: its sign */
+    return b->has_ratio ? b->ratio * rate : rate; /* also of zero: its sign */
 }
 LANE_INLINE lane coordinate_effort(const dyn_body *b, lane effort)
 {
-    return b->geared ? b->ratio * effort : effort;
+    return b->has_ratio ? b->ratio * effort : effort;
 }
 
 LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
 {
-    return b->geared ? tau[b->v] / b->ratio : tau[b->v];
+    return b->has_ratio ? tau[b->v] / b->ratio : tau[b->v];
 }
 
 /* Of a joint that turns freely: qd's linear and angular part, of rates and accelerations alike; NULL is zeros. */
@@ -141,7 +141,7 @@ LANE_INLINE mat3 quaternion_rotation(const lane *q)
 }
 
 /* X_pc = before * (R(q), p(q)) */
-static inline void joint_free_place(const dyn_body *b, const lane *q, joint_pose *pose)
+static inline void set_free_joint_pose(const dyn_body *b, const lane *q, joint_pose *pose)
 {
     const bool slides = b->joint == DYN_FLOATING, turned = b->turn != DYN_TURN_NONE;
     vec3       p = slides ? load3(q) : vec3_zero();
@@ -151,53 +151,54 @@ static inline void joint_free_place(const dyn_body *b, const lane *q, joint_pose
 }
 
 /* Cosines and sines of all s + theta; where the last are fewer than go together, some before them go again. `twisted`
- * and `plain`, constants of the inlined text: some body has a twist; body_known. Of one lane, cosine and sine are
- * stored together, since they are read so; what is no angle goes over them. */
-LANE_INLINE void joints_turn(const dyn_model *m, const lane *q, joint_at *at, const bool twisted, const bool plain)
+ * and `plain`, constants of the inlined text: some body has a twist; assume_plain_body. Of one lane, cosine and sine
+ * are stored together, since they are read so; what is no angle goes over them. */
+LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, joint_transform *XJ,
+                                         const bool has_frame_angles, const bool plain)
 {
     const size_t n = m->n_bodies, last = n < TRIG_ANGLES ? 0 : n - TRIG_ANGLES;
     for (size_t next = plain ? 0 : m->floating; next < n; next += TRIG_ANGLES) {
         const size_t i = TRIG_ANGLES == 1 || next < last ? next : last;
-        lane         x[TRIG_ANGLES], own[2], *cs = TRIG_ANGLES == 1 ? own : (lane *)(void *)&at[i];
+        lane         x[TRIG_ANGLES], own[2], *cs = TRIG_ANGLES == 1 ? own : (lane *)(void *)&XJ[i];
         double       d[TRIG_ANGLES], rounder[TRIG_ANGLES];
 #pragma GCC unroll 4
         for (size_t k = 0; k < TRIG_ANGLES; k++) {
             const size_t    j = TRIG_ANGLES == 1 || i + k < n ? i + k : n - 1;
             const dyn_body *b = &m->body[j];
-            body_known(b, plain);
+            assume_plain_body(b, plain);
             x[k]       = joint_position(b, q);
-            d[k]       = twisted ? b->twist : -0.0; /* added to -0, too, it changes nothing */
+            d[k]       = has_frame_angles ? b->frame_angle : -0.0; /* added to -0, too, it changes nothing */
             rounder[k] = b->rounder;
         }
-        lane_turns(x, d, rounder, cs);
+        lane_cosine_sine(x, d, rounder, cs);
         for (size_t k = 0; k < TRIG_ANGLES && i + k < n; k++)
             if (!plain && m->body[i + k].joint != DYN_REVOLUTE)
-                at[i + k] = (joint_at){.c = x[k], .s = lane_of(0)};
+                XJ[i + k] = (joint_transform){.c = x[k], .s = lane_of(0)};
             else if (TRIG_ANGLES == 1)
-                at[i + k] = (joint_at){.c = cs[0], .s = cs[1]};
+                XJ[i + k] = (joint_transform){.c = cs[0], .s = cs[1]};
     }
 }
 
-/* Every joint; behind `at` is room for the poses of those that turn freely: joints_take in kernels.h. These are taken
- * for joints of one coordinate first, which costs less than to leave them out. */
-static inline void joints_place(const dyn_model *m, const lane *q, joint_at *at)
+/* Every joint; behind `at` is room for the poses of those that turn freely: arena_take_joints in kernels.h. These are
+ * taken for joints of one coordinate first, which costs less than to leave them out. */
+static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint_transform *XJ)
 {
-    joint_pose *pose = (joint_pose *)(void *)(at + m->n_bodies);
-    if (m->plain && m->twisted)
-        joints_turn(m, q, at, true, true);
+    joint_pose *pose = (joint_pose *)(void *)(XJ + m->n_bodies);
+    if (m->plain && m->has_frame_angles)
+        set_revolute_transforms(m, q, XJ, true, true);
     else if (m->plain)
-        joints_turn(m, q, at, false, true);
-    else if (m->twisted)
-        joints_turn(m, q, at, true, false);
+        set_revolute_transforms(m, q, XJ, false, true);
+    else if (m->has_frame_angles)
+        set_revolute_transforms(m, q, XJ, true, false);
     else
-        joints_turn(m, q, at, false, false);
+        set_revolute_transforms(m, q, XJ, false, false);
     for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (!dyn_joint_turns_freely(b->joint)) continue;
-        joint_free_place(b, q + b->q, &pose[b->quaternion]);
+        if (!dyn_joint_has_quaternion(b->joint)) continue;
+        set_free_joint_pose(b, q + b->q, &pose[b->quaternion]);
         joint_address to = {.c = lane_of(0)};
         to.pose          = &pose[b->quaternion];
-        at[i].c          = to.c;
+        XJ[i].c          = to.c;
     }
 }
 
@@ -230,37 +231,37 @@ LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
     return (vec3){v.x, add_mul(b->ca * v.y, b->sa, v.z), sub_mul(b->ca * v.z, b->sa, v.y)};
 }
 /* v_p = R_pc v_c */
-LANE_INLINE vec3 to_parent(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE vec3 to_parent(const dyn_body *b, joint_transform XJ, vec3 v, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) return mat3_mul(&joint_posed(at)->R, v);
+    if (dyn_joint_has_quaternion(joint)) return mat3_mul(&joint_pose_of(XJ)->R, v);
     if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) /* the two in one: no sign is left to be changed */
-        return (vec3){sub_mul(at.c * v.x, at.s, v.y), v.z, neg_sub_mul(at.c * v.y, at.s, v.x)};
-    return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, at.c, at.s) : v, turn);
+        return (vec3){sub_mul(XJ.c * v.x, XJ.s, v.y), v.z, neg_sub_mul(XJ.c * v.y, XJ.s, v.x)};
+    return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, XJ.c, XJ.s) : v, turn);
 }
 /* s + R_pc v_c of a revolute joint */
-LANE_INLINE vec3 to_parent_add(const dyn_body *b, joint_at at, vec3 s, vec3 v, dyn_turn turn)
+LANE_INLINE vec3 to_parent_add(const dyn_body *b, joint_transform XJ, vec3 s, vec3 v, dyn_turn turn)
 {
-    const lane x = add_mul(s.x, at.c, v.x);
+    const lane x = add_mul(s.x, XJ.c, v.x);
     if (turn == DYN_TURN_NONE)
-        return (vec3){sub_mul(x, at.s, v.y), add_mul(add_mul(s.y, at.c, v.y), at.s, v.x), s.z + v.z};
+        return (vec3){sub_mul(x, XJ.s, v.y), add_mul(add_mul(s.y, XJ.c, v.y), XJ.s, v.x), s.z + v.z};
     if (turn == DYN_TURN_X_PLUS)
-        return (vec3){sub_mul(x, at.s, v.y), s.y - v.z, add_mul(add_mul(s.z, at.c, v.y), at.s, v.x)};
+        return (vec3){sub_mul(x, XJ.s, v.y), s.y - v.z, add_mul(add_mul(s.z, XJ.c, v.y), XJ.s, v.x)};
     if (turn == DYN_TURN_X_MINUS)
-        return (vec3){sub_mul(x, at.s, v.y), s.y + v.z, sub_mul(sub_mul(s.z, at.c, v.y), at.s, v.x)};
-    const lane y = add_mul(at.c * v.y, at.s, v.x), z = add_mul(add_mul(s.z, b->ca, v.z), b->sa, y);
-    if (turn == DYN_TURN_X) return (vec3){sub_mul(x, at.s, v.y), sub_mul(add_mul(s.y, b->ca, y), b->sa, v.z), z};
-    const lane turned = sub_mul(at.c * v.x, at.s, v.y), across = sub_mul(b->ca * y, b->sa, v.z);
+        return (vec3){sub_mul(x, XJ.s, v.y), s.y + v.z, sub_mul(sub_mul(s.z, XJ.c, v.y), XJ.s, v.x)};
+    const lane y = add_mul(XJ.c * v.y, XJ.s, v.x), z = add_mul(add_mul(s.z, b->ca, v.z), b->sa, y);
+    if (turn == DYN_TURN_X) return (vec3){sub_mul(x, XJ.s, v.y), sub_mul(add_mul(s.y, b->ca, y), b->sa, v.z), z};
+    const lane turned = sub_mul(XJ.c * v.x, XJ.s, v.y), across = sub_mul(b->ca * y, b->sa, v.z);
     return (vec3){sub_mul(add_mul(s.x, b->cg, turned), b->sg, across),
                   add_mul(add_mul(s.y, b->cg, across), b->sg, turned), z};
 }
 /* v_c = R_pc^T v_p */
-LANE_INLINE vec3 to_child(const dyn_body *b, joint_at at, vec3 v, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE vec3 to_child(const dyn_body *b, joint_transform XJ, vec3 v, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) return mat3_mul_transposed(&joint_posed(at)->R, v);
+    if (dyn_joint_has_quaternion(joint)) return mat3_mul_transposed(&joint_pose_of(XJ)->R, v);
     if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS)
-        return (vec3){sub_mul(at.c * v.x, at.s, v.z), neg_sub_mul(at.c * v.z, at.s, v.x), v.y};
+        return (vec3){sub_mul(XJ.c * v.x, XJ.s, v.z), neg_sub_mul(XJ.c * v.z, XJ.s, v.x), v.y};
     v = turn_down(b, v, turn);
-    return joint == DYN_REVOLUTE ? unturn_z(v, at.c, at.s) : v;
+    return joint == DYN_REVOLUTE ? unturn_z(v, XJ.c, XJ.s) : v;
 }
 
 /* The joint axis in the parent's axes, Rz(gamma) Rx(alpha) e_z. */
@@ -271,50 +272,52 @@ LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
     z[2] = b->ca;
 }
 /* The body's origin in its parent's frame. */
-LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_at at, dyn_joint_kind joint)
+LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_transform XJ, dyn_joint_kind joint)
 {
-    if (dyn_joint_turns_freely(joint)) return joint_posed(at)->p;
+    if (dyn_joint_has_quaternion(joint)) return joint_pose_of(XJ)->p;
     vec3 p = vec3_of(b->p_pc);
     if (joint == DYN_PRISMATIC) {
         double z[3];
         axis_in_parent(b, z);
-        p = (vec3){add_mul(p.x, z[0], at.c), add_mul(p.y, z[1], at.c), add_mul(p.z, z[2], at.c)};
+        p = (vec3){add_mul(p.x, z[0], XJ.c), add_mul(p.y, z[1], XJ.c), add_mul(p.z, z[2], XJ.c)};
     }
     return p;
 }
 /* A wrench about the body's origin, body axes, becomes one about the parent's: f_p = R f, n_p = R n + p x R f */
-LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_at at, wrench *w, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_transform XJ, wrench *w, dyn_joint_kind joint,
+                                       dyn_turn turn)
 {
-    w->f = to_parent(b, at, w->f, joint, turn);
-    w->n = to_parent(b, at, w->n, joint, turn);
+    w->f = to_parent(b, XJ, w->f, joint, turn);
+    w->n = to_parent(b, XJ, w->n, joint, turn);
     if (joint != DYN_REVOLUTE)
-        w->n = cross_add(w->n, origin_in_parent(b, at, joint), w->f);
+        w->n = cross_add(w->n, origin_in_parent(b, XJ, joint), w->f);
     else
         w->n = offset_cross_add(w->n, b->p_pc, b->offsets, w->f);
 }
 
 /* The same of a revolute joint's, `on` added to it, which is about the body's origin but in the parent's axes: so f too
  * is what the whole has about the parent's. */
-LANE_INLINE void wrench_onto_form(const dyn_body *b, joint_at at, const wrench *on, wrench *w, dyn_turn turn)
+LANE_INLINE void wrench_to_parent_add_form(const dyn_body *b, joint_transform XJ, const wrench *addend, wrench *w,
+                                           dyn_turn turn)
 {
-    w->f = to_parent_add(b, at, on->f, w->f, turn);
-    w->n = offset_cross_add(to_parent_add(b, at, on->n, w->n, turn), b->p_pc, b->offsets, w->f);
+    w->f = to_parent_add(b, XJ, addend->f, w->f, turn);
+    w->n = offset_cross_add(to_parent_add(b, XJ, addend->n, w->n, turn), b->p_pc, b->offsets, w->f);
 }
 
 /* A wrench about the body's origin, body axes, as joint wrenches are given: in the link frame's axes, about its origin;
  * or, standard DH, about frame j-1, which a prismatic joint leaves behind by s z: n + s z x f. Linear: so also of
  * rates. */
-LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_at at, wrench w)
+LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_transform XJ, wrench w)
 {
     if (!b->near_end)
         w.n = cross_add(w.n, w.f, vec3_of(b->X_bl.p));
     else if (b->joint == DYN_PRISMATIC)
-        w.n = (vec3){sub_mul(w.n.x, at.c, w.f.y), add_mul(w.n.y, at.c, w.f.x), w.n.z};
+        w.n = (vec3){sub_mul(w.n.x, XJ.c, w.f.y), add_mul(w.n.y, XJ.c, w.f.x), w.n.z};
     return (wrench){unrotate_const(b->X_bl.R, w.f), unrotate_const(b->X_bl.R, w.n)};
 }
 
 /* A revolute joint on the ground: its body turns about z alone, and of what it needs only n.z takes an effort. */
-LANE_INLINE bool is_first(const dyn_body *b)
+LANE_INLINE bool is_grounded_revolute(const dyn_body *b)
 {
     return b->parent == DYN_WORLD && b->joint == DYN_REVOLUTE;
 }

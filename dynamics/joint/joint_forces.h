@@ -22,8 +22,8 @@ LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
 {
     lane effort = lane_of(0);
-    if (b->rough && (terms & DYN_FRICTION)) effort += joint_friction(b, joint_rate(b, qd));
-    if (b->sprung && (terms & DYN_SPRINGS)) effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
+    if (b->has_friction && (terms & DYN_FRICTION)) effort += joint_friction(b, joint_rate(b, qd));
+    if (b->has_spring && (terms & DYN_SPRINGS)) effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
     return effort;
 }
 /* d friction / d sd; sign() has derivative zero, tanh(sd / v) has (1 - tanh^2) / v */
@@ -48,8 +48,8 @@ LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
 LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
 {
     lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);
-    if (b->rough && (terms & DYN_FRICTION)) rate = add_mul(rate, joint_friction_slope(b, sd), sdd);
-    if (b->sprung && (terms & DYN_SPRINGS)) rate += add_mul(b->spring.damping * sdd, b->spring.stiffness, sd);
+    if (b->has_friction && (terms & DYN_FRICTION)) rate = add_mul(rate, joint_friction_slope(b, sd), sdd);
+    if (b->has_spring && (terms & DYN_SPRINGS)) rate += add_mul(b->spring.damping * sdd, b->spring.stiffness, sd);
     return rate;
 }
 

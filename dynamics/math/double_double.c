@@ -7,61 +7,61 @@
 /* --- sums of two ------------------------------------------------------------------------------------------------ */
 
 /* a + b, exactly */
-static dyn_digits exact_sum(double a, double b)
+static dyn_double_double exact_sum(double a, double b)
 {
-    double s = a + b, of_b = s - a;
-    return (dyn_digits){s, (a - (s - of_b)) + (b - of_b)};
+    double s = a + b, b_part = s - a;
+    return (dyn_double_double){s, (a - (s - b_part)) + (b - b_part)};
 }
 
 /* a b, exactly */
-static dyn_digits exact_product(double a, double b)
+static dyn_double_double exact_product(double a, double b)
 {
     double p = a * b;
-    return (dyn_digits){p, fma(a, b, -p)};
+    return (dyn_double_double){p, fma(a, b, -p)};
 }
 
-static dyn_digits negative(dyn_digits a)
+static dyn_double_double negated(dyn_double_double a)
 {
-    return (dyn_digits){-a.high, -a.low};
+    return (dyn_double_double){-a.high, -a.low};
 }
 
-static dyn_digits plus(dyn_digits a, dyn_digits b)
+static dyn_double_double plus(dyn_double_double a, dyn_double_double b)
 {
-    dyn_digits s = exact_sum(a.high, b.high), t = exact_sum(a.low, b.low);
+    dyn_double_double s = exact_sum(a.high, b.high), t = exact_sum(a.low, b.low);
     s = exact_sum(s.high, s.low + t.high);
     return exact_sum(s.high, s.low + t.low);
 }
 
-static dyn_digits times(dyn_digits a, dyn_digits b)
+static dyn_double_double times(dyn_double_double a, dyn_double_double b)
 {
-    dyn_digits p = exact_product(a.high, b.high);
+    dyn_double_double p = exact_product(a.high, b.high);
     return exact_sum(p.high, p.low + (a.high * b.low + a.low * b.high));
 }
 
-static dyn_digits over(dyn_digits a, double b)
+static dyn_double_double over(dyn_double_double a, double b)
 {
-    double     q = a.high / b;
-    dyn_digits r = exact_product(q, b);
+    double            q = a.high / b;
+    dyn_double_double r = exact_product(q, b);
     return exact_sum(q, ((a.high - r.high) - r.low + a.low) / b);
 }
 
 /* --- sine and cosine -------------------------------------------------------------------------------------------- */
 
 /* angle - k pi/2. The first three parts of pi/2 have 33 bits each: their products with k < 2^17 are exact. */
-static dyn_digits reduced(double angle, double k)
+static dyn_double_double reduced(double angle, double k)
 {
-    dyn_digits r = exact_sum(angle, k * -0x1.921fb544p+0);
-    r            = plus(r, (dyn_digits){k * -0x1.0b4611a6p-34, 0});
-    r            = plus(r, (dyn_digits){k * -0x1.3198a2ep-69, 0});
+    dyn_double_double r = exact_sum(angle, k * -0x1.921fb544p+0);
+    r                   = plus(r, (dyn_double_double){k * -0x1.0b4611a6p-34, 0});
+    r                   = plus(r, (dyn_double_double){k * -0x1.3198a2ep-69, 0});
     return plus(r, exact_product(k, -0x1.b839a252049c1p-104));
 }
 
 enum { LAST_POWER = 27 }; /* (pi/4)^28 / 28! < 1e-32 */
 
 /* The terms r^n / n! from `first` on, every other one, with signs in turn. */
-static dyn_digits series(dyn_digits first, int n, dyn_digits r)
+static dyn_double_double series(dyn_double_double first, int n, dyn_double_double r)
 {
-    dyn_digits square = negative(times(r, r)), term = first, sum = first;
+    dyn_double_double square = negated(times(r, r)), term = first, sum = first;
     for (n += 2; n <= LAST_POWER; n += 2) {
         term = over(times(term, square), n * (n - 1));
         sum  = plus(sum, term);
@@ -69,21 +69,21 @@ static dyn_digits series(dyn_digits first, int n, dyn_digits r)
     return sum;
 }
 
-void dyn_cosine_sine(double angle, dyn_digits *cosine, dyn_digits *sine)
+void dyn_cosine_sine(double angle, dyn_double_double *cosine, dyn_double_double *sine)
 {
-    double     k = rint(angle * 0x1.45f306dc9c883p-1); /* 2/pi */
-    dyn_digits r = reduced(angle, k), c = series((dyn_digits){1, 0}, 0, r), s = series(r, 1, r);
+    double            k = rint(angle * 0x1.45f306dc9c883p-1); /* 2/pi */
+    dyn_double_double r = reduced(angle, k), c = series((dyn_double_double){1, 0}, 0, r), s = series(r, 1, r);
     switch ((int)k & 3) {
     case 0: *cosine = c, *sine = s; break;
-    case 1: *cosine = negative(s), *sine = c; break;
-    case 2: *cosine = negative(c), *sine = negative(s); break;
-    default: *cosine = s, *sine = negative(c); break;
+    case 1: *cosine = negated(s), *sine = c; break;
+    case 2: *cosine = negated(c), *sine = negated(s); break;
+    default: *cosine = s, *sine = negated(c); break;
     }
 }
 
-double dyn_digits_dot(dyn_digits a, double x, dyn_digits b, double y)
+double dyn_double_double_dot(dyn_double_double a, double x, dyn_double_double b, double y)
 {
-    return plus(times(a, (dyn_digits){x, 0}), times(b, (dyn_digits){y, 0})).high;
+    return plus(times(a, (dyn_double_double){x, 0}), times(b, (dyn_double_double){y, 0})).high;
 }
 
 /* --- angle and length ------------------------------------------------------------------------------------------- */
@@ -91,10 +91,10 @@ double dyn_digits_dot(dyn_digits a, double x, dyn_digits b, double y)
 /* With g near it, sin(angle - g) = s cos g - c sin g: what the library's last digits are is of no account. */
 double dyn_angle(double sine, double cosine)
 {
-    double     g = atan2(sine, cosine);
-    dyn_digits c, s;
+    double            g = atan2(sine, cosine);
+    dyn_double_double c, s;
     dyn_cosine_sine(g, &c, &s);
-    return g + dyn_digits_dot(c, sine, negative(s), cosine);
+    return g + dyn_double_double_dot(c, sine, negated(s), cosine);
 }
 
 /* One step of Newton's from the square root of what the squares round to. */
@@ -103,11 +103,11 @@ double dyn_length(double x, double y)
     int exponent;
     if (isinf(x) || isinf(y)) return INFINITY;
     frexp(fmax(fabs(x), fabs(y)), &exponent);
-    x                 = ldexp(x, -exponent);
-    y                 = ldexp(y, -exponent);
-    dyn_digits square = plus(exact_product(x, x), exact_product(y, y));
-    double     h      = sqrt(square.high);
+    x                        = ldexp(x, -exponent);
+    y                        = ldexp(y, -exponent);
+    dyn_double_double square = plus(exact_product(x, x), exact_product(y, y));
+    double            h      = sqrt(square.high);
     if (h == 0) return 0;
-    h += plus(square, negative(exact_product(h, h))).high / (2 * h);
+    h += plus(square, negated(exact_product(h, h))).high / (2 * h);
     return ldexp(h, exponent);
 }

@@ -4,15 +4,15 @@
 #pragma once
 
 /* A number as a sum, of which the second is at most half a unit of the first's last digit. */
-typedef struct dyn_digits {
+typedef struct dyn_double_double {
     double high, low;
-} dyn_digits;
+} dyn_double_double;
 
 /* Of an angle, |angle| <= DYN_MAX_ANGLE; errors are below 1e-29. */
-void dyn_cosine_sine(double angle, dyn_digits *cosine, dyn_digits *sine);
+void dyn_cosine_sine(double angle, dyn_double_double *cosine, dyn_double_double *sine);
 
 /* a x + b y, rounded once. */
-double dyn_digits_dot(dyn_digits a, double x, dyn_digits b, double y);
+double dyn_double_double_dot(dyn_double_double a, double x, dyn_double_double b, double y);
 
 /* The angle of the direction (cosine, sine), a vector of unit length but for rounding, -pi to pi. */
 double dyn_angle(double sine, double cosine);

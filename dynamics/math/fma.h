@@ -14,16 +14,16 @@
 #include <arm_neon.h>
 #endif
 
-#define FUSED_INLINE static inline __attribute__((always_inline))
+#define FMA_INLINE static inline __attribute__((always_inline))
 
-typedef double   twin __attribute__((vector_size(16)));
-typedef int64_t  twin_mask __attribute__((vector_size(16)));
-typedef uint64_t twin_word __attribute__((vector_size(16)));
+typedef double   double2 __attribute__((vector_size(16)));
+typedef int64_t  double2_mask __attribute__((vector_size(16)));
+typedef uint64_t double2_word __attribute__((vector_size(16)));
 
 #if defined __FMA__ || defined __ARM_FEATURE_FMA
 
 /* gcc 12 makes -(a b + c) into -a b - c, whose zero has the other sign: unless it must not look through. */
-FUSED_INLINE double fused(double a, double b, double c)
+FMA_INLINE double fma_double(double a, double b, double c)
 {
 #if __has_builtin(__builtin_assoc_barrier)
     return __builtin_assoc_barrier(__builtin_fma(a, b, c));
@@ -38,64 +38,65 @@ FUSED_INLINE double fused(double a, double b, double c)
 #endif
 }
 
-FUSED_INLINE twin fused_twin(twin a, twin b, twin c)
+FMA_INLINE double2 fma_double2(double2 a, double2 b, double2 c)
 {
 #ifdef __FMA__
-    return (twin)_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
+    return (double2)_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
 #else
-    return (twin)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+    return (double2)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 #endif
 }
 
 #else
 
-typedef struct twin_sum { /* unevaluated: high + low */
-    twin high, low;
-} twin_sum;
+typedef struct double2_sum { /* unevaluated: high + low */
+    double2 high, low;
+} double2_sum;
 
 /* a + b, exactly (Knuth) */
-FUSED_INLINE twin_sum twin_two_sum(twin a, twin b)
+FMA_INLINE double2_sum double2_two_sum(double2 a, double2 b)
 {
-    twin high = a + b, of_b = high - a;
-    return (twin_sum){high, (a - (high - of_b)) + (b - of_b)};
+    double2 high = a + b, of_b = high - a;
+    return (double2_sum){high, (a - (high - of_b)) + (b - of_b)};
 }
 
 /* a b, exactly (Dekker), each factor split into halves of 26 bits (Veltkamp) */
-FUSED_INLINE twin_sum twin_two_product(twin a, twin b)
+FMA_INLINE double2_sum double2_two_product(double2 a, double2 b)
 {
-    twin high = a * b, wide = 134217729.0 * a, at = wide - (wide - a), rest = a - at;
-    twin big = 134217729.0 * b, head = big - (big - b), tail = b - head;
-    return (twin_sum){high, ((at * head - high) + at * tail + rest * head) + rest * tail};
+    double2 high = a * b, wide = 134217729.0 * a, head_a = wide - (wide - a), tail_a = a - head_a;
+    double2 big = 134217729.0 * b, head_b = big - (big - b), tail_b = b - head_b;
+    return (double2_sum){high, ((head_a * head_b - high) + head_a * tail_b + tail_a * head_b) + tail_a * tail_b};
 }
 
 /* a + b rounded to odd: what is not exact takes, of its two neighbours, the one whose last bit is set. */
-FUSED_INLINE twin twin_odd_sum(twin a, twin b)
+FMA_INLINE double2 double2_odd_sum(double2 a, double2 b)
 {
-    twin_sum  s    = twin_two_sum(a, b);
-    twin_word bits = (twin_word)s.high, even = (twin_word)((twin_mask)(bits & 1) == 0);
-    twin_word away = 1 - 2 * ((bits ^ (twin_word)s.low) >> 63); /* one step towards the rest */
-    return (twin)(bits + (away & even & (twin_word)(s.low != 0)));
+    double2_sum  s    = double2_two_sum(a, b);
+    double2_word bits = (double2_word)s.high, even = (double2_word)((double2_mask)(bits & 1) == 0);
+    double2_word away = 1 - 2 * ((bits ^ (double2_word)s.low) >> 63); /* one step towards the rest */
+    return (double2)(bits + (away & even & (double2_word)(s.low != 0)));
 }
 
 /* All of them such that nothing above overflows or is lost to underflow. */
-FUSED_INLINE twin_mask twin_moderate(twin x)
+FMA_INLINE double2_mask double2_is_moderate(double2 x)
 {
-    twin size = (twin)((twin_word)x & (UINT64_MAX >> 1));
+    double2 size = (double2)((double2_word)x & (UINT64_MAX >> 1));
     return (size < 0x1p900) & (size > 0x1p-900);
 }
 
 /* Called, not inlined: a kernel has hundreds of these. */
-static __attribute__((noinline, unused)) twin fused_twin(twin a, twin b, twin c)
+static __attribute__((noinline, unused)) double2 fma_double2(double2 a, double2 b, double2 c)
 {
-    twin_sum  product = twin_two_product(a, b), low = twin_two_sum(c, product.low);
-    twin_sum  high = twin_two_sum(product.high, low.high);
-    twin      sum  = high.high + twin_odd_sum(low.low, high.low);
-    twin_mask safe = twin_moderate(a) & twin_moderate(b) & twin_moderate(product.high) & (twin_moderate(c) | (c == 0));
-    if (__builtin_expect(!(safe[0] & safe[1]), 0)) return (twin){fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])};
+    double2_sum  product = double2_two_product(a, b), low = double2_two_sum(c, product.low);
+    double2_sum  high = double2_two_sum(product.high, low.high);
+    double2      sum  = high.high + double2_odd_sum(low.low, high.low);
+    double2_mask safe = double2_is_moderate(a) & double2_is_moderate(b) & double2_is_moderate(product.high) &
+                        (double2_is_moderate(c) | (c == 0));
+    if (__builtin_expect(!(safe[0] & safe[1]), 0)) return (double2){fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])};
     return sum;
 }
-FUSED_INLINE double fused(double a, double b, double c)
+FMA_INLINE double fma_double(double a, double b, double c)
 {
-    return fused_twin((twin){a, 1}, (twin){b, 1}, (twin){c, 1})[0];
+    return fma_double2((double2){a, 1}, (double2){b, 1}, (double2){c, 1})[0];
 }
 #endif

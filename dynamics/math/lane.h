@@ -14,7 +14,7 @@
 
 #define LANE_INLINE static inline __attribute__((always_inline))
 /* Out of line: what it needs of registers would be missing in the common path beside it. */
-#define LANE_APART       static __attribute__((noinline, unused))
+#define LANE_NOINLINE    static __attribute__((noinline, unused))
 #define LANE_JOIN_(a, b) a##_##b
 #define LANE_JOIN(a, b)  LANE_JOIN_(a, b)
 #define LANE_NAME(name)  LANE_JOIN(dyn_##name, TARGET) /* dyn_bias_avx2 ... */
@@ -54,52 +54,52 @@ LANE_INLINE lane lane_same(lane x)
 }
 
 #ifdef DYN_COMPLEX
-LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+LANE_INLINE lane lane_fma(lane a, lane b, lane c)
 {
     return a * b + c;
 }
 #elif LANES == 1
-LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+LANE_INLINE lane lane_fma(lane a, lane b, lane c)
 {
-    return fused(a, b, c);
+    return fma_double(a, b, c);
 }
 #elif LANES == 2
-LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+LANE_INLINE lane lane_fma(lane a, lane b, lane c)
 {
-    return fused_twin(a, b, c);
+    return fma_double2(a, b, c);
 }
 #elif LANES == 4
-LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+LANE_INLINE lane lane_fma(lane a, lane b, lane c)
 {
     return (lane)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 }
-LANE_INLINE lane lane_fused_less(lane a, lane b, lane c)
+LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 {
     return (lane)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 }
 #else
-LANE_INLINE lane lane_fused(lane a, lane b, lane c)
+LANE_INLINE lane lane_fma(lane a, lane b, lane c)
 {
     return (lane)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
-LANE_INLINE lane lane_fused_less(lane a, lane b, lane c)
+LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 {
     return (lane)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
 #endif
 /* c - a b. Where it is an operation of its own, a compiler that sees -b would compute it for all who want it. */
 #if defined      DYN_COMPLEX || LANES < 4
-LANE_INLINE lane lane_fused_less(lane a, lane b, lane c)
+LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 {
-    return lane_fused(a, -b, c);
+    return lane_fma(a, -b, c);
 }
 #endif
 
 /* c + a b, c - a b and -c - a b with one rounding; each a lane or a constant of the model. */
 #define LANE(x)              _Generic((x), lane : lane_same, default : lane_of)(x)
-#define add_mul(c, a, b)     lane_fused(LANE(a), LANE(b), LANE(c))
-#define sub_mul(c, a, b)     lane_fused_less(LANE(a), LANE(b), LANE(c))
-#define neg_sub_mul(c, a, b) lane_fused_less(LANE(a), LANE(b), -LANE(c))
+#define add_mul(c, a, b)     lane_fma(LANE(a), LANE(b), LANE(c))
+#define sub_mul(c, a, b)     lane_fnma(LANE(a), LANE(b), LANE(c))
+#define neg_sub_mul(c, a, b) lane_fnma(LANE(a), LANE(b), -LANE(c))
 
 #ifdef DYN_COMPLEX
 LANE_INLINE lane_mask lane_less(lane a, lane b)

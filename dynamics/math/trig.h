@@ -9,12 +9,12 @@
 
 #ifdef DYN_COMPLEX
 enum { TRIG_ANGLES = 1 };
-LANE_INLINE void lane_turns(const lane *x, const double *d, const double *rounder, lane *cs)
+LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *rounder, lane *cs)
 {
     const unsigned quarters = (unsigned)(*rounder - DYN_ROUNDER);
-    const lane     sine = csin(*x + *d), cosine = ccos(*x + *d), of[4] = {sine, cosine, -sine, -cosine};
-    cs[0] = of[(quarters + 1) % 4];
-    cs[1] = of[quarters % 4];
+    const lane     sine = csin(*x + *d), cosine = ccos(*x + *d), quadrants[4] = {sine, cosine, -sine, -cosine};
+    cs[0] = quadrants[(quarters + 1) % 4];
+    cs[1] = quadrants[quarters % 4];
 }
 LANE_INLINE lane lane_tanh(lane x)
 {
@@ -27,24 +27,24 @@ LANE_INLINE lane lane_tanh(lane x)
 enum { TRIG_ANGLES = 4 };
 typedef double   trig __attribute__((vector_size(32)));
 typedef uint64_t trig_word __attribute__((vector_size(32)));
-#define trig_fused(a, b, c) ((trig)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
-#define trig_of(type, x)    ((type){(x)[0], (x)[1], (x)[2], (x)[3]})
+#define trig_fma(a, b, c) ((trig)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#define trig_of(type, x)  ((type){(x)[0], (x)[1], (x)[2], (x)[3]})
 #elif LANES == 1
 enum { TRIG_ANGLES = 2 };
-typedef twin      trig;
-typedef twin_word trig_word;
-#define trig_fused(a, b, c) fused_twin(a, b, c)
-#define trig_of(type, x)    ((type){(x)[0], (x)[1]})
+typedef double2      trig;
+typedef double2_word trig_word;
+#define trig_fma(a, b, c) fma_double2(a, b, c)
+#define trig_of(type, x)  ((type){(x)[0], (x)[1]})
 #else
 enum { TRIG_ANGLES = 1 };
 typedef lane      trig;
 typedef lane_word trig_word;
-#define trig_fused(a, b, c) lane_fused(a, b, c)
-#define trig_of(type, x)    ((x)[0] - (type){0})
+#define trig_fma(a, b, c) lane_fma(a, b, c)
+#define trig_of(type, x)  ((x)[0] - (type){0})
 #endif
 
 /* c + a b with one rounding, c and b constants or not */
-#define trig_add_mul(c, a, b) trig_fused(a, (b) - (trig){0}, (c) - (trig){0})
+#define trig_add_mul(c, a, b) trig_fma(a, (b) - (trig){0}, (c) - (trig){0})
 
 /* Odd quadrants have the sine for the cosine. */
 LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
@@ -96,14 +96,14 @@ LANE_INLINE void trig_sincos(trig x, trig d, trig rounder, trig *s, trig *c)
 }
 
 /* Cosine and sine of each of TRIG_ANGLES such angles, one behind the other. */
-LANE_INLINE void lane_turns(const lane *x, const double *d, const double *rounder, lane *cs)
+LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *rounder, lane *cs)
 {
     trig s, c;
     trig_sincos(trig_of(trig, x), trig_of(trig, d), trig_of(trig, rounder), &s, &c);
 #if LANES == 1
 #pragma GCC unroll 4
     for (int k = 0; k < TRIG_ANGLES; k++)
-        *(twin *)(void *)(cs + 2 * k) = (twin){c[k], s[k]};
+        *(double2 *)(void *)(cs + 2 * k) = (double2){c[k], s[k]};
 #else
     cs[0] = c, cs[1] = s;
 #endif

@@ -20,77 +20,79 @@
 
 /* theta = twist + quarters pi/2, its cosine and sine: with more digits than a child's, of which the difference is to be
  * nothing. */
-typedef struct about_z {
-    double     twist;
-    unsigned   quarters;
-    dyn_digits c, s;
-} about_z;
+typedef struct z_rotation {
+    double            angle;
+    unsigned          quarters;
+    dyn_double_double c, s;
+} z_rotation;
 
-static about_z quarter_turns(unsigned n)
+static z_rotation quarter_turns(unsigned n)
 {
     static const double c[4] = {1, 0, -1, 0};
-    return (about_z){.quarters = n, .c = {c[n], 0}, .s = {c[(n + 3) % 4], 0}};
+    return (z_rotation){.quarters = n, .c = {c[n], 0}, .s = {c[(n + 3) % 4], 0}};
 }
 
-static dyn_digits minus(dyn_digits x)
+static dyn_double_double negated(dyn_double_double x)
 {
-    return (dyn_digits){-x.high, -x.low};
+    return (dyn_double_double){-x.high, -x.low};
 }
 
 /* By the angle of this cosine and sine, |twist| <= pi/4. */
-static about_z turned(double c, double s)
+static z_rotation z_rotation_of(double c, double s)
 {
-    const unsigned n        = fabs(s) > fabs(c) ? (s > 0 ? 1 : 3) : (c < 0 ? 2 : 0);
-    const double   at[4][2] = {{c, s}, {s, -c}, {-c, -s}, {-s, c}}, twist = dyn_angle(at[n][1], at[n][0]);
-    dyn_digits     cosine, sine;
-    dyn_cosine_sine(twist, &cosine, &sine);
-    const dyn_digits of[4] = {cosine, minus(sine), minus(cosine), sine};
-    return (about_z){.twist = twist, .quarters = n, .c = of[n], .s = of[(n + 3) % 4]};
+    const unsigned n              = fabs(s) > fabs(c) ? (s > 0 ? 1 : 3) : (c < 0 ? 2 : 0);
+    const double   quadrant[4][2] = {{c, s}, {s, -c}, {-c, -s}, {-s, c}},
+                 angle            = dyn_angle(quadrant[n][1], quadrant[n][0]);
+    dyn_double_double cosine, sine;
+    dyn_cosine_sine(angle, &cosine, &sine);
+    const dyn_double_double quadrants[4] = {cosine, negated(sine), negated(cosine), sine};
+    return (z_rotation){.angle = angle, .quarters = n, .c = quadrants[n], .s = quadrants[(n + 3) % 4]};
 }
 
-static bool near(double x, double y)
+static bool is_near(double x, double y)
 {
     return fabs(x - y) <= KIND_TOLERANCE;
 }
 
 /* gamma of the first body on it that is turned by a quarter, else of the first that is turned at all; else none. */
-static about_z chosen(const dyn_model *m, const dyn_body *body, int i)
+static z_rotation choose_rotation(const dyn_model *m, const dyn_body *body, int i)
 {
-    about_z other = quarter_turns(0);
+    z_rotation other = quarter_turns(0);
     for (int k = i + 1; k < (int)m->n_bodies; k++) {
         const dyn_body *c = &body[k];
-        if (c->parent != i || c->turn != DYN_TURN_ZX || dyn_joint_turns_freely(c->joint)) continue;
-        if (near(c->cg, 0) && near(fabs(c->sg), 1)) return quarter_turns(c->sg > 0 ? 1 : 3);
-        if (other.twist == 0 && !near(c->cg, -1)) other = turned(c->cg, c->sg); /* half a turn is free: turn_over */
+        if (c->parent != i || c->turn != DYN_TURN_ZX || dyn_joint_has_quaternion(c->joint)) continue;
+        if (is_near(c->cg, 0) && is_near(fabs(c->sg), 1)) return quarter_turns(c->sg > 0 ? 1 : 3);
+        if (other.angle == 0 && !is_near(c->cg, -1))
+            other = z_rotation_of(c->cg, c->sg); /* half a turn is free: absorb_half_turn */
     }
     return other;
 }
 
 /* Cosine and sine of gamma - theta. */
-static void turn_back(about_z t, double *cg, double *sg)
+static void subtract_rotation(z_rotation t, double *cg, double *sg)
 {
     const double c = *cg, s = *sg;
-    *cg = dyn_digits_dot(t.c, c, t.s, s);
-    *sg = dyn_digits_dot(t.c, s, t.s, -c);
+    *cg = dyn_double_double_dot(t.c, c, t.s, s);
+    *sg = dyn_double_double_dot(t.c, s, t.s, -c);
 }
 
 /* Whether, the body being turned so, more of those on it are turned by Rx(90 deg) than by Rx(-90 deg). */
-static bool mostly_plus(const dyn_model *m, const dyn_body *body, int i, about_z t)
+static bool has_more_plus_turns(const dyn_model *m, const dyn_body *body, int i, z_rotation t)
 {
     int more = 0;
     for (int k = i + 1; k < (int)m->n_bodies; k++) {
         const dyn_body *b  = &body[k];
         double          cg = b->cg, sg = b->sg;
-        turn_back(t, &cg, &sg);
-        if (b->parent != i || dyn_joint_turns_freely(b->joint) || !near(b->ca, 0) || !near(sg, 0)) continue;
+        subtract_rotation(t, &cg, &sg);
+        if (b->parent != i || dyn_joint_has_quaternion(b->joint) || !is_near(b->ca, 0) || !is_near(sg, 0)) continue;
         more += (b->sa > 0) == (cg > 0) ? 1 : -1;
     }
     return more > 0;
 }
 
-static about_z half_turn_more(about_z t)
+static z_rotation add_half_turn(z_rotation t)
 {
-    return (about_z){.twist = t.twist, .quarters = (t.quarters + 2) % 4, .c = minus(t.c), .s = minus(t.s)};
+    return (z_rotation){.angle = t.angle, .quarters = (t.quarters + 2) % 4, .c = negated(t.c), .s = negated(t.s)};
 }
 
 static void turn_vector(const double Rt[3][3], double v[3])
@@ -107,7 +109,7 @@ static void turn_pose(const double Rt[3][3], dyn_pose *X)
 }
 
 /* E' = Rz^T E Rz */
-static void turn_moments(about_z t, double E[6])
+static void turn_moments(z_rotation t, double E[6])
 {
     const double c = t.c.high, s = t.s.high, xx = E[0], xy = E[1], xz = E[2], yy = E[3], yz = E[4];
     E[0] = c * c * xx + 2 * c * s * xy + s * s * yy;
@@ -118,21 +120,21 @@ static void turn_moments(about_z t, double E[6])
 }
 
 /* gamma' = gamma - theta */
-static void turn_child(about_z t, const double Rt[3][3], dyn_body *b)
+static void turn_child(z_rotation t, const double Rt[3][3], dyn_body *b)
 {
-    if (dyn_joint_turns_freely(b->joint)) {
+    if (dyn_joint_has_quaternion(b->joint)) {
         turn_pose(Rt, &b->before);
         b->turn = DYN_TURN_ZX;
         return;
     }
     turn_vector(Rt, b->p_pc);
     dyn_canonical_offsets(b);
-    turn_back(t, &b->cg, &b->sg);
+    subtract_rotation(t, &b->cg, &b->sg);
     dyn_canonical_kind(b);
 }
 
 /* F' = F Rz(theta), and what depends on it. */
-static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, about_z t)
+static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, z_rotation t)
 {
     const double c = t.c.high, s = t.s.high, Rt[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
     dyn_body    *b = &body[i];
@@ -146,28 +148,29 @@ static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
 }
 
 /* Rz(pi) Rx(alpha) becomes Rx(-alpha), and its frame is turned by pi. */
-static void turn_over(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
+static void absorb_half_turn(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
 {
     dyn_body *b = &body[i];
-    if (b->turn != DYN_TURN_ZX || dyn_joint_turns_freely(b->joint) || !near(b->cg, -1) || !near(b->sg, 0)) return;
+    if (b->turn != DYN_TURN_ZX || dyn_joint_has_quaternion(b->joint) || !is_near(b->cg, -1) || !is_near(b->sg, 0))
+        return;
     b->cg = 1;
     b->sa = -b->sa;
     dyn_canonical_kind(b);
     turn_frame(m, body, link, i, quarter_turns(2));
 }
 
-static bool moves_along(const dyn_body *b)
+static bool origin_may_slide(const dyn_body *b)
 {
-    return b->joint == DYN_REVOLUTE && !b->near_end && !b->slides;
+    return b->joint == DYN_REVOLUTE && !b->near_end && !b->has_slide_body;
 }
 
-static int axes_of(const double p[3])
+static int count_axes(const double p[3])
 {
     return (p[0] != 0) + (p[1] != 0) + (p[2] != 0);
 }
 
 /* p_pc + d z, z being the joint's axis as p_pc is given */
-static void along_axis(dyn_body *b, double d)
+static void move_along_axis(dyn_body *b, double d)
 {
     b->p_pc[0] += d * (b->sg * b->sa);
     b->p_pc[1] -= d * (b->cg * b->sa);
@@ -176,17 +179,17 @@ static void along_axis(dyn_body *b, double d)
 }
 
 /* How many axes fewer there are on the ways to what hangs on the body, and to itself, if its origin moves by d z. */
-static int axes_saved(const dyn_model *m, const dyn_body *body, int i, double d)
+static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, double d)
 {
     const dyn_body *b     = &body[i];
     int             saved = 0;
     for (int k = i + 1; k < (int)m->n_bodies; k++)
-        if (body[k].parent == i && !dyn_joint_turns_freely(body[k].joint))
+        if (body[k].parent == i && !dyn_joint_has_quaternion(body[k].joint))
             saved += (body[k].p_pc[2] != 0) - (body[k].p_pc[2] != d);
     if (b->parent == DYN_WORLD) return saved;
     dyn_body moved = *b;
-    along_axis(&moved, d);
-    return saved + axes_of(b->p_pc) - axes_of(moved.p_pc);
+    move_along_axis(&moved, d);
+    return saved + count_axes(b->p_pc) - count_axes(moved.p_pc);
 }
 
 /* The frame's origin moves by d z, and what depends on it:
@@ -199,12 +202,12 @@ static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
     b->E[5] -= d * (2 * b->h[2] - b->mass * d);
     b->h[2] -= b->mass * d;
     b->X_bl.p[2] -= d;
-    along_axis(b, d);
+    move_along_axis(b, d);
     for (size_t l = 0; l < m->n_links; l++)
         if (link[l].body == i) link[l].X_bl.p[2] -= d;
     for (size_t k = (size_t)i + 1; k < m->n_bodies; k++) {
         if (body[k].parent != i) continue;
-        *(dyn_joint_turns_freely(body[k].joint) ? &body[k].before.p[2] : &body[k].p_pc[2]) -= d;
+        *(dyn_joint_has_quaternion(body[k].joint) ? &body[k].before.p[2] : &body[k].p_pc[2]) -= d;
         dyn_canonical_offsets(&body[k]);
     }
 }
@@ -212,11 +215,11 @@ static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
 /* To where the first body that does not lie there hangs on it. */
 static void move_origin(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
 {
-    if (!moves_along(&body[i])) return;
+    if (!origin_may_slide(&body[i])) return;
     for (int k = i + 1; k < (int)m->n_bodies; k++) {
         const double d = body[k].p_pc[2];
-        if (body[k].parent != i || dyn_joint_turns_freely(body[k].joint) || d == 0) continue;
-        if (axes_saved(m, body, i, d) > 0) move_frame(m, body, link, i, d);
+        if (body[k].parent != i || dyn_joint_has_quaternion(body[k].joint) || d == 0) continue;
+        if (count_axes_saved(m, body, i, d) > 0) move_frame(m, body, link, i, d);
         return;
     }
 }
@@ -225,13 +228,13 @@ void dyn_canonical_align(const dyn_model *m, dyn_body *body, dyn_link_place *lin
 {
     for (int i = 0; i < (int)m->n_bodies; i++) {
         dyn_body *b = &body[i];
-        turn_over(m, body, link, i);
+        absorb_half_turn(m, body, link, i);
         if (b->joint != DYN_REVOLUTE) continue;
-        about_z t = chosen(m, body, i);
-        if (mostly_plus(m, body, i, t)) t = half_turn_more(t);
-        b->twist    = t.twist;
-        b->quarters = t.quarters;
-        if (t.twist != 0 || t.quarters != 0) turn_frame(m, body, link, i, t);
+        z_rotation t = choose_rotation(m, body, i);
+        if (has_more_plus_turns(m, body, i, t)) t = add_half_turn(t);
+        b->frame_angle    = t.angle;
+        b->frame_quarters = t.quarters;
+        if (t.angle != 0 || t.quarters != 0) turn_frame(m, body, link, i, t);
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--)
         move_origin(m, body, link, i);

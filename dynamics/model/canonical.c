@@ -27,10 +27,10 @@ void dyn_canonical_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
         b->h[i] += I->mass * c[i];
     }
     b->mass += I->mass;
-    double           half     = 0.5 * (t[0] + t[3] + t[5]);
-    static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+    double           half          = 0.5 * (t[0] + t[3] + t[5]);
+    static const int entries[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     for (int e = 0; e < 6; e++) {
-        int i = at[e][0], j = at[e][1];
+        int i = entries[e][0], j = entries[e][1];
         b->E[e] += (i == j ? half : 0) - Tb[i][j] + I->mass * c[i] * c[j];
     }
 }
@@ -56,14 +56,14 @@ static void frame_about(const double axis[3], double A[3][3])
     }
 }
 
-static bool near_to(double x, double kind)
+static bool is_near(double x, double kind)
 {
     return fabs(x - kind) <= KIND_TOLERANCE;
 }
 
 /* alpha and gamma of R = Rz(gamma) Rx(alpha) Rz(theta): R e_z = (sg sa, -cg sa, ca). The sign of sa is chosen so that
  * cg >= 0, which makes gamma vanish for every turn about +-x. */
-static void turn_of(dyn_body *b, const double R[3][3])
+static void set_constant_turn(dyn_body *b, const double R[3][3])
 {
     double sa = dyn_length(R[0][2], R[1][2]), norm = dyn_length(sa, R[2][2]);
     b->cg = 1;
@@ -86,10 +86,10 @@ static void turn_of(dyn_body *b, const double R[3][3])
 
 void dyn_canonical_kind(dyn_body *b)
 {
-    if (near_to(b->sg, 0) && near_to(b->cg, 1)) {
-        b->turn = near_to(b->ca, 1) && near_to(b->sa, 0)    ? DYN_TURN_NONE
-                  : near_to(b->ca, 0) && near_to(b->sa, 1)  ? DYN_TURN_X_PLUS
-                  : near_to(b->ca, 0) && near_to(b->sa, -1) ? DYN_TURN_X_MINUS
+    if (is_near(b->sg, 0) && is_near(b->cg, 1)) {
+        b->turn = is_near(b->ca, 1) && is_near(b->sa, 0)    ? DYN_TURN_NONE
+                  : is_near(b->ca, 0) && is_near(b->sa, 1)  ? DYN_TURN_X_PLUS
+                  : is_near(b->ca, 0) && is_near(b->sa, -1) ? DYN_TURN_X_MINUS
                                                             : DYN_TURN_X;
         b->cg   = 1;
         b->sg   = 0;
@@ -123,7 +123,7 @@ static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
 }
 
 /* A joint that turns freely needs no axes of its own: the body frame is the moved joint frame. */
-static void free_turn(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
+static void set_free_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
 {
     b->ca = b->cg = 1;
     b->before     = *X_bj;
@@ -133,12 +133,12 @@ static void free_turn(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
         if (X_bj->R[e / 3][e % 3] != (e % 4 == 0)) b->turn = DYN_TURN_ZX;
 }
 
-static void turn_about_axis(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
+static void set_axis_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
 {
     double A[3][3], R[3][3], Rz[3][3];
     frame_about(l->axis, A);
     mat_mul(X_bj->R, A, R);
-    turn_of(b, R);
+    set_constant_turn(b, R);
     theta_of(b, R, Rz);
     memcpy(b->p_pc, X_bj->p, sizeof b->p_pc);
     dyn_canonical_offsets(b);
@@ -156,17 +156,17 @@ void dyn_canonical_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
 {
     const dyn_friction *f = &l->friction;
     b->joint              = l->joint;
-    if (dyn_joint_turns_freely(l->joint))
-        free_turn(b, l, X_bj);
+    if (dyn_joint_has_quaternion(l->joint))
+        set_free_joint(b, l, X_bj);
     else
-        turn_about_axis(b, l, X_bj);
+        set_axis_joint(b, l, X_bj);
     b->ratio         = l->ratio;
     b->offset        = l->offset;
-    b->geared        = l->ratio != 1 || l->offset != 0;
+    b->has_ratio     = l->ratio != 1 || l->offset != 0;
     b->near_end      = l->near_end;
     b->rotor_inertia = l->rotor_inertia;
     b->friction      = *f;
     b->spring        = l->spring;
-    b->rough         = f->viscous != 0 || f->positive != 0 || f->negative != 0;
-    b->sprung        = l->spring.stiffness != 0 || l->spring.damping != 0;
+    b->has_friction  = f->viscous != 0 || f->positive != 0 || f->negative != 0;
+    b->has_spring    = l->spring.stiffness != 0 || l->spring.damping != 0;
 }

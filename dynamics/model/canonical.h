@@ -22,4 +22,4 @@ void dyn_canonical_align(const dyn_model *model, dyn_body *body, dyn_link_place 
 
 /* At last, and again when inertias have changed: what is summed over the tree or known only from the whole of it, such
  * as subtrees' masses, grouped moments, and the runs, for which `run` has room for as many as there are bodies. */
-void dyn_survey(dyn_model *model, dyn_body *body, dyn_run *run);
+void dyn_derive_data(dyn_model *model, dyn_body *body, dyn_run *run);

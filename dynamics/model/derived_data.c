@@ -5,10 +5,10 @@
 #include <string.h>
 
 /* Row and column of the entries of E, and of any symmetric matrix. */
-static const int at[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+static const int entries[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
 
 /* int |r + p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2, wherever r points */
-static double moment_at_parent(const dyn_body *b)
+static double subtree_moment_at_parent(const dyn_body *b)
 {
     const double *p        = b->joint == DYN_SPHERICAL ? b->before.p : b->p_pc;
     double        distance = dyn_length(dyn_length(p[0], p[1]), p[2]);
@@ -18,101 +18,102 @@ static double moment_at_parent(const dyn_body *b)
 
 /* Gives the parent what lies on the body's axis: a rod along z at p, so that
  * h += m p + h.z z,  E += m p p^T + h.z (p z^T + z p^T) + E.zz z z^T. */
-static void give(dyn_body *b, dyn_moments *to)
+static void move_axis_moments(dyn_body *b, dyn_moments *to)
 {
-    const double z[3] = {b->sg * b->sa, -b->cg * b->sa, b->ca}, *p = b->p_pc, *given = b->given;
-    to->mass += given[0];
+    const double z[3] = {b->sg * b->sa, -b->cg * b->sa, b->ca}, *p = b->p_pc, *axis = b->axis_moments;
+    to->mass += axis[0];
     for (int i = 0; i < 3; i++)
-        to->h[i] += given[0] * p[i] + given[1] * z[i];
+        to->h[i] += axis[0] * p[i] + axis[1] * z[i];
     for (int e = 0; e < 6; e++) {
-        int i = at[e][0], j = at[e][1];
-        to->E[e] += given[0] * p[i] * p[j] + given[1] * (p[i] * z[j] + z[i] * p[j]) + given[2] * z[i] * z[j];
+        int i = entries[e][0], j = entries[e][1];
+        to->E[e] += axis[0] * p[i] * p[j] + axis[1] * (p[i] * z[j] + z[i] * p[j]) + axis[2] * z[i] * z[j];
     }
 }
 
 /* See dyn_body: leaves first. */
-static void group(dyn_model *m, dyn_body *body)
+static void regroup(dyn_model *m, dyn_body *body)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
-        body[i].grouped      = (dyn_moments){.mass = body[i].mass};
-        body[i].grouped_mass = 0;
-        memcpy(body[i].grouped.h, body[i].h, sizeof body[i].h);
-        memcpy(body[i].grouped.E, body[i].E, sizeof body[i].E);
+        body[i].regrouped      = (dyn_moments){.mass = body[i].mass};
+        body[i].regrouped_mass = 0;
+        memcpy(body[i].regrouped.h, body[i].h, sizeof body[i].h);
+        memcpy(body[i].regrouped.E, body[i].E, sizeof body[i].E);
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         dyn_body    *b = &body[i], *p = b->parent == DYN_WORLD ? NULL : &body[b->parent];
-        dyn_moments *own = &b->grouped;
+        dyn_moments *own = &b->regrouped;
         if (b->joint == DYN_REVOLUTE) {
-            memcpy(b->given, (double[3]){own->mass, own->h[2], own->E[5]}, sizeof b->given);
+            memcpy(b->axis_moments, (double[3]){own->mass, own->h[2], own->E[5]}, sizeof b->axis_moments);
             own->mass = own->h[2] = own->E[5] = 0;
-            if (p) give(b, &p->grouped);
+            if (p) move_axis_moments(b, &p->regrouped);
         }
-        b->grouped_mass += own->mass;
-        if (p) p->grouped_mass += b->grouped_mass;
+        b->regrouped_mass += own->mass;
+        if (p) p->regrouped_mass += b->regrouped_mass;
     }
 }
 
 /* Of grouped moments about p:  h' = h - m p,  E' = E - (h p^T + p h^T) + m p p^T. */
-static dyn_moments moments_about(const dyn_moments *of, const double p[3])
+static dyn_moments moments_about(const dyn_moments *moments, const double p[3])
 {
-    const double *h     = of->h;
-    dyn_moments   about = {.mass = of->mass};
+    const double *h     = moments->h;
+    dyn_moments   about = {.mass = moments->mass};
     for (int i = 0; i < 3; i++)
-        about.h[i] = h[i] - of->mass * p[i];
+        about.h[i] = h[i] - moments->mass * p[i];
     for (int e = 0; e < 6; e++) {
-        const int i = at[e][0], j = at[e][1];
-        about.E[e] = of->E[e] - (h[i] * p[j] + p[i] * h[j]) + of->mass * p[i] * p[j];
+        const int i = entries[e][0], j = entries[e][1];
+        about.E[e] = moments->E[e] - (h[i] * p[j] + p[i] * h[j]) + moments->mass * p[i] * p[j];
     }
     return about;
 }
 
 /* See dyn_body.ahead; bodies are grouped and runs are found. */
-static void look_ahead(const dyn_model *m, dyn_body *body)
+static void set_next_origins(const dyn_model *m, dyn_body *body)
 {
     for (size_t r = 0; r < m->n_runs; r++) {
         for (int i = m->run[r].first; i < m->run[r].end; i++) {
-            dyn_body  *b     = &body[i];
-            const bool leads = m->run[r].plain && i + 1 < m->run[r].end;
+            dyn_body  *b        = &body[i];
+            const bool has_next = m->run[r].plain && i + 1 < m->run[r].end;
             for (int k = 0; k < 3; k++)
-                b->ahead_at[k] = leads ? b[1].p_pc[k] : 0;
-            b->ahead_along = leads ? b[1].offsets : 0;
-            b->ahead       = leads ? moments_about(&b->grouped, b->ahead_at) : b->grouped;
+                b->next_origin[k] = has_next ? b[1].p_pc[k] : 0;
+            b->next_offsets      = has_next ? b[1].offsets : 0;
+            b->regrouped_at_next = has_next ? moments_about(&b->regrouped, b->next_origin) : b->regrouped;
         }
     }
 }
 
 /* What algorithms ask of every body, in one look. Where there are mimics, coordinates are shared: no body is bare. */
-static void note_kinds(const dyn_model *m, dyn_body *b)
+static void derive_body_kind(const dyn_model *m, dyn_body *b)
 {
-    const bool freely = dyn_joint_turns_freely(b->joint);
+    const bool freely = dyn_joint_has_quaternion(b->joint);
     b->form           = freely ? DYN_FORM_FREE : 5 * ((int)b->joint - (int)DYN_REVOLUTE) + (int)b->turn;
-    b->rounder        = DYN_ROUNDER + (double)b->quarters;
+    b->rounder        = DYN_ROUNDER + (double)b->frame_quarters;
     b->offsets        = 0;
     for (int k = 0; k < 3; k++)
         if (b->p_pc[k] != 0) b->offsets |= 1U << k;
-    b->bare = !freely && !b->geared && !b->rough && !b->sprung && b->rotor_inertia == 0 && !m->coupled;
+    b->is_ideal =
+        !freely && !b->has_ratio && !b->has_friction && !b->has_spring && b->rotor_inertia == 0 && !m->has_mimics;
 }
 
-/* See dyn_above; the parent itself is before its children. */
-static dyn_above above_of(const dyn_body *body, int parent)
+/* See dyn_parent_joint; the parent itself is before its children. */
+static dyn_parent_joint parent_joint_of(const dyn_body *body, int parent)
 {
-    if (parent == DYN_WORLD) return DYN_ABOVE_WORLD;
+    if (parent == DYN_WORLD) return DYN_PARENT_WORLD;
     const dyn_body *p = &body[parent];
-    if (p->joint != DYN_REVOLUTE || p->geared) return DYN_ABOVE_ANY;
-    return p->parent == DYN_WORLD ? DYN_ABOVE_FIRST : DYN_ABOVE_TURNS;
+    if (p->joint != DYN_REVOLUTE || p->has_ratio) return DYN_PARENT_OTHER;
+    return p->parent == DYN_WORLD ? DYN_PARENT_GROUNDED : DYN_PARENT_UNIT_REVOLUTE;
 }
 
 /* See dyn_body; the parent itself is before its children. */
-static bool in_line(const dyn_body *body, int i)
+static bool is_in_line(const dyn_body *body, int i)
 {
     const dyn_body *p = body[i].parent == DYN_WORLD ? NULL : &body[body[i].parent];
     return p && p == &body[i - 1] && p->parent != DYN_WORLD && p->v == body[p->parent].v + 1;
 }
 
-/* See dyn_run, and body_known in joint.h. */
+/* See dyn_run, and assume_plain_body in joint.h. */
 static bool is_plain(const dyn_body *b)
 {
-    return b->joint == DYN_REVOLUTE && b->bare && !b->mimic && !b->slides;
+    return b->joint == DYN_REVOLUTE && b->is_ideal && !b->mimic && !b->has_slide_body;
 }
 
 static void find_runs(dyn_model *m, dyn_body *body, dyn_run *run)
@@ -121,51 +122,52 @@ static void find_runs(dyn_model *m, dyn_body *body, dyn_run *run)
     m->n_runs   = 0;
     m->plain    = true;
     for (int i = 0; i < n; i++) {
-        const bool plain = is_plain(&body[i]), goes_on = i > 0 && body[i].parent == i - 1 && !body[i - 1].forks;
-        body[i].bears = false;
+        const bool plain       = is_plain(&body[i]),
+                   extends_run = i > 0 && body[i].parent == i - 1 && !body[i - 1].has_branch;
+        body[i].carries_run    = false;
         m->plain &= plain;
-        const bool follows = i > 0 && body[i].q == body[i - 1].q + 1 && body[i].v == body[i - 1].v + 1;
-        if (goes_on && plain == run[m->n_runs - 1].plain && (follows || !plain)) {
+        const bool in_order = i > 0 && body[i].q == body[i - 1].q + 1 && body[i].v == body[i - 1].v + 1;
+        if (extends_run && plain == run[m->n_runs - 1].plain && (in_order || !plain)) {
             run[m->n_runs - 1].end = i + 1;
             continue;
         }
         run[m->n_runs++] = (dyn_run){.first = i, .end = i + 1, .plain = plain};
-        if (body[i].parent != DYN_WORLD) body[body[i].parent].bears = true;
+        if (body[i].parent != DYN_WORLD) body[body[i].parent].carries_run = true;
     }
     m->serial = m->n_runs == 1 && m->plain;
     for (int i = 0; i < n; i++)
         m->serial &= body[i].q == i && body[i].v == i;
 }
 
-void dyn_survey(dyn_model *m, dyn_body *body, dyn_run *run)
+void dyn_derive_data(dyn_model *m, dyn_body *body, dyn_run *run)
 {
     m->mass     = 0;
     m->branched = false;
     for (size_t i = 0; i < m->n_bodies; i++) {
         body[i].subtree_mass   = body[i].mass;
         body[i].subtree_moment = fmax(0, body[i].E[0] + body[i].E[3] + body[i].E[5]);
-        body[i].leaf           = true;
-        body[i].forks          = false;
-        note_kinds(m, &body[i]);
-        body[i].above   = above_of(body, body[i].parent);
-        body[i].in_line = in_line(body, (int)i);
-        m->twisted |= body[i].twist != 0;
+        body[i].is_leaf        = true;
+        body[i].has_branch     = false;
+        derive_body_kind(m, &body[i]);
+        body[i].parent_joint = parent_joint_of(body, body[i].parent);
+        body[i].is_in_line   = is_in_line(body, (int)i);
+        m->has_frame_angles |= body[i].frame_angle != 0;
         m->mass += body[i].mass;
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        body[i].first = body[i].parent != DYN_WORLD && body[body[i].parent].leaf;
+        body[i].is_last_child = body[i].parent != DYN_WORLD && body[body[i].parent].is_leaf;
         m->branched |= body[i].parent != i - 1;
         if (body[i].parent == DYN_WORLD) continue;
         dyn_body *p = &body[body[i].parent];
-        p->leaf     = false;
-        p->forks |= body[i].parent != i - 1;
+        p->is_leaf  = false;
+        p->has_branch |= body[i].parent != i - 1;
         p->subtree_mass += body[i].subtree_mass;
         if (body[i].joint == DYN_FLOATING)
-            m->detached = true;
+            m->has_floating_body = true;
         else
-            p->subtree_moment += moment_at_parent(&body[i]);
+            p->subtree_moment += subtree_moment_at_parent(&body[i]);
     }
     find_runs(m, body, run);
-    group(m, body);
-    look_ahead(m, body);
+    regroup(m, body);
+    set_next_origins(m, body);
 }

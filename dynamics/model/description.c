@@ -12,12 +12,12 @@ static bool all_finite(const double *x, size_t n)
     return true;
 }
 
-static bool pose_finite(const dyn_pose *X)
+static bool pose_is_finite(const dyn_pose *X)
 {
     return all_finite(&X->R[0][0], 9) && all_finite(X->p, 3);
 }
 
-bool dyn_inertia_finite(const dyn_inertia *I)
+bool dyn_inertia_is_finite(const dyn_inertia *I)
 {
     return isfinite(I->mass) && all_finite(I->com, 3) && all_finite(I->about_com, 6);
 }
@@ -27,41 +27,41 @@ static bool is_unit(const double axis[3])
     return fabs(sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]) - 1) <= UNIT_TOLERANCE;
 }
 
-static bool friction_finite(const dyn_friction *f)
+static bool friction_is_finite(const dyn_friction *f)
 {
     return all_finite((const double[]){f->viscous, f->positive, f->negative, f->coulomb_velocity}, 4);
 }
 
-static bool spring_finite(const dyn_spring *s)
+static bool spring_is_finite(const dyn_spring *s)
 {
     return all_finite((const double[]){s->stiffness, s->damping, s->rest}, 3);
 }
 
 /* Joints of several coordinates have nothing of a single one. */
-static bool bare(const dyn_link *l)
+static bool has_no_axis_data(const dyn_link *l)
 {
     const dyn_friction *f         = &l->friction;
     const dyn_spring   *s         = &l->spring;
-    const double        figures[] = {l->offset,   l->rotor_inertia,    l->pitch,     f->viscous, f->positive,
+    const double        numbers[] = {l->offset,   l->rotor_inertia,    l->pitch,     f->viscous, f->positive,
                                      f->negative, f->coulomb_velocity, s->stiffness, s->damping, s->rest};
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        if (figures[i] != 0) return false;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i] != 0) return false;
     return l->ratio == 1 && !l->near_end;
 }
 
-static bool joint_figures_good(const dyn_link *l)
+static bool joint_numbers_valid(const dyn_link *l)
 {
-    const double figures[] = {l->offset, l->rotor_inertia, l->pitch};
-    if (dyn_joint_turns_freely(l->joint)) return bare(l);
-    if (l->joint == DYN_PLANAR) return bare(l) && is_unit(l->axis);
-    return all_finite(figures, sizeof figures / sizeof *figures) && isfinite(l->ratio) && l->ratio != 0 &&
-           friction_finite(&l->friction) && spring_finite(&l->spring) && is_unit(l->axis);
+    const double numbers[] = {l->offset, l->rotor_inertia, l->pitch};
+    if (dyn_joint_has_quaternion(l->joint)) return has_no_axis_data(l);
+    if (l->joint == DYN_PLANAR) return has_no_axis_data(l) && is_unit(l->axis);
+    return all_finite(numbers, sizeof numbers / sizeof *numbers) && isfinite(l->ratio) && l->ratio != 0 &&
+           friction_is_finite(&l->friction) && spring_is_finite(&l->spring) && is_unit(l->axis);
 }
 
-static bool motor_figures_good(const dyn_motor *m)
+static bool motor_numbers_valid(const dyn_motor *m)
 {
     return !m->present || (isfinite(m->gear_ratio) && m->gear_ratio != 0 && isfinite(m->spin_inertia) &&
-                           friction_finite(&m->friction) && is_unit(m->axis));
+                           friction_is_finite(&m->friction) && is_unit(m->axis));
 }
 
 /* A joint with one coordinate, which others may share and a motor turn. */
@@ -70,13 +70,13 @@ static bool has_one_coordinate(const dyn_link *l)
     return dyn_joint_nv(l->joint) == 1;
 }
 
-static bool leader_good(const dyn_description *d, const dyn_link *l)
+static bool is_leader_valid(const dyn_description *d, const dyn_link *l)
 {
     return has_one_coordinate(l) && l->leader >= 0 && (size_t)l->leader < d->n_links &&
            has_one_coordinate(&d->links[l->leader]) && !d->links[l->leader].mimic;
 }
 
-static bool motor_good(const dyn_description *d, const dyn_link *l)
+static bool is_motor_valid(const dyn_description *d, const dyn_link *l)
 {
     if (l->elastic && (!has_one_coordinate(l) || l->mimic)) return false;
     if (!l->motor.present) return true;
@@ -88,18 +88,18 @@ dyn_status dyn_description_check(const dyn_description *d, int *where)
 {
     size_t dof = d->floating ? 6 : 0;
     *where     = DYN_WORLD;
-    if (!all_finite(d->gravity, 3) || !dyn_inertia_finite(&d->base_inertia)) return DYN_BAD_FIGURE;
+    if (!all_finite(d->gravity, 3) || !dyn_inertia_is_finite(&d->base_inertia)) return DYN_BAD_NUMBER;
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
         *where            = (int)i;
         if (l->parent < DYN_WORLD || l->parent >= (int)i) return DYN_BAD_PARENT;
-        if ((unsigned)l->joint > DYN_FLOATING) return DYN_BAD_FIGURE;
+        if ((unsigned)l->joint > DYN_FLOATING) return DYN_BAD_NUMBER;
         bool moving = l->joint != DYN_FIXED;
-        if (moving && l->mimic && !leader_good(d, l)) return DYN_BAD_LEADER;
-        if (!pose_finite(&l->before) || !pose_finite(&l->after) || !dyn_inertia_finite(&l->inertia) ||
-            (moving && !joint_figures_good(l)) || !motor_figures_good(&l->motor) || !spring_finite(&l->elasticity))
-            return DYN_BAD_FIGURE;
-        if (!motor_good(d, l)) return DYN_BAD_MOTOR;
+        if (moving && l->mimic && !is_leader_valid(d, l)) return DYN_BAD_LEADER;
+        if (!pose_is_finite(&l->before) || !pose_is_finite(&l->after) || !dyn_inertia_is_finite(&l->inertia) ||
+            (moving && !joint_numbers_valid(l)) || !motor_numbers_valid(&l->motor) || !spring_is_finite(&l->elasticity))
+            return DYN_BAD_NUMBER;
+        if (!is_motor_valid(d, l)) return DYN_BAD_MOTOR;
         if ((dof += (l->mimic ? 0 : (size_t)dyn_joint_nv(l->joint)) + l->elastic) > DYN_MAX_DOF)
             return DYN_TOO_MANY_DOF;
     }

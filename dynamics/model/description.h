@@ -5,4 +5,4 @@
 /* `where` as in dyn_model_build. */
 dyn_status dyn_description_check(const dyn_description *description, int *where);
 
-bool dyn_inertia_finite(const dyn_inertia *inertia);
+bool dyn_inertia_is_finite(const dyn_inertia *inertia);

@@ -19,7 +19,7 @@
 
 /* The smallest rotation that takes e_z to the axis: 1 + [v] + [v]^2 / (1 + c), v = e_z x axis, c = axis.z; for -e_z,
  * half a turn about e_x. */
-static void plane_about(const double axis[3], double e_x[3], double e_y[3])
+static void plane_axes(const double axis[3], double e_x[3], double e_y[3])
 {
     double x = axis[0], y = axis[1], z = axis[2], across = x * x + y * y;
     bool   turned = z < 0 && across == 0;
@@ -28,41 +28,41 @@ static void plane_about(const double axis[3], double e_x[3], double e_y[3])
     memcpy(e_y, (double[3]){-k * x * y, turned ? -1 : 1 - k * y * y, -y}, sizeof(double[3]));
 }
 
-static dyn_link weightless(const dyn_pose *before, dyn_joint_kind joint, const double axis[3])
+static dyn_link massless_link(const dyn_pose *before, dyn_joint_kind joint, const double axis[3])
 {
     dyn_link part = {.joint = joint, .before = *before, .after = pose_identity(), .ratio = 1};
     memcpy(part.axis, axis, sizeof part.axis);
     return part;
 }
 
-static size_t expand_planar(const dyn_link *link, dyn_link part[DYN_MOST_PARTS])
+static size_t expand_planar(const dyn_link *link, dyn_link part[DYN_MAX_PARTS])
 {
     dyn_pose here = pose_identity();
     double   e_x[3], e_y[3];
-    plane_about(link->axis, e_x, e_y);
-    part[0]        = weightless(&link->before, DYN_PRISMATIC, e_x);
-    part[1]        = weightless(&here, DYN_PRISMATIC, e_y);
+    plane_axes(link->axis, e_x, e_y);
+    part[0]        = massless_link(&link->before, DYN_PRISMATIC, e_x);
+    part[1]        = massless_link(&here, DYN_PRISMATIC, e_y);
     part[2]        = *link;
     part[2].joint  = DYN_REVOLUTE;
     part[2].before = here;
     return 3;
 }
 
-static size_t expand_helical(const dyn_link *link, dyn_link part[DYN_MOST_PARTS])
+static size_t expand_helical(const dyn_link *link, dyn_link part[DYN_MAX_PARTS])
 {
-    dyn_link *turning = &part[link->pitch != 0];
-    *turning          = *link;
-    turning->joint    = DYN_REVOLUTE;
+    dyn_link *revolute = &part[link->pitch != 0];
+    *revolute          = *link;
+    revolute->joint    = DYN_REVOLUTE;
     if (link->pitch == 0) return 1;
-    part[0]         = weightless(&link->before, DYN_PRISMATIC, link->axis);
-    part[0].mimic   = true;
-    part[0].ratio   = link->pitch * link->ratio;
-    part[0].offset  = link->pitch * link->offset;
-    turning->before = pose_identity();
+    part[0]          = massless_link(&link->before, DYN_PRISMATIC, link->axis);
+    part[0].mimic    = true;
+    part[0].ratio    = link->pitch * link->ratio;
+    part[0].offset   = link->pitch * link->offset;
+    revolute->before = pose_identity();
     return 2;
 }
 
-size_t dyn_expand_link(const dyn_link *link, dyn_link part[DYN_MOST_PARTS])
+size_t dyn_expand_joint(const dyn_link *link, dyn_link part[DYN_MAX_PARTS])
 {
     if (link->joint == DYN_PLANAR) return expand_planar(link, part);
     if (link->joint == DYN_HELICAL) return expand_helical(link, part);
@@ -70,13 +70,13 @@ size_t dyn_expand_link(const dyn_link *link, dyn_link part[DYN_MOST_PARTS])
     return 1;
 }
 
-size_t dyn_expand_count(const dyn_link *link)
+size_t dyn_count_parts(const dyn_link *link)
 {
-    dyn_link part[DYN_MOST_PARTS];
-    return link->joint == DYN_FIXED ? 0 : dyn_expand_link(link, part);
+    dyn_link part[DYN_MAX_PARTS];
+    return link->joint == DYN_FIXED ? 0 : dyn_expand_joint(link, part);
 }
 
-bool dyn_expand_has_rotor(const dyn_link *link)
+bool dyn_link_has_rotor_body(const dyn_link *link)
 {
     return link->joint != DYN_FIXED && (link->elastic || link->motor.present);
 }
@@ -92,34 +92,34 @@ static dyn_friction spin_friction(const dyn_friction *f, double r)
 }
 
 /* J a a^T, a along z, has the second moments J/2, J/2, -J/2. */
-static void spin(dyn_body *rotor, dyn_body *host, const dyn_pose *X_bl, const dyn_motor *motor)
+static void move_spin_inertia(dyn_body *rotor, dyn_body *host, const dyn_pose *X_bl, const dyn_motor *motor)
 {
     const double *a = motor->axis, J = motor->spin_inertia;
-    dyn_inertia   less  = {.about_com = {-J * a[0] * a[0], -J * a[0] * a[1], -J * a[0] * a[2], -J * a[1] * a[1],
-                                         -J * a[1] * a[2], -J * a[2] * a[2]}};
-    rotor->spin_inertia = J;
+    dyn_inertia   removed = {.about_com = {-J * a[0] * a[0], -J * a[0] * a[1], -J * a[0] * a[2], -J * a[1] * a[1],
+                                           -J * a[1] * a[2], -J * a[2] * a[2]}};
+    rotor->spin_inertia   = J;
     rotor->E[0] = rotor->E[3] = J / 2;
     rotor->E[5]               = -J / 2;
-    if (host) dyn_canonical_inertia(host, X_bl, &less);
+    if (host) dyn_canonical_inertia(host, X_bl, &removed);
 }
 
-void dyn_expand_rotor(dyn_body *rotor, dyn_body *host, const dyn_link_place *place, const dyn_link *link)
+void dyn_make_rotor_body(dyn_body *rotor, dyn_body *host, const dyn_link_place *place, const dyn_link *link)
 {
     const dyn_motor *motor = &link->motor;
     dyn_pose         here  = {.p = {0}};
     memcpy(here.R, place->X_bl.R, sizeof here.R); /* where on the link does not matter */
-    dyn_link turning = weightless(&here, DYN_REVOLUTE, (const double[3]){0, 0, 1});
+    dyn_link revolute = massless_link(&here, DYN_REVOLUTE, (const double[3]){0, 0, 1});
     if (motor->present) {
-        memcpy(turning.axis, motor->axis, sizeof turning.axis);
-        turning.ratio    = motor->gear_ratio * (link->elastic ? 1 : link->ratio);
-        turning.friction = spin_friction(&motor->friction, motor->gear_ratio);
+        memcpy(revolute.axis, motor->axis, sizeof revolute.axis);
+        revolute.ratio    = motor->gear_ratio * (link->elastic ? 1 : link->ratio);
+        revolute.friction = spin_friction(&motor->friction, motor->gear_ratio);
     } else {
-        turning.joint         = link->joint == DYN_PRISMATIC ? DYN_PRISMATIC : DYN_REVOLUTE;
-        turning.rotor_inertia = link->rotor_inertia;
+        revolute.joint         = link->joint == DYN_PRISMATIC ? DYN_PRISMATIC : DYN_REVOLUTE;
+        revolute.rotor_inertia = link->rotor_inertia;
     }
-    dyn_canonical_joint(rotor, &turning, &here);
-    rotor->parent = place->body;
-    rotor->geared = true; /* see joint_position */
-    rotor->round  = true;
-    if (motor->present) spin(rotor, host, &place->X_bl, motor);
+    dyn_canonical_joint(rotor, &revolute, &here);
+    rotor->parent    = place->body;
+    rotor->has_ratio = true; /* see joint_position */
+    rotor->is_rotor  = true;
+    if (motor->present) move_spin_inertia(rotor, host, &place->X_bl, motor);
 }

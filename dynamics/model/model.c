@@ -20,7 +20,7 @@ typedef struct builder {
 /* --- the tree --------------------------------------------------------------------------------------------- */
 
 /* Makes body `index` a published one. */
-static void publish(builder *to, int index)
+static void add_row(builder *to, int index)
 {
     to->body[index].row           = (int)to->m->n_rows;
     to->row_body[to->m->n_rows++] = index;
@@ -37,7 +37,7 @@ static void add_base(builder *to, const dyn_description *d)
     *b               = (dyn_body){.parent = DYN_WORLD, .link = DYN_WORLD, .mover = -1, .rotor = -1};
     dyn_canonical_joint(b, &l, &l.before);
     dyn_canonical_inertia(b, &b->X_bl, &d->base_inertia);
-    publish(to, 0);
+    add_row(to, 0);
     m->nq = dyn_joint_nq(DYN_FLOATING);
     m->nv = dyn_joint_nv(DYN_FLOATING);
 }
@@ -72,15 +72,15 @@ static void add_link(builder *to, const dyn_link *l, int index)
         dyn_pose joint = pose_mul(&place->X_bl, &l->before);
         place->X_bl    = pose_mul(&joint, &l->after);
     } else {
-        dyn_link part[DYN_MOST_PARTS];
-        size_t   last = dyn_expand_link(l, part) - 1;
+        dyn_link part[DYN_MAX_PARTS];
+        size_t   last = dyn_expand_joint(l, part) - 1;
         for (size_t k = 0; k < last; k++)
             add_body(to, &part[k], index, place);
-        dyn_body *b = add_body(to, &part[last], index, place);
-        b->mover    = (int)to->m->n_movers++;
-        b->several  = dyn_joint_nv(l->joint) > 1;
+        dyn_body *b     = add_body(to, &part[last], index, place);
+        b->mover        = (int)to->m->n_movers++;
+        b->is_multi_dof = dyn_joint_nv(l->joint) > 1;
         if (l->elastic) b->rotor_inertia = 0; /* it is the motor coordinate's */
-        publish(to, place->body);
+        add_row(to, place->body);
     }
     if (place->body != DYN_WORLD) dyn_canonical_inertia(&to->body[place->body], &place->X_bl, &l->inertia);
 }
@@ -104,37 +104,37 @@ static void add_rotor(builder *to, const dyn_link *l, int index)
     dyn_body             *rotor = &to->body[to->m->n_bodies++];
     *rotor                      = (dyn_body){
                              .link = index, .row = -1, .mover = to->body[to->link[index].body].mover, .mimic = !l->elastic, .rotor = -1};
-    dyn_expand_rotor(rotor, place->body == DYN_WORLD ? NULL : &to->body[place->body], place, l);
+    dyn_make_rotor_body(rotor, place->body == DYN_WORLD ? NULL : &to->body[place->body], place, l);
     if (l->elastic) add_elasticity(to, l, rotor);
 }
 
 /* Body i, without a coordinate, as a part of the joint of body `at`: its slide, or a rotor on one of the two links that
  * it connects. */
-static bool join(builder *to, int i, int at)
+static bool join_as_part(builder *to, int i, int joint_body)
 {
     const dyn_body *b   = &to->body[i];
-    dyn_body       *own = &to->body[at];
-    if (!b->round) {
-        own->slides = true;
+    dyn_body       *own = &to->body[joint_body];
+    if (!b->is_rotor) {
+        own->has_slide_body = true;
     } else {
-        if (b->parent != at && b->parent != to->body[at - own->slides].parent) return false;
+        if (b->parent != joint_body && b->parent != to->body[joint_body - own->has_slide_body].parent) return false;
         own->rotor = i;
     }
     return true;
 }
 
-static void follow_leaders(builder *to, const dyn_description *d)
+static void resolve_mimics(builder *to, const dyn_description *d)
 {
     for (size_t i = 0; i < to->m->n_bodies; i++) {
         dyn_body *b = &to->body[i];
         if (!b->mimic) continue;
-        const dyn_link *l      = &d->links[b->link];
-        int             at     = to->link[l->mimic ? l->leader : b->link].body;
-        const dyn_body *leader = &to->body[at];
-        if (l->mimic || !join(to, (int)i, at)) to->m->dense = true;
-        b->q           = leader->q;
-        b->v           = leader->v;
-        to->m->coupled = true;
+        const dyn_link *l           = &d->links[b->link];
+        int             leader_body = to->link[l->mimic ? l->leader : b->link].body;
+        const dyn_body *leader      = &to->body[leader_body];
+        if (l->mimic || !join_as_part(to, (int)i, leader_body)) to->m->dense = true;
+        b->q              = leader->q;
+        b->v              = leader->v;
+        to->m->has_mimics = true;
     }
 }
 
@@ -145,7 +145,7 @@ static void number_dofs(dyn_model *m, dyn_body *body)
         body[i].dof        = (int)m->n_dofs;
         body[i].quaternion = (int)m->n_quaternions;
         m->n_dofs += (size_t)dyn_joint_nv(body[i].joint);
-        m->n_quaternions += dyn_joint_turns_freely(body[i].joint);
+        m->n_quaternions += dyn_joint_has_quaternion(body[i].joint);
     }
 }
 
@@ -178,7 +178,7 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     if (status != DYN_OK) return status;
     size_t n_bodies = d->floating, n_couplings = 0;
     for (size_t i = 0; i < d->n_links; i++) {
-        n_bodies += dyn_expand_count(&d->links[i]) + dyn_expand_has_rotor(&d->links[i]);
+        n_bodies += dyn_count_parts(&d->links[i]) + dyn_link_has_rotor_body(&d->links[i]);
         n_couplings += d->links[i].elastic;
     }
     builder    to;
@@ -191,11 +191,11 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     for (size_t i = 0; i < d->n_links; i++)
         add_link(&to, &d->links[i], (int)i);
     for (size_t i = 0; i < d->n_links; i++)
-        if (dyn_expand_has_rotor(&d->links[i])) add_rotor(&to, &d->links[i], (int)i);
-    follow_leaders(&to, d);
+        if (dyn_link_has_rotor_body(&d->links[i])) add_rotor(&to, &d->links[i], (int)i);
+    resolve_mimics(&to, d);
     number_dofs(m, to.body);
     dyn_canonical_align(m, to.body, to.link);
-    dyn_survey(m, to.body, to.run);
+    dyn_derive_data(m, to.body, to.run);
     *model = m;
     return DYN_OK;
 }
@@ -217,13 +217,13 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
     memcpy(to.row_body, model->row_body, model->n_rows * sizeof *to.row_body);
     for (size_t i = 0; i < n; i++) {
         int body = payload[i].body;
-        if (body < DYN_WORLD || body >= (int)model->n_bodies || !dyn_inertia_finite(&payload[i].inertia)) {
+        if (body < DYN_WORLD || body >= (int)model->n_bodies || !dyn_inertia_is_finite(&payload[i].inertia)) {
             free(m);
-            return DYN_BAD_FIGURE;
+            return DYN_BAD_NUMBER;
         }
         if (body != DYN_WORLD) dyn_canonical_inertia(&to.body[body], &payload[i].X_bf, &payload[i].inertia);
     }
-    dyn_survey(m, to.body, to.run);
+    dyn_derive_data(m, to.body, to.run);
     *loaded = m;
     return DYN_OK;
 }

@@ -56,13 +56,13 @@ static inline int dyn_joint_nv(dyn_joint_kind joint)
     }
 }
 /* Whether a quaternion is among the joint's coordinates: the last four of them. */
-static inline bool dyn_joint_turns_freely(dyn_joint_kind joint)
+static inline bool dyn_joint_has_quaternion(dyn_joint_kind joint)
 {
     return joint == DYN_SPHERICAL || joint == DYN_FLOATING;
 }
 static inline int dyn_joint_nq(dyn_joint_kind joint)
 {
-    return dyn_joint_nv(joint) + dyn_joint_turns_freely(joint);
+    return dyn_joint_nv(joint) + dyn_joint_has_quaternion(joint);
 }
 
 /* tau_f = viscous qd + coulomb sign(qd); the magnitude depends on the sign of qd. With velocity > 0,
@@ -145,13 +145,14 @@ enum { DYN_FORM_FREE = 10 }; /* see dyn_body.form */
 #define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: adding it rounds to an integer, kept in the low bits */
 
 /* What moves what a body hangs on, in the terms of a wrench that goes on to it. */
-typedef enum dyn_above {
-    DYN_ABOVE_WORLD, /* nothing */
-    DYN_ABOVE_FIRST, /* a revolute joint on the world at the rate of its coordinate: takes n.z, and the rest ends there
-                      */
-    DYN_ABOVE_TURNS, /* any other such joint: takes n.z */
-    DYN_ABOVE_ANY    /* another one */
-} dyn_above;
+typedef enum dyn_parent_joint {
+    DYN_PARENT_WORLD,    /* nothing */
+    DYN_PARENT_GROUNDED, /* a revolute joint on the world at the rate of its coordinate: takes n.z, and the rest ends
+                          * there
+                          */
+    DYN_PARENT_UNIT_REVOLUTE, /* any other such joint: takes n.z */
+    DYN_PARENT_OTHER          /* another one */
+} dyn_parent_joint;
 
 /* Mass and its first two moments about the origin of some frame. */
 typedef struct dyn_moments {
@@ -164,54 +165,54 @@ typedef struct dyn_moments {
  * of revolute joints along z, as suits the first body that hangs on it (align_frames.c). Where a joint turns freely:
  * the moved joint frame. */
 typedef struct dyn_body {
-    int            parent; /* earlier body, or DYN_WORLD */
-    dyn_joint_kind joint;  /* none FIXED */
-    dyn_turn       turn;
-    dyn_above      above;   /* of the parent's joint */
-    int            form;    /* joint's and turn's kind in one number, for BODY_FORMS in joint.h */
-    unsigned       offsets; /* DYN_ALONG_x where p_pc is not zero */
-    bool           leaf;    /* no body hangs on it */
-    bool           forks;   /* some body other than the next one hangs on it */
-    bool           bears;   /* a run of bodies begins on it: see dyn_run */
-    bool           first;   /* the last-numbered child of its parent: the first a backward pass meets */
-    bool           bare; /* one coordinate, its effort that of bodies alone: none of the next three, no rotor, mimics */
-    bool           geared;     /* ratio != 1 or offset != 0 */
-    bool           rough;      /* has friction */
-    bool           sprung;     /* has a spring or damper */
-    bool           near_end;   /* see dyn_link */
-    bool           mimic;      /* q and v are those of another body's joint */
-    bool           round;      /* a rotor, alike in every position: that is not read, and zero */
-    bool           in_line;    /* hangs on the body before it, whose coordinate follows that of its own parent */
-    int            row;        /* among the published bodies, or -1: see dyn_model */
-    int            mover;      /* among what has rotor inertia and friction of its own, or -1: see dyn_model */
-    bool           several;    /* of a joint with more than one coordinate, where friction and the like have no place */
-    bool           slides;     /* the body before it is the slide of its helical joint */
-    int            rotor;      /* body of its motor, if that sits on the body itself or on its parent, else -1 */
-    int            q, v;       /* first entries in q and in qd */
-    int            dof;        /* its joint's first among all joints' degrees of freedom, mimics' own included */
-    int            quaternion; /* number among the model's, if its joint turns freely */
-    int            link;       /* index in the description of the link the joint carries, DYN_WORLD: base */
-    double         ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
-    double         twist;          /* rad, the body frame is turned further, about z; of revolute joints only */
-    uint64_t       quarters;       /* the same by so many quarter turns, 0 to 3 */
-    double         rounder;        /* DYN_ROUNDER and these */
-    double         p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */
-    double         ratio, offset;
-    double         mass; /* kg */
-    double         h[3]; /* kg m, first moment m c, body frame */
-    double         E[6]; /* kg m^2, second moment int r r^T dm about the body origin: xx xy xz yy yz zz;
-                          * the inertia tensor about the origin is trace(E) 1 - E */
+    int              parent; /* earlier body, or DYN_WORLD */
+    dyn_joint_kind   joint;  /* none FIXED */
+    dyn_turn         turn;
+    dyn_parent_joint parent_joint;  /* of the parent's joint */
+    int              form;          /* joint's and turn's kind in one number, for BODY_FORMS in joint.h */
+    unsigned         offsets;       /* DYN_ALONG_x where p_pc is not zero */
+    bool             is_leaf;       /* no body hangs on it */
+    bool             has_branch;    /* some body other than the next one hangs on it */
+    bool             carries_run;   /* a run of bodies begins on it: see dyn_run */
+    bool             is_last_child; /* the last-numbered child of its parent: the first a backward pass meets */
+    bool     is_ideal;  /* one coordinate, its effort that of bodies alone: none of the next three, no rotor, mimics */
+    bool     has_ratio; /* ratio != 1 or offset != 0 */
+    bool     has_friction;   /* has friction */
+    bool     has_spring;     /* has a spring or damper */
+    bool     near_end;       /* see dyn_link */
+    bool     mimic;          /* q and v are those of another body's joint */
+    bool     is_rotor;       /* a rotor, alike in every position: that is not read, and zero */
+    bool     is_in_line;     /* hangs on the body before it, whose coordinate follows that of its own parent */
+    int      row;            /* among the published bodies, or -1: see dyn_model */
+    int      mover;          /* among what has rotor inertia and friction of its own, or -1: see dyn_model */
+    bool     is_multi_dof;   /* of a joint with more than one coordinate, where friction and the like have no place */
+    bool     has_slide_body; /* the body before it is the slide of its helical joint */
+    int      rotor;          /* body of its motor, if that sits on the body itself or on its parent, else -1 */
+    int      q, v;           /* first entries in q and in qd */
+    int      dof;            /* its joint's first among all joints' degrees of freedom, mimics' own included */
+    int      quaternion;     /* number among the model's, if its joint turns freely */
+    int      link;           /* index in the description of the link the joint carries, DYN_WORLD: base */
+    double   ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
+    double   frame_angle;    /* rad, the body frame is turned further, about z; of revolute joints only */
+    uint64_t frame_quarters; /* the same by so many quarter turns, 0 to 3 */
+    double   rounder;        /* DYN_ROUNDER and these */
+    double   p_pc[3];        /* m, body frame's origin in the parent's body frame, at s = 0 */
+    double   ratio, offset;
+    double   mass; /* kg */
+    double   h[3]; /* kg m, first moment m c, body frame */
+    double   E[6]; /* kg m^2, second moment int r r^T dm about the body origin: xx xy xz yy yz zz;
+                    * the inertia tensor about the origin is trace(E) 1 - E */
     /* Mass on a revolute joint's axis moves alike with both bodies that the joint connects, so it may belong to either:
      * the efforts of all joints stay the same (Gautier & Khalil 1990). `grouped` is the body with what its children
      * have so given it, and without what it gives its own parent, or the ground: `given`, the mass, h.z and E.zz of a
      * revolute body, zero of others. A revolute body keeps h.x, h.y and E but for E.zz. `ahead` is the same about
-     * another point, ahead_at: in a plain run where the next body hangs, so that what this needs is added before the
+     * another point, next_origin: in a plain run where the next body hangs, so that what this needs is added before the
      * wrench is brought to the body's own origin, which are fewer operations; else the body's own origin. */
-    dyn_moments grouped, ahead;
-    double      ahead_at[3]; /* m, body frame */
-    unsigned    ahead_along; /* DYN_ALONG_x where that is not zero */
-    double      given[3];
-    double      grouped_mass;   /* kg, of grouped bodies: of the body and all that hangs on it */
+    dyn_moments regrouped, regrouped_at_next;
+    double      next_origin[3]; /* m, body frame */
+    unsigned    next_offsets;   /* DYN_ALONG_x where that is not zero */
+    double      axis_moments[3];
+    double      regrouped_mass; /* kg, of grouped bodies: of the body and all that hangs on it */
     double      subtree_mass;   /* kg, of the body and all that hangs on it */
     double      subtree_moment; /* kg m^2, its second moment int r^2 dm about the body origin at most, wherever the
                                  * joints stand; prismatic ones at zero, without what floats on it */
@@ -228,7 +229,7 @@ typedef struct dyn_body {
 /* Whether the body's position is an angle that is read. */
 static inline bool dyn_body_has_angle(const dyn_body *body)
 {
-    return body->joint == DYN_REVOLUTE && !body->round;
+    return body->joint == DYN_REVOLUTE && !body->is_rotor;
 }
 
 /* Bodies of which each hangs on the one before it, and none but the last bears others: what one needs of the body
@@ -259,21 +260,21 @@ typedef struct dyn_model {
                       * a joint_regressor */
     size_t                n_links; /* of the description */
     int                   nq, nv;
-    size_t                n_dofs;        /* of all joints, mimics' own included */
-    size_t                n_quaternions; /* joints that turn freely */
-    bool                  floating;      /* body 0 is the base link, moving freely */
-    bool                  detached;      /* some body floats on one that moves */
-    bool                  branched;      /* some body hangs on other than the one before it */
-    bool                  twisted;       /* some body has a twist */
-    bool                  coupled;       /* some body is a mimic: coordinates move several joints */
-    bool                  dense;         /* some mimic is no joint's `rotor` or slide: forward dynamics is not O(n) */
-    bool                  plain;         /* all runs are */
-    bool                  serial;        /* an arm: one plain run, whose coordinates are in the order of bodies */
-    double                gravity[3];    /* m/s^2, world axes */
-    double                mass;          /* kg, of all bodies */
-    dyn_link_place        base;          /* the base link */
-    const dyn_body       *body;          /* [n_bodies] */
-    const dyn_link_place *link;          /* [n_links] */
+    size_t                n_dofs;            /* of all joints, mimics' own included */
+    size_t                n_quaternions;     /* joints that turn freely */
+    bool                  floating;          /* body 0 is the base link, moving freely */
+    bool                  has_floating_body; /* some body floats on one that moves */
+    bool                  branched;          /* some body hangs on other than the one before it */
+    bool                  has_frame_angles;  /* some body has a twist */
+    bool                  has_mimics;        /* some body is a mimic: coordinates move several joints */
+    bool                  dense;      /* some mimic is no joint's `rotor` or slide: forward dynamics is not O(n) */
+    bool                  plain;      /* all runs are */
+    bool                  serial;     /* an arm: one plain run, whose coordinates are in the order of bodies */
+    double                gravity[3]; /* m/s^2, world axes */
+    double                mass;       /* kg, of all bodies */
+    dyn_link_place        base;       /* the base link */
+    const dyn_body       *body;       /* [n_bodies] */
+    const dyn_link_place *link;       /* [n_links] */
     size_t                n_couplings;
     const dyn_coupling   *coupling; /* [n_couplings] of elastic joints */
     const int            *row_body; /* [n_rows] the body that a row is of */
@@ -291,7 +292,7 @@ typedef enum dyn_status {
                        */
     DYN_BAD_MOTOR, /* link `where`: an elastic joint without one coordinate of its own; a motor on no link, of a joint
                     * that has not one coordinate, or beside a rotor_inertia */
-    DYN_BAD_FIGURE /* link `where`: something not finite, a ratio of 0, an axis not of unit length */
+    DYN_BAD_NUMBER /* link `where`: something not finite, a ratio of 0, an axis not of unit length */
 } dyn_status;
 
 /* Builds the canonical model. `where` (may be NULL) gets the index of the offending link, DYN_WORLD for the

@@ -8,9 +8,9 @@
 #pragma once
 #include "articulated_inertia.h"
 
-typedef struct released {
+typedef struct articulated_free_joint {
     lane G[6][6], g[6]; /* by axis */
-} released;
+} articulated_free_joint;
 
 /* Whether coordinate v is driven. */
 LANE_INLINE bool is_driven(const bool *driven, int v)
@@ -26,7 +26,7 @@ LANE_INLINE void note_pivot(lane pivot, double floor, int i, lane *singular)
     *singular      = lane_select(fine, *singular, lane_of(i));
 }
 
-LANE_INLINE void spread(const articulated *I, const wrench *p, lane S[6][6], lane x[6])
+LANE_INLINE void articulated_to_array(const articulated *I, const wrench *p, lane S[6][6], lane x[6])
 {
     const sym3 *A = &I->A, *Q = &I->Q;
     store3(S[0], (vec3){Q->xx, Q->xy, Q->xz});
@@ -42,7 +42,7 @@ LANE_INLINE void spread(const articulated *I, const wrench *p, lane S[6][6], lan
     store3(x + 3, p->n);
 }
 
-LANE_INLINE void collect(lane S[6][6], const lane x[6], articulated *I, wrench *p)
+LANE_INLINE void articulated_from_array(lane S[6][6], const lane x[6], articulated *I, wrench *p)
 {
     *I = (articulated){.Q = {S[0][0], S[0][1], S[0][2], S[1][1], S[1][2], S[2][2]},
                        .A = {S[3][3], S[3][4], S[3][5], S[4][4], S[4][5], S[5][5]}};
@@ -52,7 +52,7 @@ LANE_INLINE void collect(lane S[6][6], const lane x[6], articulated *I, wrench *
 }
 
 /* Lets axis k go; those before `from` have gone already. */
-LANE_INLINE void release_axis(lane S[6][6], lane x[6], int from, int k, lane tau, released *out)
+LANE_INLINE void eliminate_axis(lane S[6][6], lane x[6], int from, int k, lane tau, articulated_free_joint *out)
 {
     lane d = 1.0 / S[k][k], *G = out->G[k], g = out->g[k] = (tau - x[k]) * d, U[6];
     for (int j = 0; j < 6; j++) {
@@ -72,30 +72,30 @@ LANE_INLINE void release_axis(lane S[6][6], lane x[6], int from, int k, lane tau
 }
 
 /* Of the joint of body i, I and p being `on` it: what its parent has of them. */
-LANE_APART loaded release_freely(const dyn_body *b, int i, const lane *tau, const bool *driven, loaded on,
-                                 released *out, lane *singular)
+LANE_NOINLINE articulated_body eliminate_free_joint(const dyn_body *b, int i, const lane *tau, const bool *driven,
+                                                    articulated_body outer, articulated_free_joint *out, lane *singular)
 {
     lane      S[6][6], x[6];
     int       from  = 0;
     const int first = joint_first_axis(b);
-    spread(&on.I, &on.p, S, x);
+    articulated_to_array(&outer.I, &outer.p, S, x);
 #pragma GCC unroll 6
     for (int k = 0; k < 6; k++) {
         int v = b->v + k - first;
         if (k < first || is_driven(driven, v)) continue;
         note_pivot(S[k][k], pivot_floor(b, k < 3), i, singular);
         if (from == k)
-            release_axis(S, x, from = k + 1, k, tau[v], out);
+            eliminate_axis(S, x, from = k + 1, k, tau[v], out);
         else
-            release_axis(S, x, from, k, tau[v], out);
+            eliminate_axis(S, x, from, k, tau[v], out);
     }
-    if (b->parent != DYN_WORLD) collect(S, x, &on.I, &on.p);
-    return on;
+    if (b->parent != DYN_WORLD) articulated_from_array(S, x, &outer.I, &outer.p);
+    return outer;
 }
 
 /* alpha of the body from what its parent's makes it, and qdd: the axes in reverse order. */
-LANE_APART twist accelerate_freely(const dyn_body *b, const released *r, const bool *driven, const lane *given,
-                                   twist parent, lane *qdd)
+LANE_NOINLINE twist accelerate_free_joint(const dyn_body *b, const articulated_free_joint *r, const bool *driven,
+                                          const lane *driven_qdd, twist parent, lane *qdd)
 {
     lane alpha[6];
     store3(alpha, parent.v);
@@ -106,7 +106,7 @@ LANE_APART twist accelerate_freely(const dyn_body *b, const released *r, const b
         int c = b->v + k - first;
         if (k < first) continue;
         if (is_driven(driven, c)) {
-            qdd[c] = given[c];
+            qdd[c] = driven_qdd[c];
             continue;
         }
         qdd[c] = r->g[k];

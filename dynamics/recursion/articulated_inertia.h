@@ -109,7 +109,7 @@ LANE_INLINE sym3 sym3_sub_product(sym3 S, vec3 g, vec3 u)
 }
 
 /* I - U G^T where no row comes out simpler than another. */
-LANE_INLINE void articulated_take(articulated *I, const wrench *U, const wrench *G)
+LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wrench *G)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
     I->A = sym3_sub_product(I->A, G->n, U->n);
@@ -132,9 +132,9 @@ LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wren
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
 
 /* Of nothing but the block of x and y, by a revolute joint. */
-LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_at at, sym3 S, dyn_turn turn)
+LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_transform XJ, sym3 S, dyn_turn turn)
 {
-    const lane zero = lane_of(0), c = at.c, s = at.s;
+    const lane zero = lane_of(0), c = XJ.c, s = XJ.s;
     lane       w = add_mul(c * (S.xy + S.xy), s, S.xx - S.yy), xx = sub_mul(S.xx, s, w), yy = add_mul(S.yy, s, w);
     if (turn == DYN_TURN_X_MINUS) return (sym3){xx, zero, sub_mul(S.xy, c, w), zero, zero, yy};
     lane xy = add_mul(-S.xy, c, w);
@@ -200,11 +200,12 @@ LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn tur
 }
 
 /* R_pc H R_pc^T of a joint of one coordinate */
-LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_at at, mat3 H, bool flat, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_transform XJ, mat3 H, bool flat, dyn_joint_kind joint,
+                                dyn_turn turn)
 {
     if (joint != DYN_REVOLUTE) return mat3_turn_up(b, H, false, turn);
-    if (turn == DYN_TURN_X_MINUS) return mat3_spin(H, at.c, at.s, flat, true);
-    return mat3_turn_up(b, mat3_spin(H, at.c, at.s, flat, false), flat, turn);
+    if (turn == DYN_TURN_X_MINUS) return mat3_spin(H, XJ.c, XJ.s, flat, true);
+    return mat3_turn_up(b, mat3_spin(H, XJ.c, XJ.s, flat, false), flat, turn);
 }
 
 /* About an origin moved by -r along axis k of the axes in use, the wrench p too: with [r] of r e_k,
@@ -230,50 +231,50 @@ LANE_INLINE void articulated_shift(articulated *I, wrench *p, int k, lane r)
     p->n = load3(n);
 }
 
-typedef struct loaded {
+typedef struct articulated_body {
     articulated I;
     wrench      p;
-} loaded;
+} articulated_body;
 
-LANE_APART loaded articulated_turn_freely(const joint_pose *at, loaded x)
+LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose, articulated_body x)
 {
-    const mat3 *R = &at->R;
+    const mat3 *R = &pose->R;
     x.I           = (articulated){sym3_rotate(R, x.I.A), sym3_rotate(R, x.I.Q), mat3_rotate(R, &x.I.H)};
     x.p           = (wrench){mat3_mul(R, x.p.f), mat3_mul(R, x.p.n)};
-    articulated_shift(&x.I, &x.p, 0, at->p.x);
-    articulated_shift(&x.I, &x.p, 1, at->p.y);
-    articulated_shift(&x.I, &x.p, 2, at->p.z);
+    articulated_shift(&x.I, &x.p, 0, pose->p.x);
+    articulated_shift(&x.I, &x.p, 1, pose->p.y);
+    articulated_shift(&x.I, &x.p, 2, pose->p.z);
     return x;
 }
 
 /* Of a child, in its axes about its origin, becomes the parent's; `flat` as articulated_project has left it. `on`, a
  * constant of the inlined text if it is NULL: what is added to p in these axes, of a revolute joint. */
-LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_at at, articulated *I, wrench *p, const wrench *on,
-                                       bool flat, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_transform XJ, articulated *I, wrench *p,
+                                       const wrench *addend, bool flat, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) {
-        loaded x = articulated_turn_freely(joint_posed(at), (loaded){*I, *p});
-        *I       = x.I;
-        *p       = x.p;
+    if (dyn_joint_has_quaternion(joint)) {
+        articulated_body x = articulated_to_parent_free(joint_pose_of(XJ), (articulated_body){*I, *p});
+        *I                 = x.I;
+        *p                 = x.p;
         return;
     }
-    if (joint != DYN_REVOLUTE) articulated_shift(I, p, 2, at.c);
+    if (joint != DYN_REVOLUTE) articulated_shift(I, p, 2, XJ.c);
     flat = flat && joint == DYN_REVOLUTE;
-    I->A = flat ? sym3_flat_to_parent(b, at, I->A, turn) : sym3_to_parent(b, at, I->A, joint, turn);
-    I->Q = sym3_to_parent(b, at, I->Q, joint, turn);
-    I->H = mat3_to_parent(b, at, I->H, flat, joint, turn);
-    p->f = on ? to_parent_add(b, at, on->f, p->f, turn) : to_parent(b, at, p->f, joint, turn);
-    p->n = on ? to_parent_add(b, at, on->n, p->n, turn) : to_parent(b, at, p->n, joint, turn);
+    I->A = flat ? sym3_flat_to_parent(b, XJ, I->A, turn) : sym3_to_parent(b, XJ, I->A, joint, turn);
+    I->Q = sym3_to_parent(b, XJ, I->Q, joint, turn);
+    I->H = mat3_to_parent(b, XJ, I->H, flat, joint, turn);
+    p->f = addend ? to_parent_add(b, XJ, addend->f, p->f, turn) : to_parent(b, XJ, p->f, joint, turn);
+    p->n = addend ? to_parent_add(b, XJ, addend->n, p->n, turn) : to_parent(b, XJ, p->n, joint, turn);
 }
 
 /* `whole`: articulated_project has not been there, or left rho U. */
-LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_at at, articulated *I, wrench *p, const wrench *on,
-                                       bool whole)
+LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_transform XJ, articulated *I, wrench *p,
+                                       const wrench *addend, bool whole)
 {
     if (whole) {
-        BODY_FORMS(b, articulated_turn_form, b, at, I, p, on, false)
+        BODY_FORMS(b, articulated_turn_form, b, XJ, I, p, addend, false)
     } else {
-        BODY_FORMS(b, articulated_turn_form, b, at, I, p, on, true)
+        BODY_FORMS(b, articulated_turn_form, b, XJ, I, p, addend, true)
     }
     if (b->offsets & DYN_ALONG_X) articulated_shift(I, p, 0, lane_of(b->p_pc[0]));
     if (b->offsets & DYN_ALONG_Y) articulated_shift(I, p, 1, lane_of(b->p_pc[1]));

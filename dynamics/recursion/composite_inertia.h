@@ -6,7 +6,7 @@
  * Second moments turn like any symmetric tensor, and moving the origin by r needs no more than
  * E += r h^T + h r^T + m r r^T: cheaper than inertia tensors, which are recovered as trace(E) 1 - E. */
 #pragma once
-#include "dynamics/algorithms/kernels.h"
+#include "workspace.h"
 
 typedef struct composite {
     sym3 E;
@@ -59,11 +59,11 @@ LANE_INLINE sym3 sym3_turn_up(const dyn_body *b, sym3 a, dyn_turn turn)
     return turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(b->cg), lane_of(b->sg));
 }
 /* R_pc E R_pc^T */
-LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_at at, sym3 a, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_transform XJ, sym3 a, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) return sym3_rotate(&joint_posed(at)->R, a);
-    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, at.c, at.s);
-    return sym3_turn_up(b, joint == DYN_REVOLUTE ? sym3_turn_z(a, at.c, at.s) : a, turn);
+    if (dyn_joint_has_quaternion(joint)) return sym3_rotate(&joint_pose_of(XJ)->R, a);
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) return sym3_turn_z_minus(a, XJ.c, XJ.s);
+    return sym3_turn_up(b, joint == DYN_REVOLUTE ? sym3_turn_z(a, XJ.c, XJ.s) : a, turn);
 }
 
 /* The origin moves by r: first moment h becomes g = h + m r, and E += r h^T + g r^T; what is zero in r costs nothing.
@@ -110,18 +110,18 @@ LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
 LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
 {
     lane zero = lane_of(0);
-    if (b->joint == DYN_PRISMATIC) return (wrench){{zero, zero, lane_of(b->grouped_mass)}, {c->h.y, -c->h.x, zero}};
+    if (b->joint == DYN_PRISMATIC) return (wrench){{zero, zero, lane_of(b->regrouped_mass)}, {c->h.y, -c->h.x, zero}};
     return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
 }
 
 /* To the parent; `mass` is that of what it is made of: of grouped or of true bodies. */
-LANE_INLINE void composite_form(const dyn_body *b, joint_at at, composite *c, double mass, dyn_joint_kind joint,
+LANE_INLINE void composite_form(const dyn_body *b, joint_transform XJ, composite *c, double mass, dyn_joint_kind joint,
                                 dyn_turn turn)
 {
-    c->E = sym3_to_parent(b, at, c->E, joint, turn);
-    c->h = to_parent(b, at, c->h, joint, turn);
+    c->E = sym3_to_parent(b, XJ, c->E, joint, turn);
+    c->h = to_parent(b, XJ, c->h, joint, turn);
     if (joint != DYN_REVOLUTE)
-        composite_slide(c, origin_in_parent(b, at, joint), mass);
+        composite_slide(c, origin_in_parent(b, XJ, joint), mass);
     else
         composite_shift(c, &(wrench){0}, b->p_pc, b->offsets, mass); /* no wrench: nothing is computed for it */
 }
@@ -136,23 +136,23 @@ LANE_INLINE vec3 turn_up_flat(const dyn_body *b, lane x, lane y, dyn_turn turn)
 
 /* The same for the composite, and F = composite_along_joint comes from it: behind the joint's own turn, whose axis is
  * F's, F stands in the composite as before it. */
-LANE_INLINE void composite_column_form(const dyn_body *b, joint_at at, composite *c, wrench *F, double mass,
+LANE_INLINE void composite_column_form(const dyn_body *b, joint_transform XJ, composite *c, wrench *F, double mass,
                                        dyn_joint_kind joint, dyn_turn turn)
 {
     if (joint != DYN_REVOLUTE) {
         *F = composite_along_joint(b, c);
-        wrench_to_parent_form(b, at, F, joint, turn);
-        composite_form(b, at, c, mass, joint, turn);
+        wrench_to_parent_form(b, XJ, F, joint, turn);
+        composite_form(b, XJ, c, mass, joint, turn);
         return;
     }
     const lane about = c->E.xx + c->E.yy; /* the same before and behind it */
     if (turn == DYN_TURN_X_MINUS) {
-        c->E = sym3_turn_z_minus(c->E, at.c, at.s);
-        c->h = to_parent(b, at, c->h, joint, turn);
+        c->E = sym3_turn_z_minus(c->E, XJ.c, XJ.s);
+        c->h = to_parent(b, XJ, c->h, joint, turn);
         *F   = (wrench){{c->h.z, lane_of(0), -c->h.x}, {-c->E.xy, about, -c->E.yz}};
     } else {
-        c->E = sym3_turn_z(c->E, at.c, at.s);
-        c->h = turn_z(c->h, at.c, at.s);
+        c->E = sym3_turn_z(c->E, XJ.c, XJ.s);
+        c->h = turn_z(c->h, XJ.c, XJ.s);
         *F   = (wrench){turn_up_flat(b, -c->h.y, c->h.x, turn), turn_up(b, (vec3){-c->E.xz, -c->E.yz, about}, turn)};
         c->E = sym3_turn_up(b, c->E, turn);
         c->h = turn_up(b, c->h, turn);
@@ -166,9 +166,9 @@ LANE_INLINE composite composite_add(composite a, composite b)
 }
 
 /* The composite of a body on which hangs, as `handed` to it, what is after it. */
-LANE_INLINE composite composite_with(const dyn_body *b, const composite *handed)
+LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *handed)
 {
-    const double *E = b->grouped.E, *h = b->grouped.h;
+    const double *E = b->regrouped.E, *h = b->regrouped.h;
     composite     c = {{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
                         handed->E.yz + E[4], handed->E.zz},
                        {handed->h.x + h[0], handed->h.y + h[1], handed->h.z}};
@@ -188,24 +188,24 @@ LANE_INLINE composite composite_gather(const dyn_model *m, const composite *fork
     const dyn_body *b = &m->body[i];
     composite       c;
     if (!branched || (i + 1 < m->n_bodies && b[1].parent == (int)i))
-        c = composite_with(b, handed);
+        c = composite_with_body(b, handed);
     else
-        c = (composite){sym3_of(b->grouped.E), vec3_of(b->grouped.h)};
-    return branched && b->forks ? composite_add(c, forked[i]) : c;
+        c = (composite){sym3_of(b->regrouped.E), vec3_of(b->regrouped.h)};
+    return branched && b->has_branch ? composite_add(c, forked[i]) : c;
 }
 /* What body i hands its parent, if another body stands between them. */
 LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const composite *handed, size_t i)
 {
     if (b->parent == (int)i - 1) return;
     composite *to = &forked[b->parent];
-    *to           = b->first ? *handed : composite_add(*to, *handed);
+    *to           = b->is_last_child ? *handed : composite_add(*to, *handed);
 }
 
 /* Column `k` of its inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first, for axes of joints that turn freely: along
  * e, (m e; h x e), about e, (e x h; I e). */
 LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
 {
-    lane        zero = lane_of(0), m = lane_of(b->grouped_mass);
+    lane        zero = lane_of(0), m = lane_of(b->regrouped_mass);
     const vec3  h = c->h;
     const sym3 *E = &c->E;
     switch (k) {

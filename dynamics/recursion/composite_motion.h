@@ -5,30 +5,31 @@
 #include "articulated_inertia.h"
 #include "spatial_world.h"
 
-typedef struct moving {
+typedef struct composite_motion {
     composite c;
     vec3      l;
     mat3      C;
     wrench    f;
-} moving;
+} composite_motion;
 
-static inline moving moving_none(void)
+static inline composite_motion composite_motion_zero(void)
 {
     const vec3 o = vec3_zero();
     const lane z = o.x;
-    return (moving){{{z, z, z, z, z, z}, o}, o, {{{z, z, z}, {z, z, z}, {z, z, z}}}, {o, o}};
+    return (composite_motion){{{z, z, z, z, z, z}, o}, o, {{{z, z, z}, {z, z, z}, {z, z, z}}}, {o, o}};
 }
 
 /* What hangs on a body and the body's own, whose
  *     l = m v + w x h,  C = v h^T + [w] E,  f = I a + (w x l; h x a + tr(C) w - C w).
  * `revolute`, a constant of the inlined text: m, h.z and E.zz are zero, as those of grouped revolute bodies. */
-LANE_INLINE moving moving_add_body(const moving *on, const dyn_moments *of, twist v, twist a, const bool revolute)
+LANE_INLINE composite_motion composite_motion_with_body(const composite_motion *children, const dyn_moments *own,
+                                                        twist v, twist a, const bool revolute)
 {
-    const double *h = of->h, *E = of->E;
-    const vec3    w = v.w, u = v.v, d = a.w;
-    moving        S;
-    vec3          l = {h[1] * w.z, h[0] * w.z, sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h, but for the sign of x */
-    lane          C[3][3];
+    const double    *h = own->h, *E = own->E;
+    const vec3       w = v.w, u = v.v, d = a.w;
+    composite_motion S;
+    vec3             l = {h[1] * w.z, h[0] * w.z, sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h, but for the sign of x */
+    lane             C[3][3];
     C[0][0] = sub_mul(add_mul(h[0] * u.x, E[2], w.y), E[1], w.z);
     C[1][0] = sub_mul(add_mul(h[0] * u.y, E[0], w.z), E[2], w.x);
     C[2][0] = sub_mul(add_mul(h[0] * u.z, E[1], w.x), E[0], w.y);
@@ -41,13 +42,13 @@ LANE_INLINE moving moving_add_body(const moving *on, const dyn_moments *of, twis
     vec3 n  = {sub_mul(sub_mul(add_mul(h[1] * a.v.z, E[3], d.x), E[1], d.y), E[2], d.z),
                sub_mul(sub_mul(sub_mul(E[0] * d.y, h[0], a.v.z), E[1], d.x), E[4], d.z),
                sub_mul(sub_mul(sub_mul(add_mul(h[0] * a.v.y, E[0] + E[3], d.z), h[1], a.v.x), E[2], d.x), E[4], d.y)};
-    vec3 f  = {sub_mul(on->f.f.x, h[1], d.z), add_mul(on->f.f.y, h[0], d.z),
-               sub_mul(add_mul(on->f.f.z, h[1], d.x), h[0], d.y)};
-    S.c     = (composite){
-            {on->c.E.xx + E[0], on->c.E.xy + E[1], on->c.E.xz + E[2], on->c.E.yy + E[3], on->c.E.yz + E[4], on->c.E.zz},
-            {on->c.h.x + h[0], on->c.h.y + h[1], on->c.h.z}};
+    vec3 f  = {sub_mul(children->f.f.x, h[1], d.z), add_mul(children->f.f.y, h[0], d.z),
+               sub_mul(add_mul(children->f.f.z, h[1], d.x), h[0], d.y)};
+    S.c     = (composite){{children->c.E.xx + E[0], children->c.E.xy + E[1], children->c.E.xz + E[2],
+                           children->c.E.yy + E[3], children->c.E.yz + E[4], children->c.E.zz},
+                          {children->c.h.x + h[0], children->c.h.y + h[1], children->c.h.z}};
     if (!revolute) {
-        const double m = of->mass;
+        const double m = own->mass;
         l              = (vec3){sub_mul(sub_mul(l.x, h[2], w.y), m, u.x), add_mul(sub_mul(l.y, h[2], w.x), m, u.y),
                                 add_mul(l.z, m, u.z)};
         C[0][2]        = sub_mul(sub_mul(C[0][2], h[2], u.x), E[5], w.y);
@@ -62,33 +63,34 @@ LANE_INLINE moving moving_add_body(const moving *on, const dyn_moments *of, twis
     n     = (vec3){add_mul(sub_mul(add_mul(n.x, C[1][1] + C[2][2], w.x), C[0][1], w.y), C[0][2], w.z),
                    sub_mul(sub_mul(add_mul(n.y, C[0][0] + C[2][2], w.y), C[1][0], w.x), C[1][2], w.z),
                    sub_mul(sub_mul(add_mul(n.z, C[0][0] + C[1][1], w.z), C[2][0], w.x), C[2][1], w.y)};
-    S.f.n = add(on->f.n, n);
+    S.f.n = add(children->f.n, n);
     S.f.f = (vec3){sub_mul(add_mul(f.x, w.y, l.z), w.z, l.y), sub_mul(sub_mul(f.y, w.z, l.x), w.x, l.z),
                    add_mul(add_mul(f.z, w.x, l.y), w.y, l.x)};
-    S.l   = (vec3){on->l.x - l.x, on->l.y + l.y, on->l.z + l.z};
+    S.l   = (vec3){children->l.x - l.x, children->l.y + l.y, children->l.z + l.z};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            S.C.m[i][j] = i == 0 && j == 2 ? on->C.m[i][j] - C[i][j] : on->C.m[i][j] + C[i][j];
+            S.C.m[i][j] = i == 0 && j == 2 ? children->C.m[i][j] - C[i][j] : children->C.m[i][j] + C[i][j];
     return S;
 }
 
 /* --- to the parent ------------------------------------------------------------------------------------------- */
 
 /* To axes of the parent, about the same origin. */
-LANE_INLINE void moving_turn(const dyn_body *b, joint_at at, moving *S, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void composite_motion_turn(const dyn_body *b, joint_transform XJ, composite_motion *S, dyn_joint_kind joint,
+                                       dyn_turn turn)
 {
-    S->c.E = sym3_to_parent(b, at, S->c.E, joint, turn);
-    S->c.h = to_parent(b, at, S->c.h, joint, turn);
-    S->l   = to_parent(b, at, S->l, joint, turn);
-    S->C   = dyn_joint_turns_freely(joint) ? mat3_rotate(&joint_posed(at)->R, &S->C)
-                                           : mat3_to_parent(b, at, S->C, false, joint, turn);
-    S->f.f = to_parent(b, at, S->f.f, joint, turn);
-    S->f.n = to_parent(b, at, S->f.n, joint, turn);
+    S->c.E = sym3_to_parent(b, XJ, S->c.E, joint, turn);
+    S->c.h = to_parent(b, XJ, S->c.h, joint, turn);
+    S->l   = to_parent(b, XJ, S->l, joint, turn);
+    S->C   = dyn_joint_has_quaternion(joint) ? mat3_rotate(&joint_pose_of(XJ)->R, &S->C)
+                                             : mat3_to_parent(b, XJ, S->C, false, joint, turn);
+    S->f.f = to_parent(b, XJ, S->f.f, joint, turn);
+    S->f.n = to_parent(b, XJ, S->f.n, joint, turn);
 }
 
 /* About an origin moved by -r along axis k, a constant, of the axes in use: with r of r e_k, h' = h + m r,
  *     E' = E + r h^T + h' r^T,  C' = C + l r^T,  n' = n + r x f. */
-LANE_INLINE void moving_shift(moving *S, const int k, lane r, double mass)
+LANE_INLINE void composite_motion_shift(composite_motion *S, const int k, lane r, double mass)
 {
     const int   i = (k + 1) % 3, j = (k + 2) % 3;
     lane        h[3] = {S->c.h.x, S->c.h.y, S->c.h.z}, n[3] = {S->f.n.x, S->f.n.y, S->f.n.z};
@@ -106,45 +108,47 @@ LANE_INLINE void moving_shift(moving *S, const int k, lane r, double mass)
     S->f.n = load3(n);
 }
 
-LANE_APART void moving_freely(const dyn_body *b, joint_at at, const moving *of, double mass, moving *to)
+LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, joint_transform XJ, const composite_motion *from,
+                                                   double mass, composite_motion *to)
 {
-    const vec3 p = joint_posed(at)->p;
-    moving     S = *of;
-    moving_turn(b, at, &S, DYN_FLOATING, DYN_TURN_ZX);
-    moving_shift(&S, 0, p.x, mass);
-    moving_shift(&S, 1, p.y, mass);
-    moving_shift(&S, 2, p.z, mass);
+    const vec3       p = joint_pose_of(XJ)->p;
+    composite_motion S = *from;
+    composite_motion_turn(b, XJ, &S, DYN_FLOATING, DYN_TURN_ZX);
+    composite_motion_shift(&S, 0, p.x, mass);
+    composite_motion_shift(&S, 1, p.y, mass);
+    composite_motion_shift(&S, 2, p.z, mass);
     *to = S;
 }
 
 /* A joint of one coordinate; `mass`: of what it is made of, grouped or true bodies. */
-LANE_INLINE void moving_form(const dyn_body *b, joint_at at, moving *S, double mass, dyn_joint_kind joint,
-                             dyn_turn turn)
+LANE_INLINE void composite_motion_form(const dyn_body *b, joint_transform XJ, composite_motion *S, double mass,
+                                       dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) return; /* moving_freely */
-    if (joint == DYN_PRISMATIC) moving_shift(S, 2, at.c, mass);
-    moving_turn(b, at, S, joint, turn);
+    if (dyn_joint_has_quaternion(joint)) return; /* composite_motion_to_parent_free */
+    if (joint == DYN_PRISMATIC) composite_motion_shift(S, 2, XJ.c, mass);
+    composite_motion_turn(b, XJ, S, joint, turn);
 }
-LANE_INLINE void moving_offsets(const dyn_body *b, moving *S, double mass)
+LANE_INLINE void composite_motion_shift_offsets(const dyn_body *b, composite_motion *S, double mass)
 {
-    if (b->offsets & DYN_ALONG_X) moving_shift(S, 0, lane_of(b->p_pc[0]), mass);
-    if (b->offsets & DYN_ALONG_Y) moving_shift(S, 1, lane_of(b->p_pc[1]), mass);
-    if (b->offsets & DYN_ALONG_Z) moving_shift(S, 2, lane_of(b->p_pc[2]), mass);
+    if (b->offsets & DYN_ALONG_X) composite_motion_shift(S, 0, lane_of(b->p_pc[0]), mass);
+    if (b->offsets & DYN_ALONG_Y) composite_motion_shift(S, 1, lane_of(b->p_pc[1]), mass);
+    if (b->offsets & DYN_ALONG_Z) composite_motion_shift(S, 2, lane_of(b->p_pc[2]), mass);
 }
 
 /* Any joint. */
-LANE_INLINE moving moving_to_parent(const dyn_body *b, joint_at at, moving S, double mass)
+LANE_INLINE composite_motion composite_motion_to_parent(const dyn_body *b, joint_transform XJ, composite_motion S,
+                                                        double mass)
 {
-    if (dyn_joint_turns_freely(b->joint)) {
-        moving_freely(b, at, &S, mass, &S);
+    if (dyn_joint_has_quaternion(b->joint)) {
+        composite_motion_to_parent_free(b, XJ, &S, mass, &S);
         return S;
     }
-    BODY_FORMS(b, moving_form, b, at, &S, mass)
-    moving_offsets(b, &S, mass);
+    BODY_FORMS(b, composite_motion_form, b, XJ, &S, mass)
+    composite_motion_shift_offsets(b, &S, mass);
     return S;
 }
 
-LANE_APART void moving_gather(moving *sum, const moving *S)
+LANE_NOINLINE void composite_motion_accumulate(composite_motion *sum, const composite_motion *S)
 {
     sum->c = composite_add(sum->c, S->c);
     sum->l = add(sum->l, S->l);
@@ -156,25 +160,27 @@ LANE_APART void moving_gather(moving *sum, const moving *S)
 /* --- wrenches held in world axes, as in spatial_world.h ------------------------------------------------------- */
 
 /* F r^T, F turned already */
-LANE_INLINE void held_shift(mat3 *X, vec3 F, vec3 r)
+LANE_INLINE void world_fixed_shift(mat3 *X, vec3 F, vec3 r)
 {
     store3(X->m[0], add_scaled(load3(X->m[0]), r, F.x));
     store3(X->m[1], add_scaled(load3(X->m[1]), r, F.y));
     store3(X->m[2], add_scaled(load3(X->m[2]), r, F.z));
 }
 
-LANE_INLINE void held_form(const dyn_body *b, joint_at at, held_wrenches *k, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void world_fixed_form(const dyn_body *b, joint_transform XJ, world_fixed_wrenches *k, dyn_joint_kind joint,
+                                  dyn_turn turn)
 {
-    k->F = to_parent(b, at, k->F, joint, turn);
-    k->T = to_parent(b, at, k->T, joint, turn);
-    k->X = dyn_joint_turns_freely(joint) ? mat3_rotate(&joint_posed(at)->R, &k->X)
-                                         : mat3_to_parent(b, at, k->X, false, joint, turn);
-    held_shift(&k->X, k->F, origin_in_parent(b, at, joint));
+    k->F = to_parent(b, XJ, k->F, joint, turn);
+    k->T = to_parent(b, XJ, k->T, joint, turn);
+    k->X = dyn_joint_has_quaternion(joint) ? mat3_rotate(&joint_pose_of(XJ)->R, &k->X)
+                                           : mat3_to_parent(b, XJ, k->X, false, joint, turn);
+    world_fixed_shift(&k->X, k->F, origin_in_parent(b, XJ, joint));
 }
 
-static inline void held_to_parent(const dyn_body *b, joint_at at, const held_wrenches *k, held_wrenches *parent)
+static inline void world_fixed_to_parent(const dyn_body *b, joint_transform XJ, const world_fixed_wrenches *k,
+                                         world_fixed_wrenches *parent)
 {
-    held_wrenches x = *k;
-    BODY_FORMS(b, held_form, b, at, &x)
-    held_gather(&x, parent);
+    world_fixed_wrenches x = *k;
+    BODY_FORMS(b, world_fixed_form, b, XJ, &x)
+    world_fixed_accumulate(&x, parent);
 }

@@ -4,115 +4,118 @@
  * world axes, or in axes turned against these. About the body's origin, in body axes:  f = R F,
  * n = R T + (p_bl + R_bl point) x f. */
 #pragma once
-#include "dynamics/algorithms/kernels.h"
+#include "workspace.h"
 
 /* e_x, e_y, e_z of the world in a body's axes: the rows of R_wb */
 typedef struct attitude {
     vec3 row[3];
 } attitude;
 
-typedef struct external {
+typedef struct external_wrenches {
     attitude *attitude; /* [n_bodies] */
-    wrench   *on;       /* [n_bodies], sum on each body */
-} external;
+    wrench   *sum;      /* [n_bodies], sum on each body */
+} external_wrenches;
 
-static inline external external_place(arena *a, const dyn_model *m)
+static inline external_wrenches external_wrenches_place(arena *a, const dyn_model *m)
 {
-    return (external){.attitude = arena_take(a, m->n_bodies, sizeof(attitude)),
-                      .on       = arena_take(a, m->n_bodies, sizeof(wrench))};
+    return (external_wrenches){.attitude = arena_take(a, m->n_bodies, sizeof(attitude)),
+                               .sum      = arena_take(a, m->n_bodies, sizeof(wrench))};
 }
 
-LANE_INLINE void attitude_form(const dyn_body *b, joint_at at, const attitude *p, attitude *c, dyn_joint_kind joint,
-                               dyn_turn turn)
+LANE_INLINE void attitude_form(const dyn_body *b, joint_transform XJ, const attitude *p, attitude *c,
+                               dyn_joint_kind joint, dyn_turn turn)
 {
     for (int k = 0; k < 3; k++)
-        c->row[k] = to_child(b, at, p->row[k], joint, turn);
+        c->row[k] = to_child(b, XJ, p->row[k], joint, turn);
 }
 
-static inline void attitudes(const dyn_model *m, const joint_at *at, attitude *out)
+static inline void attitudes(const dyn_model *m, const joint_transform *XJ, attitude *out)
 {
     lane           one = lane_of(1), zero = lane_of(0);
     const attitude world = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}};
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         const attitude *p = b->parent == DYN_WORLD ? &world : &out[b->parent];
-        BODY_FORMS(b, attitude_form, b, at[i], p, &out[i])
+        BODY_FORMS(b, attitude_form, b, XJ[i], p, &out[i])
     }
 }
 
 /* A given force or torque, in link axes or those of the world; and back. */
-LANE_INLINE vec3 external_given(const dyn_wrench_site *site, vec3 x)
+LANE_INLINE vec3 external_in_site_axes(const dyn_wrench_site *site, vec3 x)
 {
-    return site->turned ? rotate_const(site->axes, x) : x;
+    return site->has_axes ? rotate_const(site->axes, x) : x;
 }
-LANE_INLINE vec3 external_as_given(const dyn_wrench_site *site, vec3 x)
+LANE_INLINE vec3 external_in_given_axes(const dyn_wrench_site *site, vec3 x)
 {
-    return site->turned ? unrotate_const(site->axes, x) : x;
+    return site->has_axes ? unrotate_const(site->axes, x) : x;
 }
 
 /* A given force or torque, in body axes. */
-LANE_INLINE vec3 external_axes(const dyn_wrench_site *site, const attitude *att, vec3 x)
+LANE_INLINE vec3 external_in_body_axes(const dyn_wrench_site *site, const attitude *att, vec3 x)
 {
     const vec3 *e = att->row;
-    x             = external_given(site, x);
+    x             = external_in_site_axes(site, x);
     if (site->world_axes) return add_scaled(add_scaled(scale(e[0], x.x), e[1], x.y), e[2], x.z);
     return rotate_const(site->X_bl.R, x);
 }
 
 /* The wrench about its body's origin, body axes; `value` holds force, torque and point. */
-LANE_INLINE wrench external_one(const dyn_wrench_site *site, const attitude *att, const lane *value)
+LANE_INLINE wrench external_wrench_of(const dyn_wrench_site *site, const attitude *att, const lane *value)
 {
     vec3   arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-    wrench w   = {external_axes(site, att, load3(value)), external_axes(site, att, load3(value + 3))};
+    wrench w   = {external_in_body_axes(site, att, load3(value)), external_in_body_axes(site, att, load3(value + 3))};
     w.n        = cross_add(w.n, arm, w.f);
     return w;
 }
 
 /* The rate of its components: what is fixed in world axes turns with -w in the body's; the point is held. */
-LANE_INLINE wrench external_rate(const dyn_wrench_site *site, const attitude *att, const lane *value, const lane *rate,
-                                 vec3 w)
+LANE_INLINE wrench external_wrench_rate_of(const dyn_wrench_site *site, const attitude *att, const lane *value,
+                                           const lane *rate, vec3 w)
 {
     vec3   arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
     wrench r   = {vec3_zero(), vec3_zero()};
-    if (rate) r = (wrench){external_axes(site, att, load3(rate)), external_axes(site, att, load3(rate + 3))};
+    if (rate)
+        r = (wrench){external_in_body_axes(site, att, load3(rate)), external_in_body_axes(site, att, load3(rate + 3))};
     if (site->world_axes) {
-        r.f = sub(r.f, cross(w, external_axes(site, att, load3(value))));
-        r.n = sub(r.n, cross(w, external_axes(site, att, load3(value + 3))));
+        r.f = sub(r.f, cross(w, external_in_body_axes(site, att, load3(value))));
+        r.n = sub(r.n, cross(w, external_in_body_axes(site, att, load3(value + 3))));
     }
     r.n = cross_add(r.n, arm, r.f);
     return r;
 }
 
 /* A wrench on the body about what is ahead, see dyn_body. */
-LANE_INLINE wrench external_ahead(const dyn_body *b, wrench on)
+LANE_INLINE wrench external_at_next_origin(const dyn_body *b, wrench w)
 {
-    return (wrench){on.f, cross_const_add(on.n, on.f, b->ahead_at)};
+    return (wrench){w.f, cross_const_add(w.n, w.f, b->next_origin)};
 }
 
-static inline void externals_gather(const dyn_scene *scene, const joint_at *at, const lane *values, const external *ext)
+static inline void gather_external_wrenches(const dyn_scene *scene, const joint_transform *XJ, const lane *values,
+                                            const external_wrenches *ext)
 {
     const dyn_model *m = scene->model;
-    attitudes(m, at, ext->attitude);
+    attitudes(m, XJ, ext->attitude);
     for (size_t i = 0; i < m->n_bodies; i++)
-        ext->on[i] = (wrench){vec3_zero(), vec3_zero()};
+        ext->sum[i] = (wrench){vec3_zero(), vec3_zero()};
     for (size_t k = 0; k < scene->n_wrenches; k++) {
         const dyn_wrench_site *site = &scene->wrench[k];
         if (site->body == DYN_WORLD) continue;
-        wrench w            = external_one(site, &ext->attitude[site->body], values + 9 * k);
-        ext->on[site->body] = wrench_add(ext->on[site->body], w);
+        wrench w             = external_wrench_of(site, &ext->attitude[site->body], values + 9 * k);
+        ext->sum[site->body] = wrench_add(ext->sum[site->body], w);
     }
 }
 
-/* Takes the rates of all wrenches from those of the bodies' needs, about what is ahead; after externals_gather. `rates`
- * (6 a wrench: of force and torque in their axes) may be NULL; w are the bodies' angular velocities. */
-static inline void externals_take_rates(const dyn_scene *scene, const external *ext, const lane *values,
-                                        const lane *rates, const vec3 *w, wrench *on_rate)
+/* Takes the rates of all wrenches from those of the bodies' needs, about what is ahead; after gather_external_wrenches.
+ * `rates` (6 a wrench: of force and torque in their axes) may be NULL; w are the bodies' angular velocities. */
+static inline void subtract_external_rates(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
+                                           const lane *rates, const vec3 *w, wrench *required_rate)
 {
     for (size_t k = 0; k < scene->n_wrenches; k++) {
         const dyn_wrench_site *site = &scene->wrench[k];
         if (site->body == DYN_WORLD) continue;
-        wrench r = external_rate(site, &ext->attitude[site->body], values + 9 * k, rates ? rates + 6 * k : NULL,
-                                 w[site->body]);
-        on_rate[site->body] = wrench_sub(on_rate[site->body], external_ahead(&scene->model->body[site->body], r));
+        wrench r = external_wrench_rate_of(site, &ext->attitude[site->body], values + 9 * k,
+                                           rates ? rates + 6 * k : NULL, w[site->body]);
+        required_rate[site->body] =
+            wrench_sub(required_rate[site->body], external_at_next_origin(&scene->model->body[site->body], r));
     }
 }

@@ -4,10 +4,11 @@
 #include "spatial_body.h"
 
 /* What is held in world axes, of each body. */
-static inline void held_place(const dyn_scene *scene, const external *ext, const lane *values, held_wrenches *k)
+static inline void world_fixed_gather(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
+                                      world_fixed_wrenches *k)
 {
-    const vec3          o    = vec3_zero();
-    const held_wrenches none = {.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
+    const vec3                 o    = vec3_zero();
+    const world_fixed_wrenches none = {.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
     for (size_t i = 0; i < scene->model->n_bodies; i++)
         k[i] = none;
     for (size_t n = 0; n < scene->n_wrenches; n++) {
@@ -15,51 +16,52 @@ static inline void held_place(const dyn_scene *scene, const external *ext, const
         const lane            *x    = values + 9 * n;
         if (site->body == DYN_WORLD || !site->world_axes) continue;
         const attitude *att = &ext->attitude[site->body];
-        vec3            F = external_axes(site, att, load3(x)), T = external_axes(site, att, load3(x + 3));
-        vec3            r   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(x + 6)));
-        held_wrenches   one = {.F = F, .T = T};
+        vec3 F = external_in_body_axes(site, att, load3(x)), T = external_in_body_axes(site, att, load3(x + 3));
+        vec3 r                   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(x + 6)));
+        world_fixed_wrenches one = {.F = F, .T = T};
         store3(one.X.m[0], scale(r, F.x));
         store3(one.X.m[1], scale(r, F.y));
         store3(one.X.m[2], scale(r, F.z));
-        held_gather(&one, &k[site->body]);
+        world_fixed_accumulate(&one, &k[site->body]);
     }
 }
 
-typedef struct change { /* of one dof, in the axes of the body it has come to, about its origin */
+typedef struct force_partials { /* of one dof, in the axes of the body it has come to, about its origin */
     wrench q, qd, t;
     vec3   r, k; /* moments: r and k have no other part */
-} change;
+} force_partials;
 
 /* Entry by entry: a copy of the whole would go through memory. */
-LANE_INLINE void change_copy(change *to, const change *of)
+LANE_INLINE void force_partials_copy(force_partials *to, const force_partials *from)
 {
-    const wrench *q = &of->q, *qd = &of->qd, *t = &of->t;
+    const wrench *q = &from->q, *qd = &from->qd, *t = &from->t;
 
     to->q  = (wrench){{q->f.x, q->f.y, q->f.z}, {q->n.x, q->n.y, q->n.z}};
     to->qd = (wrench){{qd->f.x, qd->f.y, qd->f.z}, {qd->n.x, qd->n.y, qd->n.z}};
     to->t  = (wrench){{t->f.x, t->f.y, t->f.z}, {t->n.x, t->n.y, t->n.z}};
-    to->r  = (vec3){of->r.x, of->r.y, of->r.z};
-    to->k  = (vec3){of->k.x, of->k.y, of->k.z};
+    to->r  = (vec3){from->r.x, from->r.y, from->r.z};
+    to->k  = (vec3){from->k.x, from->k.y, from->k.z};
 }
 
-/* S being the composite of the dof's body or, as that sees it, of one before it; mass: as in moving_form. */
-LANE_INLINE change change_of(double mass, const moving *S, const held_wrenches *held, const dof *d)
+/* S being the composite of the dof's body or, as that sees it, of one before it; mass: as in composite_motion_form. */
+LANE_INLINE force_partials force_partials_of(double mass, const composite_motion *S,
+                                             const world_fixed_wrenches *world_fixed, const dof *d)
 {
-    const vec3 h = S->c.h, o = vec3_zero();
-    const sym3 E = S->c.E;
-    change     c = {.t = inertia_mul(mass, h, E, d->S), .r = coriolis_mul_transposed(S->l, &S->C, d->S), .k = o};
-    c.qd         = wrench_add(coriolis_mul(S->l, &S->C, d->S.w), inertia_mul(mass, h, E, d->D));
-    c.q          = wrench_add(coriolis_mul(S->l, &S->C, d->P.w), inertia_mul(mass, h, E, d->Q));
-    c.q          = wrench_add(c.q, twist_cross_wrench(d->S, S->f));
-    if (!held) return c;
-    c.q = wrench_add(c.q, held_mul(held, d->S.w));
-    c.k = held_mul_transposed(held, d->S);
+    const vec3     h = S->c.h, o = vec3_zero();
+    const sym3     E = S->c.E;
+    force_partials c = {.t = inertia_mul(mass, h, E, d->S), .r = coriolis_mul_transposed(S->l, &S->C, d->S), .k = o};
+    c.qd             = wrench_add(coriolis_mul(S->l, &S->C, d->S.w), inertia_mul(mass, h, E, d->D));
+    c.q              = wrench_add(coriolis_mul(S->l, &S->C, d->P.w), inertia_mul(mass, h, E, d->Q));
+    c.q              = wrench_add(c.q, twist_cross_wrench(d->S, S->f));
+    if (!world_fixed) return c;
+    c.q = wrench_add(c.q, world_fixed_mul(world_fixed, d->S.w));
+    c.k = world_fixed_mul_transposed(world_fixed, d->S);
     return c;
 }
 
 /* The same for the axis of a joint that turns plainly, without the zeros of S and psi': with u, w of v,
  *     psi' = (u.y, -u.x, 0; w.y, -w.x, 0),   F_qd / 2 = B S + I psi',   F_q = z x* f + I psi'' + 2 B psi'. */
-LANE_INLINE change change_about_z(double mass, const moving *S, const spatial_state *B)
+LANE_INLINE force_partials force_partials_about_z(double mass, const composite_motion *S, const spatial_state *B)
 {
     const vec3  h = S->c.h, l = S->l, u = B->v.v, w = B->v.w, Q = B->Q.v, R = B->Q.w;
     const sym3 *E     = &S->c.E;
@@ -69,7 +71,7 @@ LANE_INLINE change change_about_z(double mass, const moving *S, const spatial_st
     const lane   lz = l.z + l.z, bf = add_mul(w.y * l.y, w.x, l.x);
     const vec3 bn = {add_mul((C[1][1] + C[2][2]) * w.y, C[0][1], w.x), add_mul((C[0][0] + C[2][2]) * w.x, C[1][0], w.y),
                      sub_mul(C[2][1] * w.x, C[2][0], w.y)};
-    change     c;
+    force_partials c;
     c.t    = (wrench){{-h.y, h.x, lane_of(0)}, {-E->xz, -E->yz, Izz}};
     c.r    = (vec3){-2.0 * C[2][0], -2.0 * C[2][1], z + z};
     c.k    = vec3_zero();
@@ -96,48 +98,49 @@ LANE_INLINE change change_about_z(double mass, const moving *S, const spatial_st
 
 /* --- to the parent ------------------------------------------------------------------------------------------- */
 
-LANE_APART change hop_freely(const joint_pose *at, change c)
+LANE_NOINLINE force_partials force_partials_to_parent_free(const joint_pose *pose, force_partials c)
 {
     wrench *const all[3] = {&c.q, &c.qd, &c.t};
     for (int i = 0; i < 3; i++) {
-        all[i]->f = mat3_mul(&at->R, all[i]->f);
-        all[i]->n = cross_add(mat3_mul(&at->R, all[i]->n), at->p, all[i]->f);
+        all[i]->f = mat3_mul(&pose->R, all[i]->f);
+        all[i]->n = cross_add(mat3_mul(&pose->R, all[i]->n), pose->p, all[i]->f);
     }
-    c.r = mat3_mul(&at->R, c.r);
-    c.k = mat3_mul(&at->R, c.k);
+    c.r = mat3_mul(&pose->R, c.r);
+    c.k = mat3_mul(&pose->R, c.k);
     return c;
 }
 
 /* s + (d z) x f */
-LANE_INLINE vec3 slide(vec3 s, lane d, vec3 f)
+LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
 {
     return (vec3){sub_mul(s.x, d, f.y), add_mul(s.y, d, f.x), s.z};
 }
 
 /* To the parent's axes, still about the joint's origin. `held`: k is not zero. */
-LANE_INLINE void hop_form(const dyn_body *b, joint_at at, change *c, bool held, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void force_partials_turn_form(const dyn_body *b, joint_transform XJ, force_partials *c, bool world_fixed,
+                                          dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) {
-        *c = hop_freely(joint_posed(at), *c);
+    if (dyn_joint_has_quaternion(joint)) {
+        *c = force_partials_to_parent_free(joint_pose_of(XJ), *c);
         return;
     }
     if (joint == DYN_PRISMATIC) {
-        c->q.n  = slide(c->q.n, at.c, c->q.f);
-        c->qd.n = slide(c->qd.n, at.c, c->qd.f);
-        c->t.n  = slide(c->t.n, at.c, c->t.f);
+        c->q.n  = add_z_cross(c->q.n, XJ.c, c->q.f);
+        c->qd.n = add_z_cross(c->qd.n, XJ.c, c->qd.f);
+        c->t.n  = add_z_cross(c->t.n, XJ.c, c->t.f);
     }
-    c->q.f  = to_parent(b, at, c->q.f, joint, turn);
-    c->q.n  = to_parent(b, at, c->q.n, joint, turn);
-    c->qd.f = to_parent(b, at, c->qd.f, joint, turn);
-    c->qd.n = to_parent(b, at, c->qd.n, joint, turn);
-    c->t.f  = to_parent(b, at, c->t.f, joint, turn);
-    c->t.n  = to_parent(b, at, c->t.n, joint, turn);
-    c->r    = to_parent(b, at, c->r, joint, turn);
-    if (held) c->k = to_parent(b, at, c->k, joint, turn);
+    c->q.f  = to_parent(b, XJ, c->q.f, joint, turn);
+    c->q.n  = to_parent(b, XJ, c->q.n, joint, turn);
+    c->qd.f = to_parent(b, XJ, c->qd.f, joint, turn);
+    c->qd.n = to_parent(b, XJ, c->qd.n, joint, turn);
+    c->t.f  = to_parent(b, XJ, c->t.f, joint, turn);
+    c->t.n  = to_parent(b, XJ, c->t.n, joint, turn);
+    c->r    = to_parent(b, XJ, c->r, joint, turn);
+    if (world_fixed) c->k = to_parent(b, XJ, c->k, joint, turn);
 }
 
 /* About the parent's origin. */
-LANE_INLINE void hop_offsets(const dyn_body *b, change *c)
+LANE_INLINE void force_partials_shift_offsets(const dyn_body *b, force_partials *c)
 {
 #pragma GCC unroll 3
     for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {

@@ -2,7 +2,7 @@
  * it. Its pivots are the articulated inertias of the joints, leaves first. Mimics tie branches together, all but rotors
  * beside their joints: then every coordinate counts as the next one's ancestor, which is the dense factorization. */
 #pragma once
-#include "dynamics/algorithms/kernels.h"
+#include "workspace.h"
 
 typedef struct factor {
     int    *ancestor; /* [nv] the coordinate before this one on the way to the base, or -1 */
@@ -25,9 +25,9 @@ static inline void factor_floors(const dyn_model *m, double *floor)
         floor[v] = 0;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        for (int k = joint_first_axis(b), v = b->v; dyn_joint_turns_freely(b->joint) && k < 6; k++, v++)
+        for (int k = joint_first_axis(b), v = b->v; dyn_joint_has_quaternion(b->joint) && k < 6; k++, v++)
             floor[v] = pivot_floor(b, k < 3);
-        if (!dyn_joint_turns_freely(b->joint))
+        if (!dyn_joint_has_quaternion(b->joint))
             floor[b->v] += b->ratio * b->ratio * pivot_floor(b, b->joint == DYN_PRISMATIC);
     }
 }
@@ -59,7 +59,7 @@ static inline int factor_body(const dyn_model *m, int v)
 LANE_INLINE lane floor_of(const dyn_model *m, const factor *f, const lane *M, int k)
 {
     lane floor = lane_of(f->floor[k]);
-    return m->detached ? add_mul(floor, PIVOT_TOLERANCE, M[(size_t)k * (size_t)m->nv + (size_t)k]) : floor;
+    return m->has_floating_body ? add_mul(floor, PIVOT_TOLERANCE, M[(size_t)k * (size_t)m->nv + (size_t)k]) : floor;
 }
 
 /* Factors M; returns the body of the first pivot that is not positive, or -1. */
@@ -80,8 +80,8 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
         for (int i = up[k]; i >= 0; i = up[i]) {
             lane g = row[i] / pivot;
             for (int j = i; j >= 0; j = up[j]) {
-                lane *at = &L[(size_t)i * nv + (size_t)j];
-                *at      = sub_mul(*at, g, row[j]);
+                lane *entry = &L[(size_t)i * nv + (size_t)j];
+                *entry      = sub_mul(*entry, g, row[j]);
             }
             row[i] = g;
         }

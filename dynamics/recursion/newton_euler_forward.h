@@ -13,114 +13,116 @@ typedef struct motion_rate { /* d/dt of the components of wd and a */
     vec3 wdd, ad;
 } motion_rate;
 
-typedef struct turnings { /* U of a motion, and U' */
-    turning U, Ud;
-} turnings;
+typedef struct acceleration_matrices { /* U of a motion, and U' */
+    acceleration_matrix U, Ud;
+} acceleration_matrices;
 
-typedef struct euler_workspace {
-    joint_at *at;
-    motion   *motion;   /* of bodies on which other runs begin */
-    wrench   *on;       /* needed on each grouped body, about what is ahead: inertial - external; where runs begin on
-                         * it, then with what these need */
-    wrench      *given; /* needed by what it gave its parent or the ground, about its origin */
-    external     ext;
-    motion_rate *motion_rate; /* the same for the rates */
-    wrench      *on_rate, *given_rate;
-    vec3        *w;     /* of every body, for the rates of wrenches */
-    lane        *still; /* [nv] zeros, for what is not given */
-} euler_workspace;
+typedef struct newton_euler_workspace {
+    joint_transform *XJ;
+    motion          *motion; /* of bodies on which other runs begin */
+    wrench *required; /* needed on each grouped body, about what is ahead: inertial - external; where runs begin on
+                       * it, then with what these need */
+    wrench           *axis_wrench; /* needed by what it gave its parent or the ground, about its origin */
+    external_wrenches ext;
+    motion_rate      *motion_rate; /* the same for the rates */
+    wrench           *required_rate, *axis_wrench_rate;
+    vec3             *w;     /* of every body, for the rates of wrenches */
+    lane             *zeros; /* [nv] zeros, for what is not given */
+} newton_euler_workspace;
 
-static inline euler_workspace euler_place(arena *a, const dyn_model *m, bool rates)
+static inline newton_euler_workspace newton_euler_place(arena *a, const dyn_model *m, bool rates)
 {
-    euler_workspace ws = {.at     = joints_take(a, m),
-                          .motion = arena_take(a, m->n_bodies, sizeof(motion)),
-                          .on     = arena_take(a, m->n_bodies, sizeof(wrench)),
-                          .given  = arena_take(a, m->n_bodies, sizeof(wrench)),
-                          .ext    = external_place(a, m),
-                          .still  = arena_take(a, (size_t)m->nv, sizeof(lane))};
-    for (int v = 0; ws.still && v < m->nv; v++)
-        ws.still[v] = lane_of(0);
+    newton_euler_workspace ws = {.XJ          = arena_take_joints(a, m),
+                                 .motion      = arena_take(a, m->n_bodies, sizeof(motion)),
+                                 .required    = arena_take(a, m->n_bodies, sizeof(wrench)),
+                                 .axis_wrench = arena_take(a, m->n_bodies, sizeof(wrench)),
+                                 .ext         = external_wrenches_place(a, m),
+                                 .zeros       = arena_take(a, (size_t)m->nv, sizeof(lane))};
+    for (int v = 0; ws.zeros && v < m->nv; v++)
+        ws.zeros[v] = lane_of(0);
     if (rates) {
-        ws.motion_rate = arena_take(a, m->n_bodies, sizeof(motion_rate));
-        ws.on_rate     = arena_take(a, m->n_bodies, sizeof(wrench));
-        ws.given_rate  = arena_take(a, m->n_bodies, sizeof(wrench));
-        ws.w           = arena_take(a, m->n_bodies, sizeof(vec3));
+        ws.motion_rate      = arena_take(a, m->n_bodies, sizeof(motion_rate));
+        ws.required_rate    = arena_take(a, m->n_bodies, sizeof(wrench));
+        ws.axis_wrench_rate = arena_take(a, m->n_bodies, sizeof(wrench));
+        ws.w                = arena_take(a, m->n_bodies, sizeof(vec3));
     }
     return ws;
 }
 
 /* One block. */
-typedef struct euler_io {
+typedef struct newton_euler_io {
     const lane *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
     lane       *tau, *joint_wrenches, *tau_dot, *joint_wrench_rates;
-} euler_io;
+} newton_euler_io;
 
 /* x [nv], or zeros where it is not given: nobody has to ask again, body by body. */
-LANE_INLINE const lane *euler_given(const euler_workspace *ws, const lane *x)
+LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const lane *x)
 {
-    return x ? x : ws->still;
+    return x ? x : ws->zeros;
 }
 
 /* joint_rate, of an array that is given. */
-LANE_INLINE lane euler_rate(const dyn_body *b, const lane *qd)
+LANE_INLINE lane joint_rate_of(const dyn_body *b, const lane *qd)
 {
-    return b->geared ? b->ratio * qd[b->v] : qd[b->v];
+    return b->has_ratio ? b->ratio * qd[b->v] : qd[b->v];
 }
 
 /* --- a body's motion and what it needs --------------------------------------------------------------------- */
 
 /* x' - sd z x x */
-LANE_INLINE vec3 unspin(vec3 rate, vec3 x, lane sd)
+LANE_INLINE vec3 subtract_spin(vec3 rate, vec3 x, lane sd)
 {
     return (vec3){add_mul(rate.x, sd, x.y), sub_mul(rate.y, sd, x.x), rate.z};
 }
 /* x' + sd z x x */
-LANE_INLINE vec3 spin(vec3 rate, vec3 x, lane sd)
+LANE_INLINE vec3 add_spin(vec3 rate, vec3 x, lane sd)
 {
     return (vec3){sub_mul(rate.x, sd, x.y), add_mul(rate.y, sd, x.x), rate.z};
 }
 
 /* a + U p, p being the way to the child's origin */
-LANE_INLINE vec3 at_child(const dyn_body *b, joint_at at, vec3 a, const turning *U, dyn_joint_kind joint)
+LANE_INLINE vec3 acceleration_at_child(const dyn_body *b, joint_transform XJ, vec3 a, const acceleration_matrix *U,
+                                       dyn_joint_kind joint)
 {
-    if (joint == DYN_PRISMATIC) return turning_add(a, U, origin_in_parent(b, at, joint));
-    return turning_add_offset(a, U, b->p_pc, b->offsets);
+    if (joint == DYN_PRISMATIC) return acceleration_of_point(a, U, origin_in_parent(b, XJ, joint));
+    return acceleration_of_offset(a, U, b->p_pc, b->offsets);
 }
 
 /* Motion of a child from its parent's, k becoming the child's:
  *   a = R^T (a_p + U_p p) + [prismatic] (sdd z + 2 w x sd z),  w = R^T w_p + [revolute] sd z,
  *   wd = R^T wd_p + [revolute] (sdd z + (R^T w_p) x sd z)
  * `there`: a_p + U_p p has been done already. U is left for later. */
-LANE_INLINE void outward_form(const dyn_body *b, joint_at at, lane sd, lane sdd, lane sddd, const turnings *t,
-                              motion *k, motion_rate *d, bool rates, bool there, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void forward_form(const dyn_body *b, joint_transform XJ, lane sd, lane sdd, lane sddd,
+                              const acceleration_matrices *t, motion *k, motion_rate *d, bool rates, bool a_at_child,
+                              dyn_joint_kind joint, dyn_turn turn)
 {
     if (rates) {
-        if (!there) d->ad = at_child(b, at, d->ad, &t->Ud, joint);
+        if (!a_at_child) d->ad = acceleration_at_child(b, XJ, d->ad, &t->Ud, joint);
         if (joint == DYN_PRISMATIC) { /* p' = sd z */
             double z[3];
             axis_in_parent(b, z);
-            d->ad = turning_add(d->ad, &t->U, scale(vec3_of(z), sd));
+            d->ad = acceleration_of_point(d->ad, &t->U, scale(vec3_of(z), sd));
         }
-        d->ad  = to_child(b, at, d->ad, joint, turn);
-        d->wdd = to_child(b, at, d->wdd, joint, turn);
+        d->ad  = to_child(b, XJ, d->ad, joint, turn);
+        d->wdd = to_child(b, XJ, d->wdd, joint, turn);
     }
-    if (!there) k->a = at_child(b, at, k->a, &t->U, joint);
-    k->a  = to_child(b, at, k->a, joint, turn);
-    k->w  = to_child(b, at, k->w, joint, turn);
-    k->wd = to_child(b, at, k->wd, joint, turn);
+    if (!a_at_child) k->a = acceleration_at_child(b, XJ, k->a, &t->U, joint);
+    k->a  = to_child(b, XJ, k->a, joint, turn);
+    k->w  = to_child(b, XJ, k->w, joint, turn);
+    k->wd = to_child(b, XJ, k->wd, joint, turn);
     if (joint == DYN_PRISMATIC) {
         const lane twice = sd + sd;
         k->a             = (vec3){add_mul(k->a.x, k->w.y, twice), sub_mul(k->a.y, k->w.x, twice), k->a.z + sdd};
         if (rates) {
-            const lane of = sdd + sdd;
-            d->ad.x       = add_mul(add_mul(d->ad.x, k->wd.y, twice), k->w.y, of);
-            d->ad.y       = sub_mul(sub_mul(d->ad.y, k->wd.x, twice), k->w.x, of);
+            const lane twice_sdd = sdd + sdd;
+            d->ad.x              = add_mul(add_mul(d->ad.x, k->wd.y, twice), k->w.y, twice_sdd);
+            d->ad.y              = sub_mul(sub_mul(d->ad.y, k->wd.x, twice), k->w.x, twice_sdd);
             d->ad.z += sddd;
         }
     } else {
         if (rates) {
-            d->ad  = unspin(d->ad, k->a, sd);
-            d->wdd = unspin(d->wdd, k->wd, sd);
+            d->ad  = subtract_spin(d->ad, k->a, sd);
+            d->wdd = subtract_spin(d->wdd, k->wd, sd);
         }
         k->wd = (vec3){add_mul(k->wd.x, k->w.y, sd), sub_mul(k->wd.y, k->w.x, sd), k->wd.z + sdd};
         if (rates) {
@@ -145,10 +147,10 @@ static inline motion_rate world_rate(void)
 }
 
 /* U and, with `rates`, U' */
-LANE_INLINE turnings turnings_of(const motion *k, const motion_rate *d, bool rates)
+LANE_INLINE acceleration_matrices acceleration_matrices_of(const motion *k, const motion_rate *d, bool rates)
 {
-    turnings t = {.U = angular(k->w, k->wd)};
-    if (rates) t.Ud = angular_rate(k->w, k->wd, d->wdd);
+    acceleration_matrices t = {.U = acceleration_matrix_of(k->w, k->wd)};
+    if (rates) t.Ud = acceleration_matrix_rate(k->w, k->wd, d->wdd);
     return t;
 }
 
@@ -156,16 +158,16 @@ LANE_INLINE turnings turnings_of(const motion *k, const motion_rate *d, bool rat
  * parent's motion at the child's origin, w = R^T w_p and so on,
  *   w_c = w + y,  wd_c = wd + yd + w x y,  a_c = a + ud + (2 w + y) x u,
  * and the rates of these, where x = R^T x_p has the rate R^T x_p' - y x x. On the ground w and its rates are zero. */
-LANE_APART void free_motion(const dyn_body *b, const joint_pose *at, const euler_io *io, const turnings *t, motion *k,
-                            motion_rate *d, bool rates)
+LANE_NOINLINE void free_motion(const dyn_body *b, const joint_pose *pose, const newton_euler_io *io,
+                               const acceleration_matrices *t, motion *k, motion_rate *d, bool rates)
 {
-    const mat3 *R       = &at->R;
+    const mat3 *R       = &pose->R;
     const bool  carried = b->parent != DYN_WORLD;
     const vec3  u = joint_linear(b, io->qd), y = joint_angular(b, io->qd);
     const vec3  ud = joint_linear(b, io->qdd), yd = joint_angular(b, io->qdd);
     vec3        a = k->a, w = vec3_zero(), wd = w, two = y;
     if (carried) {
-        a   = turning_add(a, &t->U, at->p);
+        a   = acceleration_of_point(a, &t->U, pose->p);
         w   = mat3_mul_transposed(R, k->w);
         wd  = mat3_mul_transposed(R, k->wd);
         two = add(add(w, w), y);
@@ -175,7 +177,8 @@ LANE_APART void free_motion(const dyn_body *b, const joint_pose *at, const euler
         vec3 wdd = joint_angular(b, io->qddd), ad = vec3_zero(), rate = yd;
         if (carried) {
             const vec3 turned = cross_add(wd, w, y); /* w' */
-            ad   = mat3_mul_transposed(R, turning_add(turning_add(d->ad, &t->Ud, at->p), &t->U, mat3_mul(R, u)));
+            ad                = mat3_mul_transposed(
+                               R, acceleration_of_point(acceleration_of_point(d->ad, &t->Ud, pose->p), &t->U, mat3_mul(R, u)));
             wdd  = add(wdd, mat3_mul_transposed(R, d->wdd));
             wdd  = cross_add(cross_add(cross_add(wdd, wd, y), turned, y), w, yd);
             rate = add(add(turned, turned), yd);
@@ -191,98 +194,99 @@ LANE_APART void free_motion(const dyn_body *b, const joint_pose *at, const euler
 
 /* A revolute joint on the ground: what turns there turns about z alone. Of the rest, only a and its rate are not zero:
  *     a = R^T (-g),  ad = -sd z x a,  and the effort needs no more than n.z. */
-LANE_INLINE void first_form(const dyn_body *b, joint_at at, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void grounded_form(const dyn_body *b, joint_transform XJ, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
 {
-    *a = to_child(b, at, *a, joint, turn);
+    *a = to_child(b, XJ, *a, joint, turn);
 }
 
-LANE_INLINE turning about_z(lane squared, lane wd)
+LANE_INLINE acceleration_matrix acceleration_matrix_about_z(lane squared, lane wd)
 {
     lane zero = lane_of(0);
-    return (turning){squared, squared, squared, -squared, -wd, wd, zero, zero, zero, zero};
+    return (acceleration_matrix){squared, squared, squared, -squared, -wd, wd, zero, zero, zero, zero};
 }
 
-LANE_INLINE lane moment_about_z(const dyn_moments *of, vec3 a, lane wd)
+LANE_INLINE lane moment_about_z(const dyn_moments *moments, vec3 a, lane wd)
 {
-    return add_mul(sub_mul(of->h[0] * a.y, of->h[1], a.x), of->E[0] + of->E[3], wd);
+    return add_mul(sub_mul(moments->h[0] * a.y, moments->h[1], a.x), moments->E[0] + moments->E[3], wd);
 }
 
-LANE_INLINE void first_motion(const dyn_body *b, joint_at at, const double gravity[3], lane sd, lane sdd, lane sddd,
-                              turnings *t, motion *k, motion_rate *d, bool rates)
+LANE_INLINE void grounded_motion(const dyn_body *b, joint_transform XJ, const double gravity[3], lane sd, lane sdd,
+                                 lane sddd, acceleration_matrices *t, motion *k, motion_rate *d, bool rates)
 {
     lane zero = lane_of(0);
-    t->U      = about_z(sd * sd, sdd);
+    t->U      = acceleration_matrix_about_z(sd * sd, sdd);
     *k        = (motion){.w = {zero, zero, sd}, .wd = {zero, zero, sdd}};
     k->a      = (vec3){lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])};
-    BODY_FORMS(b, first_form, b, at, &k->a)
+    BODY_FORMS(b, grounded_form, b, XJ, &k->a)
     if (!rates) return;
-    t->Ud = about_z((sd + sd) * sdd, sddd);
+    t->Ud = acceleration_matrix_about_z((sd + sd) * sdd, sddd);
     *d    = (motion_rate){.wdd = {zero, zero, sddd}, .ad = {sd * k->a.y, -sd * k->a.x, zero}};
 }
 
 /* --- outward: motions, and what each body needs ------------------------------------------------------------- */
 
 /* `first`: of a revolute body on the ground, whose origin has acceleration a, and f and the rest of n end there. */
-LANE_INLINE wrench needs(const dyn_body *b, vec3 a, const turning *U, bool first)
+LANE_INLINE wrench required_wrench(const dyn_body *b, vec3 a, const acceleration_matrix *U, bool grounded)
 {
     const lane zero = lane_of(0);
-    if (first) return (wrench){vec3_zero(), {zero, zero, moment_about_z(&b->grouped, a, U->yx)}};
-    if (b->joint == DYN_REVOLUTE) return inertial(&b->ahead, a, U, true);
-    return inertial(&b->ahead, a, U, false);
+    if (grounded) return (wrench){vec3_zero(), {zero, zero, moment_about_z(&b->regrouped, a, U->yx)}};
+    if (b->joint == DYN_REVOLUTE) return inertial_wrench(&b->regrouped_at_next, a, U, true);
+    return inertial_wrench(&b->regrouped_at_next, a, U, false);
 }
 
 /* What the joint carries besides. */
-LANE_INLINE wrench gives(const dyn_body *b, vec3 a, const turning *U, bool first)
+LANE_INLINE wrench axis_wrench_of(const dyn_body *b, vec3 a, const acceleration_matrix *U, bool grounded)
 {
-    const wrench given = inertial_axis(b->given, a, U);
-    if (!first) return given;
-    wrench own = inertial(&b->grouped, a, U, true);
+    const wrench axis_wrench = axis_inertial_wrench(b->axis_moments, a, U);
+    if (!grounded) return axis_wrench;
+    wrench own = inertial_wrench(&b->regrouped, a, U, true);
     own.n.z    = lane_of(0);
-    return wrench_add(own, given);
+    return wrench_add(own, axis_wrench);
 }
 
 /* The motion of body i: k, its rates d and t, its parent's before; and what it needs; a is then that of what is ahead.
  * `loads`: with external wrenches or joint wrenches, a constant of the inlined text as `rates`, `plain` and `first`
  * are. U and U' are used up in turn, since with the parent's motion and its rates they are too much for the registers.
  * `there`: a has come as that of the body's origin. */
-LANE_INLINE void outward_body(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, int i,
-                              const dyn_body *b, turnings *t, motion *k, motion_rate *d, bool rates, bool loads,
-                              bool there, const bool first)
+LANE_INLINE void forward_body(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io,
+                              int i, const dyn_body *b, acceleration_matrices *t, motion *k, motion_rate *d, bool rates,
+                              bool with_wrenches, bool a_at_child, const bool grounded)
 {
-    if (dyn_joint_turns_freely(b->joint)) {
-        const turnings carrying = *t; /* copies: what others have stays in registers */
-        motion         moved    = *k;
-        motion_rate    gains    = *d;
-        free_motion(b, joint_posed(ws->at[i]), io, &carrying, &moved, &gains, rates);
+    if (dyn_joint_has_quaternion(b->joint)) {
+        const acceleration_matrices carrying = *t; /* copies: what others have stays in registers */
+        motion                      moved    = *k;
+        motion_rate                 gains    = *d;
+        free_motion(b, joint_pose_of(ws->XJ[i]), io, &carrying, &moved, &gains, rates);
         *k = moved;
         *d = gains;
     } else {
-        lane sd = euler_rate(b, io->qd), sdd = euler_rate(b, io->qdd);
-        lane sddd = rates ? euler_rate(b, io->qddd) : sd;
-        if (first) {
-            first_motion(b, ws->at[i], scene->gravity, sd, sdd, sddd, t, k, d, rates);
+        lane sd = joint_rate_of(b, io->qd), sdd = joint_rate_of(b, io->qdd);
+        lane sddd = rates ? joint_rate_of(b, io->qddd) : sd;
+        if (grounded) {
+            grounded_motion(b, ws->XJ[i], scene->gravity, sd, sdd, sddd, t, k, d, rates);
         } else {
-            BODY_FORMS(b, outward_form, b, ws->at[i], sd, sdd, sddd, t, k, d, rates, there)
+            BODY_FORMS(b, forward_form, b, ws->XJ[i], sd, sdd, sddd, t, k, d, rates, a_at_child)
         }
     }
-    if (!first) t->U = angular(k->w, k->wd);
-    if (loads && io->joint_wrenches) ws->given[i] = gives(b, k->a, &t->U, first);
-    const vec3 a = k->a;
-    k->a         = turning_add_offset(k->a, &t->U, b->ahead_at, b->ahead_along);
-    ws->on[i]    = needs(b, first ? a : k->a, &t->U, first);
-    if (loads && io->wrenches) ws->on[i] = wrench_sub(ws->on[i], external_ahead(b, ws->ext.on[i]));
+    if (!grounded) t->U = acceleration_matrix_of(k->w, k->wd);
+    if (with_wrenches && io->joint_wrenches) ws->axis_wrench[i] = axis_wrench_of(b, k->a, &t->U, grounded);
+    const vec3 a    = k->a;
+    k->a            = acceleration_of_offset(k->a, &t->U, b->next_origin, b->next_offsets);
+    ws->required[i] = required_wrench(b, grounded ? a : k->a, &t->U, grounded);
+    if (with_wrenches && io->wrenches)
+        ws->required[i] = wrench_sub(ws->required[i], external_at_next_origin(b, ws->ext.sum[i]));
     if (!rates) return;
-    if (!first) t->Ud = angular_rate(k->w, k->wd, d->wdd);
-    if (loads && io->joint_wrench_rates) ws->given_rate[i] = gives(b, d->ad, &t->Ud, first);
-    const vec3 ad  = d->ad;
-    d->ad          = turning_add_offset(d->ad, &t->Ud, b->ahead_at, b->ahead_along);
-    ws->on_rate[i] = needs(b, first ? ad : d->ad, &t->Ud, first);
-    if (loads && io->wrenches) ws->w[i] = k->w;
+    if (!grounded) t->Ud = acceleration_matrix_rate(k->w, k->wd, d->wdd);
+    if (with_wrenches && io->joint_wrench_rates) ws->axis_wrench_rate[i] = axis_wrench_of(b, d->ad, &t->Ud, grounded);
+    const vec3 ad        = d->ad;
+    d->ad                = acceleration_of_offset(d->ad, &t->Ud, b->next_origin, b->next_offsets);
+    ws->required_rate[i] = required_wrench(b, grounded ? ad : d->ad, &t->Ud, grounded);
+    if (with_wrenches && io->wrenches) ws->w[i] = k->w;
 }
 
 /* Where a run begins that is not a revolute joint's on the ground; of a plain one a is that of the body's origin. */
-LANE_INLINE void set_out(const dyn_scene *scene, const euler_workspace *ws, const dyn_body *b, motion *k,
-                         motion_rate *d, turnings *t, bool rates, const bool plain)
+LANE_INLINE void start_run(const dyn_scene *scene, const newton_euler_workspace *ws, const dyn_body *b, motion *k,
+                           motion_rate *d, acceleration_matrices *t, bool rates, const bool plain)
 {
     if (!plain && b->parent == DYN_WORLD) {
         *k = world_motion(scene->gravity);
@@ -291,50 +295,52 @@ LANE_INLINE void set_out(const dyn_scene *scene, const euler_workspace *ws, cons
         *k = ws->motion[b->parent];
         if (rates) *d = ws->motion_rate[b->parent];
     }
-    *t = turnings_of(k, d, rates);
+    *t = acceleration_matrices_of(k, d, rates);
     if (!plain) return;
-    k->a = turning_add_offset(k->a, &t->U, b->p_pc, b->offsets);
-    if (rates) d->ad = turning_add_offset(d->ad, &t->Ud, b->p_pc, b->offsets);
+    k->a = acceleration_of_offset(k->a, &t->U, b->p_pc, b->offsets);
+    if (rates) d->ad = acceleration_of_offset(d->ad, &t->Ud, b->p_pc, b->offsets);
 }
 
 /* Along a run the parent's motion stays in registers. `serial`, a constant too: the run is a serial model. */
-LANE_INLINE void outward_run(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, dyn_run run,
-                             bool rates, bool loads, const bool plain, const bool serial)
+LANE_INLINE void forward_run(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io,
+                             dyn_run run, bool rates, bool with_wrenches, const bool plain, const bool serial)
 {
-    const dyn_body *body = scene->model->body;
-    const bool      led  = plain || (loads && run.plain);
-    int             i    = run.first;
-    motion          k;
-    motion_rate     d;
-    turnings        t;
-    body_known(&body[i], plain);
-    next_known(&body[i], (size_t)i, serial);
-    if (is_first(&body[i])) {
-        outward_body(scene, ws, io, i, &body[i], &t, &k, &d, rates, loads, led, true);
+    const dyn_body       *body             = scene->model->body;
+    const bool            uses_next_origin = plain || (with_wrenches && run.plain);
+    int                   i                = run.first;
+    motion                k;
+    motion_rate           d;
+    acceleration_matrices t;
+    assume_plain_body(&body[i], plain);
+    assume_serial_body(&body[i], (size_t)i, serial);
+    if (is_grounded_revolute(&body[i])) {
+        forward_body(scene, ws, io, i, &body[i], &t, &k, &d, rates, with_wrenches, uses_next_origin, true);
         i++;
     } else {
-        set_out(scene, ws, &body[i], &k, &d, &t, rates, plain);
+        start_run(scene, ws, &body[i], &k, &d, &t, rates, plain);
     }
     for (; i < run.end; i++) {
-        body_known(&body[i], plain);
-        next_known(&body[i], (size_t)i, serial);
-        outward_body(scene, ws, io, i, &body[i], &t, &k, &d, rates, loads, plain || (led && i > run.first), false);
+        assume_plain_body(&body[i], plain);
+        assume_serial_body(&body[i], (size_t)i, serial);
+        forward_body(scene, ws, io, i, &body[i], &t, &k, &d, rates, with_wrenches,
+                     plain || (uses_next_origin && i > run.first), false);
     }
-    if (serial || !body[i - 1].bears) return;
+    if (serial || !body[i - 1].carries_run) return;
     ws->motion[i - 1] = k;
     if (rates) ws->motion_rate[i - 1] = d;
 }
 
-LANE_INLINE void outward(const dyn_scene *scene, const euler_workspace *ws, const euler_io *io, bool rates, bool loads)
+LANE_INLINE void forward_pass(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io,
+                              bool rates, bool with_wrenches)
 {
     const dyn_model *m = scene->model;
-    if (m->serial && !loads) {
-        outward_run(scene, ws, io, (dyn_run){0, (int)m->n_bodies, true}, rates, false, true, true);
+    if (m->serial && !with_wrenches) {
+        forward_run(scene, ws, io, (dyn_run){0, (int)m->n_bodies, true}, rates, false, true, true);
         return;
     }
     for (size_t r = 0; r < m->n_runs; r++)
-        if (m->run[r].plain && !loads)
-            outward_run(scene, ws, io, m->run[r], rates, false, true, false);
+        if (m->run[r].plain && !with_wrenches)
+            forward_run(scene, ws, io, m->run[r], rates, false, true, false);
         else
-            outward_run(scene, ws, io, m->run[r], rates, loads, false, false);
+            forward_run(scene, ws, io, m->run[r], rates, with_wrenches, false, false);
 }

@@ -15,26 +15,26 @@ typedef struct spatial_state {
 } spatial_state;
 
 /* A revolute joint at the rate of its coordinate. */
-LANE_INLINE bool turns_plainly(const dyn_body *b)
+LANE_INLINE bool is_unit_revolute(const dyn_body *b)
 {
-    return b->joint == DYN_REVOLUTE && !b->geared;
+    return b->joint == DYN_REVOLUTE && !b->has_ratio;
 }
 LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
 {
-    if (!turns_plainly(b)) return B->P;
+    if (!is_unit_revolute(b)) return B->P;
     return (twist){{B->v.v.y, -B->v.v.x, lane_of(0)}, {B->v.w.y, -B->v.w.x, lane_of(0)}};
 }
 
 /* --- motions, base to leaves --------------------------------------------------------------------------------- */
 
-LANE_INLINE void to_child_form(const dyn_body *b, joint_at at, twist *u, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void to_child_form(const dyn_body *b, joint_transform XJ, twist *u, dyn_joint_kind joint, dyn_turn turn)
 {
-    if (dyn_joint_turns_freely(joint)) u->v = cross_add(u->v, u->w, joint_posed(at)->p);
-    u->w = to_child(b, at, u->w, joint, turn);
-    u->v = to_child(b, at, u->v, joint, turn);
+    if (dyn_joint_has_quaternion(joint)) u->v = cross_add(u->v, u->w, joint_pose_of(XJ)->p);
+    u->w = to_child(b, XJ, u->w, joint, turn);
+    u->v = to_child(b, XJ, u->v, joint, turn);
     if (joint == DYN_PRISMATIC) { /* w x s z */
-        u->v.x = add_mul(u->v.x, u->w.y, at.c);
-        u->v.y = sub_mul(u->v.y, u->w.x, at.c);
+        u->v.x = add_mul(u->v.x, u->w.y, XJ.c);
+        u->v.y = sub_mul(u->v.y, u->w.x, XJ.c);
     }
 }
 
@@ -47,11 +47,11 @@ LANE_INLINE twist twist_at(twist u, const double p[3], unsigned along)
     return u;
 }
 
-LANE_INLINE void twists_to_child_form(const dyn_body *b, joint_at at, twist *v, twist *a, dyn_joint_kind joint,
+LANE_INLINE void twists_to_child_form(const dyn_body *b, joint_transform XJ, twist *v, twist *a, dyn_joint_kind joint,
                                       dyn_turn turn)
 {
-    to_child_form(b, at, v, joint, turn);
-    to_child_form(b, at, a, joint, turn);
+    to_child_form(b, XJ, v, joint, turn);
+    to_child_form(b, XJ, a, joint, turn);
 }
 
 /* v, a: the parent's, in the child's axes at its origin, then the child's; v += S qd, a += S qdd + psi' qd. */
@@ -71,7 +71,7 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
         B->Q        = (twist){.v = {add_mul(add_mul(a->v.y, w.z, u.x), u.z, w.x),
                                     add_mul(add_mul(-a->v.x, w.z, u.y), u.z, w.y), -2.0 * across},
                               .w = q};
-        if (b->geared) B->P = (twist){.v = {u.y, -u.x, lane_of(0)}, .w = {w.y, -w.x, lane_of(0)}};
+        if (b->has_ratio) B->P = (twist){.v = {u.y, -u.x, lane_of(0)}, .w = {w.y, -w.x, lane_of(0)}};
         a->v.x = add_mul(a->v.x, u.y, sd);
         a->v.y = sub_mul(a->v.y, u.x, sd);
         a->w.x = add_mul(a->w.x, w.y, sd);
@@ -79,20 +79,22 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
         v->w.z += sd;
         a->w.z += sdd;
     }
-    if (!b->geared) return;
+    if (!b->has_ratio) return;
     B->P = twist_scale(B->P, lane_of(b->ratio));
     B->Q = twist_scale(B->Q, lane_of(b->ratio));
 }
 
 /* The same of one that turns plainly on the ground, where v_p = 0 and a_p is linear. */
-LANE_INLINE void first_motion_form(const dyn_body *b, joint_at at, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void grounded_motion_form(const dyn_body *b, joint_transform XJ, vec3 *a, dyn_joint_kind joint,
+                                      dyn_turn turn)
 {
-    *a = to_child(b, at, *a, joint, turn);
+    *a = to_child(b, XJ, *a, joint, turn);
 }
-LANE_INLINE void first_motion(const dyn_body *b, joint_at at, lane sd, lane sdd, twist *v, twist *a, spatial_state *B)
+LANE_INLINE void grounded_spatial_motion(const dyn_body *b, joint_transform XJ, lane sd, lane sdd, twist *v, twist *a,
+                                         spatial_state *B)
 {
     const vec3 o = vec3_zero();
-    BODY_FORMS(b, first_motion_form, b, at, &a->v)
+    BODY_FORMS(b, grounded_motion_form, b, XJ, &a->v)
     *v   = (twist){o, {o.x, o.x, sd}};
     a->w = (vec3){o.x, o.x, sdd};
     B->Q = (twist){{a->v.y, -a->v.x, o.x}, o};
@@ -110,7 +112,7 @@ LANE_INLINE void free_joint_motion(const dyn_body *b, const lane *qd, const lane
     *v                = twist_add(*v, own);
 }
 
-static inline void spatial_states(const dyn_scene *scene, const joint_at *at, const lane *qd, const lane *qdd,
+static inline void spatial_states(const dyn_scene *scene, const joint_transform *XJ, const lane *qd, const lane *qdd,
                                   spatial_state *body)
 {
     const dyn_model *m = scene->model;
@@ -124,8 +126,8 @@ static inline void spatial_states(const dyn_scene *scene, const joint_at *at, co
             v = b->parent == DYN_WORLD ? rest : body[b->parent].v;
             a = b->parent == DYN_WORLD ? fall : body[b->parent].a;
         }
-        if (b->parent == DYN_WORLD && turns_plainly(b)) {
-            first_motion(b, at[i], joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
+        if (b->parent == DYN_WORLD && is_unit_revolute(b)) {
+            grounded_spatial_motion(b, XJ[i], joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
         } else {
 #pragma GCC unroll 3
             for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
@@ -133,8 +135,8 @@ static inline void spatial_states(const dyn_scene *scene, const joint_at *at, co
                 v = twist_at(v, b->p_pc, axis);
                 a = twist_at(a, b->p_pc, axis);
             }
-            BODY_FORMS(b, twists_to_child_form, b, at[i], &v, &a)
-            if (dyn_joint_turns_freely(b->joint))
+            BODY_FORMS(b, twists_to_child_form, b, XJ[i], &v, &a)
+            if (dyn_joint_has_quaternion(b->joint))
                 free_joint_motion(b, qd, qdd, &v, &a, &B->P, &B->Q);
             else
                 joint_motion(b, joint_rate(b, qd), joint_rate(b, qdd), &v, &a, B);
@@ -146,41 +148,44 @@ static inline void spatial_states(const dyn_scene *scene, const joint_at *at, co
 
 /* --- a body in the frame of one before it ---------------------------------------------------------------------- */
 
-typedef struct sight {
+typedef struct relative_pose {
     mat3 R;
     vec3 p;
-} sight;
+} relative_pose;
 
-static inline sight sight_own(void)
+static inline relative_pose relative_pose_identity(void)
 {
     lane one = lane_of(1), zero = lane_of(0);
-    return (sight){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}}, .p = vec3_zero()};
+    return (relative_pose){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}}, .p = vec3_zero()};
 }
 
 /* A motion of that one, in the body's axes at its origin. */
-LANE_INLINE twist twist_seen(const sight *s, twist u)
+LANE_INLINE twist twist_in_descendant(const relative_pose *s, twist u)
 {
     return (twist){mat3_mul_transposed(&s->R, cross_add(u.v, u.w, s->p)), mat3_mul_transposed(&s->R, u.w)};
 }
 
-LANE_INLINE dof dof_seen(const sight *s, dof d)
+LANE_INLINE dof dof_in_descendant(const relative_pose *s, dof d)
 {
-    return (dof){twist_seen(s, d.S), twist_seen(s, d.P), twist_seen(s, d.Q), twist_seen(s, d.D)};
+    return (dof){twist_in_descendant(s, d.S), twist_in_descendant(s, d.P), twist_in_descendant(s, d.Q),
+                 twist_in_descendant(s, d.D)};
 }
 
-LANE_INLINE void sight_form(const dyn_body *b, joint_at at, sight *s, dyn_joint_kind joint, dyn_turn turn)
+LANE_INLINE void relative_pose_form(const dyn_body *b, joint_transform XJ, relative_pose *s, dyn_joint_kind joint,
+                                    dyn_turn turn)
 {
     for (int k = 0; k < 3; k++) {
-        vec3 e       = to_parent(b, at, mat3_column(&s->R, k), joint, turn);
+        vec3 e       = to_parent(b, XJ, mat3_column(&s->R, k), joint, turn);
         s->R.m[0][k] = e.x;
         s->R.m[1][k] = e.y;
         s->R.m[2][k] = e.z;
     }
-    s->p = add(origin_in_parent(b, at, joint), to_parent(b, at, s->p, joint, turn));
+    s->p = add(origin_in_parent(b, XJ, joint), to_parent(b, XJ, s->p, joint, turn));
 }
 
 /* From b, by one further towards the base. */
-static inline void sight_from_parent(const dyn_body *b, joint_at at, sight *s){BODY_FORMS(b, sight_form, b, at, s)}
+static inline void relative_pose_from_parent(const dyn_body *b, joint_transform XJ,
+                                             relative_pose *s){BODY_FORMS(b, relative_pose_form, b, XJ, s)}
 
 /* --- a dof, and how the force on its subtree changes ----------------------------------------------------------- */
 
@@ -193,7 +198,7 @@ LANE_INLINE vec3 unit(int k)
 static inline dof dof_of(const dyn_body *b, const spatial_state *B, size_t k)
 {
     const vec3 o = vec3_zero();
-    if (!dyn_joint_turns_freely(b->joint)) {
+    if (!dyn_joint_has_quaternion(b->joint)) {
         const twist P = psi_dot(b, B);
         vec3        z = times(b->ratio, unit(2));
         return (dof){

@@ -132,21 +132,21 @@ LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B)
 
 /* --- motions, base to leaves -------------------------------------------------------------------------------- */
 
-LANE_INLINE void spatial_rotation_form(const dyn_body *b, joint_at at, const mat3 *P, mat3 *R, dyn_joint_kind joint,
-                                       dyn_turn turn)
+LANE_INLINE void spatial_rotation_form(const dyn_body *b, joint_transform XJ, const mat3 *P, mat3 *R,
+                                       dyn_joint_kind joint, dyn_turn turn)
 {
     for (int k = 0; k < 3; k++)
-        store3(R->m[k], to_child(b, at, load3(P->m[k]), joint, turn));
+        store3(R->m[k], to_child(b, XJ, load3(P->m[k]), joint, turn));
 }
 
-LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd, const spatial_body *P,
+LANE_INLINE void spatial_joint(const dyn_body *b, joint_transform XJ, lane qd, lane qdd, const spatial_body *P,
                                spatial_body *B, dof *d)
 {
-    BODY_FORMS(b, spatial_rotation_form, b, at, &P->R, &B->R)
+    BODY_FORMS(b, spatial_rotation_form, b, XJ, &P->R, &B->R)
     vec3 z = mat3_column(&B->R, 2);
     B->p   = b->offsets ? add(P->p, mat3_mul(&P->R, vec3_of(b->p_pc))) : P->p;
-    if (b->joint == DYN_PRISMATIC) B->p = add_scaled(B->p, z, at.c);
-    if (b->geared) z = times(b->ratio, z);
+    if (b->joint == DYN_PRISMATIC) B->p = add_scaled(B->p, z, XJ.c);
+    if (b->has_ratio) z = times(b->ratio, z);
     d->S = b->joint == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
     d->P = twist_cross(P->v, d->S);
     d->Q = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->P));
@@ -157,13 +157,13 @@ LANE_INLINE void spatial_joint(const dyn_body *b, joint_at at, lane qd, lane qdd
 
 /* The axes of a joint that turns freely: along and about the body's own. Of S' = v x S the joint's part vanishes in the
  * sum with qd, which leaves psi' qd in the acceleration. */
-static inline void spatial_free_joint(const dyn_body *b, const joint_pose *at, const lane *qd, const lane *qdd,
+static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose, const lane *qd, const lane *qdd,
                                       const spatial_body *P, spatial_body *B, dof *d)
 {
     const int first = joint_first_axis(b), n = 6 - first;
     for (int k = 0; k < 3; k++)
-        store3(B->R.m[k], mat3_mul_transposed(&at->R, load3(P->R.m[k])));
-    B->p = add(P->p, mat3_mul(&P->R, at->p));
+        store3(B->R.m[k], mat3_mul_transposed(&pose->R, load3(P->R.m[k])));
+    B->p = add(P->p, mat3_mul(&P->R, pose->p));
     B->v = P->v;
     B->a = P->a;
     for (int k = 0; k < n; k++) {
@@ -204,20 +204,20 @@ static inline size_t dof_count(const dyn_model *m)
 }
 
 /* Every body and dof; f without external wrenches. */
-static inline void spatial_motions(const dyn_scene *scene, const joint_at *at, const lane *qd, const lane *qdd,
+static inline void spatial_motions(const dyn_scene *scene, const joint_transform *XJ, const lane *qd, const lane *qdd,
                                    spatial_body *body, dof *dofs)
 {
     const dyn_model *m     = scene->model;
     spatial_body     world = spatial_world(scene->gravity);
-    if (m->n_bodies > 0 && m->body[0].joint == DYN_FLOATING) world.p = scale(joint_posed(at[0])->p, lane_of(-1));
+    if (m->n_bodies > 0 && m->body[0].joint == DYN_FLOATING) world.p = scale(joint_pose_of(XJ[0])->p, lane_of(-1));
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b    = &m->body[i];
         const spatial_body *P    = b->parent == DYN_WORLD ? &world : &body[b->parent];
         lane                zero = lane_of(0);
-        if (dyn_joint_turns_freely(b->joint))
-            spatial_free_joint(b, joint_posed(at[i]), qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
+        if (dyn_joint_has_quaternion(b->joint))
+            spatial_free_joint(b, joint_pose_of(XJ[i]), qd, qdd, P, &body[i], &dofs[dof_first(m, i)]);
         else
-            spatial_joint(b, at[i], qd ? qd[b->v] : zero, qdd ? qdd[b->v] : zero, P, &body[i], &dofs[dof_first(m, i)]);
+            spatial_joint(b, XJ[i], qd ? qd[b->v] : zero, qdd ? qdd[b->v] : zero, P, &body[i], &dofs[dof_first(m, i)]);
         spatial_inertia(b, &body[i]);
     }
 }
@@ -238,24 +238,24 @@ LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 
 /* Wrenches in world axes keep their components while their point moves with the link: against what turns with the body,
  * turning with w_u gives  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k)),  the last being tr(X) w_u - X w_u. */
-typedef struct held_wrenches {
+typedef struct world_fixed_wrenches {
     vec3 F, T; /* sums of force and torque */
     mat3 X;    /* sum F x^T, x the point of application */
-} held_wrenches;
+} world_fixed_wrenches;
 
-LANE_INLINE wrench held_mul(const held_wrenches *k, vec3 w)
+LANE_INLINE wrench world_fixed_mul(const world_fixed_wrenches *k, vec3 w)
 {
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
     return (wrench){.f = cross(w, k->F), .n = mat3_sub_mul(cross_add(scale(w, trace), w, k->T), &k->X, w)};
 }
 /* K^T s, its angular part, which is all it has */
-LANE_INLINE vec3 held_mul_transposed(const held_wrenches *k, twist s)
+LANE_INLINE vec3 world_fixed_mul_transposed(const world_fixed_wrenches *k, twist s)
 {
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
     vec3 n     = mat3_sub_mul_transposed(scale(s.w, trace), &k->X, s.w);
     return cross_add(cross_add(n, k->F, s.v), k->T, s.w);
 }
-LANE_INLINE void held_gather(const held_wrenches *k, held_wrenches *parent)
+LANE_INLINE void world_fixed_accumulate(const world_fixed_wrenches *k, world_fixed_wrenches *parent)
 {
     parent->F = add(parent->F, k->F);
     parent->T = add(parent->T, k->T);
@@ -264,7 +264,7 @@ LANE_INLINE void held_gather(const held_wrenches *k, held_wrenches *parent)
             parent->X.m[i][j] += k->X.m[i][j];
 }
 
-static inline bool scene_holds(const dyn_scene *scene)
+static inline bool scene_has_world_fixed(const dyn_scene *scene)
 {
     for (size_t k = 0; k < scene->n_wrenches; k++)
         if (scene->wrench[k].world_axes && scene->wrench[k].body != DYN_WORLD) return true;
@@ -278,28 +278,29 @@ LANE_INLINE vec3 wrench_point(const dyn_wrench_site *site, const spatial_body *B
 }
 
 /* Takes the wrenches from the bodies' forces; `k` (may be NULL when none is in world axes) gathers what is held. */
-static inline void spatial_externals(const dyn_scene *scene, const lane *values, spatial_body *body, held_wrenches *k)
+static inline void spatial_subtract_externals(const dyn_scene *scene, const lane *values, spatial_body *body,
+                                              world_fixed_wrenches *k)
 {
     const vec3 o = vec3_zero();
     for (size_t i = 0; k && i < scene->model->n_bodies; i++)
-        k[i] = (held_wrenches){.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
+        k[i] = (world_fixed_wrenches){.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
     for (size_t n = 0; n < scene->n_wrenches; n++, values += 9) {
         const dyn_wrench_site *site = &scene->wrench[n];
         if (site->body == DYN_WORLD) continue;
         spatial_body *B = &body[site->body];
         vec3          x = wrench_point(site, B, values);
-        vec3          F = external_given(site, load3(values)), T = external_given(site, load3(values + 3));
+        vec3 F = external_in_site_axes(site, load3(values)), T = external_in_site_axes(site, load3(values + 3));
         if (!site->world_axes) {
             F = mat3_mul(&B->R, rotate_const(site->X_bl.R, F));
             T = mat3_mul(&B->R, rotate_const(site->X_bl.R, T));
         }
         B->f = wrench_sub(B->f, (wrench){F, cross_add(T, x, F)});
         if (!site->world_axes) continue;
-        held_wrenches one = {.F = F,
-                             .T = T,
-                             .X = {{{F.x * x.x, F.x * x.y, F.x * x.z},
-                                    {F.y * x.x, F.y * x.y, F.y * x.z},
-                                    {F.z * x.x, F.z * x.y, F.z * x.z}}}};
-        held_gather(&one, &k[site->body]);
+        world_fixed_wrenches one = {.F = F,
+                                    .T = T,
+                                    .X = {{{F.x * x.x, F.x * x.y, F.x * x.z},
+                                           {F.y * x.x, F.y * x.y, F.y * x.z},
+                                           {F.z * x.x, F.z * x.y, F.z * x.z}}}};
+        world_fixed_accumulate(&one, &k[site->body]);
     }
 }

@@ -4,9 +4,9 @@
  * (from differentiating the previous one). Applied to the way d = p_pc from a parent's origin to its child's and to
  * the joint axis z, and, for a prismatic joint at s, to d + z s by the product rule. */
 #pragma once
-#include "dynamics/algorithms/kernels.h"
+#include "workspace.h"
 
-typedef enum depth { POSES, VELOCITIES, ACCELERATIONS, JERKS } depth;
+typedef enum motion_order { POSES, VELOCITIES, ACCELERATIONS, JERKS } motion_order;
 
 typedef struct world_motion {
     mat3 R;          /* R_wb */
@@ -14,59 +14,59 @@ typedef struct world_motion {
     vec3 w, wd, wdd; /* angular */
 } world_motion;
 
-typedef struct rates { /* a vector and its time derivatives */
+typedef struct vec3_rates { /* a vector and its time derivatives */
     vec3 x, d, dd, ddd;
-} rates;
+} vec3_rates;
 
 /* of a vector x fixed in the body */
-LANE_INLINE rates fixed_in(const world_motion *b, vec3 x, depth deep)
+LANE_INLINE vec3_rates fixed_in(const world_motion *b, vec3 x, motion_order order)
 {
-    rates r = {.x = x};
-    if (deep >= VELOCITIES) r.d = cross(b->w, r.x);
-    if (deep >= ACCELERATIONS) r.dd = cross_add(cross(b->wd, r.x), b->w, r.d);
-    if (deep >= JERKS) r.ddd = cross_add(cross_add(cross(b->wdd, r.x), b->w, r.dd), add(b->wd, b->wd), r.d);
+    vec3_rates r = {.x = x};
+    if (order >= VELOCITIES) r.d = cross(b->w, r.x);
+    if (order >= ACCELERATIONS) r.dd = cross_add(cross(b->wd, r.x), b->w, r.d);
+    if (order >= JERKS) r.ddd = cross_add(cross_add(cross(b->wdd, r.x), b->w, r.dd), add(b->wd, b->wd), r.d);
     return r;
 }
 
 /* r + s z with s of rates sd, sdd, sddd */
-LANE_INLINE void slide(rates *r, const rates *z, lane s, lane sd, lane sdd, lane sddd, depth deep)
+LANE_INLINE void add_slide(vec3_rates *r, const vec3_rates *z, lane s, lane sd, lane sdd, lane sddd, motion_order order)
 {
     r->x = add_scaled(r->x, z->x, s);
-    if (deep >= VELOCITIES) r->d = add_scaled(add_scaled(r->d, z->d, s), z->x, sd);
-    if (deep >= ACCELERATIONS) r->dd = add_scaled(add_scaled(add_scaled(r->dd, z->dd, s), z->d, 2.0 * sd), z->x, sdd);
-    if (deep >= JERKS)
+    if (order >= VELOCITIES) r->d = add_scaled(add_scaled(r->d, z->d, s), z->x, sd);
+    if (order >= ACCELERATIONS) r->dd = add_scaled(add_scaled(add_scaled(r->dd, z->dd, s), z->d, 2.0 * sd), z->x, sdd);
+    if (order >= JERKS)
         r->ddd = add_scaled(add_scaled(add_scaled(add_scaled(r->ddd, z->ddd, s), z->dd, 3.0 * sd), z->d, 3.0 * sdd),
                             z->x, sddd);
 }
 
-LANE_INLINE void rotation_form(const dyn_body *b, joint_at at, const mat3 *P, mat3 *R, dyn_joint_kind joint,
+LANE_INLINE void rotation_form(const dyn_body *b, joint_transform XJ, const mat3 *P, mat3 *R, dyn_joint_kind joint,
                                dyn_turn turn)
 {
     for (int k = 0; k < 3; k++)
-        store3(R->m[k], to_child(b, at, load3(P->m[k]), joint, turn)); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
+        store3(R->m[k], to_child(b, XJ, load3(P->m[k]), joint, turn)); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
 }
 
-static inline void world_child(const dyn_body *b, joint_at at, const lane *qd, const lane *qdd, const lane *qddd,
-                               const world_motion *P, world_motion *C, depth deep)
+static inline void world_child(const dyn_body *b, joint_transform XJ, const lane *qd, const lane *qdd, const lane *qddd,
+                               const world_motion *P, world_motion *C, motion_order order)
 {
     double axis[3];
     axis_in_parent(b, axis);
-    lane  sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), sddd = joint_rate(b, qddd);
-    rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->p_pc)), deep),
-          z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), deep);
-    BODY_FORMS(b, rotation_form, b, at, &P->R, &C->R)
-    if (b->joint == DYN_PRISMATIC) slide(&d, &z, at.c, sd, sdd, sddd, deep);
+    lane       sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), sddd = joint_rate(b, qddd);
+    vec3_rates d = fixed_in(P, mat3_mul(&P->R, vec3_of(b->p_pc)), order),
+               z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), order);
+    BODY_FORMS(b, rotation_form, b, XJ, &P->R, &C->R)
+    if (b->joint == DYN_PRISMATIC) add_slide(&d, &z, XJ.c, sd, sdd, sddd, order);
     bool turns = b->joint == DYN_REVOLUTE; /* w = w_p + z sd, and its derivatives */
     C->p       = add(P->p, d.x);
-    if (deep >= VELOCITIES) {
+    if (order >= VELOCITIES) {
         C->v = add(P->v, d.d);
         C->w = turns ? add_scaled(P->w, z.x, sd) : P->w;
     }
-    if (deep >= ACCELERATIONS) {
+    if (order >= ACCELERATIONS) {
         C->a  = add(P->a, d.dd);
         C->wd = turns ? add_scaled(add_scaled(P->wd, z.d, sd), z.x, sdd) : P->wd;
     }
-    if (deep >= JERKS) {
+    if (order >= JERKS) {
         C->j   = add(P->j, d.ddd);
         C->wdd = turns ? add_scaled(add_scaled(add_scaled(P->wdd, z.dd, sd), z.d, 2.0 * sdd), z.x, sddd) : P->wdd;
     }
@@ -83,25 +83,25 @@ LANE_INLINE vec3 second_rate(const world_motion *b, vec3 x, vec3 xd, vec3 Rcd, v
  *     w = w_p + y,  d' = w_p x d + u,  d'' = wd_p x d + w_p x d' + u',  d''' = wdd_p x d + 2 wd_p x d' + w_p x d'' +
  * u''.
  */
-static inline void world_free_child(const dyn_body *b, const joint_pose *at, const lane *qd, const lane *qdd,
-                                    const lane *qddd, const world_motion *P, world_motion *C, depth deep)
+static inline void world_free_child(const dyn_body *b, const joint_pose *pose, const lane *qd, const lane *qdd,
+                                    const lane *qddd, const world_motion *P, world_motion *C, motion_order order)
 {
     for (int k = 0; k < 3; k++)
-        store3(C->R.m[k], mat3_mul_transposed(&at->R, load3(P->R.m[k])));
-    vec3 d = mat3_mul(&P->R, at->p);
+        store3(C->R.m[k], mat3_mul_transposed(&pose->R, load3(P->R.m[k])));
+    vec3 d = mat3_mul(&P->R, pose->p);
     C->p   = add(P->p, d);
-    if (deep < VELOCITIES) return;
+    if (order < VELOCITIES) return;
     vec3 u = mat3_mul(&C->R, joint_linear(b, qd)), y = mat3_mul(&C->R, joint_angular(b, qd));
     vec3 dd = cross_add(u, P->w, d);
     C->v    = add(P->v, dd);
     C->w    = add(P->w, y);
-    if (deep < ACCELERATIONS) return;
+    if (order < ACCELERATIONS) return;
     vec3 Ru = mat3_mul(&C->R, joint_linear(b, qdd)), Ry = mat3_mul(&C->R, joint_angular(b, qdd));
     vec3 ud = cross_add(Ru, C->w, u), yd = cross_add(Ry, C->w, y);
     vec3 ddd = cross_add(cross_add(ud, P->wd, d), P->w, dd);
     C->a     = add(P->a, ddd);
     C->wd    = add(P->wd, yd);
-    if (deep < JERKS) return;
+    if (order < JERKS) return;
     vec3 udd = second_rate(C, u, ud, Ru, joint_linear(b, qddd)),
          ydd = second_rate(C, y, yd, Ry, joint_angular(b, qddd));
     C->j     = add(P->j, cross_add(cross_add(cross_add(udd, P->wdd, d), add(P->wd, P->wd), dd), P->w, ddd));
@@ -122,17 +122,17 @@ static inline world_motion world_at_rest(void)
                           .wdd = o};
 }
 
-static inline void world_motions(const dyn_model *m, const joint_at *at, const lane *qd, const lane *qdd,
-                                 const lane *qddd, world_motion *out, depth deep)
+static inline void world_motions(const dyn_model *m, const joint_transform *XJ, const lane *qd, const lane *qdd,
+                                 const lane *qddd, world_motion *out, motion_order order)
 {
     const world_motion rest = world_at_rest();
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
         const world_motion *P = b->parent == DYN_WORLD ? &rest : &out[b->parent];
-        if (dyn_joint_turns_freely(b->joint))
-            world_free_child(b, joint_posed(at[i]), qd, qdd, qddd, P, &out[i], deep);
+        if (dyn_joint_has_quaternion(b->joint))
+            world_free_child(b, joint_pose_of(XJ[i]), qd, qdd, qddd, P, &out[i], order);
         else
-            world_child(b, at[i], qd, qdd, qddd, P, &out[i], deep);
+            world_child(b, XJ[i], qd, qdd, qddd, P, &out[i], order);
     }
 }
 
@@ -147,26 +147,26 @@ static inline mat3 frame_rotation(const mat3 *R, const dyn_frame *f)
 }
 
 typedef struct frame_motion {
-    mat3  R;
-    rates p; /* of the frame's origin */
-    vec3  w, wd, wdd;
+    mat3       R;
+    vec3_rates p; /* of the frame's origin */
+    vec3       w, wd, wdd;
 } frame_motion;
 
-static inline frame_motion frame_of(const world_motion *world, const dyn_frame *f, depth deep)
+static inline frame_motion frame_of(const world_motion *world, const dyn_frame *f, motion_order order)
 {
     const world_motion  rest = world_at_rest();
     const world_motion *b    = f->body == DYN_WORLD ? &rest : &world[f->body];
-    rates               r    = fixed_in(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), deep);
+    vec3_rates          r    = fixed_in(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), order);
     frame_motion        k    = {.R = frame_rotation(&b->R, f), .p = {.x = add(b->p, r.x)}};
-    if (deep >= VELOCITIES) {
+    if (order >= VELOCITIES) {
         k.p.d = add(b->v, r.d);
         k.w   = b->w;
     }
-    if (deep >= ACCELERATIONS) {
+    if (order >= ACCELERATIONS) {
         k.p.dd = add(b->a, r.dd);
         k.wd   = b->wd;
     }
-    if (deep >= JERKS) {
+    if (order >= JERKS) {
         k.p.ddd = add(b->j, r.ddd);
         k.wdd   = b->wdd;
     }

@@ -31,13 +31,13 @@ static void sensitivity(void *what)
 {
     const workload *f  = what;
     const states   *s  = &f->states;
-    dyn_sensitivity io = {.q           = s->q,
-                          .qd          = s->qd,
-                          .qdd         = s->qdd,
-                          .zeros_stand = true,
-                          .dtau_dq     = s->out[0],
-                          .dtau_dqd    = s->out[1],
-                          .dtau_dqdd   = s->out[2]};
+    dyn_sensitivity io = {.q             = s->q,
+                          .qd            = s->qd,
+                          .qdd           = s->qdd,
+                          .zeros_are_set = true,
+                          .dtau_dq       = s->out[0],
+                          .dtau_dqd      = s->out[1],
+                          .dtau_dqdd     = s->out[2]};
     f->kernels->sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
@@ -91,7 +91,7 @@ static void forward_dynamics(void *what)
 static void mass_matrix(void *what)
 {
     const workload *f  = what;
-    dyn_mass_matrix io = {.q = f->states.q, .zeros_stand = true, .mass_matrix = f->states.out[0]};
+    dyn_mass_matrix io = {.q = f->states.q, .zeros_are_set = true, .mass_matrix = f->states.out[0]};
     f->kernels->mass_matrix(&f->scene, f->states.workspace, &io, f->blocks);
 }
 
@@ -100,7 +100,7 @@ static void inverse(void *what)
     const workload *f  = what;
     const states   *s  = &f->states;
     dyn_mass_matrix io = {
-        .q = s->q, .zeros_stand = true, .mass_matrix = s->out[0], .inverse = s->out[1], .singular = s->out[2]};
+        .q = s->q, .zeros_are_set = true, .mass_matrix = s->out[0], .inverse = s->out[1], .singular = s->out[2]};
     f->kernels->mass_matrix(&f->scene, s->workspace, &io, f->blocks);
 }
 
@@ -118,7 +118,7 @@ static void kinematics(void *what)
     dyn_kinematics  io = {.q            = s->q,
                           .qd           = s->qd,
                           .qdd          = s->qdd,
-                          .at           = &f->tip,
+                          .frame        = &f->tip,
                           .jacobian     = s->out[0],
                           .jacobian_dot = s->out[1],
                           .velocity     = s->out[2],

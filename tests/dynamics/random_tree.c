@@ -68,10 +68,10 @@ void random_rotation(random_source *source, double R[3][3])
         R[i / 3][i % 3] = i % 4 == 0;
     size_t turns = random_below(source, 4);
     for (size_t i = 0; i < turns; i++) {
-        int        k     = (int)random_below(source, 3);
-        size_t     n     = random_below(source, 4);
-        double     angle = quarters ? (double)n * M_PI_2 : random_between(source, -3.2, 3.2);
-        dyn_digits c, s;
+        int               k     = (int)random_below(source, 3);
+        size_t            n     = random_below(source, 4);
+        double            angle = quarters ? (double)n * M_PI_2 : random_between(source, -3.2, 3.2);
+        dyn_double_double c, s;
         dyn_cosine_sine(angle, &c, &s);
         turn(R, k, quarters && exact ? cosine[n] : c.high, quarters && exact ? sine[n] : s.high);
     }
@@ -364,7 +364,7 @@ static void random_joint_position(random_source *source, dyn_joint_kind joint, d
     if (joint == DYN_PRISMATIC) *q = random_between(source, -0.5, 0.5);
     if (joint == DYN_REVOLUTE || joint == DYN_HELICAL || joint == DYN_PLANAR) *q = random_between(source, -3.2, 3.2);
     if (joint == DYN_FLOATING) random_vector(source, 3, 2, q);
-    if (dyn_joint_turns_freely(joint)) random_quaternion(source, joint == DYN_FLOATING ? q + 3 : q);
+    if (dyn_joint_has_quaternion(joint)) random_quaternion(source, joint == DYN_FLOATING ? q + 3 : q);
 }
 
 void random_position(random_source *source, const dyn_description *d, double *q)

@@ -62,14 +62,14 @@ static void evaluate_driven(const dyn_kernels *k, const trial *t, const results 
         if (driven[i % t->nv]) given[i] = t->qdd[i];
     }
     rows_forward_dynamics(k, &t->scene, t->rows,
-                          (dyn_forward_dynamics){.q        = t->q,
-                                                 .qd       = t->qd,
-                                                 .tau      = t->tau,
-                                                 .wrenches = t->wrenches,
-                                                 .driven   = driven,
-                                                 .given    = given,
-                                                 .qdd      = r->qdd_beside_driven,
-                                                 .singular = r->pivot_beside_driven});
+                          (dyn_forward_dynamics){.q          = t->q,
+                                                 .qd         = t->qd,
+                                                 .tau        = t->tau,
+                                                 .wrenches   = t->wrenches,
+                                                 .driven     = driven,
+                                                 .driven_qdd = given,
+                                                 .qdd        = r->qdd_beside_driven,
+                                                 .singular   = r->pivot_beside_driven});
     free(given);
 }
 
@@ -162,7 +162,7 @@ static void evaluate_motions(const dyn_kernels *k, const trial *t, const results
                          .frames       = frames,
                          .positions    = r->positions,
                          .orientations = r->orientations,
-                         .at           = &frames[1],
+                         .frame        = &frames[1],
                          .jacobian     = r->jacobian,
                          .jacobian_dot = r->jacobian_dot,
                          .velocity     = r->velocity,
@@ -174,7 +174,7 @@ static void evaluate_motions(const dyn_kernels *k, const trial *t, const results
                                      .qd           = t->qd,
                                      .qdd          = t->qdd,
                                      .qddd         = t->qddd,
-                                     .at           = &frames[1],
+                                     .frame        = &frames[1],
                                      .frame_axes   = true,
                                      .jacobian     = r->turned_jacobian,
                                      .jacobian_dot = r->turned_jacobian_dot,

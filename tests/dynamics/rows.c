@@ -113,9 +113,9 @@ void rows_forward_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t 
 {
     SIZES;
     const port ports[] = {
-        IN(dyn_forward_dynamics, q, nq),       IN(dyn_forward_dynamics, qd, nv),
-        IN(dyn_forward_dynamics, tau, nv),     IN(dyn_forward_dynamics, wrenches, 9 * scene->n_wrenches),
-        IN(dyn_forward_dynamics, given, nv),   OUT(dyn_forward_dynamics, qdd, nv),
+        IN(dyn_forward_dynamics, q, nq),          IN(dyn_forward_dynamics, qd, nv),
+        IN(dyn_forward_dynamics, tau, nv),        IN(dyn_forward_dynamics, wrenches, 9 * scene->n_wrenches),
+        IN(dyn_forward_dynamics, driven_qdd, nv), OUT(dyn_forward_dynamics, qdd, nv),
         OUT(dyn_forward_dynamics, singular, 1)};
     RUN(forward_dynamics, k, scene, rows, io, ports);
 }

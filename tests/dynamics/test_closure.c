@@ -150,7 +150,7 @@ static void test_poses(void **state)
                      (dyn_closure){.q = t.q, .n_pairs = 1, .pairs = &pair, .positions = seen, .jacobian = J});
         rows_kinematics(
             dyn_kernels_find(NULL), &t.scene, 1,
-            (dyn_kinematics){.q = t.q, .n_frames = 1, .frames = &b, .positions = p, .at = &b, .jacobian = in_world});
+            (dyn_kinematics){.q = t.q, .n_frames = 1, .frames = &b, .positions = p, .frame = &b, .jacobian = in_world});
         check_close_scaled("position", seed, 3, seen, p, TOLERANCE, 1);
         check_close_scaled("jacobian", seed, 6 * t.nv, J, in_world, TOLERANCE, 1);
         free(J), free(in_world);

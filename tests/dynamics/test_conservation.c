@@ -36,7 +36,7 @@ static double dissipation(const trial *t)
     double heat = 0;
     for (size_t b = 0; b < t->model->n_bodies; b++) {
         const dyn_body *body = &t->model->body[b];
-        if (dyn_joint_turns_freely(body->joint)) continue;
+        if (dyn_joint_has_quaternion(body->joint)) continue;
         const dyn_friction *f    = &body->friction;
         double              rate = body->ratio * t->qd[body->v], sign = (rate > 0) - (rate < 0);
         if (f->coulomb_velocity > 0) sign = tanh(rate / f->coulomb_velocity);
@@ -54,7 +54,7 @@ static double dissipation(const trial *t)
 static double given(const dyn_wrench_site *site, const double x[3], int j)
 {
     const double *row = site->axes[j];
-    return site->turned ? row[0] * x[0] + row[1] * x[1] + row[2] * x[2] : x[j];
+    return site->has_axes ? row[0] * x[0] + row[1] * x[1] + row[2] * x[2] : x[j];
 }
 
 /* Power of the external wrenches: force and torque times the velocity of their point. */
@@ -71,7 +71,8 @@ static double wrench_power(const trial *t)
                 at.X_bf.p[r] += site->X_bl.R[r][c] * w[6 + c];
         rows_kinematics(
             dyn_kernels_find(NULL), &t->scene, 1,
-            (dyn_kinematics){.q = t->q, .qd = t->qd, .at = &at, .frame_axes = !site->world_axes, .velocity = velocity});
+            (dyn_kinematics){
+                .q = t->q, .qd = t->qd, .frame = &at, .frame_axes = !site->world_axes, .velocity = velocity});
         for (int j = 0; j < 6; j++)
             power += given(site, w + j / 3 * 3, j % 3) * velocity[j];
     }
@@ -114,9 +115,9 @@ static void normalise(const trial *t, double *q)
         const dyn_body *b    = &t->model->body[i];
         double         *u    = q + b->q + (b->joint == DYN_FLOATING ? 3 : 0);
         double          norm = 0;
-        for (int k = 0; k < 4 && dyn_joint_turns_freely(b->joint); k++)
+        for (int k = 0; k < 4 && dyn_joint_has_quaternion(b->joint); k++)
             norm += u[k] * u[k];
-        for (int k = 0; k < 4 && dyn_joint_turns_freely(b->joint); k++)
+        for (int k = 0; k < 4 && dyn_joint_has_quaternion(b->joint); k++)
             u[k] /= sqrt(norm);
     }
 }

@@ -63,7 +63,7 @@ static void bracket(const trial *t, size_t a, size_t b, double *out)
     for (size_t v = 0; v < t->nv; v++)
         out[v] = 0;
     const dyn_body *body = body_of(t, a);
-    if (body != body_of(t, b) || !dyn_joint_turns_freely(body->joint)) return;
+    if (body != body_of(t, b) || !dyn_joint_has_quaternion(body->joint)) return;
     /* where the linear axes would be, which a spherical joint does not have */
     size_t none = body->joint == DYN_SPHERICAL ? 3 : 0, first = (size_t)body->v;
     a            = a - first + none;

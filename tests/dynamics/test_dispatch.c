@@ -37,12 +37,13 @@ static void test_one_state_has_a_table(void **state)
 {
     const dyn_kernels *k, *before = NULL;
     for (size_t n = 0; (k = dyn_kernels_at(n)); n++) {
-        const dyn_kernels *alone = dyn_kernels_alone(k);
+        const dyn_kernels *alone = dyn_kernels_for_one_state(k);
         assert_int_equal(alone->lanes, 1);
         assert_ptr_equal(alone, k->lanes == 1 ? k : before);
         before = alone;
     }
-    if (dyn_kernels_find("fma")) assert_ptr_equal(dyn_kernels_alone(dyn_kernels_find("avx2")), dyn_kernels_find("fma"));
+    if (dyn_kernels_find("fma"))
+        assert_ptr_equal(dyn_kernels_for_one_state(dyn_kernels_find("avx2")), dyn_kernels_find("fma"));
 }
 
 static void test_unknown_targets_are_not_found(void **state)

@@ -25,7 +25,7 @@ static const struct {
     {-100000.0, {-0.9993608074382124, -2.3447088905187402e-17}, {-0.03574879797201651, -1.5429743706109861e-18}},
 };
 
-static void expect(double angle, dyn_digits got, const double expected[2])
+static void expect(double angle, dyn_double_double got, const double expected[2])
 {
     if (got.high != expected[0] || !(fabs(got.low - expected[1]) <= 1e-29))
         fail_msg("of %.17g: %.17g %+.17g, not %.17g %+.17g", angle, got.high, got.low, expected[0], expected[1]);
@@ -34,12 +34,12 @@ static void expect(double angle, dyn_digits got, const double expected[2])
 static void test_published_digits(void **state)
 {
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
-        dyn_digits c, s;
+        dyn_double_double c, s;
         dyn_cosine_sine(published[i].angle, &c, &s);
         expect(published[i].angle, c, published[i].cosine);
         expect(published[i].angle, s, published[i].sine);
     }
-    dyn_digits c, s;
+    dyn_double_double c, s;
     dyn_cosine_sine(0, &c, &s);
     assert_true(c.high == 1 && c.low == 0 && s.high == 0 && s.low == 0);
 }
@@ -49,8 +49,8 @@ static void test_angles_of_every_size(void **state)
 {
     random_source random = {.state = 1};
     for (int i = 0; i < 20000; i++) {
-        double     size = pow(10, random_between(&random, -12, 5)), angle = random_between(&random, -size, size);
-        dyn_digits c, s;
+        double            size = pow(10, random_between(&random, -12, 5)), angle = random_between(&random, -size, size);
+        dyn_double_double c, s;
         dyn_cosine_sine(angle, &c, &s);
         assert_true(fabsl((long double)c.high + c.low - cosl(angle)) <= LDBL_EPSILON + 1e-29L);
         assert_true(fabsl((long double)s.high + s.low - sinl(angle)) <= LDBL_EPSILON + 1e-29L);
@@ -64,7 +64,7 @@ static void test_angles_of_directions(void **state)
     random_source random = {.state = 2};
     for (int i = 0; i < 5000; i++) {
         double angle = random_between(&random, -3.14159, 3.14159), stretch = 1 + random_between(&random, -2e-16, 2e-16);
-        dyn_digits c, s;
+        dyn_double_double c, s;
         dyn_cosine_sine(angle, &c, &s);
         double x = c.high * stretch, y = s.high * stretch, got = dyn_angle(y, x);
         assert_true(fabsl(got - atan2l(y, x)) <= 0.501L * (nextafter(fabs(got), 4) - fabs(got)));
@@ -106,8 +106,8 @@ static void test_models(void **state)
         assert_int_equal(dyn_model_build(&t.description, &m, NULL), DYN_OK);
         for (size_t i = 0; i < m->n_bodies; i++) {
             const dyn_body *b = &m->body[i];
-            sum               = hash(sum, (const int[]){b->form, (int)b->offsets, (int)b->quarters}, 3 * sizeof(int));
-            sum               = hash(sum, &b->ca, sizeof *b - offsetof(dyn_body, ca)); /* 8 bytes each from there on */
+            sum = hash(sum, (const int[]){b->form, (int)b->offsets, (int)b->frame_quarters}, 3 * sizeof(int));
+            sum = hash(sum, &b->ca, sizeof *b - offsetof(dyn_body, ca)); /* 8 bytes each from there on */
         }
         for (size_t i = 0; i < m->n_links; i++)
             sum = hash(sum, &m->link[i].X_bl, sizeof m->link[i].X_bl);

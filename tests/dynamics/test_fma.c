@@ -35,8 +35,8 @@ static double addend(random_source *source, double a, double b)
 
 static void check_fused(double a, double b, double c)
 {
-    double exact = fma(a, b, c), one = fused(a, b, c);
-    twin   two = fused_twin((twin){a, b}, (twin){b, a}, (twin){c, c});
+    double  exact = fma(a, b, c), one = fma_double(a, b, c);
+    double2 two = fma_double2((double2){a, b}, (double2){b, a}, (double2){c, c});
     for (int k = 0; k < 3; k++) {
         double got = k == 0 ? one : two[k - 1];
         if (memcmp(&got, &exact, sizeof got) != 0 && !(isnan(got) && isnan(exact)))

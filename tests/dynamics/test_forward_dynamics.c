@@ -68,7 +68,7 @@ static void test_motors_beside_their_joints(void **state)
         for (size_t i = 0; i < t.model->n_bodies; i++) {
             int rotor = t.model->body[i].rotor;
             if (rotor >= 0) spun[t.model->body[rotor].parent == (int)i]++;
-            slid[rotor >= 0] += t.model->body[i].slides;
+            slid[rotor >= 0] += t.model->body[i].has_slide_body;
         }
         check_against_reference(&t);
         trial_free(&t);

@@ -63,14 +63,14 @@ static void hybrid_free(hybrid *h)
 static void forward(const dyn_kernels *k, const hybrid *h)
 {
     rows_forward_dynamics(k, &h->t.scene, h->t.rows,
-                          (dyn_forward_dynamics){.q        = h->t.q,
-                                                 .qd       = h->t.qd,
-                                                 .tau      = h->t.tau,
-                                                 .wrenches = h->t.wrenches,
-                                                 .driven   = h->driven,
-                                                 .given    = h->given,
-                                                 .qdd      = h->qdd,
-                                                 .singular = h->singular});
+                          (dyn_forward_dynamics){.q          = h->t.q,
+                                                 .qd         = h->t.qd,
+                                                 .tau        = h->t.tau,
+                                                 .wrenches   = h->t.wrenches,
+                                                 .driven     = h->driven,
+                                                 .driven_qdd = h->given,
+                                                 .qdd        = h->qdd,
+                                                 .singular   = h->singular});
 }
 
 static void inverse(const dyn_kernels *k, const hybrid *h)

@@ -56,7 +56,7 @@ static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int 
                                      .frames       = f->frame,
                                      .positions    = result[0],
                                      .orientations = result[1],
-                                     .at           = &f->frame[at],
+                                     .frame        = &f->frame[at],
                                      .frame_axes   = frame_axes,
                                      .jacobian     = result[2],
                                      .jacobian_dot = result[3],
@@ -181,7 +181,7 @@ static void test_transposed_jacobian_carries_wrenches(void **state)
         io.wrenches = W;
         io.tau      = with;
         rows_inverse_dynamics(k, &pushed, 1, io);
-        rows_kinematics(k, &t.scene, 1, (dyn_kinematics){.q = t.q, .at = &f.frame[0], .jacobian = J});
+        rows_kinematics(k, &t.scene, 1, (dyn_kinematics){.q = t.q, .frame = &f.frame[0], .jacobian = J});
         for (size_t j = 0; j < t.nv; j++)
             for (size_t i = 0; i < 6; i++)
                 with[j] += J[i * t.nv + j] * W[i];

@@ -127,9 +127,9 @@ static void test_gamma_goes_into_the_joint_before(void **state)
         dyn_description d       = {.n_links = 2, .links = link};
         dyn_model      *model   = small_build(&d);
         const dyn_body *b       = model->body;
-        const double    theta   = b[0].twist + (double)b[0].quarters * M_PI_2;
+        const double    theta   = b[0].frame_angle + (double)b[0].frame_quarters * M_PI_2;
         check_close("theta", (uint64_t)i, 1, &theta, &gamma, 3e-16);
-        assert_true(model->twisted && fabs(b[0].twist) <= M_PI_4 && fabs(b[1].sg) < 4e-16);
+        assert_true(model->has_frame_angles && fabs(b[0].frame_angle) <= M_PI_4 && fabs(b[1].sg) < 4e-16);
         kept += b[1].turn == DYN_TURN_ZX;
         dyn_model_free(model);
     }
@@ -191,7 +191,7 @@ static void test_fixed_joints_are_merged(void **state)
     for (int b = 0; b < 4; b++) {
         assert_int_equal(m->body[b].parent, parent[b]);
         assert_int_equal(m->body[b].link, carries[b]);
-        assert_int_equal(m->body[b].leaf, b != 0);
+        assert_int_equal(m->body[b].is_leaf, b != 0);
         assert_true(m->body[b].mass == mass[b]);
         assert_true(m->body[b].subtree_mass == subtree[b]);
     }

@@ -56,7 +56,7 @@ static void test_bad_figures_are_named(void **state)
             small_tree(link);
             memcpy((char *)&link[6] + figures[i], &bad[j], sizeof bad[j]);
             dyn_description d = {.n_links = 7, .links = link};
-            assert_refused(&d, DYN_BAD_FIGURE, 6);
+            assert_refused(&d, DYN_BAD_NUMBER, 6);
         }
 }
 
@@ -94,33 +94,33 @@ static void test_other_refusals(void **state)
     small_tree(link);
     dyn_description d = {.n_links = 7, .links = link};
     link[2].ratio     = 0;
-    assert_refused(&d, DYN_BAD_FIGURE, 2);
+    assert_refused(&d, DYN_BAD_NUMBER, 2);
     link[2].ratio   = 1;
     link[2].axis[2] = 1.001;
-    assert_refused(&d, DYN_BAD_FIGURE, 2);
+    assert_refused(&d, DYN_BAD_NUMBER, 2);
     link[2].axis[2] = 0;
-    assert_refused(&d, DYN_BAD_FIGURE, 2);
+    assert_refused(&d, DYN_BAD_NUMBER, 2);
     link[2].axis[2] = 1;
     for (dyn_joint_kind free = DYN_SPHERICAL; free <= DYN_FLOATING; free++) { /* with nothing of a single coordinate */
         link[2].joint            = free;
         link[2].spring.stiffness = 1;
-        assert_refused(&d, DYN_BAD_FIGURE, 2);
+        assert_refused(&d, DYN_BAD_NUMBER, 2);
         link[2].spring.stiffness = 0;
         link[2].near_end         = true;
-        assert_refused(&d, DYN_BAD_FIGURE, 2);
+        assert_refused(&d, DYN_BAD_NUMBER, 2);
         link[2].near_end = false;
         link[2].ratio    = 2;
-        assert_refused(&d, DYN_BAD_FIGURE, 2);
+        assert_refused(&d, DYN_BAD_NUMBER, 2);
         link[2].ratio = 1;
     }
     link[2].joint = (dyn_joint_kind)(DYN_FLOATING + 1);
-    assert_refused(&d, DYN_BAD_FIGURE, 2);
+    assert_refused(&d, DYN_BAD_NUMBER, 2);
     link[2].joint       = DYN_PRISMATIC;
     d.base_inertia.mass = NAN;
-    assert_refused(&d, DYN_BAD_FIGURE, DYN_WORLD);
+    assert_refused(&d, DYN_BAD_NUMBER, DYN_WORLD);
     d.base_inertia.mass = 0;
     d.gravity[1]        = INFINITY;
-    assert_refused(&d, DYN_BAD_FIGURE, DYN_WORLD);
+    assert_refused(&d, DYN_BAD_NUMBER, DYN_WORLD);
 }
 
 static void test_most_degrees_of_freedom(void **state)

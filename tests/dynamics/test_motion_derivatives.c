@@ -50,7 +50,7 @@ static void test_jacobian_is_the_derivative_of_the_pose(void **state)
                 expected[i * t.nv + j] = v[i], expected[(3 + i) * t.nv + j] = w[i];
             complex_state_free(&s);
         }
-        rows_kinematics(dyn_kernels_find(NULL), &t.scene, 1, (dyn_kinematics){.q = t.q, .at = &tip, .jacobian = J});
+        rows_kinematics(dyn_kernels_find(NULL), &t.scene, 1, (dyn_kinematics){.q = t.q, .frame = &tip, .jacobian = J});
         check_close_scaled("jacobian", seed, 6 * t.nv, J, expected, TOLERANCE, 1);
         free(J), free(expected), free(position), free(orientation);
         trial_free(&t);
@@ -73,7 +73,7 @@ static void differentiate_tip(const trial *t, const dyn_frame *tip, bool frame_a
                                    &(dyn_kinematics){.q            = as_lanes(s.q),
                                                      .qd           = as_lanes(s.qd),
                                                      .qdd          = as_lanes(s.qdd),
-                                                     .at           = tip,
+                                                     .frame        = tip,
                                                      .frame_axes   = frame_axes,
                                                      .jacobian     = as_lanes(J),
                                                      .velocity     = as_lanes(v),
@@ -101,7 +101,7 @@ static void test_rates_are_derivatives_along_the_motion(void **state)
                                              .qd           = t.qd,
                                              .qdd          = t.qdd,
                                              .qddd         = t.qddd,
-                                             .at           = &tip,
+                                             .frame        = &tip,
                                              .frame_axes   = frame_axes,
                                              .jacobian_dot = J_dot,
                                              .acceleration = acceleration,

@@ -54,8 +54,8 @@ static void assert_same_body(uint64_t seed, const dyn_body *got, const dyn_body 
     check_close("subtree_mass", seed, 1, &got->subtree_mass, &expected->subtree_mass, TOLERANCE);
     check_close_scaled("h", seed, 3, got->h, expected->h, TOLERANCE, expected->mass);
     check_close("E", seed, 6, got->E, expected->E, TOLERANCE);
-    assert_int_equal(got->leaf, expected->leaf);
-    assert_int_equal(got->first, expected->first);
+    assert_int_equal(got->is_leaf, expected->is_leaf);
+    assert_int_equal(got->is_last_child, expected->is_last_child);
     assert_int_equal(got->turn, expected->turn);
     assert_memory_equal(&got->X_bl, &expected->X_bl, sizeof got->X_bl);
 }
@@ -150,7 +150,7 @@ static void test_bad_payloads_are_refused(void **state)
                                {.body = 0, .inertia = {.about_com = {1.0 / 0.0}}}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         dyn_model *loaded = NULL;
-        assert_int_equal(dyn_model_with_payload(t.model, 1, &bad[i], &loaded), DYN_BAD_FIGURE);
+        assert_int_equal(dyn_model_with_payload(t.model, 1, &bad[i], &loaded), DYN_BAD_NUMBER);
         assert_null(loaded);
     }
     trial_free(&t);

@@ -180,10 +180,10 @@ static void test_results_do_not_depend_on_what_else_is_asked(void **state)
         ALONE(bias, friction, n, .q = t.q, .qd = t.qd);
         ALONE(kinematics, positions, 6, .q = t.q, .n_frames = 2, .frames = frames);
         ALONE(kinematics, orientations, 8, .q = t.q, .n_frames = 2, .frames = frames);
-        ALONE(kinematics, jacobian, 6 * n, .q = t.q, .at = &frames[1]);
-        ALONE(kinematics, jacobian_dot, 6 * n, .q = t.q, .qd = t.qd, .at = &frames[1]);
-        ALONE(kinematics, velocity, 6, .q = t.q, .qd = t.qd, .at = &frames[1]);
-        ALONE(kinematics, acceleration, 6, .q = t.q, .qd = t.qd, .qdd = t.qdd, .at = &frames[1]);
+        ALONE(kinematics, jacobian, 6 * n, .q = t.q, .frame = &frames[1]);
+        ALONE(kinematics, jacobian_dot, 6 * n, .q = t.q, .qd = t.qd, .frame = &frames[1]);
+        ALONE(kinematics, velocity, 6, .q = t.q, .qd = t.qd, .frame = &frames[1]);
+        ALONE(kinematics, acceleration, 6, .q = t.q, .qd = t.qd, .qdd = t.qdd, .frame = &frames[1]);
         ALONE(energy, kinetic, 1, .q = t.q, .qd = t.qd);
         ALONE(energy, potential, 1, .q = t.q);
         ALONE(energy, com, 3, .q = t.q);
@@ -230,16 +230,16 @@ static void test_zeros_that_stand(void **state)
                 rows_mass_matrix(
                     k, &t.scene, t.rows,
                     (dyn_mass_matrix){
-                        .q = t.q, .zeros_stand = stand, .mass_matrix = r->mass_matrix, .inverse = r->inverse});
+                        .q = t.q, .zeros_are_set = stand, .mass_matrix = r->mass_matrix, .inverse = r->inverse});
                 rows_sensitivity(k, &t.scene, t.rows,
-                                 (dyn_sensitivity){.q           = t.q,
-                                                   .qd          = t.qd,
-                                                   .qdd         = t.qdd,
-                                                   .wrenches    = t.wrenches,
-                                                   .zeros_stand = stand,
-                                                   .dtau_dq     = r->dtau_dq,
-                                                   .dtau_dqd    = r->dtau_dqd,
-                                                   .dtau_dqdd   = r->dtau_dqdd});
+                                 (dyn_sensitivity){.q             = t.q,
+                                                   .qd            = t.qd,
+                                                   .qdd           = t.qdd,
+                                                   .wrenches      = t.wrenches,
+                                                   .zeros_are_set = stand,
+                                                   .dtau_dq       = r->dtau_dq,
+                                                   .dtau_dqd      = r->dtau_dqd,
+                                                   .dtau_dqdd     = r->dtau_dqdd});
             }
             assert_memory_equal(standing.inverse, whole.inverse, t.rows * t.nv * t.nv * sizeof(double));
             left[0] += left_standing(&t, standing.mass_matrix, whole.mass_matrix);

@@ -34,7 +34,7 @@ static void place_wrenches(trial *t, random_source *source, size_t n)
         site[i]                     = (dyn_wrench_site){.body       = place->body,
                                                         .X_bl       = place->X_bl,
                                                         .world_axes = random_chance(source, 0.5) && world_axes,
-                                                        .turned     = random_chance(source, 0.3)};
+                                                        .has_axes   = random_chance(source, 0.3)};
         random_rotation(source, site[i].axes);
         t->wrench_link[i] = link;
     }
@@ -174,7 +174,7 @@ void trial_longest(trial_check *check)
 static void turn_vector(const dyn_wrench_site *site, const double given[3], double x[3])
 {
     memcpy(x, given, 3 * sizeof *x);
-    for (int i = 0; site->turned && i < 3; i++)
+    for (int i = 0; site->has_axes && i < 3; i++)
         x[i] = site->axes[i][0] * given[0] + site->axes[i][1] * given[1] + site->axes[i][2] * given[2];
 }
 

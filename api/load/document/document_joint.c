@@ -41,7 +41,7 @@ bool api_document_read_axis(const api_entry *owner, const char *key, double axis
 
 static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
 {
-    bool fixed = link->dyn.joint == DYN_FIXED, free = dyn_joint_turns_freely(link->dyn.joint);
+    bool fixed = link->dyn.joint == DYN_FIXED, free = dyn_joint_has_quaternion(link->dyn.joint);
     link->dyn.axis[2] = 1;
     if (free && api_entry_has(joint, "axis"))
         return api_entry_fail(joint, "axis", API_BAD_VALUE, "a %s joint has no axis: it turns in all directions",
@@ -142,7 +142,7 @@ static bool read_home(const api_entry *joint, api_document_link *link)
     bool   read = n <= 1 ? api_entry_number(joint, "home", API_REQUIRED, link->home)
                          : api_entry_vector(joint, "home", API_REQUIRED, link->home, n);
     return read &&
-           (dyn_joint_turns_freely(link->dyn.joint) ? normalise_home(joint, link) : check_home_angle(joint, link));
+           (dyn_joint_has_quaternion(link->dyn.joint) ? normalise_home(joint, link) : check_home_angle(joint, link));
 }
 
 static bool read_pitch(const api_entry *joint, dyn_link *dyn)

@@ -20,9 +20,9 @@ dyn_pose api_pose_translation(double x, double y, double z)
 
 dyn_pose api_pose_rotation(api_axis axis, double angle)
 {
-    dyn_pose   X = api_pose_identity();
-    int        i = ((int)axis + 1) % 3, j = ((int)axis + 2) % 3;
-    dyn_digits c, s;
+    dyn_pose          X = api_pose_identity();
+    int               i = ((int)axis + 1) % 3, j = ((int)axis + 2) % 3;
+    dyn_double_double c, s;
     dyn_cosine_sine(angle, &c, &s);
     X.R[i][i] = c.high;
     X.R[i][j] = -s.high;

@@ -8,10 +8,11 @@
 static inline void body_rotation(const dyn_body *b, double R[3][3])
 {
     static const double quarter[4] = {1, 0, -1, 0}; /* cosines */
-    const double        qc = quarter[b->quarters], qs = quarter[(b->quarters + 3) % 4];
-    const double        c = qc * cos(b->twist) - qs * sin(b->twist), s = qs * cos(b->twist) + qc * sin(b->twist);
-    const double        turn[3][3] = {
-               {b->cg, -b->sg * b->ca, b->sg * b->sa}, {b->sg, b->cg * b->ca, -b->cg * b->sa}, {0, b->sa, b->ca}};
+    const double        qc = quarter[b->frame_quarters], qs = quarter[(b->frame_quarters + 3) % 4];
+    const double        c   = qc * cos(b->frame_angle) - qs * sin(b->frame_angle),
+                 s          = qs * cos(b->frame_angle) + qc * sin(b->frame_angle);
+    const double turn[3][3] = {
+        {b->cg, -b->sg * b->ca, b->sg * b->sa}, {b->sg, b->cg * b->ca, -b->cg * b->sa}, {0, b->sa, b->ca}};
     for (int i = 0; i < 3; i++) {
         R[i][0] = turn[i][0] * c + turn[i][1] * s;
         R[i][1] = turn[i][1] * c - turn[i][0] * s;
@@ -38,7 +39,7 @@ static inline bool bodies_plain(const dyn_model *m)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->geared || b->mimic || b->joint == DYN_FLOATING) return false;
+        if (b->has_ratio || b->mimic || b->joint == DYN_FLOATING) return false;
     }
     return true;
 }
