@@ -1,8 +1,8 @@
-/* dispatch.c - which targets this build holds and this machine can run. */
+/* dispatch.c - selects the table of kernels: lists the targets of this build and tests what the processor supports. */
 #include "dynamics.h"
 #include <string.h>
 
-/* HAVE_TARGET_x comes from the Makefile's list of targets. */
+/* The Makefile defines HAVE_TARGET_x for each target that it compiles. */
 #define X(name) extern const dyn_kernels dyn_kernels_##name;
 #ifdef HAVE_TARGET_scalar
 X(scalar)
@@ -24,7 +24,7 @@ X(avx512)
 #endif
 #undef X
 
-/* the fastest last */
+/* in order of speed, the fastest last */
 static const dyn_kernels *const tables[] = {
 #ifdef HAVE_TARGET_scalar
     &dyn_kernels_scalar,
@@ -46,8 +46,9 @@ static const dyn_kernels *const tables[] = {
 #endif
 };
 
-/* The targets are compiled for x86-64-v3 and -v4. Asked for are the features of these levels that compilers can name;
- * processors that have these have the rest (a hypervisor could mask them; then choose the target by hand). */
+/* The targets fma, avx2 and avx512 are compiled for x86-64-v3 and -v4. Tests those features of the two levels that
+ * compilers can name. Processors with these have the others too. A hypervisor might hide one of the others; then the
+ * user must choose the target by hand. */
 static bool runs_here(const char *target)
 {
 #ifdef __x86_64__

@@ -1,4 +1,4 @@
-/* target.c - this target's table of kernels. */
+/* target.c - defines the table of kernels of one target. */
 #include "dynamics/algorithms/kernels.h"
 
 #define TEXT_(x) #x

@@ -1,16 +1,16 @@
-/* closure.c - the motion of frames against each other: where frame b is as seen from frame a, how coordinates move it
- * there, and the first two time derivatives of that. Closed loops are made of it: a joint that closes a loop holds some
- * of these six directions (Khalil 2010, 2.2).
+/* closure.c - computes the relative motion of pairs of frames: the pose of frame b relative to frame a, its Jacobian,
+ * and the first two time derivatives of the Jacobian. The constraints of closed loops are built from these: the joint
+ * that closes a loop prevents some of the six directions of motion (Khalil 2010, 2.2).
  *
  * With y = R_a^T (p_b - p_a) and w_rel = R_a^T (w_b - w_a), in the axes of a,
  *
- *     [dy/dt; w_rel] = J qd,
+ *     [dy/dt; w_rel] = J qd.
  *
- * whose columns are those of the joints between b and the last body before both, as they move b's origin, less those
- * between a and that body: these turn a, and carry with them all that is fixed to it. A vector x of the world has in
- * axes that turn with w_a the rates
+ * J has the columns of the joints between b and the last common ancestor of a and b, as they move the origin of b. It
+ * also has those of the joints between a and that ancestor, with negative sign: these joints rotate frame a. A world
+ * vector x has, in axes that rotate with w_a, the derivatives
  *
- *     x'  seen from a:  x' - w_a x x,      x'':  x'' - 2 w_a x x' - wd_a x x + w_a x (w_a x x). */
+ *     first:  x' - w_a x x,      second:  x'' - 2 w_a x x' - wd_a x x + w_a x (w_a x x). */
 #include "kernels.h"
 #include "dynamics/recursion/world_kinematics.h"
 
@@ -31,13 +31,13 @@ size_t LANE_NAME(closure_size)(const dyn_model *m)
     return a.used;
 }
 
-/* One block of results of one pair. */
+/* Results of one pair in one block. */
 typedef struct results {
-    lane *J, *Jd, *Jdd; /* 6 x nv; NULL: not asked for */
+    lane *J, *Jd, *Jdd; /* 6 x nv each; NULL if not requested */
 } results;
 
-/* x and its rates in the axes of a frame that moves with k, into column v of each matrix. Adds: with mimics several
- * joints move with one coordinate. */
+/* Adds x and its derivatives, in the axes of the frame with motion k, to column v of each matrix, from `row` on. With
+ * mimics several joints add to one column. */
 static void add_in_frame_a(const frame_motion *k, const vec3_rates *x, size_t row, size_t nv, size_t v,
                            const results *out)
 {
@@ -61,7 +61,8 @@ static void add_in_frame_a(const frame_motion *k, const vec3_rates *x, size_t ro
     }
 }
 
-/* The axis z of body b, turned about or moved along, as it moves a point of world motion p. */
+/* Adds the column of a joint with axis z of body b: the velocity it gives a point with motion p. `turns`: the joint
+ * rotates about z, else it slides along z. */
 static void add_column(const frame_motion *a, const vec3_rates *p, const world_motion *b, vec3 z, bool turns,
                        double factor, size_t nv, size_t v, motion_order order, const results *out)
 {
@@ -96,7 +97,7 @@ static void add_joint(const dyn_model *m, const workspace *ws, const frame_motio
         add_column(a, p, B, mat3_column(&B->R, k % 3), k >= 3, sign, nv, v, order, out);
 }
 
-/* Up from both frames to the last body before both; a parent has a lower number than its child. */
+/* Walks up from both frames to the last common ancestor; a parent has a lower number than its children. */
 static void jacobians(const dyn_model *m, const workspace *ws, const dyn_frame_pair *pair, const frame_motion *a,
                       const frame_motion *b, motion_order order, const results *out)
 {

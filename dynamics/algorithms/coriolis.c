@@ -1,11 +1,11 @@
-/* coriolis.c - the Coriolis matrix with dM/dt - 2C skew, and its Christoffel symbols.
+/* coriolis.c - computes the Coriolis matrix for which dM/dt - 2C is skew-symmetric, and its Christoffel symbols.
  *
- * Echeandia & Wensing (2021): with B of spatial_world.h, composites over what hangs on a body, a dof a of body i and a
- * dof b of i or before it,
+ * Echeandia & Wensing (2021). With B of spatial_world.h, composites of bodies with their descendants, a dof a of body i
+ * and a dof b of body i or of an ancestor,
  *
  *     C_ba = S_b . (B S_a + I S'_a),    C_ab = S_a . (B S_b + I S'_b).
  *
- * C is linear in qd, so its symbols are the matrices of unit velocities: Gamma_ijk = C_ij(e_k). */
+ * C is linear in qd, so the Christoffel symbols are the matrices of unit velocities: Gamma_ijk = C_ij(e_k). */
 #include "kernels.h"
 #include "dynamics/recursion/spatial_world.h"
 
@@ -14,7 +14,7 @@ typedef struct workspace {
     spatial_body    *body;
     dof             *dof;
     lane            *C;    /* [nv x nv] */
-    lane            *unit; /* [nv] */
+    lane            *unit; /* [nv] unit velocity */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -34,7 +34,7 @@ size_t LANE_NAME(coriolis_size)(const dyn_model *m)
     return a.used;
 }
 
-/* S' */
+/* S', the rate of the axis */
 LANE_INLINE twist axis_rate(const dof *d)
 {
     return twist_sub(d->D, d->P);

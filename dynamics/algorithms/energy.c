@@ -1,9 +1,9 @@
-/* energy.c - kinetic and potential energy, centre of mass, momentum and their matrices.
+/* energy.c - computes kinetic and potential energy, centre of mass, momentum, and their matrices.
  *
- * Everything from each body's momentum l = m v + w x h, k = I w + h x v (about its origin), and, for the matrices, from
- * the composites: joint i moving alone at unit rate gives all that hangs on it the momentum F_i = I_c S_i, so that
- * column i of the centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008), and of the
- * centre-of-mass Jacobian its linear part over the total mass. */
+ * The sums use each body's momentum l = m v + w x h, k = I w + h x v, about its origin. The matrices use composites: if
+ * joint i alone moves at unit rate, its body and descendants have the momentum F_i = I_c S_i. Column i of the
+ * centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008). Column i of the centre-of-mass
+ * Jacobian is the linear part of F_i over the total mass. */
 #include "kernels.h"
 #include "dynamics/recursion/composite_inertia.h"
 #include "dynamics/recursion/world_kinematics.h"
@@ -39,7 +39,7 @@ static vec3 centre_of_mass(const dyn_model *m, const workspace *ws)
     return times(1 / m->mass, sum);
 }
 
-/* l and k of one body about its origin, world axes */
+/* Momentum l and its moment k of one body about its origin, in world axes. */
 LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
 {
     vec3 h = mat3_mul(&B->R, vec3_of(b->h)), Iw = tensor_const_mul(b->E, mat3_mul_transposed(&B->R, B->w));
@@ -97,7 +97,7 @@ static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *ou
     store3(out + 3, sum.n);
 }
 
-/* F in body axes about the body's origin -> world axes about the centre of mass -> column v */
+/* Adds F, given in body axes about the body's origin, to column v, in world axes about the centre of mass. */
 LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3 com, wrench F, double ratio, size_t v,
                                  lane *com_jacobian, lane *matrix)
 {
@@ -107,7 +107,7 @@ LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3
     lane   column[6];
     store3(column, l);
     store3(column + 3, k);
-    for (size_t r = 0; matrix && r < 6; r++) /* with mimics several joints move with one coordinate */
+    for (size_t r = 0; matrix && r < 6; r++) /* with mimics several joints add to one column */
         matrix[r * nv + v] += column[r];
     for (size_t r = 0; com_jacobian && r < 3; r++)
         com_jacobian[r * nv + v] += column[r] * (1 / m->mass);

@@ -1,15 +1,15 @@
-/* forward_coupled.c - forward dynamics of a model with mimics (dyn_model.dense): M qdd = tau - bias, solved densely.
+/* forward_coupled.c - computes forward dynamics of a `dense` model (dyn_model.dense): solves M qdd = tau - bias.
  *
- * Joints that share a coordinate tie branches together, and the articulated body algorithm has no place for that. M and
- * bias in the model's coordinates come from their own texts (Walker & Orin 1982, method 3); the bias holds what the
- * given accelerations of driven coordinates need, which are locked in M. */
+ * Joints that share a coordinate connect branches of the tree, which the articulated body algorithm cannot represent. M
+ * and the bias come from their own kernels (Walker & Orin 1982, method 3). The bias includes the prescribed
+ * accelerations of driven coordinates, which are locked in M. */
 #include "kernels.h"
 #include "dynamics/recursion/mass_factor.h"
 
 typedef struct workspace {
     factor factor;
     lane  *M;      /* [nv x nv] */
-    void  *memory; /* of the kernels called */
+    void  *memory; /* workspace of the kernels that this one calls */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -27,7 +27,7 @@ size_t LANE_NAME(forward_coupled_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Locks coordinate v of M alpha = y: as good as infinitely heavy. */
+/* Locks coordinate v of M alpha = y: sets alpha_v to zero by an infinite inertia. */
 static void lock(const dyn_model *m, lane *M, lane *y, int v)
 {
     size_t nv = (size_t)m->nv, k = (size_t)v;
@@ -37,7 +37,8 @@ static void lock(const dyn_model *m, lane *M, lane *y, int v)
     y[k]          = lane_of(0);
 }
 
-/* One block. qdd holds what the given accelerations need first; driven coordinates stay at these. */
+/* Computes one block. qdd first is the bias with prescribed accelerations; driven coordinates finally get their
+ * prescribed values. */
 void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_forward_dynamics *io)
 {
     const dyn_model *m          = scene->model;

@@ -1,15 +1,16 @@
-/* forward_dynamics.c - the articulated body algorithm: qdd from q, qd, tau in O(n).
+/* forward_dynamics.c - computes qdd from q, qd and tau with the articulated body algorithm, in O(n).
  *
- * Featherstone (2008), ch. 7, in body frames, on top of the motion with qdd = 0. That motion's accelerations hold
- * gravity and all that velocities do, and what it needs, f0 of newton_euler_forward.h, is taken from tau: left
- * are accelerations alpha with  alpha = X alpha_p + S qdd  and  f = I alpha + p, without velocities,
+ * Featherstone (2008), ch. 7, in body frames, in two parts. First the forward pass of Newton-Euler with qdd = 0 gives
+ * the accelerations by gravity and velocities, and the wrench f0 that they require of each body
+ * (newton_euler_forward.h). The second part computes the remaining accelerations alpha, without velocities: with  alpha
+ * = X alpha_p + S qdd  and  f = I alpha + p,
  *
  *     U = I S,  D = S^T U + rotor,  u = tau - S^T p,  I_p += X^T (I - U U^T / D) X,  p_p += X^T (p + U u / D),
- *     qdd = (u - U^T X alpha_p) / D,   p beginning with f0.
+ *     qdd = (u - U^T X alpha_p) / D,   where p is f0 initially.
  *
- * Driven coordinates (Featherstone's hybrid dynamics, ch. 9.2) have their qdd in that first motion already: in what is
- * left they are locked, and a driven joint hands on its I and p whole. Joints that turn freely are in
- * articulated_free_joint.h, those of several bodies in geared_joint.h. */
+ * Driven coordinates (hybrid dynamics, Featherstone 2008, ch. 9.2) have their prescribed qdd in the first part. In the
+ * second part they are locked: a driven joint passes on its I and p unchanged. Joints with a quaternion are in
+ * articulated_free_joint.h, joints of several bodies in geared_joint.h. */
 #include "kernels.h"
 #include "dynamics/recursion/geared_joint.h"
 #include "dynamics/recursion/articulated_free_joint.h"
@@ -17,16 +18,16 @@
 typedef struct link_state {
     wrench      G;    /* U / D */
     lane        g;    /* u / D */
-    vec3        w, v; /* alpha, of bodies on which runs begin */
-    wrench      p;    /* of those: what these have handed on */
+    vec3        w, v; /* alpha: angular and linear; only for bodies with carries_run */
+    wrench      p;    /* p and I that the runs on the body have passed to it; only for bodies with carries_run */
     articulated I;
 } link_state;
 
 typedef struct workspace {
     newton_euler_workspace  euler;
     link_state             *body;
-    lane                   *tau;    /* [nv] less what elastic joints take */
-    articulated_free_joint *freely; /* of joints that turn freely */
+    lane                   *tau;    /* [nv] tau minus the efforts of elastic joints */
+    articulated_free_joint *freely; /* [n_quaternions] */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -44,16 +45,17 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
     return m->dense ? LANE_NAME(forward_coupled_size)(m) : a.used;
 }
 
-/* --- inward: articulated inertias ---------------------------------------------------------------------------- */
+/* --- backward pass: articulated inertias ----------------------------------------------------------------------- */
 
-/* I and p of the last body of a run: its own, and what the runs on it have handed on. */
+/* I and p of the last body of a run: its own plus those that the runs on it have passed on. */
 LANE_INLINE void gather_children(const dyn_body *b, const link_state *B, const wrench *own, articulated *I, wrench *p)
 {
     *I = b->carries_run ? articulated_with_rigid(B->I, b) : articulated_rigid(b);
     *p = b->carries_run ? wrench_add(B->p, *own) : *own;
 }
 
-/* Of the body before b, to whose own b hands on; `led`: that is about b's origin (dyn_body.ahead). */
+/* Transforms I and p from body b to the previous body and adds the latter's own. `own` is the wrench that the previous
+ * body requires; with `uses_next_origin` it is about the origin of b (dyn_body.next_origin). */
 LANE_INLINE void hand_to_previous_body(const dyn_body *b, joint_transform XJ, const wrench *own, articulated *I,
                                        wrench *p, bool whole, bool uses_next_origin)
 {
@@ -67,7 +69,7 @@ LANE_INLINE void hand_to_previous_body(const dyn_body *b, joint_transform XJ, co
     *I = articulated_with_rigid(*I, b - 1);
 }
 
-/* tau at the joint, less what acts in it. */
+/* tau at the joint minus friction and spring. */
 LANE_NOINLINE lane net_effort(const dyn_scene *scene, const dyn_body *b, const newton_euler_io *io, const lane *tau)
 {
     lane effort = joint_effort(b, tau);
@@ -75,7 +77,7 @@ LANE_NOINLINE lane net_effort(const dyn_scene *scene, const dyn_body *b, const n
     return effort;
 }
 
-/* D and what is left of tau, per D: ready for the way outward. */
+/* Computes the pivot D, and G = U / D and g = u / D for the acceleration pass. */
 LANE_INLINE lane pivot_of(const dyn_body *b, lane effort, const wrench *U, const wrench *p, link_state *B,
                           const bool plain)
 {
@@ -88,7 +90,7 @@ LANE_INLINE lane pivot_of(const dyn_body *b, lane effort, const wrench *U, const
     return pivot;
 }
 
-/* D noted, and I and p without what the joint lets go. */
+/* Eliminates a joint of one coordinate: records a zero pivot, and sets I and p to what the joint passes on. */
 LANE_INLINE void eliminate_joint(const dyn_body *b, int i, lane effort, articulated *I, wrench *p, link_state *B,
                                  lane *singular, const bool plain)
 {
@@ -100,7 +102,7 @@ LANE_INLINE void eliminate_joint(const dyn_body *b, int i, lane effort, articula
     articulated_project(I, &U, &B->G, b, plain);
 }
 
-/* The same of a compound joint, I and p being `on` it. */
+/* The same for a geared joint; I and p are given and returned in `outer`. */
 LANE_NOINLINE articulated_body eliminate_geared_joint(const dyn_scene *scene, const workspace *ws,
                                                       const newton_euler_io *io, int i, const lane *tau,
                                                       articulated_body outer, lane *singular)
@@ -118,7 +120,7 @@ LANE_NOINLINE articulated_body eliminate_geared_joint(const dyn_scene *scene, co
     return outer;
 }
 
-/* What a joint does with I and p of its body. */
+/* How a joint passes I and p of its body to the parent. */
 typedef enum elimination { SINGLE_AXIS, LOCKED, GEARED, FREE } elimination;
 
 LANE_INLINE elimination elimination_of(const dyn_body *b, const bool *driven)
@@ -134,8 +136,8 @@ LANE_INLINE void hand_on(const dyn_body *b, const articulated *I, const wrench *
     P->p = b->is_last_child ? *p : wrench_add(P->p, *p);
 }
 
-/* Along a run I and p stay in registers. `plain`, a constant of the inlined text as below: a plain run of which nothing
- * is driven. */
+/* Backward pass along a run; I and p stay in registers. `plain`, a constant of the inlined code: the run is plain and
+ * no coordinate is driven. */
 LANE_INLINE void backward_run(const dyn_scene *scene, const workspace *ws, const newton_euler_io *io, const lane *tau,
                               const bool *driven, lane *singular, dyn_run run, const bool plain)
 {
@@ -182,9 +184,9 @@ LANE_INLINE void backward_pass(const dyn_scene *scene, const workspace *ws, cons
             backward_run(scene, ws, io, tau, driven, singular, m->run[r], false);
 }
 
-/* --- outward: accelerations ----------------------------------------------------------------------------------- */
+/* --- acceleration pass: base to leaves ------------------------------------------------------------------------- */
 
-/* X alpha, at the child's origin and in its axes. */
+/* X alpha: transforms alpha from the parent's axes to the child's. */
 LANE_INLINE void acceleration_form(const dyn_body *b, joint_transform XJ, vec3 *w, vec3 *v, dyn_joint_kind joint,
                                    dyn_turn turn)
 {
@@ -197,7 +199,7 @@ LANE_INLINE void acceleration_form(const dyn_body *b, joint_transform XJ, vec3 *
     }
 }
 
-/* alpha of a body from its parent's. */
+/* Replaces alpha = (w, v) of the parent by that of the body; returns sdd of its joint. */
 LANE_INLINE lane acceleration(const dyn_body *b, joint_transform XJ, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
     const double *p = b->p_pc;
@@ -216,7 +218,7 @@ LANE_INLINE lane acceleration(const dyn_body *b, joint_transform XJ, const link_
     return sdd;
 }
 
-/* The same on the ground, alpha_p = 0. */
+/* The same for a body on the world, where alpha_p = 0. */
 LANE_INLINE lane grounded_acceleration(const dyn_body *b, const link_state *B, bool locked, vec3 *w, vec3 *v)
 {
     lane sdd = locked ? lane_of(0) : B->g;
@@ -227,7 +229,7 @@ LANE_INLINE lane grounded_acceleration(const dyn_body *b, const link_state *B, b
     return sdd;
 }
 
-/* The same of a body whose joint turns freely. */
+/* The same for a body whose joint has a quaternion. */
 LANE_INLINE void free_acceleration(const dyn_body *b, joint_transform XJ, const articulated_free_joint *r,
                                    const bool *driven, const lane *driven_qdd, vec3 *w, vec3 *v, lane *qdd)
 {
@@ -237,7 +239,7 @@ LANE_INLINE void free_acceleration(const dyn_body *b, joint_transform XJ, const 
     *w          = alpha.w;
 }
 
-typedef struct accelerations { /* of one block, and what they are found with */
+typedef struct accelerations { /* qdd of one block, and the data it is computed from */
     const dyn_model *m;
     const workspace *ws;
     const bool      *driven;
@@ -245,7 +247,8 @@ typedef struct accelerations { /* of one block, and what they are found with */
     lane            *qdd;
 } accelerations;
 
-/* qdd of body i and its alpha, w and v, which were its parent's. `ground`, a constant as `plain` is: that is none. */
+/* Computes qdd of body i, and replaces alpha = (w, v) of its parent by that of the body. `ground`, a constant as
+ * `plain` is: the parent is the world. */
 LANE_INLINE void accelerate(const accelerations *pass, const dyn_body *b, int i, vec3 *w, vec3 *v, const bool ground,
                             const bool plain)
 {
@@ -269,7 +272,7 @@ LANE_INLINE void accelerate(const accelerations *pass, const dyn_body *b, int i,
         pass->qdd[b->v] = pass->driven_qdd[b->v];
 }
 
-/* Along a run the parent's alpha stays in registers. */
+/* Acceleration pass along a run; the parent's alpha stays in registers. */
 LANE_INLINE void acceleration_run(accelerations pass, dyn_run run, const bool plain)
 {
     const dyn_body *body = pass.m->body;
@@ -301,7 +304,7 @@ LANE_INLINE void acceleration_pass(const dyn_model *m, const workspace *ws, cons
 
 /* --- the kernel ------------------------------------------------------------------------------------------------ */
 
-/* tau, less the forces between joints' coordinates and their motors'. */
+/* tau minus the efforts of elastic joints. */
 static const lane *subtract_couplings(const dyn_scene *scene, const workspace *ws, const lane *q, const lane *qd,
                                       const lane *tau)
 {
@@ -313,7 +316,7 @@ static const lane *subtract_couplings(const dyn_scene *scene, const workspace *w
     return ws->tau;
 }
 
-/* Apart, like passes_with_wrenches of newton_euler.h: rarely asked for. */
+/* Not inlined, like passes_with_wrenches of newton_euler.h: external wrenches are rare. */
 LANE_NOINLINE void forward_pass_with_wrenches(const dyn_scene *scene, const newton_euler_workspace *ws,
                                               const newton_euler_io *io)
 {
@@ -340,7 +343,7 @@ static void articulated_body_algorithm(const dyn_scene *scene, const workspace *
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }
 
-/* io with its arrays at that block */
+/* `io` with its arrays at that block. */
 static dyn_forward_dynamics block_io(const dyn_scene *scene, const dyn_forward_dynamics *io, size_t block)
 {
     size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = 9 * scene->n_wrenches;

@@ -1,7 +1,8 @@
-/* forward_sensitivity.c - derivatives of forward dynamics from those of inverse dynamics.
+/* forward_sensitivity.c - computes derivatives of forward dynamics from those of inverse dynamics.
  *
- * tau = ID(q, qd, qdd, W) holds along any change: with tau fixed, M dqdd/dx = -dID/dx at the qdd that tau gives, and
- * dqdd/dtau = M^-1 (Carpentier & Mansard 2018). Solved with M = L^T D L, which keeps the zeros of a tree. */
+ * tau = ID(q, qd, qdd, W) remains true under any variation. With constant tau, M dqdd/dx = -dID/dx at the qdd that tau
+ * produces, and dqdd/dtau = M^-1 (Carpentier & Mansard 2018). The systems are solved with M = L^T D L, which keeps the
+ * zeros of a tree. */
 #include "kernels.h"
 #include "dynamics/recursion/mass_factor.h"
 
@@ -9,7 +10,7 @@ typedef struct workspace {
     factor factor;
     lane  *x;      /* [nv] */
     lane  *d;      /* [nv] -1 / D */
-    void  *memory; /* of the kernels called */
+    void  *memory; /* workspace of the kernels that this one calls */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -28,7 +29,7 @@ size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
     return a.used;
 }
 
-/* `n` columns of X <- -M^-1 X in place: L^T Z = X, then L X = -D^-1 Z. */
+/* Replaces `n` columns of X by -M^-1 X: L^T Z = X, then L X = -D^-1 Z. */
 LANE_INLINE void solve_columns(const dyn_model *m, const workspace *ws, lane *X, size_t columns, size_t n)
 {
     const size_t nv = (size_t)m->nv;
@@ -54,7 +55,7 @@ LANE_INLINE void solve_columns(const dyn_model *m, const workspace *ws, lane *X,
     }
 }
 
-/* X <- -M^-1 X, nv x columns: several columns share what is read of L. */
+/* Replaces X, nv x columns, by -M^-1 X. Several columns at a time, so that L is read less often. */
 static void solve(const dyn_model *m, const workspace *ws, lane *X, size_t columns)
 {
     size_t c = 0;
@@ -69,7 +70,7 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
 {
     const dyn_model *m  = scene->model;
     size_t           nv = (size_t)m->nv;
-    lane            *M  = block_out(io->dqdd_dtau, 0, 0); /* makes room for its inverse */
+    lane            *M  = block_out(io->dqdd_dtau, 0, 0); /* replaced by its inverse below */
     LANE_NAME(forward_dynamics)
     (scene, ws->memory,
      &(dyn_forward_dynamics){.q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd}, 1);

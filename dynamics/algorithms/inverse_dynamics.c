@@ -1,4 +1,4 @@
-/* inverse_dynamics.c - tau and the joint wrenches: newton_euler.h without rates. */
+/* inverse_dynamics.c - computes tau and the joint wrenches: newton_euler.h without rates. */
 #include "kernels.h"
 #include "dynamics/recursion/newton_euler.h"
 

@@ -3,7 +3,7 @@
 #include "dynamics/dynamics.h"
 #include "dynamics/math/lane.h"
 
-/* Each kernel with the size of its workspace. */
+/* The kernels. Each has a function name_size that returns the bytes of its workspace. */
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
@@ -17,11 +17,11 @@
 DYN_KERNELS(X)
 #undef X
 
-/* Between lanes and what stands in requests and answers: see dyn_kernels. */
+/* Copies between lanes and the rows of requests and answers: see dyn_kernels. */
 bool LANE_NAME(from_rows)(const void *, const void *, size_t, const int *, double *, size_t, size_t);
 bool LANE_NAME(to_rows)(const double *, size_t, size_t, const int *, void *, size_t);
 bool LANE_NAME(bounded)(const double *, size_t, const dyn_bound *, size_t, size_t);
 
-/* Forward dynamics of one block of a model with mimics. */
+/* Forward dynamics of one block of a `dense` model. */
 size_t LANE_NAME(forward_coupled_size)(const dyn_model *);
 void   LANE_NAME(forward_coupled)(const dyn_scene *, void *, const struct dyn_forward_dynamics *);

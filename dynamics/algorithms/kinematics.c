@@ -1,8 +1,8 @@
-/* kinematics.c - poses of frames; Jacobian, its rate, velocity, acceleration and jerk of one frame.
+/* kinematics.c - computes poses of frames, and the Jacobian, its rate, velocity, acceleration and jerk of one frame.
  *
  * Columns of the geometric Jacobian: revolute [z x (p_f - p_i); z], prismatic [z; 0] (Lynch & Park, Modern Robotics,
- * ch. 5); their rates by z' = w_i x z. A floating body has three prismatic axes and three revolute ones, fixed in it; a
- * spherical joint only the latter. */
+ * ch. 5); their rates follow from z' = w_i x z. A floating body has three prismatic and three revolute axes, fixed in
+ * the body; a spherical joint has the three revolute ones. */
 #include "kernels.h"
 #include "dynamics/recursion/world_kinematics.h"
 
@@ -25,8 +25,8 @@ size_t LANE_NAME(kinematics_size)(const dyn_model *m)
 
 /* --- orientation ------------------------------------------------------------------------------------------ */
 
-/* Unit quaternion of R, w >= 0. Of the four candidates 4 x^2 = 1 + R_xx - R_yy - R_zz ... the largest gives the square
- * root (Shepperd 1978), chosen lane by lane. */
+/* Unit quaternion of R with w >= 0. The largest of 4 x^2 = 1 + R_xx - R_yy - R_zz, ..., 4 w^2 gives the square root
+ * (Shepperd 1978), chosen lane by lane. */
 static void quaternion(const mat3 *R, lane out[4])
 {
     const lane(*r)[3] = R->m;
@@ -36,7 +36,7 @@ static void quaternion(const mat3 *R, lane out[4])
     lane       zy = r[2][1] - r[1][2], xz = r[0][2] - r[2][0], yx = r[1][0] - r[0][1];
     lane       xy = r[0][1] + r[1][0], yz = r[1][2] + r[2][1], zx = r[2][0] + r[0][2];
     const lane rows[4][4] = {{x4[0], xy, zx, zy}, {xy, x4[1], yz, xz}, {zx, yz, x4[2], yx}, {zy, xz, yx, x4[3]}};
-    lane       most = x4[3], row[4] = {zy, xz, yx, x4[3]}; /* 4 times q times its largest entry */
+    lane       most = x4[3], row[4] = {zy, xz, yx, x4[3]}; /* 4 times q times the largest entry of q */
     for (int i = 0; i < 3; i++) {
         lane_mask larger = lane_less(most, x4[i]);
         most             = lane_select(larger, x4[i], most);
@@ -71,15 +71,15 @@ static void store_twist(const dyn_kinematics *io, const frame_motion *k, lane *o
     store3(out + 3, io->frame_axes ? mat3_mul_transposed(&k->R, angular) : angular);
 }
 
-/* Adds: with mimics several joints move with one coordinate. */
+/* Adds a column; with mimics several joints add to one column. */
 static void add_column(lane *M, size_t nv, size_t v, const lane x[6])
 {
     for (size_t r = 0; r < 6; r++)
         M[r * nv + v] += x[r];
 }
 
-/* The column of an axis z of body i (turning about it, or moving along it), and its rate. In the frame's own axes
- * (R^T c)' = R^T (c' - w_f x c). */
+/* The column for an axis of body i, and its rate. `turns`: the joint rotates about the axis, else it slides along it.
+ * In the frame's own axes the rate is (R^T c)' = R^T (c' - w_f x c). */
 static void jacobian_column(const dyn_kinematics *io, const frame_motion *k, const world_motion *b, int axis,
                             bool turns, double ratio, size_t nv, size_t v, lane *J, lane *Jd)
 {

@@ -1,8 +1,8 @@
-/* mass_matrix.c - the joint-space inertia matrix M(q) and its inverse.
+/* mass_matrix.c - computes the joint-space inertia matrix M(q) and its inverse.
  *
- * Composite rigid body algorithm, Featherstone (2008), ch. 6.2: column i is what the composite of body i needs when
- * joint i alone accelerates, carried towards the base. The inverse comes from M = L^T D L, which keeps the tree's zeros
- * (ibid., ch. 6.5); its pivots are the articulated inertias of the joints, leaves first. */
+ * Composite rigid body algorithm, Featherstone (2008), ch. 6.2. Column i begins with the wrench that the composite of
+ * body i requires when joint i alone accelerates; this wrench is transformed from body to body towards the base. The
+ * inverse comes from M = L^T D L, which keeps the zeros of a tree (ibid., ch. 6.5). */
 #include "kernels.h"
 #include "dynamics/recursion/composite_inertia.h"
 #include "dynamics/recursion/mass_factor.h"
@@ -30,25 +30,26 @@ size_t LANE_NAME(mass_matrix_size)(const dyn_model *m)
     return a.used;
 }
 
-/* What a model's tree asks of the matrix; a constant of the inlined text. */
+/* The structure of the matrix; a constant of the inlined code. */
 typedef enum matrix_layout {
-    SERIAL, /* an arm (model.h): every entry is written once, and nothing is asked of a body but its turn and offsets */
-    TREE,   /* coordinates of different branches have nothing to do with each other: their entries are not written */
-    SHARED  /* mimics: several pairs of joints meet in one entry, and one of one coordinate counts twice on its
-             * diagonal */
+    SERIAL, /* serial model (model.h): every entry is written once, and bodies differ only in their transforms */
+    TREE,   /* entries between coordinates of different branches are zero and are not written */
+    SHARED /* with mimics: several pairs of joints add to one entry, and twice to a diagonal entry if they have the same
+              coordinate */
 } matrix_layout;
 
-/* What two joints have to do with each other: M_ij and M_ji. */
+/* Stores M_ij and M_ji. */
 LANE_INLINE void put_pair(lane *ij, lane *ji, lane x, const matrix_layout layout)
 {
     *ij = layout == SHARED ? *ij + x : x;
     *ji = layout == SHARED ? *ji + x : x;
 }
 
-/* Columns go to the base by themselves or, with two bodies of one run, two by two: what a joint on their way asks for
- * is asked once, and while one waits for its last product the other goes on. That wants registers for both; a single
- * lane waits so long that it gains without. The second, G, is that of the next body and of the next coordinate; `two`,
- * a constant of the inlined text: it is there. */
+/* Columns are transformed to the base one by one, or two at a time for two bodies of one run. With two, tests and
+ * constants of each joint are shared, and the multiply-adds of both overlap. This needs registers for both wrenches.
+ * With one lane it pays off in any case, because a single chain of multiply-adds leaves the processor idle. F is the
+ * wrench of the first column. G is that of the second: the next body and coordinate. `has_second`, a constant of the
+ * inlined code: G is used. */
 enum { COLUMNS_PAIR = LANE_REGISTERS == 32 || LANES == 1 };
 
 LANE_INLINE void columns_to_parent_form(const dyn_body *b, joint_transform XJ, wrench *F, wrench *G,
@@ -57,7 +58,7 @@ LANE_INLINE void columns_to_parent_form(const dyn_body *b, joint_transform XJ, w
     wrench_to_parent_form(b, XJ, F, joint, turn);
     if (has_second) wrench_to_parent_form(b, XJ, G, joint, turn);
 }
-/* n.z after the way to a parent that turns about the ground's axis: all that such a joint needs. */
+/* Only n.z of F in the parent's frame, for a parent with a grounded revolute joint, which needs no more. */
 LANE_INLINE void moment_to_grounded_form(const dyn_body *b, joint_transform XJ, const wrench *F, lane *moment,
                                          dyn_joint_kind joint, dyn_turn turn)
 {
@@ -72,14 +73,14 @@ LANE_INLINE void moments_to_grounded_form(const dyn_body *b, joint_transform XJ,
     moment_to_grounded_form(b, XJ, F, moment_F, joint, turn);
     if (has_second) moment_to_grounded_form(b, XJ, G, moment_G, joint, turn);
 }
-/* A column F where it begins, with the composite, and the one before it. */
+/* Starts column F from the composite and transforms it, the composite and G to the parent. */
 LANE_INLINE void start_column_form(const dyn_body *b, joint_transform XJ, composite *c, wrench *F, wrench *G,
                                    double mass, const bool has_second, dyn_joint_kind joint, dyn_turn turn)
 {
     composite_column_form(b, XJ, c, F, mass, joint, turn);
     if (has_second) wrench_to_parent_form(b, XJ, G, joint, turn);
 }
-/* The same to a joint on the ground; of the composite, that joint's own column needs E.xx + E.yy. */
+/* The same for a parent with a grounded revolute joint, whose own column needs only E.xx + E.yy of the composite. */
 LANE_INLINE void start_grounded_column_form(const dyn_body *b, joint_transform XJ, composite *c, const wrench *G,
                                             double mass, lane *moment_F, lane *moment_G, const bool has_second,
                                             dyn_joint_kind joint, dyn_turn turn)
@@ -91,7 +92,8 @@ LANE_INLINE void start_grounded_column_form(const dyn_body *b, joint_transform X
     if (has_second) moment_to_grounded_form(b, XJ, G, moment_G, joint, turn);
 }
 
-/* A body on a column's way to the base, not yet there, and where the column has the first entries of its parent. */
+/* The progress of a column towards the base: the body whose wrench it is, and pointers to M_jv and M_vj, with j the
+ * first coordinate of the body's parent. */
 typedef struct column_cursor {
     const dyn_body        *b;
     const joint_transform *XJ;
@@ -105,7 +107,7 @@ LANE_INLINE column_cursor cursor_at(const dyn_model *m, const workspace *ws, siz
     const size_t    nv = (size_t)m->nv, j = layout == SERIAL ? i - 1 : (size_t)m->body[b->parent].v;
     return (column_cursor){b, &ws->XJ[i], M + j * nv + v, M + v * nv + j};
 }
-/* To the parent; false: that is on the ground. A serial model's way is left before. */
+/* Moves the cursor to the parent. Returns false if that is on the world. Columns of a serial model end before. */
 LANE_INLINE bool cursor_advance(const dyn_model *m, const workspace *ws, column_cursor *s, size_t v, lane *M,
                                 const matrix_layout layout)
 {
@@ -123,7 +125,7 @@ LANE_INLINE bool cursor_is_last(const dyn_model *m, column_cursor s, const matri
     return layout == SERIAL ? s.b == &m->body[1] : s.b->parent_joint == DYN_PARENT_GROUNDED;
 }
 
-/* S^T F of the parent of the column_cursor's body. */
+/* Stores S^T F for the joint of the parent of the cursor's body. */
 LANE_INLINE void put_joint_entries(const dyn_model *m, column_cursor s, wrench F, const matrix_layout layout)
 {
     if (layout == SERIAL || s.b->parent_joint == DYN_PARENT_UNIT_REVOLUTE) {
@@ -139,13 +141,14 @@ LANE_INLINE void put_joint_entries(const dyn_model *m, column_cursor s, wrench F
             put_pair(s.in_row, s.in_column, along[k], layout);
 }
 
-/* The same of the next coordinate's column. */
+/* The cursor of the next coordinate's column at the same body. */
 LANE_INLINE column_cursor cursor_of_next_column(const dyn_model *m, column_cursor s)
 {
     return (column_cursor){s.b, s.XJ, s.in_row + 1, s.in_column + m->nv};
 }
 
-/* M_jv = S_j^T F for coordinate v, F what the column_cursor's body needs, and every joint j on the way to the base. */
+/* M_jv = S_j^T F for coordinate v and every joint j on the way to the base. F is the wrench that the cursor's body
+ * requires, G that of the next column. */
 LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, column_cursor s, size_t v, wrench F, wrench G,
                                  lane *M, const matrix_layout layout, const bool has_second)
 {
@@ -165,7 +168,7 @@ LANE_INLINE void columns_to_base(const dyn_model *m, const workspace *ws, column
     } while (cursor_advance(m, ws, &s, v, M, layout));
 }
 
-/* A column of other than plain runs. */
+/* A column in a run that is not plain. */
 LANE_NOINLINE void column_to_base(const dyn_model *m, const workspace *ws, const column_cursor *s, size_t v,
                                   const wrench *F, lane *M, bool shared)
 {
@@ -187,15 +190,17 @@ LANE_INLINE void put_diagonal(const dyn_body *b, const composite *c, size_t e, l
     M[e] = layout == SHARED ? M[e] + own : own;
 }
 
-/* A joint's column and the composite `c` to the parent. With `two`, that of the body behind it, G, goes along; if it
- * `waits`, it is G for the next, else both go on to the base. `plain`: in a run that is. */
+/* Starts the column of joint i and transforms the composite `c` to the parent. With `has_second`, G is the column of
+ * the body after i, and both are completed. With `second_waits`, the new column is only started, and returned in G.
+ * `plain`: the run is plain. */
 LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i, composite *c, wrench *G, lane *M,
                               const matrix_layout layout, const bool plain, const bool has_second,
                               const bool second_waits)
 {
     const dyn_body *b = &m->body[i];
     const size_t    v = layout == SERIAL ? i : (size_t)b->v, nv = (size_t)m->nv;
-    const double    mass = layout == SERIAL ? 0 : b->regrouped_mass; /* bodies that turn give theirs away */
+    const double    mass =
+        layout == SERIAL ? 0 : b->regrouped_mass; /* zero: revolute bodies moved their mass to the parent */
     put_diagonal(b, c, v * (nv + 1), M, layout);
     if (!second_waits && (layout == SERIAL ? i == 0 : b->parent == DYN_WORLD)) return;
     column_cursor       s      = cursor_at(m, ws, i, v, M, layout);
@@ -222,7 +227,7 @@ LANE_INLINE void joint_column(const dyn_model *m, const workspace *ws, size_t i,
     }
 }
 
-/* The columns of a joint that turns freely, whose first axis is a constant of the inlined text. */
+/* The columns of a joint with a quaternion; `first`, its first axis, is a constant of the inlined code. */
 LANE_INLINE void free_columns_form(const dyn_model *m, const workspace *ws, size_t i, const composite *c, lane *M,
                                    const matrix_layout layout, const int first)
 {
@@ -253,7 +258,7 @@ LANE_NOINLINE void free_columns(const dyn_model *m, const workspace *ws, size_t 
     if (b->parent != DYN_WORLD) composite_form(b, ws->XJ[i], c, b->regrouped_mass, DYN_FLOATING, DYN_TURN_ZX);
 }
 
-/* Body i of a plain run, of which the compiler knows all that plain means. */
+/* Body i of a plain run, with assumptions for the compiler. */
 LANE_INLINE const dyn_body *plain_body(const dyn_model *m, size_t i, const matrix_layout layout)
 {
     const dyn_body *b = &m->body[i];
@@ -262,15 +267,16 @@ LANE_INLINE const dyn_body *plain_body(const dyn_model *m, size_t i, const matri
     return b;
 }
 
-/* Columns of a plain run, from its end on as soon as their composites are there: their chains of hops then overlap with
- * the next composite. */
+/* The columns of a plain run, last body first, each as soon as its composite is known. So the transforms of a column
+ * overlap with the computation of the next composite. */
 LANE_INLINE composite plain_columns(const dyn_model *m, const workspace *ws, dyn_run run, composite c, lane *M,
                                     const matrix_layout layout)
 {
     const size_t first = (size_t)run.first, last = (size_t)run.end - 1;
-    const size_t grounded = m->body[first].parent == DYN_WORLD ? first + 1 : first; /* what is before has no column */
-    wrench       G;
-    size_t       i = last;
+    const size_t grounded =
+        m->body[first].parent == DYN_WORLD ? first + 1 : first; /* a body on the world has no column towards the base */
+    wrench G;
+    size_t i = last;
     for (; COLUMNS_PAIR && i > grounded; i -= 2) {
         plain_body(m, i, layout);
         joint_column(m, ws, i, &c, &G, M, layout, true, false, true);
@@ -293,7 +299,7 @@ static composite general_columns(const dyn_model *m, const workspace *ws, dyn_ru
     for (size_t i = (size_t)run.end - 1;; i--) {
         const dyn_body *b = &m->body[i];
         if (dyn_joint_has_quaternion(b->joint)) {
-            composite whole = c; /* a copy: the other stays in registers */
+            composite whole = c; /* a copy: so `c` stays in registers */
             free_columns(m, ws, i, &whole, M, layout);
             c = whole;
         } else {

@@ -1,11 +1,13 @@
-/* regressor.c - inverse dynamics as a matrix times inertial parameters (Atkeson, An & Hollerbach 1986).
+/* regressor.c - computes inverse dynamics as a matrix times inertial parameters (Atkeson, An & Hollerbach 1986).
  *
- * In a body's link frame, a being the acceleration of its origin less gravity and h = m c, J about the origin:
+ * In a body's link frame, with the acceleration a of its origin minus gravity, h = m c, and J about the origin,
  *     f = m a + U h,   n = h x a + J wd + w x J w,
- * linear in (m, h, J). Each such column acts on every dof a between the body and the base with S_a . (f; n).
+ * which is linear in (m, h, J). Each column (f; n) contributes S_a . (f; n) to every dof a between the body and the
+ * base.
  *
- * A motor's link has its parameters with the rotor locked. What the unit spin inertia of a rotor needs beside them, a
- * being its axis, sd its rate and w that of its link, is  sdd a + sd w x a  there, and sdd + wd . a about the spin. */
+ * The parameters of a motor's link are those with the rotor locked. In addition, a rotor of unit spin inertia with axis
+ * a and rate sd, on a link with angular velocity w, requires the moment  sdd a + sd w x a  on the link, and the effort
+ * sdd + wd . a about the spin axis. */
 #include "kernels.h"
 #include "dynamics/recursion/spatial_world.h"
 
@@ -33,7 +35,7 @@ size_t LANE_NAME(regressor_size)(const dyn_model *m)
 
 typedef struct link_motion { /* of the link frame, in its axes */
     mat3 R;                  /* R_wl */
-    vec3 x;                  /* its origin, from the reference point */
+    vec3 x;                  /* its origin, from the reference point of spatial_world.h */
     vec3 a, w, wd;
 } link_motion;
 
@@ -43,7 +45,7 @@ static link_motion link_motion_of(const dyn_body *b, const spatial_body *B)
     for (int i = 0; i < 3; i++)
         store3(k.R.m[i], unrotate_const(b->X_bl.R, load3(B->R.m[i])));
     k.x    = add(B->p, mat3_mul(&B->R, vec3_of(b->X_bl.p)));
-    vec3 v = cross_add(B->v.v, B->v.w, k.x); /* classical from spatial: a + wd x x + w x v(x) */
+    vec3 v = cross_add(B->v.v, B->v.w, k.x); /* classical acceleration from spatial: a + wd x x + w x v(x) */
     vec3 a = cross_add(cross_add(B->a.v, B->a.w, k.x), B->v.w, v);
     k.a    = mat3_mul_transposed(&k.R, a);
     k.w    = mat3_mul_transposed(&k.R, B->v.w);
@@ -68,7 +70,7 @@ static vec3 gyration(const link_motion *k, int i, int j)
     return cross_add(Jwd, k->w, Jw);
 }
 
-/* What each unit parameter needs, in the link frame. */
+/* The wrench that each unit parameter requires, in the link frame. */
 static void unit_wrenches(const link_motion *k, wrench out[PARAMETERS])
 {
     static const int entry[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}; /* Ixx Ixy Iyy Ixz Iyz Izz */
@@ -99,7 +101,7 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
     }
 }
 
-/* Column of rotor i's spin inertia, whose entry for its own rate is there. */
+/* Adds the column of rotor i's spin inertia. joint_columns has set the term of its own rate. */
 static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const lane *qd, const lane *qdd, lane *Y)
 {
     const dyn_body     *b       = &m->body[i];
@@ -113,8 +115,8 @@ static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const
             Y[((size_t)m->body[p].v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
 }
 
-/* The rotor inertia's column of a joint with a motor is that of its spin inertia; its motor's friction is the joint's,
- * or, of an elastic joint, the motor coordinate's. */
+/* Columns of rotor inertia and friction. With a motor, the rotor inertia's column is that of the spin inertia. The
+ * motor's friction acts on the joint's coordinate, or for an elastic joint on the motor coordinate. */
 static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, lane *Y)
 {
     size_t columns = 3 * m->n_movers;
@@ -123,7 +125,7 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b   = &m->body[i];
         lane           *row = Y + (size_t)b->v * columns + 3 * (size_t)b->mover;
-        if (b->mover < 0 || b->is_multi_dof) continue; /* columns of zeros */
+        if (b->mover < 0 || b->is_multi_dof) continue; /* these columns are zero */
         row[0] = coordinate_effort(b, joint_rate(b, qdd));
         if (b->is_rotor && b->mimic) continue;
         lane sd = b->is_rotor && qd ? qd[b->v] : joint_rate(b, qd);
@@ -132,7 +134,7 @@ static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, l
     }
 }
 
-/* Rotors on what moves: on the ground there is nothing beside their own rate. */
+/* True for a rotor on a moving body. On the ground only its own rate has an effect. */
 static bool is_carried_rotor(const dyn_body *b)
 {
     return b->is_rotor && b->parent != DYN_WORLD;
@@ -140,7 +142,7 @@ static bool is_carried_rotor(const dyn_body *b)
 
 static bool carries_rotors(const dyn_model *m)
 {
-    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].is_rotor; i--) /* they come last */
+    for (size_t i = m->n_bodies; i > 0 && m->body[i - 1].is_rotor; i--) /* rotors are the last bodies */
         if (is_carried_rotor(&m->body[i - 1])) return true;
     return false;
 }

@@ -1,18 +1,18 @@
-/* sensitivity.c - derivatives of inverse dynamics with respect to q, qd, qdd; of the joint wrenches too; and of tau
- * with respect to external wrenches and gravity.
+/* sensitivity.c - computes the derivatives of tau and of the joint wrenches with respect to q, qd and qdd, and those of
+ * tau with respect to external wrenches and gravity.
  *
- * Singh, Russell, Wensing (2022), in the quantities of spatial_world.h seen from each body (spatial_body.h), for any
- * joint, any base, mimics and external wrenches. With composites over what hangs on a body, for a dof a of body
- * i and a dof b of i or before it:
+ * Singh, Russell, Wensing (2022), with the quantities of spatial_world.h in body frames (spatial_body.h), for any
+ * joint, any base, mimics and external wrenches. I, B, f, K are those of composites: bodies with their descendants. Let
+ * a be a dof of body i, and b a dof of body i or of an ancestor. The force on the composite of i changes
  *
- *     the force on i's subtree changes with a by  F_q = 2B psi'_a + I psi''_a + S_a x* f + K S_a,
- *         F_qd = 2B S_a + I (psi'_a + S'_a),  F_qdd = I S_a:          d tau_b / da = S_b . F
- *     and with b, seen from i (which turns with b), by the same without S x* f:   d tau_a / db = S_a . (...)
+ *     with a by  F_q = 2B psi'_a + I psi''_a + S_a x* f + K S_a,  F_qd = 2B S_a + I (psi'_a + S'_a),  F_qdd = I S_a,
+ *     with b, seen from body i, by the same formulas of b without S x* f. So
+ *         d tau_b / da = S_b . F(a),     d tau_a / db = S_a . F(b).
  *
- * The second is computed with rows t = I S_a, r = 2B^T S_a and k = K^T S_a. F and the rows go from body to body towards
- * the base; where they are, a joint's S is e_z, and the derivative of a joint wrench is F as the wrench is shown.
- * Composites are of grouped bodies (model.h), whose efforts are the same and whose masses are mostly zero; of a joint
- * that turns on the ground nothing is needed but what turns about its axis. */
+ * The second product is evaluated with the rows t = I S_a, r = 2B^T S_a and k = K^T S_a. F and the rows are transformed
+ * from body to body towards the base. In each body's frame the joint's S is e_z, and F in the definition of a joint
+ * wrench is that wrench's derivative. Composites are of regrouped bodies (model.h): efforts are the same, and most
+ * masses are zero. For a revolute joint on the world only quantities about its axis are computed. */
 #include "kernels.h"
 #include "dynamics/joint/joint_forces.h"
 #include "sensitivity_wrenches.h"
@@ -26,7 +26,7 @@ size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
 
 /* --- dtau ------------------------------------------------------------------------------------------------------- */
 
-/* Of  R = k (q - theta - rest) + d (qd - theta_d)  in q's row, -R in theta's. */
+/* Derivatives of  R = k (q - theta - rest) + d (qd - theta_d)  in the row of q, and of -R in that of theta. */
 static void coupling_terms(const dyn_scene *scene, const results *out)
 {
     const size_t nv = (size_t)scene->model->nv;
@@ -42,7 +42,7 @@ static void coupling_terms(const dyn_scene *scene, const results *out)
     }
 }
 
-/* Joints' own forces, on the diagonal. */
+/* Derivatives of rotor, friction and spring efforts, on the diagonal. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const results *out)
 {
     const dyn_model *m = scene->model;
@@ -61,7 +61,7 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const results 
     }
 }
 
-/* Gravity enters as a = -g of everything: d tau_a / dg = -(linear part of I S_a). */
+/* Gravity acts as an acceleration -g of all bodies: d tau_a / dg = -(linear part of I S_a). */
 static void put_gravity(const attitude *att, const wrench *t, lane *row)
 {
     for (int k = 0; k < 3; k++)
@@ -70,7 +70,7 @@ static void put_gravity(const attitude *att, const wrench *t, lane *row)
 
 /* --- external wrenches ------------------------------------------------------------------------------------------ */
 
-/* tau_a falls by the power of a unit wrench: -(S at the point) in the wrench's axes. */
+/* d tau_a / d wrench = -(S_a at the point of application), in the axes of the wrench. */
 static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *values, lane *out)
 {
     const dyn_model *m  = scene->model;
@@ -100,7 +100,8 @@ static void by_wrench(const dyn_scene *scene, const workspace *ws, const lane *v
 
 /* --- the kernel ---------------------------------------------------------------------------------------------- */
 
-/* What a hop to a joint on the ground that turns plainly leaves: n.z of the change, and what its row needs. */
+/* Transforms the partials to a parent with a grounded unit revolute joint, which needs only n.z and the terms of its
+ * row. */
 LANE_INLINE void force_partials_to_grounded_form(const dyn_body *b, joint_transform XJ, const force_partials *c,
                                                  force_partials *to, dyn_joint_kind joint, dyn_turn turn)
 {
@@ -115,8 +116,8 @@ LANE_INLINE void force_partials_to_grounded_form(const dyn_body *b, joint_transf
     to->r.z    = x.r.z;
 }
 
-/* From a dof's own body to the base: entries with every dof on the way. `serial`, a constant of the inlined text as
- * `held` is: an arm (model.h). */
+/* Transforms the partials of a dof to the base and stores the entries with every dof on the way. `serial` and
+ * `world_fixed` are constants of the inlined code. */
 LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
                               const force_partials *start, const bool world_fixed, const bool serial)
 {
@@ -161,14 +162,14 @@ LANE_INLINE void to_base_form(const dyn_model *m, const workspace *ws, const res
     }
 }
 
-/* Of joints that do not turn plainly, or with something held. */
+/* For dofs of other joints, or with wrenches in world axes. */
 LANE_NOINLINE void to_base_any(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t va,
                                const force_partials *c, bool world_fixed)
 {
     to_base_form(m, ws, out, i, va, c, world_fixed, false);
 }
 
-/* Entries of a joint of one coordinate with itself. */
+/* Stores the entries of a joint of one coordinate with itself. */
 LANE_INLINE void put_diagonal(const results *out, size_t nv, bool has_mimics, const dyn_body *b, const entries *e)
 {
     const size_t own = (size_t)b->v * (nv + 1);
@@ -177,7 +178,7 @@ LANE_INLINE void put_diagonal(const results *out, size_t nv, bool has_mimics, co
     put_entry(out->dqdd + own, e->t, has_mimics);
 }
 
-/* The entries of a joint that turns plainly on a body that moves, with itself and all before it. */
+/* The entries of a unit revolute joint on a moving body, with itself and with all ancestors. */
 LANE_INLINE void unit_revolute_entries(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                                        const force_partials *c, const bool serial)
 {
@@ -189,7 +190,7 @@ LANE_INLINE void unit_revolute_entries(const dyn_model *m, const workspace *ws, 
     to_base_form(m, ws, out, i, serial ? i : (size_t)b->v, c, false, serial);
 }
 
-/* The same of any joint of one coordinate. */
+/* The same for any joint of one coordinate. */
 static void joint_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, const force_partials *c,
                       bool world_fixed)
 {
@@ -218,8 +219,8 @@ static void free_dofs(const dyn_model *m, const workspace *ws, const results *ou
     }
 }
 
-/* On the ground, a joint that turns plainly needs no more of its composite than h.x, h.y, E.xx + E.yy and
- * C.xx + C.yy, of which the body's own is zero. */
+/* A unit revolute joint on the world needs only h.x, h.y, E.xx + E.yy and C.xx + C.yy of its composite. The body's own
+ * C.xx + C.yy is zero. */
 LANE_INLINE void grounded_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                               const composite_motion *children)
 {
@@ -236,7 +237,7 @@ LANE_INLINE void grounded_dof(const dyn_model *m, const workspace *ws, const res
     if (out->dgravity) put_gravity(&ws->ext.attitude[i], &c.t, out->dgravity + 3 * b->v);
 }
 
-/* A composite to a parent of which no more is needed. */
+/* Transforms a composite to a parent with a grounded unit revolute joint: only the quantities used there. */
 LANE_INLINE void hand_to_grounded(const dyn_body *b, joint_transform XJ, composite_motion S, composite_motion *to)
 {
     BODY_FORMS(b, composite_motion_form, b, XJ, &S, b->regrouped_mass)
@@ -249,7 +250,7 @@ LANE_INLINE void hand_to_grounded(const dyn_body *b, joint_transform XJ, composi
     to->C.m[1][1] = S.C.m[1][1];
 }
 
-/* A composite, in the parent's frame, to the parent. */
+/* Adds a composite, already in the parent's frame, to the parent. */
 LANE_INLINE void hand_on(const dyn_body *b, size_t i, const workspace *ws, composite_motion S)
 {
     if (b->parent == (int)i - 1) {
@@ -262,7 +263,7 @@ LANE_INLINE void hand_on(const dyn_body *b, size_t i, const workspace *ws, compo
     }
 }
 
-/* What hangs on body i, all bodies after it being done. */
+/* The sum of the composites of body i's children; all later bodies are done. */
 LANE_INLINE const composite_motion *child_composite(const dyn_model *m, const workspace *ws, size_t i)
 {
     const dyn_body *b = &m->body[i];
@@ -272,7 +273,7 @@ LANE_INLINE const composite_motion *child_composite(const dyn_model *m, const wo
     return next ? ws->handed : &ws->forked[i];
 }
 
-/* A joint that turns plainly on a body that moves. */
+/* A unit revolute joint on a moving body. */
 LANE_INLINE void unit_revolute_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                                    const composite_motion *children, bool with_wrenches, const bool serial)
 {
@@ -293,7 +294,7 @@ LANE_INLINE void unit_revolute_dof(const dyn_model *m, const workspace *ws, cons
     unit_revolute_entries(m, ws, out, i, &c, serial);
 }
 
-/* Any joint; `held` NULL when nothing is. */
+/* Any joint; `world_fixed` is NULL without wrenches in world axes. */
 LANE_NOINLINE void any_dofs(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                             const composite_motion *children, bool with_wrenches,
                             const world_fixed_wrenches *world_fixed)
@@ -327,7 +328,7 @@ static void pairs(const dyn_model *m, const workspace *ws, const results *out, b
     }
 }
 
-/* The same of an arm on which nothing is held. */
+/* The same for a serial model without wrenches in world axes. */
 static void serial_pairs(const dyn_model *m, const workspace *ws, const results *out, bool with_wrenches)
 {
     for (size_t i = m->n_bodies; i-- > 1;)
@@ -335,8 +336,8 @@ static void serial_pairs(const dyn_model *m, const workspace *ws, const results 
     grounded_dof(m, ws, out, 0, ws->handed + (m->n_bodies == 1));
 }
 
-/* Of the matrices by q, qd, qdd: with mimics pairs of joints add up in one entry, and elastic joints add to what is
- * between branches; else the latter's entries are zero always. */
+/* Clears the results that are sums. Matrices by q, qd, qdd are sums only with mimics. Entries between branches are
+ * always zero, except those of elastic joints, which are added. */
 static void clear_results(const dyn_model *m, const results *out, bool zeros_are_set)
 {
     size_t nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;

@@ -1,28 +1,28 @@
-/* sensitivity_entries.h - the entries of dtau/dq, dtau/dqd, dtau/dqdd that a dof a has with the joint of a body on its
- * way to the base, where its change is: rows d tau_a / db by t, r and k, columns d tau_b / da by F (see sensitivity.c).
- */
+/* sensitivity_entries.h - computes the entries of dtau/dq, dtau/dqd and dtau/dqdd for a dof a and the joint b of an
+ * ancestor, from the partials of a in that body's frame (sensitivity.c): rows d tau_a / db by t, r and k; columns d
+ * tau_b / da by F. */
 #pragma once
 #include "dynamics/recursion/force_partials.h"
 
-/* One block of results. */
+/* Results of one block. */
 typedef struct results {
     lane *dq, *dqd, *dqdd;                      /* nv x nv */
     lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* n_rows x 6 x nv */
     lane *dgravity;                             /* nv x 3 */
 } results;
 
-/* With mimics several pairs of joints meet in one entry. */
+/* Stores an entry; with mimics several pairs of joints add to one entry. */
 LANE_INLINE void put_entry(lane *entry, lane x, bool has_mimics)
 {
     *entry = has_mimics ? *entry + x : x;
 }
-/* Entry (row, column) */
+/* Stores entry (row, column). */
 LANE_INLINE void put(const dyn_model *m, lane *M, size_t row, size_t column, lane x)
 {
     put_entry(&M[row * (size_t)m->nv + column], x, m->has_mimics);
 }
 
-/* d tau_a / db for a joint that turns plainly, on a body that moves itself, where c is. */
+/* d tau_a / db for a unit revolute joint b on a moving body, in whose frame c is. */
 LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     const vec3 w = B->v.w, u = B->v.v, f = c->t.f, n = c->t.n;
@@ -30,7 +30,7 @@ LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials 
     *q               = dot(B->Q.v, f) + sub_mul(add_mul(dot(B->Q.w, n), w.y, c->r.x), w.x, c->r.y);
     *qd              = add_mul(c->r.z, 2.0, along);
 }
-/* The same on the ground, where psi' is zero, and psi'' that of gravity. */
+/* The same on the world, where psi' is zero and psi'' is that of gravity. */
 LANE_INLINE void grounded_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     *q  = add_mul(B->Q.v.x * c->t.f.x, B->Q.v.y, c->t.f.y);
@@ -53,7 +53,7 @@ LANE_INLINE void joint_row(const dyn_body *b, const spatial_state *B, const forc
     if (b->joint == DYN_REVOLUTE) *qd += coordinate_effort(b, c->r.z);
 }
 
-/* One dof's entries with a joint of one coordinate: rows q, qd, and columns S . F. */
+/* The entries of a dof with a joint of one coordinate: the rows, and the columns S . F. */
 typedef struct entries {
     lane row_q, row_qd, q, qd, t;
 } entries;
@@ -86,10 +86,10 @@ LANE_INLINE void wrench_to_array(wrench w, lane x[6])
     store3(x + 3, w.n);
 }
 
-/* The same for a joint that turns freely, all axes at once: (u x S) . f = -S . (u x* f), so that with psi' = v_p x S,
- * psi'' = a_p x S + v_p x psi', S' = v x S the sums over axes are
+/* The rows for a joint with a quaternion, all axes at once. (u x S) . f = -S . (u x* f), so with psi' = v_p x S, psi''
+ * = a_p x S + v_p x psi', S' = v x S the sums over axes are
  *     q:  v_p x* (v_p x* t) - a_p x* t + (0; r x w_p + k),   qd:  -(v_p + v) x* t + (0; r).
- * On the ground v_p = 0, and a_p is linear. */
+ * On the world v_p = 0, and a_p is linear. */
 LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
                                const spatial_state *B, const force_partials *c, const int first)
 {
@@ -111,7 +111,7 @@ LANE_INLINE void free_row_form(const dyn_model *m, const results *out, size_t a,
     }
 }
 
-/* d tau_b / da and the mass matrix for its axes. */
+/* The columns d tau_b / da, and the entries of the mass matrix, for the axes of such a joint. */
 LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t a, const dyn_body *b,
                                   const force_partials *c, const int first)
 {
@@ -128,7 +128,7 @@ LANE_INLINE void free_column_form(const dyn_model *m, const results *out, size_t
     }
 }
 
-/* Both forms with the number of axes as a constant. */
+/* Both functions with the first axis as a constant. */
 static void put_free_row(const dyn_model *m, const results *out, size_t a, const dyn_body *b, const spatial_state *B,
                          const force_partials *c)
 {

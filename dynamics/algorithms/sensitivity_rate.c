@@ -1,26 +1,28 @@
-/* sensitivity_rate.c - time derivatives of dtau/dq, dtau/dqd and dtau/dqdd along a motion: the equations of
- * sensitivity.c, differentiated one by one; r marks d/dt.
+/* sensitivity_rate.c - computes time derivatives of dtau/dq, dtau/dqd and dtau/dqdd along a motion: the equations of
+ * sensitivity.c, differentiated one by one. The suffix _r means d/dt.
  *
- * All stands about a point at rest in world axes. So what is fixed to a body has the rate v x of it, what is summed
- * over masses is differentiated mass by mass, and with v_r = a - a_0 (a_0 being what stands for gravity) and j = a_r:
+ * All vectors are about a fixed point, in world axes. So a vector fixed to a body has the rate v x of it, and sums over
+ * masses are differentiated mass by mass. With v_r = a - a_0, where a_0 = -g, and j = a_r:
  *
  *     S_r = v x S,   psi'_r = vr_p x S + v_p x S_r,   psi''_r = j_p x S + a_p x S_r + vr_p x psi' + v_p x psi'_r
  *     h_r = l,   E_r = C + C^T,   k = I v,   k_r = I_r v + I v_r   (I_r: of mass 0, h_r, E_r),   l_r: its force part
  *     C_r = v_r h^T + v l^T + [wd] E + [w] E_r,      f_r = I_r a + I j + v_r x* k + v x* k_r - external_r
  *
- * and (S_b . F)_r = Sr_b . F + S_b . F_r. Wrenches keep their components in the axes they are given in. */
+ * and (S_b . F)_r = Sr_b . F + S_b . F_r. The components of wrenches, in the axes in which they are given, are
+ * constant. */
 #include "kernels.h"
 #include "dynamics/joint/joint_forces.h"
 #include "dynamics/recursion/spatial_world.h"
 
 typedef struct body_rate {
     twist  j; /* rate of a */
-    vec3   l; /* these and the following: of the body, then of all that hangs on it */
+    vec3   l; /* l, C, X and f: rates, of the body and after gather_rates of the body with its descendants */
     mat3   C, X;
     wrench f;
 } body_rate;
 
-/* How the force on a body's subtree changes with one of its dofs, F_q, F_qd, F_qdd, and the rows 2 B^T S, K^T S. */
+/* The derivatives of the force on a composite with respect to one dof, F_q, F_qd and F_qdd, and the rows r = 2 B^T S
+ * and k = K^T S. */
 typedef struct world_force_partials {
     wrench q, qd, qdd;
     vec3   r, k;
@@ -66,7 +68,7 @@ LANE_INLINE mat3 mat3_add(const mat3 *a, const mat3 *b)
 
 /* --- rates of motions, base to leaves ------------------------------------------------------------------------- */
 
-/* D = psi' + S', S_r = S'. */
+/* Rates of S, psi', psi'' and D = psi' + S'; S_r = S'. */
 LANE_INLINE void axis_rates(const spatial_body *P, twist Pv_r, twist Pj, const spatial_body *B, twist v_r, const dof *d,
                             dof *r)
 {
@@ -138,7 +140,8 @@ static void motion_rates(const dyn_scene *scene, const workspace *ws, const lane
     }
 }
 
-/* The point moves with the link, and what is given in its axes turns with it; what is given in the world's is held. */
+/* Rates of the external wrenches. The point moves with the link. A wrench in link axes rotates with the link; one in
+ * world axes has constant components. */
 static void external_rates(const dyn_scene *scene, const lane *values, const workspace *ws)
 {
     for (size_t n = 0; n < scene->n_wrenches; n++, values += 9) {
@@ -181,7 +184,8 @@ LANE_INLINE world_force_partials world_force_partials_of(double mass, const spat
     return F;
 }
 
-/* The same with the axes' rates, then with the rates of inertia and force. */
+/* Time derivative of world_force_partials_of: first with the rates of the axes, then with those of inertia and force.
+ */
 LANE_INLINE world_force_partials world_force_partials_rate(double mass, const spatial_body *B, const body_rate *R,
                                                            const world_fixed_wrenches *world_fixed, const dof *d,
                                                            const dof *r)
@@ -199,7 +203,7 @@ LANE_INLINE world_force_partials world_force_partials_rate(double mass, const sp
     return F;
 }
 
-/* d tau_a / db for b of the same body or before it: S_a . F of b, by a's rows. */
+/* Adds the rate of d tau_a / db, for b of a's body or of an ancestor: S_a . F(b) by the rows of a. */
 LANE_INLINE void put_row(const results *out, size_t entry, const world_force_partials *F, const world_force_partials *R,
                          const dof *d, const dof *r, bool world_fixed)
 {
@@ -210,7 +214,7 @@ LANE_INLINE void put_row(const results *out, size_t entry, const world_force_par
     out->dqdd[entry] += power(r->S, F->qdd) + power(d->S, R->qdd);
 }
 
-/* d tau_b / da for b before a's body. */
+/* Adds the rate of d tau_b / da, for b of an ancestor. */
 LANE_INLINE void put_column(const results *out, size_t entry, const world_force_partials *F,
                             const world_force_partials *R, const dof *d, const dof *r)
 {
@@ -261,7 +265,7 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     }
 }
 
-/* Of the joints' own forces only a smooth friction's slope changes with time. */
+/* Of a joint's own forces, only the slope of smooth friction changes with time. */
 static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qdd, const results *out)
 {
     const dyn_model *m = scene->model;

@@ -1,5 +1,5 @@
-/* sensitivity_wrenches.h - derivatives of the joint wrenches, whatever lies on the joints' axes included: composites of
- * true bodies, apart from those of dtau. */
+/* sensitivity_wrenches.h - computes the derivatives of the joint wrenches. They also depend on mass on the joints'
+ * axes, so the composites here are of true bodies, separate from the regrouped ones for tau. */
 #pragma once
 #include "sensitivity_entries.h"
 #include <string.h>
@@ -9,9 +9,9 @@ typedef struct workspace {
     spatial_state        *body;
     external_wrenches     ext;
     world_fixed_wrenches *world_fixed; /* [n_bodies] */
-    composite_motion
-        *handed; /* what the body just done has handed its parent, if that is next; behind it none, zeros */
-    composite_motion *forked; /* [n_bodies] what others have */
+    composite_motion *handed; /* handed[0]: composite that the last processed body passed to its parent, if that is the
+                                 previous body; handed[1]: zeros */
+    composite_motion *forked; /* [n_bodies] sums of the composites of other children */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -37,7 +37,7 @@ LANE_INLINE size_t coordinate(const dyn_model *m, size_t i, size_t k)
 
 /* --- joint wrenches --------------------------------------------------------------------------------------------- */
 
-/* A change of the force on body i's subtree, as the joint wrench shows it. */
+/* Adds a change of the force on body i's composite to column v of its joint wrench. */
 static void wrench_entry(const dyn_model *m, size_t i, joint_transform XJ, wrench F, lane *out, size_t v)
 {
     const dyn_body *b  = &m->body[i];
@@ -59,8 +59,8 @@ static void wrench_entries(const dyn_model *m, const workspace *ws, const result
     if (out->dwrench_qdd) wrench_entry(m, i, ws->XJ[i], c->t, out->dwrench_qdd, v);
 }
 
-/* Body i's wrench changes with every dof between it and the base, its own included, as seen from i; with those beyond
- * it as the whole does, which wrenches_to_base shows on their way. */
+/* Derivatives of body i's wrench with respect to every dof of the body and its ancestors, in the frame of body i.
+ * wrenches_to_base adds those with respect to dofs of descendants. */
 static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const results *out, size_t i,
                                 const composite_motion *S, const world_fixed_wrenches *world_fixed)
 {
@@ -71,7 +71,7 @@ static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const r
             dof            d = dof_in_descendant(&relative, dof_of(&m->body[p], &ws->body[p], k));
             force_partials c = force_partials_of(b->subtree_mass, S, world_fixed, &d);
             c.q              = wrench_sub(c.q, twist_cross_wrench(d.S, S->f));
-            if (p == (int)i && b->near_end && b->joint == DYN_PRISMATIC) { /* s z x f moves with s */
+            if (p == (int)i && b->near_end && b->joint == DYN_PRISMATIC) { /* the moment s z x f depends on s */
                 vec3 f = times(b->ratio, S->f.f);
                 c.q.n  = add(c.q.n, (vec3){-f.y, f.x, lane_of(0)});
             }
@@ -81,7 +81,7 @@ static void wrench_of_ancestors(const dyn_model *m, const workspace *ws, const r
     }
 }
 
-/* From a dof's own body to the base. */
+/* Adds the derivatives of the ancestors' joint wrenches with respect to a dof of body i. */
 static void wrenches_to_base(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t v,
                              force_partials c)
 {
@@ -93,7 +93,7 @@ static void wrenches_to_base(const dyn_model *m, const workspace *ws, const resu
     }
 }
 
-/* A body with what hangs on it, true bodies. */
+/* The composite of body i with its true inertia. */
 static composite_motion true_composite_of(const dyn_model *m, const workspace *ws, size_t i, bool with_wrenches)
 {
     const dyn_body      *b   = &m->body[i];
@@ -107,7 +107,8 @@ static composite_motion true_composite_of(const dyn_model *m, const workspace *w
     return S;
 }
 
-/* Of all joint wrenches with all dofs. `loads`: there are external wrenches, `holds`: some in world axes. */
+/* Derivatives of all joint wrenches with respect to all dofs. `with_wrenches`: there are external wrenches;
+ * `any_world_fixed`: some of them in world axes. */
 static void wrench_changes(const dyn_model *m, const workspace *ws, const results *out, bool with_wrenches,
                            bool any_world_fixed)
 {

@@ -1,4 +1,4 @@
-/* torque_derivative.c - tau, the joint wrenches and their time derivatives: newton_euler.h with rates. */
+/* torque_derivative.c - computes tau, the joint wrenches and their time derivatives: newton_euler.h with rates. */
 #include "kernels.h"
 #include "dynamics/recursion/newton_euler.h"
 

@@ -1,18 +1,19 @@
-/* transpose.c - between numbers as they stand in requests and answers, state after state, and lanes; and what of them
- * no kernel takes. A tile of W rows of W numbers is turned in registers by exchanging its corners, then theirs (Eklundh
- * 1972). */
+/* transpose.c - copies between rows of numbers, as in requests and answers, and lanes, and finds numbers that are not
+ * finite or out of bounds. A tile of W rows of W numbers is transposed in registers by exchanging blocks of halving
+ * size (Eklundh 1972). */
 #include "kernels.h"
 #include "dynamics/recursion/workspace.h"
 #include <string.h>
 
-#ifndef DYN_COMPLEX /* what stands in requests is real */
+#ifndef DYN_COMPLEX /* requests and answers have real numbers only */
 
-/* A lane's numbers where they need not be aligned. */
+/* A lane at an address that need not be aligned. */
 typedef lane unaligned_lane __attribute__((aligned(1), may_alias));
 
 /* --- a tile: row r in x[r] <-> column k in x[k] ------------------------------------------------------------------ */
 
-/* Lane l of two rows `d` apart after the exchange of corners that are d wide: lanes of the second count from LANES. */
+/* Lane l of two rows with distance `d`, after blocks of width d are exchanged. Lanes of the second row count from
+ * LANES. */
 #define LOW(l, d)  ((l) & (d) ? LANES + (l) - (d) : (l))
 #define HIGH(l, d) ((l) & (d) ? LANES + (l) : (l) + (d))
 #if LANES == 2
@@ -49,8 +50,8 @@ LANE_INLINE void transpose_tile(lane x[LANES])
 #endif
 }
 
-/* Tiles are whole where there are W columns; the last of them overlaps the one before. With fewer, what stands behind
- * a row is read with it if `wide`, and is written with it before what belongs there. */
+/* With at least W columns all tiles are full; the last one overlaps the one before. With fewer columns, a tile also
+ * reads numbers behind a row if `wide`. On output it also writes there, before the next row overwrites that place. */
 LANE_INLINE size_t next_column(size_t column, size_t n)
 {
     size_t next = column + LANES;
@@ -63,7 +64,7 @@ LANE_INLINE size_t columns_of(size_t n)
 
 /* --- rows to lanes ----------------------------------------------------------------------------------------------- */
 
-/* Two halves of rows in a lane. */
+/* Two halves of rows make one lane. */
 #if LANES == 2
 typedef double half;
 #define JOIN(a, b) ((lane){a, b})
@@ -75,8 +76,8 @@ typedef __m256d half;
 #define JOIN(a, b) (lane) _mm512_insertf64x4(_mm512_castpd256_pd512(a), b, 1)
 #endif
 
-/* The columns of a tile whose rows are `bytes` apart. Halves change corners as they are loaded: a processor has more
- * units for that than for what crosses lanes in registers. */
+/* Loads a tile whose rows are `bytes` apart, and transposes it. The last exchange happens while halves are loaded:
+ * processors have more units for loads than for moves across lanes. */
 LANE_INLINE void load_tile(const char *rows, size_t bytes, lane x[LANES])
 {
 #if LANES == 1
@@ -93,7 +94,7 @@ LANE_INLINE void load_tile(const char *rows, size_t bytes, lane x[LANES])
 #endif
 }
 
-/* A copy of such a tile, with room behind each row. */
+/* A copy of a tile with room behind each row. */
 LANE_NOINLINE const char *copy_tile(const char *rows, size_t bytes, lane copy[LANES])
 {
     for (size_t r = 0; r < LANES; r++) {
@@ -103,8 +104,8 @@ LANE_NOINLINE const char *copy_tile(const char *rows, size_t bytes, lane copy[LA
     return (const char *)copy;
 }
 
-/* Sums of 0 x, which are 0 but for an x that is not finite: two, so that the next x need not wait, and no array, which
- * compilers would keep in memory. */
+/* Sums of 0 x, which are 0 unless some x is not finite. Two sums, so that additions need not wait for each other; not
+ * an array, because compilers would keep an array in memory. */
 typedef struct finite_sums {
     lane even, odd;
 } finite_sums;
@@ -117,7 +118,7 @@ LANE_INLINE void sum_up(finite_sums *s, size_t k, lane x)
         s->even += 0 * x;
 }
 
-/* All that was looked at, in these lanes. */
+/* True if all numbers in the first `lanes` lanes were finite. */
 LANE_INLINE bool all_finite(const finite_sums *s, size_t lanes)
 {
     lane   all = s->even + s->odd;
@@ -156,7 +157,8 @@ bool LANE_NAME(from_rows)(const void *from, const void *end, size_t n, const int
 
 /* --- lanes to rows ----------------------------------------------------------------------------------------------- */
 
-/* The first `rows` rows of a tile, of which the last ones, where there is no room behind, are `narrow`. */
+/* Stores the first `rows` rows of a tile. The last `narrow` rows are stored without the numbers behind them, where
+ * there is no room. */
 LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_t rows, size_t narrow, char *to)
 {
     for (size_t r = 0; r < LANES; r++) {
@@ -169,12 +171,13 @@ LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_
     }
 }
 
-/* Whole blocks, or fewer rows than one has. */
+/* Writes whole blocks, or a single block with fewer rows. */
 static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *order, char *to, size_t rows)
 {
-    size_t columns = columns_of(n), narrow = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* last rows of all */
-    size_t here     = rows < LANES ? rows : LANES;
-    finite_sums sum = {lane_of(0), lane_of(0)};
+    size_t columns   = columns_of(n),
+           narrow    = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* rows at the end without room behind them */
+    size_t      here = rows < LANES ? rows : LANES;
+    finite_sums sum  = {lane_of(0), lane_of(0)};
     lane        x[LANES];
     for (; rows > 0; rows -= here, lanes += entries, to += LANES * n * sizeof(double)) {
         size_t last = narrow + here > rows ? narrow + here - rows : 0;

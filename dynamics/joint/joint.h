@@ -1,23 +1,24 @@
-/* joint.h - what a joint does: its transform and its axis; joint_forces.h has the forces that live in it alone.
+/* joint.h - computes joint transforms, and transforms vectors and wrenches between a body and its parent. Forces within
+ * a joint are in joint_forces.h.
  *
- * R_pc = Rz(gamma) Rx(alpha) Rz(s + theta) for a revolute joint at position s, without the last turn for a prismatic
- * one, whose origin moves instead: p_pc + s z. The turn's kind and the joint's are constants of the inlined text
- * (BODY_FORMS): the choice falls once per body, never per state. Of a joint that turns freely, R_pc and p_pc are
- * computed from its coordinates, and its axes are those of the body itself. */
+ * A revolute joint at position s has R_pc = Rz(gamma) Rx(alpha) Rz(s + theta). A prismatic joint has the same without
+ * the last rotation, and its origin is at p_pc + s z. The kinds of joint and rotation are constants of the inlined code
+ * (BODY_FORMS): one branch per body, none per state. For a joint with a quaternion, R_pc and p_pc are computed from its
+ * coordinates, and its axes are those of the body. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "dynamics/math/spatial.h"
 #include "dynamics/math/trig.h"
 
-/* R_pc and p_pc of a joint that turns freely. */
+/* R_pc and p_pc of a joint with a quaternion. */
 typedef struct joint_pose {
     mat3 R;
     vec3 p;
 } joint_pose;
 
-/* Position of a joint, ready for use: of a revolute one c, s are cos, sin; of a prismatic one c is the distance along
- * the axis. Of one that turns freely, c begins with the address of its pose (in a struct that is copied about, a union
- * would keep both from the registers). */
+/* The variable part of a joint transform. Revolute: c = cos(s + theta), s = sin(s + theta). Prismatic: c = s, in m.
+ * With a quaternion: the first bytes of c are a pointer to the joint_pose; a union as a member of this struct would
+ * keep it out of registers. */
 typedef struct joint_transform {
     lane c, s;
 } joint_transform;
@@ -32,7 +33,7 @@ LANE_INLINE const joint_pose *joint_pose_of(joint_transform XJ)
     return (joint_address){.c = XJ.c}.pose;
 }
 
-/* Calls F(..., joint, turn) with both as constants; DYN_FLOATING stands for spherical joints, too. */
+/* Calls F(..., joint, turn) with both kinds as constants. DYN_FLOATING also covers spherical joints. */
 #define BODY_FORMS(body, F, ...)                                                                                       \
     switch ((body)->form) {                                                                                            \
     case 0: F(__VA_ARGS__, DYN_REVOLUTE, DYN_TURN_NONE); break;                                                        \
@@ -48,7 +49,7 @@ LANE_INLINE const joint_pose *joint_pose_of(joint_transform XJ)
     default: F(__VA_ARGS__, DYN_FLOATING, DYN_TURN_ZX); break;                                                         \
     }
 
-/* The same for a revolute joint, F(..., turn). */
+/* The same for a body that is known to be revolute: F(..., turn). */
 #define TURN_FORMS(body, F, ...)                                                                                       \
     switch ((body)->form) {                                                                                            \
     case 0: F(__VA_ARGS__, DYN_TURN_NONE); break;                                                                      \
@@ -58,12 +59,14 @@ LANE_INLINE const joint_pose *joint_pose_of(joint_transform XJ)
     default: F(__VA_ARGS__, DYN_TURN_ZX); break;                                                                       \
     }
 
-/* In the text for plain runs (model.h) the compiler is told, body by body, what it need not look at; `plain`, a
- * constant of the inlined text, says whether it is that. Here what a way through the joint asks for, */
+/* In code for plain runs (model.h), these functions tell the compiler which properties the body has, so that it omits
+ * the tests. `plain`, a constant of the inlined code, says whether the run is plain. First the properties that joint
+ * transforms use. */
 #define KNOWN(fact)                                                                                                    \
     if (plain && !(fact)) __builtin_unreachable();
 LANE_INLINE void assume_revolute(const dyn_body *b, const bool plain){
-    KNOWN(b->joint == DYN_REVOLUTE) KNOWN(b->form >= 0) KNOWN(b->form <= (int)DYN_TURN_ZX)} /* and all of it. */
+    KNOWN(b->joint == DYN_REVOLUTE) KNOWN(b->form >= 0) KNOWN(b->form <= (int)DYN_TURN_ZX)}
+/* All properties of a body in a plain run. */
 LANE_INLINE void assume_plain_body(const dyn_body *b, const bool plain)
 {
     assume_revolute(b, plain);
@@ -72,7 +75,7 @@ LANE_INLINE void assume_plain_body(const dyn_body *b, const bool plain)
     KNOWN(!b->mimic)
     KNOWN(!b->has_slide_body)
 }
-/* And of a serial model's body i. */
+/* Those of body i of a serial model, in addition. */
 LANE_INLINE void assume_serial_body(const dyn_body *b, size_t i, const bool plain)
 {
     assume_plain_body(b, plain);
@@ -83,9 +86,10 @@ LANE_INLINE void assume_serial_body(const dyn_body *b, size_t i, const bool plai
 }
 #undef KNOWN
 
-/* Pivots are what is left of an inertia when everything further out moves freely. Where nothing is left, rounding still
- * leaves something, of either sign: up to 4000 eps of the inertia it was taken from, rarely more (where another pivot
- * is nearly zero, too). Down to that a pivot counts as zero. `linear`: of a motion along, not about, the axis. */
+/* A pivot is the inertia about or along a joint's axis that remains when all joints further out move freely. If the
+ * exact value is zero, rounding leaves up to 4000 eps of the original inertia, of either sign; rarely more, if another
+ * pivot is nearly zero too. A pivot up to PIVOT_TOLERANCE times that inertia counts as zero. `linear`: motion along the
+ * axis, not about it. */
 #define PIVOT_TOLERANCE 0x1p-40
 LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
 {
@@ -99,11 +103,11 @@ LANE_INLINE lane joint_position(const dyn_body *b, const lane *q)
     if (!b->has_ratio) return q[b->q];
     return b->is_rotor ? lane_of(0) : add_mul(b->offset, b->ratio, q[b->q]);
 }
-/* of rates and accelerations; NULL is zeros */
+/* Rate or acceleration of the joint; qd = NULL means zeros. */
 LANE_INLINE lane joint_rate(const dyn_body *b, const lane *qd)
 {
     lane rate = qd ? qd[b->v] : lane_of(0);
-    return b->has_ratio ? b->ratio * rate : rate; /* also of zero: its sign */
+    return b->has_ratio ? b->ratio * rate : rate; /* also for zero: the sign of -0 */
 }
 LANE_INLINE lane coordinate_effort(const dyn_body *b, lane effort)
 {
@@ -115,7 +119,7 @@ LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
     return b->has_ratio ? tau[b->v] / b->ratio : tau[b->v];
 }
 
-/* Of a joint that turns freely: qd's linear and angular part, of rates and accelerations alike; NULL is zeros. */
+/* Linear and angular part of qd for a joint with a quaternion, also of accelerations; NULL means zeros. */
 LANE_INLINE vec3 joint_linear(const dyn_body *b, const lane *qd)
 {
     return b->joint == DYN_FLOATING ? load3_from(qd, b->v) : vec3_zero();
@@ -124,7 +128,7 @@ LANE_INLINE vec3 joint_angular(const dyn_body *b, const lane *qd)
 {
     return load3_from(qd, b->joint == DYN_FLOATING ? b->v + 3 : b->v);
 }
-/* Its axes: along (0, 1, 2) and about (3, 4, 5) those of the body, from the first on. */
+/* First axis of a joint with a quaternion. Axes 0, 1, 2 are along those of the body, 3, 4, 5 about them. */
 LANE_INLINE int joint_first_axis(const dyn_body *b)
 {
     return b->joint == DYN_FLOATING ? 0 : 3;
@@ -150,9 +154,9 @@ static inline void set_free_joint_pose(const dyn_body *b, const lane *q, joint_p
     pose->p = add(vec3_of(b->before.p), turned ? rotate_const(b->before.R, p) : p);
 }
 
-/* Cosines and sines of all s + theta; where the last are fewer than go together, some before them go again. `twisted`
- * and `plain`, constants of the inlined text: some body has a twist; assume_plain_body. Of one lane, cosine and sine
- * are stored together, since they are read so; what is no angle goes over them. */
+/* Sets cosine and sine of s + theta for all revolute joints, TRIG_ANGLES at a time; the last group may overlap the one
+ * before. `has_frame_angles` and `plain` are constants of the inlined code. With one lane, cosine and sine are stored
+ * as one vector, since they are read that way; entries of other joints are overwritten afterwards. */
 LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, joint_transform *XJ,
                                          const bool has_frame_angles, const bool plain)
 {
@@ -167,7 +171,7 @@ LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, join
             const dyn_body *b = &m->body[j];
             assume_plain_body(b, plain);
             x[k]       = joint_position(b, q);
-            d[k]       = has_frame_angles ? b->frame_angle : -0.0; /* added to -0, too, it changes nothing */
+            d[k]       = has_frame_angles ? b->frame_angle : -0.0; /* -0 + -0 = -0, so adding it changes no angle */
             rounder[k] = b->rounder;
         }
         lane_cosine_sine(x, d, rounder, cs);
@@ -179,8 +183,8 @@ LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, join
     }
 }
 
-/* Every joint; behind `at` is room for the poses of those that turn freely: arena_take_joints in kernels.h. These are
- * taken for joints of one coordinate first, which costs less than to leave them out. */
+/* Sets the transforms of all joints. Behind the array there is room for the poses of joints with a quaternion
+ * (arena_take_joints). The first pass treats these as joints of one coordinate, which is cheaper than skipping them. */
 static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint_transform *XJ)
 {
     joint_pose *pose = (joint_pose *)(void *)(XJ + m->n_bodies);
@@ -234,7 +238,7 @@ LANE_INLINE vec3 turn_down(const dyn_body *b, vec3 v, dyn_turn turn)
 LANE_INLINE vec3 to_parent(const dyn_body *b, joint_transform XJ, vec3 v, dyn_joint_kind joint, dyn_turn turn)
 {
     if (dyn_joint_has_quaternion(joint)) return mat3_mul(&joint_pose_of(XJ)->R, v);
-    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) /* the two in one: no sign is left to be changed */
+    if (joint == DYN_REVOLUTE && turn == DYN_TURN_X_MINUS) /* both rotations at once: no sign remains to be changed */
         return (vec3){sub_mul(XJ.c * v.x, XJ.s, v.y), v.z, neg_sub_mul(XJ.c * v.y, XJ.s, v.x)};
     return turn_up(b, joint == DYN_REVOLUTE ? turn_z(v, XJ.c, XJ.s) : v, turn);
 }
@@ -271,7 +275,7 @@ LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
     z[1] = -b->cg * b->sa;
     z[2] = b->ca;
 }
-/* The body's origin in its parent's frame. */
+/* Position of the body's origin in its parent's frame. */
 LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_transform XJ, dyn_joint_kind joint)
 {
     if (dyn_joint_has_quaternion(joint)) return joint_pose_of(XJ)->p;
@@ -283,7 +287,7 @@ LANE_INLINE vec3 origin_in_parent(const dyn_body *b, joint_transform XJ, dyn_joi
     }
     return p;
 }
-/* A wrench about the body's origin, body axes, becomes one about the parent's: f_p = R f, n_p = R n + p x R f */
+/* Transforms a wrench from the body's axes and origin to the parent's: f_p = R f, n_p = R n + p x R f. */
 LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_transform XJ, wrench *w, dyn_joint_kind joint,
                                        dyn_turn turn)
 {
@@ -295,8 +299,8 @@ LANE_INLINE void wrench_to_parent_form(const dyn_body *b, joint_transform XJ, wr
         w->n = offset_cross_add(w->n, b->p_pc, b->offsets, w->f);
 }
 
-/* The same of a revolute joint's, `on` added to it, which is about the body's origin but in the parent's axes: so f too
- * is what the whole has about the parent's. */
+/* The same for a revolute joint, plus the wrench `addend`, which is in the parent's axes about the body's origin. The
+ * total force then also gives the moment of the shift to the parent's origin. */
 LANE_INLINE void wrench_to_parent_add_form(const dyn_body *b, joint_transform XJ, const wrench *addend, wrench *w,
                                            dyn_turn turn)
 {
@@ -304,9 +308,9 @@ LANE_INLINE void wrench_to_parent_add_form(const dyn_body *b, joint_transform XJ
     w->n = offset_cross_add(to_parent_add(b, XJ, addend->n, w->n, turn), b->p_pc, b->offsets, w->f);
 }
 
-/* A wrench about the body's origin, body axes, as joint wrenches are given: in the link frame's axes, about its origin;
- * or, standard DH, about frame j-1, which a prismatic joint leaves behind by s z: n + s z x f. Linear: so also of
- * rates. */
+/* Converts a wrench from the body's axes and origin to the definition of joint wrenches: axes and origin of the link
+ * frame. With near_end (standard DH) the moment is about frame j-1, from which a prismatic joint is s z away: n + s z x
+ * f. The function is linear, so it also converts rates. */
 LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_transform XJ, wrench w)
 {
     if (!b->near_end)
@@ -316,7 +320,7 @@ LANE_INLINE wrench wrench_at_joint(const dyn_body *b, joint_transform XJ, wrench
     return (wrench){unrotate_const(b->X_bl.R, w.f), unrotate_const(b->X_bl.R, w.n)};
 }
 
-/* A revolute joint on the ground: its body turns about z alone, and of what it needs only n.z takes an effort. */
+/* True for a revolute joint on the world. Its body rotates about a fixed axis, and tau needs only n.z of its wrench. */
 LANE_INLINE bool is_grounded_revolute(const dyn_body *b)
 {
     return b->parent == DYN_WORLD && b->joint == DYN_REVOLUTE;

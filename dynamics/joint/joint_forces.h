@@ -1,7 +1,7 @@
-/* joint_forces.h - forces that live in a joint alone: friction, a spring, the elasticity between it and its motor.
+/* joint_forces.h - computes forces within a joint: friction, a spring, and the elasticity between joint and motor.
  *
- * They are functions of the joint's own position s and rate sd, not of the coordinate q (joint.h); efforts and rates
- * are those of the left side of the equation of motion: what they take, tau has to bring. */
+ * Friction and spring depend on the joint's own position s and rate sd, not on the coordinate q (joint.h). All efforts
+ * are terms on the left side of the equation of motion; tau must balance them. */
 #pragma once
 #include "joint.h"
 
@@ -18,7 +18,7 @@ LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 {
     return add_mul(b->spring.damping * sd, b->spring.stiffness, s - b->spring.rest);
 }
-/* Friction and spring of the scene's terms, at the joint. */
+/* Friction and spring effort at the joint, as far as the scene's terms include them. */
 LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
 {
     lane effort = lane_of(0);
@@ -26,7 +26,7 @@ LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q,
     if (b->has_spring && (terms & DYN_SPRINGS)) effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
     return effort;
 }
-/* d friction / d sd; sign() has derivative zero, tanh(sd / v) has (1 - tanh^2) / v */
+/* d friction / d sd. The derivative of sign() is taken as zero; that of tanh(sd / v) is (1 - tanh^2) / v. */
 LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
 {
     const dyn_friction *f = &b->friction;
@@ -35,7 +35,7 @@ LANE_INLINE lane joint_friction_slope(const dyn_body *b, lane sd)
     lane t         = lane_tanh(sd / f->coulomb_velocity);
     return add_mul(f->viscous, magnitude, sub_mul(1.0, t, t) / f->coulomb_velocity);
 }
-/* Its time derivative: of tanh alone, (1 - tanh^2)' = -2 tanh (1 - tanh^2) */
+/* Time derivative of the slope. Only tanh contributes: (1 - tanh^2)' = -2 tanh tanh'. */
 LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
 {
     const dyn_friction *f = &b->friction;
@@ -55,7 +55,7 @@ LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lan
 
 /* --- elastic joints ------------------------------------------------------------------------------------------- */
 
-/* R = stiffness (q - theta - rest) + damping (qd - theta_d) of an elastic joint, and its rate likewise with rest 0 */
+/* Effort of an elastic joint, R = stiffness (q - theta - rest) + damping (qd - theta_d), and its time derivative. */
 LANE_INLINE lane coupling_effort(const dyn_coupling *c, const lane *q, const lane *qd)
 {
     lane effort = c->spring.stiffness * (q[c->q] - q[c->theta] - c->spring.rest);
@@ -66,7 +66,7 @@ LANE_INLINE lane coupling_effort_rate(const dyn_coupling *c, const lane *qd, con
     lane rate = qd ? c->spring.stiffness * (qd[c->v] - qd[c->v_theta]) : lane_of(0);
     return qdd ? add_mul(rate, c->spring.damping, qdd[c->v] - qdd[c->v_theta]) : rate;
 }
-/* Adds R, times sign, to the efforts of all elastic joints' coordinates. */
+/* Adds sign R to the efforts of all elastic joints, -sign R to those of their motor coordinates. */
 LANE_INLINE void couplings_add(const dyn_scene *scene, const lane *q, const lane *qd, double sign, lane *tau)
 {
     for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {

@@ -1,10 +1,10 @@
-/* double_double.c - see double_double.h: arithmetic on unevaluated sums of two doubles (Dekker 1971), with
- * exact sums (Knuth 1997; Dekker 1971) and, by fma, exact products, and Taylor's series over it. Rounding to nearest is
- * taken for granted, fma to be what C says it is. */
+/* double_double.c - computes with double-double numbers, unevaluated sums of two doubles (Dekker 1971). Sums are exact
+ * by Knuth (1997) and Dekker (1971), products by fma. Sine and cosine are Taylor series. The code relies on rounding to
+ * nearest and on an fma() that conforms to C. */
 #include "double_double.h"
 #include <math.h>
 
-/* --- sums of two ------------------------------------------------------------------------------------------------ */
+/* --- double-double arithmetic ------------------------------------------------------------------------------------ */
 
 /* a + b, exactly */
 static dyn_double_double exact_sum(double a, double b)
@@ -47,7 +47,7 @@ static dyn_double_double over(dyn_double_double a, double b)
 
 /* --- sine and cosine -------------------------------------------------------------------------------------------- */
 
-/* angle - k pi/2. The first three parts of pi/2 have 33 bits each: their products with k < 2^17 are exact. */
+/* angle - k pi/2. The first three parts of pi/2 have 33 bits each, so their products with k < 2^17 are exact. */
 static dyn_double_double reduced(double angle, double k)
 {
     dyn_double_double r = exact_sum(angle, k * -0x1.921fb544p+0);
@@ -58,7 +58,7 @@ static dyn_double_double reduced(double angle, double k)
 
 enum { LAST_POWER = 27 }; /* (pi/4)^28 / 28! < 1e-32 */
 
-/* The terms r^n / n! from `first` on, every other one, with signs in turn. */
+/* The Taylor series with terms r^n / n! for every other n, from `first` on, with alternating signs. */
 static dyn_double_double series(dyn_double_double first, int n, dyn_double_double r)
 {
     dyn_double_double square = negated(times(r, r)), term = first, sum = first;
@@ -88,7 +88,8 @@ double dyn_double_double_dot(dyn_double_double a, double x, dyn_double_double b,
 
 /* --- angle and length ------------------------------------------------------------------------------------------- */
 
-/* With g near it, sin(angle - g) = s cos g - c sin g: what the library's last digits are is of no account. */
+/* With g near the angle, sin(angle - g) = s cos g - c sin g. So an error of atan2() in the last digits has no effect.
+ */
 double dyn_angle(double sine, double cosine)
 {
     double            g = atan2(sine, cosine);
@@ -97,7 +98,7 @@ double dyn_angle(double sine, double cosine)
     return g + dyn_double_double_dot(c, sine, negated(s), cosine);
 }
 
-/* One step of Newton's from the square root of what the squares round to. */
+/* One Newton step from the square root of the rounded sum of squares. */
 double dyn_length(double x, double y)
 {
     int exponent;

@@ -1,9 +1,9 @@
-/* fma.h - a b + c, rounded once.
+/* fma.h - computes the fused multiply-add a b + c, with one rounding.
  *
- * Where the processor has it, half the arithmetic of the algorithms is free; where it has not, it is computed exactly
- * all the same, so that every machine gives the same bits: after Boldo & Melquiond (2008). That takes 6 ns on a
- * processor where the C library's takes 205 (glibc 2.36), which changes the rounding mode and back; it stays the way
- * for operands near overflow and underflow, where the exact products that follow are not exact. */
+ * With hardware support, fused operations halve the arithmetic of the algorithms. Without it they are emulated exactly,
+ * so that every machine gives the same bits, after Boldo & Melquiond (2008). The emulation takes 6 ns on a processor
+ * where fma() of glibc 2.36 takes 205 ns, because that function changes the rounding mode twice. fma() is still used
+ * for operands near overflow or underflow, where the exact products below are not exact. */
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ typedef uint64_t double2_word __attribute__((vector_size(16)));
 
 #if defined __FMA__ || defined __ARM_FEATURE_FMA
 
-/* gcc 12 makes -(a b + c) into -a b - c, whose zero has the other sign: unless it must not look through. */
+/* gcc 12 turns -(a b + c) into -a b - c, whose zero has the other sign. The barrier prevents this. */
 FMA_INLINE double fma_double(double a, double b, double c)
 {
 #if __has_builtin(__builtin_assoc_barrier)
@@ -30,7 +30,7 @@ FMA_INLINE double fma_double(double a, double b, double c)
 #else
     double sum = __builtin_fma(a, b, c);
 #ifdef __FMA__
-    __asm__("" : "+x"(sum)); /* costs a tenth: moves between registers */
+    __asm__("" : "+x"(sum)); /* this form of barrier costs a tenth: it adds register moves */
 #else
     __asm__("" : "+w"(sum));
 #endif
@@ -49,7 +49,7 @@ FMA_INLINE double2 fma_double2(double2 a, double2 b, double2 c)
 
 #else
 
-typedef struct double2_sum { /* unevaluated: high + low */
+typedef struct double2_sum { /* the unevaluated sum high + low */
     double2 high, low;
 } double2_sum;
 
@@ -68,23 +68,23 @@ FMA_INLINE double2_sum double2_two_product(double2 a, double2 b)
     return (double2_sum){high, ((head_a * head_b - high) + head_a * tail_b + tail_a * head_b) + tail_a * tail_b};
 }
 
-/* a + b rounded to odd: what is not exact takes, of its two neighbours, the one whose last bit is set. */
+/* a + b rounded to odd: if the sum is not exact, the result is the neighbour whose last bit is 1. */
 FMA_INLINE double2 double2_odd_sum(double2 a, double2 b)
 {
     double2_sum  s    = double2_two_sum(a, b);
     double2_word bits = (double2_word)s.high, even = (double2_word)((double2_mask)(bits & 1) == 0);
-    double2_word away = 1 - 2 * ((bits ^ (double2_word)s.low) >> 63); /* one step towards the rest */
+    double2_word away = 1 - 2 * ((bits ^ (double2_word)s.low) >> 63); /* one step towards the exact sum */
     return (double2)(bits + (away & even & (double2_word)(s.low != 0)));
 }
 
-/* All of them such that nothing above overflows or is lost to underflow. */
+/* True where x is so moderate that nothing in the emulation overflows, and no part is lost to underflow. */
 FMA_INLINE double2_mask double2_is_moderate(double2 x)
 {
     double2 size = (double2)((double2_word)x & (UINT64_MAX >> 1));
     return (size < 0x1p900) & (size > 0x1p-900);
 }
 
-/* Called, not inlined: a kernel has hundreds of these. */
+/* Not inlined: a kernel has hundreds of these. */
 static __attribute__((noinline, unused)) double2 fma_double2(double2 a, double2 b, double2 c)
 {
     double2_sum  product = double2_two_product(a, b), low = double2_two_sum(c, product.low);

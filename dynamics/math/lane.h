@@ -1,10 +1,11 @@
-/* lane.h - the number the algorithms compute with: LANES states at once.
+/* lane.h - defines `lane`, the number type of the algorithms: LANES states side by side.
  *
- * LANES = 1 is a plain double; otherwise a vector of the target's own width, on which + - * / act lane by
- * lane, add_mul() and sub_mul() with a single rounding. DYN_COMPLEX (tests only, LANES = 1) makes it a complex number,
- * for derivatives by the complex step: f(x + i h) carries df/dx in its imaginary part; comparisons then look at the
- * real part. No operation mixes lanes, and none is fused but where the text says so (-ffp-contract=off; compilers
- * choose by width what they fuse): so all widths give the same bits. */
+ * With LANES = 1 a lane is a double, otherwise a vector of the target's width. + - * / act on each element; add_mul()
+ * and sub_mul() do so with a single rounding. With DYN_COMPLEX (tests only, LANES = 1) a lane is a complex number, for
+ * derivatives by the complex step: the imaginary part of f(x + i h) is h df/dx. Comparisons then use the real part.
+ *
+ * No operation mixes lanes. Only add_mul() and the like are fused (-ffp-contract=off), since compilers would fuse
+ * differently at each width. So all widths give the same bits. */
 #pragma once
 #include "fma.h"
 #include <float.h>
@@ -13,7 +14,7 @@
 #include <stdint.h>
 
 #define LANE_INLINE static inline __attribute__((always_inline))
-/* Out of line: what it needs of registers would be missing in the common path beside it. */
+/* Not inlined: a rare case would otherwise take registers from the common path beside it. */
 #define LANE_NOINLINE    static __attribute__((noinline, unused))
 #define LANE_JOIN_(a, b) a##_##b
 #define LANE_JOIN(a, b)  LANE_JOIN_(a, b)
@@ -21,28 +22,28 @@
 
 #ifdef DYN_COMPLEX
 #include <complex.h>
-#undef complex /* <complex.h> would rename the target */
-#undef I       /* and what algorithms call inertia */
+#undef complex /* <complex.h> would replace the name of the target */
+#undef I       /* algorithms use I for inertias */
 typedef double _Complex lane;
-typedef int64_t lane_mask; /* 0 or -1, in every lane */
+typedef int64_t lane_mask; /* 0 or -1 in every lane */
 #elif LANES == 1
 typedef double   lane;
 typedef int64_t  lane_mask;
-typedef uint64_t lane_word; /* to shift into the sign */
+typedef uint64_t lane_word; /* for shifts into the sign bit */
 #else
 typedef double   lane __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t  lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))));
 typedef uint64_t lane_word __attribute__((vector_size(LANES * sizeof(uint64_t))));
 #endif
 
-/* Registers that each hold a lane. */
+/* Number of vector registers. */
 #if defined __AVX512F__ || defined __aarch64__
 enum { LANE_REGISTERS = 32 };
 #else
 enum { LANE_REGISTERS = 16 };
 #endif
 
-/* x in every lane. x - 0 keeps the sign of -0, 0 + x would not. */
+/* x in every lane. x - 0 keeps the sign of -0; 0 + x would not. */
 LANE_INLINE lane lane_of(double x)
 {
     return x - (lane){0};
@@ -87,7 +88,8 @@ LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
     return (lane)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
 #endif
-/* c - a b. Where it is an operation of its own, a compiler that sees -b would compute it for all who want it. */
+/* c - a b. Where the processor has an instruction for it, this is a function of its own: a compiler that sees -b might
+ * compute and keep it in a register. */
 #if defined      DYN_COMPLEX || LANES < 4
 LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 {
@@ -95,7 +97,7 @@ LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 }
 #endif
 
-/* c + a b, c - a b and -c - a b with one rounding; each a lane or a constant of the model. */
+/* c + a b, c - a b and -c - a b with one rounding. Each argument is a lane or a constant of the model. */
 #define LANE(x)              _Generic((x), lane : lane_same, default : lane_of)(x)
 #define add_mul(c, a, b)     lane_fma(LANE(a), LANE(b), LANE(c))
 #define sub_mul(c, a, b)     lane_fnma(LANE(a), LANE(b), LANE(c))

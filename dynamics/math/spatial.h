@@ -1,5 +1,5 @@
-/* spatial.h - vectors and matrices of lanes. Everything by value, everything inlined.
- * vec3 in lanes, constants of the model as const double [3] and alike. */
+/* spatial.h - defines vectors and matrices of lanes. All functions take and return values, and are inlined. A vec3 has
+ * lanes; constants of the model are `const double [3]` and the like. */
 #pragma once
 #include "lane.h"
 #include "dynamics/model/model.h"
@@ -13,7 +13,7 @@ typedef struct sym3 { /* symmetric */
 typedef struct mat3 { /* row-major */
     lane m[3][3];
 } mat3;
-typedef struct twist { /* a motion: of the frame's origin, and angular */
+typedef struct twist { /* motion: linear velocity (or acceleration) of the frame's origin, and angular */
     vec3 v, w;
 } twist;
 typedef struct wrench { /* force, and moment about the frame's origin */
@@ -32,7 +32,7 @@ LANE_INLINE vec3 load3(const lane *a)
 {
     return (vec3){a[0], a[1], a[2]};
 }
-/* three entries from `first` on of an array that may be NULL, which is zeros */
+/* The three entries from `first` on of an array, or zeros if the array is NULL. */
 LANE_INLINE vec3 load3_from(const lane *a, int first)
 {
     return a ? load3(a + first) : vec3_zero();
@@ -55,7 +55,7 @@ LANE_INLINE vec3 scale(vec3 a, lane k)
 {
     return (vec3){a.x * k, a.y * k, a.z * k};
 }
-/* s + k a, k also a constant of the model */
+/* s + k a; k is a lane or a constant of the model */
 LANE_INLINE vec3 add_scaled(vec3 s, vec3 a, lane k)
 {
     return (vec3){add_mul(s.x, k, a.x), add_mul(s.y, k, a.y), add_mul(s.z, k, a.z)};
@@ -86,7 +86,7 @@ LANE_INLINE vec3 cross_const_add(vec3 s, vec3 a, const double r[3])
     return (vec3){sub_mul(add_mul(s.x, r[2], a.y), r[1], a.z), sub_mul(add_mul(s.y, r[0], a.z), r[2], a.x),
                   sub_mul(add_mul(s.z, r[1], a.x), r[0], a.y)};
 }
-/* s + r x b, r an offset of the model: what is zero there costs nothing */
+/* s + r x b; r is an offset of the model and only its components in `along` are used */
 LANE_INLINE vec3 offset_cross_add(vec3 s, const double r[3], unsigned along, vec3 b)
 {
     if (along & DYN_ALONG_X) s = (vec3){s.x, sub_mul(s.y, r[0], b.z), add_mul(s.z, r[0], b.y)};

@@ -1,8 +1,8 @@
-/* trig.h - sine, cosine and tanh in lanes.
+/* trig.h - computes sine, cosine and tanh in lanes.
  *
- * Library vector mathematics differs between widths and versions; these few polynomials do not. Sine and cosine:
- * reduction by multiples of pi/2 in three parts, then the minimax polynomials of Sun's fdlibm on [-pi/4, pi/4].
- * Error up to 1.5 ulp for |x| <= 100; absolute error of order 1e-16 to |x| <= 1e6. tanh by exp(2x) - 1. */
+ * Library functions for vectors differ between widths and versions, so this file has its own. Sine and cosine:
+ * reduction by multiples of pi/2 in three parts, then the minimax polynomials of Sun's fdlibm on [-pi/4, pi/4]. Error
+ * at most 1.5 ulp for |x| <= 100; absolute error of order 1e-16 up to |x| = 1e6. tanh is computed from exp(2x) - 1. */
 #pragma once
 #include "lane.h"
 #include "dynamics/model/model.h"
@@ -22,7 +22,8 @@ LANE_INLINE lane lane_tanh(lane x)
 }
 #else
 
-/* The bits of a single lane would go through other registers and back: there, several angles go together. */
+/* With one lane, bit operations would move numbers between register files and back. So several angles are computed at
+ * once in vectors. */
 #if LANES == 1 && defined __FMA__
 enum { TRIG_ANGLES = 4 };
 typedef double   trig __attribute__((vector_size(32)));
@@ -43,10 +44,10 @@ typedef lane_word trig_word;
 #define trig_of(type, x)  ((x)[0] - (type){0})
 #endif
 
-/* c + a b with one rounding, c and b constants or not */
+/* c + a b with one rounding; c and b may be scalar constants */
 #define trig_add_mul(c, a, b) trig_fma(a, (b) - (trig){0}, (c) - (trig){0})
 
-/* Odd quadrants have the sine for the cosine. */
+/* In odd quadrants sine and cosine are exchanged. */
 LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
 {
 #if LANES == 8
@@ -61,13 +62,14 @@ LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
 #endif
 }
 
-/* Of x + d and so many quarter turns, |d| <= pi/4; a sum would lose digits of d to a large x. `rounder` is DYN_ROUNDER
- * and the quarter turns. */
+/* Sine and cosine of x + d + quarter turns, |d| <= pi/4. d is separate because the sum x + d loses digits of d when x
+ * is large. `rounder` is DYN_ROUNDER + the number of quarter turns. */
 LANE_INLINE void trig_sincos(trig x, trig d, trig rounder, trig *s, trig *c)
 {
-    /* x + d = k pi/2 + r; from |x| = 1 on, x less k times the first part is a multiple of 2^-52 less than 2: exact */
+    /* x + d = k pi/2 + r. For |x| >= 1, x minus k times the first part of pi/2 is a multiple of 2^-52 below 2, hence
+     * exact. */
     trig      kr = trig_add_mul(rounder, x + d, 0.63661977236758134308);
-    trig_word k  = (trig_word)kr; /* and the quarter turns */
+    trig_word k  = (trig_word)kr; /* including the quarter turns */
     trig      kd = kr - rounder;
     trig      r  = trig_add_mul(x, kd, -1.57079632679489655800e+00) + d;
     r            = trig_add_mul(r, kd, -6.12323399573676603587e-17);
@@ -86,16 +88,18 @@ LANE_INLINE void trig_sincos(trig x, trig d, trig rounder, trig *s, trig *c)
     P      = trig_add_mul(-1.66666666666666324348e-01, z, P);
     Q      = trig_add_mul(4.16666666666666019037e-02, z, Q);
     *s     = trig_add_mul(r, r * z, P);
-    *c     = trig_add_mul(1.0, z, trig_add_mul(-0.5, z, Q)); /* what is rounded inside is at most 1/3 of the end */
+    *c     = trig_add_mul(
+            1.0, z,
+            trig_add_mul(-0.5, z, Q)); /* the rounding error of the inner sum is at most 1/3 of that of the result */
 
     trig_exchange(k, s, c);
-    /* the sign is bit 1 of k, of k + 1 */
+    /* the sign of sine is bit 1 of k, that of cosine bit 1 of k + 1 */
     const trig_word sign = (trig_word){0} + (UINT64_C(1) << 63), ks = k << 62, kc = ks + (UINT64_C(1) << 62);
     *s = (trig)((trig_word)*s ^ (ks & sign));
     *c = (trig)((trig_word)*c ^ (kc & sign));
 }
 
-/* Cosine and sine of each of TRIG_ANGLES such angles, one behind the other. */
+/* Cosine and sine of TRIG_ANGLES angles, as pairs one after the other. */
 LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *rounder, lane *cs)
 {
     trig s, c;
@@ -133,7 +137,7 @@ LANE_INLINE lane lane_expm1(lane y)
     return add_mul(power - 1.0, power, small);
 }
 
-/* tanh x = (e^2x - 1) / (e^2x + 1); beyond |x| = 22 it is 1 to the last bit */
+/* tanh x = (e^2x - 1) / (e^2x + 1). For |x| >= 22 the result rounds to 1. */
 LANE_INLINE lane lane_tanh(lane x)
 {
     lane a = lane_abs(x);

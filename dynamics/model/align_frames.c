@@ -1,25 +1,28 @@
-/* align_frames.c - body frames about and along their joints' axes.
+/* align_frames.c - rotates and shifts body frames about and along their joints' axes, so that transforms have more
+ * zeros.
  *
- * A revolute body's frame may stand anywhere about its z. Turned by the gamma of a body that hangs on it,
- *     F' = F Rz(theta):  R_pc' = Rz(gamma_p) Rx(alpha_p) Rz(s + theta), theta = gamma;  x_F' = Rz(theta)^T x_F,
- * that body's own turn is Rx(alpha) alone: cheaper for every vector and matrix that goes over. Turned by half a turn
- * more it is Rx(-alpha), since  Rz(pi) Rx(alpha) Rz(s) = Rx(-alpha) Rz(s) Rz(pi),  the last turn being that of the
- * child's frame: so that what would be Rx(90 deg) is Rx(-90 deg), which costs nothing behind a turn about z (joint.h).
+ * Rotation. The frame of a revolute body may have any angle about its z. Let theta = gamma of a child. Then
+ *     F' = F Rz(theta):  R_pc' = Rz(gamma_p) Rx(alpha_p) Rz(s + theta),  x_F' = Rz(theta)^T x_F,
+ * and the child's own constant rotation is Rx(alpha) alone, which makes every transform to and from it cheaper. With
+ * half a turn more it is Rx(-alpha), because  Rz(pi) Rx(alpha) Rz(s) = Rx(-alpha) Rz(s) Rz(pi);  the last factor
+ * rotates the child's frame. So Rx(90 deg) can become Rx(-90 deg), which costs nothing after a rotation about z
+ * (joint.h).
  *
- * Quarter turns of theta exchange cosine and sine of s (trig.h); the rest, a body's `twist`, is added to the angle. All
- * constants are turned by the cosine and sine of theta as it is stored, not by those that gamma was found from, so that
- * along a chain of 512 joints no more is lost than without.
+ * theta is stored as quarter turns, which exchange cosine and sine of s (trig.h), and a remainder `frame_angle`, which
+ * is added to the angle. All constants are rotated by the cosine and sine of the stored theta, not by those of gamma.
+ * So errors do not accumulate along a chain of 512 joints.
  *
- * Its origin may stand anywhere on its z: moved by d z, what hangs there at p_pc has p_pc - d z, so that one axis fewer
- * is on the way. The body's own p_pc gains d R_pc e_z, and with alpha and three axes of its own that costs nothing. */
+ * Shift. The origin of a revolute body's frame may be anywhere on its z. With a shift of d z, a child at p_pc is at
+ * p_pc - d z, which can make one component zero. The body's own p_pc becomes p_pc + d R_pc e_z. That costs nothing if
+ * alpha is general and p_pc has three components anyway. */
 #include "dynamics/math/double_double.h"
 #include "canonical.h"
 #include "pose.h"
 #include <math.h>
 #include <string.h>
 
-/* theta = twist + quarters pi/2, its cosine and sine: with more digits than a child's, of which the difference is to be
- * nothing. */
+/* theta = angle + quarters pi/2, with its cosine and sine. Double-double, so that gamma - theta of a child cancels
+ * exactly. */
 typedef struct z_rotation {
     double            angle;
     unsigned          quarters;
@@ -37,7 +40,7 @@ static dyn_double_double negated(dyn_double_double x)
     return (dyn_double_double){-x.high, -x.low};
 }
 
-/* By the angle of this cosine and sine, |twist| <= pi/4. */
+/* The rotation with this cosine and sine, |angle| <= pi/4. */
 static z_rotation z_rotation_of(double c, double s)
 {
     const unsigned n              = fabs(s) > fabs(c) ? (s > 0 ? 1 : 3) : (c < 0 ? 2 : 0);
@@ -54,7 +57,8 @@ static bool is_near(double x, double y)
     return fabs(x - y) <= KIND_TOLERANCE;
 }
 
-/* gamma of the first body on it that is turned by a quarter, else of the first that is turned at all; else none. */
+/* Returns gamma of the first child with gamma = +-90 deg, else gamma of the first child that has one, else no rotation.
+ */
 static z_rotation choose_rotation(const dyn_model *m, const dyn_body *body, int i)
 {
     z_rotation other = quarter_turns(0);
@@ -63,12 +67,12 @@ static z_rotation choose_rotation(const dyn_model *m, const dyn_body *body, int 
         if (c->parent != i || c->turn != DYN_TURN_ZX || dyn_joint_has_quaternion(c->joint)) continue;
         if (is_near(c->cg, 0) && is_near(fabs(c->sg), 1)) return quarter_turns(c->sg > 0 ? 1 : 3);
         if (other.angle == 0 && !is_near(c->cg, -1))
-            other = z_rotation_of(c->cg, c->sg); /* half a turn is free: absorb_half_turn */
+            other = z_rotation_of(c->cg, c->sg); /* half a turn is left to absorb_half_turn */
     }
     return other;
 }
 
-/* Cosine and sine of gamma - theta. */
+/* Replaces the cosine and sine of gamma by those of gamma - theta. */
 static void subtract_rotation(z_rotation t, double *cg, double *sg)
 {
     const double c = *cg, s = *sg;
@@ -76,7 +80,7 @@ static void subtract_rotation(z_rotation t, double *cg, double *sg)
     *sg = dyn_double_double_dot(t.c, s, t.s, -c);
 }
 
-/* Whether, the body being turned so, more of those on it are turned by Rx(90 deg) than by Rx(-90 deg). */
+/* True if, after rotating the body by t, more of its children have Rx(90 deg) than Rx(-90 deg). */
 static bool has_more_plus_turns(const dyn_model *m, const dyn_body *body, int i, z_rotation t)
 {
     int more = 0;
@@ -133,7 +137,7 @@ static void turn_child(z_rotation t, const double Rt[3][3], dyn_body *b)
     dyn_canonical_kind(b);
 }
 
-/* F' = F Rz(theta), and what depends on it. */
+/* Replaces the frame F of body i by F Rz(theta), with all quantities in that frame and all children. */
 static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, z_rotation t)
 {
     const double c = t.c.high, s = t.s.high, Rt[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
@@ -147,7 +151,7 @@ static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
         if (body[k].parent == i) turn_child(t, Rt, &body[k]);
 }
 
-/* Rz(pi) Rx(alpha) becomes Rx(-alpha), and its frame is turned by pi. */
+/* Replaces Rz(pi) Rx(alpha) by Rx(-alpha) and rotates the body's own frame by pi. */
 static void absorb_half_turn(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
 {
     dyn_body *b = &body[i];
@@ -169,7 +173,7 @@ static int count_axes(const double p[3])
     return (p[0] != 0) + (p[1] != 0) + (p[2] != 0);
 }
 
-/* p_pc + d z, z being the joint's axis as p_pc is given */
+/* Adds d z to p_pc, where z is the joint's axis in the parent's axes. */
 static void move_along_axis(dyn_body *b, double d)
 {
     b->p_pc[0] += d * (b->sg * b->sa);
@@ -178,7 +182,8 @@ static void move_along_axis(dyn_body *b, double d)
     dyn_canonical_offsets(b);
 }
 
-/* How many axes fewer there are on the ways to what hangs on the body, and to itself, if its origin moves by d z. */
+/* Number of components of p_pc, of the children and of the body itself, that vanish if the body's origin moves by d z.
+ */
 static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, double d)
 {
     const dyn_body *b     = &body[i];
@@ -192,7 +197,7 @@ static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, dou
     return saved + count_axes(b->p_pc) - count_axes(moved.p_pc);
 }
 
-/* The frame's origin moves by d z, and what depends on it:
+/* Moves the origin of body i's frame by d z, with all quantities in that frame and all children:
  *     h' = h - m d z,  E' = E - d (h z^T + z h^T) + m d^2 z z^T. */
 static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, double d)
 {
@@ -212,7 +217,7 @@ static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
     }
 }
 
-/* To where the first body that does not lie there hangs on it. */
+/* Moves the origin of body i to the height of the first child with p_pc.z != 0, if that saves components. */
 static void move_origin(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
 {
     if (!origin_may_slide(&body[i])) return;

@@ -1,8 +1,8 @@
-/* canonical.c - a link of the description in the terms of its moving body (model.h): joint transform and inertia.
+/* canonical.c - converts a link of the description into its moving body (model.h): joint transform and inertia.
  *
- * Each moving joint's axis becomes its body's z: with A e_z = axis, R = R_p,parent-link R_before A is taken apart as
- * Rz(gamma) Rx(alpha) Rz(theta), the "zxz" Euler angles. Since theta turns about the joint axis itself, it goes into
- * the body frame; Rz(gamma) Rx(alpha) Rz(s) remains. */
+ * The axis of each moving joint becomes the z axis of its body. With A e_z = axis, the rotation R = R_p,parent-link
+ * R_before A is factored as Rz(gamma) Rx(alpha) Rz(theta), the "zxz" Euler angles. theta is a rotation about the joint
+ * axis itself and is absorbed in the body frame. Rz(gamma) Rx(alpha) Rz(s) remains. */
 #include "canonical.h"
 #include "dynamics/math/double_double.h"
 #include "pose.h"
@@ -37,8 +37,8 @@ void dyn_canonical_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
 
 /* --- joint transform -------------------------------------------------------------------------------------- */
 
-/* A rotation with A e_z = axis: x is the coordinate axis least along it, made perpendicular. Exact for coordinate axes.
- */
+/* Sets A to a rotation with A e_z = axis. Its x is the coordinate axis least parallel to the axis, made perpendicular.
+ * The result is exact for coordinate axes. */
 static void frame_about(const double axis[3], double A[3][3])
 {
     double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
@@ -61,8 +61,8 @@ static bool is_near(double x, double kind)
     return fabs(x - kind) <= KIND_TOLERANCE;
 }
 
-/* alpha and gamma of R = Rz(gamma) Rx(alpha) Rz(theta): R e_z = (sg sa, -cg sa, ca). The sign of sa is chosen so that
- * cg >= 0, which makes gamma vanish for every turn about +-x. */
+/* Sets alpha and gamma of R = Rz(gamma) Rx(alpha) Rz(theta) from R e_z = (sg sa, -cg sa, ca). The sign of sa is chosen
+ * so that cg >= 0; then gamma vanishes for every rotation about +-x. */
 static void set_constant_turn(dyn_body *b, const double R[3][3])
 {
     double sa = dyn_length(R[0][2], R[1][2]), norm = dyn_length(sa, R[2][2]);
@@ -109,8 +109,8 @@ void dyn_canonical_offsets(dyn_body *b)
         if (fabs(b->p_pc[k]) <= least) b->p_pc[k] = 0;
 }
 
-/* Rz(theta) = (Rz(gamma) Rx(alpha))^T R. From this product, not from R's last row: where alpha is tiny, gamma is
- * poorly known, but what theta takes back is then exact. */
+/* Rz(theta) = (Rz(gamma) Rx(alpha))^T R. Computed from this product and not from the last row of R: for tiny alpha,
+ * gamma is inaccurate, but theta then compensates it exactly. */
 static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
 {
     double x[3] = {R[0][0], R[1][0], R[2][0]}, y[3] = {R[0][1], R[1][1], R[2][1]}; /* columns */
@@ -122,7 +122,7 @@ static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
     memcpy(Rz, (double[3][3]){{c, -s, 0}, {s, c, 0}, {0, 0, 1}}, sizeof(double[3][3]));
 }
 
-/* A joint that turns freely needs no axes of its own: the body frame is the moved joint frame. */
+/* A joint with a quaternion needs no axis of its own: the body frame is the moved joint frame. */
 static void set_free_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
 {
     b->ca = b->cg = 1;

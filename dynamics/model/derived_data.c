@@ -1,13 +1,14 @@
-/* derived_data.c - see canonical.h. */
+/* derived_data.c - computes what the algorithms need to know about each body and about the whole tree (canonical.h). */
 #include "dynamics/math/double_double.h"
 #include "canonical.h"
 #include <math.h>
 #include <string.h>
 
-/* Row and column of the entries of E, and of any symmetric matrix. */
+/* Row and column of the six entries of E, or of any symmetric matrix. */
 static const int entries[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
 
-/* int |r + p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2, wherever r points */
+/* Upper bound of the subtree's second moment about the parent's origin, for any direction of r:
+ *     int |r + p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2 */
 static double subtree_moment_at_parent(const dyn_body *b)
 {
     const double *p        = b->joint == DYN_SPHERICAL ? b->before.p : b->p_pc;
@@ -16,8 +17,8 @@ static double subtree_moment_at_parent(const dyn_body *b)
     return reach * reach;
 }
 
-/* Gives the parent what lies on the body's axis: a rod along z at p, so that
- * h += m p + h.z z,  E += m p p^T + h.z (p z^T + z p^T) + E.zz z z^T. */
+/* Adds the mass moments on the body's axis to the parent. They are those of a rod along z at p:
+ *     h += m p + h.z z,  E += m p p^T + h.z (p z^T + z p^T) + E.zz z z^T. */
 static void move_axis_moments(dyn_body *b, dyn_moments *to)
 {
     const double z[3] = {b->sg * b->sa, -b->cg * b->sa, b->ca}, *p = b->p_pc, *axis = b->axis_moments;
@@ -30,7 +31,7 @@ static void move_axis_moments(dyn_body *b, dyn_moments *to)
     }
 }
 
-/* See dyn_body: leaves first. */
+/* Moves the mass on each revolute axis to the parent, leaves first (see dyn_body.regrouped). */
 static void regroup(dyn_model *m, dyn_body *body)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -52,7 +53,7 @@ static void regroup(dyn_model *m, dyn_body *body)
     }
 }
 
-/* Of grouped moments about p:  h' = h - m p,  E' = E - (h p^T + p h^T) + m p p^T. */
+/* Regrouped moments about the point p:  h' = h - m p,  E' = E - (h p^T + p h^T) + m p p^T. */
 static dyn_moments moments_about(const dyn_moments *moments, const double p[3])
 {
     const double *h     = moments->h;
@@ -66,7 +67,7 @@ static dyn_moments moments_about(const dyn_moments *moments, const double p[3])
     return about;
 }
 
-/* See dyn_body.ahead; bodies are grouped and runs are found. */
+/* Sets dyn_body.next_origin and the moments about it. Needs regrouped moments and runs. */
 static void set_next_origins(const dyn_model *m, dyn_body *body)
 {
     for (size_t r = 0; r < m->n_runs; r++) {
@@ -81,7 +82,8 @@ static void set_next_origins(const dyn_model *m, dyn_body *body)
     }
 }
 
-/* What algorithms ask of every body, in one look. Where there are mimics, coordinates are shared: no body is bare. */
+/* Sets the flags and numbers that the algorithms test for each body. With mimics no body is ideal, since several joints
+ * share one entry of tau. */
 static void derive_body_kind(const dyn_model *m, dyn_body *b)
 {
     const bool freely = dyn_joint_has_quaternion(b->joint);
@@ -94,7 +96,7 @@ static void derive_body_kind(const dyn_model *m, dyn_body *b)
         !freely && !b->has_ratio && !b->has_friction && !b->has_spring && b->rotor_inertia == 0 && !m->has_mimics;
 }
 
-/* See dyn_parent_joint; the parent itself is before its children. */
+/* The kind of the parent's joint. The parent must have been processed before. */
 static dyn_parent_joint parent_joint_of(const dyn_body *body, int parent)
 {
     if (parent == DYN_WORLD) return DYN_PARENT_WORLD;
@@ -103,14 +105,14 @@ static dyn_parent_joint parent_joint_of(const dyn_body *body, int parent)
     return p->parent == DYN_WORLD ? DYN_PARENT_GROUNDED : DYN_PARENT_UNIT_REVOLUTE;
 }
 
-/* See dyn_body; the parent itself is before its children. */
+/* Computes dyn_body.is_in_line. The parent must have been processed before. */
 static bool is_in_line(const dyn_body *body, int i)
 {
     const dyn_body *p = body[i].parent == DYN_WORLD ? NULL : &body[body[i].parent];
     return p && p == &body[i - 1] && p->parent != DYN_WORLD && p->v == body[p->parent].v + 1;
 }
 
-/* See dyn_run, and assume_plain_body in joint.h. */
+/* True if the body may be part of a plain run (dyn_run); assume_plain_body in joint.h relies on it. */
 static bool is_plain(const dyn_body *b)
 {
     return b->joint == DYN_REVOLUTE && b->is_ideal && !b->mimic && !b->has_slide_body;

@@ -1,9 +1,10 @@
-/* description.c - what a description must be (model.h): finite figures, parents before children, joints that can lead
- * or follow, motors that have something to turn. */
+/* description.c - checks a description (model.h): finite numbers, parents before children, valid leaders and followers
+ * of mimics, valid motors. */
 #include "description.h"
 #include <math.h>
 
-#define UNIT_TOLERANCE 1e-9 /* of an axis' length: more is a caller's mistake, less is rounding */
+#define UNIT_TOLERANCE                                                                                                 \
+    1e-9 /* tolerance of an axis' length; a larger error is a caller's mistake, a smaller one is rounding */
 
 static bool all_finite(const double *x, size_t n)
 {
@@ -37,7 +38,7 @@ static bool spring_is_finite(const dyn_spring *s)
     return all_finite((const double[]){s->stiffness, s->damping, s->rest}, 3);
 }
 
-/* Joints of several coordinates have nothing of a single one. */
+/* True if the link has no property that only joints of one coordinate may have. */
 static bool has_no_axis_data(const dyn_link *l)
 {
     const dyn_friction *f         = &l->friction;
@@ -64,7 +65,7 @@ static bool motor_numbers_valid(const dyn_motor *m)
                            friction_is_finite(&m->friction) && is_unit(m->axis));
 }
 
-/* A joint with one coordinate, which others may share and a motor turn. */
+/* True for joints of one coordinate. Only these can lead or follow a mimic or have a motor. */
 static bool has_one_coordinate(const dyn_link *l)
 {
     return dyn_joint_nv(l->joint) == 1;

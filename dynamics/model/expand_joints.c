@@ -1,29 +1,33 @@
-/* expand_joints.c - joints and motors that are made of bodies of one coordinate (NOTATION.md, "What is expanded").
+/* expand_joints.c - expands joints and motors into several bodies of one coordinate (NOTATION.md, "Expanded joints").
  *
- * A planar joint: two massless bodies that slide along e_x and e_y of the joint frame, turned so that z is the axis by
- * the smallest rotation there is, then one that turns: p + x e_x + y e_y, R about the axis.
+ * A planar joint becomes two massless bodies that slide along e_x and e_y, then one that rotates: p + x e_x + y e_y, R
+ * about the axis. e_x and e_y are axes of the joint frame after the smallest rotation that takes z to the axis.
  *
- * A helical joint: a massless body that slides along the axis by pitch times the position of the one that turns on it.
+ * A helical joint becomes a massless body that slides along the axis, and the link, which rotates. The slide's position
+ * is pitch times that of the rotation.
  *
- * The rotor of a motor on a link, about the unit vector a, with spin inertia J, at r times the rate sd of what it
- * turns. With w the link's angular velocity and I its inertia, that of the whole motor in it,
+ * A motor adds a rotor on the motor's link, with axis a (unit vector), spin inertia J and speed r sd. sd is the rate of
+ * the coordinate that the motor drives, r the gear ratio. w is the link's angular velocity and I its inertia, including
+ * the whole motor. The kinetic energy is
  *
- *     T = 1/2 w.I w + J r sd (a.w) + 1/2 J r^2 sd^2 = 1/2 w.(I - J a a^T) w + 1/2 J (a.w + r sd)^2:
+ *     T = 1/2 w.I w + J r sd (a.w) + 1/2 J r^2 sd^2 = 1/2 w.(I - J a a^T) w + 1/2 J (a.w + r sd)^2,
  *
- * the link without J a a^T, and a massless body of inertia J a a^T that turns about a on it (Hua, Poursina, Sanfilippo,
- * eqs. 21-28, the sums of (21) under d/dt on the right). */
+ * that of the link without J a a^T and of a massless body of inertia J a a^T that rotates about a on the link (Hua,
+ * Poursina, Sanfilippo, eqs. 21-28; the sums of eq. 21 belong under the d/dt on its right side). */
 #include "expand_joints.h"
 #include "canonical.h"
 #include "pose.h"
 #include <string.h>
 
-/* The smallest rotation that takes e_z to the axis: 1 + [v] + [v]^2 / (1 + c), v = e_z x axis, c = axis.z; for -e_z,
- * half a turn about e_x. */
+/* Axes e_x and e_y of the plane: the smallest rotation that takes e_z to the axis is 1 + [v] + [v]^2 / (1 + c), with v
+ * = e_z x axis and c = axis.z. For axis = -e_z it is half a turn about e_x. */
 static void plane_axes(const double axis[3], double e_x[3], double e_y[3])
 {
     double x = axis[0], y = axis[1], z = axis[2], across = x * x + y * y;
     bool   turned = z < 0 && across == 0;
-    double k      = turned ? 0 : z < 0 ? (1 - z) / across : 1 / (1 + z); /* the same; near -e_z this one is exact */
+    double k      = turned  ? 0
+                    : z < 0 ? (1 - z) / across
+                            : 1 / (1 + z); /* both formulas are equal; the first is accurate near -e_z */
     memcpy(e_x, (double[3]){1 - k * x * x, -k * x * y, -x}, sizeof(double[3]));
     memcpy(e_y, (double[3]){-k * x * y, turned ? -1 : 1 - k * y * y, -y}, sizeof(double[3]));
 }
@@ -81,7 +85,7 @@ bool dyn_link_has_rotor_body(const dyn_link *link)
     return link->joint != DYN_FIXED && (link->elastic || link->motor.present);
 }
 
-/* Friction of the coordinate that a rotor turns, at r times its rate: friction(rate) = r spin_friction(r rate). */
+/* Friction as a function of the rotor's speed r rate, such that friction(rate) = r spin_friction(r rate). */
 static dyn_friction spin_friction(const dyn_friction *f, double r)
 {
     double size = r < 0 ? -r : r;
@@ -91,7 +95,7 @@ static dyn_friction spin_friction(const dyn_friction *f, double r)
                           .coulomb_velocity = f->coulomb_velocity * size};
 }
 
-/* J a a^T, a along z, has the second moments J/2, J/2, -J/2. */
+/* Moves the spin inertia J a a^T from the host to the rotor. With a along z its second moments are J/2, J/2, -J/2. */
 static void move_spin_inertia(dyn_body *rotor, dyn_body *host, const dyn_pose *X_bl, const dyn_motor *motor)
 {
     const double *a = motor->axis, J = motor->spin_inertia;
@@ -107,7 +111,7 @@ void dyn_make_rotor_body(dyn_body *rotor, dyn_body *host, const dyn_link_place *
 {
     const dyn_motor *motor = &link->motor;
     dyn_pose         here  = {.p = {0}};
-    memcpy(here.R, place->X_bl.R, sizeof here.R); /* where on the link does not matter */
+    memcpy(here.R, place->X_bl.R, sizeof here.R); /* the position on the link has no effect */
     dyn_link revolute = massless_link(&here, DYN_REVOLUTE, (const double[3]){0, 0, 1});
     if (motor->present) {
         memcpy(revolute.axis, motor->axis, sizeof revolute.axis);
@@ -119,7 +123,7 @@ void dyn_make_rotor_body(dyn_body *rotor, dyn_body *host, const dyn_link_place *
     }
     dyn_canonical_joint(rotor, &revolute, &here);
     rotor->parent    = place->body;
-    rotor->has_ratio = true; /* see joint_position */
+    rotor->has_ratio = true; /* so that joint_position returns zero without reading q */
     rotor->is_rotor  = true;
     if (motor->present) move_spin_inertia(rotor, host, &place->X_bl, motor);
 }

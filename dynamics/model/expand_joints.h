@@ -1,15 +1,16 @@
-/* expand_joints.h - private: parts of dyn_model_build, see expand_joints.c. */
+/* expand_joints.h - declares the expansion of joints and motors in dyn_model_build; private to dynamics/model/. */
 #pragma once
 #include "model.h"
 
 enum { DYN_MAX_PARTS = 3 };
 
-/* The links of one coordinate that a moving link is made of, base first; all but the last weigh nothing. One whose
- * coordinate is that of the last part is a mimic. Returns their number. */
+/* Splits a moving link into links with one coordinate each, base first; only the last has mass. A part that shares the
+ * coordinate of the last one is a mimic. Returns the number of parts. */
 size_t dyn_expand_joint(const dyn_link *link, dyn_link part[DYN_MAX_PARTS]);
 size_t dyn_count_parts(const dyn_link *link);
 
-/* The rotor that turns a link's joint as a body on `host`, the place of the link on which its motor sits; without a
- * motor, that of an elastic joint on the world. The host's body gives it what it has of its inertia. */
+/* Makes the rotor of a link's motor as a body on the motor's link, whose place is `place`, and subtracts the spin
+ * inertia from `host`, the body of that link (NULL on the world). For an elastic joint without a motor the rotor is on
+ * the world. */
 void dyn_make_rotor_body(dyn_body *rotor, dyn_body *host, const dyn_link_place *place, const dyn_link *link);
 bool dyn_link_has_rotor_body(const dyn_link *link);

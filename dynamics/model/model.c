@@ -1,6 +1,6 @@
-/* model.c - from a description to the canonical tree (model.h): merging of fixed joints, order of bodies and
- * coordinates. What a description must be is description.c, how a joint and an inertia become a body's canonical.c,
- * what is known only of the whole derived_data.c. */
+/* model.c - builds the canonical tree (model.h) from a description: merges fixed joints, orders bodies and coordinates.
+ * description.c checks the description, canonical.c converts single joints and inertias, derived_data.c computes what
+ * depends on the whole tree. */
 #include "canonical.h"
 #include "description.h"
 #include "expand_joints.h"
@@ -19,7 +19,7 @@ typedef struct builder {
 
 /* --- the tree --------------------------------------------------------------------------------------------- */
 
-/* Makes body `index` a published one. */
+/* Gives body `index` a row in outputs per body. */
 static void add_row(builder *to, int index)
 {
     to->body[index].row           = (int)to->m->n_rows;
@@ -50,7 +50,7 @@ static void take_coordinates(builder *to, dyn_body *b, dyn_joint_kind joint)
     to->m->nv += dyn_joint_nv(joint);
 }
 
-/* A body of one coordinate on the link at `place`, which becomes its own link's. */
+/* Adds a body with one coordinate to the body at `place`; then sets `place` to the new body. */
 static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_place *place)
 {
     dyn_model *m     = to->m;
@@ -63,7 +63,7 @@ static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_pl
     return b;
 }
 
-/* The last part of a moving link is the link, and published. */
+/* Adds the bodies of a link. The last part of an expanded joint is the link itself and has a row. */
 static void add_link(builder *to, const dyn_link *l, int index)
 {
     dyn_link_place *place = &to->link[index];
@@ -79,13 +79,13 @@ static void add_link(builder *to, const dyn_link *l, int index)
         dyn_body *b     = add_body(to, &part[last], index, place);
         b->mover        = (int)to->m->n_movers++;
         b->is_multi_dof = dyn_joint_nv(l->joint) > 1;
-        if (l->elastic) b->rotor_inertia = 0; /* it is the motor coordinate's */
+        if (l->elastic) b->rotor_inertia = 0; /* belongs to the motor coordinate */
         add_row(to, place->body);
     }
     if (place->body != DYN_WORLD) dyn_canonical_inertia(&to->body[place->body], &place->X_bl, &l->inertia);
 }
 
-/* The coordinate of a motor and what couples it to its joint's. */
+/* Adds the motor coordinate of an elastic joint and its coupling to the joint's coordinate. */
 static void add_elasticity(builder *to, const dyn_link *l, dyn_body *rotor)
 {
     const dyn_body *b = &to->body[to->link[rotor->link].body];
@@ -94,7 +94,7 @@ static void add_elasticity(builder *to, const dyn_link *l, dyn_body *rotor)
     to->coupling[to->m->n_couplings++] = (dyn_coupling){b->q, rotor->q, b->v, rotor->v, l->elasticity};
 }
 
-/* Behind all other bodies, so that motors' coordinates stand behind all joints'. */
+/* Adds a rotor after all other bodies, so that motor coordinates follow all joint coordinates. */
 static void add_rotor(builder *to, const dyn_link *l, int index)
 {
     const dyn_link_place  world = {DYN_WORLD, pose_identity()};
@@ -108,8 +108,8 @@ static void add_rotor(builder *to, const dyn_link *l, int index)
     if (l->elastic) add_elasticity(to, l, rotor);
 }
 
-/* Body i, without a coordinate, as a part of the joint of body `at`: its slide, or a rotor on one of the two links that
- * it connects. */
+/* Tries to make body i, which has no coordinate, a part of the joint of `joint_body`: its slide, or a rotor on one of
+ * the two links that the joint connects. Returns false if body i is a rotor elsewhere. */
 static bool join_as_part(builder *to, int i, int joint_body)
 {
     const dyn_body *b   = &to->body[i];
@@ -138,7 +138,7 @@ static void resolve_mimics(builder *to, const dyn_description *d)
     }
 }
 
-/* Numbers what joints have one after another, coordinates apart. */
+/* Numbers the degrees of freedom of all joints, including those of mimics, and the quaternions. */
 static void number_dofs(dyn_model *m, dyn_body *body)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -149,7 +149,7 @@ static void number_dofs(dyn_model *m, dyn_body *body)
     }
 }
 
-/* One allocation: the model, its bodies, its places, what is elastic, the bodies of its rows, its runs. */
+/* Allocates the model with all its arrays as one block: bodies, links, couplings, rows, runs. */
 static dyn_model *allocate(size_t n_bodies, size_t n_links, size_t n_couplings, builder *to)
 {
     size_t bytes = sizeof(dyn_model) + n_bodies * (sizeof(dyn_body) + sizeof(int) + sizeof(dyn_run)) +

@@ -1,4 +1,4 @@
-/* pose.h - private: plain double arithmetic on poses, for building models. */
+/* pose.h - computes with poses in plain doubles, for building models; private to dynamics/model/. */
 #pragma once
 #include "model.h"
 

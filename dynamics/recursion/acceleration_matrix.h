@@ -1,10 +1,10 @@
-/* acceleration_matrix.h - U = [wd x] + [w x]^2, which maps a point of a body to its acceleration relative to the
- * origin; its rate; and what a body that moves so needs (Khalil 2010, eqs. 18-31). */
+/* acceleration_matrix.h - computes U = [wd x] + [w x]^2, which maps a point of a body to its acceleration relative to
+ * the origin, its rate U', and the inertial wrench of a body (Khalil 2010, eqs. 18-31). */
 #pragma once
 #include "workspace.h"
 
-/* U; nothing on its diagonal is ever positive: it is kept with the sign changed, and instead of zz, which few ask for,
- * are y_z = yy - zz and z_x = zz - xx */
+/* U. The diagonal of U is never positive, so its entries are stored with the sign changed. zz is rarely used; instead
+ * of it there are y_z = yy - zz and z_x = zz - xx. */
 typedef struct acceleration_matrix {
     lane xx, yy, y_z, z_x, xy, yx, xz, zx, yz, zy;
 } acceleration_matrix;
@@ -53,7 +53,7 @@ LANE_INLINE vec3 acceleration_of_point(vec3 s, const acceleration_matrix *U, vec
                   sub_mul(add_mul(add_mul(s.y, U->yx, p.x), U->yz, p.z), U->yy, p.y),
                   sub_mul(add_mul(add_mul(s.z, U->zx, p.x), U->zy, p.y), acceleration_zz(U), p.z)};
 }
-/* The same for an offset of the model, along one or two axes in most robots: what is zero there costs nothing. */
+/* s + U p for an offset p of the model; only its components in `along` are used. */
 LANE_INLINE vec3 acceleration_of_offset(vec3 s, const acceleration_matrix *U, const double p[3], unsigned along)
 {
     if (along & DYN_ALONG_X)
@@ -65,9 +65,10 @@ LANE_INLINE vec3 acceleration_of_offset(vec3 s, const acceleration_matrix *U, co
     return s;
 }
 
-/* What a body of these moments needs:
+/* The inertial wrench of a body with these moments, whose origin has acceleration a:
  *     f = m a + U h;  n = h x a + int r x (U r) dm, whose entries are those of U E - (U E)^T.
- * Linear in a and U: so the rates are the same function of ad and U'. `revolute`: m, h.z and E.zz are zero. */
+ * It is linear in a and U, so its rate is the same function of the rates ad and U'. `revolute`: m, h.z and E.zz are
+ * zero. */
 LANE_INLINE wrench inertial_wrench(const dyn_moments *moments, vec3 a, const acceleration_matrix *U, bool revolute)
 {
     const double *h = moments->h, *E = moments->E; /* E: xx xy xz yy yz zz */
@@ -88,7 +89,7 @@ LANE_INLINE wrench inertial_wrench(const dyn_moments *moments, vec3 a, const acc
     return w;
 }
 
-/* The same for mass on the z axis, given[] being m, h.z and E.zz. */
+/* The same for mass on the z axis only; axis_moments are m, h.z and E.zz. */
 LANE_INLINE wrench axis_inertial_wrench(const double axis_moments[3], vec3 a, const acceleration_matrix *U)
 {
     double m = axis_moments[0], h = axis_moments[1], E = axis_moments[2];

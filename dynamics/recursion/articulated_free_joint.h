@@ -1,24 +1,24 @@
-/* articulated_free_joint.h - what a joint that turns freely lets go of an articulated inertia: its coordinates one
- * after another, as if each were a joint of its own with nothing on the body between them, in the same axes:
+/* articulated_free_joint.h - eliminates a joint with a quaternion from an articulated inertia. The axes are eliminated
+ * one after another, as if each were a joint of its own and the bodies between them had no mass:
  *
- *     G = I S / D,  g = (tau - S^T p) / D,  D = S^T I S,   I -= I S G^T,  p += I S g,
+ *     G = I S / D,  g = (tau - S^T p) / D,  D = S^T I S,   I -= I S G^T,  p += I S g.
  *
- * after which S^T I = 0 and S^T p = tau, exactly so. Linear axes come first: their pivots are mass, well apart from
- * zero. A coordinate that is driven stays as it is. Featherstone (2008), ch. 7; 6-vectors [linear; angular]. */
+ * Afterwards S^T I = 0 and S^T p = tau exactly. Linear axes come first: their pivots are masses, far from zero. Driven
+ * coordinates are not eliminated. Featherstone (2008), ch. 7; 6-vectors are [linear; angular]. */
 #pragma once
 #include "articulated_inertia.h"
 
 typedef struct articulated_free_joint {
-    lane G[6][6], g[6]; /* by axis */
+    lane G[6][6], g[6]; /* G and g of each axis */
 } articulated_free_joint;
 
-/* Whether coordinate v is driven. */
+/* True if coordinate v is driven. */
 LANE_INLINE bool is_driven(const bool *driven, int v)
 {
     return driven && driven[v];
 }
 
-/* A pivot that is zero but for rounding is noted, if it is the first. */
+/* Records body i as singular in the lanes where the pivot is zero up to rounding and no body is recorded yet. */
 LANE_INLINE void note_pivot(lane pivot, double floor, int i, lane *singular)
 {
     lane_mask good = lane_positive(pivot) & lane_less(lane_of(floor), pivot);
@@ -51,7 +51,7 @@ LANE_INLINE void articulated_from_array(lane S[6][6], const lane x[6], articulat
     *p = (wrench){load3(x), load3(x + 3)};
 }
 
-/* Lets axis k go; those before `from` have gone already. */
+/* Eliminates axis k; axes below `from` have been eliminated before. */
 LANE_INLINE void eliminate_axis(lane S[6][6], lane x[6], int from, int k, lane tau, articulated_free_joint *out)
 {
     lane d = 1.0 / S[k][k], *G = out->G[k], g = out->g[k] = (tau - x[k]) * d, U[6];
@@ -71,7 +71,7 @@ LANE_INLINE void eliminate_axis(lane S[6][6], lane x[6], int from, int k, lane t
     x[k] = tau;
 }
 
-/* Of the joint of body i, I and p being `on` it: what its parent has of them. */
+/* Eliminates the joint of body i from I and p of the body; returns what the joint passes on to the parent. */
 LANE_NOINLINE articulated_body eliminate_free_joint(const dyn_body *b, int i, const lane *tau, const bool *driven,
                                                     articulated_body outer, articulated_free_joint *out, lane *singular)
 {
@@ -93,7 +93,7 @@ LANE_NOINLINE articulated_body eliminate_free_joint(const dyn_body *b, int i, co
     return outer;
 }
 
-/* alpha of the body from what its parent's makes it, and qdd: the axes in reverse order. */
+/* Computes alpha of the body from that of its parent, and qdd, with the axes in reverse order. */
 LANE_NOINLINE twist accelerate_free_joint(const dyn_body *b, const articulated_free_joint *r, const bool *driven,
                                           const lane *driven_qdd, twist parent, lane *qdd)
 {

@@ -1,9 +1,9 @@
-/* articulated_inertia.h - articulated inertias: what a body and all that hangs on it, its joints free, opposes to
- * acceleration.
+/* articulated_inertia.h - computes articulated inertias: the inertia of a body with its descendants, all their joints
+ * free (Featherstone 2008, ch. 7).
  *
- * Featherstone (2008), ch. 7. About the body's origin, in its axes, as blocks  [n; f] = [A H; H^T Q] [wd; a].
- * Rotor inertia adds to the pivot D = S^T I S alone: with it the joint's own row keeps rho = rotor / D of itself, where
- * without it is zero, and stays so until the inertia is turned. */
+ * They are about the body's origin, in its axes, in blocks  [n; f] = [A H; H^T Q] [wd; a].  The pivot is D = S^T I S +
+ * rotor inertia. After projection, the row of the joint's axis is rho = rotor / D times the original row. Without a
+ * rotor inertia this row is zero, until the inertia is rotated. */
 #pragma once
 #include "composite_inertia.h"
 
@@ -12,7 +12,7 @@ typedef struct articulated {
     mat3 H;
 } articulated;
 
-/* Entry (i, j); both constant. */
+/* Pointer to entry (i, j); i and j are constants of the inlined code. */
 LANE_INLINE lane *sym3_at(sym3 *s, int i, int j)
 {
     if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
@@ -31,7 +31,7 @@ LANE_INLINE articulated articulated_rigid(const dyn_body *b)
                                 {lane_of(-h[1]), lane_of(h[0]), zero}}}};
 }
 
-/* I and the body's own. */
+/* I plus the rigid inertia of the body. */
 LANE_INLINE articulated articulated_with_rigid(articulated I, const dyn_body *b)
 {
     const double *E = b->E, *h = b->h;
@@ -66,8 +66,8 @@ LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
     return (wrench){.f = {I->H.m[2][0], I->H.m[2][1], I->H.m[2][2]}, .n = {I->A.xz, I->A.yz, I->A.zz}};
 }
 
-/* Without the row and column along the joint: rho U, exact where the difference would not be. `plain`, a constant of
- * the inlined text: these are zero and not read. */
+/* I - U G^T without the row and column of the joint's axis, which become rho U: exact, where the difference would
+ * cancel. `plain`, a constant of the inlined code: rotor is zero, so these entries are zero, and they are not read. */
 LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, double rotor, const bool plain,
                               dyn_joint_kind joint)
 {
@@ -82,7 +82,7 @@ LANE_INLINE void project_form(articulated *I, const wrench *U, const wrench *G, 
     for (int i = 0; i < (turns ? 2 : 3); i++)
         for (int j = 0; j < (turns ? 3 : 2); j++)
             I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
-    vec3 n = times(rotor, G->n), keep = times(rotor, G->f); /* rho U */
+    vec3 n = times(rotor, G->n), keep = times(rotor, G->f); /* rho U: moment and force part */
     if (turns) {
         I->Q.xz = sub_mul(I->Q.xz, G->f.x, U->f.z);
         I->Q.yz = sub_mul(I->Q.yz, G->f.y, U->f.z);
@@ -108,7 +108,7 @@ LANE_INLINE sym3 sym3_sub_product(sym3 S, vec3 g, vec3 u)
                   sub_mul(S.yy, g.y, u.y), sub_mul(S.yz, g.y, u.z), sub_mul(S.zz, g.z, u.z)};
 }
 
-/* I - U G^T where no row comes out simpler than another. */
+/* I - U G^T for a general vector U, all entries. */
 LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wrench *G)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};
@@ -119,7 +119,7 @@ LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wre
             I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
 }
 
-/* I - U U^T / D, G = U / D. */
+/* I - U U^T / D with G = U / D. */
 LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wrench *G, const dyn_body *b,
                                      const bool plain)
 {
@@ -131,7 +131,7 @@ LANE_INLINE void articulated_project(articulated *I, const wrench *U, const wren
 
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
 
-/* Of nothing but the block of x and y, by a revolute joint. */
+/* R S R^T for a revolute joint and a matrix whose row and column z are zero. */
 LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_transform XJ, sym3 S, dyn_turn turn)
 {
     const lane zero = lane_of(0), c = XJ.c, s = XJ.s;
@@ -145,9 +145,9 @@ LANE_INLINE sym3 sym3_flat_to_parent(const dyn_body *b, joint_transform XJ, sym3
     return turn == DYN_TURN_X ? S : sym3_turn_z(S, lane_of(b->cg), lane_of(b->sg));
 }
 
-/* Rz H Rz^T, and that turned by Rx(-90 deg) if it is to be `minus`, which costs nothing then. As composite_inertia.h
- * turns tensors, but for [p r; t q], w = s (p - q) + c (r + t), r' = c w - t, t' = c w - r. `flat`: the last row is
- * zero. */
+/* Rz H Rz^T, or Rx(-90 deg) Rz H Rz^T Rx(90 deg) if `minus`, which costs no more. The rotation of a tensor is that of
+ * composite_inertia.h, but for a matrix [p r; t q] that is not symmetric: w = s (p - q) + c (r + t), r' = c w - t, t' =
+ * c w - r. `flat`: the last row is zero. */
 LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
 {
     lane w  = add_mul(c * (H.m[0][1] + H.m[1][0]), s, H.m[0][0] - H.m[1][1]);
@@ -165,7 +165,7 @@ LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool flat, bool minus)
                    {last.x, last.y, last.z}}};
 }
 
-/* Rx H Rx^T, likewise. */
+/* Rx H Rx^T with cosine c and sine s; `flat` as above. */
 LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
 {
     const vec3 x = {H.m[0][0], sub_mul(c * H.m[0][1], s, H.m[0][2]), add_mul(c * H.m[0][2], s, H.m[0][1])};
@@ -181,7 +181,7 @@ LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool flat)
                    {add_mul(s * H.m[1][0], c, H.m[2][0]), add_mul(-H.m[1][2], c, w), add_mul(H.m[2][2], s, w)}}};
 }
 
-/* The constant turn, Rz(gamma) Rx(alpha). */
+/* The constant rotation Rz(gamma) Rx(alpha), applied to H from both sides. */
 LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn turn)
 {
     if (turn == DYN_TURN_X || turn == DYN_TURN_ZX) {
@@ -199,7 +199,7 @@ LANE_INLINE mat3 mat3_turn_up(const dyn_body *b, mat3 H, bool flat, dyn_turn tur
     return H;
 }
 
-/* R_pc H R_pc^T of a joint of one coordinate */
+/* R_pc H R_pc^T for a joint of one coordinate. */
 LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_transform XJ, mat3 H, bool flat, dyn_joint_kind joint,
                                 dyn_turn turn)
 {
@@ -208,11 +208,11 @@ LANE_INLINE mat3 mat3_to_parent(const dyn_body *b, joint_transform XJ, mat3 H, b
     return mat3_turn_up(b, mat3_spin(H, XJ.c, XJ.s, flat, false), flat, turn);
 }
 
-/* About an origin moved by -r along axis k of the axes in use, the wrench p too: with [r] of r e_k,
- * H' = H + [r] Q,  A' = A - H [r] + [r] H'^T,  n' = n + [r] f. */
+/* Moves the origin by -r along axis k, for the inertia and the wrench p. With [r] the cross matrix of r e_k,
+ *     H' = H + [r] Q,  A' = A - H [r] + [r] H'^T,  n' = n + [r] f. */
 LANE_INLINE void articulated_shift(articulated *I, wrench *p, int k, lane r)
 {
-    const int i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has -r x_j at i, r x_i at j */
+    const int i = (k + 1) % 3, j = (k + 2) % 3; /* [r] x has -r x_j as component i and r x_i as component j */
     lane(*H)[3] = I->H.m, Hii = H[i][i], Hij = H[i][j], Hji = H[j][i];
     for (int b = 0; b < 3; b++) {
         H[i][b] = sub_mul(H[i][b], r, *sym3_at(&I->Q, j, b));
@@ -247,8 +247,9 @@ LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose
     return x;
 }
 
-/* Of a child, in its axes about its origin, becomes the parent's; `flat` as articulated_project has left it. `on`, a
- * constant of the inlined text if it is NULL: what is added to p in these axes, of a revolute joint. */
+/* Rotates I and p of a child from its axes to the parent's. `flat`: the joint's row is zero, as after
+ * articulated_project. `addend`, which may be NULL as a constant: a wrench in these axes to be added to p, for revolute
+ * joints. */
 LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_transform XJ, articulated *I, wrench *p,
                                        const wrench *addend, bool flat, dyn_joint_kind joint, dyn_turn turn)
 {
@@ -267,7 +268,7 @@ LANE_INLINE void articulated_turn_form(const dyn_body *b, joint_transform XJ, ar
     p->n = addend ? to_parent_add(b, XJ, addend->n, p->n, turn) : to_parent(b, XJ, p->n, joint, turn);
 }
 
-/* `whole`: articulated_project has not been there, or left rho U. */
+/* Transforms I and p to the parent's axes and origin. `whole`: the row of the joint's axis is not zero. */
 LANE_INLINE void articulated_to_parent(const dyn_body *b, joint_transform XJ, articulated *I, wrench *p,
                                        const wrench *addend, bool whole)
 {

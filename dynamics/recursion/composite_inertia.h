@@ -1,10 +1,10 @@
-/* composite_inertia.h - composite inertias: each grouped body (model.h) together with all that hangs on it, in the
- * body's frame, as mass (a constant of the model), first moment h and second moment E about the body's origin. What a
- * revolute body has given away does not resist its turning: columns and momenta along joints are those of the true
- * composites.
+/* composite_inertia.h - computes composite inertias: those of each regrouped body (model.h) with its descendants,
+ * joints locked. They are in the body's frame, as mass (a constant of the model), first moment h and second moment E
+ * about the body's origin. Mass that a revolute body moved to its parent does not resist rotation about the axis. So
+ * columns and momenta along joints equal those of the true composites.
  *
- * Second moments turn like any symmetric tensor, and moving the origin by r needs no more than
- * E += r h^T + h r^T + m r r^T: cheaper than inertia tensors, which are recovered as trace(E) 1 - E. */
+ * Second moments rotate like any symmetric tensor, and a shift of the origin by r is E += r h^T + h r^T + m r r^T. This
+ * is cheaper than for inertia tensors, which are trace(E) 1 - E. */
 #pragma once
 #include "workspace.h"
 
@@ -18,7 +18,7 @@ LANE_INLINE sym3 sym3_of(const double e[6]) /* xx xy xz yy yz zz */
     return (sym3){lane_of(e[0]), lane_of(e[1]), lane_of(e[2]), lane_of(e[3]), lane_of(e[4]), lane_of(e[5])};
 }
 
-/* (trace(E) 1 - E) w, E a constant of the model as above: the inertia tensor on w */
+/* (trace(E) 1 - E) w: the inertia tensor times w, for a constant E of the model. */
 LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
 {
     const double xx = e[3] + e[5], yy = e[0] + e[5], zz = e[0] + e[3];
@@ -26,16 +26,16 @@ LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
                   sub_mul(sub_mul(zz * w.z, e[2], w.x), e[4], w.y)};
 }
 
-/* Tensors turn by R = [c -s; s c] in a plane, where they are [p r; r q], with w = s (p - q) + 2 c r:
+/* A rotation R = [c -s; s c] in a plane, where the tensor is [p r; r q], with w = s (p - q) + 2 c r:
  *     p' = p - s w,   q' = q + s w,   r' = c w - r.
- * Rz E Rz^T: */
+ * This function is Rz E Rz^T. */
 LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
 {
     lane w = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
     return (sym3){sub_mul(a.xx, s, w), add_mul(-a.xy, c, w),       sub_mul(c * a.xz, s, a.yz),
                   add_mul(a.yy, s, w), add_mul(c * a.yz, s, a.xz), a.zz};
 }
-/* Rx(-90 deg) Rz E Rz^T Rx(90 deg): the second turn costs nothing where the first gives the other sign */
+/* Rx(-90 deg) Rz E Rz^T Rx(90 deg). The second rotation only moves entries; its signs are part of the first. */
 LANE_INLINE sym3 sym3_turn_z_minus(sym3 a, lane c, lane s)
 {
     lane w  = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
@@ -66,8 +66,8 @@ LANE_INLINE sym3 sym3_to_parent(const dyn_body *b, joint_transform XJ, sym3 a, d
     return sym3_turn_up(b, joint == DYN_REVOLUTE ? sym3_turn_z(a, XJ.c, XJ.s) : a, turn);
 }
 
-/* The origin moves by r: first moment h becomes g = h + m r, and E += r h^T + g r^T; what is zero in r costs nothing.
- * So does that of a wrench: n += r x f. */
+/* Moves the origin by the constant r: h becomes g = h + m r, E += r h^T + g r^T, and the wrench F has n += r x f. Only
+ * the components of r in `along` are used. */
 LANE_INLINE void composite_shift(composite *c, wrench *F, const double r[3], unsigned along, double mass)
 {
     vec3 h = c->h, g = mass != 0 ? (vec3){h.x + mass * r[0], h.y + mass * r[1], h.z + mass * r[2]} : h;
@@ -92,7 +92,7 @@ LANE_INLINE void composite_shift(composite *c, wrench *F, const double r[3], uns
     c->h = g;
 }
 
-/* The same by a distance that differs between states. */
+/* The same without a wrench, for a displacement that depends on the state. */
 LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
 {
     vec3 h = c->h, g = {add_mul(h.x, mass, r.x), add_mul(h.y, mass, r.y), add_mul(h.z, mass, r.z)};
@@ -105,8 +105,8 @@ LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
     c->h    = g;
 }
 
-/* Wrench that gives the composite, at rest, unit acceleration along its joint: for the axis z through the origin
- * n = I z, f = z x h; along z, f = m z, n = h x z. */
+/* The wrench that gives the composite unit acceleration along its joint from rest. About z: n = I z, f = z x h. Along
+ * z: f = m z, n = h x z. */
 LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
 {
     lane zero = lane_of(0);
@@ -114,7 +114,7 @@ LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
     return (wrench){{-c->h.y, c->h.x, zero}, {-c->E.xz, -c->E.yz, c->E.xx + c->E.yy}};
 }
 
-/* To the parent; `mass` is that of what it is made of: of grouped or of true bodies. */
+/* Transforms a composite to the parent. `mass` is that of the composite, of regrouped or of true bodies. */
 LANE_INLINE void composite_form(const dyn_body *b, joint_transform XJ, composite *c, double mass, dyn_joint_kind joint,
                                 dyn_turn turn)
 {
@@ -123,7 +123,7 @@ LANE_INLINE void composite_form(const dyn_body *b, joint_transform XJ, composite
     if (joint != DYN_REVOLUTE)
         composite_slide(c, origin_in_parent(b, XJ, joint), mass);
     else
-        composite_shift(c, &(wrench){0}, b->p_pc, b->offsets, mass); /* no wrench: nothing is computed for it */
+        composite_shift(c, &(wrench){0}, b->p_pc, b->offsets, mass); /* the wrench is zero: the compiler removes it */
 }
 
 /* Rz(gamma) Rx(alpha) (x, y, 0) */
@@ -134,8 +134,8 @@ LANE_INLINE vec3 turn_up_flat(const dyn_body *b, lane x, lane y, dyn_turn turn)
     return turn == DYN_TURN_X ? v : turn_z(v, lane_of(b->cg), lane_of(b->sg));
 }
 
-/* The same for the composite, and F = composite_along_joint comes from it: behind the joint's own turn, whose axis is
- * F's, F stands in the composite as before it. */
+/* The same, and F = composite_along_joint in the parent's frame. F is read from the rotated composite: its rotation
+ * about the joint's axis is that of the composite. */
 LANE_INLINE void composite_column_form(const dyn_body *b, joint_transform XJ, composite *c, wrench *F, double mass,
                                        dyn_joint_kind joint, dyn_turn turn)
 {
@@ -145,7 +145,7 @@ LANE_INLINE void composite_column_form(const dyn_body *b, joint_transform XJ, co
         composite_form(b, XJ, c, mass, joint, turn);
         return;
     }
-    const lane about = c->E.xx + c->E.yy; /* the same before and behind it */
+    const lane about = c->E.xx + c->E.yy; /* invariant under rotation about z */
     if (turn == DYN_TURN_X_MINUS) {
         c->E = sym3_turn_z_minus(c->E, XJ.c, XJ.s);
         c->h = to_parent(b, XJ, c->h, joint, turn);
@@ -165,23 +165,23 @@ LANE_INLINE composite composite_add(composite a, composite b)
     return (composite){sym3_add(a.E, b.E), add(a.h, b.h)};
 }
 
-/* The composite of a body on which hangs, as `handed` to it, what is after it. */
+/* The composite of a body whose children have passed `handed` to it. */
 LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *handed)
 {
     const double *E = b->regrouped.E, *h = b->regrouped.h;
     composite     c = {{handed->E.xx + E[0], handed->E.xy + E[1], handed->E.xz + E[2], handed->E.yy + E[3],
                         handed->E.yz + E[4], handed->E.zz},
                        {handed->h.x + h[0], handed->h.y + h[1], handed->h.z}};
-    if (b->joint != DYN_REVOLUTE) { /* one that turns has given these away */
+    if (b->joint != DYN_REVOLUTE) { /* these are zero for revolute bodies */
         c.E.zz = c.E.zz + E[5];
         c.h.z  = c.h.z + h[2];
     }
     return c;
 }
 
-/* The composite of body i, all bodies after it being done. `handed` is what body i + 1 hands its parent if that is body
- * i, zeros before the last body; what others hand a body is summed in `forked` [n_bodies], which the first of them
- * begins. */
+/* The composite of body i; all later bodies are done. `handed`: composite that body i + 1 passed to its parent, if that
+ * is body i; zeros for the last body. `forked` [n_bodies]: sums of the composites of other children. The first child to
+ * be visited sets the sum. */
 LANE_INLINE composite composite_gather(const dyn_model *m, const composite *forked, const composite *handed, size_t i,
                                        const bool branched)
 {
@@ -193,7 +193,7 @@ LANE_INLINE composite composite_gather(const dyn_model *m, const composite *fork
         c = (composite){sym3_of(b->regrouped.E), vec3_of(b->regrouped.h)};
     return branched && b->has_branch ? composite_add(c, forked[i]) : c;
 }
-/* What body i hands its parent, if another body stands between them. */
+/* Adds the composite of body i to the sum of its parent, unless the parent is the previous body. */
 LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const composite *handed, size_t i)
 {
     if (b->parent == (int)i - 1) return;
@@ -201,8 +201,8 @@ LANE_INLINE void composite_fork(const dyn_body *b, composite *forked, const comp
     *to           = b->is_last_child ? *handed : composite_add(*to, *handed);
 }
 
-/* Column `k` of its inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first, for axes of joints that turn freely: along
- * e, (m e; h x e), about e, (e x h; I e). */
+/* Column `k` of the inertia [m 1, -[h]; [h], trace(E) 1 - E], linear first: the axes of a joint with a quaternion.
+ * Along e: (m e; h x e). About e: (e x h; I e). */
 LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
 {
     lane        zero = lane_of(0), m = lane_of(b->regrouped_mass);

@@ -1,19 +1,19 @@
-/* external_wrenches.h - external wrenches of a request, gathered body by body.
+/* external_wrenches.h - sums the external wrenches of a request for each body.
  *
- * Each wrench is force, torque and point of application, the point in the link frame, force and torque in link or
- * world axes, or in axes turned against these. About the body's origin, in body axes:  f = R F,
- * n = R T + (p_bl + R_bl point) x f. */
+ * Each wrench is a force, a torque and a point of application. The point is in the link frame. Force and torque are in
+ * link axes, in world axes, or in axes with a constant rotation from these. About the body's origin and in its axes,  f
+ * = R F,  n = R T + (p_bl + R_bl point) x f. */
 #pragma once
 #include "workspace.h"
 
-/* e_x, e_y, e_z of the world in a body's axes: the rows of R_wb */
+/* The world's axes e_x, e_y, e_z in a body's axes: the rows of R_wb. */
 typedef struct attitude {
     vec3 row[3];
 } attitude;
 
 typedef struct external_wrenches {
     attitude *attitude; /* [n_bodies] */
-    wrench   *sum;      /* [n_bodies], sum on each body */
+    wrench   *sum;      /* [n_bodies] sum of the wrenches on each body */
 } external_wrenches;
 
 static inline external_wrenches external_wrenches_place(arena *a, const dyn_model *m)
@@ -40,7 +40,7 @@ static inline void attitudes(const dyn_model *m, const joint_transform *XJ, atti
     }
 }
 
-/* A given force or torque, in link axes or those of the world; and back. */
+/* Rotates a force or torque from the axes in which it is given to link or world axes, and back. */
 LANE_INLINE vec3 external_in_site_axes(const dyn_wrench_site *site, vec3 x)
 {
     return site->has_axes ? rotate_const(site->axes, x) : x;
@@ -50,7 +50,7 @@ LANE_INLINE vec3 external_in_given_axes(const dyn_wrench_site *site, vec3 x)
     return site->has_axes ? unrotate_const(site->axes, x) : x;
 }
 
-/* A given force or torque, in body axes. */
+/* Rotates a force or torque from the axes in which it is given to body axes. */
 LANE_INLINE vec3 external_in_body_axes(const dyn_wrench_site *site, const attitude *att, vec3 x)
 {
     const vec3 *e = att->row;
@@ -59,7 +59,7 @@ LANE_INLINE vec3 external_in_body_axes(const dyn_wrench_site *site, const attitu
     return rotate_const(site->X_bl.R, x);
 }
 
-/* The wrench about its body's origin, body axes; `value` holds force, torque and point. */
+/* One wrench about its body's origin, in body axes; `value` is force, torque and point. */
 LANE_INLINE wrench external_wrench_of(const dyn_wrench_site *site, const attitude *att, const lane *value)
 {
     vec3   arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
@@ -68,7 +68,8 @@ LANE_INLINE wrench external_wrench_of(const dyn_wrench_site *site, const attitud
     return w;
 }
 
-/* The rate of its components: what is fixed in world axes turns with -w in the body's; the point is held. */
+/* Rate of the components of that wrench. A vector fixed in world axes has the rate -w x vector in body axes. The point
+ * is constant. */
 LANE_INLINE wrench external_wrench_rate_of(const dyn_wrench_site *site, const attitude *att, const lane *value,
                                            const lane *rate, vec3 w)
 {
@@ -84,7 +85,7 @@ LANE_INLINE wrench external_wrench_rate_of(const dyn_wrench_site *site, const at
     return r;
 }
 
-/* A wrench on the body about what is ahead, see dyn_body. */
+/* A wrench about the body's origin, moved to next_origin (see dyn_body). */
 LANE_INLINE wrench external_at_next_origin(const dyn_body *b, wrench w)
 {
     return (wrench){w.f, cross_const_add(w.n, w.f, b->next_origin)};
@@ -105,8 +106,9 @@ static inline void gather_external_wrenches(const dyn_scene *scene, const joint_
     }
 }
 
-/* Takes the rates of all wrenches from those of the bodies' needs, about what is ahead; after gather_external_wrenches.
- * `rates` (6 a wrench: of force and torque in their axes) may be NULL; w are the bodies' angular velocities. */
+/* Subtracts the rates of all wrenches from the rates of the required wrenches, about next_origin; call after
+ * gather_external_wrenches. `rates` are 6 per wrench, of force and torque in their axes, or NULL. `w` are the bodies'
+ * angular velocities. */
 static inline void subtract_external_rates(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
                                            const lane *rates, const vec3 *w, wrench *required_rate)
 {

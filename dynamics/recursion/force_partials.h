@@ -1,9 +1,9 @@
-/* force_partials.h - a degree of freedom, and how the force on what hangs on its body changes with it: see
- * sensitivity.c. */
+/* force_partials.h - computes the derivatives of the force on a body and its descendants with respect to one degree of
+ * freedom (sensitivity.c has the equations). */
 #pragma once
 #include "spatial_body.h"
 
-/* What is held in world axes, of each body. */
+/* Sums the wrenches with constant components in world axes, for each body. */
 static inline void world_fixed_gather(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
                                       world_fixed_wrenches *k)
 {
@@ -26,12 +26,12 @@ static inline void world_fixed_gather(const dyn_scene *scene, const external_wre
     }
 }
 
-typedef struct force_partials { /* of one dof, in the axes of the body it has come to, about its origin */
+typedef struct force_partials { /* of one dof; in the axes of the current body, about its origin */
     wrench q, qd, t;
-    vec3   r, k; /* moments: r and k have no other part */
+    vec3   r, k; /* moments: the linear parts of r and k are zero */
 } force_partials;
 
-/* Entry by entry: a copy of the whole would go through memory. */
+/* Copies entry by entry: a copy of the whole struct would go through memory. */
 LANE_INLINE void force_partials_copy(force_partials *to, const force_partials *from)
 {
     const wrench *q = &from->q, *qd = &from->qd, *t = &from->t;
@@ -43,7 +43,8 @@ LANE_INLINE void force_partials_copy(force_partials *to, const force_partials *f
     to->k  = (vec3){from->k.x, from->k.y, from->k.z};
 }
 
-/* S being the composite of the dof's body or, as that sees it, of one before it; mass: as in composite_motion_form. */
+/* Partials for a dof `d`. S is the composite of the dof's body, or that of a descendant, with d in the descendant's
+ * frame. `mass` as in composite_motion_form. */
 LANE_INLINE force_partials force_partials_of(double mass, const composite_motion *S,
                                              const world_fixed_wrenches *world_fixed, const dof *d)
 {
@@ -59,7 +60,7 @@ LANE_INLINE force_partials force_partials_of(double mass, const composite_motion
     return c;
 }
 
-/* The same for the axis of a joint that turns plainly, without the zeros of S and psi': with u, w of v,
+/* The same for a unit revolute joint, without the zeros of S and psi'. With u, w the parts of v,
  *     psi' = (u.y, -u.x, 0; w.y, -w.x, 0),   F_qd / 2 = B S + I psi',   F_q = z x* f + I psi'' + 2 B psi'. */
 LANE_INLINE force_partials force_partials_about_z(double mass, const composite_motion *S, const spatial_state *B)
 {
@@ -87,7 +88,7 @@ LANE_INLINE force_partials force_partials_about_z(double mass, const composite_m
                               sub_mul(sub_mul(Izz * R.z, E->xz, R.x), E->yz, R.y)},
                        h, Q);
     c.q.n  = (vec3){add_mul(c.q.n.x, 2.0, bn.x), sub_mul(c.q.n.y, 2.0, bn.y), add_mul(c.q.n.z, 2.0, bn.z)};
-    if (mass != 0) { /* grouped bodies that all turn have none */
+    if (mass != 0) { /* zero if all regrouped bodies are revolute */
         c.qd.f.x = add_mul(c.qd.f.x, mass, u.y);
         c.qd.f.y = sub_mul(c.qd.f.y, mass, u.x);
         c.q.f    = add_scaled(c.q.f, Q, lane_of(mass));
@@ -116,7 +117,7 @@ LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
     return (vec3){sub_mul(s.x, d, f.y), add_mul(s.y, d, f.x), s.z};
 }
 
-/* To the parent's axes, still about the joint's origin. `held`: k is not zero. */
+/* Rotates to the parent's axes, still about the joint's origin. `world_fixed`: k is not zero. */
 LANE_INLINE void force_partials_turn_form(const dyn_body *b, joint_transform XJ, force_partials *c, bool world_fixed,
                                           dyn_joint_kind joint, dyn_turn turn)
 {
@@ -139,7 +140,7 @@ LANE_INLINE void force_partials_turn_form(const dyn_body *b, joint_transform XJ,
     if (world_fixed) c->k = to_parent(b, XJ, c->k, joint, turn);
 }
 
-/* About the parent's origin. */
+/* Moves the origin to the parent's. */
 LANE_INLINE void force_partials_shift_offsets(const dyn_body *b, force_partials *c)
 {
 #pragma GCC unroll 3

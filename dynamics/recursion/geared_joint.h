@@ -1,15 +1,15 @@
-/* geared_joint.h - forward dynamics of joints that are made of several bodies with one coordinate (NOTATION.md, "What
- * is expanded"): with a rotor on one of the two links that the joint connects, and helical ones.
+/* geared_joint.h - eliminates geared joints in forward dynamics: joints of several bodies with one coordinate
+ * (NOTATION.md, "Expanded joints"). These are helical joints, and joints with a rotor on one of the two links that they
+ * connect.
  *
- * Bodies without a coordinate of their own are locked in what the coordinates leave (forward_dynamics.c), and hand on
- * their I and p whole: a rotor is then part of the link that carries it. That it spins at r sdd beside, a being its
- * axis and J its inertia, takes a moment r J a sdd of that link, and at the joint the effort r (J a . wd + r J sdd +
- * S_r^T p_r). A helical joint's bodies move along S = [h e_z; e_z] together, h the pitch. With c = [0; r J a] and the
- * motor on the parent,
+ * Bodies without a coordinate of their own are locked in the second part of forward_dynamics.c and pass on their I and
+ * p unchanged. So a rotor is part of the link that carries it. Its spin r sdd, about an axis a with inertia J, adds the
+ * moment r J a sdd to that link. At the joint it adds the effort r (J a . wd + r J sdd + S_r^T p_r). The bodies of a
+ * helical joint with pitch h move together along S = [h e_z; e_z]. With c = [0; r J a] and the motor on the parent,
  *
- *     U = I S + c,  D = S^T I S + r^2 J,  u = tau - S^T p - r S_r^T p_r;
+ *     U = I S + c,  D = S^T I S + r^2 J,  u = tau - S^T p - r S_r^T p_r.
  *
- * on the body itself, whose w has S sd in it, D has 2 S^T c more. */
+ * With the motor on the body itself, whose w includes S sd, D has 2 S^T c in addition. */
 #pragma once
 #include "articulated_inertia.h"
 #include "newton_euler_forward.h"
@@ -17,10 +17,10 @@
 
 typedef struct geared_joint {
     wrench U;
-    lane   pivot, u; /* D, what is left of tau */
+    lane   pivot, u; /* D and u */
 } geared_joint;
 
-/* Of a joint's bodies that have no coordinate, in models that are not `dense`. */
+/* True for bodies of a joint that have no coordinate, in models that are not `dense`. */
 LANE_INLINE bool is_joint_part(const dyn_body *b)
 {
     return b->mimic;
@@ -31,7 +31,7 @@ LANE_INLINE bool is_geared_joint(const dyn_body *b)
     return b->rotor >= 0 || b->has_slide_body;
 }
 
-/* h of a helical joint per position of what turns; 0 of others. */
+/* Pitch h of a helical joint per unit of the joint's rotation; 0 for other joints. */
 LANE_INLINE double slide_ratio(const dyn_body *b)
 {
     return b->has_slide_body ? b[-1].ratio / b->ratio : 0;
@@ -54,7 +54,7 @@ static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, in
     return c;
 }
 
-/* What the rotor of body i adds. */
+/* Adds the terms of the rotor of body i. */
 static inline void add_rotor(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io, int i,
                              geared_joint *c)
 {
@@ -67,8 +67,8 @@ static inline void add_rotor(const dyn_scene *scene, const newton_euler_workspac
     c->u -= r * (ws->required[b->rotor].n.z + joint_passive(rotor, scene->terms, io->q, io->qd));
 }
 
-/* Body i of a compound joint, whose effort is tau without what acts in the joint. What a body has given away (model.h)
- * its slide has, which moves along with it. */
+/* U, D and u of the geared joint of body i. `effort` is tau minus friction and spring of the joint. The slide also
+ * carries the mass that body i moved to its parent (model.h). */
 static inline geared_joint geared_joint_of(const dyn_scene *scene, const newton_euler_workspace *ws,
                                            const newton_euler_io *io, int i, lane effort, const articulated *I,
                                            const wrench *p)

@@ -1,13 +1,14 @@
-/* mass_factor.h - M = L^T D L, which keeps the zeros of a tree (Featherstone 2008, ch. 6.5), and what is solved with
- * it. Its pivots are the articulated inertias of the joints, leaves first. Mimics tie branches together, all but rotors
- * beside their joints: then every coordinate counts as the next one's ancestor, which is the dense factorization. */
+/* mass_factor.h - factors the mass matrix as M = L^T D L, which keeps the zeros of a tree (Featherstone 2008, ch. 6.5),
+ * and solves with it. The pivots are the articulated inertias of the joints, leaves first. Mimics, except rotors beside
+ * their joints, connect branches. Then each coordinate is the ancestor of the next, which gives a dense
+ * factorization. */
 #pragma once
 #include "workspace.h"
 
 typedef struct factor {
-    int    *ancestor; /* [nv] the coordinate before this one on the way to the base, or -1 */
-    double *floor;    /* [nv] of the pivots: see pivot_floor */
-    lane   *L;        /* [nv x nv] D on the diagonal, L below, at the ancestors' columns alone */
+    int    *ancestor; /* [nv] the previous coordinate on the way to the base, or -1 */
+    double *floor;    /* [nv] pivots up to this count as zero: see pivot_floor */
+    lane   *L;        /* [nv x nv] D on the diagonal, L below it, in the columns of ancestors only */
 } factor;
 
 static inline factor factor_place(arena *a, const dyn_model *m)
@@ -18,7 +19,7 @@ static inline factor factor_place(arena *a, const dyn_model *m)
                     .L        = arena_take(a, nv * nv, sizeof(lane))};
 }
 
-/* With mimics a coordinate moves several joints. */
+/* The floor of each pivot. With mimics a coordinate moves several joints, whose floors are added. */
 static inline void factor_floors(const dyn_model *m, double *floor)
 {
     for (int v = 0; v < m->nv; v++)
@@ -34,13 +35,13 @@ static inline void factor_floors(const dyn_model *m, double *floor)
 
 static inline void factor_ancestors(const dyn_model *m, int *ancestor)
 {
-    for (int v = 0; v < m->nv; v++) /* right within a joint, and where mimics are */
+    for (int v = 0; v < m->nv; v++) /* valid within a joint, and with mimics */
         ancestor[v] = v - 1;
     for (size_t i = 0; !m->dense && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (b->mimic) continue;
         int p = b->parent;
-        while (p != DYN_WORLD && m->body[p].mimic) /* a slide */
+        while (p != DYN_WORLD && m->body[p].mimic) /* the slide of a helical joint */
             p = m->body[p].parent;
         ancestor[b->v] = p == DYN_WORLD ? -1 : m->body[p].v + dyn_joint_nv(m->body[p].joint) - 1;
     }
@@ -55,14 +56,15 @@ static inline int factor_body(const dyn_model *m, int v)
     return i;
 }
 
-/* What floats on a moving body, however far away, is in M and then taken from it again: that, too, leaves rounding. */
+/* The floor of pivot k. A body with a floating joint on a moving body adds its inertia to M, which the factorization
+ * subtracts again. The rounding error of that is proportional to M_kk. */
 LANE_INLINE lane floor_of(const dyn_model *m, const factor *f, const lane *M, int k)
 {
     lane floor = lane_of(f->floor[k]);
     return m->has_floating_body ? add_mul(floor, PIVOT_TOLERANCE, M[(size_t)k * (size_t)m->nv + (size_t)k]) : floor;
 }
 
-/* Factors M; returns the body of the first pivot that is not positive, or -1. */
+/* Factors M. Returns the first body whose pivot is zero up to rounding or negative, or -1. */
 static inline lane factor_make(const dyn_model *m, const factor *f, const lane *M)
 {
     size_t nv = (size_t)m->nv;
@@ -89,8 +91,8 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
     return bad;
 }
 
-/* M x = y in place, where y is zero but for `last` and its ancestors: L^T z = y, then L x = D^-1 z for entries 0..last.
- */
+/* Solves M x = y in place, where y is zero except for entry `last` and its ancestors: L^T z = y, then L x = D^-1 z for
+ * entries 0 to last. */
 static inline void factor_solve(const dyn_model *m, const factor *f, lane *x, int last)
 {
     size_t     nv = (size_t)m->nv;
@@ -106,7 +108,7 @@ static inline void factor_solve(const dyn_model *m, const factor *f, lane *x, in
     }
 }
 
-/* The inverse, in full; x has room for [nv]. */
+/* Computes the full inverse; x is scratch memory, [nv]. */
 static inline void factor_invert(const dyn_model *m, const factor *f, lane *x, lane *inverse)
 {
     size_t nv = (size_t)m->nv;

@@ -1,16 +1,16 @@
-/* newton_euler.h - recursive Newton-Euler: tau and the joint wrenches from q, qd, qdd, and, with `rates`, their time
- * derivatives from qddd too. inverse_dynamics.c and torque_derivative.c are this text.
+/* newton_euler.h - the recursive Newton-Euler algorithm: tau and joint wrenches from q, qd, qdd; with `rates`, also
+ * their time derivatives from qddd. inverse_dynamics.c and torque_derivative.c call it.
  *
- * Classical accelerations in body frames, after Luh, Walker & Paul (1980) in the form of Khalil (2010), eqs. 18-31,
- * gravity as an acceleration -g of the world. U = [wd x] + [w x]^2 maps a point of the body to its acceleration
- * relative to the origin. The rates are the derivatives of the components, equation by equation, as in Guarino Lo
- * Bianco (2009), here for trees, any base, friction, rotors and wrenches on any link. What turns with a revolute joint,
- * x_c = R^T x, has the rate R^T x' - sd z x x_c. Checked against a dense world-frame reference. */
+ * Classical accelerations in body frames, after Luh, Walker & Paul (1980) in the form of Khalil (2010), eqs. 18-31.
+ * Gravity is an acceleration -g of the world. U = [wd x] + [w x]^2 maps a point of the body to its acceleration
+ * relative to the origin. The rates are derivatives of the components, equation by equation, as in Guarino Lo Bianco
+ * (2009), extended to trees, floating bases, friction, rotors and wrenches on any link. A vector that rotates with a
+ * revolute joint, x_c = R^T x, has the rate R^T x' - sd z x x_c. */
 #pragma once
 #include "newton_euler_forward.h"
 #include "dynamics/joint/joint_forces.h"
 
-/* --- inward: efforts and joint wrenches --------------------------------------------------------------------- */
+/* --- backward pass: efforts and joint wrenches --------------------------------------------------------------- */
 
 static inline void joint_wrench_out(const dyn_body *b, joint_transform XJ, wrench w, lane *out)
 {
@@ -19,7 +19,7 @@ static inline void joint_wrench_out(const dyn_body *b, joint_transform XJ, wrenc
     store3(out + 3, w.n);
 }
 
-/* tau = S^T wrench of a joint that turns freely; linear: so also of rates. */
+/* tau = S^T wrench for a joint with a quaternion. The function is linear, so it also computes rates. */
 LANE_INLINE void free_effort_out(const dyn_body *b, const wrench *w, lane *tau)
 {
     lane *out = tau + b->v;
@@ -63,7 +63,8 @@ LANE_INLINE void effort_rate_out(const dyn_scene *scene, const dyn_body *b, cons
     io->tau_dot[b->v] = scene->model->has_mimics ? io->tau_dot[b->v] + effort : effort;
 }
 
-/* The rate of what the parent needs, once `w` is in its axes: p x f' , and sd z x f where p moves. */
+/* Transforms a wrench and its rate to the parent. The rate has the terms sd z x f and sd z x n of a revolute joint, or
+ * sd z x f in the moment of a prismatic joint. */
 LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_transform XJ, lane sd, wrench *w, wrench *rate,
                                      dyn_joint_kind joint, dyn_turn turn)
 {
@@ -75,7 +76,7 @@ LANE_INLINE void rate_to_parent_form(const dyn_body *b, joint_transform XJ, lane
     wrench_to_parent_form(b, XJ, w, joint, turn);
 }
 
-/* Both of a revolute joint with what is on the parent. */
+/* The same for a revolute joint, plus a wrench on the parent with its rate (see wrench_to_parent_add_form). */
 LANE_INLINE void rate_to_parent_add_form(const dyn_body *b, joint_transform XJ, lane sd, const wrench *addend,
                                          const wrench *addend_rate, wrench *w, wrench *rate, dyn_turn turn)
 {
@@ -84,7 +85,8 @@ LANE_INLINE void rate_to_parent_add_form(const dyn_body *b, joint_transform XJ, 
     wrench_to_parent_add_form(b, XJ, addend, w, turn);
 }
 
-/* The same for a joint that turns freely, before the turn: f' + y x f, n' + y x n + u x f. */
+/* Rate of the wrench of a joint with a quaternion in body axes: f' + y x f, n' + y x n + u x f, with u, y the joint's
+ * own linear and angular velocity. */
 LANE_NOINLINE void free_wrench_rate(const dyn_body *b, const lane *qd, const wrench *w, wrench *rate)
 {
     const vec3 u = joint_linear(b, qd), y = joint_angular(b, qd);
@@ -109,7 +111,8 @@ LANE_INLINE void wrench_to_parent(const dyn_body *b, joint_transform XJ, const l
     }
 }
 
-/* In a plain run: with what is on the body before, which is about body i's origin. */
+/* In a plain run: transforms a wrench to the previous body and adds the wrench that body requires, which is about body
+ * i's origin. */
 LANE_INLINE void wrench_to_parent_add(const dyn_body *b, const newton_euler_workspace *ws, int i, const lane *qd,
                                       wrench *w, wrench *rate, bool rates)
 {
@@ -128,7 +131,7 @@ static inline void clear_efforts(const dyn_model *m, lane *tau)
         tau[v] = lane_of(0);
 }
 
-/* What the joint carries in truth: also what the body gave away. */
+/* The true joint wrench, which includes the mass that the body moved to its parent. */
 LANE_INLINE wrench total_joint_wrench(wrench w, const dyn_body *b, const wrench *axis_wrench)
 {
     return b->joint == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
@@ -156,7 +159,7 @@ LANE_INLINE void backward_run(const dyn_scene *scene, const newton_euler_workspa
     const dyn_body *body             = scene->model->body;
     const bool      uses_next_origin = plain || (with_wrenches && run.plain);
     int             i                = run.end - 1;
-    wrench          w = ws->required[i], rate = rates ? ws->required_rate[i] : w; /* what is needed of the body */
+    wrench          w = ws->required[i], rate = rates ? ws->required_rate[i] : w; /* wrench that the body requires */
     assume_serial_body(&body[run.first], (size_t)run.first, serial);
     for (;; i--) {
         const dyn_body *b = &body[i];

@@ -1,15 +1,15 @@
-/* newton_euler_forward.h - the way outward of recursive Newton-Euler: every body's motion from its parent's, what each
- * needs for it, and the rates of both; the way back is newton_euler.h, which says whose method it is. */
+/* newton_euler_forward.h - the forward pass of recursive Newton-Euler: the motion of each body from that of its parent,
+ * the wrench each body requires, and the rates of both. The backward pass and the sources are in newton_euler.h. */
 #pragma once
 #include "external_wrenches.h"
 #include "acceleration_matrix.h"
 
 typedef struct motion { /* of a body, in its axes */
     vec3 w, wd;         /* angular velocity and acceleration */
-    vec3 a;             /* acceleration of the origin, less gravity */
+    vec3 a;             /* classical acceleration of the origin, minus gravity */
 } motion;
 
-typedef struct motion_rate { /* d/dt of the components of wd and a */
+typedef struct motion_rate { /* time derivatives of the components of wd and a */
     vec3 wdd, ad;
 } motion_rate;
 
@@ -19,15 +19,16 @@ typedef struct acceleration_matrices { /* U of a motion, and U' */
 
 typedef struct newton_euler_workspace {
     joint_transform *XJ;
-    motion          *motion; /* of bodies on which other runs begin */
-    wrench *required; /* needed on each grouped body, about what is ahead: inertial - external; where runs begin on
-                       * it, then with what these need */
-    wrench           *axis_wrench; /* needed by what it gave its parent or the ground, about its origin */
+    motion          *motion; /* [n_bodies], set for bodies with carries_run */
+    wrench *required;    /* [n_bodies], inertial minus external wrench of each regrouped body, about next_origin; the
+                            backward pass adds the wrenches of runs that begin on the body */
+    wrench *axis_wrench; /* [n_bodies], inertial wrench of the mass that each body moved to its parent or the ground,
+                            about the body's origin */
     external_wrenches ext;
-    motion_rate      *motion_rate; /* the same for the rates */
+    motion_rate      *motion_rate; /* rates of the quantities above */
     wrench           *required_rate, *axis_wrench_rate;
-    vec3             *w;     /* of every body, for the rates of wrenches */
-    lane             *zeros; /* [nv] zeros, for what is not given */
+    vec3             *w;     /* [n_bodies], only for the rates of external wrenches */
+    lane             *zeros; /* [nv], in place of input arrays that are NULL */
 } newton_euler_workspace;
 
 static inline newton_euler_workspace newton_euler_place(arena *a, const dyn_model *m, bool rates)
@@ -49,25 +50,25 @@ static inline newton_euler_workspace newton_euler_place(arena *a, const dyn_mode
     return ws;
 }
 
-/* One block. */
+/* Inputs and outputs of one block. */
 typedef struct newton_euler_io {
     const lane *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
     lane       *tau, *joint_wrenches, *tau_dot, *joint_wrench_rates;
 } newton_euler_io;
 
-/* x [nv], or zeros where it is not given: nobody has to ask again, body by body. */
+/* x, or zeros if x is NULL: so the inner loops need no test. */
 LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const lane *x)
 {
     return x ? x : ws->zeros;
 }
 
-/* joint_rate, of an array that is given. */
+/* joint_rate for an array that is not NULL. */
 LANE_INLINE lane joint_rate_of(const dyn_body *b, const lane *qd)
 {
     return b->has_ratio ? b->ratio * qd[b->v] : qd[b->v];
 }
 
-/* --- a body's motion and what it needs --------------------------------------------------------------------- */
+/* --- motion of a body, and the wrench it requires ------------------------------------------------------------ */
 
 /* x' - sd z x x */
 LANE_INLINE vec3 subtract_spin(vec3 rate, vec3 x, lane sd)
@@ -80,7 +81,7 @@ LANE_INLINE vec3 add_spin(vec3 rate, vec3 x, lane sd)
     return (vec3){sub_mul(rate.x, sd, x.y), add_mul(rate.y, sd, x.x), rate.z};
 }
 
-/* a + U p, p being the way to the child's origin */
+/* a + U p, where p is the position of the child's origin. */
 LANE_INLINE vec3 acceleration_at_child(const dyn_body *b, joint_transform XJ, vec3 a, const acceleration_matrix *U,
                                        dyn_joint_kind joint)
 {
@@ -88,10 +89,10 @@ LANE_INLINE vec3 acceleration_at_child(const dyn_body *b, joint_transform XJ, ve
     return acceleration_of_offset(a, U, b->p_pc, b->offsets);
 }
 
-/* Motion of a child from its parent's, k becoming the child's:
- *   a = R^T (a_p + U_p p) + [prismatic] (sdd z + 2 w x sd z),  w = R^T w_p + [revolute] sd z,
- *   wd = R^T wd_p + [revolute] (sdd z + (R^T w_p) x sd z)
- * `there`: a_p + U_p p has been done already. U is left for later. */
+/* Replaces the parent's motion in k and d by that of the child:
+ *     a = R^T (a_p + U_p p) + [prismatic] (sdd z + 2 w x sd z),  w = R^T w_p + [revolute] sd z,
+ *     wd = R^T wd_p + [revolute] (sdd z + (R^T w_p) x sd z)
+ * `a_at_child`: k->a is a_p + U_p p already. U of the child is not computed here. */
 LANE_INLINE void forward_form(const dyn_body *b, joint_transform XJ, lane sd, lane sdd, lane sddd,
                               const acceleration_matrices *t, motion *k, motion_rate *d, bool rates, bool a_at_child,
                               dyn_joint_kind joint, dyn_turn turn)
@@ -146,7 +147,7 @@ static inline motion_rate world_rate(void)
     return (motion_rate){.wdd = zero, .ad = zero};
 }
 
-/* U and, with `rates`, U' */
+/* U, and U' if `rates`. */
 LANE_INLINE acceleration_matrices acceleration_matrices_of(const motion *k, const motion_rate *d, bool rates)
 {
     acceleration_matrices t = {.U = acceleration_matrix_of(k->w, k->wd)};
@@ -154,10 +155,10 @@ LANE_INLINE acceleration_matrices acceleration_matrices_of(const motion *k, cons
     return t;
 }
 
-/* A joint that turns freely, whose own velocity is u, linear, and y, angular, in the child's axes: there, with the
- * parent's motion at the child's origin, w = R^T w_p and so on,
- *   w_c = w + y,  wd_c = wd + yd + w x y,  a_c = a + ud + (2 w + y) x u,
- * and the rates of these, where x = R^T x_p has the rate R^T x_p' - y x x. On the ground w and its rates are zero. */
+/* Motion of a body whose joint has a quaternion. u and y are the joint's linear and angular velocity in the child's
+ * axes. w = R^T w_p, wd and a are those of the parent at the child's origin, in the child's axes. Then
+ *     w_c = w + y,  wd_c = wd + yd + w x y,  a_c = a + ud + (2 w + y) x u.
+ * For the rates, x = R^T x_p has the rate R^T x_p' - y x x. On the ground w and its rates are zero. */
 LANE_NOINLINE void free_motion(const dyn_body *b, const joint_pose *pose, const newton_euler_io *io,
                                const acceleration_matrices *t, motion *k, motion_rate *d, bool rates)
 {
@@ -192,8 +193,9 @@ LANE_NOINLINE void free_motion(const dyn_body *b, const joint_pose *pose, const 
     k->wd = carried ? cross_add(add(wd, yd), w, y) : yd;
 }
 
-/* A revolute joint on the ground: what turns there turns about z alone. Of the rest, only a and its rate are not zero:
- *     a = R^T (-g),  ad = -sd z x a,  and the effort needs no more than n.z. */
+/* A revolute joint on the world: its body rotates about a fixed axis z. Apart from that rotation, only a and its rate
+ * are not zero:
+ *     a = R^T (-g),  ad = -sd z x a,  and tau needs only n.z. */
 LANE_INLINE void grounded_form(const dyn_body *b, joint_transform XJ, vec3 *a, dyn_joint_kind joint, dyn_turn turn)
 {
     *a = to_child(b, XJ, *a, joint, turn);
@@ -223,9 +225,10 @@ LANE_INLINE void grounded_motion(const dyn_body *b, joint_transform XJ, const do
     *d    = (motion_rate){.wdd = {zero, zero, sddd}, .ad = {sd * k->a.y, -sd * k->a.x, zero}};
 }
 
-/* --- outward: motions, and what each body needs ------------------------------------------------------------- */
+/* --- forward pass: motions and required wrenches ------------------------------------------------------------- */
 
-/* `first`: of a revolute body on the ground, whose origin has acceleration a, and f and the rest of n end there. */
+/* The wrench that the motion of a regrouped body requires. `grounded`: the body has a revolute joint on the world; its
+ * origin has acceleration a, and only n.z is needed. */
 LANE_INLINE wrench required_wrench(const dyn_body *b, vec3 a, const acceleration_matrix *U, bool grounded)
 {
     const lane zero = lane_of(0);
@@ -234,7 +237,7 @@ LANE_INLINE wrench required_wrench(const dyn_body *b, vec3 a, const acceleration
     return inertial_wrench(&b->regrouped_at_next, a, U, false);
 }
 
-/* What the joint carries besides. */
+/* The inertial wrench of the mass on the body's axis. `grounded`: also the part that required_wrench omitted. */
 LANE_INLINE wrench axis_wrench_of(const dyn_body *b, vec3 a, const acceleration_matrix *U, bool grounded)
 {
     const wrench axis_wrench = axis_inertial_wrench(b->axis_moments, a, U);
@@ -244,16 +247,16 @@ LANE_INLINE wrench axis_wrench_of(const dyn_body *b, vec3 a, const acceleration_
     return wrench_add(own, axis_wrench);
 }
 
-/* The motion of body i: k, its rates d and t, its parent's before; and what it needs; a is then that of what is ahead.
- * `loads`: with external wrenches or joint wrenches, a constant of the inlined text as `rates`, `plain` and `first`
- * are. U and U' are used up in turn, since with the parent's motion and its rates they are too much for the registers.
- * `there`: a has come as that of the body's origin. */
+/* The motion of body i and the wrench it requires. k, d and t are those of the parent before and of body i after; k->a
+ * is then that of next_origin. `with_wrenches`: the request has external wrenches, or asks for joint wrenches. It is a
+ * constant of the inlined code, as are `rates` and `grounded`. `a_at_child`: k->a is already the acceleration of the
+ * body's origin. U is used before U' is computed, since both do not fit in registers with the motion and its rates. */
 LANE_INLINE void forward_body(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io,
                               int i, const dyn_body *b, acceleration_matrices *t, motion *k, motion_rate *d, bool rates,
                               bool with_wrenches, bool a_at_child, const bool grounded)
 {
     if (dyn_joint_has_quaternion(b->joint)) {
-        const acceleration_matrices carrying = *t; /* copies: what others have stays in registers */
+        const acceleration_matrices carrying = *t; /* copies: so the originals stay in registers */
         motion                      moved    = *k;
         motion_rate                 gains    = *d;
         free_motion(b, joint_pose_of(ws->XJ[i]), io, &carrying, &moved, &gains, rates);
@@ -284,7 +287,8 @@ LANE_INLINE void forward_body(const dyn_scene *scene, const newton_euler_workspa
     if (with_wrenches && io->wrenches) ws->w[i] = k->w;
 }
 
-/* Where a run begins that is not a revolute joint's on the ground; of a plain one a is that of the body's origin. */
+/* Starts a run that does not begin with a revolute joint on the world. For a plain run, k->a is then the acceleration
+ * of the first body's origin. */
 LANE_INLINE void start_run(const dyn_scene *scene, const newton_euler_workspace *ws, const dyn_body *b, motion *k,
                            motion_rate *d, acceleration_matrices *t, bool rates, const bool plain)
 {
@@ -301,7 +305,8 @@ LANE_INLINE void start_run(const dyn_scene *scene, const newton_euler_workspace 
     if (rates) d->ad = acceleration_of_offset(d->ad, &t->Ud, b->p_pc, b->offsets);
 }
 
-/* Along a run the parent's motion stays in registers. `serial`, a constant too: the run is a serial model. */
+/* Forward pass along a run; the parent's motion stays in registers. `serial`, also a constant: the run is a serial
+ * model. */
 LANE_INLINE void forward_run(const dyn_scene *scene, const newton_euler_workspace *ws, const newton_euler_io *io,
                              dyn_run run, bool rates, bool with_wrenches, const bool plain, const bool serial)
 {

@@ -1,20 +1,20 @@
-/* spatial_body.h - what spatial_world.h holds, in each body's own axes about its own origin: there a joint's axis is
- * e_z, and the body's inertia a constant. What moves with a body is in composite_motion.h.
+/* spatial_body.h - computes the quantities of spatial_world.h in each body's own axes about its own origin. There a
+ * joint's axis is e_z, and the body's inertia is constant. Composites are in composite_motion.h.
  *
- * For a revolute joint  psi' = (w.y, -w.x, 0),  for its linear part the same of v, which are also those of the body:
- * the joint changes w.z alone;  psi'' = a_p x e_z + v_p x psi'. A prismatic joint has these in the linear part. A joint
- * that turns freely has as axes the unit vectors of six dimensions, or the last three of them, so that sums over its
- * axes are read from whole vectors. */
+ * For a revolute joint the angular part of psi' is (w.y, -w.x, 0) and the linear part (v.y, -v.x, 0). w and v may be
+ * those of the parent or of the body, since the joint changes w.z only. psi'' = a_p x S + v_p x psi'. For a prismatic
+ * joint the angular formulas give the linear parts. The axes of a joint with a quaternion are unit vectors of six
+ * dimensions, so sums over its axes are read from whole vectors. */
 #pragma once
 #include "composite_motion.h"
 
 typedef struct spatial_state {
-    twist v, a; /* a less gravity */
-    twist P, Q; /* psi', psi'' of its joint, times the ratio; P not of a joint that turns plainly, whose psi_dot is read
-                 * from v; where it turns freely, v_p and a_p instead */
+    twist v, a; /* a minus gravity */
+    twist P, Q; /* psi' and psi'' of the joint, times its ratio. Unit revolute joints: P is not set, see psi_dot. Joints
+                   with a quaternion: v_p and a_p instead */
 } spatial_state;
 
-/* A revolute joint at the rate of its coordinate. */
+/* True for a revolute joint with ratio 1 and offset 0. */
 LANE_INLINE bool is_unit_revolute(const dyn_body *b)
 {
     return b->joint == DYN_REVOLUTE && !b->has_ratio;
@@ -38,7 +38,7 @@ LANE_INLINE void to_child_form(const dyn_body *b, joint_transform XJ, twist *u, 
     }
 }
 
-/* At the child's origin p: v + w x p. */
+/* The motion u at the point p of the body: v + w x p. */
 LANE_INLINE twist twist_at(twist u, const double p[3], unsigned along)
 {
     if (along & DYN_ALONG_X) u.v = (vec3){u.v.x, add_mul(u.v.y, p[0], u.w.z), sub_mul(u.v.z, p[0], u.w.y)};
@@ -54,7 +54,8 @@ LANE_INLINE void twists_to_child_form(const dyn_body *b, joint_transform XJ, twi
     to_child_form(b, XJ, a, joint, turn);
 }
 
-/* v, a: the parent's, in the child's axes at its origin, then the child's; v += S qd, a += S qdd + psi' qd. */
+/* Replaces the parent's v and a, given in the child's axes at its origin, by the child's: v += S qd, a += S qdd + psi'
+ * qd. */
 LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, twist *a, spatial_state *B)
 {
     const vec3 w = v->w, u = v->v, o = vec3_zero();
@@ -84,7 +85,7 @@ LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, tw
     B->Q = twist_scale(B->Q, lane_of(b->ratio));
 }
 
-/* The same of one that turns plainly on the ground, where v_p = 0 and a_p is linear. */
+/* The same for a unit revolute joint on the world, where v_p = 0 and a_p is linear. */
 LANE_INLINE void grounded_motion_form(const dyn_body *b, joint_transform XJ, vec3 *a, dyn_joint_kind joint,
                                       dyn_turn turn)
 {
@@ -100,7 +101,7 @@ LANE_INLINE void grounded_spatial_motion(const dyn_body *b, joint_transform XJ, 
     B->Q = (twist){{a->v.y, -a->v.x, o.x}, o};
 }
 
-/* The same of a joint that turns freely: v += S qd, a += S qdd + v_p x S qd. */
+/* The same for a joint with a quaternion: v += S qd, a += S qdd + v_p x S qd. */
 LANE_INLINE void free_joint_motion(const dyn_body *b, const lane *qd, const lane *qdd, twist *v, twist *a, twist *P,
                                    twist *Q)
 {
@@ -146,7 +147,7 @@ static inline void spatial_states(const dyn_scene *scene, const joint_transform 
     }
 }
 
-/* --- a body in the frame of one before it ---------------------------------------------------------------------- */
+/* --- pose of a body relative to an ancestor -------------------------------------------------------------------- */
 
 typedef struct relative_pose {
     mat3 R;
@@ -159,7 +160,7 @@ static inline relative_pose relative_pose_identity(void)
     return (relative_pose){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}}, .p = vec3_zero()};
 }
 
-/* A motion of that one, in the body's axes at its origin. */
+/* A motion of the ancestor, in the body's axes at its origin. */
 LANE_INLINE twist twist_in_descendant(const relative_pose *s, twist u)
 {
     return (twist){mat3_mul_transposed(&s->R, cross_add(u.v, u.w, s->p)), mat3_mul_transposed(&s->R, u.w)};
@@ -183,18 +184,18 @@ LANE_INLINE void relative_pose_form(const dyn_body *b, joint_transform XJ, relat
     s->p = add(origin_in_parent(b, XJ, joint), to_parent(b, XJ, s->p, joint, turn));
 }
 
-/* From b, by one further towards the base. */
+/* Extends the relative pose from b to the parent of b. */
 static inline void relative_pose_from_parent(const dyn_body *b, joint_transform XJ,
                                              relative_pose *s){BODY_FORMS(b, relative_pose_form, b, XJ, s)}
 
-/* --- a dof, and how the force on its subtree changes ----------------------------------------------------------- */
+/* --- degrees of freedom ---------------------------------------------------------------------------------------- */
 
 LANE_INLINE vec3 unit(int k)
 {
     return (vec3){lane_of(k == 0), lane_of(k == 1), lane_of(k == 2)};
 }
 
-/* Dof k of a body, in its axes. */
+/* Degree of freedom k of a body, in the body's axes. */
 static inline dof dof_of(const dyn_body *b, const spatial_state *B, size_t k)
 {
     const vec3 o = vec3_zero();

@@ -1,15 +1,16 @@
-/* spatial_world.h - spatial motion, inertia and force of every body, and every degree of freedom's axis with its rates,
- * in world axes: what derivatives of the dynamics are made of.
+/* spatial_world.h - computes spatial motion, inertia and force of every body, and the axis of every degree of freedom
+ * with its rates, in world axes. Derivatives of the dynamics are computed from these.
  *
- * Six-dimensional vectors about one point at rest: the world's origin, or, if the first body floats, where that is just
- * now (no derivative depends on it, and far from the origin rounding would). With u x s = (wu x ws, wu x vs + vu x ws)
- * on motions and u x* f = (wu x F; wu x n + vu x F) on forces, and `parent` quantities marked p:
+ * 6-vectors are about one fixed reference point: the world's origin, or, if the first body floats, the current origin
+ * of that body. Derivatives do not depend on this point, but far from it rounding errors grow. With u x s = (wu x ws,
+ * wu x vs + vu x ws) for motions, u x* f = (wu x F; wu x n + vu x F) for forces, and p marking quantities of the
+ * parent,
  *
  *     psi' = v_p x S,   psi'' = a_p x S + v_p x psi',   S' = v x S,   v = v_p + S qd,   a = a_p + S qdd + S' qd
  *     f = I a + v x* I v - external
  *
- * Singh, Russell, Wensing (2022). Their pair matrix B is here what it is for point masses: 2 B u is the Coriolis
- * force of masses moving with v in a frame turning with w_u,
+ * Singh, Russell, Wensing (2022). Their matrix B is evaluated here as for point masses. 2 B u is the Coriolis force of
+ * masses that move with v in a frame that rotates with w_u:
  *
  *     2 B u = 2 (w_u x l;  tr(C) w_u - C w_u),   l = sum m v(r),   C = sum m v(r) r^T = v h^T + [w] E. */
 #pragma once
@@ -17,16 +18,16 @@
 #include "external_wrenches.h"
 
 typedef struct dof {
-    twist S;    /* times the joint's ratio */
-    twist P, Q; /* psi', psi'' */
+    twist S;    /* joint axis times the joint's ratio */
+    twist P, Q; /* psi' and psi'' */
     twist D;    /* psi' + S' */
 } dof;
 
 typedef struct spatial_body {
     mat3   R;    /* R_wb */
-    vec3   p;    /* of the body's origin, from the reference point */
-    twist  v, a; /* a less gravity */
-    sym3   E;    /* these and the following: of the body, then of all that hangs on it */
+    vec3   p;    /* body's origin, from the reference point */
+    twist  v, a; /* a minus gravity */
+    sym3   E;    /* E, h, l, C and f: of the body, and after spatial_gather of the body with its descendants */
     vec3   h, l;
     mat3   C;
     wrench f;
@@ -75,14 +76,14 @@ LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
 {
     return (wrench){.f = cross_add(times(m, u.v), u.w, h), .n = cross_add(tensor_mul(E, u.w), h, u.v)};
 }
-/* 2 B u, of w_u alone */
+/* 2 B u; depends on w_u only. */
 LANE_INLINE wrench coriolis_mul(vec3 l, const mat3 *C, vec3 w)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
     vec3 f = cross(w, l), n = mat3_sub_mul(scale(w, trace), C, w);
     return (wrench){.f = add(f, f), .n = add(n, n)};
 }
-/* 2 B^T s, its angular part, which is all it has */
+/* The angular part of 2 B^T s; the linear part is zero. */
 LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
@@ -90,7 +91,7 @@ LANE_INLINE vec3 coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
     return add(n, n);
 }
 
-/* --- the body's own inertia and force in world axes --------------------------------------------------------- */
+/* --- inertia and force of a single body in world axes --------------------------------------------------------- */
 
 LANE_INLINE sym3 second_moment(const dyn_body *b, const mat3 *R, vec3 p, vec3 hr, vec3 h)
 {
@@ -150,13 +151,13 @@ LANE_INLINE void spatial_joint(const dyn_body *b, joint_transform XJ, lane qd, l
     d->S = b->joint == DYN_PRISMATIC ? (twist){z, vec3_zero()} : (twist){cross(B->p, z), z};
     d->P = twist_cross(P->v, d->S);
     d->Q = twist_add(twist_cross(P->a, d->S), twist_cross(P->v, d->P));
-    d->D = twist_add(d->P, d->P); /* one axis: v x S = v_p x S */
+    d->D = twist_add(d->P, d->P); /* for a single axis v x S = v_p x S */
     B->v = twist_add_scaled(P->v, d->S, qd);
     B->a = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->P, qd);
 }
 
-/* The axes of a joint that turns freely: along and about the body's own. Of S' = v x S the joint's part vanishes in the
- * sum with qd, which leaves psi' qd in the acceleration. */
+/* A joint with a quaternion: its axes are along and about those of the body. In the sum S' qd with S' = v x S, the
+ * joint's own velocity cancels; the acceleration is S qdd + psi' qd. */
 static inline void spatial_free_joint(const dyn_body *b, const joint_pose *pose, const lane *qd, const lane *qdd,
                                       const spatial_body *P, spatial_body *B, dof *d)
 {
@@ -193,7 +194,7 @@ static inline size_t dofs_of(const dyn_body *b)
 {
     return (size_t)dyn_joint_nv(b->joint);
 }
-/* dofs of body i stand from dof_first(m, i) on: a mimic has its own, apart from its leader's. */
+/* Index of the first dof of body i. Mimics have dofs of their own, apart from those of their leaders. */
 static inline size_t dof_first(const dyn_model *m, size_t i)
 {
     return (size_t)m->body[i].dof;
@@ -203,7 +204,7 @@ static inline size_t dof_count(const dyn_model *m)
     return m->n_dofs;
 }
 
-/* Every body and dof; f without external wrenches. */
+/* Computes every body and dof. f does not include external wrenches yet. */
 static inline void spatial_motions(const dyn_scene *scene, const joint_transform *XJ, const lane *qd, const lane *qdd,
                                    spatial_body *body, dof *dofs)
 {
@@ -222,7 +223,7 @@ static inline void spatial_motions(const dyn_scene *scene, const joint_transform
     }
 }
 
-/* Adds what hangs on a body to the body before it. */
+/* Adds the composite of a body to its parent. */
 LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 {
     P->E = sym3_add(P->E, B->E);
@@ -236,11 +237,11 @@ LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 
 /* --- external wrenches -------------------------------------------------------------------------------------- */
 
-/* Wrenches in world axes keep their components while their point moves with the link: against what turns with the body,
- * turning with w_u gives  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k)),  the last being tr(X) w_u - X w_u. */
+/* Wrenches with constant components in world axes, whose points move with the link. Relative to vectors that rotate
+ * with w_u, they change by  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k));  the last sum is tr(X) w_u - X w_u. */
 typedef struct world_fixed_wrenches {
     vec3 F, T; /* sums of force and torque */
-    mat3 X;    /* sum F x^T, x the point of application */
+    mat3 X;    /* sum of F x^T, with x the point of application */
 } world_fixed_wrenches;
 
 LANE_INLINE wrench world_fixed_mul(const world_fixed_wrenches *k, vec3 w)
@@ -248,7 +249,7 @@ LANE_INLINE wrench world_fixed_mul(const world_fixed_wrenches *k, vec3 w)
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
     return (wrench){.f = cross(w, k->F), .n = mat3_sub_mul(cross_add(scale(w, trace), w, k->T), &k->X, w)};
 }
-/* K^T s, its angular part, which is all it has */
+/* The angular part of K^T s; the linear part is zero. */
 LANE_INLINE vec3 world_fixed_mul_transposed(const world_fixed_wrenches *k, twist s)
 {
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
@@ -271,13 +272,14 @@ static inline bool scene_has_world_fixed(const dyn_scene *scene)
     return false;
 }
 
-/* Point of application, from the reference point; `value` as in dyn_inverse_dynamics. */
+/* Point of application, from the reference point. `value` is force, torque and point, as in dyn_inverse_dynamics. */
 LANE_INLINE vec3 wrench_point(const dyn_wrench_site *site, const spatial_body *B, const lane *value)
 {
     return add(B->p, mat3_mul(&B->R, add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)))));
 }
 
-/* Takes the wrenches from the bodies' forces; `k` (may be NULL when none is in world axes) gathers what is held. */
+/* Subtracts the external wrenches from the bodies' forces. Sums those in world axes in `k`, which may be NULL if there
+ * are none. */
 static inline void spatial_subtract_externals(const dyn_scene *scene, const lane *values, spatial_body *body,
                                               world_fixed_wrenches *k)
 {

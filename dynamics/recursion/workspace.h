@@ -1,10 +1,9 @@
-/* workspace.h - lays out the memory of a kernel and finds one block of its arrays: what all lane texts share besides
- * lane.h, spatial.h and joint.h. */
+/* workspace.h - lays out the memory of a kernel and finds the blocks of its input and output arrays. */
 #pragma once
 #include "dynamics/joint/joint.h"
 
-/* A workspace is laid out by walking through its parts: each text has one function that places its arrays, called with
- * base NULL for the size and with memory for the placement, so that the two cannot differ. */
+/* Memory of a workspace. Each kernel has one function that takes all its arrays from an arena: with base NULL to learn
+ * the size, with memory to place them. So size and layout cannot differ. */
 typedef struct arena {
     char  *base;
     size_t used;
@@ -17,15 +16,15 @@ static inline void *arena_take(arena *a, size_t count, size_t size)
     return a->base ? a->base + begin : NULL;
 }
 
-/* The positions of the joints, and behind them the poses of those that turn freely (set_joint_transforms). */
+/* Takes the transforms of all joints, followed by the poses of joints with a quaternion (set_joint_transforms). */
 static inline joint_transform *arena_take_joints(arena *a, const dyn_model *m)
 {
     const size_t n =
-        m->n_bodies < TRIG_ANGLES ? TRIG_ANGLES : m->n_bodies; /* set_revolute_transforms takes so many at least */
+        m->n_bodies < TRIG_ANGLES ? TRIG_ANGLES : m->n_bodies; /* set_revolute_transforms writes at least this many */
     return arena_take(a, n * sizeof(joint_transform) + m->n_quaternions * sizeof(joint_pose), 1);
 }
 
-/* Block `block` of a caller's array with `entries` lanes a state; NULL stays NULL. */
+/* Block `block` of a caller's array with `entries` lanes per state; NULL stays NULL. */
 static inline const lane *block_in(const double *a, size_t block, size_t entries)
 {
     return a ? (const lane *)(const void *)a + block * entries : NULL;

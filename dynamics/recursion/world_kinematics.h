@@ -1,8 +1,8 @@
-/* world_kinematics.h - every body's pose and motion in world axes, as deep as asked.
+/* world_kinematics.h - computes every body's pose and motion in world axes, up to a given order of derivatives.
  *
- * A vector x fixed in a body turning with w has x' = w x x, x'' = wd x x + w x x', x''' = wdd x x + 2 wd x x' + w x x''
- * (from differentiating the previous one). Applied to the way d = p_pc from a parent's origin to its child's and to
- * the joint axis z, and, for a prismatic joint at s, to d + z s by the product rule. */
+ * A vector x fixed in a body with angular velocity w has x' = w x x, x'' = wd x x + w x x', x''' = wdd x x + 2 wd x x'
+ * + w x x''; each is the derivative of the one before. This applies to the vector d = p_pc between the origins of
+ * parent and child, and to the joint axis z. For a prismatic joint at s it applies to d + s z, by the product rule. */
 #pragma once
 #include "workspace.h"
 
@@ -10,15 +10,15 @@ typedef enum motion_order { POSES, VELOCITIES, ACCELERATIONS, JERKS } motion_ord
 
 typedef struct world_motion {
     mat3 R;          /* R_wb */
-    vec3 p, v, a, j; /* of the origin */
-    vec3 w, wd, wdd; /* angular */
+    vec3 p, v, a, j; /* of the body's origin: position, velocity, acceleration, jerk */
+    vec3 w, wd, wdd; /* angular velocity and its derivatives */
 } world_motion;
 
 typedef struct vec3_rates { /* a vector and its time derivatives */
     vec3 x, d, dd, ddd;
 } vec3_rates;
 
-/* of a vector x fixed in the body */
+/* Time derivatives of a vector x fixed in the body. */
 LANE_INLINE vec3_rates fixed_in(const world_motion *b, vec3 x, motion_order order)
 {
     vec3_rates r = {.x = x};
@@ -28,7 +28,7 @@ LANE_INLINE vec3_rates fixed_in(const world_motion *b, vec3 x, motion_order orde
     return r;
 }
 
-/* r + s z with s of rates sd, sdd, sddd */
+/* r += s z, with the rates sd, sdd, sddd of s. */
 LANE_INLINE void add_slide(vec3_rates *r, const vec3_rates *z, lane s, lane sd, lane sdd, lane sddd, motion_order order)
 {
     r->x = add_scaled(r->x, z->x, s);
@@ -56,7 +56,7 @@ static inline void world_child(const dyn_body *b, joint_transform XJ, const lane
                z = fixed_in(P, mat3_mul(&P->R, vec3_of(axis)), order);
     BODY_FORMS(b, rotation_form, b, XJ, &P->R, &C->R)
     if (b->joint == DYN_PRISMATIC) add_slide(&d, &z, XJ.c, sd, sdd, sddd, order);
-    bool turns = b->joint == DYN_REVOLUTE; /* w = w_p + z sd, and its derivatives */
+    bool turns = b->joint == DYN_REVOLUTE; /* w = w_p + z sd, and derivatives of this */
     C->p       = add(P->p, d.x);
     if (order >= VELOCITIES) {
         C->v = add(P->v, d.d);
@@ -72,17 +72,17 @@ static inline void world_child(const dyn_body *b, joint_transform XJ, const lane
     }
 }
 
-/* Of x = R c, c having the rates c', c'' in a body's axes:  x' = R c' + w x x,
- * x'' = R c'' + w x R c' + wd x x + w x x'. */
+/* Second time derivative of x = R c, where c has the rates c', c'' in the body's axes:  x' = R c' + w x x,  x'' = R c''
+ * + w x R c' + wd x x + w x x'. */
 LANE_INLINE vec3 second_rate(const world_motion *b, vec3 x, vec3 xd, vec3 Rcd, vec3 cdd)
 {
     return cross_add(cross_add(cross_add(mat3_mul(&b->R, cdd), b->w, Rcd), b->wd, x), b->w, xd);
 }
 
-/* With u and y the joint's own velocity, linear and angular, and d the way between the origins:
- *     w = w_p + y,  d' = w_p x d + u,  d'' = wd_p x d + w_p x d' + u',  d''' = wdd_p x d + 2 wd_p x d' + w_p x d'' +
- * u''.
- */
+/* Motion of a body whose joint has a quaternion. u and y are the joint's linear and angular velocity, d the vector
+ * between the origins:
+ *     w = w_p + y,  d' = w_p x d + u,  d'' = wd_p x d + w_p x d' + u',
+ *     d''' = wdd_p x d + 2 wd_p x d' + w_p x d'' + u''. */
 static inline void world_free_child(const dyn_body *b, const joint_pose *pose, const lane *qd, const lane *qdd,
                                     const lane *qddd, const world_motion *P, world_motion *C, motion_order order)
 {
@@ -136,7 +136,7 @@ static inline void world_motions(const dyn_model *m, const joint_transform *XJ, 
     }
 }
 
-/* --- a frame ---------------------------------------------------------------------------------------------- */
+/* --- motion of a frame ---------------------------------------------------------------------------------------- */
 
 static inline mat3 frame_rotation(const mat3 *R, const dyn_frame *f)
 {
