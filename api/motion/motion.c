@@ -1,4 +1,4 @@
-/* motion.c - reading a request for motions: see motion.h. */
+/* motion.c - read and check the description of a motion in a request: see motion.h. */
 #include "motion.h"
 #include "api/request/batch.h"
 #include "api/evaluate/failed_rows.h"
@@ -7,7 +7,7 @@
 #include "api/wire/number.h"
 #include <math.h>
 
-#define ANY_DURATION 1e6 /* s, where no motion has a valid one */
+#define ANY_DURATION 1e6 /* s, a substitute where no motion of the request has a valid duration */
 
 /* --- time ------------------------------------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static bool check_duration(const api_evaluation *e, double duration, const api_p
                        API_NUMBER_TEXT(duration));
 }
 
-/* Whether a duration is valid; `found` says what is wrong with it. */
+/* True if the duration is valid; otherwise the problem is written to `found`, not to e->problem. */
 static bool is_valid(const api_evaluation *e, double duration, const api_place *at, api_problem *found)
 {
     api_evaluation own = *e;
@@ -30,7 +30,8 @@ static bool is_valid(const api_evaluation *e, double duration, const api_place *
     return check_duration(&own, duration, at);
 }
 
-/* Replaces durations that are not valid by one that is: api_motion_check_durations fails their motions. */
+/* Replaces each invalid duration by a valid one, so that the other motions can be evaluated. The motions with
+ * invalid durations are marked later, by api_motion_check_durations. */
 static void replace_durations(const api_evaluation *e, const api_place *at, size_t n, double *durations)
 {
     api_problem found;
@@ -70,7 +71,7 @@ static bool check_durations(const api_evaluation *e, const api_place *at, size_t
     return true;
 }
 
-/* One, or one for each motion; returns how many, 0 with a problem. */
+/* Reads one duration for all motions, or one for each motion. Returns the number of durations, 0 with a problem. */
 static size_t read_durations(api_evaluation *e, const api_node *value, const api_place *at, double **durations)
 {
     bool   differ = api_node_is(value, API_ARRAY), alone = api_failed_rows_requested(e);

@@ -1,4 +1,4 @@
-/* motion_sample.c - from control points to the states at all samples: see motion.h. */
+/* motion_sample.c - evaluate q to qddd at all samples of the motions from their control points: see motion.h. */
 #include "motion.h"
 #include "api/request/batch.h"
 #include "api/model/loops.h"
@@ -8,7 +8,7 @@
 
 /* --- states ----------------------------------------------------------------------------------------------------- */
 
-/* The basis at one fraction of the duration. */
+/* The basis functions that are not zero at one fraction of the duration, with their derivatives by the fraction. */
 typedef struct functions {
     size_t first;
     double at[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
@@ -22,7 +22,8 @@ static functions functions_at(const api_motion *m, size_t n, double duration)
     return f;
 }
 
-/* Sample n of motion b as a state; `points` are the motion's. */
+/* Writes sample n of a motion into the lanes of a state: x_r = sum_k b_rk c_k. `points` are the control points c_k of
+ * the motion. */
 static void put_state(const api_evaluation *e, const api_motion *m, size_t state, size_t n, double duration,
                       const functions *f, const double *points)
 {
@@ -45,7 +46,8 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
     }
 }
 
-/* Angles to which the kernels' sine and cosine are accurate; a state beyond is put at 0 where rows fail alone. */
+/* Checks that all angles are within the range in which the kernels' sine and cosine are accurate. A state out of range
+ * fails; its q is set to 0 in case the evaluation continues with the other rows. */
 static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
 {
     double          *q      = api_state_lane(e, e->state[API_Q], e->model->nv, state);
@@ -60,7 +62,8 @@ static bool check_angles(const api_evaluation *e, const api_motion *m, size_t st
                           e->model->position_names[beyond->entry], text, beyond->most);
 }
 
-/* Sample by sample, since all motions share the basis unless times are given for durations that differ. */
+/* The outer loop is over samples: all motions share the basis functions of a sample, unless "times" are given and the
+ * durations differ. */
 static bool put_states(const api_evaluation *e, const api_motion *m, const double *points)
 {
     size_t    room   = e->blocks * e->lanes;
@@ -72,7 +75,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
             double duration = m->durations[m->durations_differ ? b : 0];
             if (b == 0 || !shared) f = functions_at(m, n, duration);
             size_t state = b * m->samples + n, last = state + 1 == api_states(e) ? room : state + 1;
-            for (; state < last; state++) /* the last one fills its block */
+            for (; state < last; state++) /* the last state fills its block */
                 put_state(e, m, state, n, duration, &f, api_points_of(&m->points, points, b));
             if (!check_angles(e, m, b * m->samples + n)) return false;
         }
@@ -82,7 +85,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
 
 /* --- between samples --------------------------------------------------------------------------------------------- */
 
-/* Sample n's fraction of the duration. */
+/* The fraction t / T of sample n. */
 static double fraction_of(const api_motion *m, size_t row, size_t n)
 {
     return m->times ? m->times[n] / m->durations[m->durations_differ ? row : 0] : (double)n / (double)(m->samples - 1);
@@ -107,7 +110,8 @@ double api_motion_time(const api_motion *m, size_t row, size_t n, double s)
     return (begin + s * (fraction_of(m, row, n) - begin)) * m->durations[m->durations_differ ? row : 0];
 }
 
-/* The spline's rate is a sum of d (c_k+1 - c_k) / (t_k+d+1 - t_k+1), whose weights add up to 1. */
+/* The derivative of a spline by the knot value is a weighted mean of d (c_k+1 - c_k) / (t_k+d+1 - t_k+1), and is
+ * therefore at most the largest of these terms. */
 double api_motion_way(const api_evaluation *e, const api_motion *m, size_t row, size_t n)
 {
     const api_spline *spline = &m->spline;
@@ -123,7 +127,7 @@ double api_motion_way(const api_evaluation *e, const api_motion *m, size_t row, 
     return most * (end - begin) * (t[spline->n] - t[d]);
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------------- */
+/* --- all lanes -------------------------------------------------------------------------------------------------- */
 
 bool api_motion_sample(api_evaluation *e, api_motion *m)
 {

@@ -1,15 +1,16 @@
-/* motion_wrenches.c - put wrenches that change with time into the states of a motion: see motion.h. */
+/* motion_wrenches.c - evaluate the wrenches that change with time at all samples of a motion: see motion.h. */
 #include "motion.h"
 #include <float.h>
 #include <string.h>
 
-/* One sample of one motion. */
+/* A sample of a motion. */
 typedef struct sample {
     size_t row, state;
-    double t, T, fraction; /* s; t / T */
+    double t, T, fraction; /* time and duration, s; t / T */
 } sample;
 
-/* Value, rate and acceleration of a force or torque. A sample that lies at a jump but for rounding is put behind it. */
+/* Value, rate and second derivative by time of a force or torque. A sample within rounding of a jump of the signal
+ * gets the value after the jump. */
 static void evaluate(const api_signal *s, const sample *at, double value[API_SIGNAL_ORDERS][3])
 {
     double    *orders[API_SIGNAL_ORDERS] = {value[0], value[1], value[2]};
@@ -23,7 +24,7 @@ static void evaluate(const api_signal *s, const sample *at, double value[API_SIG
     }
 }
 
-/* Three numbers into the lane of a state, from entry `first` of `entries` on. */
+/* Writes three numbers into the lane of a state, at entries `first` to `first` + 2 of `entries`. */
 static void put(const api_evaluation *e, double *lanes, size_t entries, size_t first, size_t state, const double *v)
 {
     double *lane = api_state_lane(e, lanes, entries, state);
@@ -52,7 +53,7 @@ static void put_sample(const api_evaluation *e, const api_motion *m, const sampl
         put_signal(e, m, &m->wrenches.signal[i], at);
 }
 
-/* Zeros: wrenches that do not change have no rates. */
+/* Takes lanes of zeros, 6 numbers for each wrench: the rate of a constant wrench stays zero. NULL: no memory. */
 static double *take_rates(api_evaluation *e)
 {
     size_t  entries = 6 * e->scene.n_wrenches;
@@ -70,7 +71,7 @@ bool api_motion_push(api_evaluation *e, api_motion *m)
     if (!e->wrench_rates || !m->wrench_by_duration || !m->wrench_rate_by_duration) return false;
     if (!api_wrench_signals_load(e, &m->wrenches)) return false;
     size_t states = api_states(e), room = e->blocks * e->lanes;
-    for (size_t state = 0; state < room; state++) { /* the last one fills its block */
+    for (size_t state = 0; state < room; state++) { /* the last state fills its block */
         sample at = {.state = state};
         size_t n  = (state < states ? state : states - 1) % m->samples;
         if (n == 0 && !api_deadline_check(e->input->deadline, e->problem)) return false;

@@ -1,4 +1,4 @@
-/* sampling.c - see sampling.h. */
+/* sampling.c - read and check "samples" or "times" of a request: see sampling.h. */
 #include "sampling.h"
 #include "api/wire/number.h"
 #include <math.h>

@@ -1,17 +1,18 @@
-/* sampling.h - when a motion is looked at: "samples" of a request, evenly spaced from 0 to the duration, or "times". */
+/* sampling.h - read the times at which a motion is evaluated: "samples", a number of times evenly spaced from 0 to the
+ * duration, or "times", a list. */
 #pragma once
 #include "api/request/fields.h"
 
 typedef struct api_sampling {
-    size_t        n;
+    size_t        n;     /* samples */
     const double *times; /* [n], s, from 0 to the duration; NULL: evenly spaced, n >= 2 */
 } api_sampling;
 
-/* One of the two is needed; `least` is the shortest duration, `of` what has it, for the message. False with a problem.
- */
+/* Reads "samples" or "times"; exactly one of them is required. `least` is the shortest duration, in s; `of` names in
+ * messages what has the duration: "a trajectory". False with a problem. */
 bool api_sampling_read(api_evaluation *e, const api_node *fields, double least, const char *of, api_sampling *sampling);
 
-/* s */
+/* The time of sample n of a motion, in s. */
 static inline double api_sample_time(const api_sampling *s, size_t n, double duration)
 {
     return s->times ? s->times[n] : (double)n / (double)(s->n - 1) * duration;

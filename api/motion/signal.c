@@ -1,4 +1,4 @@
-/* signal.c - reading signals: see signal.h. */
+/* signal.c - read signals and find the cubic spline through sampled values: see signal.h. */
 #include "signal.h"
 #include "api/request/batch.h"
 #include "spline_fields.h"
@@ -62,8 +62,8 @@ static bool check_times(const api_evaluation *e, const double *t, size_t n, cons
                        API_NUMBER_TEXT(t[n - 1]), API_NUMBER_TEXT(least));
 }
 
-/* The times of n values, and for held ones one time more, when the last one ends. Where times are given, that end does
- * not depend on the duration, since other motions of a request may have other ones. */
+/* The times of n values, in s, and with HOLD one time more: the end of the last value. With given times this end must
+ * not depend on the duration, which may differ between the motions of a request. NULL with a problem. */
 static const double *read_times(api_evaluation *e, const api_node *fields, const api_place *up,
                                 const api_signal_form *form, interpolation how, size_t n)
 {
@@ -78,7 +78,8 @@ static const double *read_times(api_evaluation *e, const api_node *fields, const
     return t;
 }
 
-/* Knots for values at these times: of a cubic spline all but the clamped ends once. */
+/* Sets the knots of a spline through values at n times: each time once, and the first and last degree + 1 times (a
+ * clamped spline). */
 static void put_knots(const api_spline *s, const double *t, size_t n, interpolation how)
 {
     size_t ends = s->degree, last = how == HOLD ? n : n - 1;
@@ -154,15 +155,19 @@ bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *
 
 /* --- a cubic spline through values -------------------------------------------------------------------------------- */
 
-/* The equations for the control points of the natural cubic spline through values at its knots are tridiagonal: with
- * B_k of spline.h,  sum_k B_k(t_i) c_k = y_i  at the knots, and  sum_k B''_k c_k = 0  at both ends, each behind, or
- * before, that of its end (de Boor 1978, ch. IV). */
+/* The control points c_k of the natural cubic spline through values y_i at its knots t_i solve tridiagonal equations
+ * (de Boor 1978, ch. IV). With the basis functions B_k of spline.h,
+ *
+ *     sum_k B_k(t_i) c_k = y_i  at each knot,     sum_k B''_k c_k = 0  at both ends.
+ *
+ * The second equation at the first knot is row 1, after the row of y_0; that at the last knot is row n - 2. */
 typedef struct tridiagonal {
     double     *low, *middle, *high, *high2;
     lapack_int *pivot;
 } tridiagonal;
 
-/* The functions of one order at knot j count from column j on. */
+/* Writes one row of the matrix: the derivatives of order `order` of the basis functions at a knot. At knot j the basis
+ * functions from j on are not zero. */
 static void put_row(const api_spline *s, const tridiagonal *m, size_t row, size_t knot, size_t order)
 {
     double basis[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
@@ -189,7 +194,8 @@ static bool factor(const api_spline *s, const tridiagonal *m)
     return LAPACKE_dgttrf_work((lapack_int)s->n, m->low, m->middle, m->high, m->high2, m->pivot) == 0;
 }
 
-/* Turns the n - 2 values of one column of the points into n control points. */
+/* Solves for the n control points of one component, from its n - 2 values. Both have `width` numbers a point; `column`
+ * [n] is scratch. */
 static void solve(const api_spline *s, const tridiagonal *m, size_t width, const double *values, double *column,
                   double *to)
 {

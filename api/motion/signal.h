@@ -1,19 +1,19 @@
-/* signal.h - read and evaluate vectors that change with time: torques, references and wrenches of a request.
+/* signal.h - read and evaluate vectors that change with time: torques, references and wrenches of a request. The forms:
  *
- *     [...]                                                            constant
- *     {"values", "times"?, "interpolation"?}                           sampled: held, linear, or a natural cubic spline
- *     {"degree", "control_points", "knots"?}                           a B-spline over the duration
- *     {"amplitude", "angular_frequency", "offset"?, "phase"?}          offset + amplitude sin(angular_frequency t +
- * phase)
+ *     [...]                                                      constant
+ *     {"values", "times"?, "interpolation"?}                     sampled: "hold", "linear", or natural "cubic" spline
+ *     {"degree", "control_points", "knots"?}                     B-spline over the duration
+ *     {"amplitude", "angular_frequency", "offset"?, "phase"?}    offset + amplitude sin(angular_frequency t + phase)
  *
- * A point has `width` numbers (points.h), or a batch of them. All forms but the last are splines: a constant is a
- * spline of degree 0 with one control point; held values have degree 0, linear ones degree 1. Values without times, and
- * B-splines, extend over the duration and stretch with it; the others are functions of time in seconds. */
+ * Each vector has `width` numbers (points.h); with a batch of vectors each row of the request has its own. All forms
+ * but the last are stored as splines: a constant is a spline of degree 0 with one control point, "hold" has degree 0,
+ * "linear" degree 1. Values without times, and B-splines, extend over the duration and stretch with it. Values with
+ * times and sinusoids are functions of time in seconds. */
 #pragma once
 #include "api/request/points.h"
 #include "spline.h"
 
-enum { API_SIGNAL_ORDERS = 3 /* value, rate, acceleration */ };
+enum { API_SIGNAL_ORDERS = 3 /* value, first and second derivative by time */ };
 
 typedef enum api_sine {
     API_SINE_AMPLITUDE,
@@ -25,36 +25,39 @@ typedef enum api_sine {
 
 typedef struct api_signal {
     bool          is_sine, is_cubic;
-    bool          stretches; /* it extends over the duration, whatever that is */
-    double        range;     /* s, of the spline: from its knot t_degree, at time 0, to t_n */
+    bool          stretches; /* true: a function of t / duration; false: of the time t in s */
+    double        range;     /* s, length of the spline: knot t_degree is at time 0, knot t_n at `range` */
     api_spline    spline;
-    api_points    points[API_SINE_PARTS]; /* of a spline the first; parts that are not given have no value */
-    const double *numbers[API_SINE_PARTS];
+    api_points    points[API_SINE_PARTS];  /* of a spline only the first; an absent field has value NULL */
+    const double *numbers[API_SINE_PARTS]; /* of each of `points`, set by api_signal_load; NULL: absent, zero */
 } api_signal;
 
-/* A time between two breaks of the signal. At a break, where the signal may jump, `inside` tells which side is meant.
- */
+/* A time at which a signal is evaluated. At a break the signal may jump: `inside` is a time in the interval between
+ * breaks whose values are meant, and `t` is in that interval or at one of its ends. */
 typedef struct api_moment {
-    double t, inside; /* s; no break lies between the two */
+    double t, inside; /* s */
 } api_moment;
 
 typedef struct api_signal_form {
-    size_t width;    /* that of api_points_form */
-    double duration; /* s, over which a signal that stretches extends */
-    double reach;    /* s, that times have to reach where the signal goes on between values */
+    size_t width;    /* numbers of a vector; 0: nv numbers, one for each joint */
+    double duration; /* s, length of a signal that stretches */
+    double reach;    /* s, the least last time of "times" with "linear" or "cubic" interpolation */
 } api_signal_form;
 
-/* Reads and checks. False with a problem. */
+/* Reads and checks a signal at the place `at` of the request; its numbers are read by api_signal_load. False with a
+ * problem. */
 bool api_signal_read(api_evaluation *e, const api_node *value, const api_place *at, const api_signal_form *form,
                      api_signal *signal);
 
-/* After "joints" is read: loads the numbers of the signal that was read at `at`. */
+/* Reads the numbers of a signal at the place `at`. To be called after "joints" is read, which gives their order. False
+ * with a problem. */
 bool api_signal_load(api_evaluation *e, const api_place *at, api_signal *signal);
 
-/* Times in s at which it is not smooth, of which those strictly between 0 and `duration` are written to `breaks` (NULL:
- * not), rising; returns how many. */
+/* Finds the breaks strictly between 0 and `duration`: the times, in s, at which the signal is not smooth. Writes them
+ * in ascending order to `breaks` unless `breaks` is NULL, and returns their number. */
 size_t api_signal_breaks(const api_signal *signal, double duration, double *breaks);
 
-/* Puts the value and its first orders - 1 derivatives by time into lanes [width][W], for the W rows. */
+/* Writes the value and its first orders - 1 derivatives by time into value[0..orders - 1], lanes [width][W]. Lane l
+ * gets the signal of row[l] of the request. */
 void api_signal_at(const api_signal *signal, size_t W, const size_t *row, api_moment moment, size_t orders,
                    double *const value[API_SIGNAL_ORDERS]);

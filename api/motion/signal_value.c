@@ -1,4 +1,4 @@
-/* signal_value.c - signals at a time: see signal.h. */
+/* signal_value.c - evaluate signals and their derivatives at a time: see signal.h. */
 #include "signal.h"
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static double fraction_of(const api_signal *s, double t)
     return fraction < 1 ? fraction : 1;
 }
 
-/* d^r/dt^r = sum_k B_k^(r)(f) / range^r c_k */
+/* d^r value / dt^r = sum_k B_k^(r)(f) / range^r c_k, with the fraction f = t / range. */
 static void put_spline(const api_signal *s, size_t W, const size_t *row, api_moment moment, size_t orders,
                        double *const value[API_SIGNAL_ORDERS])
 {

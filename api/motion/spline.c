@@ -1,4 +1,4 @@
-/* spline.c - see spline.h. */
+/* spline.c - evaluate B-spline basis functions by the recursion of Cox and de Boor: see spline.h. */
 #include "spline.h"
 #include <math.h>
 #include <string.h>
@@ -12,8 +12,8 @@ void api_spline_clamp(const api_spline *s)
     }
 }
 
-/* A spline of degree d is continuous where at most d knots coincide; with d + 1 it jumps, which it may only where it
- * begins and ends. */
+/* A spline of degree d is continuous where at most d knots coincide. It jumps where d + 1 knots coincide, which is
+ * allowed only at its two ends. */
 bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what)
 {
     const double *t = s->knots;
@@ -30,7 +30,7 @@ bool api_spline_knots_fail(const api_spline *s, size_t *at, api_knots *what)
     return !(t[s->n] - t[d] > 0 && isfinite(t[count - 1] - t[0]));
 }
 
-/* i with t_i <= u < t_i+1; at the end the last that is not empty. */
+/* The index i of the span with t_i <= u < t_i+1; at the end of the spline the last span that is not empty. */
 static size_t span_of(const api_spline *s, double u)
 {
     size_t low = s->degree, high = s->n;
@@ -49,7 +49,8 @@ static size_t span_of(const api_spline *s, double u)
     return low;
 }
 
-/* The d functions of degree d - 1 on span i become the d + 1 of degree d, or their derivatives. */
+/* Replaces the d basis functions of degree d - 1 on span i, in B, by the d + 1 functions of degree d, or with `derive`
+ * by their derivatives. */
 static void raise_degree(const double *t, size_t i, size_t d, double u, bool derive, double *B)
 {
     double w[API_SPLINE_SUPPORT + 1];
@@ -60,11 +61,11 @@ static void raise_degree(const double *t, size_t i, size_t d, double u, bool der
         B[j] = derive ? (double)d * (w[j] - w[j + 1]) : (u - t[i + j - d]) * w[j] + (t[i + j + 1] - u) * w[j + 1];
 }
 
-/* Knot values of fractions. */
+/* The knot value u at a fraction of the spline. */
 static double knot_at(const api_spline *s, double fraction)
 {
     double first = s->knots[s->degree], last = s->knots[s->n], u = first + fraction * (last - first);
-    return u > last ? last : u; /* by rounding */
+    return u > last ? last : u; /* rounding may exceed the last knot */
 }
 
 size_t api_spline_first(const api_spline *s, double fraction)

@@ -1,4 +1,4 @@
-/* spline_fields.c - see spline_fields.h. */
+/* spline_fields.c - read and check the fields of a B-spline: see spline_fields.h. */
 #include "spline_fields.h"
 #include "api/wire/number.h"
 #include <math.h>

@@ -1,14 +1,13 @@
-/* trajectory.c - the dynamics along joint motions, with gradients by the control points and the duration.
+/* trajectory.c - compute the dynamics along joint motions, with gradients by the control points and the duration.
  *
  * With x_r the r-th derivative of q (x_0 = q), b_rk of motion.h and T the duration, the chain rule (Barman 2020, eq.
  * 4.15) is
  *
  *     d tau / d c_k = sum_r b_rk d tau / d x_r,      d tau / dT = -1/T sum_r r (d tau / d x_r) x_r
  *
- * the latter at the same fraction of the motion, where x_r goes with T^-r. For tau_dot partial derivatives are those
- * that dynamics.h gives for dyn_sensitivity_rate.
- Wrenches that change with time add to derivatives what
- * wrench_rate_terms.h says. */
+ * the latter at a constant fraction of the motion, where x_r is proportional to T^-r. The partial derivatives of
+ * tau_dot are those of dyn_sensitivity_rate (dynamics.h). Wrenches that change with time add the terms of
+ * wrench_rate_terms.h. */
 #include "api/evaluate/loop_evaluation.h"
 #include "api/evaluate/operation.h"
 #include "motion.h"
@@ -47,7 +46,7 @@ static const api_motion *motion_of(const api_selection *selected)
 
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *at)
 {
-    (void)at; /* the request itself: a trajectory stands alone */
+    (void)at; /* the options are members of the request: a trajectory is its only operation */
     api_motion *m = api_motion_read(e, given);
     if (!m) return false;
     selected->options = m;
@@ -56,7 +55,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
     return true;
 }
 
-/* What is asked for of the motion itself is there now. */
+/* Samples the motion. The results that are lanes of the motion itself are complete then. */
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
     api_motion *m = selected->options;
@@ -87,7 +86,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return matrices * nv * nv + (selected->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0) + pushed;
 }
 
-/* The next three matrices of the spare lanes; without rows where they are not wanted. */
+/* Takes three matrices, rows x nv, from the spare lanes at *next; none if they are not wanted. */
 static partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
 {
     partials p    = {.rows = wanted ? rows : 0, .orders = 3};
@@ -114,7 +113,7 @@ static void sensitivities(const api_evaluation *e, size_t block, const partials 
     e->kernels->sensitivity(&e->scene, e->workspace, &io, 1);
 }
 
-/* d tau_dot / d x_r = (d tau / d x_r)' + d tau / d x_r-1; the highest has no first term. */
+/* d tau_dot / d x_r = (d tau / d x_r)' + d tau / d x_r-1, for r = 1 to 3; the term (d tau / d x_3)' is zero. */
 static void of_torque_rate(const api_evaluation *e, size_t block, const partials *tau, partials *rate)
 {
     dyn_sensitivity_rate io = {
@@ -138,7 +137,7 @@ static void of_torque_rate(const api_evaluation *e, size_t block, const partials
 
 /* --- the chain rule --------------------------------------------------------------------------------------------- */
 
-/* The first control point that matters, in each lane. */
+/* The index of the first control point that affects the state, in each lane. */
 static void first_of(const api_evaluation *e, const api_motion *m, size_t block, size_t first[DYN_MAX_LANES])
 {
     const double *lanes = api_block(e, m->first, 1, block);
@@ -146,7 +145,7 @@ static void first_of(const api_evaluation *e, const api_motion *m, size_t block,
         first[l] = (size_t)lanes[l];
 }
 
-/* An output by control points, where all that do not matter are zero. */
+/* The block of an output by control points. With "dense" it is cleared: most control points do not affect a state. */
 static double *clean_result(const api_evaluation *e, const api_selection *selected, size_t output, size_t block)
 {
     double *out = api_result_block(e, selected, output, block);
@@ -155,12 +154,12 @@ static double *clean_result(const api_evaluation *e, const api_selection *select
     return out;
 }
 
-/* One row of partial derivatives on its way to control points. */
+/* One row of partial derivatives and the basis functions that the chain rule multiplies with it. */
 typedef struct chain {
     size_t        nv, support, orders;
     const double *basis;                 /* orders x support */
     const double *by[API_SPLINE_ORDERS]; /* nv each */
-    const size_t *first;                 /* of each lane; NULL: 0 */
+    const size_t *first;                 /* index of the first control point in each lane; NULL: 0 (not dense) */
 } chain;
 
 /* out[first + k][j] = sum_r b_rk dy / d x_r,j */
@@ -178,7 +177,7 @@ static inline __attribute__((always_inline)) void put_row_by(size_t W, const cha
         }
 }
 
-/* The same with the width known to the compiler. */
+/* The same with the number of lanes as a constant, so that the compiler unrolls the loops over lanes. */
 static void put_row(size_t W, const chain *c, double *out)
 {
     switch (W) {
@@ -320,7 +319,7 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* 1: one_by_one */
     torques(e, selected, block);
     if (motion_of(selected)->dense) put_dense_basis(e, selected, block);
     if (selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES)) gradients(e, selected, block);

@@ -1,4 +1,4 @@
-/* wrench_rate_terms.c - see wrench_rate_terms.h. */
+/* wrench_rate_terms.c - add the terms of time-dependent wrenches to derivatives: see wrench_rate_terms.h. */
 #include "wrench_rate_terms.h"
 #include <string.h>
 
@@ -23,7 +23,8 @@ api_pushed api_pushed_take(const api_evaluation *e, size_t block, double *room)
     return p;
 }
 
-/* The forces and torques become those in `lanes` of all states; the points stay. */
+/* Sets the forces and torques to those in `lanes`, 6 numbers for each wrench and state. The points of application are
+ * those of the request. */
 static void set_wrenches(api_pushed *p, double *lanes)
 {
     const api_evaluation *e = p->e;

@@ -1,7 +1,8 @@
-/* wrench_rate_terms.h - derivatives of efforts along a motion by way of wrenches that change with time.
+/* wrench_rate_terms.h - add the terms of wrenches that change with time to derivatives along a motion.
  *
- * Wrenches W enter tau as tau_w(q, W) = -J^T W: inverse dynamics of the robot at rest on which nothing else acts. Where
- * W changes with time, tau_dot has the part tau_w(q, W'), and these derivatives have the parts (motion.h)
+ * External wrenches W contribute tau_w(q, W) = -J^T W to tau: the inverse dynamics of the robot at rest without
+ * gravity, friction and springs. If W changes with time, tau_dot contains tau_w(q, W'). The derivatives then contain
+ * these terms beside those of a constant W, with dW/dT and dW'/dT of motion.h:
  *
  *     d tau / dT      tau_w(q, dW/dT)
  *     d tau_dot / dq  (d tau_w / dq)(q, W')
@@ -9,28 +10,30 @@
 #pragma once
 #include "motion.h"
 
-/* A block of states in which other wrenches act at the points of the request's, and nothing else does. */
+/* The terms of one block of states: the scene has external wrenches only, without gravity, friction and springs. The
+ * arrays are lanes in memory of the caller, with so many numbers a state: */
 typedef struct api_pushed {
     const api_evaluation *e;
     dyn_scene             scene;
     size_t                block;
-    double               *wrenches;       /* 9 each */
+    double               *wrenches;       /* 9 for each wrench: force, torque, point */
     double               *by[3];          /* nv x nv: d tau_w by q, qd, qdd */
     double               *tau;            /* nv */
     double               *joint_wrenches; /* 6 x bodies */
 } api_pushed;
 
-/* Blocks of results, to be added to; NULL: not asked for. */
+/* The blocks of results to which terms are added; NULL: not requested. */
 typedef struct api_pushed_efforts {
     double *tau, *tau_dot, *joint_wrenches;
 } api_pushed_efforts;
 
-/* Lays the arrays out in `room`, which has so many entries a state. */
+/* api_pushed_entries returns the numbers a state that the arrays need; api_pushed_take lays them out in `room`, lanes
+ * of this size. */
 size_t     api_pushed_entries(const api_model *model, size_t n_wrenches);
 api_pushed api_pushed_take(const api_evaluation *e, size_t block, double *room);
 
-/* Adds the part of d tau_dot / dq, nv x nv. */
+/* Adds the term of d tau_dot / dq, nv x nv in lanes. */
 void api_pushed_by_q(api_pushed *p, double *dtau_dot_dq);
 
-/* Adds the parts of the derivatives by the duration. */
+/* Adds the terms of the derivatives by the duration. */
 void api_pushed_by_duration(api_pushed *p, const api_motion *motion, const api_pushed_efforts *by_duration);

@@ -1,11 +1,11 @@
-/* wrench_signals.c - see wrench_signals.h. */
+/* wrench_signals.c - read and evaluate wrenches that are signals: see wrench_signals.h. */
 #include "wrench_signals.h"
 
 enum { PARTS = 2, VALUES = 9 /* numbers of a wrench in lanes: force, torque, point */ };
 
 static const char *const parts[PARTS] = {"force", "torque"};
 
-/* The signal that is part `part` of wrench `index`; NULL: it is given otherwise, or not at all. */
+/* The signal given as the force or torque of wrench `index`; NULL: this part is an array of numbers or absent. */
 static const api_node *find(const api_node *list, size_t index, size_t part, api_node *wrench)
 {
     if (!api_node_item(list, index, wrench) || !api_node_is(wrench, API_OBJECT)) return NULL;

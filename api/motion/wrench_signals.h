@@ -1,11 +1,12 @@
 /* wrench_signals.h - read and evaluate wrenches that change with time: "force" and "torque" of a wrench as signals
- * (signal.h). What is given as an array stays with the other wrenches (request/wrenches.c), as does the point. */
+ * (signal.h). Parts that are arrays, and the points of application, are read with the constant wrenches
+ * (request/wrenches.c). */
 #pragma once
 #include "signal.h"
 
 typedef struct api_wrench_signal {
-    api_place  list_at, wrench_at, at; /* places in the request, each above the next */
-    size_t     wrench;                 /* index in the request */
+    api_place  list_at, wrench_at, at; /* places in the request of "wrenches", of its entry and of the signal */
+    size_t     wrench;                 /* index in "wrenches" */
     size_t     part;                   /* 0: force, 1: torque */
     api_signal signal;
 } api_wrench_signal;
@@ -15,13 +16,14 @@ typedef struct api_wrench_signals {
     api_wrench_signal *signal; /* [n] */
 } api_wrench_signals;
 
-/* Reads the signals among the request's wrenches; `duration` and `reach` are those of api_signal_form. False with a
- * problem. */
+/* Reads and checks the signals among the wrenches of the request. `duration` and `reach` are those of api_signal_form,
+ * in s. False with a problem. */
 bool api_wrench_signals_read(api_evaluation *e, double duration, double reach, api_wrench_signals *signals);
 
-/* After all fields are read: loads the numbers. False with a problem. */
+/* Reads the numbers of the signals. To be called after all fields are read. False with a problem. */
 bool api_wrench_signals_load(api_evaluation *e, api_wrench_signals *signals);
 
-/* Puts the values at a moment into lanes of wrenches, 9 numbers each, for W rows; other lanes stay as they are. */
+/* Writes the values at a moment into `wrenches`, lanes of W rows with 9 numbers for each wrench (force, torque, point).
+ * Lane l gets the signals of row[l]. Numbers that are not signals are unchanged. */
 void api_wrench_signals_at(const api_wrench_signals *signals, size_t W, const size_t *row, api_moment moment,
                            double *wrenches);
