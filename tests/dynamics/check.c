@@ -1,4 +1,4 @@
-/* check.c - see check.h */
+/* check.c - compares numbers with tolerances (check.h). */
 #include "check.h"
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@ double largest(size_t n, const double *x)
     return most;
 }
 
-/* CHECK_VERBOSE=1 in the environment prints the error of every comparison in units of its tolerance: how the
- * tolerances were chosen. */
+/* With CHECK_VERBOSE=1 in the environment, prints the error of every comparison in units of its tolerance. The
+ * tolerances were chosen that way. */
 static void report(const char *what, uint64_t seed, double error, double allowed)
 {
     if (getenv("CHECK_VERBOSE"))

@@ -1,4 +1,4 @@
-/* check.h - what the tests of this folder compare with, and cmocka with what it needs. */
+/* check.h - declares the comparisons of the tests in this folder, and includes cmocka with the headers it needs. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* |got - expected| <= tolerance * max(|expected|, scale) for the largest entry of `expected`; NaN never passes.
- * `what` and `seed` name the case when it does not. */
+/* Checks |got - expected| <= tolerance * max(|expected|, scale), with the largest entry of `expected`; NaN never
+ * passes. `what` and `seed` identify the case in the message. */
 void check_close_scaled(const char *what, uint64_t seed, size_t n, const double *got, const double *expected,
                         double tolerance, double scale);
 
-/* The same with scale 0: relative to the largest expected entry alone. */
+/* The same with scale 0: relative to the largest expected entry only. */
 void check_close(const char *what, uint64_t seed, size_t n, const double *got, const double *expected,
                  double tolerance);
 

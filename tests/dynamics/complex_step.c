@@ -1,4 +1,4 @@
-/* complex_step.c - see complex_step.h */
+/* complex_step.c - moves states by complex steps and reads the derivatives of results (complex_step.h). */
 #include "complex_step.h"
 #include "check.h"
 #include <stdlib.h>
@@ -48,7 +48,8 @@ void complex_add(size_t n, double _Complex *x, const double *dx)
         x[i] += I * (COMPLEX_STEP * dx[i]);
 }
 
-/* With the quaternion (u, s): p' = R v = v + 2 u x (u x v + s v), and its rate (s w + u x w, -u.w) / 2. */
+/* With the quaternion (u, s): p' = R v = v + 2 u x (u x v + s v), and the rate of the quaternion is (s w + u x w, -u.w)
+ * / 2. */
 static void free_rates(const double quaternion[4], const double *v, const double *w, double *position, double rate[4])
 {
     const double *u = quaternion, s = quaternion[3];

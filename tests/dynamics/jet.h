@@ -1,9 +1,9 @@
-/* jet.h - arithmetic of truncated power series in time, x(t) = c0 + c1 t + c2 t^2 + c3 t^3.
+/* jet.h - computes with truncated power series in time, x(t) = c0 + c1 t + c2 t^2 + c3 t^3.
  *
- * Forward kinematics evaluated over such series yields position, velocity, acceleration and jerk, and the rate
- * of every Jacobian entry, without a single formula for a derivative: the tests' independent way to all of them.
- * Coefficients are long double, so that the reference's own rounding stays far below what is tested.
- * Method: Griewank & Walther 2008, ch. 13. */
+ * Forward kinematics over such series gives position, velocity, acceleration and jerk, and the rate of every Jacobian
+ * entry, without any formula for a derivative. So the tests do not depend on the formulas of the kernels. Coefficients
+ * are long double, so that rounding in the reference is far below the tolerances. Method: Griewank & Walther 2008, ch.
+ * 13. */
 #pragma once
 #include <math.h>
 
@@ -28,7 +28,7 @@ static inline jet jet_constant(real x)
     return (jet){{x, 0, 0, 0}};
 }
 
-/* The series of something whose value and first three derivatives are known. */
+/* The series of a quantity with known value and first three derivatives. */
 static inline jet jet_path(real x, real rate, real second, real third)
 {
     return (jet){{x, rate, second / 2, third / 6}};
@@ -41,7 +41,7 @@ static inline real jet_derivative(jet x, int k)
     return x.c[k] * factorial[k];
 }
 
-/* The series of dx/dt; its last coefficient is unknown and left zero. */
+/* The series of dx/dt; its last coefficient is unknown and set to zero. */
 static inline jet jet_rate(jet x)
 {
     return (jet){{x.c[1], 2 * x.c[2], 3 * x.c[3], 0}};

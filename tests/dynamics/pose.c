@@ -1,4 +1,4 @@
-/* pose.c - see pose.h. */
+/* pose.c - composes and inverts poses (pose.h). */
 #include "pose.h"
 
 dyn_pose pose_compose(const dyn_pose *a, const dyn_pose *b)

@@ -1,4 +1,5 @@
-/* pose.h - poses put together, for robots and frames that tests make. X_ab is the pose of frame b in frame a. */
+/* pose.h - composes and inverts poses, for robots and frames that tests make. X_ab is the pose of frame b in frame a.
+ */
 #pragma once
 #include "dynamics/model/model.h"
 

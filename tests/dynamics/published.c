@@ -1,4 +1,4 @@
-/* published.c - see published.h */
+/* published.c - builds the robots of published.h. */
 #include "published.h"
 #include "pose.h"
 #include <math.h>
@@ -12,8 +12,9 @@
         }                                                                                                              \
     }
 
-/* A joint about the screw axis S = [w; v], v = -w x r, of the base frame at home, between links whose frames are then
- * at `parent` and `child`: the joint's frame is the base frame moved to r = w x v / |w|^2. It turns by |w| q. */
+/* A joint about the screw axis S = [w; v], v = -w x r, in the base frame at home. The frames of parent and child link
+ * are then at `parent` and `child`. The joint's frame is the base frame moved to r = w x v / |w|^2; the joint rotates
+ * by |w| q. */
 static void screw_joint(dyn_link *l, const double S[6], const dyn_pose *parent, const dyn_pose *child)
 {
     const double *w = S, *v = S + 3;
@@ -59,7 +60,7 @@ void published_three_link(published *robot)
 typedef struct dh_row {
     double a, d, sin_alpha; /* alpha is 0 or +-90 deg */
     double mass, com[3], inertia[3];
-    double motor_inertia, gear, viscous, positive, negative; /* on the motor's side */
+    double motor_inertia, gear, viscous, positive, negative; /* on the motor's side of the gear */
 } dh_row;
 
 void published_puma560(published *robot)

@@ -1,4 +1,4 @@
-/* random_tree.c - see random_tree.h */
+/* random_tree.c - makes random robots and states (random_tree.h). */
 #include "random_tree.h"
 #include "dynamics/math/double_double.h"
 #include <math.h>
@@ -49,7 +49,7 @@ void random_unit(random_source *source, double axis[3])
 }
 
 /* R <- R * rotation about coordinate axis k with this cosine and sine */
-static void turn(double R[3][3], int k, double c, double s)
+static void rotate(double R[3][3], int k, double c, double s)
 {
     int a = (k + 1) % 3, b = (k + 2) % 3;
     for (int i = 0; i < 3; i++) {
@@ -59,7 +59,7 @@ static void turn(double R[3][3], int k, double c, double s)
     }
 }
 
-/* Quarter turns come with exact entries and with those of cos(pi/2) = 6e-17, as documents give them. */
+/* Some quarter turns have exact entries and some have those of cos(pi/2) = 6e-17, as in documents. */
 void random_rotation(random_source *source, double R[3][3])
 {
     const double cosine[4] = {1, 0, -1, 0}, sine[4] = {0, 1, 0, -1};
@@ -73,7 +73,7 @@ void random_rotation(random_source *source, double R[3][3])
         double            angle = quarters ? (double)n * M_PI_2 : random_between(source, -3.2, 3.2);
         dyn_double_double c, s;
         dyn_cosine_sine(angle, &c, &s);
-        turn(R, k, quarters && exact ? cosine[n] : c.high, quarters && exact ? sine[n] : s.high);
+        rotate(R, k, quarters && exact ? cosine[n] : c.high, quarters && exact ? sine[n] : s.high);
     }
 }
 
@@ -85,7 +85,7 @@ void random_pose(random_source *source, dyn_pose *X)
         X->p[i] = shifted ? random_between(source, -0.4, 0.4) : 0;
 }
 
-/* I = trace(E) 1 - E with a positive second moment E = R diag R^T: what some solid really has. */
+/* I = trace(E) 1 - E with a positive second moment E = R diag R^T: the inertia of some solid body. */
 void random_inertia(random_source *source, dyn_inertia *inertia)
 {
     static const int index[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
@@ -116,8 +116,8 @@ static void random_axis(random_source *source, double axis[3])
         axis[i] = i == k ? sign : 0;
 }
 
-/* Two joints with nothing but a massless link between them must not have parallel axes, or the mass matrix is
- * singular: draw again until they differ by 45 deg or more. The angle does not depend on the state. */
+/* With only a massless link between them, two joints must not have parallel axes, or the mass matrix is singular. Draws
+ * again until the axes differ by 45 deg or more. The angle does not depend on the state. */
 static void random_axis_across(random_source *source, const dyn_link *parent, dyn_link *l)
 {
     double in_parent[3], in_child[3];
@@ -154,7 +154,8 @@ static void random_joint_forces(random_source *source, unsigned features, dyn_li
     }
 }
 
-/* The link it sits on is chosen when all are there. A part of that link, and at the joint as heavy as other rotors. */
+/* The link of the motor is chosen later, when all links exist. The motor is a part of that link. Its inertia at the
+ * joint is like that of other rotors. */
 static void random_motor(random_source *source, unsigned features, dyn_link *l)
 {
     l->motor = (dyn_motor){.present      = true,
@@ -165,7 +166,7 @@ static void random_motor(random_source *source, unsigned features, dyn_link *l)
     l->rotor_inertia = 0;
 }
 
-/* Planar joints are drawn where no massless link is near, which would leave them free without mass. */
+/* Planar joints are drawn only away from massless links, which would be free without mass. */
 static dyn_joint_kind random_kind(random_source *source, unsigned features, bool planar)
 {
     if (features & TREE_PLAIN) return DYN_REVOLUTE;
@@ -174,7 +175,7 @@ static dyn_joint_kind random_kind(random_source *source, unsigned features, bool
     return random_chance(source, 0.7) ? DYN_REVOLUTE : DYN_PRISMATIC;
 }
 
-/* `room`: coordinates that may still be given away */
+/* `room`: number of coordinates that may still be used */
 static void random_drive(random_source *source, unsigned features, size_t room, dyn_link *l)
 {
     if (l->joint == DYN_HELICAL) l->pitch = random_between(source, -0.3, 0.3);
@@ -249,14 +250,14 @@ static bool has_leader(const random_tree *tree)
     return false;
 }
 
-/* Planar joints and those that turn freely lead nobody: where there are no others, there are no mimics. */
+/* Planar joints and joints with a quaternion cannot lead. If there are no others, all mimics are removed. */
 static void drop_mimics(random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links && !has_leader(tree); i++)
         if (tree->links[i].mimic) tree->links[i].joint = DYN_FIXED, tree->links[i].mimic = false;
 }
 
-/* The motor of an elastic joint sits anywhere, and one in five of a floating robot's on its base. */
+/* The motor of an elastic joint is on any link; on a floating robot, one in five is on the base. */
 static void place_motors(random_source *source, unsigned features, random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links; i++) {
@@ -270,8 +271,8 @@ static void place_motors(random_source *source, unsigned features, random_tree *
     }
 }
 
-/* Makes a link's joint one that turns freely, now and then, if `room` degrees of freedom are left for it. */
-static void turn_freely(random_source *source, size_t room, dyn_link *l)
+/* Sometimes changes a link's joint to one with a quaternion, if `room` degrees of freedom are left for it. */
+static void draw_quaternion_joint(random_source *source, size_t room, dyn_link *l)
 {
     if (room < 3 || !random_chance(source, 0.3)) return;
     *l = (dyn_link){.parent  = l->parent,
@@ -287,7 +288,7 @@ static size_t random_coordinates(const dyn_link *l)
     return (l->mimic ? 0 : (size_t)dyn_joint_nv(l->joint)) + (size_t)l->elastic;
 }
 
-/* `along`: probability that a link hangs on the one before it */
+/* `along`: probability that the parent of a link is the previous link */
 static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned features, double along)
 {
     random_source source = {.state = seed * 0x100000001b3u + 17};
@@ -309,7 +310,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
         bool mimic           = mobile && (features & TREE_MIMICS) && free_mimics > 0 && random_chance(&source, 0.1);
         tree.links[n].mimic  = mimic;
         random_link(&source, features, mobile, joints, parent < 0 ? NULL : &tree.links[parent], &tree.links[n]);
-        if (freely && mobile && !mimic) turn_freely(&source, joints, &tree.links[n]);
+        if (freely && mobile && !mimic) draw_quaternion_joint(&source, joints, &tree.links[n]);
         if (freely) random_inertia(&source, &tree.links[n].inertia);
         joints -= random_coordinates(&tree.links[n]);
         free_mimics -= mimic;

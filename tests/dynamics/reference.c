@@ -1,4 +1,4 @@
-/* reference.c - inverse and forward dynamics, mass matrix and bias by the equations in reference.h. */
+/* reference.c - computes inverse and forward dynamics, mass matrix and bias by the equations in reference.h. */
 #include "reference_body.h"
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ size_t reference_nv(const dyn_description *d)
     return n;
 }
 
-/* Quaternions have four numbers for three velocities. */
+/* A quaternion has four numbers for three velocities. */
 size_t reference_nq(const dyn_description *d)
 {
     size_t n = reference_nv(d) + (d->floating ? 1 : 0);
@@ -55,7 +55,7 @@ void add_transposed_jacobian(const reference *r, size_t k, const real f[6], real
         }
 }
 
-/* --- forces of the joints themselves, on coordinate and rate s, ds of the joint ----------------------------- */
+/* --- forces of the joints, as functions of the joint's s and ds ------------------------------------------------- */
 
 real friction_force(const dyn_friction *f, real ds)
 {
@@ -68,8 +68,8 @@ static real spring_force(const dyn_spring *s, real position, real ds)
     return s->stiffness * (position - s->rest) + s->damping * ds;
 }
 
-/* The power of a joint's force is force * ds = (ratio force) * qd, hence the factor. Of a planar joint, they are the
- * angle's, which comes last. */
+/* The power of a joint's force is force * ds = (ratio force) * qd, hence the factor ratio. For a planar joint the force
+ * acts on the angle, which is the last coordinate. */
 static void add_joint_forces(const reference *r, bool friction, bool springs, bool rotors, real *tau)
 {
     for (size_t k = 1; k < r->m.n; k++) {
@@ -91,7 +91,7 @@ static void round_out(size_t n, const real *from, double *to)
 
 /* --- the models -------------------------------------------------------------------------------------------- */
 
-/* The wrench F about the world's origin, moved to `origin` and turned into the axes of link l. */
+/* The wrench F, given about the world's origin, about `origin` and in the axes of link l. */
 static void joint_wrench(const motion_link *l, const jet3 *origin, const real F[6], double *out)
 {
     real p[3] = {origin->e[0].c[0], origin->e[1].c[0], origin->e[2].c[0]}, moment[3];
@@ -107,7 +107,7 @@ static void joint_wrench(const motion_link *l, const jet3 *origin, const real F[
     }
 }
 
-/* Free body: the wrench through a joint is what all links beyond it need. */
+/* Free body diagram: the wrench through a joint is the sum of those that all links beyond it require. */
 static void joint_wrenches(const reference *r, const reference_scene *scene, double *out)
 {
     real(*F)[6] = reference_allocate(r->m.n, sizeof *F);

@@ -1,15 +1,15 @@
-/* reference.h - rigid-body dynamics the plain way, to measure the kernels against.
+/* reference.h - computes rigid-body dynamics in the most direct way, as a reference for the kernels.
  *
- * Written from the description of the robot and the law of motion alone, and shares nothing with the kernels: no
- * canonical frames, no recursion over articulated or composite bodies, no merging. Every link, also a fixed or
- * massless one, has its pose in the world as a power series in time (jet.h), its spatial inertia as a dense 6x6
- * matrix about the world's origin in world axes, and its Jacobian with all nv columns:
+ * The reference uses only the description of the robot and the laws of motion, and shares nothing with the kernels: no
+ * canonical frames, no recursion over articulated or composite bodies, no merging. Every link, even a fixed or massless
+ * one, has a pose in the world as a power series in time (jet.h), a dense 6x6 spatial inertia about the world's origin
+ * in world axes, and a Jacobian with all nv columns:
  *
  *     M    = sum_k J_k^T I_k J_k
  *     tau  = sum_k J_k^T (I_k a_k + v_k x* I_k v_k - I_k a_g - W_k),   v_k = J_k qd,  a_k = J_k qdd + J'_k qd
  *
- * in long double, rounded to double on the way out. O(n^3) and slow, on purpose simple. 6-vectors are
- * [linear; angular]. Link index -1 (DYN_WORLD) is the base link.
+ * All is in long double and rounded to double at the end. The cost is O(n^3). 6-vectors are [linear; angular]. Link
+ * index -1 (DYN_WORLD) is the base link.
  *
  * Ownership: reference_at allocates, reference_free frees; the description must outlive the reference. */
 #pragma once
@@ -17,7 +17,7 @@
 
 typedef struct reference reference;
 
-/* One state; NULL means zeros (but for q). */
+/* One state; NULL means zeros (not allowed for q). */
 typedef struct reference_state {
     const double *q, *qd, *qdd, *qddd;
 } reference_state;
@@ -25,9 +25,9 @@ typedef struct reference_state {
 /* An external wrench on a link. */
 typedef struct reference_wrench {
     int    link;
-    bool   world_axes; /* else link axes */
+    bool   world_axes; /* else in link axes */
     double force[3], torque[3];
-    double point[3]; /* of application, link frame */
+    double point[3]; /* point of application in the link frame */
 } reference_wrench;
 
 typedef struct reference_scene {
@@ -37,27 +37,27 @@ typedef struct reference_scene {
     const reference_wrench *wrench;
 } reference_scene;
 
-/* What reference_bias splits; each nv, NULL where not wanted. */
+/* Outputs of reference_bias, nv each; NULL if not requested. */
 typedef struct reference_bias_parts {
     double *bias, *coriolis, *gravity, *friction;
 } reference_bias_parts;
 
-/* Motion of a frame fixed to a link; each NULL where not wanted. */
+/* Motion of a frame fixed to a link; each output may be NULL. */
 typedef struct reference_frame_motion {
-    double *position, *orientation;         /* 3; 4: x y z w with w >= 0 */
+    double *position, *orientation;         /* 3 entries; 4 entries x y z w with w >= 0 */
     double *jacobian, *jacobian_dot;        /* 6 x nv */
     double *velocity, *acceleration, *jerk; /* 6 */
 } reference_frame_motion;
 
 typedef struct reference_energies {
     double  kinetic, potential, mass;
-    double  com[3], com_velocity[3], momentum[6]; /* momentum about the centre of mass */
-    double *com_jacobian, *momentum_matrix;       /* 3 x nv, 6 x nv; NULL where not wanted */
+    double  com[3], com_velocity[3], momentum[6]; /* momentum is about the centre of mass */
+    double *com_jacobian, *momentum_matrix;       /* 3 x nv and 6 x nv; NULL if not requested */
 } reference_energies;
 
 size_t reference_nq(const dyn_description *d);
 size_t reference_nv(const dyn_description *d);
-size_t reference_bodies(const dyn_description *d); /* links with a moving joint, and the floating base */
+size_t reference_bodies(const dyn_description *d); /* links with a moving joint, plus the floating base */
 
 reference *reference_at(const dyn_description *d, reference_state state);
 void       reference_free(reference *r);
@@ -66,10 +66,11 @@ void       reference_free(reference *r);
 void reference_inverse_dynamics(const reference *r, const reference_scene *scene, double *tau, double *joint_wrenches);
 void reference_mass_matrix(const reference *r, double *M);
 void reference_bias(const reference *r, const reference_scene *scene, reference_bias_parts out);
-/* false: the mass matrix is not positive definite */
+/* returns false if the mass matrix is not positive definite */
 bool reference_forward_dynamics(const reference *r, const reference_scene *scene, const double *tau, double *qdd);
-/* tau given for the free coordinates, qdd for the driven; the others' qdd is written:
- *     M_ff qdd_f = tau_f - bias_f - M_fd qdd_d.   false: M_ff is not positive definite */
+/* tau is given for the free coordinates and qdd for the driven ones; the qdd of the free ones is computed:
+ *     M_ff qdd_f = tau_f - bias_f - M_fd qdd_d.
+ * Returns false if M_ff is not positive definite. */
 bool reference_hybrid_dynamics(const reference *r, const reference_scene *scene, const bool *driven, const double *tau,
                                double *qdd);
 bool reference_inverse_mass_matrix(const reference *r, double *inverse);

@@ -1,4 +1,5 @@
-/* reference_body.c - dense 6x6 inertias and Newton-Euler about the world's origin; equations in reference.h. */
+/* reference_body.c - computes dense 6x6 inertias and Newton-Euler about the world's origin (equations in reference.h).
+ */
 #include "reference_body.h"
 #include <stdlib.h>
 
@@ -91,7 +92,7 @@ void add_gyroscopic(const body *b, real f[6])
     }
 }
 
-/* f -= I a_g: the weight with its sign turned */
+/* f -= I a_g: minus the weight */
 void add_antigravity(const body *b, const double gravity[3], real f[6])
 {
     real a_g[6] = {gravity[0], gravity[1], gravity[2], 0, 0, 0}, weight[6];
@@ -120,7 +121,8 @@ static void subtract_wrench(const motion_link *l, const reference_wrench *w, rea
     }
 }
 
-/* What the joints must bring to body k: I a + v x* I v - I a_g - W. `drive` leaves J qdd out. */
+/* Force that the motion of body k requires from the joints: I a + v x* I v - I a_g - W. Without J qdd if `drive` is
+ * false. */
 void body_force(const reference *r, size_t k, const reference_scene *scene, bool drive, real f[6])
 {
     const body *b = &r->b[k];

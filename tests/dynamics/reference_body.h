@@ -1,4 +1,4 @@
-/* reference_body.h - inside the reference: the links as bodies in the world, and what they need to move. */
+/* reference_body.h - declares the parts of the reference that compute with links as bodies in the world. */
 #pragma once
 #include "reference_motion.h"
 
@@ -17,7 +17,7 @@ struct reference {
     body                  *b; /* [m.n] */
 };
 
-void *reference_allocate(size_t n, size_t size); /* zeroed; ends the test when there is no memory */
+void *reference_allocate(size_t n, size_t size); /* set to zero; ends the test if there is no memory */
 
 static inline void cross(const real a[3], const real b[3], real c[3])
 {
@@ -39,7 +39,7 @@ static inline void apply6(const real I[6][6], const real a[6], real b[6])
         b[i] = dot6(I[i], a);
 }
 
-/* Column c of a link's own joint, k-th time derivative: [linear at the world's origin; angular]. */
+/* Column c of a link's own joint, its k-th time derivative: [linear at the world's origin; angular]. */
 void joint_column(const motion_link *l, int c, int k, real s[6]);
 
 body *place_bodies(const reference *r, reference_state state);
@@ -50,12 +50,13 @@ void add_transposed_jacobian(const reference *r, size_t k, const real f[6], real
 /* --- motors and elastic joints: reference_motor.c ------------------------------------------------------------- */
 
 real friction_force(const dyn_friction *f, real ds);
-void add_motors(const reference *r, bool drive, real *tau);          /* what spinning needs; `drive` counts qdd */
-void add_spin_moments(const reference *r, bool drive, real (*F)[6]); /* on the links that motors sit on */
+void add_motors(const reference *r, bool drive,
+                real *tau); /* efforts that the spin requires; `drive`: including qdd terms */
+void add_spin_moments(const reference *r, bool drive, real (*F)[6]); /* moments on the links that carry motors */
 void add_motor_forces(const reference *r, bool friction, bool springs, real *tau);
 void add_motor_inertia(const reference *r, real *M);
 void motor_energies(const reference *r, real *kinetic, real *potential);
-/* h += spin momentum, columns[v] += that of unit rates */
+/* h += spin momentum, columns[v] += that at unit rate of v */
 void add_spin_momentum(const reference *r, real h[6], real (*columns)[6]);
 
 void add_gyroscopic(const body *b, real f[6]);                           /* f += v x* I v */

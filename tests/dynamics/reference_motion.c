@@ -1,4 +1,4 @@
-/* reference_motion.c - forward kinematics over power series in time: see jet.h and reference.h. */
+/* reference_motion.c - computes forward kinematics over power series in time (jet.h, reference.h). */
 #include "reference_motion.h"
 #include <stdlib.h>
 
@@ -46,8 +46,8 @@ static void velocity_series(reference_state state, size_t v, jet out[3])
         out[i] = jet_path(entry(state.qd, v + i), entry(state.qdd, v + i), entry(state.qddd, v + i), 0);
 }
 
-/* A frame that turns freely in another, of angular velocity w in its own axes: R' = R [w]x, term by term
- * (k+1) R_(k+1) = sum_i R_i [w_(k-i)]x. */
+/* Rotation of a frame with angular velocity w in its own axes: R' = R [w]x, term by term
+ *     (k+1) R_(k+1) = sum_i R_i [w_(k-i)]x. */
 static jet33 turn_freely(const double quaternion[4], const jet w[3])
 {
     jet33 R;
@@ -67,7 +67,7 @@ static jet33 turn_freely(const double quaternion[4], const jet w[3])
     return R;
 }
 
-/* Its origin, of velocity v in its axes: p' = R v. */
+/* Origin of a frame with velocity v in its own axes: p' = R v. */
 static jet3 move_freely(const double position[3], const jet33 *R, const jet v[3])
 {
     jet3 p, rate = jet33_apply(R, (jet3){{v[0], v[1], v[2]}});
@@ -79,7 +79,7 @@ static jet3 move_freely(const double position[3], const jet33 *R, const jet v[3]
     return p;
 }
 
-/* Moves R, p of the joint frame at rest by its coordinates: about and, floating, along its own axes. */
+/* Moves R, p of the joint frame at rest by the joint's coordinates. The joint's axes are those of the moved frame. */
 static void place_free_joint(motion_link *k, bool floats, reference_state state, jet33 *R, jet3 *p)
 {
     jet    w[3], v[3];
@@ -113,7 +113,7 @@ static void place_base(motion_link *b, const dyn_description *d, reference_state
     b->near = b->p;
 }
 
-/* The smallest rotation that takes e_z to the axis; from -e_z half a turn about e_x is meant. */
+/* The smallest rotation that takes e_z to the axis; for the axis -e_z, half a turn about e_x. */
 static jet33 plane_axes(const double axis[3])
 {
     double across = hypot(axis[0], axis[1]);
@@ -122,7 +122,7 @@ static jet33 plane_axes(const double axis[3])
     return rotation_about(about, jet_constant(atan2l(across, axis[2])));
 }
 
-/* Slides along the plane's axes, then turns about `axis`: columns x, y, angle. R_joint gets the turn. */
+/* Slides along the plane's axes, then rotates about `axis`: columns x, y, angle. R_joint becomes the rotation. */
 static jet3 place_planar(motion_link *k, const dyn_link *l, jet3 axis, jet33 *R_joint)
 {
     jet33 plane = plane_axes(l->axis);
@@ -173,7 +173,8 @@ static void place_link(motion_link *k, const motion_link *parent, const dyn_link
     k->p = jet3_add(moved, jet33_apply(&R_joint, jet3_constant(l->after.p)));
 }
 
-/* Coordinates in the order of the moving links; a mimic moves with those of its leader, which may come later. */
+/* Numbers coordinates in the order of the moving links. A mimic moves with those of its leader, which may be a later
+ * link. */
 static void number_coordinates(motion *m, const dyn_description *d)
 {
     int nq = d->floating ? 7 : 0;
@@ -210,7 +211,7 @@ bool motion_turns_freely(const dyn_link *link)
     return link->joint == DYN_SPHERICAL || link->joint == DYN_FLOATING;
 }
 
-/* Coordinate v, whose position is at q. */
+/* The series of coordinate v, whose position is entry q. */
 static jet path(reference_state state, size_t q, size_t v)
 {
     return jet_path(state.q[q], entry(state.qd, v), entry(state.qdd, v), entry(state.qddd, v));

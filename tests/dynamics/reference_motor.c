@@ -1,18 +1,18 @@
-/* reference_motor.c - motors as gyrostats, and elastic joints, by their energies:
+/* reference_motor.c - computes the forces of motors as gyrostats, and of elastic joints, from their energies:
  *
- *     T = J s' (a . w) + 1/2 J s'^2,   s' = gear ratio times the rate of what the motor turns,
+ *     T = J s' (a . w) + 1/2 J s'^2,   s' = gear ratio times the rate that the motor drives.
  *
- * beside the link's own with the rotor locked, a being the motor's axis and w its link's angular velocity. The spin
- * J s' a is an angular momentum of the link, whose rate it must be given; along the axis the rotor itself needs
- * d/dt J (a . w + s'). Elastic: V = 1/2 stiffness (q - theta - rest)^2. */
+ * This is in addition to the energy of the link with the rotor locked; a is the motor's axis and w the link's angular
+ * velocity. The spin J s' a is an angular momentum of the link, and its rate requires a moment. About the axis, the
+ * rotor itself requires d/dt J (a . w + s'). Elastic joints: V = 1/2 stiffness (q - theta - rest)^2. */
 #include "reference_body.h"
 
 typedef struct spinning {
-    size_t host;         /* the link it sits on */
-    int    v;            /* the coordinate that turns it */
-    real   J, per_rate;  /* spin per rate of v */
+    size_t host;         /* index of the motor's link */
+    int    v;            /* the coordinate that drives it */
+    real   J, per_rate;  /* spin inertia, and spin rate per rate of v */
     real   a[3];         /* axis in the world */
-    real   rate, faster; /* of the spin */
+    real   rate, faster; /* spin rate and its time derivative */
     real   turned;       /* rate of the joint, or of theta */
 } spinning;
 

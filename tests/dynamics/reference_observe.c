@@ -1,4 +1,4 @@
-/* reference_observe.c - what is seen of the motion: frames, energies, momentum. */
+/* reference_observe.c - computes outputs of the motion: frames, energies, momentum. */
 #include "reference_body.h"
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ static void round_out(size_t n, const real *from, double *to)
 
 /* --- a frame fixed to a link ------------------------------------------------------------------------------- */
 
-/* The component of the quaternion with the largest magnitude first (Shepperd 1978), then w >= 0. */
+/* Starts with the component of the quaternion with the largest magnitude (Shepperd 1978); then makes w >= 0. */
 static void matrix_to_quaternion(const jet33 *m, double out[4])
 {
     real R[3][3], q[4], trace = 0;
@@ -36,10 +36,10 @@ static void matrix_to_quaternion(const jet33 *m, double out[4])
         out[i] = (double)(q[3] < 0 ? -q[i] : q[i]);
 }
 
-/* Column of one coordinate: [velocity of the point; angular velocity], in the axes R^T of the frame or the world's. */
+/* Column of one coordinate, [velocity of the point; angular velocity], in the frame's axes (R^T) or the world's. */
 static void frame_column(const motion_link *joint, int c, const jet3 *point, const jet33 *to_axes, jet column[6])
 {
-    /* velocity at the world's origin -> at the point */
+    /* from the velocity at the world's origin to that at the point */
     jet3 ang = joint->ang[c], lin = jet3_add(joint->lin[c], jet3_cross(ang, *point));
     lin = jet33_apply(to_axes, lin);
     ang = jet33_apply(to_axes, ang);
@@ -68,7 +68,7 @@ static void frame_jacobian(const motion *m, int k, const jet3 *point, const jet3
         }
 }
 
-/* w from [w]x = R' R^T; exact up to t^2, which its second derivative needs */
+/* w from [w]x = R' R^T. Exact up to t^2, which is sufficient for its second derivative. */
 static jet3 angular_velocity(const jet33 *R)
 {
     jet33 rate, transposed = jet33_transpose(R);
@@ -78,8 +78,8 @@ static jet3 angular_velocity(const jet33 *R)
     return (jet3){{skew.e[2][1], skew.e[0][2], skew.e[1][0]}};
 }
 
-/* The k-th derivatives of point and of the angular velocity (k - 1), turned by the axes at t = 0. */
-static void turned(const jet3 *p, const jet3 *w, int k, const jet33 *to_axes, double *out)
+/* The k-th derivative of the point and the (k - 1)-th of the angular velocity, in the axes at t = 0. */
+static void components_in_axes(const jet3 *p, const jet3 *w, int k, const jet33 *to_axes, double *out)
 {
     for (int i = 0; out && i < 3; i++) {
         real lin = 0, ang = 0;
@@ -104,14 +104,14 @@ void reference_frame(const reference *r, int link, const dyn_pose *X_lf, bool fr
         out.position[i] = (double)p.e[i].c[0];
     if (out.orientation) matrix_to_quaternion(&R, out.orientation);
     frame_jacobian(&r->m, link + 1, &p, &to_axes, out);
-    turned(&p, &w, 1, &to_axes, out.velocity);
-    turned(&p, &w, 2, &to_axes, out.acceleration);
-    turned(&p, &w, 3, &to_axes, out.jerk);
+    components_in_axes(&p, &w, 1, &to_axes, out.velocity);
+    components_in_axes(&p, &w, 2, &to_axes, out.acceleration);
+    components_in_axes(&p, &w, 3, &to_axes, out.jerk);
 }
 
 /* --- energies and momentum --------------------------------------------------------------------------------- */
 
-/* h about the world's origin -> about c: L_c = L - c x p */
+/* Moves h from the world's origin to c: L_c = L - c x p. */
 static void move_momentum(const real c[3], real h[6])
 {
     real moment[3];
@@ -135,7 +135,7 @@ static real centre_of_mass(const reference *r, real com[3])
     return mass;
 }
 
-/* Columns sum_k I_k s, s the column of each coordinate that moves link k, moved to the centre of mass. */
+/* Columns sum_k I_k s about the centre of mass, where s is the column of a coordinate that moves link k. */
 static void momentum_matrices(const reference *r, const real com[3], real mass, reference_energies *out)
 {
     size_t n          = (size_t)r->m.nv;
@@ -160,7 +160,7 @@ static void momentum_matrices(const reference *r, const real com[3], real mass, 
     free(columns);
 }
 
-/* kinetic and potential energy of rotors and springs, in their joint's own position and rate */
+/* kinetic and potential energy of rotors and springs, as functions of the joint's own position and rate */
 static void joint_energies(const reference *r, real *kinetic, real *potential)
 {
     for (size_t k = 1; k < r->m.n; k++) {

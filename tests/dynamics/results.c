@@ -1,4 +1,4 @@
-/* results.c - see results.h. */
+/* results.c - evaluates all kernels for a trial (results.h). */
 #include "results.h"
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ static void evaluate_forces(const dyn_kernels *k, const trial *t, const results 
                          .friction = r->friction});
 }
 
-/* Every other coordinate driven. */
+/* With every other coordinate driven. */
 static void evaluate_driven(const dyn_kernels *k, const trial *t, const results *r)
 {
     bool    driven[DYN_MAX_DOF];
@@ -73,7 +73,7 @@ static void evaluate_driven(const dyn_kernels *k, const trial *t, const results 
     free(given);
 }
 
-/* The last link seen from the base. */
+/* The last link relative to the base. */
 static void evaluate_closure(const dyn_kernels *k, const trial *t, const results *r)
 {
     const dyn_link_place *first = &t->model->base, *last = &t->model->link[t->model->n_links - 1];

@@ -1,9 +1,9 @@
-/* results.h - every result of every kernel, for the states of a trial. */
+/* results.h - declares every result of every kernel, for the states of a trial. */
 #pragma once
 #include "rows.h"
 #include "trial.h"
 
-/* X(name, entries of one state), of a trial t with n = nv, b = bodies, w = wrenches. */
+/* X(name, entries per state) for a trial t, with n = nv, b = bodies, w = wrenches. */
 /* clang-format off */
 #define RESULTS(X)                                                                               \
     X(tau, n) X(joint_wrenches, 6 * b)                                                           \
@@ -35,8 +35,8 @@ typedef struct results {
 #undef X
 } results;
 
-results results_allocate(const trial *t); /* results_free frees */
+results results_allocate(const trial *t); /* Allocates the results; results_free frees them. */
 void    results_free(results *r);
 void    results_evaluate(const dyn_kernels *k, const trial *t, const results *r);
-/* What kinematics are asked for: two frames, on the base link and on the last link. */
+/* The two frames for kinematics: on the base link and on the last link. */
 void results_frames(const trial *t, dyn_frame frames[2]);

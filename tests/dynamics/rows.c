@@ -1,17 +1,17 @@
-/* rows.c - see rows.h */
+/* rows.c - copies rows into blocks, runs a kernel, and checks the memory behind its outputs (rows.h). */
 #include "rows.h"
 #include "check.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD = 256 }; /* bytes behind every array: all 0xff, as the arrays themselves at first (a NaN) */
+enum { GUARD = 256 }; /* number of bytes behind every array; these and the array itself are first set to 0xff (a NaN) */
 
 /* A pointer in one of the kernels' structs. */
 typedef struct port {
     size_t offset;
     bool   in;
-    size_t entries; /* of one state */
+    size_t entries; /* per state */
 } port;
 
 #define IN(type, field, entries)                                                                                       \
@@ -52,8 +52,8 @@ static size_t slot(const dyn_kernels *k, size_t entries, size_t row, size_t entr
     return (row / lanes * entries + entry) * lanes + row % lanes;
 }
 
-/* Replaces the rows of one port by blocks; the rows are handed back for `deal_out`. */
-static double *deal_in(const dyn_kernels *k, size_t rows, port p, char *io)
+/* Replaces the rows of one port by blocks; returns the rows for `blocks_to_rows`. */
+static double *rows_to_blocks(const dyn_kernels *k, size_t rows, port p, char *io)
 {
     double *from, *to;
     memcpy(&from, io + p.offset, sizeof from);
@@ -67,7 +67,7 @@ static double *deal_in(const dyn_kernels *k, size_t rows, port p, char *io)
     return from;
 }
 
-static void deal_out(const dyn_kernels *k, size_t rows, port p, const char *io, double *to)
+static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char *io, double *to)
 {
     double *from;
     if (!to) return;
@@ -88,10 +88,10 @@ static void deal_out(const dyn_kernels *k, size_t rows, port p, const char *io, 
         size_t  size      = (k)->workspace_size((scene)->model);                                                       \
         char   *workspace = guarded(size);                                                                             \
         for (size_t i = 0; i < COUNT(ports); i++)                                                                      \
-            plain[i] = deal_in(k, rows, (ports)[i], (char *)&(io));                                                    \
+            plain[i] = rows_to_blocks(k, rows, (ports)[i], (char *)&(io));                                             \
         (k)->name(scene, workspace, &(io), ((rows) + (size_t)(k)->lanes - 1) / (size_t)(k)->lanes);                    \
         for (size_t i = 0; i < COUNT(ports); i++)                                                                      \
-            deal_out(k, rows, (ports)[i], (const char *)&(io), plain[i]);                                              \
+            blocks_to_rows(k, rows, (ports)[i], (const char *)&(io), plain[i]);                                        \
         free_guarded(workspace, size);                                                                                 \
     } while (0)
 

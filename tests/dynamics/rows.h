@@ -1,8 +1,8 @@
-/* rows.h - calls a kernel on plain rows of states: one row after another in every array, no blocks, no lanes.
+/* rows.h - calls a kernel on plain rows of states: one state after another in every array, no blocks, no lanes.
  *
- * The same structs as in dynamics.h, NULL meaning the same. The states are dealt into blocks of the target's width,
- * the unused lanes filled with the last state; results and workspace start as NaNs, and what lies behind them is
- * checked afterwards, so a result that is not written or a byte too many is seen. */
+ * The structs are those of dynamics.h, with the same meaning of NULL. The rows are copied into blocks of the target's
+ * width; unused lanes get copies of the last state. Results and workspace are set to NaN first, and the memory behind
+ * them is checked afterwards. So a missing result, or a byte written beyond the end, is detected. */
 #pragma once
 #include "dynamics/dynamics.h"
 

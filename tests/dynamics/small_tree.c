@@ -1,4 +1,4 @@
-/* small_tree.c - see small_tree.h. */
+/* small_tree.c - builds the tree of small_tree.h. */
 #include "small_tree.h"
 #include "check.h"
 #include <math.h>

@@ -1,6 +1,6 @@
-/* test_acceptance.c - printed results of published robots, from the kernels and from the reference, to every digit.
+/* test_acceptance.c - compares kernels and reference with printed results of published robots, to every printed digit.
  *
- * Sources: published.h. The values were recomputed independently to more digits than those printed in the books. */
+ * Sources: published.h. The values were recomputed independently to more digits than are printed in the books. */
 #include "check.h"
 #include "published.h"
 #include "rows.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half a unit in the last of `digits` significant digits, and a hundredth for our own rounding; zero is zero to the
- * digits of the largest entry. */
+/* Tolerance: half a unit in the last of `digits` significant digits, plus a hundredth for rounding in the kernels.
+ * Where the expected entry is zero, the digits are those of the largest entry. */
 static void check_printed(const char *what, int digits, size_t n, const double *got, const double *printed)
 {
     double most = largest(n, printed);
@@ -22,7 +22,7 @@ static void check_printed(const char *what, int digits, size_t n, const double *
     }
 }
 
-/* A published robot in one state as a trial, with a wrench on its tip in the tip's axes. */
+/* A published robot in one state as a trial, with a wrench on its tip in the axes of the tip. */
 static trial published_trial(const published *robot, const double *q, const double *qd, const double *qdd,
                              const double *tip_wrench)
 {
@@ -35,7 +35,7 @@ static trial published_trial(const published *robot, const double *q, const doub
     memcpy(t.q, q, n * sizeof *q);
     memcpy(t.qd, qd, n * sizeof *qd);
     memcpy(t.qdd, qdd, n * sizeof *qdd);
-    const dyn_link_place *last = &t.model->link[n - 1]; /* the tip's axes are those of the last link */
+    const dyn_link_place *last = &t.model->link[n - 1]; /* the axes of the tip are those of the last link */
     t.site[0]                  = (dyn_wrench_site){.body = last->body, .X_bl = last->X_bl};
     t.wrench_link[0]           = (int)n - 1;
     memcpy(t.wrenches, tip_wrench, 6 * sizeof *tip_wrench);
@@ -66,7 +66,7 @@ static void torque_of_reference(const trial *t, double *tau, double *joint_wrenc
 /* --- three_link -------------------------------------------------------------------------------------------- */
 
 static const double three_q[3] = {.1, .1, .1}, three_qd[3] = {.1, .2, .3}, three_qdd[3] = {2, 1.5, 1};
-/* The book's (1, 1, 1, 1, 1, 1) is what the robot applies: the environment acts with the opposite. */
+/* In the book (1, 1, 1, 1, 1, 1) is the wrench of the robot on the environment; here wrenches act on the robot. */
 static const double three_tip[6] = {-1, -1, -1, -1, -1, -1}, no_tip[6] = {0};
 
 static trial three_link(const double *tip_wrench)
@@ -79,7 +79,7 @@ static trial three_link(const double *tip_wrench)
 static void test_three_link_torques(void **state)
 {
     const double tau[3] = {74.6961615529, -33.0676601585, -3.2305731379};
-    /* [force; moment] on link 1, the book's (m, f) = (14.0056073068, -33.0672681678, ...) */
+    /* [force; moment] on link 1; in the book (m, f) = (14.0056073068, -33.0672681678, ...) */
     const double wrench[6] = {-2.09119832965, 49.9516675028, 135.1494801, 14.0056073068, -33.0672681678, 15.1925274662};
     trial        t         = three_link(three_tip);
     double       got[3], got_wrenches[18];
@@ -114,7 +114,7 @@ static void test_three_link_mass_matrix_and_bias(void **state)
     trial_free(&t);
 }
 
-/* J^T F in the tip's axes, [force; moment] all ones. */
+/* J^T F in the axes of the tip, with all entries of [force; moment] equal to one. */
 static void test_three_link_tip_force(void **state)
 {
     const double torque[3] = {1.40954607826, 1.85771497232, 1.392409};

@@ -1,4 +1,4 @@
-/* test_bias.c - forces at zero acceleration and their parts, on every target. */
+/* test_bias.c - compares the bias and its parts with the reference, on every target. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -12,7 +12,7 @@ enum { ROBOTS = 240, ROWS = 5, PARTS = 4 };
 
 static const char *const part_names[PARTS] = {"bias", "coriolis", "gravity", "friction"};
 
-/* Arrays of the four parts, in the order of part_names. */
+/* Allocates the four parts, in the order of part_names. */
 static void allocate_parts(const trial *t, double *parts[PARTS])
 {
     for (int p = 0; p < PARTS; p++)
@@ -59,8 +59,9 @@ static void compare_with_reference(const trial *t)
     for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
         evaluate(k, t, got);
         for (int p = 0; p < PARTS; p++)
-            check_close_scaled(part_names[p], t->seed, t->rows * t->nv, got[p], expected[p], TOLERANCE,
-                               9.81 * t->model->mass); /* a part may vanish, or the robot hang straight down */
+            check_close_scaled(
+                part_names[p], t->seed, t->rows * t->nv, got[p], expected[p], TOLERANCE,
+                9.81 * t->model->mass); /* scale for parts that vanish, as when the robot hangs straight down */
     }
     free_parts(got);
     free_parts(expected);
@@ -76,8 +77,8 @@ static void test_terms(void **state)
     trial_terms(2, compare_with_reference);
 }
 
-/* bias is inverse dynamics at qdd = 0, with everything in it. */
-static void test_bias_is_inverse_dynamics_at_rest_of_acceleration(void **state)
+/* bias is inverse dynamics at qdd = 0 with all terms. */
+static void test_bias_is_inverse_dynamics_at_zero_acceleration(void **state)
 {
     const dyn_kernels *k = dyn_kernels_find(NULL);
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -110,7 +111,7 @@ static void test_parts_add_up(void **state)
     }
 }
 
-/* C(q, qd) qd is quadratic in qd: doubling is exact in binary, so four times the same bits. */
+/* C(q, qd) qd is quadratic in qd. Doubling is exact in binary, so four times the result has the same bits. */
 static void test_coriolis_is_quadratic(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -126,7 +127,7 @@ static void test_coriolis_is_quadratic(void **state)
     }
 }
 
-/* Friction alone, each entry to its own last digits. */
+/* Friction, each entry relative to itself. */
 static void compare_friction(const trial *t)
 {
     double            *got = trial_array(t, t->nv), *expected = trial_array(t, t->nv);
@@ -143,7 +144,7 @@ static void compare_friction(const trial *t)
     free(got), free(expected);
 }
 
-/* Slow and fast: the smoothed sign of rates from 1e-12 of its width to far beyond it. */
+/* Smoothed friction at rates from 1e-12 of its width to far beyond it. */
 static void test_smoothed_friction_at_every_rate(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -162,7 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_robots),
         cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_bias_is_inverse_dynamics_at_rest_of_acceleration),
+        cmocka_unit_test(test_bias_is_inverse_dynamics_at_zero_acceleration),
         cmocka_unit_test(test_parts_add_up),
         cmocka_unit_test(test_coriolis_is_quadratic),
         cmocka_unit_test(test_smoothed_friction_at_every_rate),

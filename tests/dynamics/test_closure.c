@@ -1,4 +1,4 @@
-/* test_closure.c - frames seen from each other: poses against those in the world, Jacobians and their rates against
+/* test_closure.c - compares relative poses of frames with those in the world, and Jacobians and their rates with
  * derivatives by the complex step. */
 #include "check.h"
 #include "complex_step.h"
@@ -18,8 +18,8 @@ static dyn_frame frame_on(const trial *t, random_source *source)
     return (dyn_frame){place->body, place->X_bl};
 }
 
-/* Two links, a link and the base, two frames of one link. */
-static void choose(const trial *t, dyn_frame_pair pairs[PAIRS])
+/* Chooses pairs: two links, a link and the base, two frames of one link. */
+static void choose_pairs(const trial *t, dyn_frame_pair pairs[PAIRS])
 {
     random_source source = {.state = t->seed};
     pairs[0]             = (dyn_frame_pair){frame_on(t, &source), frame_on(t, &source)};
@@ -28,18 +28,18 @@ static void choose(const trial *t, dyn_frame_pair pairs[PAIRS])
     random_pose(&source, &pairs[2].b.X_bf);
 }
 
-/* What the complex kernel finds; complex numbers in the place of lanes. */
-typedef struct found {
+/* Results of the complex kernel, as complex numbers. */
+typedef struct complex_results {
     double _Complex *position, *rotation, *J, *Jd, *Jdd;
-} found;
+} complex_results;
 
-static found run(const trial *t, const dyn_frame_pair *pairs, const complex_state *s)
+static complex_results run(const trial *t, const dyn_frame_pair *pairs, const complex_state *s)
 {
-    found f = {.position = complex_array(3 * PAIRS),
-               .rotation = complex_array(9 * PAIRS),
-               .J        = complex_array(6 * PAIRS * t->nv),
-               .Jd       = complex_array(6 * PAIRS * t->nv),
-               .Jdd      = complex_array(6 * PAIRS * t->nv)};
+    complex_results f = {.position = complex_array(3 * PAIRS),
+                         .rotation = complex_array(9 * PAIRS),
+                         .J        = complex_array(6 * PAIRS * t->nv),
+                         .Jd       = complex_array(6 * PAIRS * t->nv),
+                         .Jdd      = complex_array(6 * PAIRS * t->nv)};
     dyn_kernels_complex.closure(&t->scene, s->workspace,
                                 &(dyn_closure){.q             = as_lanes(s->q),
                                                .qd            = as_lanes(s->qd),
@@ -55,13 +55,13 @@ static found run(const trial *t, const dyn_frame_pair *pairs, const complex_stat
     return f;
 }
 
-static void drop(found *f)
+static void drop(complex_results *f)
 {
     free(f->position), free(f->rotation), free(f->J), free(f->Jd), free(f->Jdd);
 }
 
-/* [w] = R' R^T of a rotation that carries its derivative. */
-static void angular(const double _Complex R[9], double w[3])
+/* w from [w] = R' R^T, for a rotation with its derivative in the imaginary part. */
+static void angular_velocity(const double _Complex R[9], double w[3])
 {
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -71,17 +71,17 @@ static void angular(const double _Complex R[9], double w[3])
     }
 }
 
-/* Along coordinate j alone, each pair's pose moves by column j of its Jacobian. */
+/* Along coordinate j, the pose of each pair moves by column j of its Jacobian. */
 static void check_jacobian(const trial *t, const dyn_frame_pair *pairs, const double *J)
 {
     double *expected = trial_array(t, 6 * PAIRS * t->nv);
     for (size_t j = 0; j < t->nv; j++) {
-        complex_state s = complex_state_along(t, j);
-        found         f = run(t, pairs, &s);
+        complex_state   s = complex_state_along(t, j);
+        complex_results f = run(t, pairs, &s);
         for (size_t p = 0; p < PAIRS; p++) {
             double v[3], w[3];
             complex_derivative(3, f.position + 3 * p, v);
-            angular(f.rotation + 9 * p, w);
+            angular_velocity(f.rotation + 9 * p, w);
             for (size_t i = 0; i < 3; i++) {
                 expected[((6 * p) + i) * t->nv + j]     = v[i];
                 expected[((6 * p) + 3 + i) * t->nv + j] = w[i];
@@ -94,7 +94,7 @@ static void check_jacobian(const trial *t, const dyn_frame_pair *pairs, const do
     free(expected);
 }
 
-/* Along the motion, the Jacobian changes by the next of them. */
+/* Along the motion, the rate of each Jacobian is the next one in the list. */
 static void check_rates(const trial *t, const dyn_frame_pair *pairs, const double *Jd, const double *Jdd)
 {
     size_t        n        = 6 * PAIRS * t->nv;
@@ -102,7 +102,7 @@ static void check_rates(const trial *t, const dyn_frame_pair *pairs, const doubl
     complex_state s        = complex_state_make(t, 0);
     complex_state_move(&s, t->qd);
     complex_add(t->nv, s.qd, t->qdd);
-    found f = run(t, pairs, &s);
+    complex_results f = run(t, pairs, &s);
     complex_derivative(n, f.J, expected);
     check_close_scaled("jacobian_dot", t->seed, n, Jd, expected, TOLERANCE, 1);
     complex_derivative(n, f.Jd, expected);
@@ -119,7 +119,7 @@ static void test_derivatives(void **state)
         dyn_frame_pair pairs[PAIRS];
         size_t         n = 6 * PAIRS * t.nv;
         double        *J = trial_array(&t, n), *Jd = trial_array(&t, n), *Jdd = trial_array(&t, n);
-        choose(&t, pairs);
+        choose_pairs(&t, pairs);
         rows_closure(dyn_kernels_find(NULL), &t.scene, 1,
                      (dyn_closure){.q             = t.q,
                                    .qd            = t.qd,
@@ -136,7 +136,8 @@ static void test_derivatives(void **state)
     }
 }
 
-/* Seen from a frame of the world itself, a frame is where kinematics finds it; two of one link stand still. */
+/* Relative to a frame of the world, a pose is that of kinematics; two frames of one link do not move relative to each
+ * other. */
 static void test_poses(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -167,14 +168,14 @@ static void rotation_of(const double q[4], double R[3][3])
     memcpy(R, rows, sizeof rows);
 }
 
-/* Between any two frames: y = R_a^T (p_b - p_a) and R_a^T R_b, of their poses in the world. */
+/* For any two frames: y = R_a^T (p_b - p_a) and R_a^T R_b, from their poses in the world. */
 static void test_poses_between_frames(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial          t = trial_make_plain(seed, TREE_ALL);
         dyn_frame_pair pairs[PAIRS];
         double         y[3 * PAIRS], R[9 * PAIRS], p[6], q[8];
-        choose(&t, pairs);
+        choose_pairs(&t, pairs);
         rows_closure(dyn_kernels_find(NULL), &t.scene, 1,
                      (dyn_closure){.q = t.q, .n_pairs = PAIRS, .pairs = pairs, .positions = y, .rotations = R});
         for (int k = 0; k < PAIRS; k++) {

@@ -1,4 +1,5 @@
-/* test_conservation.c - energy: its rate is the power that comes in, and without any it stays. */
+/* test_conservation.c - checks that the rate of energy is the input power, and that energy is constant without input.
+ */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -10,7 +11,7 @@ enum { ROBOTS = 120 };
 
 /* --- power balance ----------------------------------------------------------------------------------------- */
 
-/* d(kinetic + potential)/dt, as the accelerations t->qdd have it */
+/* d(kinetic + potential)/dt with the accelerations t->qdd. */
 static double energy_rate(const trial *t)
 {
     complex_state    s       = complex_state_make(t, 0);
@@ -30,7 +31,7 @@ static double energy_rate(const trial *t)
     return rate[0] + rate[1];
 }
 
-/* What joint friction and dampers turn into heat: force times rate of the joint itself. */
+/* Power that joint friction and dampers turn into heat: force times rate of the joint. */
 static double dissipation(const trial *t)
 {
     double heat = 0;
@@ -50,8 +51,8 @@ static double dissipation(const trial *t)
     return heat;
 }
 
-/* Component j of a given force or torque, in link axes or those of the world. */
-static double given(const dyn_wrench_site *site, const double x[3], int j)
+/* Component j of a given force or torque, in link axes or world axes. */
+static double wrench_component(const dyn_wrench_site *site, const double x[3], int j)
 {
     const double *row = site->axes[j];
     return site->has_axes ? row[0] * x[0] + row[1] * x[1] + row[2] * x[2] : x[j];
@@ -62,19 +63,19 @@ static double wrench_power(const trial *t)
 {
     double power = 0;
     for (size_t i = 0; i < t->scene.n_wrenches; i++) {
-        const dyn_wrench_site *site = &t->site[i];
-        const double          *w    = t->wrenches + 9 * i;
-        dyn_frame              at   = {site->body, site->X_bl};
+        const dyn_wrench_site *site  = &t->site[i];
+        const double          *w     = t->wrenches + 9 * i;
+        dyn_frame              point = {site->body, site->X_bl};
         double                 velocity[6];
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
-                at.X_bf.p[r] += site->X_bl.R[r][c] * w[6 + c];
+                point.X_bf.p[r] += site->X_bl.R[r][c] * w[6 + c];
         rows_kinematics(
             dyn_kernels_find(NULL), &t->scene, 1,
             (dyn_kinematics){
-                .q = t->q, .qd = t->qd, .frame = &at, .frame_axes = !site->world_axes, .velocity = velocity});
+                .q = t->q, .qd = t->qd, .frame = &point, .frame_axes = !site->world_axes, .velocity = velocity});
         for (int j = 0; j < 6; j++)
-            power += given(site, w + j / 3 * 3, j % 3) * velocity[j];
+            power += wrench_component(site, w + j / 3 * 3, j % 3) * velocity[j];
     }
     return power;
 }
@@ -104,7 +105,7 @@ static void test_power_balance(void **state)
 
 enum { STATES = 8 };
 
-/* Position, quaternion and all, and velocity of STATES states. */
+/* Positions, with quaternions, and velocities of STATES states. */
 typedef struct motion {
     double *q, *qd;
 } motion;
@@ -122,15 +123,15 @@ static void normalise(const trial *t, double *q)
     }
 }
 
-/* to = from + h * slope, where slope is that of the motion `at`: one stage of Runge and Kutta, all states at once.
- * The slope, times `weight`, is added to `sum`. */
-static void stage(const trial *t, motion at, motion from, double h, motion to, double weight, motion sum)
+/* One stage of Runge-Kutta for all states: to = from + h * slope, where slope is that of the motion `point`. Adds slope
+ * times `weight` to `sum`. */
+static void runge_kutta_stage(const trial *t, motion point, motion from, double h, motion to, double weight, motion sum)
 {
     double *rate = trial_array(t, t->nq), *qdd = trial_array(t, t->nv), *pivot = trial_array(t, 1);
     for (size_t r = 0; r < t->rows; r++)
-        position_rates(t->model, at.q + r * t->nq, at.qd + r * t->nv, rate + r * t->nq);
+        position_rates(t->model, point.q + r * t->nq, point.qd + r * t->nv, rate + r * t->nq);
     rows_forward_dynamics(dyn_kernels_find(NULL), &t->scene, t->rows,
-                          (dyn_forward_dynamics){.q = at.q, .qd = at.qd, .qdd = qdd, .singular = pivot});
+                          (dyn_forward_dynamics){.q = point.q, .qd = point.qd, .qdd = qdd, .singular = pivot});
     for (size_t i = 0; i < t->rows * t->nq; i++) {
         sum.q[i] += weight * rate[i];
         to.q[i] = from.q[i] + h * rate[i];
@@ -144,18 +145,18 @@ static void stage(const trial *t, motion at, motion from, double h, motion to, d
     free(rate), free(qdd), free(pivot);
 }
 
-/* The classical method of order four. Moves t->q and t->qd. */
+/* The classical Runge-Kutta method of order four. Moves t->q and t->qd. */
 static void integrate(trial *t, double h, size_t steps)
 {
-    motion now = {t->q, t->qd}, at = {trial_array(t, t->nq), trial_array(t, t->nv)};
+    motion now = {t->q, t->qd}, point = {trial_array(t, t->nq), trial_array(t, t->nv)};
     motion sum = {trial_array(t, t->nq), trial_array(t, t->nv)};
     for (size_t n = 0; n < steps; n++) {
         memset(sum.q, 0, t->rows * t->nq * sizeof *sum.q);
         memset(sum.qd, 0, t->rows * t->nv * sizeof *sum.qd);
-        stage(t, now, now, h / 2, at, 1, sum);
-        stage(t, at, now, h / 2, at, 2, sum);
-        stage(t, at, now, h, at, 2, sum);
-        stage(t, at, now, 0, at, 1, sum);
+        runge_kutta_stage(t, now, now, h / 2, point, 1, sum);
+        runge_kutta_stage(t, point, now, h / 2, point, 2, sum);
+        runge_kutta_stage(t, point, now, h, point, 2, sum);
+        runge_kutta_stage(t, point, now, 0, point, 1, sum);
         for (size_t i = 0; i < t->rows * t->nq; i++)
             now.q[i] += h / 6 * sum.q[i];
         for (size_t i = 0; i < t->rows * t->nv; i++)
@@ -163,7 +164,7 @@ static void integrate(trial *t, double h, size_t steps)
         for (size_t r = 0; r < t->rows; r++)
             normalise(t, now.q + r * t->nq);
     }
-    free(at.q), free(at.qd), free(sum.q), free(sum.qd);
+    free(point.q), free(point.qd), free(sum.q), free(sum.qd);
 }
 
 static void energies(const trial *t, double kinetic[STATES], double potential[STATES])
@@ -172,8 +173,8 @@ static void energies(const trial *t, double kinetic[STATES], double potential[ST
                 (dyn_energy){.q = t->q, .qd = t->qd, .kinetic = kinetic, .potential = potential});
 }
 
-/* The largest change of energy over half a second, relative to the energies at play. */
-static double drift(uint64_t seed, size_t dof, unsigned features, double h)
+/* The largest change of energy over half a second, relative to the energies of the motion. */
+static double energy_drift(uint64_t seed, size_t dof, unsigned features, double h)
 {
     trial  t = trial_of(seed, random_tree_make(seed, dof, seed % 2, features), STATES, 0);
     double kinetic[2][STATES], potential[2][STATES], most = 0;
@@ -188,12 +189,12 @@ static double drift(uint64_t seed, size_t dof, unsigned features, double h)
     return most;
 }
 
-/* Without friction and torques the energy stays. What is left is the integrator's: half the step leaves a sixteenth of
- * it, which an error of the dynamics would not; 1e-13 is rounding over 2000 evaluations and more. */
+/* Without friction and torques the energy is constant. The remaining error is the integrator's: half the step leaves a
+ * sixteenth of it. An error of the dynamics would not shrink. 1e-13 allows for rounding in 2000 evaluations. */
 static void check_conserved(uint64_t seeds, size_t dof, unsigned features, double step)
 {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        double coarse = drift(seed, dof, features, 2 * step), fine = drift(seed, dof, features, step);
+        double coarse = energy_drift(seed, dof, features, 2 * step), fine = energy_drift(seed, dof, features, step);
         if (!(fine <= 2e-7) || !(fine <= fmax(coarse / 8, 1e-13)))
             fail_msg("seed %llu: energy drifts by %g in steps of %g s, %g in twice as long ones",
                      (unsigned long long)seed, fine, step, coarse);
@@ -205,14 +206,14 @@ static void test_energy_is_conserved(void **state)
     check_conserved(24, 7, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS, 1e-3);
 }
 
-/* Motors on elastic joints swing faster than links fall. */
+/* Motors on elastic joints oscillate faster than links fall. */
 static void test_energy_of_motors_is_conserved(void **state)
 {
     check_conserved(24, 7, TREE_ALL & ~(unsigned)(TREE_FRICTION | TREE_DAMPERS | TREE_MIMICS | TREE_FREELY), 2.5e-4);
 }
 
-/* Joints that turn freely, with quaternions inside the tree. */
-static void test_energy_of_free_turns_is_conserved(void **state)
+/* Joints with a quaternion inside the tree. */
+static void test_energy_with_quaternions_is_conserved(void **state)
 {
     check_conserved(24, 12, TREE_SPRINGS | TREE_FREELY, 2.5e-4);
 }
@@ -223,7 +224,7 @@ int main(void)
         cmocka_unit_test(test_power_balance),
         cmocka_unit_test(test_energy_is_conserved),
         cmocka_unit_test(test_energy_of_motors_is_conserved),
-        cmocka_unit_test(test_energy_of_free_turns_is_conserved),
+        cmocka_unit_test(test_energy_with_quaternions_is_conserved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_coriolis.c - the Coriolis matrix and the Christoffel symbols against their definitions. */
+/* test_coriolis.c - compares the Coriolis matrix and the Christoffel symbols with their definitions. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -10,7 +10,7 @@
 enum { ROBOTS = 120 };
 
 typedef struct symbols {
-    double *M, *dM; /* nv x nv, nv x nv x nv: derivative of M_ij along coordinate k */
+    double *M, *dM; /* nv x nv, and nv x nv x nv: derivative of M_ij along coordinate k */
     double *C, *gamma;
 } symbols;
 
@@ -47,7 +47,7 @@ static void symbols_free(symbols *s)
     free(s->M), free(s->dM), free(s->C), free(s->gamma);
 }
 
-/* The body whose joint has coordinate v; null: mimics that follow it do not count. */
+/* The body whose joint has coordinate v; not a mimic. */
 static const dyn_body *body_of(const trial *t, size_t v)
 {
     for (size_t i = 0; i < t->model->n_bodies; i++) {
@@ -57,14 +57,14 @@ static const dyn_body *body_of(const trial *t, size_t v)
     return NULL;
 }
 
-/* [E_a, E_b] of the axes of a joint that turns freely, as a vector of velocities: zero for all other pairs. */
+/* [E_a, E_b] of two axes of a joint with a quaternion, as a vector of velocities; zero for all other pairs. */
 static void bracket(const trial *t, size_t a, size_t b, double *out)
 {
     for (size_t v = 0; v < t->nv; v++)
         out[v] = 0;
     const dyn_body *body = body_of(t, a);
     if (body != body_of(t, b) || !dyn_joint_has_quaternion(body->joint)) return;
-    /* where the linear axes would be, which a spherical joint does not have */
+    /* a spherical joint has no linear axes */
     size_t none = body->joint == DYN_SPHERICAL ? 3 : 0, first = (size_t)body->v;
     a            = a - first + none;
     b            = b - first + none;

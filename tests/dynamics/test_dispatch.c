@@ -1,9 +1,9 @@
-/* test_dispatch.c - which targets there are on this machine, and how they are found. */
+/* test_dispatch.c - checks the list of targets on this machine, and how they are found by name. */
 #include "check.h"
 #include "dynamics/dynamics.h"
 #include <string.h>
 
-/* No kernel is missing, whichever there are: from workspace_size on, a table is pointers to functions only. */
+/* No kernel is missing: all members of a table from workspace_size on are pointers to functions. */
 static void assert_all_kernels(const dyn_kernels *k)
 {
     void (*const none)(void) = NULL;
@@ -13,8 +13,8 @@ static void assert_all_kernels(const dyn_kernels *k)
         assert_memory_not_equal((const char *)k + at, &none, sizeof none);
 }
 
-/* Every target in the list, those of more lanes after those of less that have the same instructions, the baseline
- * first; none twice; all kernels there. */
+/* The list has every target once, the baseline first. Among targets with the same instructions, those with more lanes
+ * come later. All have all kernels. */
 static void test_table_is_in_order_and_complete(void **state)
 {
     size_t             n = 0;
@@ -32,7 +32,7 @@ static void test_table_is_in_order_and_complete(void **state)
     assert_ptr_equal(dyn_kernels_find(""), before);
 }
 
-/* One lane, and no instruction that the table for many does without. */
+/* The table for one state has one lane, and uses no instructions that the table for batches does not use. */
 static void test_one_state_has_a_table(void **state)
 {
     const dyn_kernels *k, *before = NULL;
@@ -53,8 +53,8 @@ static void test_unknown_targets_are_not_found(void **state)
         assert_null(dyn_kernels_find(names[i]));
 }
 
-/* A target the machine can run must be there: otherwise the tests of equal bits would compare nothing. */
-static void test_what_the_machine_has_is_there(void **state)
+/* A target that the machine can run must be in the build. Otherwise the tests of equal bits would compare nothing. */
+static void test_supported_targets_are_in_the_build(void **state)
 {
 #if defined __x86_64__
     assert_non_null(dyn_kernels_find("sse2"));
@@ -77,7 +77,7 @@ int main(void)
         cmocka_unit_test(test_table_is_in_order_and_complete),
         cmocka_unit_test(test_one_state_has_a_table),
         cmocka_unit_test(test_unknown_targets_are_not_found),
-        cmocka_unit_test(test_what_the_machine_has_is_there),
+        cmocka_unit_test(test_supported_targets_are_in_the_build),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_double_double.c - sine, cosine, angle and length for the constants of models: to the last digit, and so the same
- * on every machine, as are the models made with them. */
+/* test_double_double.c - checks sine, cosine, angle and length for the constants of models to the last digit, and
+ * thereby that they, and the models made with them, are the same on every machine. */
 #include "check.h"
 #include "dynamics/math/double_double.h"
 #include "random_tree.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of these doubles, as they are, by bc -l with 80 places: the nearest doubles, and what these leave out. */
+/* Sine and cosine of these exact doubles, from bc -l with 80 places: the nearest double and the remainder. */
 static const struct {
     double angle, cosine[2], sine[2];
 } published[] = {
@@ -44,8 +44,8 @@ static void test_published_digits(void **state)
     assert_true(c.high == 1 && c.low == 0 && s.high == 0 && s.low == 0);
 }
 
-/* With the library's long doubles, to what these have. */
-static void test_angles_of_every_size(void **state)
+/* Compares with the library's long doubles, to their accuracy. */
+static void test_angles_of_every_magnitude(void **state)
 {
     random_source random = {.state = 1};
     for (int i = 0; i < 20000; i++) {
@@ -58,7 +58,7 @@ static void test_angles_of_every_size(void **state)
     }
 }
 
-/* The angle of its own cosine and sine, and of directions that are not quite of unit length. */
+/* The angle from its own cosine and sine, and of directions that are not exactly of unit length. */
 static void test_angles_of_directions(void **state)
 {
     random_source random = {.state = 2};
@@ -96,7 +96,7 @@ static uint64_t hash(uint64_t so_far, const void *bytes, size_t n)
     return so_far;
 }
 
-/* Says a number of what models are made of random descriptions, which is to be the same wherever this runs. */
+/* Prints a hash of the models of random descriptions, which must be the same on every machine. */
 static void test_models(void **state)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
@@ -107,7 +107,9 @@ static void test_models(void **state)
         for (size_t i = 0; i < m->n_bodies; i++) {
             const dyn_body *b = &m->body[i];
             sum = hash(sum, (const int[]){b->form, (int)b->offsets, (int)b->frame_quarters}, 3 * sizeof(int));
-            sum = hash(sum, &b->ca, sizeof *b - offsetof(dyn_body, ca)); /* 8 bytes each from there on */
+            sum = hash(sum, &b->ca,
+                       sizeof *b -
+                           offsetof(dyn_body, ca)); /* from this member on, all members have 8 bytes and no padding */
         }
         for (size_t i = 0; i < m->n_links; i++)
             sum = hash(sum, &m->link[i].X_bl, sizeof m->link[i].X_bl);
@@ -120,7 +122,7 @@ static void test_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_digits), cmocka_unit_test(test_angles_of_every_size),
+        cmocka_unit_test(test_published_digits), cmocka_unit_test(test_angles_of_every_magnitude),
         cmocka_unit_test(test_angles_of_directions), cmocka_unit_test(test_lengths), cmocka_unit_test(test_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

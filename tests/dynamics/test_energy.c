@@ -1,4 +1,5 @@
-/* test_energy.c - energies, centre of mass and momentum of random robots, on every target. */
+/* test_energy.c - compares energies, centre of mass and momentum of random robots with the reference, on every target.
+ */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -53,7 +54,7 @@ static void evaluate_reference(const trial *t, double *const result[RESULTS])
     }
 }
 
-/* Potential energy is a difference of large terms when the robot lies about the origin. */
+/* Scale of a result. Potential energy is a difference of large terms if the robot is near the origin. */
 static double natural_size(const trial *t, int result)
 {
     return result == 1 ? 9.81 * t->model->mass : result == 2 ? 1 : 0;

@@ -1,5 +1,5 @@
-/* test_fma.c - the emulated a b + c of a processor that has none, bit by bit beside the C library's. What is compiled
- * for a baseline that has one tests that. */
+/* test_fma.c - compares the emulated fused multiply-add with the C library, bit by bit. A build for a baseline with
+ * hardware support tests that instead. */
 #include "check.h"
 #include "dynamics/math/fma.h"
 #include "random_tree.h"
@@ -9,8 +9,8 @@
 
 enum { TRIALS = 2000000 };
 
-/* Of any size in the middle of the range, with few digits or many, and now and then 0 or 1. */
-static double figure(random_source *source)
+/* A number in the middle of the range, with few digits or many, and sometimes 0 or 1. */
+static double random_number(random_source *source)
 {
     double x = random_between(source, -1, 1);
     switch (random_below(source, 8)) {
@@ -21,15 +21,15 @@ static double figure(random_source *source)
     }
 }
 
-/* Addends that leave little or nothing of the product, or half a unit of its last place. */
-static double addend(random_source *source, double a, double b)
+/* Addends that cancel all or most of the product, or are half a unit of its last place. */
+static double random_addend(random_source *source, double a, double b)
 {
     double off = ldexp((double)random_below(source, 7) - 3, -53);
     switch (random_below(source, 4)) {
     case 0: return -(a * b);
     case 1: return -(a * b) * (1 + off);
     case 2: return a * b * off;
-    default: return figure(source);
+    default: return random_number(source);
     }
 }
 
@@ -44,16 +44,16 @@ static void check_fused(double a, double b, double c)
     }
 }
 
-static void test_ordinary_figures(void **state)
+static void test_ordinary_numbers(void **state)
 {
     random_source source = {.state = 1};
     for (int i = 0; i < TRIALS; i++) {
-        double a = figure(&source), b = figure(&source);
-        check_fused(a, b, addend(&source, a, b));
+        double a = random_number(&source), b = random_number(&source);
+        check_fused(a, b, random_addend(&source, a, b));
     }
 }
 
-/* All triples of what is at the ends of the range. */
+/* All triples of numbers at the ends of the range. */
 static void test_extremes(void **state)
 {
     const double x[] = {0,        1,         3,           0x1p-52,    DBL_EPSILON / 4, DBL_MIN,     5e-324,
@@ -68,7 +68,7 @@ static void test_extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ordinary_figures),
+        cmocka_unit_test(test_ordinary_numbers),
         cmocka_unit_test(test_extremes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* test_forward_dynamics.c - accelerations of random robots, on every target. */
+/* test_forward_dynamics.c - compares accelerations of random robots with the reference, on every target. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -24,7 +24,7 @@ static void inverse(const dyn_kernels *k, const trial *t, const double *qdd, dou
         (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = qdd, .wrenches = t->wrenches, .tau = tau});
 }
 
-/* A few units in the last place of M and of the forces, as far as the robot itself magnifies them. */
+/* A few units in the last place of M and of the forces, times the condition of the robot (trial_leverage). */
 #define TOLERANCE (8 * DBL_EPSILON)
 
 static void check_against_reference(const trial *t)
@@ -57,9 +57,9 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, check_against_reference);
 }
 
-/* Rigid motors on the links that their joints connect leave it O(n); so do elastic joints with motors anywhere, and
- * helical ones. */
-static void test_motors_beside_their_joints(void **state)
+/* Forward dynamics stays O(n) with rigid motors on the links that their joints connect, with elastic joints whose
+ * motors are anywhere, and with helical joints. */
+static void test_motors_next_to_their_joints(void **state)
 {
     size_t spun[2] = {0}, slid[2] = {0};
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -76,8 +76,8 @@ static void test_motors_beside_their_joints(void **state)
     assert_true(spun[0] > 50 && spun[1] > 20 && slid[0] > 20 && slid[1] > 2);
 }
 
-/* Inverse dynamics of forward dynamics gives the torques back, however badly conditioned the robot: relative to the
- * sums of forces that cancel in a row, |M| |qdd| + |bias|. */
+/* Inverse dynamics of forward dynamics returns the torques, for any condition of the robot. The error is relative to
+ * the sums of forces that cancel in a row, |M| |qdd| + |bias|. */
 static void check_torques_come_back(const trial *t)
 {
     double            *qdd = trial_array(t, t->nv), *tau = trial_array(t, t->nv), *bias = trial_array(t, t->nv);
@@ -96,12 +96,12 @@ static void check_torques_come_back(const trial *t)
     free(qdd), free(tau), free(bias), free(M), free(singular);
 }
 
-static void test_torques_come_back(void **state)
+static void test_inverse_inverts_forward_dynamics(void **state)
 {
     trial_robots(ROBOTS, ROWS, check_torques_come_back);
 }
 
-/* 512 degrees of freedom: a bush and a chain, with joints that follow others and without. */
+/* 512 degrees of freedom: a tree and a chain, with and without mimics. */
 static void test_largest_models(void **state)
 {
     for (int i = 0; i < 8; i++) {
@@ -115,7 +115,7 @@ static void test_largest_models(void **state)
     }
 }
 
-/* A gram that carries a hundred kilograms on one side: badly conditioned, but far from singular. */
+/* A base of a gram with a hundred kilograms on one side: badly conditioned, but far from singular. */
 static void test_light_bases_are_not_singular(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -135,8 +135,8 @@ static void test_light_bases_are_not_singular(void **state)
     }
 }
 
-/* Forward dynamics of inverse dynamics gives the accelerations back, to what the robot magnifies. */
-static void test_accelerations_come_back(void **state)
+/* Forward dynamics of inverse dynamics returns the accelerations, within the condition of the robot. */
+static void test_forward_inverts_inverse_dynamics(void **state)
 {
     const dyn_kernels *k = dyn_kernels_find(NULL);
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -158,8 +158,8 @@ static void test_accelerations_come_back(void **state)
     }
 }
 
-/* Absent qd, tau and wrenches are zeros; the singular pivot need not be asked for. */
-static void test_absent_arrays(void **state)
+/* qd, tau and wrenches that are NULL mean zeros; `singular` may be NULL. */
+static void test_null_arrays_are_zeros(void **state)
 {
     const dyn_kernels *k = dyn_kernels_find(NULL);
     for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -177,8 +177,8 @@ static void test_absent_arrays(void **state)
     }
 }
 
-/* A massless last link has no pivot: its body is named, in every row. */
-static void test_massless_end_is_named(void **state)
+/* A massless last link has no pivot: its body is reported in every row. */
+static void test_massless_end_is_reported(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         random_tree tree = random_chain_make(seed, 8, seed % 2, 0);
@@ -199,8 +199,8 @@ static void test_massless_end_is_named(void **state)
     }
 }
 
-/* The straight arm's first joint is named, and the states beside it have the bits they have alone. */
-static void test_singular_states_are_named(void **state)
+/* The first joint of the straight arm is reported. The states beside it have the same bits as when computed alone. */
+static void test_singular_states_are_reported(void **state)
 {
     trial              t   = trial_point_mass_arm(9);
     double            *qdd = trial_array(&t, t.nv), *singular = trial_array(&t, 1), alone[2], pivot;
@@ -221,8 +221,8 @@ static void test_singular_states_are_named(void **state)
     trial_free(&t);
 }
 
-/* A pivot that is zero but for rounding is found, whatever sign rounding gave it: in all but one of 300 states, where
- * another pivot is nearly zero, too, and makes more of the rounding. */
+/* A pivot that is zero up to rounding is detected for either sign of the rounding error: in all but one of 300 states.
+ * In that state another pivot is nearly zero and magnifies the error. */
 static void test_redundant_arms_are_singular(void **state)
 {
     size_t missed[DYN_MAX_LANES] = {0};
@@ -246,14 +246,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_robots),
-        cmocka_unit_test(test_motors_beside_their_joints),
-        cmocka_unit_test(test_torques_come_back),
+        cmocka_unit_test(test_motors_next_to_their_joints),
+        cmocka_unit_test(test_inverse_inverts_forward_dynamics),
         cmocka_unit_test(test_largest_models),
         cmocka_unit_test(test_light_bases_are_not_singular),
-        cmocka_unit_test(test_accelerations_come_back),
-        cmocka_unit_test(test_absent_arrays),
-        cmocka_unit_test(test_massless_end_is_named),
-        cmocka_unit_test(test_singular_states_are_named),
+        cmocka_unit_test(test_forward_inverts_inverse_dynamics),
+        cmocka_unit_test(test_null_arrays_are_zeros),
+        cmocka_unit_test(test_massless_end_is_reported),
+        cmocka_unit_test(test_singular_states_are_reported),
         cmocka_unit_test(test_redundant_arms_are_singular),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

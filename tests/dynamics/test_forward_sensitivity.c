@@ -1,17 +1,17 @@
-/* test_forward_sensitivity.c - derivatives of forward dynamics against the complex step. */
+/* test_forward_sensitivity.c - compares derivatives of forward dynamics with the complex step. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
 #include <math.h>
 #include <stdlib.h>
 
-/* Errors grow with the condition of the mass matrix, which these robots keep moderate. Relative to the largest entry.
+/* Relative to the largest entry. Errors grow with the condition of the mass matrix, which is moderate for these robots.
  */
 #define TOLERANCE 1e-12
 
 enum { ROBOTS = 150 };
 
-/* Column j of the derivative of qdd, from a state that carries its direction. */
+/* Column j of the derivative of qdd, from a state with its direction in the imaginary part. */
 static void differentiate(const trial *t, complex_state *s, size_t j, size_t columns, double *out)
 {
     double _Complex *qdd = complex_array(t->nv);
@@ -101,7 +101,7 @@ static void test_random_robots(void **state)
     }
 }
 
-/* The first body on the way to body i that hangs on the world. */
+/* The ancestor of body i whose parent is the world. */
 static int root_of(const dyn_model *m, int i)
 {
     while (m->body[i].parent != DYN_WORLD)
@@ -109,7 +109,7 @@ static int root_of(const dyn_model *m, int i)
     return i;
 }
 
-/* sum + A B, row by row, against `expected` of 1 on the diagonal or of 0. */
+/* Compares sum + A B, row by row, with `expected` times the unit matrix. */
 static void check_product(const char *what, const trial *t, const double *A, const double *B, const double *sum,
                           double diagonal)
 {
@@ -130,8 +130,8 @@ static void check_product(const char *what, const trial *t, const double *A, con
     free(got), free(expected);
 }
 
-/* Large trees: M dqdd/dx = -dtau/dx with the M and dtau/dx of inverse dynamics, M M^-1 = 1, and limbs that only the
- * world joins know nothing of each other. */
+/* Large trees: M dqdd/dx = -dtau/dx with M and dtau/dx of inverse dynamics; M M^-1 = 1; entries between limbs that only
+ * the world connects are zero. */
 static void test_trees(void **state)
 {
     size_t apart = 0;

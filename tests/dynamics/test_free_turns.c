@@ -1,4 +1,5 @@
-/* test_free_turns.c - joints that turn freely, where they must be the same as something else, on every target */
+/* test_free_turns.c - checks joints with a quaternion where the result must equal that of another model, on every
+ * target. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -10,8 +11,8 @@ enum { ROBOTS = 40, ROWS = 5 };
 
 static const dyn_pose here = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 
-/* The same tree with its floating base as a link on a base that stands. */
-static random_tree standing(const random_tree *floating)
+/* The same tree, with its floating base as a link on a fixed base. */
+static random_tree with_fixed_base(const random_tree *floating)
 {
     const dyn_description *d = &floating->description;
     random_tree            t = {.description = *d, .links = calloc(d->n_links + 1, sizeof *t.links)};
@@ -80,12 +81,12 @@ static void compare(const dyn_kernels *k, const trial *t, const dyn_scene *scene
     }
 }
 
-/* A floating base is a floating link on the ground, to the bit. */
+/* A floating base equals a floating link on the ground, bit by bit. */
 static void test_floating_base_is_a_floating_link(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial       t     = trial_of(seed, random_tree_make(seed, 14, true, TREE_ALL), ROWS, 0);
-        random_tree other = standing(&t.tree);
+        random_tree other = with_fixed_base(&t.tree);
         dyn_model  *m     = NULL;
         assert_int_equal(dyn_model_build(&other.description, &m, NULL), DYN_OK);
         dyn_scene scene = t.scene;
@@ -100,8 +101,8 @@ static void test_floating_base_is_a_floating_link(void **state)
     }
 }
 
-/* An arm of one joint that carries a floating body `distance` away. */
-static trial carrier(double mass, double distance)
+/* An arm with one joint that carries a floating body at `distance`. */
+static trial arm_with_floating_body(double mass, double distance)
 {
     random_tree tree = {.description = {.n_links = 2, .gravity = {0, 0, -9.81}},
                         .links       = calloc(2, sizeof *tree.links)};
@@ -119,13 +120,13 @@ static trial carrier(double mass, double distance)
     return t;
 }
 
-/* What floats on an arm does not burden it, wherever it is: an arm without mass has no pivot, and one with mass moves
- * as alone, m l^2 qdd = tau + m g l cos q about y. */
-static void test_what_floats_burdens_nothing(void **state)
+/* A floating body does not load the arm that carries it, at any distance. A massless arm has no pivot. An arm with mass
+ * moves as if alone, m l^2 qdd = tau + m g l cos q about y. */
+static void test_floating_bodies_do_not_load_their_parent(void **state)
 {
     for (int weighs = 0; weighs < 2; weighs++)
         for (double distance = 0; distance <= 1e3; distance = 30 * distance + 1) {
-            trial              t   = carrier(weighs ? 2 : 0, distance);
+            trial              t   = arm_with_floating_body(weighs ? 2 : 0, distance);
             double            *qdd = trial_array(&t, t.nv), *singular = trial_array(&t, 1);
             double            *M = trial_array(&t, t.nv * t.nv), *inverse = trial_array(&t, t.nv * t.nv);
             const dyn_kernels *k;
@@ -140,7 +141,7 @@ static void test_what_floats_burdens_nothing(void **state)
                 rows_mass_matrix(
                     k, &t.scene, ROWS,
                     (dyn_mass_matrix){.q = t.q, .mass_matrix = M, .inverse = inverse, .singular = singular});
-                for (size_t r = 0; r < ROWS; r++) /* taken from M, which has the body at its distance */
+                for (size_t r = 0; r < ROWS; r++) /* subtracted from M, which includes the floating body */
                     assert_true(singular[r] == (weighs ? -1 : 0));
             }
             free(qdd), free(singular), free(M), free(inverse);
@@ -152,7 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_floating_base_is_a_floating_link),
-        cmocka_unit_test(test_what_floats_burdens_nothing),
+        cmocka_unit_test(test_floating_bodies_do_not_load_their_parent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_hybrid_dynamics.c - forward dynamics with driven coordinates, on every target: moving bases, passive joints. */
+/* test_hybrid_dynamics.c - checks forward dynamics with driven coordinates, on every target: moving bases, passive
+ * joints. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -9,19 +10,19 @@
 
 enum { ROBOTS = 400, ROWS = 3 };
 
-/* As for forward dynamics: a few units in the last place of M and of the forces, as far as the robot magnifies them. */
+/* As for forward dynamics: a few units in the last place of M and of the forces, times the condition of the robot. */
 #define TOLERANCE (8 * DBL_EPSILON)
 
-/* A robot with some coordinates driven: given is qdd of these, 0 of the others. */
+/* A robot with some coordinates driven: `given` is their qdd, 0 for all others. */
 typedef struct hybrid {
     trial   t;
     bool   *driven;
     double *given, *qdd, *tau, *singular;
 } hybrid;
 
-/* Whether coordinate v is driven, by the kind of case: what a moving base needs, a base that is driven while the joints
- * are free, half a base and half the joints, one driven, one free. */
-static bool choose(const trial *t, uint64_t seed, random_source *source, size_t v)
+/* True if coordinate v is driven. The kinds of cases: a driven base with free joints, a free base with driven joints,
+ * half of both, one driven coordinate, one free coordinate. */
+static bool choose_driven(const trial *t, uint64_t seed, random_source *source, size_t v)
 {
     bool of_base = t->model->floating && v < 6;
     switch (seed / 3 % 5) {
@@ -51,7 +52,7 @@ static hybrid hybrid_of(trial t, bool (*chosen)(const trial *, uint64_t, random_
 
 static hybrid hybrid_make(uint64_t seed)
 {
-    return hybrid_of(trial_make(seed, ROWS), choose);
+    return hybrid_of(trial_make(seed, ROWS), choose_driven);
 }
 
 static void hybrid_free(hybrid *h)
@@ -80,8 +81,8 @@ static void inverse(const dyn_kernels *k, const hybrid *h)
         (dyn_inverse_dynamics){.q = h->t.q, .qd = h->t.qd, .qdd = h->qdd, .wrenches = h->t.wrenches, .tau = h->tau});
 }
 
-/* Against the dense partition of M, which for a moving base is Khalil (2010), eqs. 83-88; what was given comes back to
- * the bit. */
+/* Compares with the dense partition of M, which for a moving base is Khalil (2010), eqs. 83-88. Prescribed
+ * accelerations are returned unchanged. */
 static void compare_with_partition(const hybrid *h)
 {
     const trial *t        = &h->t;
@@ -119,9 +120,8 @@ static void test_random_robots(void **state)
     }
 }
 
-/* Inverse dynamics of the whole motion gives the torques of the free coordinates back; and all its torques, given to
- * forward dynamics with nothing driven, give the motion back: of a moving base, the floating base that no force acts
- * on. */
+/* Inverse dynamics of the whole motion returns the torques of the free coordinates. Forward dynamics with all its
+ * torques and nothing driven returns the motion; for a moving base, that is a floating base without force. */
 static void check_round_trip(hybrid *h)
 {
     const trial       *t = &h->t;
@@ -170,8 +170,9 @@ static bool none(const trial *t, uint64_t seed, random_source *source, size_t v)
     return false;
 }
 
-/* Nothing driven is forward dynamics, everything driven the given motion: both to the bit. */
-static void test_all_and_none(void **state)
+/* With nothing driven the result is forward dynamics; with everything driven it is the prescribed motion. Both bit by
+ * bit. */
+static void test_all_or_no_coordinates_driven(void **state)
 {
     const dyn_kernels *k = dyn_kernels_find(NULL);
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -194,8 +195,8 @@ static void test_all_and_none(void **state)
     }
 }
 
-/* Absent accelerations of driven coordinates are zeros, and torques of these are not looked at. */
-static void test_absent_and_unused_arrays(void **state)
+/* Prescribed accelerations that are NULL mean zeros; torques of driven coordinates are ignored. */
+static void test_null_and_ignored_arrays(void **state)
 {
     const dyn_kernels *k = dyn_kernels_find(NULL);
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -225,7 +226,7 @@ static bool but_last(const trial *t, uint64_t seed, random_source *source, size_
     return v != t->nv - 1;
 }
 
-/* A massless last link has no pivot: named where it is free, and nothing to a joint that is driven. */
+/* A massless last link has no pivot: reported if its joint is free, without effect if its joint is driven. */
 static void test_massless_end(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++)
@@ -249,8 +250,10 @@ static void test_massless_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_robots), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_all_and_none),  cmocka_unit_test(test_absent_and_unused_arrays),
+        cmocka_unit_test(test_random_robots),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_all_or_no_coordinates_driven),
+        cmocka_unit_test(test_null_and_ignored_arrays),
         cmocka_unit_test(test_massless_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_inverse_dynamics.c - generalised forces and joint wrenches of random robots, on every target. */
+/* test_inverse_dynamics.c - compares generalised forces and joint wrenches of random robots with the reference, on
+ * every target. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -6,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounding grows with the number of bodies a force passes through, 512 at most, as a random walk: 2e-14 is 90 units
- * in the last place of the largest entry. */
+/* Rounding grows like a random walk with the number of bodies that a force passes through, 512 at most. 2e-14 is 90
+ * units in the last place of the largest entry. */
 #define TOLERANCE 2e-14
 
 enum { ROBOTS = 240, ROWS = 5 };
@@ -39,7 +40,7 @@ static void compare_with_reference(const trial *t)
                                                      .tau            = tau,
                                                      .joint_wrenches = wrenches});
         check_close(k->target, t->seed, nw, wrenches, expected_wrenches, TOLERANCE);
-        /* tau may be much smaller than the wrenches of which it is a component */
+        /* tau may be much smaller than the wrench of which it is a component */
         check_close_scaled(k->target, t->seed, nv, tau, expected_tau, TOLERANCE, largest(nw, expected_wrenches));
     }
     free(tau), free(expected_tau), free(wrenches), free(expected_wrenches);
@@ -50,14 +51,14 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, compare_with_reference);
 }
 
-/* The terms of the scene switch joint friction and springs, each alone. */
+/* The terms of the scene switch joint friction and springs, each on its own. */
 static void test_terms(void **state)
 {
     trial_terms(2, compare_with_reference);
 }
 
-/* NULL for an input means zeros: the same bits as zeros given. */
-static void test_absent_inputs_are_zeros(void **state)
+/* An input that is NULL means zeros: the result has the same bits as with zeros. */
+static void test_null_inputs_are_zeros(void **state)
 {
     for (uint64_t seed = 1; seed <= 30; seed++) {
         trial   t   = trial_make(seed, 3);
@@ -76,8 +77,8 @@ static void test_absent_inputs_are_zeros(void **state)
     }
 }
 
-/* Joints that stand still have no Coulomb friction, sharp or smoothed: sign(0) = 0, of either zero. */
-static void test_joints_that_stand_still(void **state)
+/* Joints at rest have no Coulomb friction, sharp or smoothed: sign(0) = 0, for zeros of both signs. */
+static void test_joints_at_rest_have_no_friction(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         trial t = trial_make(seed, ROWS);
@@ -88,8 +89,8 @@ static void test_joints_that_stand_still(void **state)
     }
 }
 
-/* 512 degrees of freedom, one after another: the largest model. Forces of the first bodies are sums over hundreds,
- * and angular rates add up along the chain. */
+/* The largest model: a chain of 512 degrees of freedom. Forces of the first bodies are sums over hundreds, and angular
+ * rates add up along the chain. */
 static void test_longest_chain(void **state)
 {
     trial t = trial_of(512, random_chain_make(512, DYN_MAX_DOF, false, TREE_ALL), 1, 3);
@@ -102,7 +103,7 @@ static void test_longest_chain(void **state)
     trial_free(&t);
 }
 
-/* Angles up to the limit of the sine and cosine; sums of ratio and offset would round, so no gears. */
+/* Angles up to the limit of sine and cosine. No gears, because ratio and offset would add rounding errors. */
 static void test_large_angles(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -115,8 +116,8 @@ static void test_large_angles(void **state)
     }
 }
 
-/* The joint wrench along the joint is the generalised force less rotor, friction and spring: S^T W = tau - those. */
-static void test_joint_wrenches_carry_the_torques(void **state)
+/* The joint wrench along the axis is the generalised force without rotor, friction and spring: S^T W = tau - those. */
+static void test_joint_wrenches_contain_the_torques(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         trial   t   = trial_of(seed, random_tree_make(seed, 12, false, 0), 3, 2);
@@ -130,7 +131,8 @@ static void test_joint_wrenches_carry_the_torques(void **state)
                 const dyn_body *body = &t.model->body[b];
                 const dyn_link *link = &t.tree.links[body->link];
                 const double   *w    = wrenches + (r * t.bodies + b) * 6;
-                /* the axis through the moved joint frame's origin, which need not be where the moment is taken */
+                /* the axis passes through the origin of the moved joint frame, which may differ from the moment's point
+                 */
                 double axis[3], lever[3] = {0}, moment[3];
                 for (int i = 0; i < 3; i++) {
                     axis[i] = 0;
@@ -156,11 +158,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_robots),
         cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_absent_inputs_are_zeros),
-        cmocka_unit_test(test_joints_that_stand_still),
+        cmocka_unit_test(test_null_inputs_are_zeros),
+        cmocka_unit_test(test_joints_at_rest_have_no_friction),
         cmocka_unit_test(test_longest_chain),
         cmocka_unit_test(test_large_angles),
-        cmocka_unit_test(test_joint_wrenches_carry_the_torques),
+        cmocka_unit_test(test_joint_wrenches_contain_the_torques),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

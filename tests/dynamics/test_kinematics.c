@@ -1,4 +1,4 @@
-/* test_kinematics.c - poses, Jacobians and motions of random frames, on every target. */
+/* test_kinematics.c - compares poses, Jacobians and motions of random frames with the reference, on every target. */
 #include "check.h"
 #include "pose.h"
 #include "rows.h"
@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths add up along at most 40 links, rates multiply along them: up to 90 units in the last place of the largest
- * entry of each result. */
+/* Lengths add up along at most 40 links, and so do rates: up to 90 units in the last place of the largest entry. */
 #define TOLERANCE 2e-14
 
 enum { ROBOTS = 240, ROWS = 4, FRAMES = 5, RESULTS = 7 };
@@ -16,14 +15,14 @@ enum { ROBOTS = 240, ROWS = 4, FRAMES = 5, RESULTS = 7 };
 static const char *const names[RESULTS] = {"position", "orientation",  "jacobian", "jacobian_dot",
                                            "velocity", "acceleration", "jerk"};
 
-/* Frames of the reference (link, pose in the link) and the same ones as the kernels take them. */
+/* Frames for the reference (link, pose in the link) and the same frames for the kernels. */
 typedef struct frames {
     int       link[FRAMES];
     dyn_pose  X_lf[FRAMES];
     dyn_frame frame[FRAMES];
 } frames;
 
-/* Frame 0 on the last link, the others anywhere, the base link included. */
+/* Frame 0 is on the last link, the others on any link, including the base link. */
 static frames place_frames(const trial *t)
 {
     random_source source = {.state = t->seed * 77};
@@ -85,7 +84,7 @@ static void evaluate_reference(const trial *t, const frames *f, int at, bool fra
     }
 }
 
-/* q and -q are one rotation: where w is zero to rounding, its sign is free. */
+/* q and -q are the same rotation. If w is zero up to rounding, its sign is undefined. */
 static void settle_signs(size_t quaternions, double *got, const double *expected)
 {
     for (size_t i = 0; i < quaternions; i++, got += 4, expected += 4) {
@@ -126,7 +125,7 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, compare_with_reference);
 }
 
-/* The largest models: rates add up along 512 joints, and the jerk has their third powers in it. */
+/* The largest models: rates add up along 512 joints, and the jerk contains their third powers. */
 static void test_longest_chain(void **state)
 {
     trial_longest(compare_with_reference);
@@ -159,9 +158,9 @@ static void test_jacobians_give_the_motion(void **state)
     }
 }
 
-/* The power of a wrench is the same in either place: inverse dynamics with a wrench at the frame's origin differs from
+/* The power of a wrench does not depend on the path: inverse dynamics with a wrench at the frame's origin differs from
  * that without by -J^T W. */
-static void test_transposed_jacobian_carries_wrenches(void **state)
+static void test_transposed_jacobian_maps_wrenches(void **state)
 {
     const dyn_kernels *k = dyn_kernels_find(NULL);
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -191,9 +190,9 @@ static void test_transposed_jacobian_carries_wrenches(void **state)
     }
 }
 
-/* Any orientation comes back as it was given, but for the sign that makes w >= 0: half turns, quarter turns, equal
- * components, and all that is close to them. */
-static void test_orientations_come_back(void **state)
+/* Any orientation is returned as it was given, except for the sign that makes w >= 0: half turns, quarter turns, equal
+ * components, and rotations close to these. */
+static void test_orientations_are_returned(void **state)
 {
     enum { N = 4096 };
     static double      q[N][7], got[N][4];
@@ -235,8 +234,8 @@ int main(void)
         cmocka_unit_test(test_random_robots),
         cmocka_unit_test(test_longest_chain),
         cmocka_unit_test(test_jacobians_give_the_motion),
-        cmocka_unit_test(test_transposed_jacobian_carries_wrenches),
-        cmocka_unit_test(test_orientations_come_back),
+        cmocka_unit_test(test_transposed_jacobian_maps_wrenches),
+        cmocka_unit_test(test_orientations_are_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_lagrange.c - forces and mass matrix against derivatives of the energies */
+/* test_lagrange.c - compares forces and mass matrix with derivatives of the energies. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -11,7 +11,7 @@
 
 enum { ROBOTS = 120 };
 
-/* d(potential)/dq is the force that holds the robot still: gravity and springs. */
+/* d(potential)/dq is the force that keeps the robot at rest: gravity and springs. */
 static void test_potential_gives_the_static_forces(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -58,8 +58,8 @@ static void test_kinetic_energy_gives_the_momenta(void **state)
     }
 }
 
-/* Lagrange where coordinates are velocities' integrals: C qd = M' qd - d(kinetic)/dq. */
-static void test_coriolis_is_lagranges(void **state)
+/* Lagrange's equation, for coordinates whose rates are the velocities: C qd = M' qd - d(kinetic)/dq. */
+static void test_coriolis_satisfies_lagrange(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed += 2) {
         trial            t        = trial_make_plain(seed, TREE_ALL & ~TREE_FREELY);
@@ -86,14 +86,14 @@ static void test_coriolis_is_lagranges(void **state)
             complex_state_free(&s);
         }
         rows_bias(dyn_kernels_find(NULL), &t.scene, 1, (dyn_bias){.q = t.q, .qd = t.qd, .coriolis = coriolis});
-        /* the difference on the right cancels, to nothing for a lone joint: relative to the terms of M' qd */
+        /* the difference on the right cancels, completely for a single joint: the tolerance is relative to M' qd */
         check_close_scaled("C qd", seed, n, coriolis, expected, TOLERANCE, fmax(largest(n * n, M_dot), t.model->mass));
         free(coriolis), free(expected), free(M_dot), free(kinetic), free(M);
         trial_free(&t);
     }
 }
 
-/* Power of the Coriolis forces, also with a floating base: qd^T (M' - 2 C) qd = 0. */
+/* Coriolis forces have no power, also with a floating base: qd^T (M' - 2 C) qd = 0. */
 static void test_coriolis_forces_only_redistribute_energy(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -155,7 +155,7 @@ static void test_mass_matrix_and_inverse_are_derivatives(void **state)
         rows_mass_matrix(dyn_kernels_find(NULL), &t.scene, 1,
                          (dyn_mass_matrix){.q = t.q, .mass_matrix = M, .inverse = inverse, .singular = &pivot});
         check_close("d(tau)/d(qdd)", seed, n * n, dtau, M, TOLERANCE);
-        /* both are off by a few units in the last place times the condition number */
+        /* both have errors of a few units in the last place times the condition number */
         double condition = (double)n * largest(n * n, M) * largest(n * n, inverse);
         check_close("d(qdd)/d(tau)", seed, n * n, dqdd, inverse, 4 * DBL_EPSILON * condition);
         free(M), free(inverse), free(dtau), free(dqdd), free(result), free(singular);
@@ -168,7 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_potential_gives_the_static_forces),
         cmocka_unit_test(test_kinetic_energy_gives_the_momenta),
-        cmocka_unit_test(test_coriolis_is_lagranges),
+        cmocka_unit_test(test_coriolis_satisfies_lagrange),
         cmocka_unit_test(test_coriolis_forces_only_redistribute_energy),
         cmocka_unit_test(test_mass_matrix_and_inverse_are_derivatives),
     };

@@ -1,4 +1,5 @@
-/* test_mass_matrix.c - the mass matrix of random robots and its inverse, on every target. */
+/* test_mass_matrix.c - compares the mass matrix of random robots and its inverse with the reference, on every target.
+ */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -50,7 +51,7 @@ static void test_random_robots(void **state)
     }
 }
 
-/* Symmetric to the last bit, and x^T M x > 0: Cholesky's factorisation comes through. */
+/* Symmetric to the last bit, and x^T M x > 0: Cholesky's factorisation succeeds. */
 static void assert_positive_definite(const double *M, size_t n, uint64_t seed)
 {
     double *L = calloc(n * n, sizeof *L);
@@ -99,14 +100,14 @@ static void test_columns_are_inverse_dynamics(void **state)
         matrices  m     = evaluate(dyn_kernels_find(NULL), &t);
         rows_inverse_dynamics(dyn_kernels_find(NULL), &still, n,
                               (dyn_inverse_dynamics){.q = positions, .qdd = units, .tau = columns});
-        check_close("M e_j", seed, n * n, columns, m.M, TOLERANCE); /* symmetric: rows are columns */
+        check_close("M e_j", seed, n * n, columns, m.M, TOLERANCE); /* M is symmetric: rows are columns */
         free_matrices(&m);
         free(units), free(positions), free(columns);
         trial_free(&t);
     }
 }
 
-/* Both products are 1, to the condition of M: |M X - 1| <= eps |M| |X| n, entry by entry of magnitudes. */
+/* Both products are 1 up to the condition of M: |M X - 1| <= eps |M| |X| n, with magnitudes entry by entry. */
 static void assert_inverse(const double *M, const double *X, size_t n, uint64_t seed)
 {
     for (size_t i = 0; i < n; i++)
@@ -142,8 +143,8 @@ static void test_inverse(void **state)
     }
 }
 
-/* The straight arm's first joint is named, and the state beside it does not notice. */
-static void test_singular_states_are_named(void **state)
+/* The first joint of the straight arm is reported; the state beside it is not affected. */
+static void test_singular_states_are_reported(void **state)
 {
     trial              t = trial_point_mass_arm(9);
     const dyn_kernels *k;
@@ -158,8 +159,8 @@ static void test_singular_states_are_named(void **state)
     trial_free(&t);
 }
 
-/* A pivot that is zero but for rounding is found, whatever sign rounding gave it: in all but one of 300 states, where
- * another pivot is nearly zero, too, and makes more of the rounding. */
+/* A pivot that is zero up to rounding is detected for either sign of the rounding error: in all but one of 300 states.
+ * In that state another pivot is nearly zero and magnifies the error. */
 static void test_redundant_arms_are_singular(void **state)
 {
     size_t missed[DYN_MAX_LANES] = {0};
@@ -185,7 +186,7 @@ int main(void)
         cmocka_unit_test(test_symmetric_positive_definite),
         cmocka_unit_test(test_columns_are_inverse_dynamics),
         cmocka_unit_test(test_inverse),
-        cmocka_unit_test(test_singular_states_are_named),
+        cmocka_unit_test(test_singular_states_are_reported),
         cmocka_unit_test(test_redundant_arms_are_singular),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

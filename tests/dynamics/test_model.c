@@ -1,4 +1,4 @@
-/* test_model.c - from a description to the canonical tree: kinds of turns, places of links, merging. */
+/* test_model.c - checks the canonical tree of descriptions: kinds of rotations, places of links, merging. */
 #include "check.h"
 #include "reference.h"
 #include "rows.h"
@@ -11,7 +11,7 @@ static dyn_pose turn_x(double c, double s)
     return (dyn_pose){.R = {{1, 0, 0}, {0, c, -s}, {0, s, c}}};
 }
 
-/* --- turns ------------------------------------------------------------------------------------------------- */
+/* --- constant rotations ----------------------------------------------------------------------------------------- */
 
 static dyn_turn turn_of(dyn_pose before)
 {
@@ -23,8 +23,9 @@ static dyn_turn turn_of(dyn_pose before)
     return turn;
 }
 
-/* A special kind is for a matrix that equals it to 2e-16, as cos(pi/2) = 6e-17 does; 1.5708 is another angle. */
-static void test_special_turns_are_not_rounded_to(void **state)
+/* A special case of dyn_turn needs a matrix that equals it to 2e-16, as with cos(pi/2) = 6e-17; 1.5708 is another
+ * angle. */
+static void test_rotations_are_not_rounded_to_special_ones(void **state)
 {
     assert_int_equal(turn_of(small_identity), DYN_TURN_NONE);
     assert_int_equal(turn_of(turn_x(0, 1)), DYN_TURN_X_PLUS);
@@ -55,9 +56,8 @@ static unsigned offsets_of(dyn_pose before, double x, double y)
     return offsets;
 }
 
-/* An offset is none where it is rounding of the whole: as a file has it, or as a turn of the parent's frame and back
- * leaves it. */
-static void test_offsets_are_not_rounded_to_none(void **state)
+/* An offset becomes zero if it is only rounding: in the document, or after the parent's frame is rotated and back. */
+static void test_offsets_are_not_rounded_to_zero(void **state)
 {
     assert_int_equal(offsets_of(small_identity, 0, 0.25), DYN_ALONG_Y);
     assert_int_equal(offsets_of(small_identity, 4.9e-17, 0.25), DYN_ALONG_Y);
@@ -69,7 +69,7 @@ static void test_offsets_are_not_rounded_to_none(void **state)
     }
 }
 
-static void test_figures_of_a_general_turn_are_kept(void **state)
+static void test_general_rotations_are_kept(void **state)
 {
     const double angles[] = {1.5708, -1.5707, 1e-3, 3.1416, 2.5};
     for (size_t i = 0; i < sizeof angles / sizeof *angles; i++) {
@@ -77,15 +77,15 @@ static void test_figures_of_a_general_turn_are_kept(void **state)
         dyn_description d      = {.n_links = 1, .links = &link};
         dyn_model      *model  = small_build(&d);
         const double    got[2] = {model->body[0].ca, model->body[0].sa}, given[2] = {cos(angles[i]), sin(angles[i])};
-        /* the smaller of the two to the last digits as well */
+        /* the smaller of the two is also accurate to its last digits */
         check_close("cos alpha", i, 1, &got[0], &given[0], 4e-16);
         check_close("sin alpha", i, 1, &got[1], &given[1], 4e-16);
         dyn_model_free(model);
     }
 }
 
-/* Chains of turns that are almost special lose nothing: the tip is where the reference has it. */
-static void test_nearly_special_turns_keep_the_tip(void **state)
+/* Chains of rotations that are almost special cases lose no accuracy: the tip is where the reference has it. */
+static void test_nearly_special_rotations_keep_the_tip(void **state)
 {
     const double off[] = {0, 1e-17, 1.5e-16, 3e-16, 1e-15, 1e-12, 1e-8, 3.7e-6};
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
@@ -117,8 +117,8 @@ static void test_nearly_special_turns_keep_the_tip(void **state)
             }
 }
 
-/* gamma of a body that hangs on a revolute joint is that joint's theta, but for the rounding of the angle. */
-static void test_gamma_goes_into_the_joint_before(void **state)
+/* gamma of a child of a revolute joint becomes theta of that joint, up to the rounding of the angle. */
+static void test_gamma_moves_to_the_parent_joint(void **state)
 {
     int kept = 0;
     for (int i = 1; i < 300; i++) {
@@ -136,15 +136,16 @@ static void test_gamma_goes_into_the_joint_before(void **state)
     assert_in_range(kept, 0, 30);
 }
 
-/* On an axis the origin stands where what hangs there is on the way to fewer axes; the tip stays where it is. */
+/* The origin on an axis is where transforms to the children have the fewest components; the tip does not move. */
 static void test_origins_move_along_their_axes(void **state)
 {
     dyn_pose tilted = turn_x(0.6, 0.8), beside = turn_x(1, 0);
     tilted.p[0] = 0.1, tilted.p[1] = 0.2, tilted.p[2] = 0.3;
     beside.p[0] = 0.4, beside.p[2] = 0.5;
-    const dyn_pose before[3][3] = {{beside, tilted, tilted}, /* what the origins leave stays with three axes */
-                                   {beside, beside, turn_x(0, -1)},
-                                   {beside, turn_x(0, -1), beside}}; /* nothing is gained by moving the second */
+    const dyn_pose before[3][3] = {
+        {beside, tilted, tilted}, /* after the shift, the body's own offset has three components */
+        {beside, beside, turn_x(0, -1)},
+        {beside, turn_x(0, -1), beside}}; /* a shift of the second origin would save nothing */
     for (uint64_t i = 0; i < 3; i++) {
         dyn_link link[3];
         for (int k = 0; k < 3; k++)
@@ -184,7 +185,7 @@ static void test_fixed_joints_are_merged(void **state)
     assert_int_equal(m->nq, 4);
     assert_int_equal(m->nv, 4);
     assert_false(m->floating);
-    assert_true(m->mass == 22); /* neither the base link nor what is fixed to it */
+    assert_true(m->mass == 22); /* without the base link and links fixed to it */
     assert_int_equal(m->base.body, DYN_WORLD);
     for (int i = 0; i < 7; i++)
         assert_int_equal(m->link[i].body, body[i]);
@@ -198,7 +199,7 @@ static void test_fixed_joints_are_merged(void **state)
     dyn_model_free(m);
 }
 
-/* Point masses on a line: the bound is what the stretched arm has, 2 (1/2)^2 + 3 2^2. */
+/* Point masses on a line: the bound is the second moment of the stretched arm, 2 (1/2)^2 + 3 2^2. */
 static void test_subtree_moment(void **state)
 {
     const dyn_pose  here    = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -207,7 +208,7 @@ static void test_subtree_moment(void **state)
     link[0].before = link[0].after = here;
     link[1]                        = link[0];
     link[1].parent                 = 0;
-    link[1].before.p[0]            = -1; /* folded where the description has its zero */
+    link[1].before.p[0]            = -1; /* folded at the zero of the description */
     link[0].inertia                = (dyn_inertia){.mass = 2, .com = {0.5, 0, 0}};
     link[1].inertia                = (dyn_inertia){.mass = 3, .com = {1, 0, 0}};
     dyn_model *m                   = small_build(&d);
@@ -236,14 +237,14 @@ static void test_floating_base_is_the_first_body(void **state)
     dyn_model_free(m);
 }
 
-/* Free fall of a lone body: nothing but gravity, in base axes. */
-static void test_lone_floating_body_falls(void **state)
+/* Free fall of a single body: the acceleration is gravity in base axes. */
+static void test_single_floating_body_falls(void **state)
 {
     dyn_description d = {
         .floating = true, .gravity = {0, 0, -9.81}, .base_inertia = {.mass = 2, .about_com = {1, 0, 0, 2, 0, 3}}};
     dyn_model *m     = small_build(&d);
     dyn_scene  scene = {.model = m, .gravity = {0, 0, -9.81}};
-    /* turned by 90 deg about x: the world's z is the base's -y... R e_y = e_z, so gravity is along -y of the base */
+    /* rotated by 90 deg about x: R e_y = e_z, so gravity is along -y of the base */
     const double q[7] = {1, 2, 3, sqrt(0.5), 0, 0, sqrt(0.5)}, expected[6] = {0, -9.81, 0, 0, 0, 0};
     double       qdd[6], pivot;
     rows_forward_dynamics(dyn_kernels_find(NULL), &scene, 1,
@@ -253,8 +254,8 @@ static void test_lone_floating_body_falls(void **state)
     dyn_model_free(m);
 }
 
-/* A robot none of whose joints moves is a model, too. */
-static void test_nothing_that_moves(void **state)
+/* A robot without moving joints is a valid model. */
+static void test_robot_without_moving_joints(void **state)
 {
     dyn_link link            = small_link(DYN_WORLD, small_identity);
     link.joint               = DYN_FIXED;
@@ -281,17 +282,17 @@ int main(void)
 {
     dyn_model_free(NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_special_turns_are_not_rounded_to),
-        cmocka_unit_test(test_offsets_are_not_rounded_to_none),
-        cmocka_unit_test(test_figures_of_a_general_turn_are_kept),
-        cmocka_unit_test(test_nearly_special_turns_keep_the_tip),
-        cmocka_unit_test(test_gamma_goes_into_the_joint_before),
+        cmocka_unit_test(test_rotations_are_not_rounded_to_special_ones),
+        cmocka_unit_test(test_offsets_are_not_rounded_to_zero),
+        cmocka_unit_test(test_general_rotations_are_kept),
+        cmocka_unit_test(test_nearly_special_rotations_keep_the_tip),
+        cmocka_unit_test(test_gamma_moves_to_the_parent_joint),
         cmocka_unit_test(test_origins_move_along_their_axes),
         cmocka_unit_test(test_fixed_joints_are_merged),
         cmocka_unit_test(test_subtree_moment),
         cmocka_unit_test(test_floating_base_is_the_first_body),
-        cmocka_unit_test(test_lone_floating_body_falls),
-        cmocka_unit_test(test_nothing_that_moves),
+        cmocka_unit_test(test_single_floating_body_falls),
+        cmocka_unit_test(test_robot_without_moving_joints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

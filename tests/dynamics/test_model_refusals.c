@@ -1,4 +1,5 @@
-/* test_model_refusals.c - descriptions that are refused, with the link that is named; and mimics, refused or taken. */
+/* test_model_refusals.c - checks which descriptions are refused, with the link that is reported, and which mimics are
+ * valid. */
 #include "check.h"
 #include "small_tree.h"
 #include <math.h>
@@ -15,7 +16,7 @@ static void assert_refused(const dyn_description *d, dyn_status status, int wher
     assert_int_equal(dyn_model_build(d, &model, NULL), status);
 }
 
-static void test_bad_parents_are_named(void **state)
+static void test_bad_parents_are_reported(void **state)
 {
     const int bad[] = {-2, 3, 4, 1000};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -27,7 +28,7 @@ static void test_bad_parents_are_named(void **state)
     }
 }
 
-static void test_bad_figures_are_named(void **state)
+static void test_bad_numbers_are_reported(void **state)
 {
     static const size_t figures[] = {
         offsetof(dyn_link, before.R[1][2]),
@@ -60,7 +61,7 @@ static void test_bad_figures_are_named(void **state)
         }
 }
 
-/* A mimic may follow a moving link with a coordinate of its own, before or after it; nothing else. */
+/* A mimic may follow a moving link with a coordinate of its own, before or after it, and nothing else. */
 static void test_mimics(void **state)
 {
     dyn_link link[7];
@@ -81,7 +82,7 @@ static void test_mimics(void **state)
         assert_int_equal(m->body[b].mimic, b == 1 || b == 2);
     }
     dyn_model_free(m);
-    const int bad[] = {-2, DYN_WORLD, 1, 2, 3, 7, 100}; /* the base, fixed, itself, a mimic, none */
+    const int bad[] = {-2, DYN_WORLD, 1, 2, 3, 7, 100}; /* the base, fixed, itself, a mimic, no link */
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         link[2].leader = bad[i];
         assert_refused(&d, DYN_BAD_LEADER, 2);
@@ -101,7 +102,8 @@ static void test_other_refusals(void **state)
     link[2].axis[2] = 0;
     assert_refused(&d, DYN_BAD_NUMBER, 2);
     link[2].axis[2] = 1;
-    for (dyn_joint_kind free = DYN_SPHERICAL; free <= DYN_FLOATING; free++) { /* with nothing of a single coordinate */
+    for (dyn_joint_kind free = DYN_SPHERICAL; free <= DYN_FLOATING;
+         free++) { /* without any property of joints of one coordinate */
         link[2].joint            = free;
         link[2].spring.stiffness = 1;
         assert_refused(&d, DYN_BAD_NUMBER, 2);
@@ -142,8 +144,8 @@ static void test_most_degrees_of_freedom(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_parents_are_named),
-        cmocka_unit_test(test_bad_figures_are_named),
+        cmocka_unit_test(test_bad_parents_are_reported),
+        cmocka_unit_test(test_bad_numbers_are_reported),
         cmocka_unit_test(test_mimics),
         cmocka_unit_test(test_other_refusals),
         cmocka_unit_test(test_most_degrees_of_freedom),

@@ -1,4 +1,4 @@
-/* test_momentum.c - centre of mass and momentum against derivatives and the forces from outside */
+/* test_momentum.c - compares centre of mass and momentum with derivatives and with external forces. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -33,7 +33,7 @@ static void test_com_jacobian_is_the_derivative_of_com(void **state)
     }
 }
 
-/* The sum of the forces from outside and of their moments about the centre of mass. */
+/* The sum of the external forces, and of their moments about the centre of mass. */
 static void outside_forces(const reference_scene *scene, const reference *r, const double com[3], double mass,
                            double out[6])
 {
@@ -53,7 +53,7 @@ static void outside_forces(const reference_scene *scene, const reference *r, con
     }
 }
 
-/* The rate of the momentum under the accelerations t->qdd. */
+/* The rate of the momentum with the accelerations t->qdd. */
 static void momentum_rate(const trial *t, double rate[6])
 {
     double _Complex *momentum = complex_array(6);
@@ -68,7 +68,7 @@ static void momentum_rate(const trial *t, double rate[6])
     free(momentum);
 }
 
-/* A floating robot with three wrenches in world axes, which nothing holds. */
+/* A floating robot with three wrenches in world axes. */
 static trial floating_trial(uint64_t seed)
 {
     trial t = trial_of(seed, random_tree_make(seed, 6 + seed % 12, true, TREE_ALL), 1, 3);
@@ -79,9 +79,9 @@ static trial floating_trial(uint64_t seed)
     return t;
 }
 
-/* Newton's and Euler's laws for the whole: whatever its joints do, friction and rotors included, the momentum changes
- * by what acts from outside. */
-static void test_momentum_changes_by_outside_forces(void **state)
+/* Newton's and Euler's laws for the whole robot: for any joint forces, including friction and rotors, the rate of the
+ * momentum is the external wrench. */
+static void test_momentum_changes_by_external_forces(void **state)
 {
     const dyn_kernels *k = dyn_kernels_find(NULL);
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -97,7 +97,7 @@ static void test_momentum_changes_by_outside_forces(void **state)
         reference_scene scene = trial_reference_scene(&t, 0, w);
         reference      *r     = trial_reference(&t, 0);
         outside_forces(&scene, r, com, t.model->mass, expected);
-        /* qdd comes with the condition of M, up to 1e3 here */
+        /* the error of qdd grows with the condition of M, up to 1e3 here */
         check_close("rate of momentum", seed, 6, rate, expected, 1e-12);
         reference_free(r);
         trial_free(&t);
@@ -108,7 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_com_jacobian_is_the_derivative_of_com),
-        cmocka_unit_test(test_momentum_changes_by_outside_forces),
+        cmocka_unit_test(test_momentum_changes_by_external_forces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_motion_derivatives.c - Jacobians, accelerations and jerks against derivatives of the poses */
+/* test_motion_derivatives.c - compares Jacobians, accelerations and jerks with derivatives of the poses. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -57,7 +57,7 @@ static void test_jacobian_is_the_derivative_of_the_pose(void **state)
     }
 }
 
-/* What the complex kernel finds for the tip of a state that moves: q along qd, qd along qdd, qdd along qddd. */
+/* Results of the complex kernel for the tip of a moving state: q along qd, qd along qdd, qdd along qddd. */
 typedef struct tip_rates {
     double *jacobian_dot, acceleration[6], jerk[6];
 } tip_rates;
@@ -86,8 +86,8 @@ static void differentiate_tip(const trial *t, const dyn_frame *tip, bool frame_a
     complex_state_free(&s);
 }
 
-/* The rate of every Jacobian entry, in both kinds of axes; acceleration and jerk in world axes, where the components
- * themselves are differentiated. */
+/* The rate of every Jacobian entry, in both kinds of axes; acceleration and jerk in world axes, where derivatives of
+ * the components are the derivatives of the vectors. */
 static void test_rates_are_derivatives_along_the_motion(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++)

@@ -1,4 +1,5 @@
-/* test_payload.c - a model with payloads is the model of a description with those bodies fixed to its links. */
+/* test_payload.c - checks that a model with payloads equals the model of a description with those bodies fixed to
+ * links. */
 #include "check.h"
 #include "pose.h"
 #include "rows.h"
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both models hold the same sums, added in another order. */
+/* Both models have the same sums, added in another order. */
 #define TOLERANCE 1e-14
 
 enum { ROBOTS = 120, PAYLOADS = 3, ROWS = 3 };
@@ -107,7 +108,7 @@ static void test_payload_is_a_fixed_link(void **state)
     }
 }
 
-/* Neither no payload nor one on what does not move changes a bit, and the unloaded model stays as it was. */
+/* No payload, or a payload on the world, changes no bit; the model without payload stays unchanged. */
 static void test_no_effect(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -125,7 +126,7 @@ static void test_no_effect(void **state)
         payload.X_bf     = t.model->link[t.model->n_links - 1].X_bl;
         dyn_model *heavy = NULL;
         assert_int_equal(dyn_model_with_payload(t.model, 1, &payload, &heavy), DYN_OK);
-        dyn_model_free(copy); /* the loaded model does not lean on the one it came from */
+        dyn_model_free(copy); /* the model with payload must not refer to the original */
         const dyn_model *same[] = {loaded, t.model};
         io.tau                  = tau;
         for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* test_reference.c - the reference against the law of motion in other words, and against a robot solved by hand. */
+/* test_reference.c - checks the reference by other forms of the laws of motion, and by a robot solved by hand. */
 #include "check.h"
 #include "random_tree.h"
 #include "reference_body.h"
@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The reference computes in long double (2^-64), with moments about the world's origin that cancel to those of one
- * light body far away: a factor of 1e4 above the result, at most, leaves 1e-15. */
+/* The reference computes in long double (2^-64). Moments about the world's origin may cancel to those of a light body
+ * far away: a factor of at most 1e4 leaves 1e-15. */
 #define TOLERANCE 1e-14
 
 enum { ROBOTS = 60 };
@@ -96,8 +96,8 @@ static void test_jacobian_is_the_rate_of_the_pose(void **state)
     }
 }
 
-/* Two unit links in a vertical plane, point masses at their ends (Craig 2005, 6.7):
- * M11 = (m1+m2) + m2 + 2 m2 cos q2, M12 = m2 + m2 cos q2, M22 = m2; h = m2 sin q2. */
+/* Two unit links in a vertical plane with point masses at their ends (Craig 2005, 6.7):
+ *     M11 = (m1+m2) + m2 + 2 m2 cos q2, M12 = m2 + m2 cos q2, M22 = m2; h = m2 sin q2. */
 static void test_two_links_by_hand(void **state)
 {
     const double   m1 = 2, m2 = 3, g = 9.81, q[2] = {0.3, -0.8}, qd[2] = {1.1, 0.7}, qdd[2] = {-0.5, 2};

@@ -1,4 +1,4 @@
-/* test_regressor.c - regressor times the description's parameters against inverse dynamics. */
+/* test_regressor.c - compares the regressor times the description's parameters with inverse dynamics. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -10,8 +10,8 @@
 
 enum { ROBOTS = 200, ROWS = 3 };
 
-/* Link frame of an inertia -> parameters about the body's link origin, added. X: that frame in the body's link frame.
- */
+/* Adds an inertia in a link frame to the parameters about the body's link origin. X: that frame in the body's link
+ * frame. */
 static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
 {
     static const int at[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
@@ -36,7 +36,7 @@ static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
 }
 
 /* X_lf from X_bl and X_bf */
-static dyn_pose between(const dyn_pose *X_bl, const dyn_pose *X_bf)
+static dyn_pose relative_pose(const dyn_pose *X_bl, const dyn_pose *X_bf)
 {
     dyn_pose X = {0};
     for (int i = 0; i < 3; i++)
@@ -54,13 +54,13 @@ static double *parameters_of(const trial *t)
     double          *p = calloc(10 * t->bodies, sizeof *p);
     assert_non_null(p);
     if (m->floating) {
-        dyn_pose X = between(&m->body[0].X_bl, &m->base.X_bl);
+        dyn_pose X = relative_pose(&m->body[0].X_bl, &m->base.X_bl);
         add_parameters(&X, &t->tree.description.base_inertia, p);
     }
     for (size_t i = 0; i < m->n_links; i++) {
         int body = m->link[i].body;
         if (body == DYN_WORLD) continue;
-        dyn_pose X = between(&m->body[body].X_bl, &m->link[i].X_bl);
+        dyn_pose X = relative_pose(&m->body[body].X_bl, &m->link[i].X_bl);
         add_parameters(&X, &t->tree.description.links[i].inertia, p + 10 * m->body[body].row);
     }
     return p;
@@ -74,7 +74,8 @@ static void multiply(size_t nv, size_t n, const double *Y, const double *p, doub
             torque[i] += Y[i * n + k] * p[k];
 }
 
-/* Of joints in the order of their links, then of motors of elastic joints: rotor or spin inertia, viscous, Coulomb. */
+/* Parameters of joints in the order of their links, then of motors of elastic joints: rotor or spin inertia, viscous,
+ * Coulomb. */
 static double *joint_parameters_of(const trial *t)
 {
     const dyn_description *d = &t->tree.description;
@@ -100,7 +101,7 @@ static double *joint_parameters_of(const trial *t)
     return p;
 }
 
-/* Without wrenches, friction and springs; rotors come through the joint regressor. */
+/* Without wrenches, friction and springs; rotors are in the joint regressor. */
 static void test_inverse_dynamics(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -129,7 +130,7 @@ static void test_inverse_dynamics(void **state)
     }
 }
 
-/* Sharp friction of equal magnitudes both ways is what its two columns say. */
+/* Sharp friction with equal magnitudes in both directions equals the two friction columns times the parameters. */
 static void test_friction(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

@@ -1,5 +1,5 @@
-/* test_same_bits.c - a state gives the same bits alone, in a batch of any size, at any place in it and on any target.
- */
+/* test_same_bits.c - checks that a state gives the same bits alone, in a batch of any size, at any place, on any
+ * target. */
 #include "check.h"
 #include "results.h"
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #ifndef SAME_BITS_ROBOTS
-#define SAME_BITS_ROBOTS 16 /* fewer where a processor is emulated */
+#define SAME_BITS_ROBOTS 16 /* fewer if a processor is emulated */
 #endif
 enum { BATCH = 40, ROBOTS = SAME_BITS_ROBOTS };
 
@@ -39,7 +39,7 @@ static void compare(const dyn_kernels *k, const trial *t, size_t first, const re
     }
 }
 
-/* The scalar target, one state after another: what all others must give. */
+/* The scalar target, one state after another: the expected bits. */
 static results evaluate_one_by_one(const trial *t)
 {
     trial   single   = trial_make(t->seed, BATCH);
@@ -66,7 +66,8 @@ static void test_every_target_size_and_place(void **state)
         const dyn_kernels *k;
         for (size_t i = 0; (k = dyn_kernels_at(i)); i++)
             for (size_t n = 1; n <= BATCH; n++) {
-                size_t first = (n * 7 + i) % BATCH; /* another start each time: every state visits every lane */
+                size_t first =
+                    (n * 7 + i) % BATCH; /* another start each time, so that every state is in every lane once */
                 copy_rows(&all, &some, first, n);
                 results_evaluate(k, &some, &got);
                 compare(k, &some, first, &got, &expected);
@@ -78,7 +79,7 @@ static void test_every_target_size_and_place(void **state)
     }
 }
 
-/* Special values travel through every lane alike: zeros of both signs, denormals, the largest angle. */
+/* Special values in every lane: zeros of both signs, denormals, the largest angle. */
 static void test_special_values(void **state)
 {
     const double special[] = {
@@ -117,7 +118,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Threads share the model and nothing else. */
+/* Threads share only the model. */
 static void test_threads_at_once(void **state)
 {
     enum { THREADS = 4 };
@@ -139,8 +140,8 @@ static void test_threads_at_once(void **state)
     }
 }
 
-/* What else is asked for does not change a result. */
-static void test_results_do_not_depend_on_what_else_is_asked(void **state)
+/* Other requested outputs do not change a result. */
+static void test_results_do_not_depend_on_other_outputs(void **state)
 {
     const dyn_kernels *k = dyn_kernels_find(NULL);
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -198,33 +199,33 @@ static void test_results_do_not_depend_on_what_else_is_asked(void **state)
     }
 }
 
-/* One matrix of all rows, evaluated where results are said to stand already, beside another that is written whole. What
- * is left as the memory was (rows.c: all bits set) is zero in every state; how much of it there is. */
-static size_t left_standing(const trial *t, const double *standing, const double *whole)
+/* Evaluates one matrix of all rows with zeros_are_set, beside another that is written completely. Entries that still
+ * have the initial memory (rows.c: all bits set) must be zero in every state. Returns their number. */
+static size_t count_unwritten(const trial *t, const double *with_zeros, const double *whole)
 {
     size_t left = 0, n = t->nv * t->nv;
     for (size_t i = 0; i < t->rows * n; i++) {
         const uint64_t untouched = UINT64_MAX;
         const double   zero      = 0;
-        bool           same      = memcmp(&standing[i], &untouched, sizeof untouched) == 0;
+        bool           same      = memcmp(&with_zeros[i], &untouched, sizeof untouched) == 0;
         left += same;
-        assert_memory_equal(&whole[i], same ? &zero : &standing[i], sizeof zero);
+        assert_memory_equal(&whole[i], same ? &zero : &with_zeros[i], sizeof zero);
     }
     return left;
 }
 
-/* Where zeros stand, all else gets the same bits. As many robots as it takes to meet such zeros, few of them having
- * branches. */
-static void test_zeros_that_stand(void **state)
+/* With zeros_are_set, all other entries have the same bits. Uses enough robots to find such zeros, since few of them
+ * have branches. */
+static void test_zeros_are_set(void **state)
 {
     enum { MOST = 64 };
     size_t left[2] = {0};
     for (uint64_t seed = 1; seed <= MOST && (seed <= 4 * ROBOTS || left[0] == 0 || left[1] == 0); seed++) {
         trial   t     = trial_make(seed, 11);
-        results whole = results_allocate(&t), standing = results_allocate(&t);
+        results whole = results_allocate(&t), with_zeros = results_allocate(&t);
         for (size_t target = 0; dyn_kernels_at(target); target++) {
             const dyn_kernels *k      = dyn_kernels_at(target);
-            results           *each[] = {&whole, &standing};
+            results           *each[] = {&whole, &with_zeros};
             for (int stand = 0; stand < 2; stand++) {
                 const results *r = each[stand];
                 rows_mass_matrix(
@@ -241,14 +242,14 @@ static void test_zeros_that_stand(void **state)
                                                    .dtau_dqd      = r->dtau_dqd,
                                                    .dtau_dqdd     = r->dtau_dqdd});
             }
-            assert_memory_equal(standing.inverse, whole.inverse, t.rows * t.nv * t.nv * sizeof(double));
-            left[0] += left_standing(&t, standing.mass_matrix, whole.mass_matrix);
-            left[1] += left_standing(&t, standing.dtau_dqdd, whole.dtau_dqdd);
-            left_standing(&t, standing.dtau_dq, whole.dtau_dq);
-            left_standing(&t, standing.dtau_dqd, whole.dtau_dqd);
+            assert_memory_equal(with_zeros.inverse, whole.inverse, t.rows * t.nv * t.nv * sizeof(double));
+            left[0] += count_unwritten(&t, with_zeros.mass_matrix, whole.mass_matrix);
+            left[1] += count_unwritten(&t, with_zeros.dtau_dqdd, whole.dtau_dqdd);
+            count_unwritten(&t, with_zeros.dtau_dq, whole.dtau_dq);
+            count_unwritten(&t, with_zeros.dtau_dqd, whole.dtau_dqd);
         }
         results_free(&whole);
-        results_free(&standing);
+        results_free(&with_zeros);
         trial_free(&t);
     }
     assert_true(left[0] > 0 && left[1] > 0);
@@ -260,8 +261,8 @@ int main(void)
         cmocka_unit_test(test_every_target_size_and_place),
         cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_threads_at_once),
-        cmocka_unit_test(test_results_do_not_depend_on_what_else_is_asked),
-        cmocka_unit_test(test_zeros_that_stand),
+        cmocka_unit_test(test_results_do_not_depend_on_other_outputs),
+        cmocka_unit_test(test_zeros_are_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

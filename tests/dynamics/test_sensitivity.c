@@ -1,4 +1,4 @@
-/* test_sensitivity.c - derivatives of inverse dynamics against the complex step, direction by direction. */
+/* test_sensitivity.c - compares derivatives of inverse dynamics with the complex step, direction by direction. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -48,7 +48,8 @@ static dyn_sensitivity arrays(const trial *t, const derivatives *d)
                              .dtau_dgravity        = d->tau_gravity};
 }
 
-/* Column `j` of `columns` of tau and, unless NULL, of the joint wrenches, from a state that carries its direction. */
+/* Column `j` of `columns` of tau and, unless NULL, of the joint wrenches, from a state with its direction in the
+ * imaginary part. */
 static void differentiate(const trial *t, complex_state *s, size_t j, size_t columns, double *tau, double *wrenches)
 {
     size_t           nj    = 6 * t->bodies;
@@ -96,7 +97,7 @@ static void expect_wrenches(const trial *t, derivatives *d)
         }
 }
 
-/* Linear in gravity: what one more unit of it adds to the torque, motion and wrenches being zero. */
+/* The torque is linear in gravity: its derivative is the torque of one more unit, without motion and wrenches. */
 static void expect_gravity(const trial *t, derivatives *d)
 {
     double *tau = trial_array(t, t->nv);
@@ -149,7 +150,7 @@ static void test_terms(void **state)
     trial_terms(1, compare_with_complex_step);
 }
 
-/* The derivative by accelerations is the mass matrix. */
+/* The derivative with respect to accelerations is the mass matrix. */
 static void test_mass_matrix(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

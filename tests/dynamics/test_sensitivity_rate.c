@@ -1,5 +1,5 @@
-/* test_sensitivity_rate.c - time derivatives of the sensitivities: against the complex step of the sensitivities along
- * the motion, and as derivatives of the torque's rate against the complex step of that. */
+/* test_sensitivity_rate.c - compares time derivatives of the sensitivities with the complex step of the sensitivities
+ * along the motion, and with derivatives of the torque's rate by the complex step. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As for the sensitivities: relative to the largest entry of the quantity, or of the same of the joint wrenches, of
- * which torques are what does not cancel. */
+/* As for the sensitivities: relative to the largest entry of the quantity, or of that of the joint wrenches, of which
+ * torques are components that may be small. */
 #define TOLERANCE 1e-12
 
 enum { ROBOTS = 200 };
 
 typedef struct matrices {
     double *by[3];   /* q, qd, qdd: nv x nv */
-    double  size[3]; /* of the same of the joint wrenches */
+    double  size[3]; /* largest entry of the same derivative of the joint wrenches */
 } matrices;
 
 static const char *const names[] = {"q", "qd", "qdd"};
@@ -54,9 +54,9 @@ static void rates(const dyn_kernels *k, const trial *t, const matrices *m)
                                                  .dtau_dqdd_dot = m->by[2]});
 }
 
-/* The derivative that n numbers carry; they are freed. Returned is the largest of it and of them, as much as they
- * change in a second at rates of 1: what stays as it is has rounding in its rate. */
-static double take(size_t n, double _Complex *x, double *derivative)
+/* Reads the derivative from n numbers and frees them. Returns the largest magnitude among the derivative and the
+ * numbers: a constant number of that size gives a rounding error in its rate. */
+static double read_derivative(size_t n, double _Complex *x, double *derivative)
 {
     double size = 0;
     for (size_t i = 0; i < n; i++)
@@ -66,7 +66,7 @@ static double take(size_t n, double _Complex *x, double *derivative)
     return fmax(size, largest(n, derivative));
 }
 
-/* What spinning up takes at a joint: rotors have no joint wrench that is given. */
+/* Effort that the spin of rotors requires at a joint; it is not part of any joint wrench. */
 static double spin_size(const trial *t)
 {
     double most = 0, rate = fmax(largest(t->nv, t->qd), fmax(largest(t->nv, t->qdd), largest(t->nv, t->qddd)));
@@ -77,7 +77,7 @@ static double spin_size(const trial *t)
     return most;
 }
 
-/* What the sensitivities change by when the state moves on for i h. */
+/* Rates of the sensitivities along the motion. */
 static void along_motion(const trial *t, matrices *m)
 {
     size_t           n = t->nv * t->nv, nj = 6 * t->bodies * t->nv;
@@ -102,8 +102,8 @@ static void along_motion(const trial *t, matrices *m)
                                                        .djoint_wrenches_dqdd = as_lanes(W[2])},
                                     1);
     for (int i = 0; i < 3; i++) {
-        take(n, D[i], m->by[i]);
-        m->size[i] = fmax(take(nj, W[i], unused), spin_size(t));
+        read_derivative(n, D[i], m->by[i]);
+        m->size[i] = fmax(read_derivative(nj, W[i], unused), spin_size(t));
     }
     free(unused);
     complex_state_free(&s);
@@ -132,7 +132,8 @@ static void test_terms(void **state)
     trial_terms(1, compare_along_motion);
 }
 
-/* Column j of d tau_dot by i, from a state that carries its direction. */
+/* Column j of the derivative of tau_dot with respect to q, qd or qdd (i), from a state with its direction in the
+ * imaginary part. */
 static void torque_rate_column(const trial *t, complex_state s, size_t j, int i, matrices *m)
 {
     size_t           nj      = 6 * t->bodies;
@@ -147,8 +148,8 @@ static void torque_rate_column(const trial *t, complex_state s, size_t j, int i,
                                                                    .tau_dot            = as_lanes(tau_dot),
                                                                    .joint_wrench_rates = as_lanes(forces)},
                                           1);
-    take(t->nv, tau_dot, column);
-    m->size[i] = fmax(m->size[i], take(nj, forces, unused));
+    read_derivative(t->nv, tau_dot, column);
+    m->size[i] = fmax(m->size[i], read_derivative(nj, forces, unused));
     for (size_t row = 0; row < t->nv; row++)
         m->by[i][row * t->nv + j] = column[row];
     free(column), free(unused);
@@ -169,7 +170,7 @@ static void torque_rate_derivatives(const trial *t, matrices *m)
     }
 }
 
-/* d tau_dot / dq = (dtau/dq)', by qd: (dtau/dqd)' + dtau/dq, by qdd: (dtau/dqdd)' + dtau/dqd. */
+/* d tau_dot / dq = (dtau/dq)'; d tau_dot / dqd = (dtau/dqd)' + dtau/dq; d tau_dot / dqdd = (dtau/dqdd)' + dtau/dqd. */
 static void test_torque_rate(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

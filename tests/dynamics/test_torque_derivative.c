@@ -1,4 +1,4 @@
-/* test_torque_derivative.c - rates of generalised forces and joint wrenches against the complex step. */
+/* test_torque_derivative.c - compares rates of generalised forces and joint wrenches with the complex step. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -39,7 +39,7 @@ static dyn_torque_derivative arrays(const trial *t, const rates *r)
                                    .joint_wrench_rates = r->wrench_rates};
 }
 
-/* Inverse dynamics of the texts over complex numbers, every input moving at its rate. */
+/* Inverse dynamics over complex numbers, with every input moving at its rate. */
 static void differentiate(const trial *t, size_t row, rates *r)
 {
     complex_state    s   = complex_state_make(t, row);
@@ -91,7 +91,7 @@ static void test_terms(void **state)
     trial_terms(2, compare_with_complex_step);
 }
 
-/* The torques beside the rates are those of inverse dynamics, to the last bit. */
+/* The torques returned with the rates equal those of inverse dynamics, bit by bit. */
 static void test_torques_are_those_of_inverse_dynamics(void **state)
 {
     const dyn_kernels *k = dyn_kernels_find(NULL);
@@ -113,8 +113,8 @@ static void test_torques_are_those_of_inverse_dynamics(void **state)
     }
 }
 
-/* Along a rest-to-rest motion q(t) the integral of tau_dot is the change of tau: the two ends, by Simpson's rule, whose
- * error vanishes with the fourth power of the step. No derivative of our own in it. */
+/* Along a rest-to-rest motion q(t) the integral of tau_dot, by Simpson's rule, is the change of tau. The error of the
+ * rule falls with the fourth power of the step. This test uses no other derivative of the project. */
 static void motion_at(trial *t, const double *from, const double *by, double x)
 {
     for (size_t i = 0; i < t->nv; i++) {

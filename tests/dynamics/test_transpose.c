@@ -1,18 +1,18 @@
-/* test_transpose.c - rows of numbers to lanes and back, entry by entry, on every target: nothing is read or written
- * beyond the rows, and what is not finite or out of bounds is seen wherever it stands. */
+/* test_transpose.c - copies rows of numbers to lanes and back, entry by entry, on every target. Nothing is read or
+ * written beyond the rows, and numbers that are not finite or out of bounds are found at any place. */
 #include "check.h"
 #include "dynamics/dynamics.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NUMBERS = 19, MOST_BLOCKS = 4, GAP = 3 /* entries of other vectors in a state's lanes */ };
+enum { MOST_NUMBERS = 19, MOST_BLOCKS = 4, GAP = 3 /* GAP: entries of other vectors in a state's lanes */ };
 
-/* Rows stand anywhere in a body. */
+/* Rows at any address, as in the body of a request. */
 typedef struct rows {
     size_t n, states, W, entries;
     double value[MOST_BLOCKS * DYN_MAX_LANES * MOST_NUMBERS];
-    char  *bytes; /* of them, not aligned, in an allocation that ends with them */
+    char  *bytes; /* the rows, not aligned, in an allocation that ends with them */
     int    order[MOST_NUMBERS];
 } rows;
 
@@ -70,7 +70,7 @@ static void check_from_rows(const dyn_kernels *k, const rows *r, bool ordered)
     free(lanes);
 }
 
-/* Of any number of states, into the middle of other bytes; nobody looks at other lanes and entries. */
+/* Writes any number of states into the middle of other bytes; other lanes and entries are ignored. */
 static void check_to_rows(const dyn_kernels *k, const rows *r, bool ordered)
 {
     double *lanes = make_lanes(r, NAN);
@@ -126,12 +126,12 @@ static void check_infinite(const dyn_kernels *k, const rows *r, bool ordered)
     free(back);
 }
 
-static void test_what_is_not_finite_is_seen(void **state)
+static void test_non_finite_numbers_are_detected(void **state)
 {
     for_all(check_infinite, true);
 }
 
-/* The bound itself is within, the next number is not. */
+/* A number equal to the bound is within it, the next number is not. */
 static void check_bounds(const dyn_kernels *k, const rows *r, bool ordered)
 {
     const dyn_bound bounds[] = {{0, 1, 0, 1e5}, {r->n - 1, -2, 1, 101}};
@@ -163,7 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_become_lanes),
         cmocka_unit_test(test_lanes_become_rows),
-        cmocka_unit_test(test_what_is_not_finite_is_seen),
+        cmocka_unit_test(test_non_finite_numbers_are_detected),
         cmocka_unit_test(test_bounds_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

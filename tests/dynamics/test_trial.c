@@ -1,17 +1,17 @@
-/* test_trial.c - the random robots that all tests share have every feature they are relied on for, often enough. */
+/* test_trial.c - checks that the random robots of the other tests have every feature often enough. */
 #include "check.h"
 #include "trial.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROBOTS = 200 }; /* as many as most tests look at */
+enum { ROBOTS = 200 }; /* as many as in most tests */
 
 typedef struct counts {
     size_t serial, serial_turned, serial_loaded, serial_loaded_turned, plain_runs_loaded;
     size_t motors, motors_on_floating_base, motors_on_fixed_links, motors_on_carried_links;
 } counts;
 
-/* A body that turns by exactly 90 deg about x against the one before. */
+/* True if some body is rotated by exactly 90 deg about x relative to its parent. */
 static bool has_right_angle(const dyn_model *m)
 {
     for (size_t i = 1; i < m->n_bodies; i++)
@@ -26,7 +26,7 @@ static bool has_plain_run(const dyn_model *m)
     return false;
 }
 
-/* Wrenches in link axes alone: one in world axes keeps the kernels from their shorter ways. */
+/* True if there are wrenches, all in link axes: a wrench in world axes disables the faster code of some kernels. */
 static bool is_loaded(const trial *t)
 {
     for (size_t i = 0; i < t->scene.n_wrenches; i++)

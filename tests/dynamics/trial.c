@@ -1,4 +1,4 @@
-/* trial.c - see trial.h */
+/* trial.c - makes random robots with states and wrenches (trial.h). */
 #include "trial.h"
 #include "check.h"
 #include <math.h>
@@ -19,8 +19,8 @@ static double *random_rows(const trial *t, random_source *source, double size)
     return a;
 }
 
-/* Wrenches on any links, also fixed ones and the base link. Half the robots have none in world axes, since one of these
- * keeps the kernels from their shorter ways. */
+/* Places wrenches on any links, including fixed ones and the base link. Half the robots have none in world axes, since
+ * such a wrench disables the faster code of some kernels. */
 static void place_wrenches(trial *t, random_source *source, size_t n)
 {
     const bool       world_axes = random_chance(source, 0.5);
@@ -170,7 +170,7 @@ void trial_longest(trial_check *check)
     }
 }
 
-/* A given force or torque in link axes or those of the world. */
+/* A given force or torque in link axes or world axes. */
 static void turn_vector(const dyn_wrench_site *site, const double given[3], double x[3])
 {
     memcpy(x, given, 3 * sizeof *x);

@@ -1,4 +1,5 @@
-/* cmocka.h - as much of cmocka as tests need that are built for another processor, for which there is no package. */
+/* cmocka.h - replaces cmocka in tests that are built for another processor, for which there is no package; only the
+ * functions that these tests use. */
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>
