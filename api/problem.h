@@ -88,7 +88,7 @@
       "The norm of a quaternion [x,y,z,w] differs from 1 by more than 1e-6. Normalise it.") \
     X(BAD_ROTATION, "bad-rotation", 422, "Not a rotation", \
       "A matrix is not a rigid transform: its rows are not orthonormal, it is a reflection, or its last row is wrong.") \
-    X(BAD_INERTIA, "bad-inertia", 422, "Refused inertia", \
+    X(BAD_INERTIA, "bad-inertia", 422, "Invalid inertia", \
       "A mass is negative, or an inertia tensor has an eigenvalue below -1e-9 times its largest.") \
     X(BAD_MODEL, "bad-model", 422, "Not a model", \
       "The links do not form a tree: a parent is missing, or links form a cycle. Or no joint moves, or a loop joins frames that no joint can move.") \
@@ -125,7 +125,7 @@
     X(INTEGRATION_FAILED, "integration-failed", 422, "Simulation failed", \
       "The motion diverged, or the steps became too short for the tolerance. " \
       "`detail` gives the time and a remedy.") \
-    X(RANK_DEFICIENT, "rank-deficient", 422, "Data do not tell the parameters", \
+    X(RANK_DEFICIENT, "rank-deficient", 422, "Data do not determine the parameters", \
       "There are too few rows, or in their motion some of the parameters, or combinations of them, have no effect. " \
       "`detail` names them. Give more rows in which these joints move further, faster and in both directions, or estimate less.") \
     /* state of the server */ \

@@ -211,8 +211,8 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *at,
     size_t         length = strcspn(flag, "=");
     const setting *s      = strncmp(flag, "--", 2) == 0 ? find_setting(flag + 2, length - 2) : NULL;
     if (!s) {
-        snprintf(error, error_size, "\"%.80s\" is no %ssetting of torqued; torqued --help lists them", flag,
-                 *flag == '-' ? "" : "command and no ");
+        snprintf(error, error_size, "\"%.80s\" is not a %ssetting of torqued; torqued --help lists them", flag,
+                 *flag == '-' ? "" : "command or ");
         return false;
     }
     char name[64];
@@ -272,16 +272,17 @@ void srv_config_help(FILE *out)
 {
     fputs("torqued serves robot dynamics over HTTP.\n\n"
           "usage: torqued [--SETTING VALUE]...\n"
-          "       torqued export [--SETTING VALUE]... > ARCHIVE   all models, while no server runs\n"
-          "       torqued import ARCHIVE [--SETTING VALUE]...     into the store\n"
-          "       torqued check [URDF OPTION]... FILE...          what a document or URDF file says, and what is odd\n"
-          "       torqued convert [URDF OPTION]... FILE           URDF (or a document) to the canonical document\n"
+          "       torqued export [--SETTING VALUE]... > ARCHIVE   write all models to one file; no server may be "
+          "running\n"
+          "       torqued import ARCHIVE [--SETTING VALUE]...     add the models of an archive to the store\n"
+          "       torqued check [URDF OPTION]... FILE...          check model documents or URDF files, print warnings\n"
+          "       torqued convert [URDF OPTION]... FILE           convert URDF to a model document in canonical form\n"
           "       torqued eval [URDF OPTION]... MODEL|FILE OPERATION [--SETTING VALUE]... < REQUEST > ANSWER\n"
-          "                                                       as POST would answer, without a server\n"
+          "                                                       answer one request as POST would, without a server\n"
           "       torqued --help | --version | --settings-table\n\n"
           "URDF options: --base fixed|floating, --mimic independent|coupled|refuse.\n"
-          "FILE or ARCHIVE may be -, standard input, but for eval, which has the request there.\n"
-          "A setting's flag goes before its environment variable, the variable before its default.\n\n",
+          "FILE or ARCHIVE may be - for standard input; eval reads the request from there.\n"
+          "A flag overrides its environment variable, and the variable overrides the default.\n\n",
           out);
     for (const setting *s = settings; s < settings + N_SETTINGS; s++) {
         char variable[64];

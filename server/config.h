@@ -41,7 +41,7 @@ void srv_config_table(FILE *out); /* prints a Markdown table */
 void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const char *name, const char *value),
                       void             *arg);
 
-/* Calls `visit` for every environment variable that begins with TORQUED_ and is no setting. */
+/* Calls `visit` for every environment variable that begins with TORQUED_ and is not a setting. */
 void srv_config_visit_unknown(void (*visit)(void *arg, const char *name), void *arg);
 
 /* The part of the configuration that api_open needs. */

@@ -62,7 +62,7 @@ static char *digits(char *to, uint64_t value, int width)
     return to;
 }
 
-/* 2026-01-31T12:00:00.000Z */
+/* Appends the current time in UTC, such as 2026-01-31T12:00:00.000Z. */
 static bool put_time(srv_line *line)
 {
     struct timespec now;

@@ -38,8 +38,8 @@ static void log_setting(void *arg, const char *name, const char *value)
 
 static void log_unknown(void *arg, const char *name)
 {
-    srv_log_message(arg, SRV_WARNING, "unknown-variable", "%s is no setting of torqued; torqued --help lists them",
-                    name);
+    srv_log_message(arg, SRV_WARNING, "unknown-variable",
+                    "%s is not a setting of torqued; torqued --help lists the settings", name);
 }
 
 static void log_start(service *s)

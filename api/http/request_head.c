@@ -23,7 +23,7 @@ static bool find_resource(api_call *call, const api_request *request, api_proble
         return api_fail(problem, API_METHOD_UNKNOWN, NULL, "no resource here has the method %.32s", request->method);
     if (!api_route_find(call->api->resources, request->target, &call->route))
         return api_fail(problem, API_NO_SUCH_PATH, NULL,
-                        "nothing lives at %.200s; GET /openapi.json says what does where", request->target);
+                        "no resource has the path %.200s; GET /openapi.json describes all resources", request->target);
     const api_resource *resource = call->route.resource;
     if (resource->exists && !resource->exists(call, NULL, problem)) return false;
 
@@ -33,7 +33,7 @@ static bool find_resource(api_call *call, const api_request *request, api_proble
     api_route_allow(resource, allow, sizeof allow);
     api_reply_header(call, "Allow", allow);
     if (kind != API_KIND_OPTIONS)
-        return api_fail(problem, API_METHOD_NOT_ALLOWED, NULL, "%s takes %s, not %.32s", resource->pattern, allow,
+        return api_fail(problem, API_METHOD_NOT_ALLOWED, NULL, "%s supports %s, not %.32s", resource->pattern, allow,
                         request->method);
     api_reply_empty(call, 204);
     return false;
@@ -78,11 +78,12 @@ static bool find_model(api_call *call, api_problem *problem)
     const char *name = call->route.capture[0];
     if (!is_under(&call->route, "/v1/models/")) return true;
     if (call->method == API_PUT && !api_model_name_is_valid(name))
-        return api_fail(problem, API_BAD_NAME, NULL,
-                        "\"%.64s\" is no model name: a letter or digit, then up to 63 letters, digits, . _ -", name);
+        return api_fail(
+            problem, API_BAD_NAME, NULL,
+            "\"%.64s\" is not a model name: expected a letter or digit, then up to 63 letters, digits, . _ -", name);
     call->model = api_registry_find(call->api->models, name);
     if (call->model || call->method == API_PUT) return true;
-    return api_fail(problem, API_NO_SUCH_MODEL, NULL, "no model \"%.64s\" is held", name);
+    return api_fail(problem, API_NO_SUCH_MODEL, NULL, "there is no model \"%.64s\"", name);
 }
 
 /* Adds the Vary header to answers to GET. Answers to POST are not cached; they get Vary in api_reply_compress only. */
@@ -122,8 +123,7 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     if (own == API_MEDIA_NONE) return fail_media_type(call, content_type, problem);
     if (sends && request->content_encoding && *request->content_encoding)
         return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
-                        "Content-Encoding: %.40s; bodies are taken as they are, not encoded",
-                        request->content_encoding);
+                        "Content-Encoding: %.40s; bodies must not be encoded", request->content_encoding);
     return true;
 }
 

@@ -28,7 +28,7 @@ bool api_load_file(api *a, const char *name, const char *text, size_t length, co
                    api_report_callback *told, void *arg, api_problem *problem)
 {
     if (!api_model_name_is_valid(name))
-        return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
+        return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", name);
     api_model_source source = {.text      = text,
                                .length    = length,
                                .name      = name,

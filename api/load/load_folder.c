@@ -22,7 +22,7 @@ static char *read_file(const char *path, size_t limit, size_t *length, api_probl
     if (!file || fstat(fd, &about) != 0)
         api_fail(problem, API_INTERNAL_ERROR, NULL, "cannot open it: %s", strerror(errno));
     else if (!S_ISREG(about.st_mode))
-        api_fail(problem, API_INTERNAL_ERROR, NULL, "it is no file");
+        api_fail(problem, API_INTERNAL_ERROR, NULL, "it is not a regular file");
     else if ((size_t)about.st_size > limit)
         api_fail(problem, API_BODY_TOO_LARGE, NULL, "%lld bytes; the limit is %zu", (long long)about.st_size, limit);
     else if (!(bytes = malloc((size_t)about.st_size + 1)))
@@ -51,14 +51,14 @@ static bool load(api *a, const char *dir, const char *file, api_problem *problem
     char path[4096], name[256];
     snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".json")), file);
     if (!api_model_name_is_valid(name))
-        return api_fail(problem, API_BAD_NAME, NULL, "the file's name is no model name");
+        return api_fail(problem, API_BAD_NAME, NULL, "the file's name is not a model name");
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, file) >= sizeof path)
         return api_fail(problem, API_BAD_NAME, NULL, "the path is too long");
     api_model *model = read_model(a, path, name, problem);
     if (!model) return false;
     bool loaded = api_registry_load(a->models, name, model, true);
     api_model_release(model);
-    return loaded || api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
+    return loaded || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");
 }
 
 static int is_document(const struct dirent *entry)

@@ -4,8 +4,8 @@
 static bool fail_alone(const api_share *share, size_t bytes, api_problem *problem)
 {
     return api_fail(problem, API_TOO_MUCH_MEMORY, NULL,
-                    "this needs %zu bytes more than the %zu that the request holds, and all requests may hold %zu",
-                    bytes, share->bytes, share->budget->limit);
+                    "the request needs %zu bytes more than its present %zu; the limit for all requests is %zu", bytes,
+                    share->bytes, share->budget->limit);
 }
 
 bool api_claim(api_share *share, size_t bytes, api_problem *problem)
@@ -16,8 +16,8 @@ bool api_claim(api_share *share, size_t bytes, api_problem *problem)
     do {
         if (used > budget->limit - bytes)
             return api_fail(problem, API_MEMORY_FULL, NULL,
-                            "this needs %zu bytes more; of the budget of %zu, %zu are in use", bytes, budget->limit,
-                            used);
+                            "the request needs %zu bytes more; of the budget of %zu bytes, %zu are in use", bytes,
+                            budget->limit, used);
     } while (!atomic_compare_exchange_weak_explicit(&budget->used, &used, used + bytes, memory_order_relaxed,
                                                     memory_order_relaxed));
     share->bytes += bytes;

@@ -42,11 +42,11 @@ bool api_restore(api *a, const char *name, const char *record, size_t length, ap
 {
     api_model *model = NULL;
     if (!api_model_name_is_valid(name))
-        return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is no model name", name);
+        return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", name);
     json_t *json = api_json_parse(record, length, a->limits.nesting + LEVELS_OF_RECORD, problem);
     bool    good = json && read_record(a, json, name, &model, problem);
     if (!api_registry_load(a->models, name, model, model == NULL))
-        good = api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
+        good = api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");
     api_model_release(model);
     json_decref(json);
     return good;
@@ -89,7 +89,7 @@ static bool read_item(const api *a, const char *name, const json_t *record, inco
     api_problem found;
     char        place[API_NAME_MAX + sizeof "/models/"];
     if (!api_model_name_is_valid(name))
-        return api_fail(problem, API_BAD_NAME, "/models", "\"%.80s\" is no model name", name);
+        return api_fail(problem, API_BAD_NAME, "/models", "\"%.80s\" is not a model name", name);
     snprintf(place, sizeof place, "/models/%s", name);
     api_problem_clear(&found);
     item->name = name;
@@ -104,13 +104,13 @@ static json_t *models_of(const json_t *archive, api_problem *problem)
     double      version = json_number_value(json_object_get(archive, "version"));
     json_t     *models  = json_object_get(archive, "models");
     if (!format || strcmp(format, FORMAT) != 0)
-        api_fail(problem, API_BAD_VALUE, "/format", "this is no archive of models: its \"format\" is not \"%s\"",
+        api_fail(problem, API_BAD_VALUE, "/format", "this is not an archive of models: its \"format\" is not \"%s\"",
                  FORMAT);
     else if (version != ARCHIVE_VERSION)
-        api_fail(problem, API_BAD_VALUE, "/version", "this archive is of version %g; expected %d", version,
+        api_fail(problem, API_BAD_VALUE, "/version", "the archive has version %g; expected %d", version,
                  ARCHIVE_VERSION);
     else if (!json_is_object(models))
-        api_fail(problem, API_WRONG_TYPE, "/models", "expected an object, given %s", api_json_kind(models));
+        api_fail(problem, API_WRONG_TYPE, "/models", "expected an object, found %s", api_json_kind(models));
     else
         return models;
     return NULL;
@@ -141,7 +141,7 @@ static bool put_into_effect(api *a, const incoming *item, api_import_counts *don
     case API_DELETED: done->deleted++; return true;
     case API_MODEL_NOT_FOUND: done->unchanged++; return true;
     case API_REGISTRY_FULL:
-        return api_fail(problem, API_STORE_FULL, NULL, "%s: %zu models are held, which is the limit", item->name,
+        return api_fail(problem, API_STORE_FULL, NULL, "%s: the limit of %zu models is reached", item->name,
                         a->limits.models);
     default: return false;
     }

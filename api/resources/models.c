@@ -128,10 +128,9 @@ static bool fail_commit(const api_call *call, api_commit commit, api_problem *pr
     switch (commit) {
     case API_NOT_STORED: return false;
     case API_MODEL_NOT_FOUND:
-        return api_fail(problem, API_NO_SUCH_MODEL, NULL, "no model \"%s\" is held any more", call->route.capture[0]);
+        return api_fail(problem, API_NO_SUCH_MODEL, NULL, "the model \"%s\" no longer exists", call->route.capture[0]);
     case API_REGISTRY_FULL:
-        return api_fail(problem, API_STORE_FULL, NULL, "%zu models are held, which is the limit",
-                        call->api->limits.models);
+        return api_fail(problem, API_STORE_FULL, NULL, "the limit of %zu models is reached", call->api->limits.models);
     default:
         return api_fail(problem, API_PRECONDITION_FAILED, NULL,
                         "the model was changed while this request was under way");

@@ -13,7 +13,7 @@ bool api_deadline_check_at(const api_deadline *deadline, uint64_t time, api_prob
 {
     if (!deadline) return true;
     if (atomic_load_explicit(&deadline->cancelled, memory_order_relaxed))
-        return api_fail(problem, API_REQUEST_TIMEOUT, NULL, "the client has gone");
+        return api_fail(problem, API_REQUEST_TIMEOUT, NULL, "the client has disconnected");
     if (time < deadline->time) return true;
     return api_fail(problem, API_DEADLINE_PASSED, NULL, "the deadline passed before the answer was complete");
 }

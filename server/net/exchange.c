@@ -135,7 +135,7 @@ static bool grow_body(srv_exchange *x, size_t bytes)
 
 static void refuse_body(srv_exchange *x)
 {
-    api_refuse(x->job.call, API_BODY_TOO_LARGE, "The body is larger than %zu bytes, the most this server takes.",
+    api_refuse(x->job.call, API_BODY_TOO_LARGE, "The body is larger than %zu bytes, the limit of this server.",
                x->loop->server->config->max_body);
 }
 
@@ -286,9 +286,9 @@ static void refuse_late_body(srv_exchange *x, uint64_t now)
 {
     bool has_reply = x->stage == DISCARDING && api_reply_of(x->job.call)->status >= 300;
     if (!has_reply && now >= x->job.deadline.time)
-        api_refuse(x->job.call, API_DEADLINE_PASSED, "The time for this request passed before its body had come.");
+        api_refuse(x->job.call, API_DEADLINE_PASSED, "The request's deadline passed before its body had arrived.");
     else if (!has_reply)
-        api_refuse(x->job.call, API_REQUEST_TIMEOUT, "The request's body has not come within %g s.",
+        api_refuse(x->job.call, API_REQUEST_TIMEOUT, "The request's body did not arrive within %g s.",
                    x->loop->server->config->read_deadline);
     answer_directly(x);
     shutdown(x->connection->fd, SHUT_WR);
@@ -322,7 +322,7 @@ uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
             if (deadline < next) next = deadline;
         } else if (srv_pool_withdraw(x->pool, &x->job)) {
             api_refuse(x->job.call, API_DEADLINE_PASSED,
-                       "The time for this request passed while it waited for others.");
+                       "The request's deadline passed while it waited for other requests.");
             srv_exchange_resume(&x->job);
             uv_async_send(&loop->wake);
         }

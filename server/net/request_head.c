@@ -123,9 +123,9 @@ static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char
     size_t    length = value ? value_size : 0;
     if (!value) value = "";
     if (!is_token(name, name_size))
-        complain(head, "Not the name of a header:", name);
+        complain(head, "Invalid header name", name);
     else if (folded)
-        complain(head, "A header continued on a second line:", name);
+        complain(head, "Folded header (continued on a second line)", name);
     read_framing(r, name, name_size, value);
     for (size_t i = 0; i < N_WANTED; i++)
         if (name_size == wanted[i].length && strncasecmp(name, wanted[i].name, name_size) == 0) {
@@ -141,8 +141,8 @@ bool srv_head_read(srv_head *head, struct MHD_Connection *mhd, const char *metho
     *head     = (srv_head){.request = {.method = method, .target = target}};
     reading r = {.head = head};
     MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, read_field, &r);
-    if (r.hosts == 0 && strcmp(version, "HTTP/1.0") != 0) complain(head, "There is no header", "Host");
-    if (strpbrk(target, " \t")) complain(head, "There are blanks in the target", target);
+    if (r.hosts == 0 && strcmp(version, "HTTP/1.0") != 0) complain(head, "Missing header", "Host");
+    if (strpbrk(target, " \t")) complain(head, "Blanks in the target", target);
     if (r.codings && r.lengths) complain(head, "Transfer-Encoding together with", "Content-Length");
     if (r.codings && strcmp(version, "HTTP/1.0") == 0) complain(head, "Transfer-Encoding in", version);
     head->request.has_body = head->chunked || head->length > 0;

@@ -72,7 +72,7 @@ int srv_unix_listen(srv_listener *listener, mode_t mode, char *error, size_t err
     if (ok) return fd;
     if (fd >= 0) close(fd);
     snprintf(error, error_size, "cannot listen on unix:%s: %s", path,
-             problem == EADDRINUSE ? "another program listens there, or it is no socket" : strerror(problem));
+             problem == EADDRINUSE ? "another program listens there, or the file is not a socket" : strerror(problem));
     return -1;
 }
 

@@ -164,10 +164,10 @@ static bool confirm(const srv_store *store)
 static bool keep_previous(const srv_store *store, const char *file, previous_record *before)
 {
     unlinkat(store->models, PREVIOUS, 0);
-    bool kept    = linkat(store->models, file, store->models, PREVIOUS, 0) == 0;
-    bool no_such = errno == EPERM || errno == EOPNOTSUPP; /* file systems without links: a change cannot be undone */
-    *before      = kept ? LINKED : errno == ENOENT ? NO_RECORD : NOT_LINKED;
-    return *before != NOT_LINKED || no_such;
+    bool kept     = linkat(store->models, file, store->models, PREVIOUS, 0) == 0;
+    bool no_links = errno == EPERM || errno == EOPNOTSUPP; /* file systems without links: a change cannot be undone */
+    *before       = kept ? LINKED : errno == ENOENT ? NO_RECORD : NOT_LINKED;
+    return *before != NOT_LINKED || no_links;
 }
 
 /* Renames NEXT to the record and confirms the change; undoes it if the disk does not confirm. */

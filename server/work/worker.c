@@ -224,7 +224,7 @@ bool srv_pool_admit(srv_pool *pool, const srv_job *job, double *wait)
 {
     pthread_mutex_lock(&pool->mutex);
     *wait     = pool->admitted / (double)pool->n_workers;
-    bool room = *wait < pool->limit; /* a job longer than the limit is taken when its turn is near */
+    bool room = *wait < pool->limit; /* a job longer than the limit is admitted as soon as the wait is below it */
     if (room) {
         pool->admitted += job->cost;
         pool->unfinished++;

@@ -104,7 +104,7 @@ static void a_pool_claims(void **state)
     assert_int_equal(budget.used, 2 * CLAIM);
     assert_true(api_pool_claim(&pool, 3 * CLAIM)); /* CLAIM - 1 of it are there */
     assert_true(budget.used == 4 * CLAIM + 1 && pool.used == 4 * CLAIM + 1);
-    assert_refused(api_pool_claim(&pool, 6 * CLAIM), API_TOO_MUCH_MEMORY, "this needs");
+    assert_refused(api_pool_claim(&pool, 6 * CLAIM), API_TOO_MUCH_MEMORY, "the request needs");
     assert_true(pool.used == 4 * CLAIM + 1 && pool.claimed == 4 * CLAIM + 1);
     api_pool_end(&pool);
     assert_true(budget.used == 0 && share.bytes == 0 && pool.used == 0 && pool.claimed == 0);

@@ -221,7 +221,7 @@ class Archives(StoreCase):
         done = self.run_command("import", "-", "--max-models", str(bundled + 2), input=archive)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"2 created, 0 replaced, 0 deleted, ", done.stderr)
-        self.assertIn(b"mine2: %d models are held, which is the limit" % (bundled + 2), done.stderr)
+        self.assertIn(b"mine2: the limit of %d models is reached" % (bundled + 2), done.stderr)
         self.start()
         self.assertEqual(len(self.names()), bundled + 2)
         self.assertEqual({name for name in self.names() if name.startswith("mine")}, {"mine0", "mine1"})

@@ -131,11 +131,11 @@ static void test_refusals_say_what_is_expected(void **state)
     assert_refused("--max-rows", "0000000000000000000000000000001", "a whole number"); /* 31 digits */
     assert_refused("--models", "", "--models is");
     assert_refused("--max-rows", NULL, "--max-rows needs a value");
-    assert_refused("--max-row", "1", "no setting");
-    assert_refused("max-rows", "1", "no setting");
-    assert_refused("--", "1", "no setting");
-    assert_refused("-", "1", "no setting");
-    assert_refused("=", "1", "no setting");
+    assert_refused("--max-row", "1", "setting of torqued");
+    assert_refused("max-rows", "1", "setting of torqued");
+    assert_refused("--", "1", "setting of torqued");
+    assert_refused("-", "1", "setting of torqued");
+    assert_refused("=", "1", "setting of torqued");
 }
 
 static void test_a_bad_variable_is_named(void **state)
