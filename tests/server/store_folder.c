@@ -8,7 +8,9 @@
 
 char        store_folder[60], store_error[600];
 static char base[40];
-srv_log     store_log = {.level = SRV_ERROR, .json = true, .length = SRV_LOG_CAPACITY}; /* full, and nobody writes it */
+srv_log     store_log = {.level  = SRV_ERROR,
+                         .json   = true,
+                         .length = SRV_LOG_CAPACITY}; /* full, so that all lines are lost; no writer thread */
 
 static void remove_tree(const char *path)
 {
@@ -19,7 +21,7 @@ static void remove_tree(const char *path)
 
 int make_base(void **state)
 {
-    /* in memory, where there is such a folder: thousands of syncs take no time there */
+    /* a folder in memory if there is one: thousands of syncs take no time there */
     snprintf(base, sizeof base, "%s/torqued-store-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(base)) return -1;
     snprintf(store_folder, sizeof store_folder, "%s/store", base);
@@ -45,7 +47,6 @@ srv_store *open_store(void)
     return store;
 }
 
-/* With `text` NULL it is erased. What the store answered. */
 api_code change(srv_store *store, const char *name, const char *text)
 {
     api_store   s = srv_store_interface(store);
@@ -63,7 +64,6 @@ char *record_path(const char *file)
     return path;
 }
 
-/* The bytes of a file of models/; NULL: none. Valid until the next call. */
 const char *content(const char *file)
 {
     static char *text;
@@ -103,7 +103,6 @@ static api *open_api(void)
     return service;
 }
 
-/* As at the next start: the lock is free, leftovers go, every record is read. */
 srv_restored start_again(void)
 {
     srv_restored restored;

@@ -1,4 +1,4 @@
-/* test_config.c - settings: precedence, every default valid, what is refused and how. */
+/* test_config.c - check the settings: precedence, defaults, all kinds of values, and the messages of refusals. */
 #include "server/config.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 static srv_config config;
 static char       error[600];
 
-/* Up to six arguments after the program's name; NULL ends them. */
+/* Reads up to four arguments after the program's name; NULL ends them. */
 static srv_action read_args(const char *a, const char *b, const char *c, const char *d)
 {
     char *argv[6] = {(char *)"torqued", (char *)a, (char *)b, (char *)c, (char *)d, NULL};
@@ -29,7 +29,7 @@ static int clear_environment(void **state)
         char name[200];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
         if (strncmp(name, "TORQUED_", 8) == 0)
-            unsetenv(name); /* shifts the rest down */
+            unsetenv(name); /* shifts the other variables down */
         else
             e++;
     }
@@ -47,7 +47,7 @@ static void test_defaults(void **state)
     assert_int_equal(config.workers, 0);
     assert_int_equal(config.log_format, SRV_LOG_AUTO);
     assert_int_equal(config.log_level, SRV_INFO);
-    /* 100 000 states of a 7-joint arm: q, qd and qdd at up to 25 characters a number */
+    /* room for 100 000 states of a 7-joint arm: q, qd and qdd with up to 25 characters per number */
     assert_true(config.max_rows >= 100000);
     assert_true(config.max_body >= 100000ull * 21 * 25 && config.max_answer >= 100000ull * 7 * 25);
     assert_true(config.memory >= config.max_body + config.max_answer);
@@ -56,13 +56,13 @@ static void test_defaults(void **state)
 static void test_flags_go_before_variables_before_defaults(void **state)
 {
     setenv("TORQUED_MAX_ROWS", "7", 1);
-    setenv("TORQUED_QUEUE", "", 1); /* empty is absent */
+    setenv("TORQUED_QUEUE", "", 1); /* an empty variable counts as absent */
     assert_int_equal(read_args(NULL, NULL, NULL, NULL), SRV_SERVE);
     assert_int_equal(config.max_rows, 7);
     assert_true(config.queue == 10);
     assert_int_equal(read_args("--max-rows", "8", NULL, NULL), SRV_SERVE);
     assert_int_equal(config.max_rows, 8);
-    assert_int_equal(read_args("--max-rows=9", "--max-rows", "10", NULL), SRV_SERVE); /* the last counts */
+    assert_int_equal(read_args("--max-rows=9", "--max-rows", "10", NULL), SRV_SERVE); /* the last one counts */
     assert_int_equal(config.max_rows, 10);
     clear_environment(state);
 }
@@ -76,7 +76,7 @@ static void test_every_kind_of_value(void **state)
     assert_int_equal(config.max_answer, 65536);
     assert_true(config.drain == 0.25);
     assert_int_equal(read_args("--memory", "4M", "--max-answer", "1G"), SRV_SERVE);
-    assert_int_equal(config.max_body, 4 << 20); /* no more than all may hold together */
+    assert_int_equal(config.max_body, 4 << 20); /* limited to --memory */
     assert_int_equal(config.max_answer, 4 << 20);
     assert_int_equal(read_args("--log-format", "json", "--log-level=debug", NULL), SRV_SERVE);
     assert_int_equal(config.log_format, SRV_LOG_JSON);
@@ -127,7 +127,7 @@ static void test_refusals_say_what_is_expected(void **state)
     assert_refused("--socket-mode", "1000", "an octal number, 0 to 777");
     assert_refused("--socket-mode", "-600", "an octal number, 0 to 777");
     assert_refused("--socket-mode", "00600", "an octal number, 0 to 777");
-    assert_refused("--socket-mode", "40000000600", "an octal number, 0 to 777");       /* 600 but for the overflow */
+    assert_refused("--socket-mode", "40000000600", "an octal number, 0 to 777"); /* would be 600 after an overflow */
     assert_refused("--max-rows", "0000000000000000000000000000001", "a whole number"); /* 31 digits */
     assert_refused("--models", "", "--models is");
     assert_refused("--max-rows", NULL, "--max-rows needs a value");
@@ -175,7 +175,7 @@ static void test_values_in_force_are_printed_as_they_are_given(void **state)
         rows++;
     }
     free(table);
-    assert_int_equal(rows, settings + 2); /* heading and rule */
+    assert_int_equal(rows, settings + 2); /* heading and separator */
 }
 
 static void test_models_folder(void **state)

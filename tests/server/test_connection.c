@@ -1,4 +1,4 @@
-/* test_connection.c - phases of connections and their absolute deadlines, on socket pairs. */
+/* test_connection.c - check the phases of connections and their absolute deadlines, on socket pairs. */
 #include "server/net/connection.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void test_each_phase_has_its_deadline(void **state)
     pair            p   = connect_pair(&all);
     assert_int_equal(p.connection->phase, SRV_ARRIVED);
     for (srv_phase phase = SRV_READING; phase < SRV_CLOSING; phase++) {
-        if (phase == SRV_CLIENT_CLOSED) continue; /* has its own test */
+        if (phase == SRV_CLIENT_CLOSED) continue; /* tested separately */
         srv_connection_enter(&all, p.connection, phase);
         uint64_t next = srv_connections_next(&all);
         if (phase == SRV_WORKING) {
@@ -69,7 +69,7 @@ static void test_each_phase_has_its_deadline(void **state)
     srv_connections_expire(&all, srv_connections_next(&all));
     assert_int_equal(p.connection->phase, SRV_CLOSING);
     assert_true(is_shut(p));
-    srv_connection_enter(&all, p.connection, SRV_READING); /* what is still in the buffers does not revive it */
+    srv_connection_enter(&all, p.connection, SRV_READING); /* buffered input does not revive it */
     assert_int_equal(p.connection->phase, SRV_CLOSING);
     assert_true(srv_connections_next(&all) == SRV_NEVER);
     disconnect(&all, p);
@@ -86,7 +86,7 @@ static void test_the_oldest_go_first(void **state)
     for (int i = 0; i < N; i += 2)
         srv_connection_enter(&all, p[i].connection, SRV_WORKING);
     for (int i = 0; i < N; i += 2)
-        srv_connection_enter(&all, p[i].connection, SRV_ARRIVED); /* the even ones are younger now */
+        srv_connection_enter(&all, p[i].connection, SRV_ARRIVED); /* now the even ones entered the phase later */
     for (int i = 0; i < N; i++)
         p[i].connection->since = i % 2 ? 10 * second : 20 * second;
     assert_true(srv_connections_next(&all) == 11 * second);
@@ -113,7 +113,7 @@ static void test_a_request_just_come_in_is_not_cut_off(void **state)
     disconnect(&all, speaking);
 }
 
-/* Its first request has all of the time for reading. */
+/* A first request that arrived just before the deadline gets the full time for reading. */
 static void test_a_first_request_just_come_in(void **state)
 {
     srv_connections all   = make();
@@ -144,10 +144,10 @@ static void test_a_client_that_ends_its_side(void **state)
     assert_int_equal(closing.connection->phase, SRV_CLOSING);
     srv_connections_expire(&all, srv_now());
     assert_true(is_shut(reading));
-    assert_int_equal(working.connection->phase, SRV_WORKING); /* whoever works on it decides */
+    assert_int_equal(working.connection->phase, SRV_WORKING); /* its request decides */
     srv_connection_enter(&all, working.connection, SRV_WRITING);
     srv_connections_expire(&all, srv_now());
-    assert_false(is_shut(working)); /* it takes its answer still */
+    assert_false(is_shut(working)); /* it still receives its answer */
     srv_connection_enter(&all, working.connection, SRV_IDLE);
     srv_connections_expire(&all, srv_now());
     assert_true(is_shut(working));
@@ -165,7 +165,7 @@ static void test_hurry(void **state)
     idle.connection->since = arrived.connection->since = 0;
     srv_connections_limit_idle(&all, second / 4);
     srv_connections_expire(&all, srv_now());
-    assert_false(is_shut(idle) || is_shut(arrived)); /* the grace counts from now */
+    assert_false(is_shut(idle) || is_shut(arrived)); /* the limit counts from now */
     srv_connections_expire(&all, srv_now() + second / 4);
     assert_true(is_shut(idle) && is_shut(arrived));
     assert_false(is_shut(reading));

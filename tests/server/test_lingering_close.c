@@ -1,5 +1,4 @@
-/* test_lingering_close.c - connections that are read on after an early answer: how many, for how long, how many bytes.
- */
+/* test_lingering_close.c - check the limits of lingering closes: their number, their time and their bytes. */
 #include "server/work/clock.h"
 #include "server/net/lingering_close.h"
 #include <errno.h>
@@ -31,7 +30,7 @@ static int close_loop(void **state)
     return uv_loop_close(&loop);
 }
 
-/* One more that needs_lingering_close; returns the client's end. The server has closed its own descriptor. */
+/* Starts a lingering close; returns the client's end. The server's own descriptor is closed. */
 static int linger(void)
 {
     int ends[2];
@@ -71,7 +70,7 @@ static void test_input_is_read_away(void **state)
     close(client);
 }
 
-/* Then the client's writes fail. */
+/* Beyond the limit of bytes the client's writes fail. */
 static void test_bytes(void **state)
 {
     static char data[65536];
@@ -95,7 +94,7 @@ static void test_time(void **state)
     uint64_t after = srv_now(), end = srv_lingering_close_next(&all);
     assert_true(end >= before + SECONDS * 1000000000ull && end <= after + SECONDS * 1000000000ull);
     int second = linger();
-    assert_true(srv_lingering_close_next(&all) == end); /* the oldest is the next */
+    assert_true(srv_lingering_close_next(&all) == end); /* the oldest one expires first */
     srv_lingering_close_expire(&all, end - 1);
     assert_true(is_open(first));
     srv_lingering_close_expire(&all, end);
@@ -108,7 +107,7 @@ static void test_time(void **state)
     close(second);
 }
 
-/* Beyond them a connection is closed at once. Places come free. */
+/* Beyond the limit a connection is closed at once. An ended lingering close makes room for another. */
 static void test_most(void **state)
 {
     int clients[MOST + 3];
@@ -117,7 +116,7 @@ static void test_most(void **state)
     assert_int_equal(all.count, MOST);
     for (int i = 0; i < MOST + 3; i++)
         assert_int_equal(is_open(clients[i]), i < MOST);
-    shutdown(clients[7], SHUT_WR); /* from the middle */
+    shutdown(clients[7], SHUT_WR); /* from the middle of the list */
     uv_run(&loop, UV_RUN_NOWAIT);
     assert_int_equal(all.count, MOST - 1);
     int more = linger();
@@ -131,7 +130,7 @@ static void test_most(void **state)
     close(more);
 }
 
-/* A descriptor that cannot be watched is not kept. */
+/* A descriptor that cannot be polled is not kept. */
 static void test_nothing_is_leaked(void **state)
 {
     int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), before = lowest_free_descriptor();

@@ -1,4 +1,5 @@
-/* test_listen.c - addresses and listening sockets, on free ports of the loopback and in a folder of its own. */
+/* test_listen.c - check the parsing of addresses, and listening sockets on free loopback ports and in a temporary
+ * folder. */
 #include "server/net/listen.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +77,7 @@ static void test_paths(void **state)
     assert_string_equal(address.path, "/run/a b:1.socket");
     assert_string_equal(address.host, "");
     assert_false(srv_address_parse("unix:", &address));
-    memset(text + 5, 'p', 107); /* what a sockaddr_un holds, with its NUL */
+    memset(text + 5, 'p', 107); /* the longest path of a sockaddr_un, without its NUL */
     assert_true(srv_address_parse(text, &address));
     text[5 + 107] = 'p';
     assert_false(srv_address_parse(text, &address));
@@ -97,7 +98,7 @@ static void test_lists(void **state)
     assert_int_equal(srv_addresses_parse("h:1,h:2,h:3,h:4,h:5,h:6,h:7,h:8,h:9", all), 0);
 }
 
-static srv_listener listener; /* the last that was opened */
+static srv_listener listener; /* the listener opened last */
 
 static bool open_sockets(const char *text, size_t n, int sockets[], char bound[100], char error[300])
 {
@@ -116,13 +117,13 @@ static void test_a_taken_port_is_named(void **state)
     char bound[100], again[100], error[300];
     assert_true(open_sockets("127.0.0.1:0", 1, &first, bound, error));
     assert_true(strncmp(bound, "127.0.0.1:", 10) == 0 && strcmp(bound, "127.0.0.1:0") != 0);
-    for (size_t n = 1; n <= 2; n++) { /* a sharer of ports is refused as well */
+    for (size_t n = 1; n <= 2; n++) { /* also refused if it would share the port */
         assert_false(open_sockets(bound, n, others, again, error));
         assert_non_null(strstr(error, strchr(bound, ':') + 1));
         assert_non_null(strstr(error, "--listen"));
     }
     close(first);
-    assert_true(open_sockets(bound, 1, &first, again, error)); /* and is free again */
+    assert_true(open_sockets(bound, 1, &first, again, error)); /* free again */
     close(first);
 }
 
@@ -133,12 +134,12 @@ static void test_several_sockets_share_one_port(void **state)
     assert_true(open_sockets("127.0.0.1:0", 3, sockets, bound, error));
     assert_false(open_sockets(bound, 1, &other, again, error));
     int more[3];
-    assert_false(open_sockets(bound, 3, more, again, error)); /* another process's sharers are kept out too */
+    assert_false(open_sockets(bound, 3, more, again, error)); /* other sockets with SO_REUSEPORT are refused too */
     for (int i = 0; i < 3; i++)
         close(sockets[i]);
 }
 
-/* When there is no descriptor left for the last socket, srv_listen closes the others. */
+/* If no descriptor is left for the last socket, srv_listen closes the others. */
 static void test_sockets_beyond_the_limit_of_descriptors(void **state)
 {
     int           sockets[3], free_one = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -165,7 +166,7 @@ static struct sockaddr_in loopback(const char *bound)
                                 .sin_addr   = {htonl(INADDR_LOOPBACK)}};
 }
 
-/* A server that ends first leaves its side of the connection in TIME_WAIT; the next one gets the port all the same. */
+/* A server that closes first leaves its side of the connection in TIME_WAIT; the next server still gets the port. */
 static void test_a_port_with_old_connections(void **state)
 {
     int  listening, client = socket(AF_INET, SOCK_STREAM, 0);
@@ -182,7 +183,7 @@ static void test_a_port_with_old_connections(void **state)
     close(listening);
 }
 
-/* The address of all interfaces takes clients of either family. */
+/* The address [::] accepts IPv4 clients too. */
 static void test_ipv6_serves_ipv4(void **state)
 {
     int  listening, client = socket(AF_INET, SOCK_STREAM, 0);
@@ -229,7 +230,7 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    return rmdir(folder); /* empty again */
+    return rmdir(folder); /* fails unless the folder is empty */
 }
 
 static bool connects(void)
@@ -247,17 +248,17 @@ static void test_a_path_is_shared_and_removed(void **state)
     int         sockets[2], other;
     char        bound[100], again[100], error[300];
     struct stat file;
-    mode_t      before = umask(0777); /* takes nothing away from what was asked for */
+    mode_t      before = umask(0777); /* the umask must not restrict the permissions */
     bool        opened = open_sockets(local, 2, sockets, bound, error);
     umask(before);
     assert_true(opened);
     assert_string_equal(bound, local);
     assert_true(stat(path, &file) == 0 && S_ISSOCK(file.st_mode) && (file.st_mode & 0777) == 0600);
     srv_listener first = listener;
-    assert_false(open_sockets(local, 1, &other, again, error)); /* somebody listens */
+    assert_false(open_sockets(local, 1, &other, again, error)); /* another listener exists */
     assert_non_null(strstr(error, path));
     close(sockets[0]);
-    assert_true(connects()); /* by the other one */
+    assert_true(connects()); /* through the other socket */
     srv_listener_unlink(&first);
     assert_int_equal(access(path, F_OK), -1);
     close(sockets[1]);
@@ -272,7 +273,7 @@ static void *listen_locally(void *done)
     return NULL;
 }
 
-/* Of two servers that start together, the second looks when the first has its socket: the folder is locked. */
+/* Two servers that start together: the second waits for the lock of the folder until the first listens. */
 static void test_one_server_at_a_time(void **state)
 {
     int         held = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -296,10 +297,10 @@ static void test_a_dead_socket_is_replaced(void **state)
     char bound[100], error[300];
     assert_true(open_sockets(local, 1, &dead, bound, error));
     srv_listener killed = listener;
-    close(dead); /* and the file stays, as after SIGKILL */
+    close(dead); /* the file remains, as after SIGKILL */
     assert_true(open_sockets(local, 1, &fd, bound, error));
     assert_true(connects());
-    killed.file.st_ino++; /* another file than the one that is there */
+    killed.file.st_ino++; /* not the file that is there now */
     srv_listener_unlink(&killed);
     assert_true(connects());
     srv_listener_unlink(&listener);

@@ -1,4 +1,4 @@
-/* test_log.c - lines of the log: both formats, escapes, levels, and what does not fit. */
+/* test_log.c - check the lines of the log: both formats, escapes, levels, fields that do not fit, and lost lines. */
 #define _GNU_SOURCE /* strptime, timegm */
 #include "server/log.h"
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static void open_log(srv_log *log, bool json)
     assert_true(srv_log_open(log, &config, ends[1]));
 }
 
-/* What was logged. Closes the log. */
+/* Closes the log and returns its lines. */
 static const char *logged(srv_log *log)
 {
     srv_log_close(log);
@@ -78,11 +78,12 @@ static void test_below_the_level(void **state)
     assert_string_equal(logged(&log), "");
 }
 
-/* A field that does not fit is left out whole, later ones still come, and the line says so. */
+/* A field that does not fit is omitted completely; later fields are still written, and the line is marked as
+ * truncated. */
 static void test_a_field_that_does_not_fit(void **state)
 {
     char large[5000];
-    memset(large, '\n', sizeof large - 1); /* six characters each */
+    memset(large, '\n', sizeof large - 1); /* six characters each after escaping */
     large[sizeof large - 1] = '\0';
     for (int json = 0; json < 2; json++) {
         srv_log log;
@@ -96,7 +97,7 @@ static void test_a_field_that_does_not_fit(void **state)
     }
 }
 
-/* Every length of a field around the line's size: never past the buffer, always one whole line. */
+/* Field lengths around the size of a line: never beyond the buffer, always one whole line. */
 static void test_every_length(void **state)
 {
     static char value[4200];
@@ -113,7 +114,7 @@ static void test_every_length(void **state)
     }
 }
 
-/* Times are UTC, as the C library says. */
+/* Times are UTC and parsable by strptime. */
 static void test_the_time(void **state)
 {
     srv_log   log;
@@ -148,10 +149,10 @@ static void test_milliseconds(void **state)
     }
 }
 
-/* Reads all there is to the end: whole lines, those lost counted by later ones. */
+/* Reads to the end of the pipe; counts the lines and the lost lines that they report. */
 static void *read_all(void *argument)
 {
-    unsigned long *counts = argument, number; /* of lines as sent, and lost */
+    unsigned long *counts = argument, number; /* [0]: lines received; [1]: lines reported as lost */
     FILE          *in     = fdopen(ends[0], "r");
     char           line[8192];
     while (fgets(line, sizeof line, in)) {
@@ -165,7 +166,7 @@ static void *read_all(void *argument)
     return NULL;
 }
 
-/* A full pipe stops nobody: what has no room is lost, and said to be once there is room again. */
+/* A full pipe does not block the callers; lost lines are counted and reported later. */
 static void test_full_pipe(void **state)
 {
     enum { SENT = 20000 };
@@ -179,7 +180,7 @@ static void test_full_pipe(void **state)
     assert_true(log.lost > 0);
     pthread_mutex_unlock(&log.mutex);
     assert_int_equal(pthread_create(&reader, NULL, read_all, counts), 0);
-    for (bool room = false; !room;) { /* until a line is kept, which comes behind the account of those lost */
+    for (bool room = false; !room;) { /* until a new line is accepted, which follows the report of the lost ones */
         const struct timespec pause = {.tv_nsec = 1000000};
         nanosleep(&pause, NULL);
         pthread_mutex_lock(&log.mutex);
@@ -194,18 +195,18 @@ static void test_full_pipe(void **state)
     assert_int_equal(counts[0] + counts[1], SENT + 1);
 }
 
-/* Lines that are lost are told before any other is kept: a short one does not slip in where the account has no room. */
+/* The report of lost lines precedes any later line: a short line is not accepted while the report does not fit. */
 static void test_the_account_comes_first(void **state)
 {
     srv_log log;
     open_log(&log, false);
-    pthread_mutex_lock(&log.mutex); /* the writer waits */
+    pthread_mutex_lock(&log.mutex); /* the writer thread waits */
     log.length = SRV_LOG_CAPACITY - 40;
     memset(log.pending, '\n', log.length);
     log.lost = 1;
     pthread_mutex_unlock(&log.mutex);
     srv_line line;
-    srv_log_begin(&line, &log, SRV_INFO, "x"); /* 27 bytes; the account has 47 */
+    srv_log_begin(&line, &log, SRV_INFO, "x"); /* 27 bytes; the report has 47 */
     srv_log_end(&line);
     pthread_mutex_lock(&log.mutex);
     assert_true(log.lost == 2 && log.length == SRV_LOG_CAPACITY - 40);
@@ -216,7 +217,7 @@ static void test_the_account_comes_first(void **state)
     assert_string_equal(strchr(logged(&log), ' '), " x\n");
 }
 
-/* Whoever does not read at all does not keep the log from closing. */
+/* A pipe that is never read does not prevent the log from closing. */
 static void test_nobody_reads(void **state)
 {
     srv_log log;

@@ -1,5 +1,6 @@
-/* test_request_head.c - which heads of requests are refused, by where a header's name and value lie in memory. The
- * fields come from this file in place of libmicrohttpd, whose buffers a client does not choose. */
+/* test_request_head.c - check the detection of folded headers, which depends on the addresses of a header's name and
+ * value. This file replaces libmicrohttpd's function that enumerates header fields, because a client cannot choose
+ * addresses in its buffers. */
 #include "server/net/request_head.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@ typedef struct field {
 
 static field fields[2];
 
-/* The program's own definition goes before the library's. */
+/* Overrides the library's function. */
 int MHD_get_connection_values_n(struct MHD_Connection *connection, enum MHD_ValueKind kind,
                                 MHD_KeyValueIteratorN iterator, void *arg)
 {
@@ -23,7 +24,7 @@ int MHD_get_connection_values_n(struct MHD_Connection *connection, enum MHD_Valu
     return 2;
 }
 
-/* What is wrong with a head of Host and a header whose name and value stand at these places of a buffer. */
+/* Returns the problem of a head with Host and a header whose name and value are at these offsets in a buffer. */
 static const char *problem_with(size_t name, size_t value, const char *between)
 {
     static srv_head head;
@@ -46,7 +47,7 @@ static void test_a_value_right_behind_its_name(void **state)
     assert_string_equal(problem_with(20, 31, " \t  "), "");
 }
 
-/* Of a header continued on a second line, libmicrohttpd moves the name. */
+/* libmicrohttpd moves the name of a folded header. */
 static void test_a_value_apart_from_its_name(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* test_store.c - changes of a store on disk, with every system call that changes something failing in turn, and the
- * process ending before each of them. */
+/* test_store.c - check changes of a store on disk: each system call of a change fails in turn, and the process ends
+ * before each call in turn. */
 #include "store_folder.h"
 #include <errno.h>
 #include <stdio.h>
@@ -12,12 +12,12 @@
 
 /* --- system calls in between ----------------------------------------------------------------------------------- */
 
-/* What happens at the call number `at` from now on (0: nothing, ever), and with `from_there` at all after it. */
+/* The injected fault: at call number `at` from now on (0: never), and with `from_there` at all later calls. */
 static struct {
     int    at, count, error;
     bool   dies, from_there;
-    size_t piece;          /* bytes that one write takes at most; 0: all */
-    char   trace[64];      /* one letter per call; D is the sync of a folder */
+    size_t piece;          /* most bytes that one write accepts; 0: all */
+    char   trace[64];      /* one letter per call; D: sync of a folder, f: sync of a file */
     char   synced[8][200]; /* the first folders that were synced, in order */
     int    n_synced;
 } fault;
@@ -49,7 +49,7 @@ static void arm(int at, int error, bool dies)
     fault.dies  = dies;
 }
 
-/* The program's own definitions go before the C library's. */
+/* These definitions override those of the C library. */
 ssize_t write(int fd, const void *bytes, size_t length)
 {
     if (fault.piece > 0 && length > fault.piece) length = fault.piece;
@@ -87,13 +87,13 @@ static int no_fault(void **state)
 
 /* --- changes --------------------------------------------------------------------------------------------------- */
 
-/* Every kind of change: from what to what; NULL is no record. */
+/* Every kind of change, with the record before and after; NULL: no record. */
 static const struct {
     const char *before, *after;
 } changes[] = {{NULL, NEW}, {OLD, NEW}, {OLD, NULL}, {NULL, NULL}};
 enum { CHANGES = 4, CALLS_MOST = 30 };
 
-/* A record's bytes are on the disk before it gets its name, and the name is before the change is acknowledged. */
+/* A record's bytes must be on the disk before its name, and its name before the change is acknowledged. */
 static void test_order(void **state)
 {
     for (int i = 0; i < CHANGES; i++) {
@@ -113,8 +113,8 @@ static void test_order(void **state)
     }
 }
 
-/* With call number `at` failing, the change has happened and is acknowledged, or it is refused and has not. Then it
- * works again. False: there are fewer calls. */
+/* Call number `at` fails: the change must be acknowledged and complete, or refused and undone. The same change must
+ * succeed afterwards. Returns false if there are fewer calls. */
 static bool survive_failure(const char *before, const char *after, int at, int number, api_code refusal)
 {
     prepare(before);
@@ -151,7 +151,7 @@ static void test_failing_calls(void **state)
         }
 }
 
-/* A write may take fewer bytes than it was given (POSIX): the others follow. */
+/* A write may accept fewer bytes than given (POSIX); the rest must follow. */
 static void test_writes_of_a_few_bytes(void **state)
 {
     for (size_t piece = 1; piece < 8; piece++) {
@@ -167,7 +167,7 @@ static void test_writes_of_a_few_bytes(void **state)
     }
 }
 
-/* A disk that fails and does not recover refuses everything, and what it held before can still be read. */
+/* A disk that keeps failing refuses every change, and the old records remain readable. */
 static void test_a_dying_disk(void **state)
 {
     prepare(OLD);
@@ -184,7 +184,7 @@ static void test_a_dying_disk(void **state)
     assert_int_equal(start_again().good, 2);
 }
 
-/* Runs `act` in a process that ends before call number `at`. True: it ended there; false: it came to its end. */
+/* Runs `act` in a child process that ends before call number `at`. True if it ended there, false if `act` finished. */
 static bool dies_at(int at, void (*act)(const char *argument), const char *argument)
 {
     int   status;
@@ -241,8 +241,8 @@ static void test_the_process_ends_while_a_store_is_made(void **state)
     }
 }
 
-/* The name of a new folder is on the disk when the folder above it is synced: above each that is made, then in the
- * store itself, before it opens. */
+/* A new folder is on the disk after the folder above it is synced. So each folder above a new one is synced, then
+ * the store's own folders, before the store opens. */
 static void test_new_folders_are_synced(void **state)
 {
     static const char *const folders[] = {"", "/a", "/a/b/models", "/a/b"};
@@ -259,11 +259,12 @@ static void test_new_folders_are_synced(void **state)
     }
     snprintf(path, sizeof path, "%s/a/b", store_folder);
     arm(0, 0, false);
-    srv_store_close(srv_store_open(path, &store_log, store_error, sizeof store_error)); /* what is there, once more */
+    srv_store_close(
+        srv_store_open(path, &store_log, store_error, sizeof store_error)); /* existing folders are synced again */
     assert_int_equal(fault.n_synced, 2);
 }
 
-/* A store that the disk does not confirm is not opened, and can be once it does. */
+/* A store whose creation the disk does not confirm is not opened; it can be opened once the disk works. */
 static void test_a_failure_while_a_store_is_made(void **state)
 {
     bool reached = true;

@@ -1,4 +1,4 @@
-/* test_store_open.c - locks, formats, unreadable files; full and read-only disks. */
+/* test_store_open.c - check opening a store: lock, format, unreadable files, full and read-only disks. */
 #define _GNU_SOURCE
 #include "store_folder.h"
 #include "server/store/durable_file.h"
@@ -90,12 +90,13 @@ static void test_unreadable_files_are_kept(void **state)
             assert_string_equal(content(names[i]), i == 1 ? "" : "{\"document\":{\"li");
     }
     srv_store *store = open_store();
-    assert_int_equal(change(store, "torn", NEW), API_NO_PROBLEM); /* putting a model of that name settles it */
+    assert_int_equal(change(store, "torn", NEW),
+                     API_NO_PROBLEM); /* a new model of that name replaces the unreadable file */
     srv_store_close(store);
     assert_int_equal(start_again().bad, NAMES + 2);
 }
 
-/* Whoever may write to the folder cannot have the server write elsewhere. */
+/* A symbolic link in the folder must not make the server write elsewhere. */
 static void test_links_are_not_followed(void **state)
 {
     char path[100];
@@ -110,12 +111,12 @@ static void test_links_are_not_followed(void **state)
     assert_string_equal(text, "precious");
     free(text);
     assert_true(same(content("m.json"), OLD));
-    assert_int_equal(change(store, "m", NEW), API_NO_PROBLEM); /* the link is gone */
+    assert_int_equal(change(store, "m", NEW), API_NO_PROBLEM); /* the link was removed */
     assert_true(same(content("m.json"), NEW));
     srv_store_close(store);
 }
 
-/* A file of the limit itself is too large: one byte is kept for the end. */
+/* A file as long as the limit is too large: one byte is kept for the NUL. */
 static void test_files_are_read_below_a_limit(void **state)
 {
     char   path[100];
@@ -134,7 +135,7 @@ static void test_files_are_read_below_a_limit(void **state)
 
 /* --- disks ----------------------------------------------------------------------------------------------------- */
 
-/* A file may not grow beyond a limit: the record does not fit, the old one stays. */
+/* The limit of the file size is exceeded: the change is refused and the old record stays. */
 static void test_a_record_too_large(void **state)
 {
     char          large[5000];
@@ -156,7 +157,7 @@ static void test_a_record_too_large(void **state)
     srv_store_close(store);
 }
 
-/* A disk of our own, seen by this process alone; it goes with the process. */
+/* Mounts a file system that only this process sees and that disappears with it. */
 static bool mount_disk(const char *options)
 {
     static bool alone;
@@ -194,11 +195,11 @@ static void test_a_read_only_disk(void **state)
     if (!mount_disk("size=1m")) skip();
     srv_store *store = open_store();
     assert_int_equal(change(store, "m", OLD), API_NO_PROBLEM);
-    srv_store_close(store); /* what is open for writing cannot become read-only */
+    srv_store_close(store); /* a file system with files open for writing cannot be remounted read-only */
     assert_false(start_again().read_only);
     assert_int_equal(mount("none", store_folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
     srv_restored found = start_again();
-    assert_int_equal(found.good, 1); /* its models are served */
+    assert_int_equal(found.good, 1); /* its models are still served */
     assert_true(found.read_only);
     store = open_store();
     assert_not_opened(store_folder, "in use");

@@ -1,5 +1,5 @@
-/* test_worker.c - the pool: its bound in time, order, withdrawal, deadlines, and who helps whom. `done` runs on the
- * worker's thread, so that a job whose `done` waits keeps the worker busy for as long as a test needs. */
+/* test_worker.c - check the worker pool: the limit of queued time, order, withdrawal, deadlines and help. `done`
+ * runs on the worker's thread, so a job whose `done` waits keeps its worker busy. */
 #include "server/work/worker.h"
 #include "server/work/clock.h"
 #include "server/work/cores.h"
@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 typedef struct task {
-    srv_job  job; /* first */
+    srv_job  job; /* first member */
     sem_t    begun, go;
     bool     waits;
-    int      place; /* in the order of finishing, from 1 */
+    int      place; /* position in the order of finishing, from 1 */
     uint64_t end;   /* ns */
 } task;
 
@@ -37,7 +37,7 @@ static task *make_task(double cost, bool waits)
     const api_request request = {.method = "POST", .target = "/v1/models/none/inverse-dynamics"};
     task             *t       = calloc(1, sizeof *t);
     assert_non_null(t);
-    t->job.call          = api_begin(service, &request); /* 404: api_run has nothing to do */
+    t->job.call          = api_begin(service, &request); /* answered 404: api_run does nothing */
     t->job.deadline.time = SRV_NEVER;
     t->job.cost          = cost;
     t->job.done          = done;
@@ -78,7 +78,7 @@ static int close_service(void **state)
     return 0;
 }
 
-/* So much work for each worker is too much already. */
+/* A wait equal to the limit is refused. */
 static void test_at_the_bound(void **state)
 {
     srv_pool *pool = srv_pool_open(2, 1.0);
@@ -106,7 +106,7 @@ static void test_bound_in_time(void **state)
     double    wait;
     assert_non_null(pool);
     task *long_one = make_task(5.0, true), *second = make_task(0.1, true), *third = make_task(0.1, true);
-    assert_true(srv_pool_admit(pool, &long_one->job, &wait)); /* longer than the limit, but nothing is before it */
+    assert_true(srv_pool_admit(pool, &long_one->job, &wait)); /* longer than the limit, but the queue is empty */
     assert_true(wait == 0);
     assert_false(srv_pool_admit(pool, &second->job, &wait)); /* 5 s on two workers */
     assert_true(wait == 2.5);
@@ -114,7 +114,7 @@ static void test_bound_in_time(void **state)
     sem_post(&long_one->go);
     while (atomic_load(&finished) < 1)
         ;
-    assert_true(srv_pool_admit(pool, &third->job, &wait)); /* settled */
+    assert_true(srv_pool_admit(pool, &third->job, &wait)); /* the first job has finished */
     assert_true(wait == 0);
     srv_pool_push(pool, &third->job);
     sem_post(&third->go);
@@ -126,7 +126,7 @@ static void test_bound_in_time(void **state)
     atomic_store(&finished, 0);
 }
 
-/* One worker, held up by the first job: the others wait in line, and can be taken out of it anywhere. */
+/* One worker is blocked by the first job; the others are queued and can be withdrawn from any position. */
 static void test_order_and_withdrawal(void **state)
 {
     enum { N = 8 };
@@ -139,13 +139,13 @@ static void test_order_and_withdrawal(void **state)
         srv_pool_push(pool, &t[i]->job);
     }
     sem_wait(&t[0]->begun);
-    static const int withdrawn[] = {1, 4, N - 1}; /* first, middle and last in line */
+    static const int withdrawn[] = {1, 4, N - 1}; /* first, middle and last in the queue */
     for (int i = 0; i < 3; i++)
         assert_true(srv_pool_withdraw(pool, &t[withdrawn[i]]->job));
-    assert_false(srv_pool_withdraw(pool, &t[0]->job)); /* it has begun: its done comes */
+    assert_false(srv_pool_withdraw(pool, &t[0]->job)); /* it has started, so `done` will be called */
     task *probe = make_task(1, false);
     assert_true(srv_pool_admit(pool, &probe->job, &wait));
-    assert_true(wait == N - 4); /* the running one is settled when done begins, three were withdrawn */
+    assert_true(wait == N - 4); /* the running job's cost is subtracted before `done`; three jobs were withdrawn */
     srv_pool_push(pool, &probe->job);
     sem_post(&t[0]->go);
     srv_pool_close(pool);
@@ -169,7 +169,7 @@ static void test_deadline_before_the_work(void **state)
     api_worker       *worker  = api_worker_open();
     task             *t       = make_task(1, false);
     api_end(t->job.call);
-    t->job.call          = api_begin(service, &request); /* one that there is something to do for */
+    t->job.call          = api_begin(service, &request); /* a request that needs evaluation */
     t->job.deadline.time = srv_now();
     srv_job_run(&t->job, worker);
     assert_int_equal(api_reply_of(t->job.call)->status, 504);
@@ -177,8 +177,8 @@ static void test_deadline_before_the_work(void **state)
     free_task(t);
 }
 
-/* Of two workers one does many simulations and the other helps, until a short job comes: that does not wait for the end
- * of them all. */
+/* One of two workers runs many simulations and the other helps. A short job must then start at once, not after all
+ * simulations. */
 static void test_helpers_leave_for_a_job(void **state)
 {
     enum { ROWS = 400 };
@@ -205,12 +205,12 @@ static void test_helpers_leave_for_a_job(void **state)
     srv_pool *pool   = srv_pool_open(2, 100);
     assert_true(srv_pool_admit(pool, &many->job, &wait) && srv_pool_admit(pool, &one->job, &wait));
     srv_pool_push(pool, &many->job);
-    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* both are at it */
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* both workers are busy */
     uint64_t pushed = srv_now();
     srv_pool_push(pool, &one->job);
     srv_pool_close(pool);
     assert_int_equal(api_reply_of(many->job.call)->status, 200);
-    assert_true(many->end - pushed > 20000000); /* ns: else it says nothing */
+    assert_true(many->end - pushed > 20000000); /* ns; otherwise the comparison is meaningless */
     assert_true(one->end - pushed < (many->end - pushed) / 2);
     free_task(many);
     free_task(one);
@@ -221,7 +221,7 @@ static void test_quotas(void **state)
 {
     assert_true(srv_parse_cpu_max("150000 100000\n") == 1.5);
     assert_true(srv_parse_cpu_max("max 100000\n") == 0);
-    assert_true(srv_parse_cpu_max("-1\n 100000\n") == 0); /* v1: no limit */
+    assert_true(srv_parse_cpu_max("-1\n 100000\n") == 0); /* cgroup v1: no limit */
     assert_true(srv_parse_cpu_max("") == 0 && srv_parse_cpu_max("100000 0") == 0);
     assert_true(srv_usable_cores() >= 1);
 }
