@@ -204,10 +204,10 @@ static const setting *find_setting(const char *name, size_t length)
     return NULL;
 }
 
-/* Reads the flag at argv[*at], "--name value" or "--name=value", and advances *at past it. */
-static bool read_flag(srv_config *config, int argc, char *const argv[], int *at, char *error, size_t error_size)
+/* Reads the flag at argv[*index], "--name value" or "--name=value", and advances *index past it. */
+static bool read_flag(srv_config *config, int argc, char *const argv[], int *index, char *error, size_t error_size)
 {
-    const char    *flag   = argv[(*at)++];
+    const char    *flag   = argv[(*index)++];
     size_t         length = strcspn(flag, "=");
     const setting *s      = strncmp(flag, "--", 2) == 0 ? find_setting(flag + 2, length - 2) : NULL;
     if (!s) {
@@ -218,11 +218,11 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *at,
     char name[64];
     snprintf(name, sizeof name, "--%s", s->name);
     if (flag[length] == '=') return set_or_report(config, s, name, flag + length + 1, error, error_size);
-    if (*at == argc) {
+    if (*index == argc) {
         snprintf(error, error_size, "%s needs a value: %s %s", name, name, s->value);
         return false;
     }
-    return set_or_report(config, s, name, argv[(*at)++], error, error_size);
+    return set_or_report(config, s, name, argv[(*index)++], error, error_size);
 }
 
 /* Limits bodies and answers to the memory budget: a larger one never fits, so it is refused as too large (413), not
@@ -259,10 +259,10 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
     for (const setting *s = settings; s < settings + N_SETTINGS; s++)
         if (s->default_text) set_value(config, s, s->default_text);
     if (!read_environment(config, error, error_size)) return SRV_MISUSE;
-    for (int at = 1; at < argc;) {
-        srv_action action = parse_action(argv[at]);
+    for (int index = 1; index < argc;) {
+        srv_action action = parse_action(argv[index]);
         if (action != SRV_SERVE) return action;
-        if (!read_flag(config, argc, argv, &at, error, error_size)) return SRV_MISUSE;
+        if (!read_flag(config, argc, argv, &index, error, error_size)) return SRV_MISUSE;
     }
     clip_sizes(config);
     return check_addresses(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;

@@ -18,7 +18,7 @@ enum {
 
 /* Seconds of one iteration of closing the loops of one state. It factors the Jacobian of the loop equations with
  * respect to the passive coordinates: O(rows passive (rows + passive)), in scalar code. */
-static double closing_step(const api_model *m)
+static double closing_step_cost(const api_model *m)
 {
     const double begun = 2e-6, product = 1.5e-9;
     if (!m->loops) return 0;
@@ -38,7 +38,7 @@ static double closing_cost(const api_call *call, const api_input *input)
     for (size_t v = 0; v < m->loops->nv; v++)
         travel = fmax(travel, m->loops->travel[v]);
     double length = travel * fmin(api_peek_largest(call, input, API_Q, LOOKED_AT), DYN_MAX_ANGLE);
-    return (STEPS + STEPS_PER_RADIAN * length) * closing_step(m);
+    return (STEPS + STEPS_PER_RADIAN * length) * closing_step_cost(m);
 }
 
 /* Extents of outputs as requests usually have them. */
@@ -76,7 +76,7 @@ static double state_cost(const api_call *call, const api_input *input, const api
 }
 
 /* Estimates how many position vectors q the body contains: at least 6 bytes per number in JSON, 8 in CBOR. */
-static double entries_of(const api_call *call, const api_input *input)
+static double estimate_entries(const api_call *call, const api_input *input)
 {
     double bytes = call->content == API_MEDIA_CBOR ? 8 : 6;
     return (double)input->length / (bytes * (double)(call->model->nq + 1));
@@ -85,9 +85,9 @@ static double entries_of(const api_call *call, const api_input *input)
 /* Estimates the number of states: one per position vector that fits the body. A motion has `samples` states instead,
  * times a factor for its control points. More states than the limit are refused without evaluation, so the limit
  * bounds the estimate. */
-static double states_of(const api_call *call, const api_input *input)
+static double estimate_states(const api_call *call, const api_input *input)
 {
-    double entries = entries_of(call, input), samples = 0;
+    double entries = estimate_entries(call, input), samples = 0;
     if (call->operation && call->operation->takes & API_BIT(API_SAMPLES))
         samples = api_peek_number(call, input, API_SAMPLES);
     return fmin(samples > 0 ? samples * (1 + entries / 16) : 1 + entries, (double)call->api->limits.rows);
@@ -98,13 +98,13 @@ static double states_of(const api_call *call, const api_input *input)
 static double steps_cost(const api_call *call, const api_input *input)
 {
     if (call->operation != &api_simulate) return 0;
-    double step = api_peek_number(call, input, API_STEP), simulations = 1 + entries_of(call, input) / 16;
+    double step = api_peek_number(call, input, API_STEP), simulations = 1 + estimate_entries(call, input) / 16;
     double steps = step > 0 ? api_peek_number(call, input, API_DURATION) / step
                             : GUESS * fmax(api_peek_number(call, input, API_SAMPLES), 1);
     double lanes = (double)call->api->kernels->lanes;
     simulations  = fmin(step > 0 ? ceil(simulations / lanes) * lanes : simulations, (double)call->api->limits.rows);
     double each  = STEP * (double)call->model->n_bodies * call->api->calibration.body +
-                  STAGES * STEPS_FROM_LAST * closing_step(call->model);
+                  STAGES * STEPS_FROM_LAST * closing_step_cost(call->model);
     return simulations * fmin(steps, API_MAX_STEPS) * each;
 }
 
@@ -119,12 +119,12 @@ static double operation_cost(const api_call *call, const api_input *input)
         if (api_body_mentions(input, api_operations[i]->name)) each += cost;
     }
     return once + steps_cost(call, input) +
-           states_of(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
+           estimate_states(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
 }
 
 /* Index of the operation's row in the cost feedback: its index in api_operations; `evaluate` comes after all of
  * them. */
-static size_t kind_of(const api_call *call)
+static size_t feedback_index(const api_call *call)
 {
     size_t i = 0;
     while (api_operations[i] && api_operations[i] != call->operation)
@@ -142,7 +142,8 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
     if (!call->wants_body || call->method != API_POST) return seconds;
     call->estimated = seconds + operation_cost(call, &input);
     double least    = call->operation ? call->operation->least_seconds : 0;
-    double expected = api_cost_feedback_apply(&call->api->cost_feedback, kind_of(call), call->media, call->estimated);
+    double expected =
+        api_cost_feedback_apply(&call->api->cost_feedback, feedback_index(call), call->media, call->estimated);
     return expected > least ? expected : least;
 }
 
@@ -150,5 +151,5 @@ void api_cost_learn(const api_call *call, uint64_t began)
 {
     if (call->estimated <= 0 || call->reply.status != 200) return;
     double took = 1e-9 * (double)((int64_t)(api_now() - began) + call->helped);
-    api_cost_feedback_update(&call->api->cost_feedback, kind_of(call), call->media, call->estimated, took);
+    api_cost_feedback_update(&call->api->cost_feedback, feedback_index(call), call->media, call->estimated, took);
 }

@@ -1,11 +1,11 @@
 /* cost_feedback.c - see cost_feedback.h. */
 #include "cost_feedback.h"
 
-static const float step = 1.05F, most = 16, least = 1 / 16.F;
+static const float step = 1.05F, max_factor = 16, min_factor = 1 / 16.F;
 
 /* Class of an estimate: up to 0.1 ms, 1 ms, 10 ms, and longer. Overhead dominates small requests and computation
  * large ones, so their factors differ. */
-static size_t size_of(double estimated)
+static size_t time_class(double estimated)
 {
     return estimated < 1e-4 ? 0 : estimated < 1e-3 ? 1 : estimated < 1e-2 ? 2 : 3;
 }
@@ -20,15 +20,15 @@ void api_cost_feedback_init(api_cost_feedback *c)
 double api_cost_feedback_apply(const api_cost_feedback *c, size_t operation, size_t media, double estimated)
 {
     return estimated *
-           (double)atomic_load_explicit(&c->factor[operation][media][size_of(estimated)], memory_order_relaxed);
+           (double)atomic_load_explicit(&c->factor[operation][media][time_class(estimated)], memory_order_relaxed);
 }
 
 void api_cost_feedback_update(api_cost_feedback *c, size_t operation, size_t media, double estimated, double took)
 {
-    _Atomic float *factor = &c->factor[operation][media][size_of(estimated)];
+    _Atomic float *factor = &c->factor[operation][media][time_class(estimated)];
     float          now    = atomic_load_explicit(factor, memory_order_relaxed);
     now                   = took > estimated * (double)now ? now * step : now / step;
-    if (now > most) now = most;
-    if (now < least) now = least;
+    if (now > max_factor) now = max_factor;
+    if (now < min_factor) now = min_factor;
     atomic_store_explicit(factor, now, memory_order_relaxed);
 }

@@ -22,18 +22,18 @@ static int window_bits(size_t length)
 static bool run_gzip(z_stream *z, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,
                      api_problem *problem)
 {
-    for (size_t at = 0; at < length;) {
-        size_t step = length - at < STEP ? length - at : STEP, room = to->maximum - to->length;
+    for (size_t offset = 0; offset < length;) {
+        size_t step = length - offset < STEP ? length - offset : STEP, room = to->maximum - to->length;
         if (!api_deadline_check(deadline, problem)) return false;
-        z->next_in   = (z_const Bytef *)bytes + at;
+        z->next_in   = (z_const Bytef *)bytes + offset;
         z->avail_in  = (uInt)step;
         z->avail_out = room < (1u << 30) ? (uInt)room : 1u << 30;
         z->next_out  = (Bytef *)to->data + to->length;
-        at += step;
+        offset += step;
         uInt before = z->avail_out;
-        int  result = deflate(z, at == length ? Z_FINISH : Z_NO_FLUSH);
+        int  result = deflate(z, offset == length ? Z_FINISH : Z_NO_FLUSH);
         to->length += before - z->avail_out;
-        if (result != (at == length ? Z_STREAM_END : Z_OK)) {
+        if (result != (offset == length ? Z_STREAM_END : Z_OK)) {
             to->failed = true;
             return true;
         }
@@ -58,14 +58,14 @@ static bool run_zstd(ZSTD_CCtx *context, const char *bytes, size_t length, const
                      api_problem *problem)
 {
     ZSTD_outBuffer out = {.dst = to->data, .size = to->maximum};
-    for (size_t at = 0; at < length;) {
-        size_t        step = length - at < STEP ? length - at : STEP, left;
-        ZSTD_inBuffer in   = {.src = bytes + at, .size = step};
+    for (size_t offset = 0; offset < length;) {
+        size_t        step = length - offset < STEP ? length - offset : STEP, left;
+        ZSTD_inBuffer in   = {.src = bytes + offset, .size = step};
         if (!api_deadline_check(deadline, problem)) return false;
-        at += step;
+        offset += step;
         do
-            left = ZSTD_compressStream2(context, &out, &in, at == length ? ZSTD_e_end : ZSTD_e_continue);
-        while (!ZSTD_isError(left) && (in.pos < in.size || (at == length && left > 0)) && out.pos < out.size);
+            left = ZSTD_compressStream2(context, &out, &in, offset == length ? ZSTD_e_end : ZSTD_e_continue);
+        while (!ZSTD_isError(left) && (in.pos < in.size || (offset == length && left > 0)) && out.pos < out.size);
         if (ZSTD_isError(left) || in.pos < in.size) to->failed = true;
     }
     to->length = out.pos;
@@ -95,9 +95,9 @@ size_t api_compress_bound(api_coding coding, size_t length)
  * zstd, level 1: a window of 512 KB, plus a block and tables of about the same size. */
 size_t api_compress_memory(api_coding coding, size_t length)
 {
-    size_t about = 256 * 1024 + 4 * length, most = 2 * 1024 * 1024;
+    size_t estimate = 256 * 1024 + 4 * length, limit = 2 * 1024 * 1024;
     if (coding == API_CODING_GZIP) return ((size_t)2 << (window_bits(length) + 2)) + 16 * 1024;
-    return about < most ? about : most;
+    return estimate < limit ? estimate : limit;
 }
 
 bool api_compress(api_coding coding, const char *bytes, size_t length, const api_deadline *deadline, api_buffer *to,

@@ -22,13 +22,13 @@ typedef struct cursor {
 } cursor;
 
 typedef struct span {
-    const char *at;
+    const char *start;
     size_t      length;
 } span;
 
 static bool span_is(span s, const char *text)
 {
-    return strlen(text) == s.length && strncasecmp(s.at, text, s.length) == 0;
+    return strlen(text) == s.length && strncasecmp(s.start, text, s.length) == 0;
 }
 
 static void skip_blank(cursor *c)
@@ -59,7 +59,7 @@ static span take_value(cursor *c)
     span s = {c->p, 0};
     while (c->p[0] && c->p[0] != '"')
         c->p += c->p[0] == '\\' && c->p[1] ? 2 : 1;
-    s.length = (size_t)(c->p - s.at);
+    s.length = (size_t)(c->p - s.start);
     if (*c->p) c->p++;
     return s;
 }
@@ -89,7 +89,7 @@ const char *api_coding_name(api_coding coding)
 static bool is_media_type(span type, span subtype, const char *media_type)
 {
     size_t slash = strcspn(media_type, "/");
-    return type.length == slash && strncasecmp(type.at, media_type, slash) == 0 &&
+    return type.length == slash && strncasecmp(type.start, media_type, slash) == 0 &&
            span_is(subtype, media_type + slash + 1);
 }
 
@@ -136,13 +136,13 @@ bool api_content_type_is(const char *content_type, const char *media_type)
  * before the point (".2", from Java's HttpURLConnection). */
 static int read_quality(span s)
 {
-    size_t i       = s.length > 0 && (s.at[0] == '0' || s.at[0] == '1');
-    int    quality = i && s.at[0] == '1' ? 1000 : 0;
+    size_t i       = s.length > 0 && (s.start[0] == '0' || s.start[0] == '1');
+    int    quality = i && s.start[0] == '1' ? 1000 : 0;
     if (i == s.length) return i ? quality : -1;
-    if (s.at[i] != '.' || s.length < 2) return -1;
+    if (s.start[i] != '.' || s.length < 2) return -1;
     for (int unit = 100; ++i < s.length; unit /= 10) {
-        if (s.at[i] < '0' || s.at[i] > '9') return -1;
-        quality += (s.at[i] - '0') * unit;
+        if (s.start[i] < '0' || s.start[i] > '9') return -1;
+        quality += (s.start[i] - '0') * unit;
         if (quality > 1000) return -1;
     }
     return quality;
@@ -190,12 +190,12 @@ static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
     }
 }
 
-api_media api_media_by_accept(const char *accept, api_media own)
+api_media api_media_by_accept(const char *accept, api_media preferred)
 {
     cursor     c                     = {accept ? accept : ""};
     preference have[API_MEDIA_COUNT] = {{0, 0}};
     skip_blank(&c);
-    if (*c.p == '\0' || strcmp(c.p, "*/*") == 0) return own;
+    if (*c.p == '\0' || strcmp(c.p, "*/*") == 0) return preferred;
     do
         read_range(&c, have);
     while (take(&c, ','));
@@ -204,7 +204,7 @@ api_media api_media_by_accept(const char *accept, api_media own)
     int       best_quality = 0;
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
         int quality = have[m].quality;
-        if (quality > best_quality || (quality == best_quality && quality > 0 && m == (int)own)) {
+        if (quality > best_quality || (quality == best_quality && quality > 0 && m == (int)preferred)) {
             best         = (api_media)m;
             best_quality = quality;
         }

@@ -21,12 +21,12 @@ const char *api_coding_name(api_coding coding);
  * charset other than UTF-8. */
 api_media api_media_of_content(const char *content_type);
 
-/* True when a Content-Type names this media type, "type/subtype", in UTF-8. */
+/* True if a Content-Type header names this media type, "type/subtype", with the charset UTF-8 or none. */
 bool api_content_type_is(const char *content_type, const char *media_type);
 
-/* The media type of the answer, from the Accept header; NULL or empty: `own`. Among types of equal quality, `own` is
- * preferred. API_MEDIA_NONE if Accept allows none of ours. */
-api_media api_media_by_accept(const char *accept, api_media own);
+/* The media type of the answer, from the Accept header; NULL or empty: `preferred`. Among types of equal quality,
+ * `preferred` is chosen. API_MEDIA_NONE if Accept allows none of ours. */
+api_media api_media_by_accept(const char *accept, api_media preferred);
 
 /* The content coding of the answer, from the Accept-Encoding header; NULL or empty: none. Among codings of the
  * greatest quality, the one that is fastest to produce. "identity" is used if nothing better is allowed, even if the

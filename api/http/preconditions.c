@@ -27,25 +27,25 @@ static const char *read_tag(const char *p, bool *weak, const char **opaque, size
 
 static const char *const suffixes[API_MEDIA_COUNT] = {[API_MEDIA_JSON] = "", [API_MEDIA_CBOR] = "-cbor"};
 
-void api_tag_write(const char *revision, api_media form, char tag[API_TAG_MAX])
+void api_tag_write(const char *revision, api_media media, char tag[API_TAG_MAX])
 {
-    snprintf(tag, API_TAG_MAX, "\"%s%s\"", revision, suffixes[form]);
+    snprintf(tag, API_TAG_MAX, "\"%s%s\"", revision, suffixes[media]);
 }
 
-/* True if an opaque tag is the tag of this revision in the media type `form`; API_MEDIA_NONE: in any media type. */
-static bool is_tag_of(const char *opaque, size_t length, const char *revision, api_media form)
+/* True if an opaque tag is the tag of this revision in the media type `media`; API_MEDIA_NONE: in any media type. */
+static bool is_tag_of(const char *opaque, size_t length, const char *revision, api_media media)
 {
     size_t own = strlen(revision);
     if (length < own || memcmp(opaque, revision, own) != 0) return false;
     for (int i = 0; i < API_MEDIA_COUNT; i++) {
         bool same = length - own == strlen(suffixes[i]) && memcmp(opaque + own, suffixes[i], length - own) == 0;
-        if (same) return form == API_MEDIA_NONE || form == (api_media)i;
+        if (same) return media == API_MEDIA_NONE || media == (api_media)i;
     }
     return false;
 }
 
 /* Matches field = "*" / #entity-tag. All our tags are strong; the strong comparison of If-Match rejects weak ones. */
-static match match_list(const char *field, const char *revision, api_media form, bool strong)
+static match match_list(const char *field, const char *revision, api_media media, bool strong)
 {
     match       found = NO_MATCH;
     const char *p     = skip_blank(field);
@@ -60,7 +60,7 @@ static match match_list(const char *field, const char *revision, api_media form,
         if (*p == '\0') return any ? found : MALFORMED;
         p = read_tag(p, &weak, &opaque, &length);
         if (!p) return MALFORMED;
-        if (revision && !(strong && weak) && is_tag_of(opaque, length, revision, form)) found = MATCH;
+        if (revision && !(strong && weak) && is_tag_of(opaque, length, revision, media)) found = MATCH;
         p = skip_blank(p);
         if (*p != ',' && *p != '\0') return MALFORMED;
     }
@@ -73,7 +73,7 @@ bool api_preconditions_hold(const api_preconditions *conditions, const char *rev
            match_list(conditions->if_none_match, revision, API_MEDIA_NONE, false) == NO_MATCH;
 }
 
-bool api_preconditions_unchanged(const api_preconditions *conditions, const char *revision, api_media form)
+bool api_preconditions_unchanged(const api_preconditions *conditions, const char *revision, api_media media)
 {
-    return conditions->if_none_match && match_list(conditions->if_none_match, revision, form, false) == MATCH;
+    return conditions->if_none_match && match_list(conditions->if_none_match, revision, media, false) == MATCH;
 }

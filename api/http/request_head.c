@@ -54,7 +54,7 @@ static bool read_timeout(api_call *call, const char *text, api_problem *problem)
     return true;
 }
 
-/* Only a model in a format with options takes query parameters. */
+/* Only PUT of a model in a format with options accepts query parameters. */
 static bool check_query(api_call *call, api_problem *problem)
 {
     const char *query = call->route.query;
@@ -87,7 +87,7 @@ static bool find_model(api_call *call, api_problem *problem)
 }
 
 /* Adds the Vary header to answers to GET. Answers to POST are not cached; they get Vary in api_reply_compress only. */
-static void say_what_varies(api_call *call)
+static void add_vary_header(api_call *call)
 {
     if (call->method == API_GET)
         api_reply_header(call, "Vary", is_under(&call->route, "/v1") ? "Accept, Accept-Encoding" : "Accept-Encoding");
@@ -106,21 +106,21 @@ static bool fail_media_type(const api_call *call, const char *content_type, api_
 static bool negotiate(api_call *call, const api_request *request, api_problem *problem)
 {
     call->coding = api_coding_by_accept(request->accept_encoding);
-    say_what_varies(call);
+    add_vary_header(call);
     if (!is_under(&call->route, "/v1")) return true;
     bool        sends        = call->method == API_PUT || call->method == API_POST;
     const char *content_type = sends ? request->content_type : NULL;
-    api_media   own          = api_media_of_content(content_type);
+    api_media   body_media   = api_media_of_content(content_type);
     if (call->method == API_PUT) {
         call->format = api_model_format_of_content(content_type);
-        own          = call->format ? API_MEDIA_JSON : API_MEDIA_NONE;
+        body_media   = call->format ? API_MEDIA_JSON : API_MEDIA_NONE;
     }
-    call->content = own;
-    call->media   = api_media_by_accept(request->accept, own == API_MEDIA_NONE ? API_MEDIA_JSON : own);
+    call->content = body_media;
+    call->media   = api_media_by_accept(request->accept, body_media == API_MEDIA_NONE ? API_MEDIA_JSON : body_media);
     if (call->media == API_MEDIA_NONE)
         return api_fail(problem, API_NOT_ACCEPTABLE, NULL,
                         "Accept: %.100s allows neither application/json nor application/cbor", request->accept);
-    if (own == API_MEDIA_NONE) return fail_media_type(call, content_type, problem);
+    if (body_media == API_MEDIA_NONE) return fail_media_type(call, content_type, problem);
     if (sends && request->content_encoding && *request->content_encoding)
         return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
                         "Content-Encoding: %.40s; bodies must not be encoded", request->content_encoding);

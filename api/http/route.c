@@ -42,43 +42,43 @@ static const char *decode_segment(const char *from, char to[API_SEGMENT_MAX])
 }
 
 /* The path of a target in absolute form ("http://host/path"), which servers must accept (RFC 9112, section 3.2.2). */
-static const char *path_of(const char *target)
+static const char *skip_authority(const char *target)
 {
     if (*target == '/' || (strncasecmp(target, "http://", 7) != 0 && strncasecmp(target, "https://", 8) != 0))
         return target;
-    const char *at = strchr(strstr(target, "//") + 2, '/');
-    return at ? at : "/";
+    const char *cursor = strchr(strstr(target, "//") + 2, '/');
+    return cursor ? cursor : "/";
 }
 
 /* Splits a path into decoded segments. Returns the end of the path (`?` or NUL); NULL if malformed. */
-static const char *split(const char *at, path *p)
+static const char *split(const char *cursor, path *p)
 {
-    if (*at != '/') return NULL;
-    for (p->n = 0; at && *at == '/'; p->n++)
-        at = p->n < MAX_SEGMENTS ? decode_segment(at + 1, p->segment[p->n]) : NULL;
-    return at;
+    if (*cursor != '/') return NULL;
+    for (p->n = 0; cursor && *cursor == '/'; p->n++)
+        cursor = p->n < MAX_SEGMENTS ? decode_segment(cursor + 1, p->segment[p->n]) : NULL;
+    return cursor;
 }
 
-/* Compares one segment with the pattern's segment after the slash at `*at`, and moves `*at` to the pattern's next
- * slash or end. False if they differ. */
-static bool match_segment(const char **at, const char *segment)
+/* Compares one segment with the pattern's segment after the slash at `*cursor`, and moves `*cursor` to the pattern's
+ * next slash or end. False if they differ. */
+static bool match_segment(const char **cursor, const char *segment)
 {
-    const char *p = *at + 1;
+    const char *p = *cursor + 1;
     if (*p == '{') {
-        *at = strchrnul(p, '/');
+        *cursor = strchrnul(p, '/');
         return true;
     }
     while (*p && *p != '/' && *p == *segment)
         p++, segment++;
-    *at = p;
+    *cursor = p;
     return (*p == '\0' || *p == '/') && *segment == '\0';
 }
 
 static bool matches(const char *pattern, const path *p)
 {
     size_t i = 0;
-    for (const char *at = pattern; *at == '/'; i++)
-        if (i == p->n || p->segment[i][0] == '\0' || !match_segment(&at, p->segment[i])) return false;
+    for (const char *cursor = pattern; *cursor == '/'; i++)
+        if (i == p->n || p->segment[i][0] == '\0' || !match_segment(&cursor, p->segment[i])) return false;
     return i == p->n;
 }
 
@@ -92,7 +92,7 @@ static void capture(const char *pattern, const path *p, api_route *route)
 bool api_route_find(const api_resource *resources, const char *target, api_route *route)
 {
     path        p;
-    const char *end      = split(path_of(target), &p);
+    const char *end      = split(skip_authority(target), &p);
     route->resource      = NULL;
     route->query         = end && *end ? end + 1 : NULL;
     route->capture[0][0] = route->capture[1][0] = '\0';

@@ -17,7 +17,7 @@ typedef enum api_method { API_GET, API_PUT, API_POST, API_DELETE, API_METHOD_COU
 typedef bool api_handler(struct api_call *call, const struct api_input *input, api_problem *problem);
 
 typedef struct api_resource {
-    const char  *pattern;                   /* "/v1/models/{model}"; a {segment} matches anything */
+    const char  *pattern;                   /* "/v1/models/{model}"; a {segment} matches any text */
     api_handler *handler[API_METHOD_COUNT]; /* NULL: method not allowed */
     api_handler *exists;                    /* true if the {segments} name an existing thing; NULL: always */
 } api_resource;

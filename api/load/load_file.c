@@ -11,21 +11,22 @@ static api_model *read_model(const api_model_source *source, api_problem *proble
     return api_find_reference(format->read(source, problem), NULL, NULL, problem);
 }
 
-static const char *text_of(const json_t *entry, const char *member)
+static const char *entry_text(const json_t *entry, const char *member)
 {
     return json_string_value(json_object_get(entry, member));
 }
 
-static void tell_all(const json_t *report, api_report_callback *told, void *arg)
+static void report_entries(const json_t *report, api_report_callback *report_entry, void *arg)
 {
     for (size_t i = 0; i < json_array_size(report); i++) {
         const json_t *entry = json_array_get(report, i);
-        told(arg, text_of(entry, "severity"), text_of(entry, "code"), text_of(entry, "where"), text_of(entry, "text"));
+        report_entry(arg, entry_text(entry, "severity"), entry_text(entry, "code"), entry_text(entry, "where"),
+                     entry_text(entry, "text"));
     }
 }
 
 bool api_load_file(api *a, const char *name, const char *text, size_t length, const char *query,
-                   api_report_callback *told, void *arg, api_problem *problem)
+                   api_report_callback *report, void *arg, api_problem *problem)
 {
     if (!api_model_name_is_valid(name))
         return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", name);
@@ -37,8 +38,8 @@ bool api_load_file(api *a, const char *name, const char *text, size_t length, co
                                .max_links = a->limits.links};
     api_model       *model  = read_model(&source, problem);
     if (!model) return false;
-    if (told) tell_all(model->report, told, arg);
-    bool held = api_registry_load(a->models, name, model, false);
+    if (report) report_entries(model->report, report, arg);
+    bool loaded = api_registry_load(a->models, name, model, false);
     api_model_release(model);
-    return held || api_fail(problem, API_MEMORY_FULL, NULL, "no memory to hold the model");
+    return loaded || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");
 }

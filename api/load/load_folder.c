@@ -15,20 +15,20 @@
  * blocking the start. */
 static char *read_file(const char *path, size_t limit, size_t *length, api_problem *problem)
 {
-    struct stat about;
+    struct stat status;
     int         fd    = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     FILE       *file  = fd < 0 ? NULL : fdopen(fd, "rb");
     char       *bytes = NULL;
-    if (!file || fstat(fd, &about) != 0)
+    if (!file || fstat(fd, &status) != 0)
         api_fail(problem, API_INTERNAL_ERROR, NULL, "cannot open it: %s", strerror(errno));
-    else if (!S_ISREG(about.st_mode))
+    else if (!S_ISREG(status.st_mode))
         api_fail(problem, API_INTERNAL_ERROR, NULL, "it is not a regular file");
-    else if ((size_t)about.st_size > limit)
-        api_fail(problem, API_BODY_TOO_LARGE, NULL, "%lld bytes; the limit is %zu", (long long)about.st_size, limit);
-    else if (!(bytes = malloc((size_t)about.st_size + 1)))
-        api_fail(problem, API_MEMORY_FULL, NULL, "no memory for %lld bytes", (long long)about.st_size);
+    else if ((size_t)status.st_size > limit)
+        api_fail(problem, API_BODY_TOO_LARGE, NULL, "%lld bytes; the limit is %zu", (long long)status.st_size, limit);
+    else if (!(bytes = malloc((size_t)status.st_size + 1)))
+        api_fail(problem, API_MEMORY_FULL, NULL, "no memory for %lld bytes", (long long)status.st_size);
     else
-        *length = fread(bytes, 1, (size_t)about.st_size, file);
+        *length = fread(bytes, 1, (size_t)status.st_size, file);
     if (file)
         fclose(file);
     else if (fd >= 0)
@@ -46,7 +46,7 @@ static api_model *read_model(const api *a, const char *path, const char *name, a
     return api_find_reference(model, NULL, NULL, problem);
 }
 
-static bool load(api *a, const char *dir, const char *file, api_problem *problem)
+static bool load_document(api *a, const char *dir, const char *file, api_problem *problem)
 {
     char path[4096], name[256];
     snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".json")), file);
@@ -67,7 +67,8 @@ static int is_document(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-bool api_load_models(api *a, const char *dir, void (*told)(void *arg, const char *file, const char *problem), void *arg)
+bool api_load_models(api *a, const char *dir, void (*report)(void *arg, const char *file, const char *problem),
+                     void *arg)
 {
     struct dirent **entries;
     int             n = scandir(dir, &entries, is_document, alphasort);
@@ -76,10 +77,10 @@ bool api_load_models(api *a, const char *dir, void (*told)(void *arg, const char
         api_problem problem;
         char        text[sizeof problem.detail + sizeof problem.pointer + 8];
         api_problem_clear(&problem);
-        bool good = load(a, dir, entries[i]->d_name, &problem);
+        bool good = load_document(a, dir, entries[i]->d_name, &problem);
         snprintf(text, sizeof text, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
         if (!good) api_add_reason(a, "%s/%s: %s", dir, entries[i]->d_name, text);
-        told(arg, entries[i]->d_name, good ? NULL : text);
+        report(arg, entries[i]->d_name, good ? NULL : text);
         free(entries[i]);
     }
     free(entries);

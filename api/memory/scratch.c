@@ -28,9 +28,9 @@ void *api_scratch_take(api_scratch *scratch, size_t bytes)
     bytes = (bytes + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN;
     if (!scratch->kept) scratch->kept = new_piece(KEPT_BYTES);
     if (scratch->kept && bytes <= KEPT_BYTES - scratch->used) {
-        void *at = scratch->kept->bytes + scratch->used;
+        void *memory = scratch->kept->bytes + scratch->used;
         scratch->used += bytes;
-        return at;
+        return memory;
     }
     api_scratch_piece *piece = new_piece(bytes);
     if (!piece) return NULL;

@@ -81,24 +81,24 @@ char *api_export(api *a, size_t *length)
 
 typedef struct incoming {
     const char *name;  /* borrowed from the archive's JSON */
-    api_model  *model; /* NULL: a tombstone */
+    api_model  *model; /* NULL: the model is marked as deleted */
 } incoming;
 
 static bool read_item(const api *a, const char *name, const json_t *record, incoming *item, api_problem *problem)
 {
     api_problem found;
-    char        place[API_NAME_MAX + sizeof "/models/"];
+    char        pointer[API_NAME_MAX + sizeof "/models/"];
     if (!api_model_name_is_valid(name))
         return api_fail(problem, API_BAD_NAME, "/models", "\"%.80s\" is not a model name", name);
-    snprintf(place, sizeof place, "/models/%s", name);
+    snprintf(pointer, sizeof pointer, "/models/%s", name);
     api_problem_clear(&found);
     item->name = name;
     if (read_record(a, record, name, &item->model, &found)) return true;
-    return api_fail_within(problem, place, &found);
+    return api_fail_within(problem, pointer, &found);
 }
 
 /* Returns the member "models" after checking the format and the version; NULL with a problem. */
-static json_t *models_of(const json_t *archive, api_problem *problem)
+static json_t *check_archive(const json_t *archive, api_problem *problem)
 {
     const char *format  = json_string_value(json_object_get(archive, "format"));
     double      version = json_number_value(json_object_get(archive, "version"));
@@ -117,11 +117,11 @@ static json_t *models_of(const json_t *archive, api_problem *problem)
 }
 
 /* True if the registry has this model with the same document and the same report, so that nothing must be written. */
-static bool is_held(api *a, const api_model *model)
+static bool is_unchanged(api *a, const api_model *model)
 {
-    api_model *held = api_registry_find(a->models, model->name);
-    bool       same = held && !strcmp(held->revision, model->revision) && json_equal(held->report, model->report);
-    api_model_release(held);
+    api_model *current = api_registry_find(a->models, model->name);
+    bool same = current && !strcmp(current->revision, model->revision) && json_equal(current->report, model->report);
+    api_model_release(current);
     return same;
 }
 
@@ -129,7 +129,7 @@ static api_commit commit_item(api *a, const incoming *item, api_problem *problem
 {
     const api_preconditions none = {NULL, NULL};
     if (!item->model) return api_registry_put_tombstone(a->models, item->name, problem);
-    if (is_held(a, item->model)) return API_MODEL_NOT_FOUND; /* unchanged */
+    if (is_unchanged(a, item->model)) return API_MODEL_NOT_FOUND; /* unchanged */
     return api_registry_put(a->models, item->model, &none, problem);
 }
 
@@ -169,7 +169,7 @@ bool api_import(api *a, const char *archive, size_t length, api_import_counts *d
 {
     *done          = (api_import_counts){0};
     json_t *json   = api_json_parse(archive, length, a->limits.nesting + LEVELS_OF_ARCHIVE, problem);
-    json_t *models = json ? models_of(json, problem) : NULL;
+    json_t *models = json ? check_archive(json, problem) : NULL;
     bool    good   = models && import(a, models, done, problem);
     json_decref(json);
     return good;

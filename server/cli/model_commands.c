@@ -18,18 +18,18 @@ enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
  * argument, or argc + 1 if a value is missing or an option is unknown. The api checks the values. */
 static int read_urdf_options(int argc, char *argv[], char *query, size_t size)
 {
-    int at = 1;
-    *query = '\0';
-    for (; at < argc && (strcmp(argv[at], "--base") == 0 || strcmp(argv[at], "--mimic") == 0); at += 2) {
-        if (at + 1 == argc) return argc + 1;
+    int index = 1;
+    *query    = '\0';
+    for (; index < argc && (strcmp(argv[index], "--base") == 0 || strcmp(argv[index], "--mimic") == 0); index += 2) {
+        if (index + 1 == argc) return argc + 1;
         size_t length = strlen(query);
-        snprintf(query + length, size - length, "%s%s=%.30s", length > 0 ? "&" : "", argv[at] + 2, argv[at + 1]);
+        snprintf(query + length, size - length, "%s%s=%.30s", length > 0 ? "&" : "", argv[index] + 2, argv[index + 1]);
     }
-    return at < argc && strncmp(argv[at], "--", 2) == 0 ? argc + 1 : at;
+    return index < argc && strncmp(argv[index], "--", 2) == 0 ? argc + 1 : index;
 }
 
 /* Derives a model's name from a file name: without folders and extension; invalid characters become '_'. */
-static void name_after(const char *file, char name[NAME_MAX_BYTES + 1])
+static void derive_name(const char *file, char name[NAME_MAX_BYTES + 1])
 {
     const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file, *dot = strrchr(base, '.');
     size_t      length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
@@ -59,12 +59,12 @@ static bool load_file(const srv_session *s, const char *file, const char *query,
         fprintf(out, "%s: error: cannot read it: %s\n", file, strerror(errno));
         return false;
     }
-    name_after(file, name);
+    derive_name(file, name);
     api_problem_clear(&problem);
-    bool held = api_load_file(s->api, name, text, length, query, report, (void *)(uintptr_t)file, &problem);
-    if (!held) print_problem(out, file, &problem);
+    bool loaded = api_load_file(s->api, name, text, length, query, report, (void *)(uintptr_t)file, &problem);
+    if (!loaded) print_problem(out, file, &problem);
     free(text);
-    return held;
+    return loaded;
 }
 
 /* --- the door -------------------------------------------------------------------------------------------------- */
@@ -99,14 +99,14 @@ int srv_check(int argc, char *argv[])
 {
     srv_session s;
     char        query[QUERY_MAX];
-    int         at = read_urdf_options(argc, argv, query, sizeof query), status = 0;
+    int         index = read_urdf_options(argc, argv, query, sizeof query), status = 0;
     char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1];
-    if (at >= argc) return srv_report_error(2, "check needs files: torqued check [--base B] [--mimic M] FILE...");
+    if (index >= argc) return srv_report_error(2, "check needs files: torqued check [--base B] [--mimic M] FILE...");
     if ((status = srv_session_open(&s, 1, none)) != 0) return status;
-    for (; at < argc; at++) {
-        bool good = load_file(&s, argv[at], query, stdout, print_report_entry, name);
+    for (; index < argc; index++) {
+        bool good = load_file(&s, argv[index], query, stdout, print_report_entry, name);
         if (good)
-            printf("%s: good\n", argv[at]);
+            printf("%s: good\n", argv[index]);
         else
             status = 1;
     }
@@ -120,12 +120,12 @@ int srv_convert(int argc, char *argv[])
 {
     srv_session s;
     char        query[QUERY_MAX];
-    int         at     = read_urdf_options(argc, argv, query, sizeof query), status;
+    int         index  = read_urdf_options(argc, argv, query, sizeof query), status;
     char       *none[] = {argv[0], NULL}, name[NAME_MAX_BYTES + 1], target[120];
-    if (at != argc - 1)
+    if (index != argc - 1)
         return srv_report_error(2, "convert needs one file: torqued convert [--base B] [--mimic M] FILE");
     if ((status = srv_session_open(&s, 1, none)) != 0) return status;
-    if (load_file(&s, argv[at], query, stderr, NULL, name)) {
+    if (load_file(&s, argv[index], query, stderr, NULL, name)) {
         api_set_ready(s.api);
         snprintf(target, sizeof target, "/v1/models/%s/document", name);
         status = answer(&s, "GET", target, NULL, 0);
@@ -139,15 +139,15 @@ int srv_convert(int argc, char *argv[])
 /* --- eval ------------------------------------------------------------------------------------------------------ */
 
 /* Loads the model from a file, or, if there is no such file, finds a model of the server by name. */
-static bool find_model(srv_session *s, const char *which, const char *query, char name[NAME_MAX_BYTES + 1])
+static bool find_model(srv_session *s, const char *model, const char *query, char name[NAME_MAX_BYTES + 1])
 {
     struct stat status;
-    if (stat(which, &status) == 0 && !S_ISDIR(status.st_mode)) return load_file(s, which, query, stderr, NULL, name);
-    if (strchr(which, '/')) {
+    if (stat(model, &status) == 0 && !S_ISDIR(status.st_mode)) return load_file(s, model, query, stderr, NULL, name);
+    if (strchr(model, '/')) {
         srv_report_error(1, "there is no such file, and a model's name has no slash");
         return false;
     }
-    if (snprintf(name, NAME_MAX_BYTES + 1, "%s", which) > NAME_MAX_BYTES) {
+    if (snprintf(name, NAME_MAX_BYTES + 1, "%s", model) > NAME_MAX_BYTES) {
         srv_report_error(1, "the model's name is longer than 64 bytes, and there is no such file");
         return false;
     }
@@ -162,20 +162,20 @@ int srv_eval(int argc, char *argv[])
 {
     srv_session s;
     char        query[QUERY_MAX];
-    int         at = read_urdf_options(argc, argv, query, sizeof query), status;
+    int         index = read_urdf_options(argc, argv, query, sizeof query), status;
     char        name[NAME_MAX_BYTES + 1], target[200];
     size_t      length;
-    if (at + 1 >= argc)
+    if (index + 1 >= argc)
         return srv_report_error(2,
                                 "eval needs a model and an operation: torqued eval [--base B] [--mimic M] MODEL|FILE "
                                 "OPERATION < request.json");
-    const char *which = argv[at], *operation = argv[at + 1];
-    if ((status = srv_session_open(&s, argc - at - 1, argv + at + 1)) != 0)
+    const char *model = argv[index], *operation = argv[index + 1];
+    if ((status = srv_session_open(&s, argc - index - 1, argv + index + 1)) != 0)
         return status; /* the remaining arguments are settings */
     char *body = srv_stream_read(stdin, FILE_MAX, &length);
     if (!body) {
         status = srv_report_error(1, "cannot read the request from standard input");
-    } else if (find_model(&s, which, query, name)) {
+    } else if (find_model(&s, model, query, name)) {
         api_set_ready(s.api);
         snprintf(target, sizeof target, "/v1/models/%s/%.100s", name, operation);
         status = answer(&s, "POST", target, body, length);

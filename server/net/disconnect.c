@@ -4,7 +4,7 @@
 
 struct srv_disconnect {
     uv_poll_t poll; /* first member: libuv's handle has the address of the struct */
-    void (*gone)(void *arg);
+    void (*callback)(void *arg);
     void *arg;
 };
 
@@ -13,7 +13,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     srv_disconnect *watch = (srv_disconnect *)poll;
     if (status == 0 && !(events & UV_DISCONNECT)) return;
     uv_poll_stop(poll); /* level-triggered: it would fire again and again */
-    watch->gone(watch->arg);
+    watch->callback(watch->arg);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -21,12 +21,12 @@ static void on_closed(uv_handle_t *handle)
     free(handle);
 }
 
-srv_disconnect *srv_disconnect_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg)
+srv_disconnect *srv_disconnect_watch(uv_loop_t *loop, int fd, void (*callback)(void *arg), void *arg)
 {
     srv_disconnect *watch = calloc(1, sizeof *watch);
     if (!watch) return NULL;
-    watch->gone = gone;
-    watch->arg  = arg;
+    watch->callback = callback;
+    watch->arg      = arg;
     if (uv_poll_init(loop, &watch->poll, fd) != 0) {
         free(watch);
         return NULL;

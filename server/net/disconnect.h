@@ -4,9 +4,9 @@
 
 typedef struct srv_disconnect srv_disconnect;
 
-/* Calls `gone(arg)` once when the peer closes or half-closes the connection. NULL if memory is short; then there is
+/* Calls `callback(arg)` once when the peer closes or half-closes the connection. NULL if memory is short; then there is
  * no notification. */
-srv_disconnect *srv_disconnect_watch(uv_loop_t *loop, int fd, void (*gone)(void *arg), void *arg);
+srv_disconnect *srv_disconnect_watch(uv_loop_t *loop, int fd, void (*callback)(void *arg), void *arg);
 
-/* Stops and frees the watch, also from within `gone`. Call before closing the socket. NULL is allowed. */
+/* Stops and frees the watch, also from within `callback`. Call before closing the socket. NULL is allowed. */
 void srv_disconnect_stop(srv_disconnect *watch);

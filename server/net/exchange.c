@@ -298,9 +298,9 @@ static void refuse_late_body(srv_exchange *x, uint64_t now)
 static uint64_t expire_reading(srv_loop *loop, uint64_t now)
 {
     uint64_t next = SRV_NEVER;
-    for (srv_connection *c = loop->connections.first[SRV_READING], *after; c; c = after) {
+    for (srv_connection *c = loop->connections.first[SRV_READING], *next_connection; c; c = next_connection) {
         srv_exchange *x = c->exchange;
-        after           = c->next;
+        next_connection = c->next;
         if (!x || (x->stage != RECEIVING && x->stage != DISCARDING)) continue;
         uint64_t end = receive_deadline(x);
         if (end <= now)

@@ -52,15 +52,15 @@ bool srv_address_parse(const char *text, srv_address *address)
 size_t srv_addresses_parse(const char *list, srv_address addresses[SRV_LISTEN_MOST])
 {
     size_t n = 0;
-    for (const char *at = list;; at++) {
+    for (const char *p = list;; p++) {
         char   one[400];
-        size_t length = strcspn(at, ",");
+        size_t length = strcspn(p, ",");
         if (n == SRV_LISTEN_MOST || length >= sizeof one) return 0;
-        memcpy(one, at, length);
+        memcpy(one, p, length);
         one[length] = '\0';
         if (!srv_address_parse(one, &addresses[n++])) return 0;
-        at += length;
-        if (!*at) return n;
+        p += length;
+        if (!*p) return n;
     }
 }
 

@@ -36,9 +36,9 @@ typedef struct reading {
     bool      no_memory;
 } reading;
 
-static void complain(srv_head *head, const char *what, const char *name)
+static void note_problem(srv_head *head, const char *message, const char *name)
 {
-    if (!*head->problem) snprintf(head->problem, sizeof head->problem, "%s \"%.60s\".", what, name);
+    if (!*head->problem) snprintf(head->problem, sizeof head->problem, "%s \"%.60s\".", message, name);
 }
 
 /* characters of a token (RFC 9110, section 5.6.2) */
@@ -67,7 +67,7 @@ static bool is_folded(const char *name, size_t length, const char *value)
 
 /* Stores a header value, without trailing blanks, which libmicrohttpd leaves (RFC 9110, section 5.5). A repeated
  * header becomes the comma-separated list of its values (section 5.3). False: no memory. */
-static bool join(srv_head *head, const char **field, const char *value, size_t length)
+static bool add_value(srv_head *head, const char **field, const char *value, size_t length)
 {
     bool blanks = false;
     for (; length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'); length--)
@@ -100,14 +100,14 @@ static void read_framing(reading *r, const char *name, size_t length, const char
 {
     srv_head *head = r->head;
     if (IS_NAMED(name, length, "Content-Length")) {
-        if (r->lengths++) complain(head, "More than one", name);
+        if (r->lengths++) note_problem(head, "More than one", name);
         head->length = strtoull(value, NULL, 10); /* libmicrohttpd has rejected malformed numbers */
     } else if (IS_NAMED(name, length, "Transfer-Encoding")) {
-        if (r->codings++) complain(head, "More than one", name);
-        if (strcasecmp(value, "chunked") != 0) complain(head, "The only transfer coding is chunked, not", value);
+        if (r->codings++) note_problem(head, "More than one", name);
+        if (strcasecmp(value, "chunked") != 0) note_problem(head, "The only transfer coding is chunked, not", value);
         head->chunked = true;
     } else if (IS_NAMED(name, length, "Host")) {
-        if (r->hosts++) complain(head, "More than one", name);
+        if (r->hosts++) note_problem(head, "More than one", name);
     } else if (IS_NAMED(name, length, "Expect") && strcasecmp(value, "100-continue") == 0) {
         head->expects_continue = true;
     }
@@ -123,14 +123,14 @@ static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char
     size_t    length = value ? value_size : 0;
     if (!value) value = "";
     if (!is_token(name, name_size))
-        complain(head, "Invalid header name", name);
+        note_problem(head, "Invalid header name", name);
     else if (folded)
-        complain(head, "Folded header (continued on a second line)", name);
+        note_problem(head, "Folded header (continued on a second line)", name);
     read_framing(r, name, name_size, value);
     for (size_t i = 0; i < N_WANTED; i++)
         if (name_size == wanted[i].length && strncasecmp(name, wanted[i].name, name_size) == 0) {
             const char **field = (const char **)((char *)&head->request + wanted[i].offset);
-            r->no_memory |= !join(head, field, value, length);
+            r->no_memory |= !add_value(head, field, value, length);
         }
     return MHD_YES;
 }
@@ -141,10 +141,10 @@ bool srv_head_read(srv_head *head, struct MHD_Connection *mhd, const char *metho
     *head     = (srv_head){.request = {.method = method, .target = target}};
     reading r = {.head = head};
     MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, read_field, &r);
-    if (r.hosts == 0 && strcmp(version, "HTTP/1.0") != 0) complain(head, "Missing header", "Host");
-    if (strpbrk(target, " \t")) complain(head, "Blanks in the target", target);
-    if (r.codings && r.lengths) complain(head, "Transfer-Encoding together with", "Content-Length");
-    if (r.codings && strcmp(version, "HTTP/1.0") == 0) complain(head, "Transfer-Encoding in", version);
+    if (r.hosts == 0 && strcmp(version, "HTTP/1.0") != 0) note_problem(head, "Missing header", "Host");
+    if (strpbrk(target, " \t")) note_problem(head, "Blanks in the target", target);
+    if (r.codings && r.lengths) note_problem(head, "Transfer-Encoding together with", "Content-Length");
+    if (r.codings && strcmp(version, "HTTP/1.0") == 0) note_problem(head, "Transfer-Encoding in", version);
     head->request.has_body = head->chunked || head->length > 0;
     return !r.no_memory;
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Closes fd and returns `ok`, or false if closing fails. Preserves the errno of an earlier failure. */
-static bool finish(int fd, bool ok)
+static bool close_file(int fd, bool ok)
 {
     int error = errno;
     if (close(fd) == 0 || !ok)
@@ -27,33 +27,33 @@ int srv_folder_open(int folder, const char *name)
 static bool sync_folder(const char *path)
 {
     int fd = srv_folder_open(AT_FDCWD, path);
-    return fd >= 0 && finish(fd, fsync(fd) == 0);
+    return fd >= 0 && close_file(fd, fsync(fd) == 0);
 }
 
 /* Creates one folder and syncs the folder above it, which contains the new name. */
-static bool make_one(const char *path, const char *above)
+static bool make_folder(const char *path, const char *parent)
 {
-    if (mkdir(path, 0777) == 0) return sync_folder(above);
-    struct stat about;
-    int         error = errno;
-    bool        there = stat(path, &about) == 0;
-    bool        ok    = there && S_ISDIR(about.st_mode);
-    errno             = there ? ENOTDIR : error;
+    if (mkdir(path, 0777) == 0) return sync_folder(parent);
+    struct stat status;
+    int         error  = errno;
+    bool        exists = stat(path, &status) == 0;
+    bool        ok     = exists && S_ISDIR(status.st_mode);
+    errno              = exists ? ENOTDIR : error;
     return ok;
 }
 
 bool srv_folder_make(const char *path)
 {
-    char part[PATH_MAX], above[PATH_MAX] = ".";
+    char part[PATH_MAX], parent[PATH_MAX] = ".";
     if (strlen(path) >= sizeof part) {
         errno = ENAMETOOLONG;
         return false;
     }
     for (size_t length = strspn(path, "/"); path[length]; length += strspn(path + length, "/")) {
-        if (length > 0) snprintf(above, sizeof above, "%.*s", (int)length, path);
+        if (length > 0) snprintf(parent, sizeof parent, "%.*s", (int)length, path);
         length += strcspn(path + length, "/");
         snprintf(part, sizeof part, "%.*s", (int)length, path);
-        if (!make_one(part, above)) return false;
+        if (!make_folder(part, parent)) return false;
     }
     return true;
 }
@@ -72,7 +72,7 @@ static bool write_all(int fd, const char *bytes, size_t length)
 bool srv_file_write(int folder, const char *name, const char *bytes, size_t length)
 {
     int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    return fd >= 0 && finish(fd, write_all(fd, bytes, length) && fsync(fd) == 0);
+    return fd >= 0 && close_file(fd, write_all(fd, bytes, length) && fsync(fd) == 0);
 }
 
 static char *read_all(int fd, size_t size, size_t *length)
@@ -91,16 +91,16 @@ static char *read_all(int fd, size_t size, size_t *length)
 
 char *srv_file_read(int folder, const char *name, size_t limit, size_t *length)
 {
-    struct stat about;
+    struct stat status;
     char       *bytes = NULL;
     int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* O_NONBLOCK: opening a pipe must not block */
     if (fd < 0) return NULL;
-    if (fstat(fd, &about) == 0) {
-        errno = S_ISREG(about.st_mode) ? EFBIG : S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
-        if (S_ISREG(about.st_mode) && (size_t)about.st_size < limit)
-            bytes = read_all(fd, (size_t)about.st_size, length);
+    if (fstat(fd, &status) == 0) {
+        errno = S_ISREG(status.st_mode) ? EFBIG : S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+        if (S_ISREG(status.st_mode) && (size_t)status.st_size < limit)
+            bytes = read_all(fd, (size_t)status.st_size, length);
     }
-    finish(fd, false);
+    close_file(fd, false);
     return bytes;
 }
 
@@ -129,8 +129,8 @@ char *srv_input_read(const char *name, size_t limit, size_t *length)
     bool  standard = strcmp(name, "-") == 0;
     FILE *stream   = standard ? stdin : fopen(name, "re");
     char *bytes    = stream ? srv_stream_read(stream, limit, length) : NULL;
-    int   why      = errno;
+    int   error    = errno;
     if (stream && !standard) fclose(stream);
-    errno = why;
+    errno = error;
     return bytes;
 }

@@ -34,9 +34,9 @@ static int open_lock(int root)
     return lock >= 0 || (errno != EROFS && errno != EACCES) ? lock : openat(root, "lock", O_RDONLY | O_CLOEXEC);
 }
 
-static bool fail(const srv_store *store, const char *what, char *error, size_t size)
+static bool fail(const srv_store *store, const char *action, char *error, size_t size)
 {
-    snprintf(error, size, "cannot %s the store %.300s: %s; name another folder with --store DIR", what, store->folder,
+    snprintf(error, size, "cannot %s the store %.300s: %s; name another folder with --store DIR", action, store->folder,
              strerror(errno));
     return false;
 }
@@ -144,7 +144,7 @@ typedef enum previous_record { NO_RECORD, LINKED, NOT_LINKED } previous_record;
 
 /* Restores the previous record if the disk did not confirm a change, so that the refused change is not there after
  * the next start. */
-static void put_back(const srv_store *store, const char *file, previous_record before)
+static void restore_previous(const srv_store *store, const char *file, previous_record before)
 {
     int error = errno;
     if (before == LINKED) renameat(store->models, PREVIOUS, store->models, file);
@@ -176,7 +176,7 @@ static bool replace(const srv_store *store, const char *file)
     previous_record before;
     if (!keep_previous(store, file, &before) || renameat(store->models, NEXT, store->models, file) != 0) return false;
     if (confirm(store)) return true;
-    put_back(store, file, before);
+    restore_previous(store, file, before);
     return false;
 }
 
@@ -199,7 +199,7 @@ static bool erase(void *arg, const char *name, api_problem *problem)
     if (renameat(store->models, file, store->models, PREVIOUS) != 0)
         return errno == ENOENT || refuse(store, file, errno, problem); /* there is no record: nothing to do */
     if (confirm(store)) return true;
-    put_back(store, file, LINKED);
+    restore_previous(store, file, LINKED);
     return refuse(store, file, errno, problem);
 }
 
