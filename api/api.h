@@ -64,13 +64,20 @@ void api_hide_bundled(api *api, const char *name);
 /* Sends all later changes to this store; call after restoring. The store must outlive the api. */
 void api_set_store(api *api, const api_store *store);
 
-/* Loads a model from the text of a JSON document or URDF file under a name, without using the store. `query` has the
- * URDF options of PUT, as after "?"; NULL: none. `report` (may be NULL) is called for each entry of the import
- * report. False with a problem. */
+/* The text of a model file and the name of its model. */
+typedef struct api_model_file {
+    const char *name, *text;
+    size_t      length; /* bytes of text */
+    const char *query;  /* options of PUT, such as "base=floating"; NULL: none */
+} api_model_file;
+
+/* Called for each entry of the report of a model's import. */
 typedef void api_report_callback(void *arg, const char *severity, const char *code, const char *where,
                                  const char *text);
-bool         api_load_file(api *api, const char *name, const char *text, size_t length, const char *query,
-                           api_report_callback *report, void *arg, api_problem *problem);
+
+/* Loads a model from the text of a file in any format that PUT accepts, without using the store. `report` may be
+ * NULL. False with a problem. */
+bool api_load_file(api *api, const api_model_file *file, api_report_callback *report, void *arg, api_problem *problem);
 
 /* Adds a reason to the answer of /readyz, for a defect that does not prevent service, such as an unreadable file.
  * Call before api_set_ready. */

@@ -27,8 +27,8 @@ typedef struct service {
     srv_loaded_models models;
 
     srv_listener  listener[SRV_LISTEN_MOST];
-    size_t        n_listeners; /* open */
-    atomic_size_t connections; /* open */
+    size_t        n_listeners; /* number of open listeners */
+    atomic_size_t connections; /* number of open connections */
 } service;
 
 static void log_setting(void *arg, const char *name, const char *value)

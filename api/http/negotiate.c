@@ -226,8 +226,8 @@ static void read_coding(cursor *c, preference have[API_CODING_COUNT])
     }
 }
 
-/* "identity" is always acceptable unless the header says otherwise, but it is the least preferred (RFC 9110, section
- * 12.5.3). */
+/* Chooses the coding of the greatest quality. "identity" has quality 0 unless the header names it, and is the
+ * fallback (RFC 9110, section 12.5.3). */
 api_coding api_coding_by_accept(const char *accept_encoding)
 {
     cursor     c                      = {accept_encoding};

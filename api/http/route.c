@@ -41,7 +41,8 @@ static const char *decode_segment(const char *from, char to[API_SEGMENT_MAX])
     return NULL;
 }
 
-/* The path of a target in absolute form ("http://host/path"), which servers must accept (RFC 9112, section 3.2.2). */
+/* Returns the path of a target. Skips scheme and host of the absolute form ("http://host/path"), which servers must
+ * accept (RFC 9112, section 3.2.2). */
 static const char *skip_authority(const char *target)
 {
     if (*target == '/' || (strncasecmp(target, "http://", 7) != 0 && strncasecmp(target, "https://", 8) != 0))

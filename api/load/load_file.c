@@ -1,5 +1,5 @@
-/* load_file.c - load one model from the text of a file, for commands that run without a server. The first byte tells
- * a URDF file from a JSON document. */
+/* load_file.c - load one model from the text of a file, for commands that run without a server. Its format is
+ * recognised from the text. */
 #include "api/http/call.h"
 #include "api/loops/reference.h"
 #include <string.h>
@@ -25,21 +25,20 @@ static void report_entries(const json_t *report, api_report_callback *report_ent
     }
 }
 
-bool api_load_file(api *a, const char *name, const char *text, size_t length, const char *query,
-                   api_report_callback *report, void *arg, api_problem *problem)
+bool api_load_file(api *a, const api_model_file *file, api_report_callback *report, void *arg, api_problem *problem)
 {
-    if (!api_model_name_is_valid(name))
-        return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", name);
-    api_model_source source = {.text      = text,
-                               .length    = length,
-                               .name      = name,
-                               .query     = query,
+    if (!api_model_name_is_valid(file->name))
+        return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", file->name);
+    api_model_source source = {.text      = file->text,
+                               .length    = file->length,
+                               .name      = file->name,
+                               .query     = file->query,
                                .nesting   = a->limits.nesting,
                                .max_links = a->limits.links};
     api_model       *model  = read_model(&source, problem);
     if (!model) return false;
     if (report) report_entries(model->report, report, arg);
-    bool loaded = api_registry_load(a->models, name, model, false);
+    bool loaded = api_registry_load(a->models, file->name, model, false);
     api_model_release(model);
     return loaded || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the model");
 }

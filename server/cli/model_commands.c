@@ -61,13 +61,14 @@ static bool load_file(const srv_session *s, const char *file, const char *query,
     }
     derive_name(file, name);
     api_problem_clear(&problem);
-    bool loaded = api_load_file(s->api, name, text, length, query, report, (void *)(uintptr_t)file, &problem);
+    api_model_file model  = {.name = name, .text = text, .length = length, .query = query};
+    bool           loaded = api_load_file(s->api, &model, report, (void *)(uintptr_t)file, &problem);
     if (!loaded) print_problem(out, file, &problem);
     free(text);
     return loaded;
 }
 
-/* --- the door -------------------------------------------------------------------------------------------------- */
+/* --- requests -------------------------------------------------------------------------------------------------- */
 
 /* Executes one request. Prints the answer to standard output, or a problem to standard error. Returns the exit
  * status. */

@@ -8,10 +8,10 @@
 #include <limits.h>
 #include <string.h>
 
-/* Bytes of libmicrohttpd's memory per connection. A request's head must fit into it. The whole block is cleared for
- * every request, which costs time for small ones. libmicrohttpd reads heads into half of it. For bodies the block
- * grows by an eighth of the free rest if the memory increment does not fit, down to 8 KB; with this size it reads 16
- * KB at a time, so large bodies arrive in half as many pieces. */
+/* Bytes of libmicrohttpd's memory per connection. A request's head must fit into it. All of it is cleared for every
+ * request, which costs time for small ones. The read buffer starts with half of it. An increment of this size never
+ * fits, so for a body libmicrohttpd grows the buffer by an eighth of the free memory until 8 KB are left. It then
+ * reads 16 KB at a time, and large bodies arrive in half as many pieces. */
 static const size_t connection_room = 24 * 1024;
 
 static srv_connection *connection_of(struct MHD_Connection *mhd)

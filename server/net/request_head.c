@@ -119,7 +119,7 @@ static enum MHD_Result read_field(void *cls, enum MHD_ValueKind kind, const char
     (void)kind;
     reading  *r      = cls;
     srv_head *head   = r->head;
-    bool      folded = value && is_folded(name, name_size, value); /* an empty one could hide a line */
+    bool      folded = value && is_folded(name, name_size, value); /* also if empty: it may hide a line */
     size_t    length = value ? value_size : 0;
     if (!value) value = "";
     if (!is_token(name, name_size))

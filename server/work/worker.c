@@ -60,8 +60,7 @@ static void release_cost(srv_pool *pool, const srv_job *job)
     pool->admitted = pool->unfinished ? pool->admitted - job->cost : 0;
 }
 
-/* --- helping: all but run_with_helpers under the mutex
- * -------------------------------------------------------------------- */
+/* --- helping; all functions but run_with_helpers need the mutex --------------------------------------------------- */
 
 static help_request *find_help_request(srv_pool *pool)
 {
