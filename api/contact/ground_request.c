@@ -1,4 +1,4 @@
-/* ground_request.c - see ground_request.h. */
+/* ground_request.c - reads the feet and the plane of a ground reaction and finds the base (ground_request.h). */
 #include "ground_request.h"
 #include "api/request/fields.h"
 #include "api/load/document/geometry.h"
@@ -8,22 +8,22 @@
 static const char *const foot_fields[]  = {"link", "frame", "point", NULL};
 static const char *const plane_fields[] = {"point", "normal", NULL};
 
-/* --- the base --------------------------------------------------------------------------------------------------- */
+/* --- base --------------------------------------------------------------------------------------------------------- */
 
-/* Whether the first six bodies are a chain from the world with one coordinate each, three of them sliding. */
+/* True if the first six bodies are a chain from the world with one coordinate each, three of them prismatic. */
 static bool global_joints(const dyn_model *m)
 {
     int sliding = 0;
     if (m->n_bodies < API_BASE_DOF) return false;
     for (int i = 0; i < API_BASE_DOF; i++) {
         const dyn_body *b = &m->body[i];
-        if (b->parent != i - 1 || b->mimic) return false; /* DYN_WORLD is the first one's */
+        if (b->parent != i - 1 || b->mimic) return false; /* the parent of the first body is DYN_WORLD, -1 */
         sliding += b->joint == DYN_PRISMATIC;
     }
     return sliding == 3;
 }
 
-/* Whether the body hangs on the base, or is it. */
+/* True if the body is the base or one of its descendants. */
 static bool hangs_on(const dyn_model *m, int body, int base)
 {
     while (body > base)
@@ -31,7 +31,7 @@ static bool hangs_on(const dyn_model *m, int body, int base)
     return body == base;
 }
 
-/* What the base bears is the ground's only if nothing else ties the robot to the world. */
+/* The ground bears the base's efforts only if no loop connects the robot to the world. */
 static bool check_loops(const api_evaluation *e, int base)
 {
     const api_loops *l = e->model->loops;
@@ -59,7 +59,7 @@ static bool find_base(const api_evaluation *e, api_ground *ground)
 
 /* --- feet and plane --------------------------------------------------------------------------------------------- */
 
-/* A given vector of three; absent it stays as it is. */
+/* Reads three numbers; without the field the vector keeps its value. */
 static bool read_vector(const api_evaluation *e, const api_node *object, const api_place *up, const char *name,
                         double vector[3])
 {
@@ -149,7 +149,7 @@ api_ground_request *api_ground_request_read(api_evaluation *e, const api_node *o
     return read_ground(e, options, up, needed, g) ? g : NULL;
 }
 
-/* --- with the rest of the request ------------------------------------------------------------------------------- */
+/* --- after all fields are read ------------------------------------------------------------------------------------ */
 
 static bool find_normal(const api_evaluation *e, api_ground_request *g)
 {

@@ -1,4 +1,4 @@
-/* static_friction.c - see static_friction.h. */
+/* static_friction.c - applies static friction to forward dynamics (static_friction.h). */
 #include "static_friction.h"
 #include "api/request/batch.h"
 #include <string.h>
@@ -8,7 +8,7 @@ struct api_static_friction {
     api_stiction_joint *joint; /* [n] of the model */
 };
 
-/* --- the option -------------------------------------------------------------------------------------------------- */
+/* --- option ------------------------------------------------------------------------------------------------------- */
 
 static bool list(api_evaluation *e, const api_static_friction **sticking)
 {
@@ -48,9 +48,9 @@ bool api_static_friction_check(const api_evaluation *e, const api_static_frictio
 
 /* Arrays of one block. */
 typedef struct arrays {
-    double *matrix, *inverse, *singular, *tau, *stuck;         /* lanes: nv x nv, nv x nv, 1, nv, nv */
-    double *A, *work, *b, *positive, *negative, *f, *solution; /* of one state: n x n, n x n, n each */
-    int    *side, *at;                                         /* n each; place in the model's list */
+    double *matrix, *inverse, *singular, *tau, *stuck;         /* in lanes: nv x nv, nv x nv, 1, nv, nv */
+    double *A, *work, *b, *positive, *negative, *f, *solution; /* one state: n x n, n x n, n each */
+    int    *side, *at;                                         /* n each; index in the model's list */
 } arrays;
 
 size_t api_static_friction_entries(const api_model *m)
@@ -72,13 +72,13 @@ static arrays lay_out(size_t nv, size_t W, double *room)
     a.negative     = a.positive + nv;
     a.f            = a.negative + nv;
     a.solution     = a.f + nv;
-    void *integers = a.solution + nv; /* two arrays of int in as much memory as nv doubles have */
+    void *integers = a.solution + nv; /* the memory of nv doubles holds two arrays of nv integers */
     a.side         = integers;
     a.at           = a.side + nv;
     return a;
 }
 
-/* The problem of the joints at rest in one lane. */
+/* Sets up the problem of the joints at rest in one lane. */
 static api_stiction_problem gather(const api_evaluation *e, const api_static_friction *s, const arrays *a,
                                    const double *qd, const double *qdd, size_t lane)
 {
@@ -108,7 +108,7 @@ static bool fail(const api_evaluation *e, size_t state)
                           "which joints stick cannot be decided: the mass matrix is singular but for rounding");
 }
 
-/* One lane: friction, and which joints are stuck. */
+/* Solves the problem of one lane: writes the friction and marks the joints that stick. */
 static bool decide(const api_evaluation *e, const api_static_friction *s, const arrays *a, api_stiction_problem *p,
                    size_t state, double *friction)
 {

@@ -1,5 +1,5 @@
-/* bias.c - the terms of the equation of motion without acceleration: C qd, g, friction, and their sum with springs
- * and wrenches. */
+/* bias.c - computes the terms of the equation of motion without acceleration: C qd, g and friction, and their sum with
+ * springs and wrenches. */
 #include "api/evaluate/operation.h"
 
 enum { BIAS, CORIOLIS, GRAVITY, FRICTION };

@@ -1,4 +1,4 @@
-/* coriolis.c - the Coriolis matrix C with dM/dt - 2 C skew, and its Christoffel symbols. */
+/* coriolis.c - computes the Coriolis matrix C, for which dM/dt - 2 C is skew-symmetric, and its Christoffel symbols. */
 #include "api/evaluate/operation.h"
 
 enum { CORIOLIS_MATRIX, CHRISTOFFEL };

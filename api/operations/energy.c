@@ -1,4 +1,4 @@
-/* energy.c - kinetic and potential energy, the centre of mass and the momentum about it. */
+/* energy.c - computes kinetic and potential energy, the centre of mass and the momentum about it. */
 #include "api/evaluate/operation.h"
 
 enum { KINETIC, POTENTIAL, MASS, COM, COM_VELOCITY, COM_JACOBIAN, MOMENTUM, MOMENTUM_MATRIX };
@@ -18,7 +18,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
           .momentum_matrix = api_result_block(e, selected, MOMENTUM_MATRIX, block),
     };
     e->kernels->energy(&e->scene, e->workspace, &io, blocks);
-    for (size_t i = 0; mass && i < blocks * e->lanes; i++) /* of the model alone, yet batched like the rest */
+    for (size_t i = 0; mass && i < blocks * e->lanes; i++) /* constant, but batched like the other outputs */
         mass[i] = e->scene.model->mass;
     return true;
 }

@@ -1,11 +1,11 @@
-/* forward_dynamics.c - qdd from tau, and with frames that are held what holds them (contact.h); the wrenches in the
- * joints by inverse dynamics of that motion. */
+/* forward_dynamics.c - computes qdd from tau, with held frames the wrenches on them (api/contact/contact.h), and the
+ * joint wrenches by inverse dynamics of that motion. */
 #include "api/evaluate/loop_state.h"
 #include "api/contact/contact.h"
 #include "api/contact/static_friction.h"
 #include <string.h>
 
-#define ROUNDING 1e-9 /* of a drift */
+#define ROUNDING 1e-9 /* tolerance of api_contact_is_consistent */
 
 enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, SITE_VALUES = 9 };
 
@@ -13,9 +13,9 @@ enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, SITE_VALUES = 9 };
 
 /* The operation's options. */
 typedef struct forward_options {
-    const api_contact         *contact;  /* "held"; NULL: no frame is held */
+    const api_contact         *contact;  /* "held"; NULL: no held frames */
     const api_static_friction *sticking; /* joints that may stick; NULL: none */
-    const dyn_wrench_site     *sites;    /* of the request's wrenches and those of the contacts; NULL: not needed */
+    const dyn_wrench_site     *sites;    /* of the request's wrenches, then of the contacts; NULL: not needed */
 } forward_options;
 
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
@@ -34,7 +34,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
                            "contact_wrenches are found where frames are held: name them in held");
 }
 
-/* Where wrenches act: those of the request, then the contacts'. */
+/* Lists the sites of all wrenches: those of the request, then those of the contacts. */
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
     forward_options   *o       = selected->options;
@@ -55,8 +55,8 @@ static bool prepare(api_evaluation *e, api_selection *selected)
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
 
-/* The singular mask; qdd, and with sticking joints friction, where they are needed but not asked for; what contacts and
- * sticking joints need. */
+/* Lanes for the singular mask; qdd and friction, if needed but not requested; work of contacts and of sticking joints.
+ */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const forward_options *o       = selected->options;
@@ -69,7 +69,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
            api_contact_entries(model->nv, contact);
 }
 
-/* The robot that nothing holds; false with a problem. */
+/* Finds qdd of the robot without held frames. Returns false with a problem. */
 static bool find_qdd(const api_evaluation *e, double *singular, double *qdd, size_t block, size_t blocks)
 {
     dyn_forward_dynamics io = {
@@ -84,7 +84,7 @@ static bool find_qdd(const api_evaluation *e, double *singular, double *qdd, siz
     return api_check_singular(e, singular, block, blocks);
 }
 
-/* Those in the joints, and in loops. */
+/* Finds the wrenches in joints and loops. */
 static void find_joint_wrenches(const api_evaluation *e, const api_selection *selected, const dyn_scene *scene,
                                 const double *qdd, const double *wrenches, size_t block, size_t blocks)
 {
@@ -100,9 +100,9 @@ static void find_joint_wrenches(const api_evaluation *e, const api_selection *se
     if (full) api_loop_state_put(e, scene, &io, full, block);
 }
 
-/* --- held ------------------------------------------------------------------------------------------------------- */
+/* --- held frames -------------------------------------------------------------------------------------------------- */
 
-/* Of all wrenches of a block the force, the torque and the point, which of contacts is the frame's origin. */
+/* Gathers force, torque and point of all wrenches of a block. The point of a contact is its frame's origin: zero. */
 static void gather_wrenches(const api_evaluation *e, const api_contact *contact, const double *contacts, size_t block,
                             double *to)
 {
@@ -116,7 +116,7 @@ static void gather_wrenches(const api_evaluation *e, const api_contact *contact,
     }
 }
 
-/* API_NO_PROBLEM when it could be done. */
+/* Applies the contacts to one lane of qdd. Returns API_NO_PROBLEM, or why it failed. */
 static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
 {
     double along[API_MAX_HELD * API_FRAME_AXES];
@@ -130,7 +130,7 @@ static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, 
     return API_NO_PROBLEM;
 }
 
-/* One block: qdd holds that of the robot which nothing holds. */
+/* Applies the contacts to one block; on entry qdd is that of the robot without held frames. */
 static bool hold(const api_evaluation *e, const api_selection *selected, size_t block, double *next, double *qdd)
 {
     const forward_options *o        = selected->options;
@@ -166,7 +166,7 @@ static bool hold(const api_evaluation *e, const api_selection *selected, size_t 
 
 /* --- friction ---------------------------------------------------------------------------------------------------- */
 
-/* Adds the friction of joints that move to what holds those that do not, if there is any. */
+/* friction += friction of moving joints (`own` is work); `own` NULL: friction = friction of moving joints. */
 static void find_friction(const api_evaluation *e, double *friction, double *own, size_t block)
 {
     dyn_bias io = {.q        = api_state_block(e, API_Q, block),
@@ -191,7 +191,7 @@ static bool stick(const api_evaluation *e, const api_selection *selected, size_t
     return true;
 }
 
-/* --- all -------------------------------------------------------------------------------------------------------- */
+/* --- evaluation --------------------------------------------------------------------------------------------------- */
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {

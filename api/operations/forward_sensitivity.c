@@ -1,9 +1,9 @@
-/* forward_sensitivity.c - derivatives of forward dynamics. */
+/* forward_sensitivity.c - computes the derivatives of forward dynamics. */
 #include "api/evaluate/operation.h"
 
 enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH };
 
-/* What the kernel cannot do without: the singular mask, and the first four where they are not asked for. */
+/* Lanes that the kernel needs: the singular mask, and those of the first four outputs that are not requested. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return 1 + api_missing_entries(model, selected, DQDD_DQ, QDD);
@@ -11,7 +11,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     double                 *singular = selected->spare, *next = singular + e->lanes;
     dyn_forward_sensitivity io = {
         .q            = api_state_block(e, API_Q, block),

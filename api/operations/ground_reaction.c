@@ -1,13 +1,13 @@
-/* ground_reaction.c - what the ground bears of a motion: resultant, zero-moment point and the wrenches of one or two
- * feet, the joint efforts that go with them, and the derivatives of all of it. ground.h has the equations of one state;
- * here kernels give it what it needs, in lanes:
+/* ground_reaction.c - computes the reaction of the ground on a robot in motion: resultant, zero-moment point, the
+ * wrenches on one or two feet, the joint efforts with these wrenches, and the derivatives of all of them. The equations
+ * of one state are in api/contact/ground.h. Kernels compute in lanes:
  *
- *     efforts without ground        inverse dynamics          tau_b is their first six
+ *     efforts without ground        inverse dynamics; the first six are tau_b
  *     J_b, positions                kinematics
- *     efforts with ground           inverse dynamics with the contacts' wrenches beside the request's
- *     their derivatives, J_k        sensitivity with these, held:  H = dtau/dx,  dtau/dW_k = -J_k^T
+ *     efforts with ground           inverse dynamics with the contacts' wrenches added to the request's
+ *     their derivatives, J_k        sensitivity with these wrenches constant:  H = dtau/dx,  dtau/dW_k = -J_k^T
  *
- * and in the end  dtau = H + sum dtau/dW_k dW_k. */
+ * and finally  dtau = H + sum dtau/dW_k dW_k. */
 #include "api/request/batch.h"
 #include "api/contact/ground_request.h"
 #include "api/evaluate/operation.h"
@@ -15,7 +15,11 @@
 
 enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 7, D_FOOT_WRENCHES = 10, DTAU = 13 };
 
-enum { BY = 3 /* q, qd, qdd */, POINTS = 1 + API_FEET, SITE = 9 /* numbers of a wrench: force, torque, point */ };
+enum {
+    BY     = 3 /* derivatives with respect to q, qd, qdd */,
+    POINTS = 1 + API_FEET,
+    SITE   = 9 /* entries of a wrench: force, torque, point */
+};
 
 #define GRADIENTS (~(API_BIT(D_RESULTANT) - 1))
 #define OF_FEET   (API_BIT(FOOT_WRENCHES) | API_BIT(TAU) | 7 * API_BIT(D_FOOT_WRENCHES) | 7 * API_BIT(DTAU))
@@ -50,16 +54,16 @@ static bool prepare(api_evaluation *e, api_selection *selected)
 /* --- lanes of a block ------------------------------------------------------------------------------------------- */
 
 typedef struct block_lanes {
-    double          *tau;       /* nv, without ground */
-    double          *jacobian;  /* 6 x nv, of the base */
-    double          *positions; /* 3 each, of the base and the contacts */
-    double          *wrenches;  /* the request's, then those of the contacts */
-    double          *d_wrench;  /* wrenches x nv x 6: derivatives of efforts by them */
-    double          *H[BY];     /* nv x nv */
-    double          *bears[BY]; /* contacts x 6 x nv: derivatives of what they bear */
-    double          *columns;   /* nv x 6, of one state, plain */
+    double          *tau;       /* nv: efforts without ground */
+    double          *jacobian;  /* 6 x nv: of the base */
+    double          *positions; /* 3 each: of the base and the contacts */
+    double          *wrenches;  /* the request's, then the contacts' */
+    double          *d_wrench;  /* wrenches x nv x 6: derivatives of the efforts by them */
+    double          *H[BY];     /* nv x nv: H */
+    double          *bears[BY]; /* contacts x 6 x nv: derivatives of the wrenches on the feet */
+    double          *columns;   /* nv x 6, one state, not in lanes */
     api_ground_state state[DYN_MAX_LANES];
-    bool             sound[DYN_MAX_LANES]; /* whether there is such a state */
+    bool             sound[DYN_MAX_LANES]; /* the state has a solution */
 } block_lanes;
 
 static size_t spare(const api_model *model, const api_selection *selected)
@@ -90,7 +94,7 @@ static void place(const api_evaluation *e, const api_selection *selected, size_t
 
 static bool fail(const api_evaluation *e, api_ground_status status, size_t row)
 {
-    if (row >= e->rows) row = e->rows - 1; /* padding repeats the last row */
+    if (row >= e->rows) row = e->rows - 1; /* padding lanes repeat the last row */
     if (status == API_GROUND_BASE_SINGULAR)
         return api_fail_state(
             e, API_NO_FREE_BASE, API_Q, row,
@@ -119,7 +123,7 @@ static void gather(const api_evaluation *e, const block_lanes *b, size_t lane, a
     }
 }
 
-/* n numbers into a lane; NULL stays out. */
+/* Writes n numbers to a lane; does nothing if `lanes` is NULL. */
 static void put(double *lanes, size_t W, size_t lane, const double *numbers, size_t n)
 {
     for (size_t i = 0; lanes && i < n; i++)
@@ -139,7 +143,8 @@ static bool solve(const api_evaluation *e, const api_selection *selected, size_t
         gather(e, b, lane, s);
         api_ground_status status = api_ground_solve(s);
         b->sound[lane]           = status == API_GROUND_DONE;
-        if (!b->sound[lane]) *s = (api_ground_state){.ground = s->ground}; /* nothing is borne where rows fail alone */
+        if (!b->sound[lane])
+            *s = (api_ground_state){.ground = s->ground}; /* where rows fail alone, a failed state has zero wrenches */
         if (!b->sound[lane] && !fail(e, status, block * W + lane)) return false;
         put(resultant, W, lane, s->resultant, 6);
         put(zero, W, lane, s->zero_moment, 3);
@@ -177,7 +182,7 @@ static bool find_forces(const api_evaluation *e, const api_selection *selected, 
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Of contact positions, with respect to coordinate v: dtau_v/dF_k = -dr_k/dq_v. */
+/* Finds the derivatives of contact positions with respect to coordinate v: dr_k/dq_v = -dtau_v/dF_k. */
 static void gather_motion(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t lane,
                           size_t v, api_ground_rate *rate)
 {
@@ -187,7 +192,7 @@ static void gather_motion(const api_evaluation *e, const api_selection *selected
             rate->contact[k][i] = -b->d_wrench[(((n_wrenches(selected) + k) * nv + v) * 6 + i) * W + lane];
 }
 
-/* One state's derivatives with respect to q, qd or qdd. */
+/* Finds one state's derivatives with respect to q (by = 0), qd (1) or qdd (2). */
 static void differentiate(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b,
                           size_t lane, size_t by)
 {
@@ -212,7 +217,7 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
     }
 }
 
-/* H += dtau/dW dW, all lanes */
+/* H += sum dtau/dW_k dW_k in all lanes */
 static void add_wrenches(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t by)
 {
     size_t nv = e->model->nv, W = e->lanes;
@@ -264,11 +269,11 @@ static bool find_derivatives(const api_evaluation *e, const api_selection *selec
     return true;
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------------- */
+/* --- evaluation --------------------------------------------------------------------------------------------------- */
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     block_lanes          b;
     dyn_scene            grounded = e->scene;
     dyn_inverse_dynamics id       = {.q   = api_state_block(e, API_Q, block),

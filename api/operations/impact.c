@@ -1,11 +1,12 @@
-/* impact.c - what velocities become when frames hit something and stick, or bounce: M (qd+ - qd) = J^T p with
- * J qd+ = -e J qd (contact.h), all in no time, so that finite forces do nothing.
+/* impact.c - computes velocities after frames hit something and stick or bounce: M (qd+ - qd) = J^T p with J qd+ = -e J
+ * qd (api/contact/contact.h). The impact takes no time, so that finite forces have no effect.
  *
- * With P = Jbar J, which projects in the metric of M, qd+ = qd - (1 + e) P qd, and of the kinetic energy
+ * With the projection P = Jbar J, which is orthogonal in the metric of M, qd+ = qd - (1 + e) P qd. The kinetic energy
+ * lost is
  *
- *     1/2 (1 - e^2) (J qd)^T Lambda (J qd)
+ *     1/2 (1 - e^2) (J qd)^T Lambda (J qd).
  *
- * is lost, never less than nothing: one e for all directions at once makes it so. */
+ * It is never negative, because one restitution e applies to all directions. */
 #include "api/contact/contact.h"
 #include "api/wire/number.h"
 #include <string.h>
@@ -16,7 +17,7 @@ enum { QD_AFTER, CONTACT_IMPULSES, ENERGY_LOSS };
 
 /* The operation's options. */
 typedef struct impact_options {
-    const api_contact *contact; /* the frames that hit something */
+    const api_contact *contact; /* the frames that hit an obstacle */
     double             restitution;
 } impact_options;
 
@@ -38,7 +39,8 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
 
-/* The singular mask and the inverse that finds it, what is needed but not asked for, what contacts need. */
+/* Lanes for the singular mask, the inverse that the mask needs, outputs that are needed but not requested, and
+ * contacts. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const impact_options *o = selected->options;
@@ -46,7 +48,8 @@ static size_t spare(const api_model *model, const api_selection *selected)
            api_contact_entries(model->nv, o->contact);
 }
 
-/* 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2, u = J qd */
+/* 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2 with u = J qd; mass_i and V_i are the eigenvalues and eigenvectors of Lambda.
+ */
 static double energy_lost(const api_task *t, double restitution, const double *u)
 {
     double sum = 0;
@@ -61,7 +64,7 @@ static double energy_lost(const api_task *t, double restitution, const double *u
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     const impact_options *o  = selected->options;
     size_t                nv = e->model->nv, W = e->lanes, k = o->contact->k;
     const double         *qd       = api_state_block(e, API_QD, block);

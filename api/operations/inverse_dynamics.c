@@ -1,5 +1,5 @@
-/* inverse_dynamics.c - tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the joints. With
- * free coordinates, forward dynamics finds the qdd of these first, the others being driven. */
+/* inverse_dynamics.c - computes tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the
+ * joints. With free coordinates, forward dynamics first finds their qdd; the other coordinates are driven. */
 #include "api/evaluate/loop_state.h"
 #include "api/request/free_coordinates.h"
 #include "api/evaluate/operation.h"
@@ -9,7 +9,7 @@ enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-/* [nv] coordinates that are not free: the one option. NULL: no "free". */
+/* The operation's only option: [nv] coordinates that are not free. NULL: no field "free". */
 static const bool *driven_of(const api_selection *selected)
 {
     return selected->options;
@@ -31,7 +31,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
     return true;
 }
 
-/* tau is for free coordinates, or for another operation beside this one. */
+/* Checks that tau is used: by free coordinates, or by another operation of the request. */
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
     api_place at = api_place_key(NULL, "tau");
@@ -45,13 +45,13 @@ static bool prepare(api_evaluation *e, api_selection *selected)
 
 /* --- free coordinates ------------------------------------------------------------------------------------------- */
 
-/* The singular mask, and qdd where it is needed but not asked for. */
+/* Lanes for the singular mask, and for qdd if it is needed but not requested. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return driven_of(selected) ? 1 + (selected->result[QDD] ? 0 : model->nv) : 0;
 }
 
-/* qdd of all coordinates; NULL with a problem. */
+/* Finds qdd of all coordinates. Returns NULL with a problem. */
 static const double *find_qdd(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     double              *qdd = api_result_block(e, selected, QDD, block);
@@ -69,7 +69,7 @@ static const double *find_qdd(const api_evaluation *e, const api_selection *sele
     return api_check_singular(e, selected->spare, block, blocks) ? io.qdd : NULL;
 }
 
-/* tau of free coordinates, as it was given. */
+/* Sets tau of free coordinates to the given values, without rounding errors. */
 static void restore_given(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks,
                           double *tau)
 {
@@ -87,7 +87,7 @@ static void copy_base(const api_evaluation *e, const double *qdd, size_t blocks,
         memcpy(base + block * BASE_ENTRIES * W, qdd + block * e->model->nv * W, BASE_ENTRIES * W * sizeof *base);
 }
 
-/* --- all -------------------------------------------------------------------------------------------------------- */
+/* --- evaluation --------------------------------------------------------------------------------------------------- */
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {

@@ -1,4 +1,5 @@
-/* kinematics.c - poses of frames; Jacobian, its rate, velocity, acceleration and jerk of one frame. */
+/* kinematics.c - computes poses of frames, and Jacobian, Jacobian rate, velocity, acceleration and jerk of one frame.
+ */
 #include "api/request/frame_fields.h"
 #include "api/evaluate/operation.h"
 #include <string.h>
@@ -6,14 +7,15 @@
 /* The operation's options. */
 typedef struct kinematics_options {
     const int       *index;      /* [n] the frames of the poses, indices in the model's frames */
-    const dyn_frame *frames;     /* [n] the same for the kernel */
-    const dyn_frame *frame;      /* of the Jacobian and the rates; NULL: not given */
+    const dyn_frame *frames;     /* [n] the same frames for the kernel */
+    const dyn_frame *frame;      /* the frame of the other outputs; NULL: not given */
     bool             frame_axes; /* "reference": "frame" */
 } kinematics_options;
 
 enum { POSES, JACOBIAN, JACOBIAN_DOT, VELOCITY, ACCELERATION, JERK };
 
-/* "frames": names, each once; absent: all of the model. The poses are keyed by them. */
+/* Reads "frames", the names of the frames whose poses are requested, each at most once; without the field all frames.
+ */
 static bool read_frames(api_evaluation *e, api_selection *selected, kinematics_options *o, const api_node *list,
                         const api_place *at)
 {
@@ -74,7 +76,7 @@ static const char *frame_name(const api_model *model, const api_selection *selec
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    /* The lanes of `poses` hold all positions first, then all orientations: see answer.c. */
+    /* The lanes of `poses` contain all positions, then all orientations (api/answer/answer.c). */
     const kinematics_options *o            = selected->options;
     size_t                    n            = api_selected_extent(selected, API_SELECTED_FRAMES);
     double                   *positions    = selected->result[POSES];

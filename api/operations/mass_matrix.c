@@ -1,9 +1,9 @@
-/* mass_matrix.c - M(q), rotor inertia included, and its inverse. */
+/* mass_matrix.c - computes M(q), with rotor inertia, and its inverse. */
 #include "api/evaluate/operation.h"
 
 enum { MASS_MATRIX, INVERSE };
 
-/* The singular mask, and M itself, without which the kernel does nothing, where only the inverse is asked for. */
+/* Lanes for the singular mask, and for M if only the inverse is requested, because the kernel needs M. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return 1 + (selected->result[MASS_MATRIX] ? 0 : model->nv * model->nv);

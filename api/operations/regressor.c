@@ -1,5 +1,6 @@
-/* regressor.c - inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor * joint
- * parameters, and the same with the base parameters, fewest that do: tau = base_regressor * base parameters + ... */
+/* regressor.c - computes inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor * joint
+ * parameters. With the base parameters, the smallest set that determines tau: tau = base_regressor * base parameters +
+ * ... */
 #include "api/identification/shared_base_parameters.h"
 #include "api/evaluate/operation.h"
 #include <string.h>
@@ -34,7 +35,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
     return keep(e, selected, base);
 }
 
-/* The whole regressor, of which the base regressor has the columns. */
+/* Lanes for the whole regressor; the base regressor consists of some of its columns. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return selected->result[BASE_REGRESSOR] ? api_missing_entries(model, selected, REGRESSOR, REGRESSOR) : 0;
@@ -50,7 +51,7 @@ static void choose_columns(const api_evaluation *e, const api_base *base, const 
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     const api_base *base = base_of(selected);
     double         *next = selected->spare, *chosen = api_result_block(e, selected, BASE_REGRESSOR, block);
     dyn_regressor   io = {
@@ -74,7 +75,7 @@ static double once(const api_model *model)
 
 static void emit(const api_evaluation *e, const api_selection *selected, size_t output, api_emit *to)
 {
-    (void)output; /* there is one of that kind */
+    (void)output; /* base_parameters is the only such output */
     const api_base *base = base_of(selected);
     api_emit_array(to);
     for (size_t k = 0; k < base->n; k++)

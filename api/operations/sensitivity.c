@@ -1,4 +1,5 @@
-/* sensitivity.c - derivatives of inverse dynamics with respect to all that enters it. */
+/* sensitivity.c - computes the derivatives of inverse dynamics with respect to state, wrenches, gravity and parameters.
+ */
 #include "api/evaluate/operation.h"
 
 enum {
@@ -15,13 +16,13 @@ enum {
     DTAU_DPARAMETERS
 };
 
-/* The three matrices, without which the kernel does nothing, where they are not asked for. */
+/* Lanes for the three matrices that the kernel needs, if they are not requested. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     return api_missing_entries(model, selected, DTAU_DQ, DTAU_DQDD);
 }
 
-/* tau itself, and the matrix of which the inertial parameters are the vector. */
+/* Computes tau and joint wrenches, and dtau_dparameters, which is the regressor. */
 static void undifferentiated(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const dyn_kernels   *kernels = e->kernels;
@@ -38,7 +39,7 @@ static void undifferentiated(const api_evaluation *e, const api_selection *selec
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     double         *next = selected->spare;
     dyn_sensitivity io   = {
           .q                    = api_state_block(e, API_Q, block),

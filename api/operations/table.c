@@ -1,4 +1,4 @@
-/* table.c - list all operations. */
+/* table.c - lists all operations. */
 #include "api/evaluate/operation.h"
 
 const api_operation *const api_operations[] = {

@@ -1,10 +1,10 @@
-/* task_space.c - the dynamics seen at a frame (Khatib 1987): along k chosen axes, with J the k x nv Jacobian, a force F
- * there (tau = J^T F) accelerates the frame by xdd, where
+/* task_space.c - computes the dynamics seen at a frame (Khatib 1987). Let J be the k x nv Jacobian of the frame along k
+ * chosen axes. A force F there (tau = J^T F) accelerates the frame by xdd, with
  *
  *     F = Lambda xdd + mu,   Lambda = (J M^-1 J^T)^-1,   mu = Jbar^T h - Lambda Jdot qd,   Jbar = M^-1 J^T Lambda,
  *
- * h being the bias. Kernels compute M, J, Jdot and h in lanes; task_inertia.c the rest, one state at a time, so that a
- * state has the same bits alone and in a batch. */
+ * where h is the bias. Kernels compute M, J, Jdot and h in lanes. task_inertia.c computes the rest for one state at a
+ * time, so that a state gives the same bits alone and in a batch. */
 #include "api/request/batch.h"
 #include "api/request/frame_fields.h"
 #include "api/evaluate/operation.h"
@@ -18,11 +18,11 @@ enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CO
 typedef struct task_options {
     const dyn_frame *frame;
     size_t           n_axes;
-    int              axis[API_FRAME_AXES]; /* [n_axes] rows of a Jacobian, 0 to 5 */
+    int              axis[API_FRAME_AXES]; /* [n_axes] rows of the frame Jacobian, 0 to 5 */
     double           damping;
 } task_options;
 
-#define OF_KINEMATICS (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* the outputs that need no inertia */
+#define OF_KINEMATICS (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* outputs that need no inertia */
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -55,15 +55,15 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
 
 typedef struct block_lanes {
     double  *J, *J_dot;   /* 6 x nv */
-    double  *M, *inverse; /* nv x nv; the inverse is asked for because the kernel then looks for singularities */
+    double  *M, *inverse; /* nv x nv; the kernel detects singularities only if it computes the inverse */
     double  *h;           /* nv */
     double  *singular;    /* 1 */
-    api_task task;        /* of one state after the other */
+    api_task task;        /* one state after the other */
 } block_lanes;
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t nv = model->nv; /* a task would fit into one lane, and has W of them */
+    size_t nv = model->nv; /* the task of one state is allotted the size of W states */
     return 12 * nv + 2 * nv * nv + nv + 1 + api_task_entries(nv, api_selected_extent(selected, API_SELECTED_AXES));
 }
 
@@ -99,14 +99,14 @@ static bool fill(const api_evaluation *e, const api_selection *selected, const b
 
 /* --- one state -------------------------------------------------------------------------------------------------- */
 
-/* Where entry 0 of an output goes, entries being W apart; NULL: not asked for. */
+/* Returns the first entry of an output in a row's lane, entries W apart; NULL: not requested. */
 static double *result_of(const api_evaluation *e, const api_selection *selected, size_t output, size_t row)
 {
     double *block = api_result_block(e, selected, output, row / e->lanes);
     return block ? block + row % e->lanes : NULL;
 }
 
-/* (Jdot qd) along axis a */
+/* Entry a of Jdot qd. */
 static double drift(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row, size_t a)
 {
     const task_options *o  = selected->options;
@@ -148,11 +148,12 @@ static void write_bias(const api_evaluation *e, const api_selection *selected, c
     }
 }
 
-/* Semi-axes of the forces Lambda xdd for |xdd| = 1, the longest first; of each, the largest component is positive. */
+/* Writes the semi-axes of the forces Lambda xdd for |xdd| = 1, the longest first. The largest component of each is
+ * positive. */
 static void write_ellipsoid(const api_task *t, size_t W, double *axes)
 {
     for (size_t i = 0; i < t->k; i++) {
-        size_t        last = t->k - 1 - i, largest = 0; /* masses grow */
+        size_t        last = t->k - 1 - i, largest = 0; /* eigenvalues increase */
         const double *v = t->Vt + last;
         for (size_t a = 1; a < t->k; a++)
             if (v[t->k * a] * v[t->k * a] > v[t->k * largest] * v[t->k * largest]) largest = a;
@@ -190,7 +191,7 @@ static bool fail(const api_evaluation *e, const api_task *t, api_task_status sta
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* always 1 */
     const task_options *o  = selected->options;
     block_lanes         b  = place(e, selected);
     size_t              nv = e->model->nv, W = e->lanes;

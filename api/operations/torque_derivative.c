@@ -1,4 +1,4 @@
-/* torque_derivative.c - tau and its time derivative, and the same of the wrenches in the joints. */
+/* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives. */
 #include "api/evaluate/operation.h"
 
 enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES };
