@@ -12,9 +12,9 @@ static bool read_frame(api_evaluation *e, const api_node *given, const api_place
     static const char *const fields[] = {"frame", "axes", "reference", NULL};
     api_place                frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place                reference_at = api_place_key(up, "reference");
-    if (!api_check_keys(e, given, up, fields, "what is held")) return false;
+    if (!api_check_keys(e, given, up, fields, "an entry of held")) return false;
     if (!api_node_get(given, "frame"))
-        return api_fail_at(e, &frame_at, API_MISSING_FIELD, "what is held needs its frame");
+        return api_fail_at(e, &frame_at, API_MISSING_FIELD, "an entry of held needs its frame");
     int i = api_read_frame(e, api_node_get(given, "frame"), &frame_at);
     if (i < 0) return false;
     held->frame = e->model->frames[i].frame;
@@ -26,7 +26,7 @@ static bool check_list(const api_evaluation *e, const api_node *list, const api_
 {
     size_t n = api_node_size(list);
     if (!api_node_is(list, API_ARRAY))
-        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of frames that are held expected",
+        return api_fail_at(e, at, API_WRONG_TYPE, "%s given, an array of held frames expected",
                            api_node_kind_text(list));
     return (n > 0 && n <= API_MAX_HELD) ||
            api_fail_at(e, at, API_WRONG_SHAPE, "%zu frames given, 1 to %d expected", n, API_MAX_HELD);
@@ -115,7 +115,7 @@ void api_contact_evaluate(const api_contact_block *b, const api_contact_states *
 bool api_contact_fail(const api_evaluation *e, api_code code, size_t state)
 {
     if (code == API_CONTRADICTORY_CONTACTS) return api_fail_state(e, code, API_QD, state, API_CONTRADICTORY_TEXT);
-    return api_fail_state(e, code, -1, state, "the figures of this state are too large");
+    return api_fail_state(e, code, -1, state, "the numbers of this state are too large");
 }
 
 /* Removes the driven coordinates from the system: rows and columns of M become those of the identity, columns of J

@@ -97,5 +97,5 @@ void api_contact_pad(const api_contact_block *b, size_t live, size_t entries, do
 bool api_contact_fail(const api_evaluation *e, api_code code, size_t state);
 
 #define API_CONTRADICTORY_TEXT                                                                                         \
-    "no accelerations keep the velocities of all that is held: some of it is on one body that turns, or at the end "   \
-    "of its reach. Hold fewer axes"
+    "no accelerations keep the velocities along all held axes: some may be on one rotating body, or a frame at the "   \
+    "end of its reach. Hold fewer axes"

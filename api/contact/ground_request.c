@@ -38,7 +38,7 @@ static bool check_loops(const api_evaluation *e, int base)
     for (size_t k = 0; l && k < l->n; k++)
         if (!hangs_on(e->model->dyn, l->pair[k].a.body, base) || !hangs_on(e->model->dyn, l->pair[k].b.body, base))
             return api_fail(e->problem, API_NOT_FOR_LOOPS, NULL,
-                            "the loop \"%.64s\" joins the robot with the world, which bears some of it there, too",
+                            "the loop \"%.64s\" connects the robot to the world, which then bears a part of the load",
                             l->loop[k].name);
     return true;
 }
@@ -82,7 +82,8 @@ static bool read_foot(const api_evaluation *e, const api_node *value, const api_
     if (i < 0 || !read_vector(e, value, at, "point", point)) return false;
     *foot = e->model->frames[i].frame;
     if (!hangs_on(e->model->dyn, foot->body, base->body))
-        return api_fail_at(e, &name_at, API_BAD_VALUE, "%.64s does not hang on the base", e->model->frames[i].name);
+        return api_fail_at(e, &name_at, API_BAD_VALUE, "%.64s is not a descendant of the base",
+                           e->model->frames[i].name);
     dyn_pose shift = api_pose_translation(point[0], point[1], point[2]);
     foot->X_bf     = api_pose_compose(&foot->X_bf, &shift);
     return true;
@@ -133,9 +134,9 @@ static bool read_ground(const api_evaluation *e, const api_node *options, const 
     g->ground.n_contacts = 1;
     g->ground.contact[0] = g->ground.base;
     if (!feet && needed)
-        return api_fail_at(
-            e, &feet_at, API_MISSING_FIELD,
-            "without feet there are resultant and zero_moment_point, and their derivatives: ask for these");
+        return api_fail_at(e, &feet_at, API_MISSING_FIELD,
+                           "without feet there are only resultant, zero_moment_point and their derivatives: request "
+                           "these, or give feet");
     if (feet && !read_feet(e, feet, &feet_at, &g->ground)) return false;
     return read_plane(e, api_node_get(options, "plane"), &plane_at, g);
 }

@@ -30,10 +30,12 @@ bool api_static_friction_read(api_evaluation *e, const api_contact *contact, con
     if (strcmp(name, "none") == 0) return true;
     if (strcmp(name, "stick") != 0)
         return api_fail_at(e, &at, API_BAD_VALUE, "\"%.64s\" given, \"none\" or \"stick\" expected", name);
-    if (e->model->loops) return api_fail_at(e, &at, API_NOT_FOR_LOOPS, "joints of models with loops do not stick");
+    if (e->model->loops)
+        return api_fail_at(e, &at, API_NOT_FOR_LOOPS,
+                           "friction_at_rest \"stick\" is not available for models with loops");
     if (contact)
         return api_fail_at(e, &at, API_NOT_SUPPORTED,
-                           "joints do not stick while frames are held: leave out one of both");
+                           "friction_at_rest \"stick\" cannot be combined with held: leave out one of them");
     return list(e, sticking);
 }
 
@@ -41,7 +43,8 @@ bool api_static_friction_check(const api_evaluation *e, const api_static_frictio
 {
     api_place at = api_place_key(NULL, "friction");
     return !sticking || (e->scene.terms & DYN_FRICTION) ||
-           api_fail_at(e, &at, API_BAD_VALUE, "friction is left out, but joints are to stick: leave out one of both");
+           api_fail_at(e, &at, API_BAD_VALUE,
+                       "joints can stick only with friction: set friction to true, or leave out friction_at_rest");
 }
 
 /* --- lanes ------------------------------------------------------------------------------------------------------- */
@@ -105,7 +108,7 @@ static api_stiction_problem gather(const api_evaluation *e, const api_static_fri
 static bool fail(const api_evaluation *e, size_t state)
 {
     return api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, state,
-                          "which joints stick cannot be decided: the mass matrix is singular but for rounding");
+                          "which joints stick cannot be decided: the mass matrix is singular up to rounding");
 }
 
 /* Solves the problem of one lane: writes the friction and marks the joints that stick. */

@@ -104,10 +104,10 @@ static bool check_coordinates(const api_evaluation *e, const api_place *at, cons
             return refuse(e, at, c, "is prescribed: hua drives all joints");
         if (c->actuated && c->position < 0)
             return refuse(e, at, c,
-                          "is actuated and has a quaternion: controllers are for joints with one coordinate, planar "
-                          "joints, and joints that are not actuated");
+                          "is actuated and has a quaternion: controllers drive only planar joints and joints with one "
+                          "coordinate");
         if (passive && d->controller->fully_actuated)
-            return refuse(e, at, c, "is not actuated: hua is for robots all of whose joints are");
+            return refuse(e, at, c, "is not actuated: hua needs a robot whose joints are all actuated");
     }
     return n > 0 || api_fail_at(e, at, API_NOT_SUPPORTED, "%.64s has no actuated joint that %s could drive",
                                 e->model->name, name);
@@ -153,7 +153,7 @@ bool api_actuator_input_read(api_evaluation *e, const api_node *value, double du
     if (api_node_get(value, "controller")) return read_controlled(e, value, &at, duration, d);
     if (!api_check_keys(e, value, &at, torque_fields, "input without a controller")) return false;
     if (!api_node_get(value, "tau"))
-        return api_fail_at(e, &at, API_MISSING_FIELD, "input needs tau, or a controller and what it takes");
+        return api_fail_at(e, &at, API_MISSING_FIELD, "input needs tau, or a controller with kp, kd and reference");
     return api_signal_read(e, api_node_get(value, "tau"), &tau_at, &form, &d->signal);
 }
 
@@ -181,7 +181,7 @@ static bool check_torques(const api_evaluation *e, const api_actuator_input *d, 
         for (size_t i = 0; numbers && i < n; i++)
             if (d->prescribed[i % nv] && numbers[i] != 0)
                 return api_fail_at(e, at, API_BAD_VALUE,
-                                   "%.64s is prescribed: its effort is found, and a torque given instead of 0",
+                                   "%.64s is prescribed, so that its effort is computed: a torque of 0 expected",
                                    e->model->velocity_names[i % nv]);
     }
     return true;

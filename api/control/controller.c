@@ -123,7 +123,7 @@ const api_controller *api_read_controller(const api_evaluation *e, const api_nod
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", controllers[i]->name);
     }
-    if (name) api_fail_at(e, at, API_UNKNOWN_NAME, "\"%.64s\" is no controller; there are: %s", name, known);
+    if (name) api_fail_at(e, at, API_UNKNOWN_NAME, "\"%.64s\" is not a controller; supported: %s", name, known);
     return NULL;
 }
 

@@ -57,10 +57,11 @@ static bool check_smooth(const api_evaluation *e, const api_signal *s, double du
         times       = t[i] == t[i - 1] ? times + 1 : 1;
         double when = (t[i] - t[s->spline.degree]) / (t[s->spline.n] - t[s->spline.degree]) * s->range;
         if (s->spline.degree >= times + 1 || !(when > 0 && when < duration)) continue;
-        return api_fail_at(e, at, API_BAD_VALUE,
-                           "the motion jumps in %s at %s s, which takes infinite efforts: a smooth one expected, as "
-                           "\"interpolation\": \"cubic\" makes it",
-                           s->spline.degree >= times ? "velocity" : "position", API_NUMBER_TEXT(when));
+        return api_fail_at(
+            e, at, API_BAD_VALUE,
+            "the motion jumps in %s at %s s, which would need infinite efforts: give a smooth motion, for "
+            "example with \"interpolation\": \"cubic\"",
+            s->spline.degree >= times ? "velocity" : "position", API_NUMBER_TEXT(when));
     }
     return true;
 }
@@ -93,7 +94,7 @@ static bool agree(const api_evaluation *e, const api_prescribed_motion *p, api_f
 {
     if (x == 0 || fabs(x - motion) <= AGREE * (1 + fabs(motion))) return true;
     return api_fail_state(
-        e, API_BAD_VALUE, field, state, "%.64s is prescribed and begins with %s, but %s is given: %s or 0",
+        e, API_BAD_VALUE, field, state, "%.64s is prescribed and begins with %s, but %s is given: give %s or 0",
         e->model->velocity_names[p->v[k]], API_NUMBER_TEXT(motion), API_NUMBER_TEXT(x), API_NUMBER_TEXT(motion));
 }
 

@@ -163,8 +163,7 @@ static void fail_open(const api_loop_workspace *c, size_t lane, const char *poin
     size_t             k     = s->worst_pair[lane];
     const char        *which = k < c->loops->n ? c->loops->loop[k].name : "platform";
     if (!isfinite(s->error_norm[lane])) {
-        api_fail(problem, API_LOOP_OPEN, pointer,
-                 "a number is so large that how far the loops are open cannot be computed");
+        api_fail(problem, API_LOOP_OPEN, pointer, "the loop error cannot be computed: a number is too large");
         return;
     }
     api_fail(
@@ -182,11 +181,11 @@ static void fail_crossing(const api_loop_workspace *c, size_t lane, const char *
     const char         *along = c->solving_platform ? "the straight line from the frame's reference pose to this one"
                                 : !from || !(from->q || from->guess)
                                     ? "the straight line from the model's reference to this state"
-                                : from->guess ? "the way on which the guess's loop error shrinks to zero"
-                                : from->curve ? "the motion from the sample before to this one"
-                                              : "the way from the state before to this one";
+                                : from->guess ? "the path on which the guess's loop error shrinks to zero"
+                                : from->curve ? "the motion from the previous sample to this one"
+                                              : "the path from the previous state to this one";
     bool                guess = c->solving_platform ? c->platform_guessed : from && from->guess;
-    if (c->solving_platform && guess) along = "the way on which the guess's loop error shrinks to zero";
+    if (c->solving_platform && guess) along = "the path on which the guess's loop error shrinks to zero";
     api_fail(problem, API_LOOP_CROSSING, pointer,
              "%s meets a singular position of the loops at %.9g of its length: it is out of reach in this assembly%s",
              along, s->reached[lane], guess ? ", or another guess is nearer" : "; a guess selects another");
@@ -196,9 +195,10 @@ static void fail_crossing(const api_loop_workspace *c, size_t lane, const char *
 static void fail_undetermined(const api_loop_workspace *c, size_t lane, const char *pointer, api_problem *problem)
 {
     if (c->solving_platform)
-        api_fail(problem, API_LOOP_SINGULAR, pointer,
-                 "where the frame is does not determine the joints: %zu of the tree's %zu coordinates follow from it",
-                 c->platform.rank[lane], c->nvt);
+        api_fail(
+            problem, API_LOOP_SINGULAR, pointer,
+            "the pose of the frame does not determine the joints: %zu of the tree's %zu coordinates follow from it",
+            c->platform.rank[lane], c->nvt);
     else
         api_fail(
             problem, API_LOOP_SINGULAR, pointer,
@@ -210,10 +210,11 @@ static void fail_undetermined(const api_loop_workspace *c, size_t lane, const ch
 static void fail_dependent(const api_loop_workspace *c, const char *pointer, api_problem *problem)
 {
     if (c->solving_platform)
-        api_fail(problem, API_LOOP_SINGULAR, pointer, "the loops do not let the frame move as it is said to");
+        api_fail(problem, API_LOOP_SINGULAR, pointer,
+                 "the loops do not allow the given velocity or acceleration of the frame");
     else
         api_fail(problem, API_LOOP_SINGULAR, pointer,
-                 "the loops do not let all %zu actuated coordinates move by themselves: fewer joints of this mechanism "
+                 "the loops do not let all %zu actuated coordinates move independently: fewer joints of this mechanism "
                  "can be actuated",
                  c->nv);
 }

@@ -31,7 +31,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
     if (o->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
     return o->contact || !(selected->outputs & API_BIT(CONTACT_WRENCHES)) ||
            api_fail_output(e, selected, CONTACT_WRENCHES, given, up,
-                           "contact_wrenches are found where frames are held: name them in held");
+                           "contact_wrenches are computed only with held frames: name them in held");
 }
 
 /* Lists the sites of all wrenches: those of the request, then those of the contacts. */

@@ -101,11 +101,11 @@ static bool fail(const api_evaluation *e, api_ground_status status, size_t row)
             "at this state the axes of the first six joints do not let the base move in all directions");
     if (status == API_GROUND_NO_POINT)
         return api_fail_state(e, API_NO_ZERO_MOMENT_POINT, -1, row,
-                              "the ground would have to bear no force along the plane's normal, or to pull");
+                              "the force of the ground along the plane's normal is zero or pulls");
     if (status == API_GROUND_NO_SHARES)
         return api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
-                              "both feet are at the zero-moment point: nothing tells how they share");
-    return api_fail_state(e, API_RESULT_NOT_FINITE, -1, row, "the figures of this state are too large");
+                              "both feet are at the zero-moment point, where their shares are undetermined");
+    return api_fail_state(e, API_RESULT_NOT_FINITE, -1, row, "the numbers of this state are too large");
 }
 
 static void gather(const api_evaluation *e, const block_lanes *b, size_t lane, api_ground_state *s)

@@ -24,10 +24,10 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
         selected->outputs |= API_BIT(QDD) | (free_base ? API_BIT(BASE_ACCELERATION) : 0);
     if (selected->outputs & API_BIT(QDD) && !driven_of(selected))
         return api_fail_output(e, selected, QDD, given, up,
-                               "qdd is found where coordinates are free: name them in free");
+                               "qdd is computed only with free coordinates: name them in free");
     if (selected->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
         return api_fail_output(e, selected, BASE_ACCELERATION, given, up,
-                               "base_acceleration is found where the base is free");
+                               "base_acceleration is computed only if the base is free");
     return true;
 }
 
@@ -40,7 +40,7 @@ static bool prepare(api_evaluation *e, api_selection *selected)
         if (&e->selected[i] != selected &&
             (e->selected[i].operation->needs | e->selected[i].operation->takes) & API_BIT(API_TAU))
             return true;
-    return api_fail_at(e, &at, API_UNKNOWN_FIELD, "inverse-dynamics takes tau of coordinates that are free only");
+    return api_fail_at(e, &at, API_UNKNOWN_FIELD, "inverse-dynamics takes tau only for free coordinates");
 }
 
 /* --- free coordinates ------------------------------------------------------------------------------------------- */

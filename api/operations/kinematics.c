@@ -63,7 +63,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
         o->frame = &e->model->frames[i].frame;
     } else if (selected->outputs & ~API_BIT(POSES)) {
         return api_fail_at(e, &frame_at, API_MISSING_FIELD,
-                           "all outputs but poses need \"frame\", the one they are of");
+                           "all outputs but poses need \"frame\", the frame that they describe");
     }
     return api_read_reference(e, api_node_get(given, "reference"), &reference_at, &o->frame_axes);
 }

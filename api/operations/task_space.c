@@ -186,7 +186,7 @@ static bool fail(const api_evaluation *e, const api_task *t, api_task_status sta
             e, API_SINGULAR_JACOBIAN, API_Q, row,
             "the Jacobian of these %zu axes has the rank %zu at this state: choose fewer axes, or give damping", t->k,
             api_task_rank(t));
-    return api_fail_state(e, API_RESULT_NOT_FINITE, -1, row, "the figures of this state are too large");
+    return api_fail_state(e, API_RESULT_NOT_FINITE, -1, row, "the numbers of this state are too large");
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)

@@ -244,7 +244,7 @@ static bool fail(const api_adaptive *a, double t, const char *why, api_problem *
                  "speeds that matter, or take fixed steps",
                  api_joint_of(ode->e->model, joint));
     else
-        snprintf(advice, sizeof advice, "give a larger one, or take fixed steps%s",
+        snprintf(advice, sizeof advice, "give a larger tolerance, or take fixed steps%s",
                  ode->s->stiff ? "" : ", or \"stiff\": true");
     api_fail(problem, API_INTEGRATION_FAILED, NULL, "at %.9g s the tolerance of %g cannot be kept%s%s: %s", t,
              ode->s->tolerance, why, worst, advice);

@@ -353,12 +353,12 @@ bool api_ode_check_lane(const api_ode *ode, size_t l, api_problem *problem)
         api_fail(problem, f->problem.code, NULL, "at %.9g s %s", f->time, f->problem.detail);
     else if (f->kind == API_FAULT_SINGULAR)
         api_fail(problem, API_SINGULAR_MASS_MATRIX, NULL,
-                 "at %.9g s the mass matrix is singular at %.64s: what moves there has no mass or inertia that counts",
+                 "at %.9g s the mass matrix is singular at %.64s: no effective inertia about or along this joint",
                  f->time, api_joint_of(m, (int)f->index));
     else if (f->kind == API_FAULT_ANGLE)
         api_fail(problem, API_ANGLE_TOO_LARGE, NULL,
-                 "at %.9g s %.64s is beyond %g rad: the motion is too fast or too long, or its steps are", f->time,
-                 m->position_names[f->index], DYN_MAX_ANGLE);
+                 "at %.9g s %.64s is beyond %g rad: the motion is too fast or too long, or its steps are too long",
+                 f->time, m->position_names[f->index], DYN_MAX_ANGLE);
     else
         api_ode_bounds_fail(ode, f, problem);
     if (ode->e->batched) problem->row = (long long)ode->row[l];

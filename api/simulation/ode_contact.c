@@ -269,6 +269,7 @@ void api_ode_contact_start(api_ode *ode)
     for (size_t l = 0; l < ode->rows; l++)
         if (!is_at_rest(ode, l))
             fail(ode, l, 0, API_CONTRADICTORY_CONTACTS,
-                 "a frame that is held moves along an axis along which it is: what it does when it hits, impact says");
+                 "a held frame moves along a held axis: start with the velocities after its impact, which the "
+                 "operation impact computes");
     find_poses(ode, ode->y, ode->contact->start_poses);
 }

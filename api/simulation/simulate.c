@@ -31,10 +31,10 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
     if (s->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
     if (!s->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
         return api_fail_output(e, selected, CONTACT_WRENCHES, given, at,
-                               "contact_wrenches are found where frames are held: name them in held");
+                               "contact_wrenches are computed only with held frames: name them in held");
     return !(selected->outputs & ERRORS) || s->input.controller ||
            api_fail_output(e, selected, selected->outputs & API_BIT(POSITION_ERROR) ? POSITION_ERROR : VELOCITY_ERROR,
-                           given, at, "errors asked for, but there is no controller with a reference to have them");
+                           given, at, "position_error and velocity_error need a controller with a reference");
 }
 
 /* The states at the samples are the answer, too. */

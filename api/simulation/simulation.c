@@ -49,8 +49,7 @@ static bool read_method(const api_evaluation *e, const api_node *fields, api_sim
         return api_fail_at(e, &step_at, API_MISSING_FIELD,
                            "a simulation needs a step of fixed length, or a tolerance that its steps keep");
     if (!api_read_flag(e, stiff, &stiff_at, &s->stiff)) return false;
-    if (step && s->stiff)
-        return api_fail_at(e, &stiff_at, API_BAD_VALUE, "stiff goes with a tolerance, not with a step");
+    if (step && s->stiff) return api_fail_at(e, &stiff_at, API_BAD_VALUE, "stiff needs a tolerance instead of a step");
     return step ? read_step(e, step, &step_at, s) : read_tolerance(e, tolerance, &tolerance_at, s);
 }
 
@@ -125,10 +124,11 @@ static bool check_steps(const api_evaluation *e, const api_simulation *s)
     api_place at    = api_place_key(NULL, "step");
     for (size_t i = 1; s->tolerance == 0 && i < s->n_boundaries; i++)
         steps += api_fixed_steps(s, s->boundaries[i] - s->boundaries[i - 1]);
-    return steps <= API_MAX_STEPS || api_fail_at(e, &at, API_TOO_MANY_STEPS,
-                                                 "%s steps of %s s are needed, the limit is %d: a longer step, or "
-                                                 "a shorter duration",
-                                                 API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MAX_STEPS);
+    return steps <= API_MAX_STEPS ||
+           api_fail_at(e, &at, API_TOO_MANY_STEPS,
+                       "%s steps of %s s are needed, the limit is %d: choose a longer step or "
+                       "a shorter duration",
+                       API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MAX_STEPS);
 }
 
 /* --- public functions --------------------------------------------------------------------------------------------- */

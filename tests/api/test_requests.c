@@ -124,7 +124,7 @@ static void missing_and_unknown_fields(void **state)
         {ID, "{" Q ",'wrenches':[{'force':[1,2,3]}]}", "missing-field", "/wrenches/0/link", -1, "needs its link"},
         {ID, "{" Q ",'payload':{'mass':1}}", "missing-field", "/payload/link", -1, "needs its link"},
         {ID, "{" Q ",'payload':[{'link':'fore'}]}", "missing-field", "/payload/0/mass", -1, "needs its mass"},
-        {ID, "{" Q ",'tau':[1,2,3,4]}", "unknown-field", "/tau", -1, "of coordinates that are free"},
+        {ID, "{" Q ",'tau':[1,2,3,4]}", "unknown-field", "/tau", -1, "takes tau only for free coordinates"},
         {ID, "{" Q ",'qddd':[1,2,3,4]}", "unknown-field", "/qddd", -1, "there are: q, qd, qdd, tau, gravity"},
         {ID, "{" Q ",'':1}", "unknown-field", "/", -1, "\"\""},
         {ID, "{" Q ",'a/b~c':1}", "unknown-field", "/a~1b~0c", -1, "a/b~c"},
