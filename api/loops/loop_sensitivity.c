@@ -58,6 +58,7 @@ static void find_scale(const api_loop_workspace *c, const double *v, const doubl
     }
 }
 
+/* brackets = [a, b], the Lie bracket of two tree velocities, joint by joint. */
 static void find_brackets(const api_loop_workspace *c, const double *a, const double *b, double *brackets)
 {
     const dyn_model *m = c->model->dyn;

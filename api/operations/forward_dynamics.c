@@ -117,7 +117,7 @@ static void gather_wrenches(const api_evaluation *e, const api_contact *contact,
 }
 
 /* Applies the contacts to one lane of qdd. Returns API_NO_PROBLEM, or why it failed. */
-static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
+static api_code apply_to_state(api_contact_block *b, const double *qd, size_t lane, double *contacts, double *qdd)
 {
     double along[API_MAX_HELD * API_FRAME_AXES];
     if (!api_contact_solve(b, lane)) return API_RESULT_NOT_FINITE;
@@ -131,7 +131,8 @@ static api_code hold_state(api_contact_block *b, const double *qd, size_t lane, 
 }
 
 /* Applies the contacts to one block; on entry qdd is that of the robot without held frames. */
-static bool hold(const api_evaluation *e, const api_selection *selected, size_t block, double *next, double *qdd)
+static bool apply_contacts(const api_evaluation *e, const api_selection *selected, size_t block, double *next,
+                           double *qdd)
 {
     const forward_options *o        = selected->options;
     const api_contact     *contact  = o->contact;
@@ -152,7 +153,7 @@ static bool hold(const api_evaluation *e, const api_selection *selected, size_t 
     api_contact_evaluate(&b, &states);
     memset(contacts, 0, API_FRAME_AXES * contact->n * W * sizeof *contacts);
     for (size_t lane = 0; lane < W && block * W + lane < e->rows; lane++) {
-        api_code code = hold_state(&b, states.qd, lane, contacts, qdd);
+        api_code code = apply_to_state(&b, states.qd, lane, contacts, qdd);
         if (code != API_NO_PROBLEM && !api_contact_fail(e, code, block * W + lane)) return false;
     }
     if (!o->sites) return true;
@@ -177,7 +178,8 @@ static void find_friction(const api_evaluation *e, double *friction, double *own
         friction[i] += own[i];
 }
 
-static bool stick(const api_evaluation *e, const api_selection *selected, size_t block, double *next, double *qdd)
+static bool apply_stiction(const api_evaluation *e, const api_selection *selected, size_t block, double *next,
+                           double *qdd)
 {
     const forward_options *o        = selected->options;
     double                *friction = api_result_block(e, selected, FRICTION, block), *room = next;
@@ -203,10 +205,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         next = api_behind(e, next, e->model->nv, blocks);
     }
     if (!find_qdd(e, singular, qdd, block, blocks)) return false;
-    if (o->sticking) return stick(e, selected, block, next, qdd);
+    if (o->sticking) return apply_stiction(e, selected, block, next, qdd);
     for (size_t i = 0; selected->result[FRICTION] && i < blocks; i++)
         find_friction(e, api_result_block(e, selected, FRICTION, block + i), NULL, block + i);
-    if (o->contact) return hold(e, selected, block, next, qdd);
+    if (o->contact) return apply_contacts(e, selected, block, next, qdd);
     find_joint_wrenches(e, selected, &e->scene, qdd, api_wrench_block(e, block), block, blocks);
     return true;
 }

@@ -54,16 +54,16 @@ static bool prepare(api_evaluation *e, api_selection *selected)
 /* --- lanes of a block ------------------------------------------------------------------------------------------- */
 
 typedef struct block_lanes {
-    double          *tau;       /* nv: efforts without ground */
-    double          *jacobian;  /* 6 x nv: of the base */
-    double          *positions; /* 3 each: of the base and the contacts */
-    double          *wrenches;  /* the request's, then the contacts' */
-    double          *d_wrench;  /* wrenches x nv x 6: derivatives of the efforts by them */
-    double          *H[BY];     /* nv x nv: H */
-    double          *bears[BY]; /* contacts x 6 x nv: derivatives of the wrenches on the feet */
-    double          *columns;   /* nv x 6, one state, not in lanes */
+    double          *tau;        /* nv: efforts without ground */
+    double          *jacobian;   /* 6 x nv: of the base */
+    double          *positions;  /* 3 each: of the base and the contacts */
+    double          *wrenches;   /* the request's, then the contacts' */
+    double          *d_wrench;   /* wrenches x nv x 6: derivatives of the efforts by them */
+    double          *H[BY];      /* nv x nv: H */
+    double          *d_feet[BY]; /* contacts x 6 x nv: derivatives of the wrenches on the feet */
+    double          *columns;    /* nv x 6, one state, not in lanes */
     api_ground_state state[DYN_MAX_LANES];
-    bool             sound[DYN_MAX_LANES]; /* the state has a solution */
+    bool             solved[DYN_MAX_LANES]; /* the state has a solution */
 } block_lanes;
 
 static size_t spare(const api_model *model, const api_selection *selected)
@@ -85,8 +85,8 @@ static void place(const api_evaluation *e, const api_selection *selected, size_t
     b->columns   = b->d_wrench + 6 * n * nv * W;
     next         = b->columns + 6 * nv * W;
     for (size_t by = 0; by < BY; by++) {
-        b->bears[by] = api_result_or_spare(e, selected, D_FOOT_WRENCHES + by, block, &next);
-        b->H[by]     = api_result_or_spare(e, selected, DTAU + by, block, &next);
+        b->d_feet[by] = api_result_or_spare(e, selected, D_FOOT_WRENCHES + by, block, &next);
+        b->H[by]      = api_result_or_spare(e, selected, DTAU + by, block, &next);
     }
 }
 
@@ -142,10 +142,10 @@ static bool solve(const api_evaluation *e, const api_selection *selected, size_t
         s->ground           = &grounding_of(selected)->ground;
         gather(e, b, lane, s);
         api_ground_status status = api_ground_solve(s);
-        b->sound[lane]           = status == API_GROUND_DONE;
-        if (!b->sound[lane])
+        b->solved[lane]          = status == API_GROUND_DONE;
+        if (!b->solved[lane])
             *s = (api_ground_state){.ground = s->ground}; /* where rows fail alone, a failed state has zero wrenches */
-        if (!b->sound[lane] && !fail(e, status, block * W + lane)) return false;
+        if (!b->solved[lane] && !fail(e, status, block * W + lane)) return false;
         put(resultant, W, lane, s->resultant, 6);
         put(zero, W, lane, s->zero_moment, 3);
         put(feet, W, lane, s->wrench[0], 6 * n);
@@ -212,7 +212,7 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
             if (resultant) resultant[(i * nv + v) * W + lane] = rate.resultant[i];
             if (zero && i < 3) zero[(i * nv + v) * W + lane] = rate.zero_moment[i];
             for (size_t k = 0; k < n_contacts(selected); k++)
-                b->bears[by][((6 * k + i) * nv + v) * W + lane] = rate.wrench[k][i];
+                b->d_feet[by][((6 * k + i) * nv + v) * W + lane] = rate.wrench[k][i];
         }
     }
 }
@@ -225,21 +225,21 @@ static void add_wrenches(const api_evaluation *e, const api_selection *selected,
         for (size_t row = 0; row < nv; row++)
             for (size_t i = 0; i < 6; i++) {
                 const double *lever  = b->d_wrench + (((n_wrenches(selected) + k) * nv + row) * 6 + i) * W;
-                const double *bears  = b->bears[by] + (6 * k + i) * nv * W;
+                const double *d_feet = b->d_feet[by] + (6 * k + i) * nv * W;
                 double       *effort = b->H[by] + row * nv * W;
                 for (size_t v = 0; v < nv; v++)
                     for (size_t lane = 0; lane < W; lane++)
-                        effort[v * W + lane] += lever[lane] * bears[v * W + lane];
+                        effort[v * W + lane] += lever[lane] * d_feet[v * W + lane];
             }
 }
 
 static bool check_smooth(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
     for (size_t lane = 0; lane < e->lanes && n_contacts(selected) > 1; lane++)
-        for (size_t k = 0; k < n_contacts(selected) && b->sound[lane]; k++) {
+        for (size_t k = 0; k < n_contacts(selected) && b->solved[lane]; k++) {
             size_t row = block * e->lanes + lane;
             if (row >= e->rows || b->state[lane].distance[k] > 0) continue;
-            b->sound[lane] = false;
+            b->solved[lane] = false;
             if (!api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
                                 "foot %zu is at the zero-moment point, where its share has no derivatives", k))
                 return false;
@@ -261,9 +261,9 @@ static bool find_derivatives(const api_evaluation *e, const api_selection *selec
     if (!check_smooth(e, selected, block, b)) return false;
     e->kernels->sensitivity(grounded, e->workspace, &io, 1);
     for (size_t by = 0; by < BY; by++) {
-        memset(b->bears[by], 0, 6 * n_contacts(selected) * e->model->nv * e->lanes * sizeof *b->bears[by]);
+        memset(b->d_feet[by], 0, 6 * n_contacts(selected) * e->model->nv * e->lanes * sizeof *b->d_feet[by]);
         for (size_t lane = 0; lane < e->lanes; lane++)
-            if (b->sound[lane]) differentiate(e, selected, block, b, lane, by);
+            if (b->solved[lane]) differentiate(e, selected, block, b, lane, by);
         if (api_result_block(e, selected, DTAU + by, block)) add_wrenches(e, selected, b, by);
     }
     return true;

@@ -14,13 +14,13 @@
 #include <sunmatrix/sunmatrix_dense.h>
 
 enum {
-    LOOK    = 512 /* coordinates times steps between two checks of the deadline */,
+    CHECK   = 512 /* coordinates times steps between two checks of the deadline */,
     VECTORS = 48 /* most vectors of y's size that ARKODE allocates */
 };
 
 enum {
-    MOST_CHANGES = 1000000 /* of joints that start or end sliding, per simulation */,
-    WINDOW       = 50000 /* steps over which the pace is measured */
+    MAX_CHANGES = 1000000 /* of joints that start or end sliding, per simulation */,
+    WINDOW      = 50000 /* steps over which the pace is measured */
 };
 
 #define SLOW 1e-3 /* rad/s or m/s */
@@ -45,7 +45,7 @@ size_t api_adaptive_bytes(const api_ode *ode)
 
 /* --- callbacks of ARKODE ------------------------------------------------------------------------------------------ */
 
-static void spread(const api_ode *ode, const double *y, double *lanes)
+static void fill_lanes(const api_ode *ode, const double *y, double *lanes)
 {
     size_t W = ode->W;
     for (size_t i = 0; i < ode->entries; i++)
@@ -57,7 +57,7 @@ static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
 {
     api_ode *ode = arg;
     double  *out = N_VGetArrayPointer(to);
-    spread(ode, N_VGetArrayPointer(y), ode->stage_y);
+    fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
     memset(ode->fault, 0, sizeof ode->fault);
     api_ode_rate(ode, t, ode->stage_y, ode->stage_rate[0]);
     for (size_t i = 0; i < ode->entries; i++) {
@@ -69,7 +69,7 @@ static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
 
 /* Sets the error weights. Work entries do not influence the steps, whether they are outputs or not. Exception: with
  * prescribed motions the state may be easy to integrate while the efforts are not. */
-static int weigh(N_Vector y, N_Vector to, void *arg)
+static int set_weights(N_Vector y, N_Vector to, void *arg)
 {
     const api_ode *ode = arg;
     const double  *v   = N_VGetArrayPointer(y);
@@ -85,7 +85,7 @@ static int weigh(N_Vector y, N_Vector to, void *arg)
 static int margins(realtype t, N_Vector y, realtype *to, void *arg)
 {
     api_ode *ode = arg;
-    spread(ode, N_VGetArrayPointer(y), ode->stage_y);
+    fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
     api_stiction_events_margins(ode, t, ode->stage_y, to);
     return 0;
 }
@@ -95,7 +95,7 @@ static int project(realtype t, N_Vector y, void *arg)
     api_ode *ode = arg;
     api_ode_normalize(ode, N_VGetArrayPointer(y), 1, 1);
     api_ode_finish_step(ode, t, N_VGetArrayPointer(y), 1, 1);
-    spread(ode, N_VGetArrayPointer(y), ode->stage_y);
+    fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
     api_ode_limits_evaluate(ode, t, ode->stage_y);
     return 0;
 }
@@ -110,7 +110,7 @@ static int differentiate(realtype t, N_Vector y, N_Vector now, SUNMatrix to, voi
     size_t        W = ode->W, n = ode->entries - API_WORKS;
     double        increment[DYN_MAX_LANES];
     for (size_t first = 0; first < n; first += W) {
-        spread(ode, v, ode->stage_y);
+        fill_lanes(ode, v, ode->stage_y);
         for (size_t l = 0; l < W && first + l < n; l++) {
             double *entry = &ode->stage_y[(first + l) * W + l];
             double  moved = *entry + 1.5e-8 * (1 + fabs(*entry));
@@ -160,8 +160,8 @@ static bool set_up(api_adaptive *a)
     a->arkode = ARKStepCreate(stiff ? NULL : rate, stiff ? rate : NULL, 0, a->y, a->context);
     return a->arkode && ARKStepSetErrHandlerFn(a->arkode, silent, NULL) == ARK_SUCCESS &&
            ARKStepSetUserData(a->arkode, a->ode) == ARK_SUCCESS &&
-           ARKStepWFtolerances(a->arkode, weigh) == ARK_SUCCESS &&
-           ARKStepSetMaxNumSteps(a->arkode, 1 + LOOK / (long)a->ode->e->model->nv) == ARK_SUCCESS &&
+           ARKStepWFtolerances(a->arkode, set_weights) == ARK_SUCCESS &&
+           ARKStepSetMaxNumSteps(a->arkode, 1 + CHECK / (long)a->ode->e->model->nv) == ARK_SUCCESS &&
            ARKStepSetMinStep(a->arkode, 1e-9 * a->ode->s->duration) == ARK_SUCCESS &&
            ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS &&
            ARKStepRootInit(a->arkode, (int)api_ode_stiction_count(a->ode), margins) == ARK_SUCCESS && choose_method(a);
@@ -191,38 +191,38 @@ void api_adaptive_close(api_adaptive *a)
 /* --- integration -------------------------------------------------------------------------------------------------- */
 
 /* Copies ARKODE's present state to the ODE and checks its range. */
-static bool look(api_adaptive *a, double t, api_problem *problem)
+static bool copy_state(api_adaptive *a, double t, api_problem *problem)
 {
     api_ode *ode   = a->ode;
     long     steps = 0;
     ARKStepGetNumSteps(a->arkode, &steps);
     ode->steps = (size_t)steps;
-    spread(ode, N_VGetArrayPointer(a->y), ode->y);
+    fill_lanes(ode, N_VGetArrayPointer(a->y), ode->y);
     api_ode_normalize(ode, ode->y, ode->W, ode->W);
     api_ode_check_range(ode, t);
     return api_ode_check_all(ode, problem);
 }
 
 /* Returns the slowest body whose joint has a friction that jumps at rest, if it is slower than SLOW; otherwise -1. */
-static int sticking(const api_ode *ode)
+static int slowest_joint(const api_ode *ode)
 {
-    const dyn_model *m        = ode->e->scene.model;
-    const double    *qd       = ode->loops ? api_loop_tree_qd(ode->loops) : ode->y + ode->e->model->nq * ode->W;
-    double           slowest  = SLOW;
-    int              sticking = -1;
+    const dyn_model *m            = ode->e->scene.model;
+    const double    *qd           = ode->loops ? api_loop_tree_qd(ode->loops) : ode->y + ode->e->model->nq * ode->W;
+    double           slowest      = SLOW;
+    int              slowest_body = -1;
     for (size_t i = 0; i < m->n_bodies && ode->e->scene.terms & DYN_FRICTION; i++) {
         const dyn_body *b = &m->body[i];
         if (!api_stiction_is_possible(b)) continue;
         double speed = fabs(b->ratio * qd[(size_t)b->v * ode->W]);
         if (speed >= slowest) continue;
-        slowest  = speed;
-        sticking = (int)i;
+        slowest      = speed;
+        slowest_body = (int)i;
     }
-    return sticking;
+    return slowest_body;
 }
 
 /* Writes ", while <joint> accelerates by ..." for the coordinate with the largest acceleration. */
-static void write_worst(const api_adaptive *a, double t, char *text, size_t size)
+static void describe_worst(const api_adaptive *a, double t, char *text, size_t size)
 {
     double acceleration;
     int    worst = api_ode_bounds_find_worst(a->ode, t, &acceleration);
@@ -235,9 +235,9 @@ static void write_worst(const api_adaptive *a, double t, char *text, size_t size
 static bool fail(const api_adaptive *a, double t, const char *why, api_problem *problem)
 {
     const api_ode *ode   = a->ode;
-    int            joint = ode->stiction ? -1 : sticking(ode);
+    int            joint = ode->stiction ? -1 : slowest_joint(ode);
     char           advice[300], worst[160];
-    write_worst(a, t, worst, sizeof worst);
+    describe_worst(a, t, worst, sizeof worst);
     if (joint >= 0)
         snprintf(advice, sizeof advice,
                  "the joint %.64s stops, where its Coulomb friction jumps: give it a coulomb_velocity, well below the "
@@ -253,7 +253,7 @@ static bool fail(const api_adaptive *a, double t, const char *why, api_problem *
 }
 
 /* Restarts ARKODE from the ODE's state at time t, to stop at time `to`. */
-static bool go_on(api_adaptive *a, double t, double to)
+static bool restart(api_adaptive *a, double t, double to)
 {
     for (size_t i = 0; i < a->ode->entries; i++)
         N_VGetArrayPointer(a->y)[i] = a->ode->y[i * a->ode->W];
@@ -261,12 +261,12 @@ static bool go_on(api_adaptive *a, double t, double to)
 }
 
 /* Handles a root: some joints start or end sticking. Returns false after too many changes. */
-static bool change(api_adaptive *a, double t, double to)
+static bool handle_events(api_adaptive *a, double t, double to)
 {
     api_ode *ode = a->ode;
-    if (++a->changes > MOST_CHANGES || ARKStepGetRootInfo(a->arkode, ode->stiction->roots) != ARK_SUCCESS) return false;
+    if (++a->changes > MAX_CHANGES || ARKStepGetRootInfo(a->arkode, ode->stiction->roots) != ARK_SUCCESS) return false;
     api_stiction_events_switch(ode, t);
-    return go_on(a, t, to);
+    return restart(a, t, to);
 }
 
 /* True if the rest of the simulation would exceed the step limit at the pace of the last WINDOW steps. */
@@ -286,14 +286,15 @@ bool api_integrate_adaptive(api_adaptive *a, double from, double to, bool anew, 
     double t = from;
     if (anew || from == 0) api_ode_limits_evaluate(a->ode, from, a->ode->y);
     if (anew && a->ode->stiction) api_stiction_events_restart(a->ode, from);
-    if (anew && !go_on(a, from, to)) return fail(a, t, "", problem);
+    if (anew && !restart(a, from, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
     for (;;) {
         if (!api_deadline_check(a->ode->e->input->deadline, problem)) return false;
         int result = ARKStepEvolve(a->arkode, to, a->y, &t, ARK_NORMAL);
         if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(a->ode->fault, 0, sizeof a->ode->fault);
-        if (!look(a, t, problem)) return false;
-        if (result == ARK_ROOT_RETURN && !change(a, t, to)) return fail(a, t, " where joints begin to stick", problem);
+        if (!copy_state(a, t, problem)) return false;
+        if (result == ARK_ROOT_RETURN && !handle_events(a, t, to))
+            return fail(a, t, " where joints begin to stick", problem);
         if (result == ARK_ROOT_RETURN && t < to) continue;
         if (result >= 0) return true;
         if (result != ARK_TOO_MUCH_WORK) return fail(a, t, "", problem);

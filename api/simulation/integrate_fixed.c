@@ -6,7 +6,7 @@
 #include "ode_limits.h"
 #include <math.h>
 
-enum { LOOK = 512 /* coordinates times steps between two checks of the deadline */ };
+enum { CHECK = 512 /* coordinates times steps between two checks of the deadline */ };
 
 double api_fixed_steps(const api_simulation *s, double time)
 {
@@ -44,7 +44,7 @@ bool api_integrate_fixed(api_ode *ode, double a, double b, api_problem *problem)
     size_t steps = (size_t)api_fixed_steps(ode->s, b - a);
     double h     = (b - a) / (double)steps;
     for (size_t i = 0; i < steps; i++) {
-        if (ode->steps % (1 + LOOK / ode->e->model->nv) == 0 && !api_deadline_check(ode->e->input->deadline, problem))
+        if (ode->steps % (1 + CHECK / ode->e->model->nv) == 0 && !api_deadline_check(ode->e->input->deadline, problem))
             return false;
         step(ode, a + (double)i * h, h);
         if (!api_ode_may_continue(ode)) return api_ode_check_all(ode, problem);

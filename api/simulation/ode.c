@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FAR 1e100 /* m, rad, J and their rates: larger values would overflow when squared */
+#define LARGEST 1e100 /* m, rad, J and their rates: larger values would overflow when squared */
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
@@ -90,7 +90,7 @@ static void positions_rate(const api_ode *ode, const double *qd, double *rate)
 }
 
 /* Evaluates the wrench signals at time t. */
-static void push(api_ode *ode, double t)
+static void set_wrenches(api_ode *ode, double t)
 {
     api_wrench_signals_at(&ode->s->wrenches, ode->W, ode->row, (api_moment){t, ode->interval_time}, ode->wrenches);
 }
@@ -118,7 +118,7 @@ static bool close_loops(api_ode *ode, double t, const double *q, const api_appro
 }
 
 /* Stores the closed positions at actuated coordinates q; the next search starts there. */
-static void keep_closed(api_ode *ode, const double *q)
+static void store_closed(api_ode *ode, const double *q)
 {
     const api_loops *loops = ode->e->model->loops;
     const double    *tree  = api_loop_tree_q(ode->loops);
@@ -147,7 +147,7 @@ static void start_loops(api_ode *ode)
 {
     api_approach from = {.guess = ode->e->guess ? ode->closed_passive : NULL};
     close_loops(ode, 0, ode->y, &from);
-    keep_closed(ode, ode->y);
+    store_closed(ode, ode->y);
 }
 
 void api_ode_start(api_ode *ode, size_t first, size_t rows)
@@ -171,7 +171,7 @@ void api_ode_start(api_ode *ode, size_t first, size_t rows)
     if (ode->loops) start_loops(ode);
     if (ode->contact) api_ode_contact_start(ode);
     api_ode_finish_step(ode, 0, ode->y, W, W);
-    push(ode, 0);
+    set_wrenches(ode, 0);
     api_ode_input_start(ode);
 }
 
@@ -191,7 +191,7 @@ static void power(const api_ode *ode, const double *effort, const double *qd, do
 
 /* Subtracts the power of dampers: sum damping s'^2, with s' = ratio q' of joints and s' = q' - theta' of elastic
  * joints. */
-static void take_damping(const api_ode *ode, const double *qd, double *to)
+static void subtract_damping(const api_ode *ode, const double *qd, double *to)
 {
     const dyn_model *m = ode->e->scene.model;
     size_t           W = ode->W;
@@ -209,7 +209,7 @@ static void take_damping(const api_ode *ode, const double *qd, double *to)
 }
 
 /* The efforts of wrenches are -tau of inverse dynamics at rest without gravity, friction and springs. */
-static void put_powers(api_ode *ode, const double *qd, double *to)
+static void find_powers(api_ode *ode, const double *qd, double *to)
 {
     size_t W = ode->W;
     memset(to, 0, API_WORKS * W * sizeof *to);
@@ -219,7 +219,7 @@ static void put_powers(api_ode *ode, const double *qd, double *to)
         ode->kernels->bias(&ode->e->scene, ode->workspace, &io, 1);
         if (ode->stiction) api_ode_stiction_apply_sides(ode, qd, ode->effort);
         power(ode, ode->effort, qd, -1, to + API_WORK_FRICTION * W);
-        take_damping(ode, ode->loops ? api_loop_tree_qd(ode->loops) : qd, to + API_WORK_FRICTION * W);
+        subtract_damping(ode, ode->loops ? api_loop_tree_qd(ode->loops) : qd, to + API_WORK_FRICTION * W);
     }
     if (ode->s->works & API_BIT(API_WORK_WRENCHES) && ode->wrenches) {
         dyn_inverse_dynamics io = {.q = ode->q, .wrenches = ode->wrenches, .tau = ode->effort};
@@ -248,17 +248,17 @@ void api_ode_finish_step(api_ode *ode, double t, double *y, size_t stride, size_
             ode->step_q[i * W + l] = y[i * stride + (l < lanes ? l : lanes - 1)];
     api_ode_bounds_freeze(ode, ode->step_q);
     api_ode_close_loops(ode, t, ode->step_q);
-    keep_closed(ode, ode->step_q);
+    store_closed(ode, ode->step_q);
 }
 
 /* True if the positions and velocities of lane l are in the range of computation. Otherwise records a fault. */
-static bool within(api_ode *ode, const double *y, double t, size_t l)
+static bool is_in_range(api_ode *ode, const double *y, double t, size_t l)
 {
     size_t           W      = ode->W;
     const dyn_bound *beyond = api_find_angle_beyond_limit(ode->e->model, y + l, W);
     if (beyond && isfinite(y[beyond->entry * W + l])) api_ode_record_fault(ode, l, API_FAULT_ANGLE, t, beyond->entry);
     for (size_t i = 0; i < ode->entries; i++)
-        if (!(fabs(y[i * W + l]) < FAR)) api_ode_record_fault(ode, l, API_FAULT_INFINITE, t, i);
+        if (!(fabs(y[i * W + l]) < LARGEST)) api_ode_record_fault(ode, l, API_FAULT_INFINITE, t, i);
     return ode->fault[l].kind == API_FAULT_NONE;
 }
 
@@ -267,12 +267,12 @@ static bool within(api_ode *ode, const double *y, double t, size_t l)
 static void note_singular(api_ode *ode, const double *y, double t)
 {
     for (size_t l = 0; l < ode->W; l++)
-        if (ode->singular[l] >= 0 && within(ode, y, t, l))
+        if (ode->singular[l] >= 0 && is_in_range(ode, y, t, l))
             api_ode_record_fault(ode, l, API_FAULT_SINGULAR, t, (size_t)ode->singular[l]);
 }
 
 /* Where the loops do not close there is no rate. NaN makes the integrator try shorter steps. */
-static void spoil(const api_ode *ode, double *rate)
+static void invalidate(const api_ode *ode, double *rate)
 {
     for (size_t l = 0; l < ode->W; l++)
         for (size_t i = 0; i < ode->entries && api_loop_status_of(ode->loops, l) != API_LOOPS_CLOSED; i++)
@@ -289,10 +289,10 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
     api_ode_normalize(ode, ode->q, W, W);
     api_ode_bounds_check_velocities(ode, t, qd);
     for (size_t l = 0; ode->loops && l < W; l++)
-        within(ode, y, t, l);
+        is_in_range(ode, y, t, l);
     api_ode_bounds_freeze(ode, ode->q);
     bool closed = api_ode_close_loops(ode, t, ode->q);
-    push(ode, t);
+    set_wrenches(ode, t);
     api_ode_input_apply(ode, t, qd, rate + nq * W);
     if (ode->s->input.controller) note_singular(ode, y, t);
     dyn_forward_dynamics io = {.q        = ode->q,
@@ -314,8 +314,8 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
     api_ode_prescribed_efforts(ode, qd, rate + nq * W);
     api_ode_bounds_check_accelerations(ode, t, rate + nq * W);
     positions_rate(ode, qd, rate);
-    put_powers(ode, qd, rate + (ode->entries - API_WORKS) * W);
-    if (!closed) spoil(ode, rate);
+    find_powers(ode, qd, rate + (ode->entries - API_WORKS) * W);
+    if (!closed) invalidate(ode, rate);
 }
 
 /* --- faults ----------------------------------------------------------------------------------------------------- */
@@ -323,7 +323,7 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
 void api_ode_check_range(api_ode *ode, double t)
 {
     for (size_t l = 0; l < ode->W; l++)
-        within(ode, ode->y, t, l);
+        is_in_range(ode, ode->y, t, l);
 }
 
 bool api_ode_may_continue(const api_ode *ode)

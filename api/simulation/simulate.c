@@ -37,7 +37,7 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
                            given, at, "position_error and velocity_error need a controller with a reference");
 }
 
-/* The states at the samples are the answer, too. */
+/* The states at the samples are outputs, too. */
 static bool prepare(api_evaluation *e, api_selection *selected)
 {
     api_simulation *s = selected->options;
@@ -47,7 +47,7 @@ static bool prepare(api_evaluation *e, api_selection *selected)
     return true;
 }
 
-/* Room for what exceeds limits. */
+/* Takes the array of limit violations, if the output is requested. */
 static bool take_limits(api_evaluation *e, const api_selection *selected)
 {
     api_simulation   *s      = selected->options;
@@ -74,7 +74,8 @@ static bool begin(api_evaluation *e, const api_selection *selected)
     for (int i = 0; i < 2; i++)
         s->error[i] = selected->result[POSITION_ERROR + i];
     s->works = selected->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(API_WORKS);
-    if (s->prescribed.n > 0) s->works = API_BIT(API_WORKS) - 1; /* steps depend on them, whatever is asked for */
+    if (s->prescribed.n > 0)
+        s->works = API_BIT(API_WORKS) - 1; /* steps depend on all work entries, whether requested or not */
     return api_simulation_run(e, s);
 }
 
@@ -120,7 +121,7 @@ const api_operation api_simulate = {
                        [LIMITS]           = {"limits", true, {API_STRUCTURED}}},
     .alone          = true,
     .wrench_signals = true,
-    .weight         = 8, /* of a sample; steps are counted apart */
+    .weight         = 8, /* of a sample; the cost of steps is estimated apart */
     .least_seconds  = 2e-3,
     .options        = options,
     .prepare        = prepare,

@@ -68,13 +68,13 @@ static bool check_order(const api_evaluation *e, const api_sampling *sampling)
     return true;
 }
 
-static void put_cut(api_simulation *s, double time, bool kink)
+static void put_boundary(api_simulation *s, double time, bool is_break)
 {
     if (time > s->boundaries[s->n_boundaries - 1]) {
         s->boundaries[s->n_boundaries] = time;
         s->is_break[s->n_boundaries++] = false;
     }
-    s->is_break[s->n_boundaries - 1] |= kink;
+    s->is_break[s->n_boundaries - 1] |= is_break;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -95,7 +95,7 @@ static size_t find_breaks(const api_simulation *s, double last, double *breaks)
 }
 
 /* Merges samples and breaks into the boundaries. A break that differs from a sample by rounding moves to the sample. */
-static bool cut(api_evaluation *e, api_simulation *s)
+static bool find_boundaries(api_evaluation *e, api_simulation *s)
 {
     double  last  = api_sample_time(&s->sampling, s->sampling.n - 1, s->duration);
     double  close = 8 * DBL_EPSILON * s->duration;
@@ -112,8 +112,8 @@ static bool cut(api_evaluation *e, api_simulation *s)
     for (size_t i = 0; i < s->sampling.n; i++) {
         double time = api_sample_time(&s->sampling, i, s->duration);
         for (; k < n && breaks[k] < time - close; k++)
-            put_cut(s, breaks[k] > s->boundaries[s->n_boundaries - 1] + close ? breaks[k] : 0, true);
-        put_cut(s, time, k < n && breaks[k] < time + close);
+            put_boundary(s, breaks[k] > s->boundaries[s->n_boundaries - 1] + close ? breaks[k] : 0, true);
+        put_boundary(s, time, k < n && breaks[k] < time + close);
     }
     return true;
 }
@@ -144,7 +144,7 @@ api_simulation *api_simulation_read(api_evaluation *e, const api_node *fields)
         !api_actuator_input_read(e, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->input) ||
         !api_wrench_signals_read(e, s->duration, s->duration, &s->wrenches) ||
         !api_joint_limits_list(e, &s->input, &s->limits) || !api_contact_read(e, fields, NULL, &s->contact) ||
-        !cut(e, s) || !check_steps(e, s))
+        !find_boundaries(e, s) || !check_steps(e, s))
         return NULL;
     e->samples = s->sampling.n;
     return s;

@@ -35,7 +35,7 @@ static void scatter(const api_ode *ode, const double *from, size_t entries, size
 }
 
 /* Answers have quaternions with w >= 0; the integration keeps either sign. */
-static void turn_quaternions(const api_ode *ode)
+static void make_quaternions_positive(const api_ode *ode)
 {
     const dyn_model *m = ode->e->model->dyn;
     size_t           W = ode->W;
@@ -60,7 +60,7 @@ static void put_sample(api_ode *ode, size_t n, double time)
     double                figures[2 * DYN_MAX_LANES];
     api_ode_rate(ode, time, ode->y, ode->stage_rate[0]);
     api_ode_limits_compare(ode, time, ode->y + nq * W);
-    turn_quaternions(ode);
+    make_quaternions_positive(ode);
     for (size_t l = 0; l < ode->rows; l++) {
         size_t state   = ode->row[l] * e->samples + n;
         figures[l]     = time;
@@ -83,7 +83,7 @@ static void put_sample(api_ode *ode, size_t n, double time)
 
 /* --- simulations ------------------------------------------------------------------------------------------------ */
 
-static bool go(api_ode *ode, api_adaptive *adaptive, size_t k, api_problem *problem)
+static bool integrate_interval(api_ode *ode, api_adaptive *adaptive, size_t k, api_problem *problem)
 {
     double from = ode->s->boundaries[k], to = ode->s->boundaries[k + 1];
     return adaptive ? api_integrate_adaptive(adaptive, from, to, ode->s->is_break[k], problem)
@@ -94,7 +94,7 @@ static bool integrate(api_ode *ode, api_adaptive *adaptive, api_problem *problem
 {
     const api_simulation *s = ode->s;
     for (size_t k = 0, n = 0; k < s->n_boundaries; k++) {
-        if (k > 0 && !go(ode, adaptive, k - 1, problem)) return false;
+        if (k > 0 && !integrate_interval(ode, adaptive, k - 1, problem)) return false;
         if (k + 1 < s->n_boundaries) ode->interval_time = 0.5 * (s->boundaries[k] + s->boundaries[k + 1]);
         for (; n < s->sampling.n && api_sample_time(&s->sampling, n, s->duration) <= s->boundaries[k]; n++)
             put_sample(ode, n, s->boundaries[k]);
@@ -114,7 +114,7 @@ static bool integrate_all(api_ode *ode, api_problem *problem)
 }
 
 /* Replaces all samples of a failed simulation by rest at home, so that their evaluation is safe; they are not shown. */
-static void clear(api_ode *ode, size_t l)
+static void clear_samples(api_ode *ode, size_t l)
 {
     const api_evaluation *e  = ode->e;
     const api_simulation *s  = ode->s;
@@ -133,7 +133,7 @@ static void clear(api_ode *ode, size_t l)
 }
 
 /* True if the problem concerns a single simulation. A deadline or a lack of memory fails the request instead. */
-static bool is_of_a_row(const api_problem *found, api_problem *problem)
+static bool is_of_row(const api_problem *found, api_problem *problem)
 {
     bool of_a_row = api_problem_kind_of(found->code)->status == 422;
     if (!of_a_row) *problem = *found;
@@ -142,18 +142,18 @@ static bool is_of_a_row(const api_problem *found, api_problem *problem)
 
 /* Records the failed simulations of the ODE, where rows fail alone. `found` is the problem that ended the integration
  * early, if it is not `done`. Returns false with a problem of the request. */
-static bool settle(api_ode *ode, bool done, const api_problem *found, api_problem *problem)
+static bool record_failures(api_ode *ode, bool done, const api_problem *found, api_problem *problem)
 {
-    if (!done && !is_of_a_row(found, problem)) return false;
+    if (!done && !is_of_row(found, problem)) return false;
     for (size_t l = 0; l < ode->rows; l++) {
         api_problem own = *found;
         bool failed = api_failed_rows_has(ode->e, ode->row[l] * ode->e->samples); /* it failed before the simulation */
-        if (failed) clear(ode, l);
+        if (failed) clear_samples(ode, l);
         if (failed) continue;
         if (done || ode->rows > 1) api_problem_clear(&own);
         if (own.code == API_NO_PROBLEM && api_ode_check_lane(ode, l, &own)) continue;
-        if (!is_of_a_row(&own, problem)) return false;
-        clear(ode, l);
+        if (!is_of_row(&own, problem)) return false;
+        clear_samples(ode, l);
         if (!api_failed_rows_add(ode->e, -1, ode->row[l] * ode->e->samples, &own)) return false;
     }
     return true;
@@ -172,7 +172,7 @@ static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
     bool begins = api_ode_may_continue(ode),
          done   = begins ? integrate_all(ode, reported) : api_ode_check_all(ode, reported);
     api_ode_limits_store(ode);
-    return r->e->failed_rows ? settle(ode, done, &found, problem) : done;
+    return r->e->failed_rows ? record_failures(ode, done, &found, problem) : done;
 }
 
 bool api_simulation_run(api_evaluation *e, const api_simulation *s)

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Updates stiction->needed, the friction that sticking joints need. */
-static void weigh(api_ode *ode, double t, const double *y)
+static void update_needed(api_ode *ode, double t, const double *y)
 {
     api_ode_rate(ode, t, y, ode->stage_rate[0]);
 }
@@ -16,20 +16,20 @@ static double needed(const api_ode *ode, const api_friction_joint *j)
 }
 
 /* The distance of the needed friction from its limit; negative: beyond it. */
-static double left(const api_ode *ode, const api_friction_joint *j)
+static double margin(const api_ode *ode, const api_friction_joint *j)
 {
     return fmin(j->positive - needed(ode, j), j->negative + needed(ode, j));
 }
 
-static void set(api_ode *ode, api_friction_joint *j, int side)
+static void set_side(api_ode *ode, api_friction_joint *j, int side)
 {
     j->side                     = side;
     ode->stiction->driven[j->v] = side == 0;
 }
 
-static void let_go(api_ode *ode, api_friction_joint *j)
+static void release(api_ode *ode, api_friction_joint *j)
 {
-    set(ode, j, needed(ode, j) > 0 ? 1 : -1);
+    set_side(ode, j, needed(ode, j) > 0 ? 1 : -1);
 }
 
 /* Finds accelerations under stiction->efforts. Joints of the problem are not driven. */
@@ -48,7 +48,7 @@ static void accelerate(api_ode *ode, const double *qd)
 
 /* Sets up the problem (api/contact/stiction.h) of the joints listed in `index`. Accelerations are affine in the
  * efforts, so that differences give A and b. */
-static void state_problem(api_ode *ode, const double *qd)
+static void set_up_problem(api_ode *ode, const double *qd)
 {
     api_ode_stiction *s = ode->stiction;
     size_t            n = s->problem.n, W = ode->W;
@@ -85,18 +85,18 @@ static void decide(api_ode *ode, double t)
     for (size_t k = 0; k < s->n; k++)
         if (s->joint[k].side == 0) s->index[s->problem.n++] = k;
     if (s->problem.n == 0) return;
-    weigh(ode, t, ode->y);
+    update_needed(ode, t, ode->y);
     for (size_t i = 0; i < s->problem.n; i++)
         s->driven[s->joint[s->index[i]].v] = false;
-    state_problem(ode, qd);
+    set_up_problem(ode, qd);
     bool solved = api_stiction_solve(&s->problem);
     for (size_t i = 0; i < s->problem.n; i++) /* a singular mass matrix is reported by the next step */
-        set(ode, &s->joint[s->index[i]], solved ? s->problem.side[i] : 0);
-    weigh(ode, t, ode->y);
+        set_side(ode, &s->joint[s->index[i]], solved ? s->problem.side[i] : 0);
+    update_needed(ode, t, ode->y);
     for (size_t i = 0; i < s->problem.n;
          i++) { /* margins must start positive: release joints beyond their limit by rounding */
         api_friction_joint *j = &s->joint[s->index[i]];
-        if (j->side == 0 && left(ode, j) < 0) let_go(ode, j);
+        if (j->side == 0 && margin(ode, j) < 0) release(ode, j);
     }
 }
 
@@ -104,7 +104,7 @@ void api_stiction_events_restart(api_ode *ode, double t)
 {
     const double *qd = ode->y + ode->e->model->nq * ode->W;
     for (size_t k = 0; k < ode->stiction->n; k++)
-        if (qd[ode->stiction->joint[k].v * ode->W] == 0) set(ode, &ode->stiction->joint[k], 0);
+        if (qd[ode->stiction->joint[k].v * ode->W] == 0) set_side(ode, &ode->stiction->joint[k], 0);
     decide(ode, t);
 }
 
@@ -114,7 +114,7 @@ void api_stiction_events_start(api_ode *ode)
     for (size_t k = 0; k < ode->stiction->n; k++) {
         api_friction_joint *j    = &ode->stiction->joint[k];
         double              rate = qd[j->v * ode->W];
-        set(ode, j, rate > 0 ? 1 : rate < 0 ? -1 : 0);
+        set_side(ode, j, rate > 0 ? 1 : rate < 0 ? -1 : 0);
     }
     api_stiction_events_restart(ode, 0);
 }
@@ -122,10 +122,10 @@ void api_stiction_events_start(api_ode *ode)
 void api_stiction_events_margins(api_ode *ode, double t, const double *y, double *margins)
 {
     const api_ode_stiction *s = ode->stiction;
-    if (api_ode_stiction_any_sticks(s)) weigh(ode, t, y);
+    if (api_ode_stiction_any_sticks(s)) update_needed(ode, t, y);
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j = &s->joint[k];
-        margins[k]                  = j->side == 0 ? left(ode, j) : y[(ode->e->model->nq + j->v) * ode->W];
+        margins[k]                  = j->side == 0 ? margin(ode, j) : y[(ode->e->model->nq + j->v) * ode->W];
     }
 }
 
@@ -134,15 +134,15 @@ void api_stiction_events_switch(api_ode *ode, double t)
 {
     api_ode_stiction *s  = ode->stiction;
     size_t            nq = ode->e->model->nq;
-    weigh(ode, t, ode->y);
+    update_needed(ode, t, ode->y);
     for (size_t k = 0; k < s->n; k++) {
         api_friction_joint *j = &s->joint[k];
         if (s->roots[k] == 0) continue;
         if (j->side == 0) {
-            let_go(ode, j);
+            release(ode, j);
             continue;
         }
-        set(ode, j, 0);
+        set_side(ode, j, 0);
         for (size_t l = 0; l < ode->W; l++)
             ode->y[(nq + j->v) * ode->W + l] = 0;
     }
