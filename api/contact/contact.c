@@ -57,7 +57,7 @@ bool api_contact_read(api_evaluation *e, const api_node *options, const api_plac
 
 size_t api_contact_entries(size_t nv, const api_contact *contact)
 {
-    size_t k = contact->k; /* the task of one state is allotted the size of W states */
+    size_t k = contact->k; /* the task is needed once, but counted for every lane */
     return k * nv + 2 * k + nv * nv + 12 * nv + api_task_entries(nv, k);
 }
 

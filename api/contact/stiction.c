@@ -78,7 +78,7 @@ static int side_of(const api_stiction_problem *s, size_t i)
     return a * s->side[i] < -ROUNDING * size ? 0 : s->side[i];
 }
 
-/* Counts the joints on a wrong side and notes the last one. */
+/* Counts the joints that violate the condition of their side, and notes the last one. */
 static size_t count_wrong(const api_stiction_problem *s, size_t *last)
 {
     size_t n = 0;
@@ -90,7 +90,7 @@ static size_t count_wrong(const api_stiction_problem *s, size_t *last)
     return n;
 }
 
-/* Changes the side of every joint on a wrong side, judged by the sides before any change. */
+/* Changes the side of every joint that violates its condition, judged before any change. */
 static void change_all(const api_stiction_problem *s)
 {
     for (size_t i = 0; i < s->n; i++)

@@ -17,15 +17,15 @@ static size_t states(const dyn_model *m)
     return 2 * m->n_couplings;
 }
 
-typedef struct figures {
+typedef struct lane_values {
     double *M, *C, *A, *bias, *coriolis, *zeta;
-} figures;
+} lane_values;
 
 /* Evaluates the kernels of all lanes. *behind becomes the memory for the arrays of one state. */
-static figures fill(const api_controller_input *c, double **behind)
+static lane_values fill(const api_controller_input *c, double **behind)
 {
-    size_t  nv = c->nv, W = c->W;
-    figures f         = {.M = c->work};
+    size_t      nv = c->nv, W = c->W;
+    lane_values f     = {.M = c->work};
     f.C               = f.M + nv * nv * W;
     f.A               = f.C + nv * nv * W;
     f.bias            = f.A + nv * nv * W;
@@ -57,7 +57,7 @@ static void scatter(const double *from, size_t n, size_t W, size_t lane, double 
 }
 
 /* known_bias = bias - C q' without the torques of the elastic joints' springs and dampers. */
-static void gather_known(const api_controller_input *c, const figures *f, size_t lane, api_hua_state *h)
+static void gather_known(const api_controller_input *c, const lane_values *f, size_t lane, api_hua_state *h)
 {
     for (size_t i = 0; i < h->nv; i++)
         h->known_bias[i] = f->bias[i * c->W + lane] - f->coriolis[i * c->W + lane];
@@ -70,7 +70,7 @@ static void gather_known(const api_controller_input *c, const figures *f, size_t
     }
 }
 
-static void gather_state(const api_controller_input *c, const figures *f, size_t lane, api_hua_state *h)
+static void gather_state(const api_controller_input *c, const lane_values *f, size_t lane, api_hua_state *h)
 {
     size_t nv = h->nv, W = c->W;
     gather(f->M, nv * nv, W, lane, h->M);
@@ -102,7 +102,7 @@ static void torques(const api_controller_input *c, double *tau)
 {
     const dyn_model *m = c->scene->model;
     double          *behind;
-    figures          f = fill(c, &behind);
+    lane_values      f = fill(c, &behind);
     api_hua_state    h = {.nv       = c->nv,
                           .n        = m->n_couplings,
                           .coupling = m->coupling,

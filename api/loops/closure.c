@@ -24,7 +24,8 @@ static size_t work_size(const api_closure *c)
     return 4 * c->unknowns + 3 * c->rows + 8;
 }
 
-/* In one Newton step a prismatic joint moves by at most the model's length, any other coordinate by at most 1. */
+/* In one Newton step a prismatic joint moves by at most the model's length, any other coordinate by at most 1 (rad or
+ * m). */
 static void set_units(api_closure *c)
 {
     const dyn_model *m = c->model->dyn;
@@ -205,7 +206,7 @@ static void correct_frame_rows(const api_closure *c, size_t lane)
         }
 }
 
-/* Loops are open along the path of a guess only. */
+/* Corrects the rows of lanes with open loops, which exist only along the path of a guess. */
 static void correct_open_loops(api_closure *c)
 {
     size_t n = c->nv * c->W;

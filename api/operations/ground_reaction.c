@@ -59,7 +59,7 @@ typedef struct block_lanes {
     double          *positions;  /* 3 each: of the base and the contacts */
     double          *wrenches;   /* the request's, then the contacts' */
     double          *d_wrench;   /* wrenches x nv x 6: derivatives of the efforts by them */
-    double          *H[BY];      /* nv x nv: H */
+    double          *H[BY];      /* nv x nv: derivatives of the efforts at constant contact wrenches */
     double          *d_feet[BY]; /* contacts x 6 x nv: derivatives of the wrenches on the feet */
     double          *columns;    /* nv x 6, one state, not in lanes */
     api_ground_state state[DYN_MAX_LANES];

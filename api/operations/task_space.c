@@ -63,7 +63,7 @@ typedef struct block_lanes {
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t nv = model->nv; /* the task of one state is allotted the size of W states */
+    size_t nv = model->nv; /* the task is needed once, but counted for every lane */
     return 12 * nv + 2 * nv * nv + nv + 1 + api_task_entries(nv, api_selected_extent(selected, API_SELECTED_AXES));
 }
 
