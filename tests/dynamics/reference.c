@@ -6,7 +6,7 @@ size_t reference_nv(const dyn_description *d)
 {
     size_t n = d->floating ? 6 : 0;
     for (size_t i = 0; i < d->n_links; i++)
-        n += motion_own(&d->links[i]) + d->links[i].elastic;
+        n += motion_count_velocities(&d->links[i]) + d->links[i].elastic;
     return n;
 }
 
@@ -15,7 +15,7 @@ size_t reference_nq(const dyn_description *d)
 {
     size_t n = reference_nv(d) + (d->floating ? 1 : 0);
     for (size_t i = 0; i < d->n_links; i++)
-        n += motion_turns_freely(&d->links[i]);
+        n += motion_has_quaternion(&d->links[i]);
     return n;
 }
 

@@ -166,7 +166,7 @@ static void place_link(motion_link *k, const motion_link *parent, const dyn_link
         moved     = jet3_add(moved, jet3_scale(k->s, axis));
         k->ang[0] = (jet3){0};
         k->lin[0] = jet3_scale(ratio, axis);
-    } else if (motion_turns_freely(l)) {
+    } else if (motion_has_quaternion(l)) {
         place_free_joint(k, l->joint == DYN_FLOATING, state, &R_joint, &moved);
     }
     k->R = jet33_mul(&R_joint, &after);
@@ -181,11 +181,11 @@ static void number_coordinates(motion *m, const dyn_description *d)
     m->nv  = d->floating ? 6 : 0;
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
-        m->link[i + 1].n  = l->mimic ? 1 : (int)motion_own(l);
+        m->link[i + 1].n  = l->mimic ? 1 : (int)motion_count_velocities(l);
         m->link[i + 1].v  = m->nv;
         m->link[i + 1].q  = nq;
-        m->nv += (int)motion_own(l);
-        nq += (int)motion_own(l) + motion_turns_freely(l);
+        m->nv += (int)motion_count_velocities(l);
+        nq += (int)motion_count_velocities(l) + motion_has_quaternion(l);
     }
     for (size_t i = 0; i < d->n_links; i++)
         if (d->links[i].elastic) {
@@ -199,14 +199,14 @@ static void number_coordinates(motion *m, const dyn_description *d)
     }
 }
 
-size_t motion_own(const dyn_link *link)
+size_t motion_count_velocities(const dyn_link *link)
 {
     if (link->joint == DYN_FIXED || link->mimic) return 0;
-    if (motion_turns_freely(link)) return link->joint == DYN_FLOATING ? 6 : 3;
+    if (motion_has_quaternion(link)) return link->joint == DYN_FLOATING ? 6 : 3;
     return link->joint == DYN_PLANAR ? 3 : 1;
 }
 
-bool motion_turns_freely(const dyn_link *link)
+bool motion_has_quaternion(const dyn_link *link)
 {
     return link->joint == DYN_SPHERICAL || link->joint == DYN_FLOATING;
 }
@@ -236,7 +236,7 @@ bool motion_at(motion *m, const dyn_description *d, reference_state state)
             k->y = path(state, q + 1, v + 1);
             q += 2, v += 2;
         }
-        if (k->n > 0 && !motion_turns_freely(l)) {
+        if (k->n > 0 && !motion_has_quaternion(l)) {
             k->s = jet_scale(l->ratio, path(state, q, v));
             k->s.c[0] += l->offset;
         }

@@ -28,9 +28,9 @@ typedef struct motion {
 } motion;
 
 /* Number of velocity coordinates of a link's own joint; 0 for a mimic. */
-size_t motion_own(const dyn_link *link);
+size_t motion_count_velocities(const dyn_link *link);
 /* True if these are an angular velocity, with one more position than velocities. */
-bool motion_turns_freely(const dyn_link *link);
+bool motion_has_quaternion(const dyn_link *link);
 
 /* Computes forward kinematics. Returns false if there is no memory. */
 bool motion_at(motion *m, const dyn_description *d, reference_state state);
