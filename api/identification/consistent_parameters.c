@@ -1,27 +1,31 @@
-/* consistent_parameters.c - see consistent_parameters.h. */
+/* consistent_parameters.c - minimise the regularised least squares of consistent_parameters.h by Newton's method. */
 #include "consistent_parameters.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-enum { SIDE = 4, STEPS = 60 /* of Newton for one weight; a few are enough */, HALVINGS = 60 };
+enum {
+    SIDE     = 4,
+    STEPS    = 60 /* Newton steps for one weight, at most; a few suffice */,
+    HALVINGS = 60 /* of a Newton step */
+};
 
-/* The weight falls by FALL at a time. A weight has been dealt with after a step whose decrement squared was ROUGH of
- * it; the last one after EXACT: such a step leaves a hundred-thousandth of its own length squared, about. */
+/* The weight c is multiplied by FALL from one minimisation to the next. A minimisation ends after a step whose squared
+ * Newton decrement is at most ROUGH c, the last one EXACT c. */
 #define FALL  0.05
 #define ROUGH 1e-2
 #define EXACT 1e-10
 
 typedef struct search {
     const api_consistent *c;
-    size_t                n_base, n_bodies, n_cones, n; /* n: unknowns; first 10 a body, then rotors, then friction */
-    size_t               *parameter;                    /* [n] */
-    double               *J0_inverse;                   /* [n_bodies] 4 x 4 */
-    double               *at0;                          /* [n] rotors and friction of the model */
-    double               *A, *b;                        /* n_base x n by columns, R/s P; R/s beta' */
-    double               *x, *step, *trial;             /* [n] */
-    double               *H, *r;                        /* (n_base + n) x n by columns, and the right side */
-    double                weight;
+    size_t n_base, n_bodies, n_cones, n; /* n: unknowns, 10 for each body, then rotors (up to n_cones), then friction */
+    size_t *parameter;                   /* [n] index of each unknown among the parameters */
+    double *J0_inverse;                  /* [n_bodies] 4 x 4 */
+    double *at0;                         /* [n] the model's values r0 and f0 of rotors and friction */
+    double *A, *b;                       /* (R/s) P, n_base x n by columns; (R/s) beta' */
+    double *x, *step, *trial;            /* [n] */
+    double *H, *r;                       /* matrix (n_base + n) x n by columns and right side of a Newton step */
+    double  weight;                      /* c */
 } search;
 
 static size_t count_unknowns(const api_model *m, unsigned with, size_t *rotors)
@@ -37,16 +41,18 @@ size_t api_consistent_scratch(const api_model *m, const api_base *base, unsigned
     return 16 * m->n_bodies + base->n * (n + 1) + (base->n + n) * (n + 1) + 6 * n;
 }
 
-/* --- the model's own figures as the centre of the search --------------------------------------------------------- */
+/* --- the parameters of the model as the start of the search ---------------------------------------------------------
+ */
 
-/* Symmetric 4 x 4 matrices by columns, of which the lower half counts. J = L LT in place of J; false when J is not
- * positive definite. */
+/* Replaces the lower half of the symmetric matrix J, 4 x 4 by columns, by L of J = L LT. False: J is not positive
+ * definite. */
 static bool cholesky(double J[16])
 {
     return LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', SIDE, J, SIDE) == 0;
 }
 
-/* What mass and length are usual in this robot: of its average body, from the links' origins. */
+/* Typical scales of this robot: the mean mass of its bodies, and the mean squared distance of the mass from the origins
+ * of the links, in m^2. */
 static void usual(const search *s, double *mass, double *square)
 {
     double m = 0, E = 0, J[16];
@@ -59,8 +65,9 @@ static void usual(const search *s, double *mass, double *square)
     *square = m > 0 && E > 0 ? E / m : 0.01;
 }
 
-/* Published figures are not always those of real bodies (some have no mass at all). J0 is then the nearest that is:
- * in usual units, no eigenvalue below a thousandth of the largest, or of the average body. */
+/* Published parameters are not always physically possible (some bodies have no mass). The pseudo-inertia J, scaled by
+ * typical mass and length, is then replaced: small eigenvalues are raised to a thousandth of the largest one, or of 1
+ * if that is more. False: LAPACK failed. */
 static bool centre_body(double J[16], double mass, double square)
 {
     double unit[SIDE], lambda[SIDE], V[16];
@@ -79,7 +86,7 @@ static bool centre_body(double J[16], double mass, double square)
     return true;
 }
 
-/* Sets x, J0_inverse and at0 from the model's own parameters. */
+/* Sets x, J0_inverse and at0 from the parameters of the model. False: a matrix could not be factored. */
 static bool centre(search *s)
 {
     double mass, square;
@@ -113,7 +120,7 @@ static double square_of_rest(const search *s, const double *x)
     return sum;
 }
 
-/* d(J, J0) but for a constant; infinite where J is not positive definite. */
+/* d(J, J0) up to a constant; infinite if J is not positive definite. */
 static double divergence(const search *s, size_t body, const double *x)
 {
     double        J[16], d = 0;
@@ -140,7 +147,7 @@ static double value(const search *s, const double *x)
     return square_of_rest(s, x) / 2 + s->weight * d;
 }
 
-/* The ten entries of a symmetric matrix as a vector of the same length (Frobenius), times `by`. */
+/* Writes the lower half of a symmetric 4 x 4 matrix, times `by`, as a vector whose norm is the Frobenius norm. */
 static void flatten(const double X[16], double by, double to[API_PER_BODY])
 {
     for (int j = 0; j < SIDE; j++)
@@ -148,8 +155,11 @@ static void flatten(const double X[16], double by, double to[API_PER_BODY])
             *to++ = (i == j ? by : by * M_SQRT2) * X[4 * j + i];
 }
 
-/* J = L (1 + X) LT: to second order d grows by |X - (1 - LT J0^-1 L)|^2 / 2, so that the rows of the body, times the
- * root of the weight, are X = L^-1 (sum_c E_c step_c) L^-T = 1 - LT J0^-1 L. */
+/* Writes the rows of one body in the least squares problem of a Newton step. With J = L LT changed to L (1 + X) LT, d
+ * is, to second order and up to a constant, |X - (1 - LT J0^-1 L)|^2 / 2. Each row is multiplied by the root of the
+ * weight:
+ *
+ *     X = L^-1 (sum_c E_c step_c) L^-T = 1 - LT J0^-1 L,     E_c: the pseudo-inertia of parameter c = 1. */
 static bool body_rows(const search *s, size_t body)
 {
     size_t n_rows = s->n_base + s->n, first = s->n_base + API_PER_BODY * body;
@@ -194,7 +204,7 @@ static bool rows(const search *s)
     return true;
 }
 
-/* The step, and twice what it promises: Newton's decrement squared, which is |H step|^2. */
+/* Computes the Newton step and the squared Newton decrement |H step|^2, twice the predicted decrease of the value. */
 static bool newton(const search *s, double *decrement)
 {
     size_t n_rows = s->n_base + s->n;
@@ -203,7 +213,7 @@ static bool newton(const search *s, double *decrement)
         return false;
     memcpy(s->step, s->r, s->n * sizeof *s->step);
     *decrement = 0;
-    for (size_t i = 0; i < s->n; i++) { /* |H step| = |triangle of H step| */
+    for (size_t i = 0; i < s->n; i++) { /* |H step| = |R step| with the factor R of H = Q R */
         double sum = 0;
         for (size_t k = i; k < s->n; k++)
             sum += s->H[k * n_rows + i] * s->step[k];
@@ -212,7 +222,8 @@ static bool newton(const search *s, double *decrement)
     return isfinite(*decrement);
 }
 
-/* As far along the step as the value falls; false: nowhere, which is what rounding leaves at the least value. */
+/* Halves the step until the value decreases enough (Armijo's rule). False: no halved step decreases the value, which
+ * rounding causes near the minimum. */
 static bool go(const search *s, double decrement)
 {
     double now = value(s, s->x), t = 1;
@@ -236,7 +247,8 @@ static bool descend(const search *s, double until)
     return true;
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------------- */
+/* --- the parameters --------------------------------------------------------------------------------------------------
+ */
 
 static void list_unknowns(search *s)
 {
@@ -251,7 +263,8 @@ static void list_unknowns(search *s)
             s->parameter[n++] = api_joint_parameter(m, j, c);
 }
 
-/* A = R/s P and b = R/s beta'. P has a unit where a parameter is kept, and the coefficients of the parts. */
+/* A = (R/s) P and b = (R/s) beta'. Row k of P has 1 at the kept parameter of base parameter k, and the coefficients of
+ * its other terms. */
 static void project(const search *s)
 {
     const api_consistent *c  = s->c;

@@ -1,24 +1,24 @@
-/* estimate.c - see estimate.h. */
+/* estimate.c - estimate base parameters and their deviations by weighted least squares: see estimate.h. */
 #include "estimate.h"
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 64 /* factored at a time */, ROUNDS = 2 /* of weighting anew */ };
+enum { ROWS = 64 /* factored at a time */, ROUNDS = 2 /* times that the weights are updated */ };
 
-/* No coordinate is taken to be measured better than ROUNDING of the torques, nor than RANGE of the worst: rows of very
- * different weight lose digits of one another. */
+/* The deviation of a coordinate's rows is at least ROUNDING times the mean torque, and RANGE times the largest
+ * deviation of all coordinates: rows of very different weights lose digits of each other. */
 #define ROUNDING 1e-14
 #define RANGE    1e-6
-#define BELIEVED 1e-8 /* of the torques: no more digits are asked of the parameters of bodies */
+#define BELIEVED 1e-8 /* least relative deviation of the torques when consistent parameters are fitted */
 
 struct api_coordinate {
-    size_t  n;         /* base parameters that act here */
-    size_t *parameter; /* [n] which of base->parameter */
-    size_t  rows;      /* waiting */
-    size_t  used;      /* in all */
+    size_t  n;         /* base parameters that affect this coordinate's torque */
+    size_t *parameter; /* [n] indices in base->parameter, ascending */
+    size_t  rows;      /* rows in `row`, not factored yet */
+    size_t  used;      /* rows in total */
     double *row;       /* ROWS x (n + 1) by columns */
-    double *R;         /* triangle over n + 1 columns */
-    double  deviation; /* that the rows are weighted with */
+    double *R;         /* triangular factor over n + 1 columns (sequential_qr.h) */
+    double  deviation; /* standard deviation by which the rows are divided */
 };
 
 static bool take_coordinate(api_evaluation *e, const api_estimate *t, api_coordinate *c, size_t v)
@@ -59,7 +59,8 @@ bool api_estimate_open(api_evaluation *e, api_estimate *t)
     t->deviation        = take_zeros(e, n);
     t->noise            = take_zeros(e, t->model->nv);
     return t->R && t->sheet && t->scratch && t->unknowns.x && t->unknowns.inverse && t->unknowns.unseen &&
-           t->deviation && t->noise && api_pool_claim(e->pool, scratch * sizeof(double)); /* LAPACK's own */
+           t->deviation && t->noise &&
+           api_pool_claim(e->pool, scratch * sizeof(double)); /* LAPACK allocates the same again */
 }
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */
@@ -76,13 +77,13 @@ static double weight_of(const api_measured *at, size_t v)
     return at->weights ? at->weights[v * at->regressed.lanes + at->regressed.lane] : 1;
 }
 
-/* Entry k of a coordinate's row, weight * what the parameter takes. */
+/* Entry k of a coordinate's row: weight * regressor entry of the coordinate's k-th base parameter. */
 static double entry_of(const api_estimate *t, const api_coordinate *c, const api_measured *at, size_t v, size_t k)
 {
     return weight_of(at, v) * api_parameter_effort(t->model, &at->regressed, t->base->parameter[c->parameter[k]], v);
 }
 
-/* The last entry of the row: weight * what is measured beside the model's torque. */
+/* The last entry of the row: weight * (measured torque - torque of the model). */
 static double rest_of(const api_measured *at, size_t v)
 {
     size_t i = v * at->regressed.lanes + at->regressed.lane;
@@ -137,8 +138,9 @@ static bool go_on(const api_estimate *t)
 
 /* --- solving ---------------------------------------------------------------------------------------------------- */
 
-/* The triangles of all coordinates, each divided by its deviation, factored into one. Spread over all columns they
- * are still triangles, from the first column that acts there. */
+/* Joins the triangular factors of all coordinates, each divided by its deviation, into t->R. Spread over all columns,
+ * a coordinate's factor is still triangular from its first column on. False: the deadline has passed, there is no
+ * memory, or an entry is not finite. */
 static bool join(const api_estimate *t)
 {
     size_t n = t->n + 1;
@@ -156,7 +158,7 @@ static bool join(const api_estimate *t)
     return true;
 }
 
-/* The square of what x leaves of a coordinate's rows, as weighted by the request. */
+/* The sum of squared residuals of a coordinate's rows at x, with the weights of the request. */
 static double left(const api_estimate *t, const api_coordinate *c)
 {
     size_t m   = c->n + 1;
@@ -170,7 +172,7 @@ static double left(const api_estimate *t, const api_coordinate *c)
     return sum;
 }
 
-/* How many of the parameters its rows have settled: the trace of its part of A (AT A)^-1 AT. */
+/* The leverage of a coordinate's rows: the trace of their part of A (AT A)^-1 AT. Over all coordinates it sums to n. */
 static double leverage(const api_estimate *t, const api_coordinate *c)
 {
     size_t m   = c->n + 1;
@@ -187,7 +189,8 @@ static double leverage(const api_estimate *t, const api_coordinate *c)
     return sum / (c->deviation * c->deviation);
 }
 
-/* Where as many rows as were settled are left, and none else, nothing can be said about noise: zero. */
+/* Sets the noise of each coordinate: the root of squared residuals over degrees of freedom (rows - leverage). Zero
+ * without a degree of freedom. False: the deadline has passed. */
 static bool measure_noise(const api_estimate *t)
 {
     for (size_t v = 0; v < t->model->nv; v++) {
@@ -222,7 +225,8 @@ static double mean_torque(const api_estimate *t)
     return sqrt(t->square / (double)t->used);
 }
 
-/* Each coordinate's noise can be told when it has twice as many rows as there are parameters. */
+/* True if the rows are weighted by the noise: the request has no weights, some torque is not zero, and each coordinate
+ * has at least twice as many rows as there are base parameters. */
 static bool tells_noise(const api_estimate *t)
 {
     for (size_t v = 0; v < t->model->nv; v++)

@@ -1,10 +1,11 @@
-/* estimate.h - base parameters from measured motion and torques, by weighted least squares.
+/* estimate.h - estimate base parameters from measured motion and torques by weighted least squares.
  *
- * Rows are gathered coordinate by coordinate, each with a triangle of its own (sequential_qr.h) over the parameters
- * that act there, so that the coordinates' noise can be told apart afterwards: from the first, unweighted solution each
- * coordinate's variance is what it left over its degrees of freedom, rows less leverage (weighted least
- * squares as Gautier & Poignet 2001), and the rows are weighted with it anew. Rows stand in the order of the states and
- * are factored so many at a time, whatever the vector width: the same bits. */
+ * Each coordinate has its own triangular factor (sequential_qr.h) over the base parameters that affect its torque, so
+ * that the noise of each coordinate can be estimated. The first solution is unweighted. The variance of a coordinate is
+ * its sum of squared residuals over its degrees of freedom, rows - leverage. Its rows are then divided by the standard
+ * deviation, and the problem is solved again (Gautier & Poignet 2001).
+ *
+ * Rows are factored in the order of the states, a fixed number at a time: every vector width gives the same bits. */
 #pragma once
 #include "api/model/base_parameters.h"
 #include "api/evaluate/evaluation.h"
@@ -15,39 +16,42 @@ typedef struct api_coordinate api_coordinate;
 typedef struct api_estimate {
     const api_model    *model;
     const api_base     *base;
-    const api_deadline *deadline; /* looked at for every coordinate of a round; may be NULL */
-    api_problem        *problem;  /* told when nobody waits */
-    bool                weighted; /* by the request */
-    size_t              n;        /* base parameters */
-    size_t              used;     /* rows with a weight */
+    const api_deadline *deadline; /* checked for every coordinate; may be NULL */
+    api_problem        *problem;  /* written when the deadline has passed */
+    bool                weighted; /* true: the request has weights */
+    size_t              n;        /* number of base parameters */
+    size_t              used;     /* rows with a weight that is not zero */
     double              square;   /* sum of the squares of weighted torques */
     api_coordinate     *at;       /* [nv] */
     double             *R, *sheet, *scratch;
-    api_unknowns        unknowns;  /* x: what the parameters have more than the model's own */
+    api_unknowns        unknowns;  /* x: the base parameters less those of the model */
     double              s;         /* standard deviation of weighted rows */
-    double             *deviation; /* [n] standard */
-    double             *noise;     /* [nv] standard deviation of what is left, weights of the request applied */
-    double              residual;  /* root of the mean square of the same, of all rows */
+    double             *deviation; /* [n] standard deviations of the base parameters */
+    double             *noise;     /* [nv] standard deviation of the residuals, with the weights of the request */
+    double              residual;  /* root mean square of the residuals of all rows, with the weights of the request */
 } api_estimate;
 
-/* Takes its memory from the request's. False with a problem. */
+/* Prepares t, whose members up to `weighted` are set. The memory is from the request's pool. False with a problem. */
 bool api_estimate_open(api_evaluation *e, api_estimate *t);
 
-/* A state: its rows' weights (NULL: 1) and torques in lanes, the latter beside those of the model. */
+/* A measured state: its regressor, and lanes of the measured torques, of those of the model and of the weights (NULL:
+ * 1). */
 typedef struct api_measured {
     api_regressor_lane regressed;
     const double      *tau, *model_tau, *weights;
 } api_measured;
 
-/* Whether all entries of the state's rows, and their squares, are finite numbers. */
+/* True if all entries of the state's rows and the sums of their squares are finite, or the weight is zero. */
 bool api_estimate_takes(const api_estimate *estimate, const api_measured *state);
 
-/* Adds a state that is taken. False: with those before it the figures are too large. */
+/* Adds the rows of a state for which api_estimate_takes is true. False: there is no memory, or the factor is no longer
+ * finite. */
 bool api_estimate_add(api_estimate *t, const api_measured *state);
 
-/* After the last state. API_DEFICIENT: too few rows, or `unknowns.unseen` says what they do not tell. API_UNSOLVED:
- * with a problem when the deadline has passed, else figures too large. */
+/* Solves for the base parameters, after the last state. API_DEFICIENT: there are too few rows, or the rows do not
+ * determine the parameters marked in `unknowns.unseen`. API_UNSOLVED: the deadline has passed (with a problem), there
+ * is no memory, or numbers overflow. */
 api_solved api_estimate_solve(api_estimate *t);
 
-/* The s with which R's rows are to be believed: never more exactly than numbers allow. */
+/* The standard deviation of the rows of R for api_consistent: t->s, but not less than rounding allows. */
 double api_estimate_believed(const api_estimate *t);

@@ -1,5 +1,7 @@
-/* identify.c - a robot's parameters from measured motion and torques: the base parameters and how well they are known,
- * what cannot be known, and if asked for all parameters of a robot that could be built. */
+/* identify.c - find a robot's parameters from measured motion and torques.
+ *
+ * The results are the base parameters with standard deviations, the parameters without effect on the torques, and on
+ * request a full set of physically consistent parameters. */
 #include "shared_base_parameters.h"
 #include "consistent_parameters.h"
 #include "estimate.h"
@@ -12,14 +14,14 @@
 
 enum { BASE_PARAMETERS, PARAMETERS, RESIDUAL, NOISE, CONDITION, UNOBSERVABLE };
 
-/* The operation's options, and its state. */
+/* The options and the state of the operation. */
 typedef struct identification {
     unsigned        with; /* API_BASE_... */
     const api_base *base; /* the model's base parameters with these */
     api_estimate    estimate;
-    double         *own;        /* [api_parameter_count] the model's, as far as they are in its torques */
-    double         *parameters; /* the same of the robot found; NULL: not asked for */
-    double         *scratch;    /* for them */
+    double         *own;        /* [api_parameter_count] parameters of the model, with zero friction */
+    double         *parameters; /* [api_parameter_count] consistent parameters; NULL: not requested */
+    double         *scratch;    /* for api_consistent_find */
 } identification;
 
 /* --- the request ------------------------------------------------------------------------------------------------ */
@@ -34,7 +36,7 @@ static bool read_flag(const api_evaluation *e, api_field field, bool *set)
 static bool options(api_evaluation *e, api_selection *selected, const api_node *given, const api_place *up)
 {
     bool friction, rotor, consistent;
-    (void)given, (void)up; /* it stands alone */
+    (void)given, (void)up; /* its options are fields of the request: the only operation */
     if (!read_flag(e, API_FRICTION, &friction) || !read_flag(e, API_ROTOR, &rotor) ||
         !read_flag(e, API_CONSISTENT, &consistent))
         return false;
@@ -48,7 +50,8 @@ static bool options(api_evaluation *e, api_selection *selected, const api_node *
     return id->base != NULL;
 }
 
-/* The torques that are compared have the model's own friction left out when it is looked for. */
+/* Lists the parameters of the model that its torques contain. Friction is zero: the model's torques are computed
+ * without it when it is identified. */
 static bool list_own(api_evaluation *e, identification *id)
 {
     const api_model *m = e->model;
@@ -82,7 +85,7 @@ static bool prepare(api_evaluation *e, api_selection *selected)
     size_t scratch = api_consistent_scratch(m, id->base, id->with) * sizeof(double);
     id->parameters = api_take(e->pool, (api_parameter_count(m) + 1) * sizeof *id->parameters);
     id->scratch    = api_take(e->pool, scratch);
-    return id->parameters && id->scratch && api_pool_claim(e->pool, scratch); /* LAPACK's own */
+    return id->parameters && id->scratch && api_pool_claim(e->pool, scratch); /* LAPACK allocates the same again */
 }
 
 /* --- the rows --------------------------------------------------------------------------------------------------- */
@@ -113,11 +116,11 @@ static bool add_states(const api_evaluation *e, const api_selection *selected, s
     return true;
 }
 
-/* What the model as it is takes for the motion: payload, wrenches and springs are known, and the parameters are found
- * as what is missing from it. */
+/* Computes the regressor and the torques of the model, and adds the states to the estimate. The estimate is the
+ * difference from the parameters of the model, so payload, wrenches and springs count as known. */
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* one */
+    (void)blocks; /* 1: one_by_one */
     const identification *id      = selected->options;
     const api_model      *m       = e->model;
     const dyn_kernels    *kernels = e->kernels;
@@ -141,7 +144,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 
 /* --- the result ------------------------------------------------------------------------------------------------- */
 
-/* What would help against what is not seen: by the kind of the first. */
+/* How to determine the parameters that are marked in `unseen`, by their kinds. */
 static const char *advice(const identification *id, const bool *unseen)
 {
     size_t joints = 0, bodies = 0, first = API_PER_BODY * id->estimate.model->n_bodies;
@@ -196,13 +199,14 @@ static bool find_consistent(const api_evaluation *e, const api_selection *select
                                                             "figures are too large to find consistent parameters with");
 }
 
-/* Turns what was missing from the model into the parameters themselves; the noise into the request's order. */
+/* Solves for the base parameters, adds those of the model, puts the noise in the request's order of joints, and finds
+ * the consistent parameters if requested. */
 static bool finish(const api_evaluation *e, const api_selection *selected)
 {
     identification *id   = selected->options;
     api_estimate   *t    = &id->estimate;
     double         *beta = t->unknowns.x, sum = 0;
-    if (api_failed_rows_all(e)) return true; /* there is nothing to solve: the outputs are null */
+    if (api_failed_rows_all(e)) return true; /* no state is left: the outputs are null */
     switch (api_estimate_solve(t)) {
     case API_SOLVED: break;
     case API_DEFICIENT: return fail_deficient(e, selected);
@@ -252,7 +256,8 @@ static void emit_base(api_emit *to, const api_model *m, const identification *id
     api_emit_end(to);
 }
 
-/* As in a document: about the centre of mass, E_c = E - h hT / m. */
+/* Writes mass, centre of mass and the inertia about it, as in a model document: E_c = E - h hT / m with the second
+ * moment E of pseudo-inertia and the first moment h. */
 static void emit_inertial(api_emit *to, const double p[API_PER_BODY])
 {
     static const char *const names[6] = {"xx", "yy", "zz", "xy", "xz", "yz"};
@@ -301,7 +306,7 @@ static void emit_body(api_emit *to, const api_model *m, size_t i, const double *
     emit_vector(to, "inertial_parameters", p, API_PER_BODY);
 }
 
-/* Bodies with their joints, then motors of elastic joints. */
+/* Writes the bodies, each with its joint, then the motors of elastic joints. */
 static void emit_parameters(api_emit *to, const api_model *m, const identification *id)
 {
     static const double any[API_PER_BODY] = {1};
@@ -346,7 +351,7 @@ static void emit(const api_evaluation *e, const api_selection *selected, size_t 
     }
 }
 
-/* By far the most is for the base with everything that joints add. */
+/* An upper bound: the base parameters with all joint parameters take the longest to find. */
 static double once(const api_model *m)
 {
     return api_base_wait(m, API_BASE_ROTORS | API_BASE_FRICTION);
@@ -368,7 +373,7 @@ const api_operation api_identify = {
     .one_by_one    = true,
     .regresses     = true,
     .weight        = 5,
-    .square_weight = 40, /* rows of the triangles */
+    .square_weight = 40, /* rows that are factored */
     .once          = once,
     .options       = options,
     .prepare       = prepare,

@@ -1,4 +1,4 @@
-/* sequential_qr.c - see sequential_qr.h. */
+/* sequential_qr.c - update triangular factors and solve least squares with LAPACK: see sequential_qr.h. */
 #include "sequential_qr.h"
 #include <lapacke.h>
 #include <math.h>
@@ -6,8 +6,8 @@
 
 enum { PANEL = 32 /* columns factored at a time */ };
 
-/* Beside the longest column, what is no column; of columns of unit length, which singular values are zero but for
- * rounding; and in a unit vector, which entries are. */
+/* Relative tolerances. A column shorter than ZERO times the longest counts as zero. With columns of unit length, a
+ * singular value up to NEGLIGIBLE times the largest counts as zero, and an entry of a singular vector up to TRACE. */
 #define ZERO       1e-12
 #define NEGLIGIBLE 1e-8
 #define TRACE      1e-5
@@ -22,7 +22,7 @@ size_t api_triangle_scratch(size_t n)
     return panel(n) * n;
 }
 
-/* Of the columns from `first` on; of the rows the last `l` are a trapezoid. */
+/* Updates R, of its columns from `first` on, by m rows, `ld` apart, of which the last `l` are upper trapezoidal. */
 static bool add(double *R, size_t n, size_t first, double *rows, size_t m, size_t l, size_t ld, double *scratch)
 {
     size_t     columns = n - first;
@@ -54,8 +54,8 @@ static double length_of(const double *column, size_t rows)
     return sqrt(square);
 }
 
-/* A copy of the unknowns' columns, each scaled to unit length; shorter than all that counts: to zero. False: too long
- * to compute with. */
+/* Copies the columns of the unknowns, each scaled to unit length, or to zero if it is shorter than ZERO times the
+ * longest. False: a length is not finite. */
 static bool scale_columns(const double *R, size_t n, double *scaled)
 {
     double longest = 0;
@@ -70,7 +70,7 @@ static bool scale_columns(const double *R, size_t n, double *scaled)
     return isfinite(longest);
 }
 
-/* Singular values of the scaled columns, and with `vt` the right vectors. */
+/* Computes the singular values of the scaled columns, and the right singular vectors unless `vt` is NULL. */
 static bool decompose(const double *R, size_t n, double *scaled, double *singular, double *vt)
 {
     lapack_int N = (lapack_int)n;
@@ -78,7 +78,8 @@ static bool decompose(const double *R, size_t n, double *scaled, double *singula
                                                          singular, NULL, 1, vt, N, singular + n) == 0;
 }
 
-/* Which unknowns have a part in what has no effect. The vectors cost much, and are needed for that alone. */
+/* Finds the rank and the condition number, and marks the unknowns that take part in the null space. The singular
+ * vectors are costly, and computed only if the rank is deficient. False: no memory, or not finite. */
 static bool look(const double *R, api_unknowns *u, double *scratch, bool *deficient)
 {
     size_t  n      = u->n;

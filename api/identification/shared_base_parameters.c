@@ -1,4 +1,4 @@
-/* shared_base_parameters.c - see shared_base_parameters.h. */
+/* shared_base_parameters.c - find a model's base parameters once and share them: see shared_base_parameters.h. */
 #include "shared_base_parameters.h"
 #include "api/loops/reference_continuation.h"
 #include "api/wire/number.h"
@@ -21,7 +21,7 @@ static const double *tree_rates(void *arg)
     return api_loop_tree_qd(walk->closed);
 }
 
-/* With a problem: nobody waits, or there is no memory. */
+/* Finds the base parameters of a model with loops. NULL: the deadline has passed, or there is no memory. */
 static api_base *find_closed(api_evaluation *e, unsigned with)
 {
     const dyn_kernels         *tree = e->call->api->kernels;
@@ -31,7 +31,7 @@ static api_base *find_closed(api_evaluation *e, unsigned with)
     api_base_loop_solver closing = {walk.closed, close_loops, tree_rates, &walk};
     api_base            *base    = api_base_find(e->model, &over, &closing, with, e->input->deadline, e->problem);
     if (api_deadline_check(e->input->deadline, e->problem)) return base;
-    api_base_free(base); /* of walks that were given up */
+    api_base_free(base); /* from a search that the deadline cut short */
     return NULL;
 }
 
@@ -41,12 +41,12 @@ static api_base *find(api_evaluation *e, unsigned with)
     api_base *base = e->model->loops
                          ? find_closed(e, with)
                          : api_base_find(e->model, e->call->api->kernels, NULL, with, e->input->deadline, e->problem);
-    if (!base) /* whatever was said before stays */
+    if (!base) /* a problem that was set before is kept */
         api_fail(e->problem, API_MEMORY_FULL, NULL, "no memory for the base parameters");
     return base;
 }
 
-/* Whoever comes second at the same time finds the same, and drops it. */
+/* Two requests may find the same base parameters at the same time: the model keeps the first, the second is freed. */
 const api_base *api_base_share(api_evaluation *e, unsigned with)
 {
     api_model *m    = e->call->model;

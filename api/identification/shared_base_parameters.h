@@ -1,14 +1,16 @@
-/* shared_base_parameters.h - a model's base parameters for a request: found when they are first asked for, then kept
- * with the model and shared. */
+/* shared_base_parameters.h - find a model's base parameters when a request first needs them, and keep them with the
+ * model for all later requests. */
 #pragma once
 #include "api/evaluate/evaluation.h"
 #include "api/model/base_parameters.h"
 
-/* Those with these joint parameters (a set of API_BASE_...). NULL with a problem: the model is too large, or memory. */
+/* Returns the base parameters with the joint parameters in `with` (a set of API_BASE_...), owned by the model. NULL
+ * with a problem: the model is too large, the deadline has passed, or there is no memory. */
 const api_base *api_base_share(api_evaluation *e, unsigned with);
 
-/* Seconds to find them, if nobody has yet and anybody will. */
+/* The estimated seconds to find them; 0 if they are found already or the model is too large. */
 double api_base_wait(const api_model *model, unsigned with);
 
-/* They are for the model's own gravity: false with a problem when the request's is another one. */
+/* Checks that the request has the model's own gravity, for which the base parameters are found. False with a problem.
+ */
 bool api_base_check_gravity(const api_evaluation *e);
