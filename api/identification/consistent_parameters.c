@@ -53,7 +53,7 @@ static bool cholesky(double J[16])
 
 /* Typical scales of this robot: the mean mass of its bodies, and the mean squared distance of the mass from the origins
  * of the links, in m^2. */
-static void usual(const search *s, double *mass, double *square)
+static void find_typical_scales(const search *s, double *mass, double *square)
 {
     double m = 0, E = 0, J[16];
     for (size_t i = 0; i < s->n_bodies; i++) {
@@ -90,7 +90,7 @@ static bool centre_body(double J[16], double mass, double square)
 static bool centre(search *s)
 {
     double mass, square;
-    usual(s, &mass, &square);
+    find_typical_scales(s, &mass, &square);
     for (size_t i = 0; i < s->n_bodies; i++) {
         double *J = s->J0_inverse + 16 * i;
         api_pseudo_inertia(s->c->parameters + API_PER_BODY * i, J);
@@ -224,7 +224,7 @@ static bool newton(const search *s, double *decrement)
 
 /* Halves the step until the value decreases enough (Armijo's rule). False: no halved step decreases the value, which
  * rounding causes near the minimum. */
-static bool go(const search *s, double decrement)
+static bool search_line(const search *s, double decrement)
 {
     double now = value(s, s->x), t = 1;
     for (int i = 0; i < HALVINGS; i++, t /= 2) {
@@ -242,7 +242,7 @@ static bool descend(const search *s, double until)
     for (int i = 0; i < STEPS; i++) {
         double decrement;
         if (!s->c->go_on(s->c->arg) || !newton(s, &decrement)) return false;
-        if (!go(s, decrement) || decrement <= until * s->weight) return true;
+        if (!search_line(s, decrement) || decrement <= until * s->weight) return true;
     }
     return true;
 }
@@ -285,7 +285,7 @@ static void project(const search *s)
         }
 }
 
-static search place(const api_consistent *c, double *scratch)
+static search lay_out(const api_consistent *c, double *scratch)
 {
     size_t rotors, n = count_unknowns(c->model, c->with, &rotors), nb = c->base->n;
     search s     = {.c = c, .n_base = nb, .n_bodies = c->model->n_bodies, .n = n};
@@ -305,7 +305,7 @@ static search place(const api_consistent *c, double *scratch)
 
 bool api_consistent_find(const api_consistent *c, double *scratch)
 {
-    search s = place(c, scratch);
+    search s = lay_out(c, scratch);
     list_unknowns(&s);
     api_parameters_compute(c->model, c->parameters);
     if (!centre(&s)) return false;

@@ -23,7 +23,7 @@ typedef struct api_consistent {
     const api_model *model;
     const api_base  *base;
     unsigned         with; /* API_BASE_... of `base`: the other joint parameters keep the values of the model */
-    const double    *R; /* factor of api_triangle_add over base->n + 1 columns; its last row and column are not read */
+    const double    *R; /* factor of api_qr_add_rows over base->n + 1 columns; its last row and column are not read */
     double           s; /* standard deviation of the rows of R; > 0 */
     const double    *beta;       /* [base->n] beta' */
     double          *parameters; /* [api_parameter_count] the result */

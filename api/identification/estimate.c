@@ -44,7 +44,7 @@ static double *take_zeros(api_evaluation *e, size_t count)
 
 bool api_estimate_open(api_evaluation *e, api_estimate *t)
 {
-    size_t n = t->n = t->base->n, scratch = api_triangle_solve_scratch(n) + api_triangle_scratch(n + 1);
+    size_t n = t->n = t->base->n, scratch = api_qr_solve_scratch(n) + api_qr_scratch(n + 1);
     t->unknowns.n = n;
     t->at         = api_take(e->pool, (t->model->nv + 1) * sizeof *t->at);
     if (!t->at) return false;
@@ -69,7 +69,7 @@ static bool factor(const api_estimate *t, api_coordinate *c)
 {
     size_t rows = c->rows;
     c->rows     = 0;
-    return api_triangle_add(c->R, c->n + 1, c->row, rows, ROWS, t->scratch);
+    return api_qr_add_rows(c->R, c->n + 1, c->row, rows, ROWS, t->scratch);
 }
 
 static double weight_of(const api_measured *at, size_t v)
@@ -152,14 +152,14 @@ static bool join(const api_estimate *t)
         for (size_t k = 0; k < m; k++)
             for (size_t i = 0; i <= k; i++)
                 t->sheet[(k < c->n ? c->parameter[k] : t->n) * m + i] = c->R[k * m + i] / c->deviation;
-        if (!go_on(t) || !api_triangle_join(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m, t->scratch))
+        if (!go_on(t) || !api_qr_add_triangle(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m, t->scratch))
             return false;
     }
     return true;
 }
 
 /* The sum of squared residuals of a coordinate's rows at x, with the weights of the request. */
-static double left(const api_estimate *t, const api_coordinate *c)
+static double squared_residuals(const api_estimate *t, const api_coordinate *c)
 {
     size_t m   = c->n + 1;
     double sum = 0;
@@ -197,16 +197,16 @@ static bool measure_noise(const api_estimate *t)
         if (!go_on(t)) return false;
         const api_coordinate *c    = &t->at[v];
         double                free = (double)c->used - leverage(t, c);
-        t->noise[v]                = free > 0.5 ? sqrt(left(t, c) / free) : 0;
+        t->noise[v]                = free > 0.5 ? sqrt(squared_residuals(t, c) / free) : 0;
     }
     return true;
 }
 
-static void sum_up(api_estimate *t)
+static void compute_deviations(api_estimate *t)
 {
     double all = 0, weighted = 0;
     for (size_t v = 0; v < t->model->nv; v++) {
-        double square = left(t, &t->at[v]);
+        double square = squared_residuals(t, &t->at[v]);
         all += square;
         weighted += square / (t->at[v].deviation * t->at[v].deviation);
     }
@@ -227,14 +227,14 @@ static double mean_torque(const api_estimate *t)
 
 /* True if the rows are weighted by the noise: the request has no weights, some torque is not zero, and each coordinate
  * has at least twice as many rows as there are base parameters. */
-static bool tells_noise(const api_estimate *t)
+static bool can_estimate_noise(const api_estimate *t)
 {
     for (size_t v = 0; v < t->model->nv; v++)
         if (t->at[v].used < 2 * t->n) return false;
     return !t->weighted && t->square > 0;
 }
 
-static void weigh(const api_estimate *t)
+static void update_weights(const api_estimate *t)
 {
     double worst = 0;
     for (size_t v = 0; v < t->model->nv; v++)
@@ -246,7 +246,7 @@ static void weigh(const api_estimate *t)
 static api_solved solve(api_estimate *t)
 {
     if (!join(t)) return API_UNSOLVED;
-    return api_triangle_solve(t->R, &t->unknowns, t->scratch);
+    return api_qr_solve(t->R, &t->unknowns, t->scratch);
 }
 
 api_solved api_estimate_solve(api_estimate *t)
@@ -257,18 +257,18 @@ api_solved api_estimate_solve(api_estimate *t)
     for (size_t v = 0; v < t->model->nv; v++)
         if (!go_on(t) || !factor(t, &t->at[v])) return API_UNSOLVED;
     api_solved solved = solve(t);
-    for (int round = 0; round < ROUNDS && solved == API_SOLVED && tells_noise(t); round++) {
+    for (int round = 0; round < ROUNDS && solved == API_SOLVED && can_estimate_noise(t); round++) {
         if (!measure_noise(t)) return API_UNSOLVED;
-        weigh(t);
+        update_weights(t);
         solved = solve(t);
     }
     if (solved != API_SOLVED) return solved;
     if (!measure_noise(t)) return API_UNSOLVED;
-    sum_up(t);
+    compute_deviations(t);
     return API_SOLVED;
 }
 
-double api_estimate_believed(const api_estimate *t)
+double api_estimate_row_deviation(const api_estimate *t)
 {
     double least = t->at[0].deviation;
     for (size_t v = 1; v < t->model->nv; v++)

@@ -54,4 +54,4 @@ bool api_estimate_add(api_estimate *t, const api_measured *state);
 api_solved api_estimate_solve(api_estimate *t);
 
 /* The standard deviation of the rows of R for api_consistent: t->s, but not less than rounding allows. */
-double api_estimate_believed(const api_estimate *t);
+double api_estimate_row_deviation(const api_estimate *t);

@@ -190,7 +190,7 @@ static bool find_consistent(const api_evaluation *e, const api_selection *select
                                 .base       = id->base,
                                 .with       = id->with,
                                 .R          = id->estimate.R,
-                                .s          = api_estimate_believed(&id->estimate),
+                                .s          = api_estimate_row_deviation(&id->estimate),
                                 .beta       = beta,
                                 .parameters = id->parameters,
                                 .go_on      = go_on,

@@ -17,7 +17,7 @@ static size_t panel(size_t n)
     return n < PANEL ? n : PANEL;
 }
 
-size_t api_triangle_scratch(size_t n)
+size_t api_qr_scratch(size_t n)
 {
     return panel(n) * n;
 }
@@ -31,17 +31,17 @@ static bool add(double *R, size_t n, size_t first, double *rows, size_t m, size_
                           R + first * n + first, (lapack_int)n, rows + first * ld, (lapack_int)ld, scratch, nb) == 0;
 }
 
-bool api_triangle_add(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch)
+bool api_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch)
 {
     return m == 0 || add(R, n, 0, rows, m, 0, ld, scratch);
 }
 
-bool api_triangle_join(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch)
+bool api_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch)
 {
     return add(R, n, first, rows, m, m, m, scratch);
 }
 
-size_t api_triangle_solve_scratch(size_t n)
+size_t api_qr_solve_scratch(size_t n)
 {
     return 2 * n * n + 3 * n + 1;
 }
@@ -80,7 +80,7 @@ static bool decompose(const double *R, size_t n, double *scaled, double *singula
 
 /* Finds the rank and the condition number, and marks the unknowns that take part in the null space. The singular
  * vectors are costly, and computed only if the rank is deficient. False: no memory, or not finite. */
-static bool look(const double *R, api_unknowns *u, double *scratch, bool *deficient)
+static bool find_rank(const double *R, api_unknowns *u, double *scratch, bool *deficient)
 {
     size_t  n      = u->n;
     double *scaled = scratch, *vt = scaled + n * n, *singular = vt + n * n;
@@ -96,14 +96,14 @@ static bool look(const double *R, api_unknowns *u, double *scratch, bool *defici
     return true;
 }
 
-api_solved api_triangle_solve(const double *R, api_unknowns *u, double *scratch)
+api_solved api_qr_solve(const double *R, api_unknowns *u, double *scratch)
 {
     size_t     n         = u->n;
     lapack_int N         = (lapack_int)n;
     bool       deficient = false;
     u->condition         = 1;
     if (n == 0) return API_SOLVED;
-    if (!look(R, u, scratch, &deficient)) return API_UNSOLVED;
+    if (!find_rank(R, u, scratch, &deficient)) return API_UNSOLVED;
     if (deficient) return API_DEFICIENT;
     for (size_t j = 0; j < n; j++)
         memcpy(u->inverse + j * n, R + j * (n + 1), n * sizeof *R);

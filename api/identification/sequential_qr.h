@@ -10,15 +10,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The number of doubles of scratch for api_triangle_add with n columns; LAPACK allocates as many from the heap. */
-size_t api_triangle_scratch(size_t n);
+/* The number of doubles of scratch for api_qr_add_rows with n columns; LAPACK allocates as many from the heap. */
+size_t api_qr_scratch(size_t n);
 
 /* Adds m rows, stored by columns, `ld` apart; `rows` is overwritten. False: no memory, or an entry is not finite. */
-bool api_triangle_add(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch);
+bool api_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch);
 
 /* Adds m rows, stored by columns, m apart, that are upper triangular from column `first` on: zero below the diagonal
  * that begins there. The columns before `first` are zero in these rows and are not read. */
-bool api_triangle_join(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch);
+bool api_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch);
 
 /* The solution of a least squares problem of n unknowns, with a factor over n + 1 columns. */
 typedef struct api_unknowns {
@@ -29,11 +29,11 @@ typedef struct api_unknowns {
     bool   *unseen;    /* [n] true: the rows do not determine this unknown, only combinations with other marked ones */
 } api_unknowns;
 
-/* The number of doubles of scratch for api_triangle_solve with n unknowns; LAPACK allocates as many from the heap. */
-size_t api_triangle_solve_scratch(size_t n);
+/* The number of doubles of scratch for api_qr_solve with n unknowns; LAPACK allocates as many from the heap. */
+size_t api_qr_solve_scratch(size_t n);
 
 typedef enum api_solved { API_SOLVED, API_DEFICIENT, API_UNSOLVED } api_solved;
 
 /* Solves with R over u->n + 1 columns. API_DEFICIENT: some unknowns are marked as `unseen`; x and inverse are not set.
  * API_UNSOLVED: no memory, or R is not finite. */
-api_solved api_triangle_solve(const double *R, api_unknowns *u, double *scratch);
+api_solved api_qr_solve(const double *R, api_unknowns *u, double *scratch);

@@ -48,10 +48,10 @@ api_motion *api_motion_read(api_evaluation *e, const api_node *fields);
 /* Functions of the part of a row's motion between its samples n - 1 (s = 0) and n (s = 1), 0 < n < N:
  * - api_motion_between writes the coordinates q [nv] at s;
  * - api_motion_time returns the time at s, in s;
- * - api_motion_way returns an upper bound of the travel of any coordinate, in units of api_loops.travel. */
+ * - api_motion_travel_bound returns an upper bound of the travel of any coordinate, in units of api_loops.travel. */
 void   api_motion_between(const api_evaluation *e, const api_motion *m, size_t row, size_t n, double s, double *q);
 double api_motion_time(const api_motion *m, size_t row, size_t n, double s);
-double api_motion_way(const api_evaluation *e, const api_motion *m, size_t row, size_t n);
+double api_motion_travel_bound(const api_evaluation *e, const api_motion *m, size_t row, size_t n);
 
 /* With "on_error": "row", marks the motions whose duration is invalid. To be called once the number of rows is known.
  * False with a problem. */
@@ -63,4 +63,4 @@ bool api_motion_sample(api_evaluation *e, api_motion *motion);
 
 /* Fills only the lanes of the wrenches that change with time, and of their rates. Needs the lane `time`. False with a
  * problem. */
-bool api_motion_push(api_evaluation *e, api_motion *motion);
+bool api_motion_sample_wrenches(api_evaluation *e, api_motion *motion);

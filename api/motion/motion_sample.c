@@ -14,7 +14,7 @@ typedef struct functions {
     double at[API_SPLINE_ORDERS][API_SPLINE_SUPPORT];
 } functions;
 
-static functions functions_at(const api_motion *m, size_t n, double duration)
+static functions evaluate_basis(const api_motion *m, size_t n, double duration)
 {
     functions f;
     double    fraction = m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
@@ -73,7 +73,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m, const doubl
         if (n % API_CHUNK == 0 && !api_deadline_check(e->input->deadline, e->problem)) return false;
         for (size_t b = 0; b < e->rows; b++) {
             double duration = m->durations[m->durations_differ ? b : 0];
-            if (b == 0 || !shared) f = functions_at(m, n, duration);
+            if (b == 0 || !shared) f = evaluate_basis(m, n, duration);
             size_t state = b * m->samples + n, last = state + 1 == api_states(e) ? room : state + 1;
             for (; state < last; state++) /* the last state fills its block */
                 put_state(e, m, state, n, duration, &f, api_points_of(&m->points, points, b));
@@ -112,7 +112,7 @@ double api_motion_time(const api_motion *m, size_t row, size_t n, double s)
 
 /* The derivative of a spline by the knot value is a weighted mean of d (c_k+1 - c_k) / (t_k+d+1 - t_k+1), and is
  * therefore at most the largest of these terms. */
-double api_motion_way(const api_evaluation *e, const api_motion *m, size_t row, size_t n)
+double api_motion_travel_bound(const api_evaluation *e, const api_motion *m, size_t row, size_t n)
 {
     const api_spline *spline = &m->spline;
     const double     *points = api_points_of(&m->points, m->values, row), *t = spline->knots;
@@ -139,5 +139,5 @@ bool api_motion_sample(api_evaluation *e, api_motion *m)
     bool room                        = points && m->time && m->rate && m->first && m->basis;
     for (int field = API_Q; room && field <= API_QDDD; field++)
         room = (e->state[field] = api_take_lanes(e, e->model->nv)) != NULL;
-    return room && api_motion_check_durations(e, m) && put_states(e, m, points) && api_motion_push(e, m);
+    return room && api_motion_check_durations(e, m) && put_states(e, m, points) && api_motion_sample_wrenches(e, m);
 }

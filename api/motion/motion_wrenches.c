@@ -62,7 +62,7 @@ static double *take_rates(api_evaluation *e)
     return lanes;
 }
 
-bool api_motion_push(api_evaluation *e, api_motion *m)
+bool api_motion_sample_wrenches(api_evaluation *e, api_motion *m)
 {
     if (m->wrenches.n == 0) return true;
     e->wrench_rates            = take_rates(e);

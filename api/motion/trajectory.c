@@ -80,7 +80,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 {
     size_t nv = model->nv, matrices = selected->outputs & (OF_TAU | OF_TAU_DOT | OF_WRENCHES) ? 3 : 0;
     size_t pushed = motion_of(selected)->wrenches.n > 0
-                        ? api_pushed_entries(model, api_selected_extent(selected, API_REQUEST_WRENCHES))
+                        ? api_wrench_terms_entries(model, api_selected_extent(selected, API_REQUEST_WRENCHES))
                         : 0;
     if (selected->outputs & OF_TAU_DOT) matrices += 3;
     return matrices * nv * nv + (selected->outputs & OF_WRENCHES ? 3 * 6 * model->n_bodies * nv : 0) + pushed;
@@ -114,7 +114,7 @@ static void sensitivities(const api_evaluation *e, size_t block, const partials 
 }
 
 /* d tau_dot / d x_r = (d tau / d x_r)' + d tau / d x_r-1, for r = 1 to 3; the term (d tau / d x_3)' is zero. */
-static void of_torque_rate(const api_evaluation *e, size_t block, const partials *tau, partials *rate)
+static void find_torque_rate_partials(const api_evaluation *e, size_t block, const partials *tau, partials *rate)
 {
     dyn_sensitivity_rate io = {
         .q             = api_state_block(e, API_Q, block),
@@ -138,7 +138,7 @@ static void of_torque_rate(const api_evaluation *e, size_t block, const partials
 /* --- the chain rule --------------------------------------------------------------------------------------------- */
 
 /* The index of the first control point that affects the state, in each lane. */
-static void first_of(const api_evaluation *e, const api_motion *m, size_t block, size_t first[DYN_MAX_LANES])
+static void read_first_points(const api_evaluation *e, const api_motion *m, size_t block, size_t first[DYN_MAX_LANES])
 {
     const double *lanes = api_block(e, m->first, 1, block);
     for (size_t l = 0; l < e->lanes; l++)
@@ -196,7 +196,7 @@ static void by_points(const api_evaluation *e, const api_selection *selected, si
     double           *out = clean_result(e, selected, output, block);
     chain             c   = {.nv = nv, .support = support, .orders = p->orders, .first = m->dense ? first : NULL};
     c.basis               = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
-    first_of(e, m, block, first);
+    read_first_points(e, m, block, first);
     for (size_t row = 0; out && row < p->rows; row++, out += api_selected_extent(selected, API_SUPPORT) * nv * W) {
         for (size_t r = 0; r < p->orders; r++)
             c.by[r] = p->by[r] + row * nv * W;
@@ -229,7 +229,7 @@ static void put_dense_basis(const api_evaluation *e, const api_selection *select
     size_t            W = e->lanes, support = m->spline.degree + 1, first[DYN_MAX_LANES];
     const double     *basis = api_block(e, m->basis, API_SPLINE_ORDERS * support, block);
     double           *out   = clean_result(e, selected, BASIS, block);
-    first_of(e, m, block, first);
+    read_first_points(e, m, block, first);
     for (size_t r = 0; out && r < API_SPLINE_ORDERS; r++)
         for (size_t k = 0; k < support; k++)
             for (size_t l = 0; l < W; l++)
@@ -252,7 +252,7 @@ static void go_between(const void *arg, size_t row, size_t n, double s, double *
 static double way_between(const void *arg, size_t row, size_t n)
 {
     const curve *c = arg;
-    return api_motion_way(c->e, c->motion, row, n);
+    return api_motion_travel_bound(c->e, c->motion, row, n);
 }
 
 static double time_between(const void *arg, size_t row, size_t n, double s)
@@ -293,28 +293,28 @@ static void torques(const api_evaluation *e, const api_selection *selected, size
 
 static void gradients(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    double    *next     = selected->spare;
-    partials   tau      = take(e, e->model->nv, true, &next);
-    partials   rate     = take(e, e->model->nv, selected->outputs & OF_TAU_DOT, &next);
-    partials   wrenches = take(e, 6 * e->model->n_bodies, selected->outputs & OF_WRENCHES, &next);
-    bool       changes  = motion_of(selected)->wrenches.n > 0;
-    api_pushed pushed   = api_pushed_take(e, block, next);
+    double          *next     = selected->spare;
+    partials         tau      = take(e, e->model->nv, true, &next);
+    partials         rate     = take(e, e->model->nv, selected->outputs & OF_TAU_DOT, &next);
+    partials         wrenches = take(e, 6 * e->model->n_bodies, selected->outputs & OF_WRENCHES, &next);
+    bool             changes  = motion_of(selected)->wrenches.n > 0;
+    api_wrench_terms pushed   = api_wrench_terms_lay_out(e, block, next);
     sensitivities(e, block, &tau, &wrenches);
     by_points(e, selected, block, &tau, DTAU_DPOINTS);
     by_duration(e, selected, block, &tau, DTAU_DDURATION);
     by_points(e, selected, block, &wrenches, D_JOINT_WRENCHES_DPOINTS);
     by_duration(e, selected, block, &wrenches, D_JOINT_WRENCHES_DDURATION);
     if (selected->outputs & OF_TAU_DOT) {
-        of_torque_rate(e, block, &tau, &rate);
-        if (changes) api_pushed_by_q(&pushed, rate.by[0]);
+        find_torque_rate_partials(e, block, &tau, &rate);
+        if (changes) api_wrench_terms_add_by_q(&pushed, rate.by[0]);
         by_points(e, selected, block, &rate, DTAU_DOT_DPOINTS);
         by_duration(e, selected, block, &rate, DTAU_DOT_DDURATION);
     }
-    api_pushed_efforts by_duration_of = {.tau     = api_result_block(e, selected, DTAU_DDURATION, block),
-                                         .tau_dot = api_result_block(e, selected, DTAU_DOT_DDURATION, block),
-                                         .joint_wrenches =
-                                             api_result_block(e, selected, D_JOINT_WRENCHES_DDURATION, block)};
-    if (changes) api_pushed_by_duration(&pushed, motion_of(selected), &by_duration_of);
+    api_wrench_term_results by_duration_of = {.tau     = api_result_block(e, selected, DTAU_DDURATION, block),
+                                              .tau_dot = api_result_block(e, selected, DTAU_DOT_DDURATION, block),
+                                              .joint_wrenches =
+                                                  api_result_block(e, selected, D_JOINT_WRENCHES_DDURATION, block)};
+    if (changes) api_wrench_terms_add_by_duration(&pushed, motion_of(selected), &by_duration_of);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)

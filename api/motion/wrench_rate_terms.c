@@ -4,16 +4,16 @@
 
 enum { WRENCH = 9 /* numbers of a wrench in lanes: force, torque, point */, RATE = 6 };
 
-size_t api_pushed_entries(const api_model *model, size_t n_wrenches)
+size_t api_wrench_terms_entries(const api_model *model, size_t n_wrenches)
 {
     return WRENCH * n_wrenches + 3 * model->nv * model->nv + model->nv + 6 * model->n_bodies;
 }
 
-api_pushed api_pushed_take(const api_evaluation *e, size_t block, double *room)
+api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, double *room)
 {
-    size_t     nv = e->model->nv, matrix = nv * nv * e->lanes;
-    api_pushed p  = {.e = e, .scene = e->scene, .block = block, .wrenches = room};
-    p.scene.terms = 0;
+    size_t           nv = e->model->nv, matrix = nv * nv * e->lanes;
+    api_wrench_terms p = {.e = e, .scene = e->scene, .block = block, .wrenches = room};
+    p.scene.terms      = 0;
     memset(p.scene.gravity, 0, sizeof p.scene.gravity);
     room += WRENCH * e->scene.n_wrenches * e->lanes;
     for (size_t i = 0; i < 3; i++, room += matrix)
@@ -25,7 +25,7 @@ api_pushed api_pushed_take(const api_evaluation *e, size_t block, double *room)
 
 /* Sets the forces and torques to those in `lanes`, 6 numbers for each wrench and state. The points of application are
  * those of the request. */
-static void set_wrenches(api_pushed *p, double *lanes)
+static void set_wrenches(api_wrench_terms *p, double *lanes)
 {
     const api_evaluation *e = p->e;
     size_t                n = e->scene.n_wrenches, W = e->lanes;
@@ -35,7 +35,7 @@ static void set_wrenches(api_pushed *p, double *lanes)
         memcpy(p->wrenches + WRENCH * i * W, block + RATE * i * W, RATE * W * sizeof *p->wrenches);
 }
 
-static void find_efforts(api_pushed *p)
+static void find_efforts(api_wrench_terms *p)
 {
     const api_evaluation *e  = p->e;
     dyn_inverse_dynamics  io = {.q              = api_state_block(e, API_Q, p->block),
@@ -45,7 +45,7 @@ static void find_efforts(api_pushed *p)
     e->kernels->inverse_dynamics(&p->scene, e->workspace, &io, 1);
 }
 
-static void find_efforts_by_q(api_pushed *p)
+static void find_efforts_by_q(api_wrench_terms *p)
 {
     const api_evaluation *e  = p->e;
     dyn_sensitivity       io = {.q         = api_state_block(e, API_Q, p->block),
@@ -62,7 +62,7 @@ static void add(double *to, const double *from, size_t n)
         to[i] += from[i];
 }
 
-void api_pushed_by_q(api_pushed *p, double *dtau_dot_dq)
+void api_wrench_terms_add_by_q(api_wrench_terms *p, double *dtau_dot_dq)
 {
     size_t nv = p->e->model->nv;
     set_wrenches(p, p->e->wrench_rates);
@@ -70,7 +70,8 @@ void api_pushed_by_q(api_pushed *p, double *dtau_dot_dq)
     add(dtau_dot_dq, p->by[0], nv * nv * p->e->lanes);
 }
 
-void api_pushed_by_duration(api_pushed *p, const api_motion *motion, const api_pushed_efforts *by_duration)
+void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *motion,
+                                      const api_wrench_term_results *by_duration)
 {
     const api_evaluation *e  = p->e;
     size_t                nv = e->model->nv, W = e->lanes;

@@ -12,7 +12,7 @@
 
 /* The terms of one block of states: the scene has external wrenches only, without gravity, friction and springs. The
  * arrays are lanes in memory of the caller, with so many numbers a state: */
-typedef struct api_pushed {
+typedef struct api_wrench_terms {
     const api_evaluation *e;
     dyn_scene             scene;
     size_t                block;
@@ -20,20 +20,21 @@ typedef struct api_pushed {
     double               *by[3];          /* nv x nv: d tau_w by q, qd, qdd */
     double               *tau;            /* nv */
     double               *joint_wrenches; /* 6 x bodies */
-} api_pushed;
+} api_wrench_terms;
 
 /* The blocks of results to which terms are added; NULL: not requested. */
-typedef struct api_pushed_efforts {
+typedef struct api_wrench_term_results {
     double *tau, *tau_dot, *joint_wrenches;
-} api_pushed_efforts;
+} api_wrench_term_results;
 
-/* api_pushed_entries returns the numbers a state that the arrays need; api_pushed_take lays them out in `room`, lanes
- * of this size. */
-size_t     api_pushed_entries(const api_model *model, size_t n_wrenches);
-api_pushed api_pushed_take(const api_evaluation *e, size_t block, double *room);
+/* api_wrench_terms_entries returns the numbers a state that the arrays need; api_wrench_terms_lay_out lays them out in
+ * `room`, lanes of this size. */
+size_t           api_wrench_terms_entries(const api_model *model, size_t n_wrenches);
+api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, double *room);
 
 /* Adds the term of d tau_dot / dq, nv x nv in lanes. */
-void api_pushed_by_q(api_pushed *p, double *dtau_dot_dq);
+void api_wrench_terms_add_by_q(api_wrench_terms *p, double *dtau_dot_dq);
 
 /* Adds the terms of the derivatives by the duration. */
-void api_pushed_by_duration(api_pushed *p, const api_motion *motion, const api_pushed_efforts *by_duration);
+void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *motion,
+                                      const api_wrench_term_results *by_duration);

@@ -19,12 +19,12 @@ static void draw_rows(double *rows, uint64_t seed)
 /* Factored in blocks of `block`; the caller frees. */
 static double *factor(const double *rows, size_t block)
 {
-    double *R = numbers((N + 1) * (N + 1)), *scratch = numbers(api_triangle_scratch(N + 1)), part[(N + 1) * ROWS];
+    double *R = numbers((N + 1) * (N + 1)), *scratch = numbers(api_qr_scratch(N + 1)), part[(N + 1) * ROWS];
     for (size_t first = 0; first < ROWS; first += block) {
         size_t m = ROWS - first < block ? ROWS - first : block;
         for (size_t j = 0; j <= N; j++)
             memcpy(part + j * ROWS, rows + j * ROWS + first, m * sizeof *part);
-        assert_true(api_triangle_add(R, N + 1, part, m, ROWS, scratch));
+        assert_true(api_qr_add_rows(R, N + 1, part, m, ROWS, scratch));
     }
     free(scratch);
     return R;
@@ -37,9 +37,9 @@ typedef struct solution {
 
 static api_solved solve(const double *R, solution *s)
 {
-    double      *scratch = numbers(api_triangle_solve_scratch(N));
+    double      *scratch = numbers(api_qr_solve_scratch(N));
     api_unknowns u       = {.n = N, .x = s->x, .inverse = s->inverse, .unseen = s->unseen};
-    api_solved   solved  = api_triangle_solve(R, &u, scratch);
+    api_solved   solved  = api_qr_solve(R, &u, scratch);
     s->condition         = u.condition;
     free(scratch);
     return solved;
@@ -49,9 +49,9 @@ static api_solved solve(const double *R, solution *s)
 static api_solved solve_two(double a, double b, double c, double *condition, bool unseen[2])
 {
     double       R[9]    = {[0] = a, [3] = b, [4] = c, [6] = 1, [7] = 1}, x[2], inverse[4];
-    double      *scratch = numbers(api_triangle_solve_scratch(2));
+    double      *scratch = numbers(api_qr_solve_scratch(2));
     api_unknowns u       = {.n = 2, .x = x, .inverse = inverse, .unseen = unseen};
-    api_solved   solved  = api_triangle_solve(R, &u, scratch);
+    api_solved   solved  = api_qr_solve(R, &u, scratch);
     *condition           = u.condition;
     free(scratch);
     return solved;
@@ -112,20 +112,20 @@ static void blocks_make_the_least_squares(void **state)
 static void triangles_are_joined(void **state)
 {
     enum { FIRST = 3, LEFT = N + 1 - FIRST };
-    double *rows = numbers((N + 1) * ROWS), *scratch = numbers(api_triangle_scratch(N + 1)), part[(N + 1) * ROWS];
+    double *rows = numbers((N + 1) * ROWS), *scratch = numbers(api_qr_scratch(N + 1)), part[(N + 1) * ROWS];
     draw_rows(rows, 4);
     for (size_t j = 0; j < FIRST; j++)
         memset(rows + j * ROWS + ROWS / 2, 0, ROWS / 2 * sizeof *rows);
     double *all = factor(rows, ROWS), *R = numbers((N + 1) * (N + 1)), *small = numbers(LEFT * LEFT);
     for (size_t j = 0; j <= N; j++)
         memcpy(part + j * ROWS, rows + j * ROWS, ROWS / 2 * sizeof *part);
-    assert_true(api_triangle_add(R, N + 1, part, ROWS / 2, ROWS, scratch));
+    assert_true(api_qr_add_rows(R, N + 1, part, ROWS / 2, ROWS, scratch));
     for (size_t j = 0; j < LEFT; j++)
         memcpy(part + j * ROWS, rows + (FIRST + j) * ROWS + ROWS / 2, ROWS / 2 * sizeof *part);
-    assert_true(api_triangle_add(small, LEFT, part, ROWS / 2, ROWS, scratch));
+    assert_true(api_qr_add_rows(small, LEFT, part, ROWS / 2, ROWS, scratch));
     memset(part, 0, sizeof part);
     memcpy(part + FIRST * LEFT, small, LEFT * LEFT * sizeof *part);
-    assert_true(api_triangle_join(R, N + 1, FIRST, part, LEFT, scratch));
+    assert_true(api_qr_add_triangle(R, N + 1, FIRST, part, LEFT, scratch));
     solution joined, whole;
     assert_int_equal(solve(R, &joined), API_SOLVED);
     assert_int_equal(solve(all, &whole), API_SOLVED);
