@@ -128,7 +128,7 @@ api_motion *api_motion_read(api_evaluation *e, const api_node *fields)
     if (e->model->nq != e->model->nv) {
         api_fail_at(e, &root, API_NOT_SUPPORTED,
                     "trajectories are for models with as many positions as velocities; %s has nq = %zu, nv = %zu: "
-                    "describe what turns freely by three revolute joints, a moving base by three prismatic ones, too",
+                    "replace a spherical joint by three revolute joints, a floating base also by three prismatic ones",
                     e->model->name, e->model->nq, e->model->nv);
         return NULL;
     }

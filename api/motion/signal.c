@@ -58,7 +58,7 @@ static bool check_times(const api_evaluation *e, const double *t, size_t n, cons
     if (t[n - 1] >= least) return true;
     api_place last_at = api_place_index(at, n - 1);
     return api_fail_at(e, &last_at, API_BAD_VALUE,
-                       "the last time is %s s: values between which is interpolated reach to the duration, %s s",
+                       "the last time is %s s: with interpolation the times must reach the duration, %s s",
                        API_NUMBER_TEXT(t[n - 1]), API_NUMBER_TEXT(least));
 }
 

@@ -237,25 +237,25 @@ static void put_dense_basis(const api_evaluation *e, const api_selection *select
                     basis[(r * support + k) * W + l];
 }
 
-/* How loops follow the motion. */
+/* The argument of the functions of api_loop_curve, by which the loops follow the motion. */
 typedef struct curve {
     const api_evaluation *e;
     const api_motion     *motion;
 } curve;
 
-static void go_between(const void *arg, size_t row, size_t n, double s, double *q)
+static void interpolate_position(const void *arg, size_t row, size_t n, double s, double *q)
 {
     const curve *c = arg;
     api_motion_between(c->e, c->motion, row, n, s, q);
 }
 
-static double way_between(const void *arg, size_t row, size_t n)
+static double bound_travel(const void *arg, size_t row, size_t n)
 {
     const curve *c = arg;
     return api_motion_travel_bound(c->e, c->motion, row, n);
 }
 
-static double time_between(const void *arg, size_t row, size_t n, double s)
+static double interpolate_time(const void *arg, size_t row, size_t n, double s)
 {
     const curve *c = arg;
     return api_motion_time(c->motion, row, n, s);
@@ -264,13 +264,13 @@ static double time_between(const void *arg, size_t row, size_t n, double s)
 static bool begin(api_evaluation *e, const api_selection *selected)
 {
     curve          c       = {e, motion_of(selected)};
-    api_loop_curve between = {go_between, way_between, time_between, &c};
+    api_loop_curve between = {interpolate_position, bound_travel, interpolate_time, &c};
     return api_loop_follow(e, &between);
 }
 
 /* --- a block ---------------------------------------------------------------------------------------------------- */
 
-/* tau has the same bits from either kernel. */
+/* Calls torque_derivative only if tau_dot is requested; both kernels give the same bits of tau. */
 static void torques(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const dyn_kernels    *kernels = e->kernels;
