@@ -33,7 +33,7 @@ static void a_budget_to_the_byte(void **state)
     api_budget budget = {.limit = 1000};
     api_share  a = {.budget = &budget}, b = {.budget = &budget};
     assert_true(api_claim(&a, 600, &problem));
-    assert_refused(api_claim(&b, 401, &problem), API_MEMORY_FULL, "401 bytes more; of the budget of 1000, 600");
+    assert_refused(api_claim(&b, 401, &problem), API_MEMORY_FULL, "401 bytes more; of the budget of 1000 bytes, 600");
     assert_true(b.bytes == 0 && budget.used == 600);
     assert_true(api_claim(&b, 400, &problem));
     assert_true(a.bytes == 600 && b.bytes == 400 && budget.used == 1000);
@@ -51,10 +51,10 @@ static void what_fits_never(void **state)
 {
     api_budget budget = {.limit = 1000};
     api_share  a = {.budget = &budget}, b = {.budget = &budget};
-    assert_refused(api_claim(&a, 1001, &problem), API_TOO_MUCH_MEMORY, "1001 bytes more than the 0");
-    assert_refused(api_claim(&a, SIZE_MAX, &problem), API_TOO_MUCH_MEMORY, "all requests may hold 1000");
+    assert_refused(api_claim(&a, 1001, &problem), API_TOO_MUCH_MEMORY, "1001 bytes more than its present 0");
+    assert_refused(api_claim(&a, SIZE_MAX, &problem), API_TOO_MUCH_MEMORY, "the limit for all requests is 1000");
     assert_true(api_claim(&a, 300, &problem) && api_claim(&b, 500, &problem));
-    assert_refused(api_claim(&a, 701, &problem), API_TOO_MUCH_MEMORY, "701 bytes more than the 300");
+    assert_refused(api_claim(&a, 701, &problem), API_TOO_MUCH_MEMORY, "701 bytes more than its present 300");
     assert_refused(api_claim(&a, 700, &problem), API_MEMORY_FULL, "700 bytes more");
 }
 
