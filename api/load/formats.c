@@ -1,4 +1,4 @@
-/* formats.c - see formats.h. */
+/* formats.c - see formats.h: the table, and the choice of a row by Content-Type or by text. */
 #include "formats.h"
 #include "api/http/negotiate.h"
 #include "api/load/urdf/urdf.h"

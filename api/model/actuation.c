@@ -1,9 +1,9 @@
-/* actuation.c - see actuation.h. */
+/* actuation.c - see actuation.h: map the coordinates of bodies to joints and motors. */
 #include "actuation.h"
 #include "coordinates.h"
 #include "loops.h"
 
-/* The joint that carries a link of the description; -1: the floating base, which no joint carries. */
+/* Index of the joint that carries a link of the description; -1: the floating base, which no joint carries. */
 static int joint_of_link(const api_model *m, int link)
 {
     for (size_t i = 0; i < m->n_joints; i++)
@@ -11,7 +11,7 @@ static int joint_of_link(const api_model *m, int link)
     return -1;
 }
 
-/* The coordinates of one body's joint. A body of its own stands for the motor of an elastic joint (`round`). */
+/* Describes the coordinates of one body's joint. The motor of an elastic joint is a body of its own (`round`). */
 static void describe_body(const api_model *m, const dyn_body *b, api_coordinate *to)
 {
     int  v = api_first_velocity(m, b), q = api_first_position(m, b), joint = joint_of_link(m, b->link);

@@ -2,16 +2,17 @@
 #pragma once
 #include "model.h"
 
-/* One of the model's nv velocities. */
+/* One of the model's nv velocity coordinates. */
 typedef struct api_coordinate {
     int  joint;    /* index in model->joints; -1: the floating base */
-    int  position; /* entry of q whose rate the velocity is; -1: the joint has a quaternion */
-    int  motor;    /* of an elastic joint's own coordinate, the coordinate of its motor; else -1 */
-    bool actuated; /* an actuator acts here: joints with "actuated": true, of elastic ones the motor's coordinate */
+    int  position; /* index in q of the coordinate whose rate this is; -1: the joint has a quaternion */
+    int  motor;    /* on the joint side of an elastic joint: index of the motor's coordinate; else -1 */
+    bool actuated; /* an actuator acts on it: joints with "actuated": true; for an elastic joint, on the motor's
+                      coordinate */
 } api_coordinate;
 
-/* Fills model->nv entries. */
+/* Writes model->nv entries. */
 void api_coordinates_describe(const api_model *model, api_coordinate *to);
 
-/* The name of the joint that a coordinate belongs to, for messages. */
+/* Name of the joint that a coordinate belongs to, for messages. */
 const char *api_coordinate_joint(const api_model *model, const api_coordinate *coordinate);

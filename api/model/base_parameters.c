@@ -104,9 +104,9 @@ static void sample_state(const api_model *m, uint64_t *seed, double *q, double *
         const dyn_body *body  = &m->dyn->body[b];
         int             place = api_first_position(m, body), quaternion = api_quaternion_offset(body);
         if (place < 0) continue;
-        double *at = q + (size_t)place * W;
-        if (body->joint == DYN_REVOLUTE && !body->mimic && !m->loops) *at = uniform(seed, 3);
-        if (quaternion >= 0) sample_quaternion(seed, at + (size_t)quaternion * W, W);
+        double *coordinates = q + (size_t)place * W;
+        if (body->joint == DYN_REVOLUTE && !body->mimic && !m->loops) *coordinates = uniform(seed, 3);
+        if (quaternion >= 0) sample_quaternion(seed, coordinates + (size_t)quaternion * W, W);
     }
     for (size_t i = 0; i < m->nv; i++) {
         qd[i * W]  = uniform(seed, 2);
@@ -148,11 +148,11 @@ static void free_block(block *b)
 }
 
 /* Copies the regressor of one state to rows `row` and following. */
-static void copy_state(const api_model *m, const api_regressor_lane *at, samples *s, size_t row)
+static void copy_state(const api_model *m, const api_regressor_lane *state, samples *s, size_t row)
 {
     for (size_t j = 0; j < s->columns; j++)
         for (size_t v = 0; v < m->nv; v++)
-            s->Y[j * s->rows + row + v] = api_parameter_effort(m, at, s->parameter[j], v);
+            s->Y[j * s->rows + row + v] = api_parameter_effort(m, state, s->parameter[j], v);
 }
 
 static bool sample(const api_model *m, const dyn_kernels *kernels, const api_base_loop_solver *closing, samples *s)
@@ -171,8 +171,8 @@ static bool sample(const api_model *m, const dyn_kernels *kernels, const api_bas
         dyn_regressor io = {.q = b.q, .qd = b.qd, .qdd = b.qdd, .regressor = b.Y, .joint_regressor = b.joint};
         kernels->regressor(&scene, closing ? closing->workspace : b.workspace, &io, 1);
         for (size_t lane = 0; lane < W; lane++) {
-            api_regressor_lane at = {b.Y, b.joint, closing ? closing->tree_velocities(closing->arg) : b.qd, W, lane};
-            copy_state(m, &at, s, (first + lane) * m->nv);
+            api_regressor_lane state = {b.Y, b.joint, closing ? closing->tree_velocities(closing->arg) : b.qd, W, lane};
+            copy_state(m, &state, s, (first + lane) * m->nv);
         }
     }
     free_block(&b);

@@ -1,4 +1,4 @@
-/* coordinates.c - see coordinates.h. */
+/* coordinates.c - see coordinates.h: quaternion and pose arithmetic in lanes. */
 #include "coordinates.h"
 #include "api/load/document/geometry.h"
 #include <math.h>

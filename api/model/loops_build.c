@@ -1,4 +1,4 @@
-/* loops_build.c - see loops_build.h. */
+/* loops_build.c - see loops_build.h: resolve the frames of loops, and separate actuated from passive coordinates. */
 #include "loops_build.h"
 #include "loops.h"
 #include <math.h>
@@ -95,7 +95,8 @@ static const api_document_link *link_of(const api_document *document, const dyn_
 }
 
 typedef struct sorting {
-    int   *active, *passive, *place; /* index arrays */
+    int *active, *passive,
+        *place; /* [n] indices of actuated and passive coordinates; index among the actuated ones, -1: passive */
     size_t n_active, n_passive;
 } sorting;
 

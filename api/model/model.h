@@ -56,7 +56,7 @@ typedef struct api_model {
     size_t          n_motors;
     api_motor_name *motors; /* [n_motors], document order */
     size_t          n_angles;
-    dyn_bound      *angles;        /* [n_angles] where sine and cosine are accurate, of entries of q */
+    dyn_bound      *angles;        /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
     const struct api_loops *loops; /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
                                       coordinates (loops.h) */
     json_t *report;                /* [{"severity","code","where","text"}...] */
@@ -71,7 +71,7 @@ typedef struct api_model {
 typedef struct api_model_source {
     const char *text; /* [length] */
     size_t      length;
-    const char *name;      /* of the model */
+    const char *name;      /* name that the model gets */
     const char *query;     /* parameters of the format, percent-encoded as in a request's target; NULL: none */
     unsigned    nesting;   /* most levels of elements, arrays or objects */
     size_t      max_links; /* without the base */
@@ -93,14 +93,14 @@ void       api_model_release(api_model *model); /* NULL is fine */
  * frames. */
 int api_model_frame(const api_model *model, const char *name, size_t length);
 
-/* The names of all frames, for a message about one that is not among them. */
+/* Names of all frames, for a message about an unknown one. */
 api_names api_model_frames(const api_model *model);
 
-/* The first angle of a state that is beyond its bound, or no number; NULL: none. Entries of q are `stride` apart. */
+/* The first angle of a state that is outside its bound or NaN; NULL: none. Entries of q are `stride` apart. */
 const dyn_bound *api_find_angle_beyond_limit(const api_model *model, const double *q, size_t stride);
-/* What is beyond, for a message: the coordinate's value, and the angle if that is another. */
+/* Writes the coordinate's value, and the angle if it differs, for a message. */
 void api_angle_write(const dyn_bound *beyond, double value, char text[API_ANGLE_TEXT]);
 
-/* Where the coordinates of a body, and their rates, begin among the model's nq and nv; -1: loops give them. */
+/* Index of a body's first coordinate in the model's q, and of its first rate in qd; -1: passive in a loop. */
 int api_first_position(const api_model *model, const dyn_body *body);
 int api_first_velocity(const api_model *model, const dyn_body *body);

@@ -1,4 +1,4 @@
-/* model_description.c - see model_description.h. */
+/* model_description.c - see model_description.h: links, joints, loops, motors and limits of a model. */
 #include "model_description.h"
 #include "api/wire/json.h"
 #include "loops.h"

@@ -1,4 +1,4 @@
-/* parameters.c - see parameters.h. */
+/* parameters.c - see parameters.h: values of the parameters, and their columns of the regressor. */
 #include "parameters.h"
 #include <math.h>
 #include <stdio.h>
@@ -73,38 +73,39 @@ static bool moves(const dyn_body *body, size_t v)
 bool api_parameter_acts(const api_model *m, size_t parameter, size_t v)
 {
     size_t c;
-    int    at;
+    int    body;
     if (m->loops) return true; /* every parameter may act through the loops */
     if (is_of_body(m, parameter)) {
-        at = m->dyn->row_body[parameter / API_PER_BODY];
+        body = m->dyn->row_body[parameter / API_PER_BODY];
     } else {
         size_t          j     = mover_of(m, parameter, &c);
         const dyn_body *rotor = c == API_ROTOR_INERTIA ? rotor_of(m, j) : NULL;
         if (moves(body_of_mover(m, j), v)) return true;
-        at = rotor ? rotor->parent : DYN_WORLD; /* a spinning rotor acts on the link that carries it */
+        body = rotor ? rotor->parent : DYN_WORLD; /* a spinning rotor acts on the link that carries it */
     }
-    for (; at != DYN_WORLD; at = m->dyn->body[at].parent)
-        if (moves(&m->dyn->body[at], v)) return true;
+    for (; body != DYN_WORLD; body = m->dyn->body[body].parent)
+        if (moves(&m->dyn->body[body], v)) return true;
     return false;
 }
 
 /* The rate at which friction acts. */
-static double rate_of(const api_model *m, const api_regressor_lane *at, size_t j)
+static double rate_of(const api_model *m, const api_regressor_lane *state, size_t j)
 {
     const dyn_body *b = body_of_mover(m, j);
-    return at->rates[(size_t)b->v * at->lanes + at->lane] * (j < m->n_joints ? b->ratio : 1);
+    return state->rates[(size_t)b->v * state->lanes + state->lane] * (j < m->n_joints ? b->ratio : 1);
 }
 
-double api_parameter_effort(const api_model *m, const api_regressor_lane *at, size_t parameter, size_t v)
+double api_parameter_effort(const api_model *m, const api_regressor_lane *state, size_t parameter, size_t v)
 {
     enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* columns of the kernel */
-    size_t W = at->lanes, c;
-    if (is_of_body(m, parameter)) return at->regressor[(v * API_PER_BODY * m->n_bodies + parameter) * W + at->lane];
+    size_t W = state->lanes, c;
+    if (is_of_body(m, parameter))
+        return state->regressor[(v * API_PER_BODY * m->n_bodies + parameter) * W + state->lane];
     size_t        j   = mover_of(m, parameter, &c);
-    const double *row = at->joint_regressor + (v * COLUMNS * m->n_movers + COLUMNS * j) * W + at->lane;
+    const double *row = state->joint_regressor + (v * COLUMNS * m->n_movers + COLUMNS * j) * W + state->lane;
     if (c == API_ROTOR_INERTIA) return row[ROTOR * W];
     if (c == API_VISCOUS) return row[VISCOUS * W];
-    double rate = rate_of(m, at, j);
+    double rate = rate_of(m, state, j);
     return (c == API_COULOMB_POSITIVE ? rate > 0 : rate < 0) ? row[COULOMB * W] : 0;
 }
 
@@ -113,7 +114,7 @@ double api_parameter_effort(const api_model *m, const api_regressor_lane *at, si
 void api_pseudo_inertia(const double p[API_PER_BODY], double J[16])
 {
     double       half       = (p[4] + p[6] + p[9]) / 2;
-    const double packed[16] = {half - p[4], -p[5],       -p[7], p[1], /* rows of E h */
+    const double packed[16] = {half - p[4], -p[5],       -p[7], p[1], /* rows of [E h; hT m] */
                                -p[5],       half - p[6], -p[8], p[2], -p[7], -p[8],
                                half - p[9], p[3],        p[1],  p[2], p[3],  p[0]};
     for (int i = 0; i < 16; i++)

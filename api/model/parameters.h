@@ -33,7 +33,7 @@ typedef struct api_regressor_lane {
 } api_regressor_lane;
 
 /* Torque at coordinate v per unit of the parameter: an entry of the regressor. */
-double api_parameter_effort(const api_model *model, const api_regressor_lane *at, size_t parameter, size_t v);
+double api_parameter_effort(const api_model *model, const api_regressor_lane *state, size_t parameter, size_t v);
 
 /* The pseudo-inertia of a body (Wensing, Kim, Slotine 2018) in the frame of its ten parameters, row-major:
  *     J = [E h; hT m],  E = int r rT dm = trace(I)/2 1 - I,  h = m c.

@@ -1,4 +1,4 @@
-/* record.c - see record.h. */
+/* record.c - see record.h: form and checks of a stored record. */
 #include "record.h"
 #include "api/wire/pointer.h"
 #include <string.h>

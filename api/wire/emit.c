@@ -65,14 +65,14 @@ void api_emit_array(api_emit *e)
 }
 
 /* Replaces the placeholder byte at `at` by the head of a map or array. */
-static void set_head(api_emit *e, size_t at, bool is_object, size_t items)
+static void set_head(api_emit *e, size_t offset, bool is_object, size_t items)
 {
     unsigned char head[CBOR_HEAD_MAX];
     size_t        n = api_cbor_head(head, is_object ? CBOR_MAP : CBOR_ARRAY, is_object ? items / 2 : items);
     api_emit_put(e, head, n - 1);
     if (!e->buffer || e->buffer->failed) return;
-    unsigned char *p = (unsigned char *)e->buffer->data + at;
-    memmove(p + n, p + 1, e->buffer->length - (n - 1) - (at + 1));
+    unsigned char *p = (unsigned char *)e->buffer->data + offset;
+    memmove(p + n, p + 1, e->buffer->length - (n - 1) - (offset + 1));
     memcpy(p, head, n);
 }
 

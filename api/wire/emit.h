@@ -34,7 +34,7 @@ typedef struct api_emit {
 
 void   api_emit_init(api_emit *e, api_media media, api_buffer *buffer); /* `open` needs no clearing */
 bool   api_emit_done(const api_emit *e);   /* true when every object and array has ended and nothing failed */
-size_t api_emit_length(const api_emit *e); /* bytes written or measured */
+size_t api_emit_length(const api_emit *e); /* number of bytes written or measured */
 
 void api_emit_object(api_emit *e); /* begins an object: then a key, its value, a key ... */
 void api_emit_array(api_emit *e);  /* begins an array */

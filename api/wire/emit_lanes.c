@@ -3,7 +3,7 @@
 #include "number.h"
 #include <math.h>
 
-/* Numbers of one state. */
+/* Number of entries that one state has in the answer. */
 static size_t count_of(const api_lanes *a)
 {
     size_t n = 1;

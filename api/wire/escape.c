@@ -1,4 +1,4 @@
-/* escape.c - see escape.h. */
+/* escape.c - see escape.h: decode percent-encoding in a request target. */
 #include "escape.h"
 
 static int hex_digit(char c)

@@ -1,4 +1,4 @@
-/* json.c - see json.h. */
+/* json.c - see json.h: parse a JSON text, and word the parser's errors. */
 #include "json.h"
 #include "pointer.h"
 #include <limits.h>
@@ -76,13 +76,13 @@ static const char *detect_other_encoding(const char *text)
 
 /* True when the parser stopped at a word for a number that is not finite, after the word or after the sign before
  * it. */
-static bool stops_at_non_finite(const char *text, size_t length, size_t at)
+static bool stops_at_non_finite(const char *text, size_t length, size_t offset)
 {
     static const char *const words[] = {"NaN", "nan", "Infinity", "Inf", "inf"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t n = strlen(words[i]);
-        if (at >= n && at <= length && memcmp(text + at - n, words[i], n) == 0) return true;
-        if (at <= length && length - at >= n && memcmp(text + at, words[i], n) == 0) return true;
+        if (offset >= n && offset <= length && memcmp(text + offset - n, words[i], n) == 0) return true;
+        if (offset <= length && length - offset >= n && memcmp(text + offset, words[i], n) == 0) return true;
     }
     return false;
 }
@@ -91,17 +91,17 @@ static bool stops_at_non_finite(const char *text, size_t length, size_t at)
 static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text, size_t length)
 {
     const bool  non_finite = stops_at_non_finite(text, length, (size_t)error->position);
-    api_pointer at;
+    api_pointer pointer;
     switch (json_error_code(error)) {
     case json_error_numeric_overflow:
-        at = api_pointer_at_offset(text, (size_t)error->position);
-        api_fail(problem, API_NON_FINITE, api_pointer_text(&at),
+        pointer = api_pointer_at_offset(text, (size_t)error->position);
+        api_fail(problem, API_NON_FINITE, api_pointer_text(&pointer),
                  "the number that ends at byte %d overflows a 64-bit float", error->position);
         return;
     case json_error_null_character:
     case json_error_null_byte_in_key:
-        at = api_pointer_at_offset(text, (size_t)error->position);
-        api_fail(problem, API_BAD_VALUE, api_pointer_text(&at),
+        pointer = api_pointer_at_offset(text, (size_t)error->position);
+        api_fail(problem, API_BAD_VALUE, api_pointer_text(&pointer),
                  "the string that ends at byte %d holds the character U+0000", error->position);
         return;
     case json_error_out_of_memory:
@@ -109,8 +109,8 @@ static void fail_with_parser(api_problem *problem, const json_error_t *error, co
         return;
     case json_error_duplicate_key: api_fail(problem, API_DUPLICATE_KEY, NULL, "%s", error->text); break;
     default:
-        at = non_finite ? api_pointer_at_offset(text, (size_t)error->position) : api_pointer_root();
-        api_fail(problem, API_BAD_JSON, non_finite ? api_pointer_text(&at) : NULL, "line %d, column %d: %s%s",
+        pointer = non_finite ? api_pointer_at_offset(text, (size_t)error->position) : api_pointer_root();
+        api_fail(problem, API_BAD_JSON, non_finite ? api_pointer_text(&pointer) : NULL, "line %d, column %d: %s%s",
                  error->line, error->column, error->text, non_finite ? "; JSON has no number that is not finite" : "");
     }
     problem->offset = error->position;

@@ -53,7 +53,7 @@ static void emit_object(api_emit *e, const json_t *object)
     const char *key;
     json_t     *value;
     api_emit_object(e);
-    json_object_foreach ((json_t *)(uintptr_t)object, key, value) { /* the macro's prototypes lack const */
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value) { /* the macro of jansson takes no const object */
         api_emit_key(e, key);
         api_json_emit(e, value);
     }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NEAREST = 5, COMPARED = 32 /* bytes of a name */ };
+enum { NEAREST = 5, COMPARED = 32 /* bytes of a name that are compared */ };
 enum { ADDED = 1, DROPPED = 2, CHANGED = 3 }; /* costs: users abbreviate names, so an added character costs least */
 
 static const char *text_at(const void *list, size_t i)
@@ -74,18 +74,18 @@ typedef struct nearest {
 
 static void insert(nearest *list, unsigned far, size_t index)
 {
-    size_t at = list->n;
+    size_t slot = list->n;
     if (list->n == NEAREST && far >= list->distance[NEAREST - 1]) return;
     if (list->n < NEAREST)
         list->n++;
     else
-        at--;
-    for (; at > 0 && list->distance[at - 1] > far; at--) {
-        list->distance[at] = list->distance[at - 1];
-        list->index[at]    = list->index[at - 1];
+        slot--;
+    for (; slot > 0 && list->distance[slot - 1] > far; slot--) {
+        list->distance[slot] = list->distance[slot - 1];
+        list->index[slot]    = list->index[slot - 1];
     }
-    list->distance[at] = far;
-    list->index[at]    = index;
+    list->distance[slot] = far;
+    list->index[slot]    = index;
 }
 
 void api_names_write(const api_names *names, const char *unknown, char text[API_NAMES_TEXT])

@@ -119,7 +119,7 @@ const char *read_number(const char *text, const char *end, double *value)
     for (; p < end && is_digit(*p); p++)
         digits = digits * 10 + static_cast<uint64_t>(*p - '0');
     if (p == whole) return text;
-    if ((p > whole + 1) & (*whole == '0')) { // behind which no number goes on
+    if ((p > whole + 1) & (*whole == '0')) { // a number ends after a leading zero
         end = p = whole + 1;
         digits  = 0;
     }
@@ -177,7 +177,8 @@ inline uint64_t join_digits(__m128i digits)
 // ('-', '.', '/') is among them.
 inline uint32_t join_more(uint32_t four, int64_t n, bool *others)
 {
-    four    = static_cast<uint32_t>(static_cast<uint64_t>(four ^ 0x30303030) << (32 - 8 * n)); // zeros come first
+    four    = static_cast<uint32_t>(static_cast<uint64_t>(four ^ 0x30303030)
+                                 << (32 - 8 * n)); // unused digits become leading zeros
     *others = (four & 0x10101010) != 0;
     four    = four * 2561 >> 8 & 0x00FF00FF;
     return four * (100 << 16 | 1) >> 16;
@@ -193,12 +194,13 @@ inline uint32_t join_more(uint32_t four, int64_t n, bool *others)
     __m128i                   begin    = load(text);
     unsigned                  ends     = find_others(begin) | find_others(load(text + 16)) << 16;
     unsigned points   = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(begin, _mm_set1_epi8('.'))));
-    int64_t  negative = ((static_cast<unsigned char>(*text) ^ '-') - 1u) >> 31; // a setcc would wait for its register
+    int64_t  negative = ((static_cast<unsigned char>(*text) ^ '-') - 1u) >>
+                       31; // branch-free: setcc would depend on the register's old value
     if (ends == 0) return nullptr;
     const char *p   = text + negative;
     int64_t     end = __builtin_ctz(ends), length = end - negative, whole = __builtin_ctz(points | ends) - negative;
     int64_t     digits = length - (whole < length), more = digits > 16 ? digits - 16 : 0;
-    uint64_t    most = *p == '0' ? 1 : 15; // digits before the point
+    uint64_t    most = *p == '0' ? 1 : 15; // most digits before the point
     if (static_cast<uint64_t>(whole - 1) >= most || whole == length - 1 || more > 3) return nullptr;
     uint32_t four;
     std::memcpy(&four, p + 17, sizeof four);
@@ -223,7 +225,7 @@ inline const char *read_usual(const char *, double *)
 // A single digit followed by a comma, as zeros are often written.
 inline bool is_alone(const char *text)
 {
-    return text[1] == ',' && is_digit(text[0]); // in this order: other numbers take one branch, the same always
+    return text[1] == ',' && is_digit(text[0]); // this order makes the branch predictable for other numbers
 }
 inline const char *read_alone(const char *text, double *value)
 {
@@ -263,7 +265,7 @@ extern "C" size_t api_number_read_decimal(const char *text, size_t length, doubl
 {
     const char *end = skip_decimal(text, text + length);
     if (!end) return 0;
-    const char *start = *text == '+' ? text + 1 : text; // fast_float takes no plus
+    const char *start = *text == '+' ? text + 1 : text; // fast_float rejects a plus sign
     fast_float::from_chars(start, end, *value);
     return static_cast<size_t>(end - text);
 }

@@ -50,14 +50,15 @@ constexpr std::size_t GROUP = 8; // numbers that take each step together
 struct decimal {
     std::uint64_t significand;
     int           exponent, k, n;
-    std::uint64_t first, next, last; // one digit, eight and eight
+    std::uint64_t first, next, last; // the first digit, the next eight and the last eight
 };
 
 // Step 1: find the shortest digits.
 [[gnu::always_inline]] inline void shorten(double size, decimal *d)
 {
     namespace policy = jkj::dragonbox::policy;
-    if (size < 0x1p53 && size == static_cast<double>(static_cast<std::int64_t>(size))) { // its own are the shortest
+    if (size < 0x1p53 &&
+        size == static_cast<double>(static_cast<std::int64_t>(size))) { // the digits of an integer are its shortest
         d->significand = static_cast<std::uint64_t>(size);
         d->exponent    = 0;
         return;
@@ -74,7 +75,7 @@ struct decimal {
     double        about = static_cast<double>(static_cast<std::int64_t>(x | 1));
     std::uint64_t bits;
     std::memcpy(&bits, &about, sizeof bits);
-    int digits = (static_cast<int>(bits >> 52) - 1022) * 1233 >> 12; // log10(2) = 1233 / 4096, about
+    int digits = (static_cast<int>(bits >> 52) - 1022) * 1233 >> 12; // approximately log10(2) = 1233 / 4096
     return digits + (x >= powers[digits]);
 }
 

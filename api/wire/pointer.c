@@ -1,4 +1,4 @@
-/* pointer.c - see pointer.h. */
+/* pointer.c - see pointer.h: extend JSON pointers, and find the one of an offset in a text. */
 #include "pointer.h"
 #include <jansson.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* utf8.c - see utf8.h. */
+/* utf8.c - see utf8.h: check the bytes of each character against RFC 3629. */
 #include "utf8.h"
 
 size_t api_utf8_character(const char *text, size_t length)
@@ -15,11 +15,11 @@ size_t api_utf8_character(const char *text, size_t length)
 
 size_t api_utf8_prefix(const char *text, size_t length)
 {
-    size_t at = 0;
-    while (at < length && text[at] != '\0') {
-        size_t n = api_utf8_character(text + at, length - at);
+    size_t offset = 0;
+    while (offset < length && text[offset] != '\0') {
+        size_t n = api_utf8_character(text + offset, length - offset);
         if (n == 0) break;
-        at += n;
+        offset += n;
     }
-    return at;
+    return offset;
 }

@@ -4,11 +4,11 @@
 
 static bool read_name(const api_entry *root, const char *name)
 {
-    const char *given = name;
-    if (!api_entry_text(root, "name", API_OPTIONAL, &given)) return false;
-    if (strcmp(given, name) != 0 &&
+    const char *stated = name;
+    if (!api_entry_text(root, "name", API_OPTIONAL, &stated)) return false;
+    if (strcmp(stated, name) != 0 &&
         !api_entry_report(root, "name", "info", "replaced", "the model's name is \"%s\" after its path, not \"%.*s\"",
-                          name, api_text_shown(given), given))
+                          name, api_text_shown(stated), stated))
         return false;
     return api_entry_set_canonical(root, "name", json_string(name));
 }

@@ -1,4 +1,4 @@
-/* document_entry.c - see document_entry.h. */
+/* document_entry.c - see document_entry.h: read fields, and report problems with their pointers. */
 #include "document_entry.h"
 #include "api/wire/pointer.h"
 #include "api/wire/number.h"
@@ -125,7 +125,8 @@ static bool check_fields(const api_entry *entry, const char *const *fields)
     json_t     *value;
     if (!json_is_object(entry->input))
         return api_entry_fail(entry, NULL, API_WRONG_TYPE, "expected an object, given %s", api_json_kind(entry->input));
-    json_object_foreach ((json_t *)(uintptr_t)entry->input, key, value) { /* the macro's prototypes lack const */
+    json_object_foreach ((json_t *)(uintptr_t)entry->input, key,
+                         value) { /* the macro of jansson takes no const object */
         size_t i = 0;
         while (fields[i] && strcmp(fields[i], key) != 0)
             i++;
@@ -261,7 +262,7 @@ bool api_entry_numbers(const api_entry *entry, const char *key, int need, double
     memcpy(absent, v, count * sizeof *v);
 
     json_t *twin = read_nest(entry, key, in, rank, shape, 0, indices, &end);
-    if (!twin) return api_reader_no_memory(entry->reader); /* unless another problem was found */
+    if (!twin) return api_reader_no_memory(entry->reader); /* an earlier problem is kept */
     if (need == API_REQUIRED || memcmp(absent, v, count * sizeof *v) != 0)
         return api_entry_set_canonical(entry, key, twin);
     json_decref(twin);

@@ -48,11 +48,11 @@ static bool find_solid(const api_entry *inertial, api_solid *solid)
 static bool read_size(const api_entry *inertial, api_solid solid, double size[3])
 {
     const api_solid_form *form  = api_solid_form_of(solid);
-    const json_t         *given = json_object_get(inertial->input, "size");
-    if (json_is_array(given) && json_array_size(given) != form->n_sizes)
+    const json_t         *value = json_object_get(inertial->input, "size");
+    if (json_is_array(value) && json_array_size(value) != form->n_sizes)
         return api_entry_fail(inertial, "size", API_WRONG_SHAPE,
                               "the size of a %s is %s: expected %zu entries, given %zu", form->name, form->sizes,
-                              form->n_sizes, json_array_size(given));
+                              form->n_sizes, json_array_size(value));
     if (!api_entry_vector(inertial, "size", API_REQUIRED, size, form->n_sizes)) return false;
     for (size_t i = 0; i < form->n_sizes; i++)
         if (size[i] < 0) return api_entry_fail(inertial, "size", API_BAD_VALUE, "sizes must not be negative");
@@ -87,15 +87,15 @@ static bool read_solid(const api_entry *inertial, dyn_inertia *inertia)
 
 bool api_document_read_inertial(const api_entry *entry, const char *link, dyn_inertia *inertia)
 {
-    static const char *const given[] = {"mass", "com", "inertia", NULL};
-    static const char *const solid[] = {"solid", "size", "mass", "density", "xyz", "rpy", NULL};
+    static const char *const value_fields[] = {"mass", "com", "inertia", NULL};
+    static const char *const solid_fields[] = {"solid", "size", "mass", "density", "xyz", "rpy", NULL};
     api_entry                inertial;
     *inertia         = (dyn_inertia){0};
     const json_t *in = json_object_get(entry->input, "inertial");
     if (!in) return true;
 
     bool is_solid = json_object_get(in, "solid") != NULL;
-    if (!api_entry_open(&inertial, entry, "inertial", is_solid ? solid : given)) return false;
+    if (!api_entry_open(&inertial, entry, "inertial", is_solid ? solid_fields : value_fields)) return false;
     if (is_solid ? !read_solid(&inertial, inertia)
                  : !read_mass(&inertial, API_OPTIONAL, &inertia->mass) ||
                        !api_entry_vector(&inertial, "com", API_OPTIONAL, inertia->com, 3) ||

@@ -8,22 +8,22 @@
 #include <math.h>
 #include <stdio.h>
 
-static bool fail(api_reader *reader, const api_document *document, size_t i, api_code code, const char *what)
+static bool fail(api_reader *reader, const api_document *document, size_t i, api_code code, const char *reason)
 {
     const api_document_link *link = &document->links[i];
     char                     pointer[80];
     snprintf(pointer, sizeof pointer, "/links/%zu/joint/mimic/joint", i);
     return api_fail(reader->problem, code, pointer, "joint \"%.*s\" mimics \"%.*s\", %s", api_text_shown(link->joint),
-                    link->joint, api_text_shown(link->mimicked), link->mimicked, what);
+                    link->joint, api_text_shown(link->mimicked), link->mimicked, reason);
 }
 
 static bool fail_unknown(api_reader *reader, const api_document *document, size_t i)
 {
-    char      what[API_NAMES_TEXT + 40], list[API_NAMES_TEXT];
+    char      reason[API_NAMES_TEXT + 40], list[API_NAMES_TEXT];
     api_names known = api_document_joint_names(document);
     api_names_write(&known, document->links[i].mimicked, list);
-    snprintf(what, sizeof what, "which is no joint of this model%s", list);
-    return fail(reader, document, i, API_UNKNOWN_NAME, what);
+    snprintf(reason, sizeof reason, "which is no joint of this model%s", list);
+    return fail(reader, document, i, API_UNKNOWN_NAME, reason);
 }
 
 static json_t *map_joints(const api_document *document)
@@ -69,14 +69,14 @@ static bool compose(api_document_link *link, const api_document_link *next)
  * collects the links of the chain. done[i] is 0, start + 1 for a link of this chain, or -1 when link i is resolved. */
 static bool resolve(api_document *document, api_reader *reader, size_t start, int *way, int *done)
 {
-    api_document_link *links = document->links;
-    size_t             n     = 0;
-    int                at    = (int)start;
-    for (; links[at].dyn.mimic && done[at] != -1; at = links[at].leader) {
-        if (done[at] == (int)start + 1)
-            return fail(reader, document, (size_t)at, API_BAD_MODEL, "which mimics it in turn");
-        done[at] = (int)start + 1;
-        way[n++] = at;
+    api_document_link *links   = document->links;
+    size_t             n       = 0;
+    int                current = (int)start;
+    for (; links[current].dyn.mimic && done[current] != -1; current = links[current].leader) {
+        if (done[current] == (int)start + 1)
+            return fail(reader, document, (size_t)current, API_BAD_MODEL, "which mimics it in turn");
+        done[current] = (int)start + 1;
+        way[n++]      = current;
     }
     while (n-- > 0) {
         api_document_link *link = &links[way[n]];

@@ -63,12 +63,12 @@ bool api_document_read_motors(const api_entry *root, api_document *document, siz
 
 /* --- in the tree ------------------------------------------------------------------------------------------------ */
 
-static bool fail(api_reader *reader, size_t i, const api_document_motor *motor, api_code code, const char *what)
+static bool fail(api_reader *reader, size_t i, const api_document_motor *motor, api_code code, const char *reason)
 {
     char pointer[48];
     snprintf(pointer, sizeof pointer, "/motors/%zu/joint", i);
     return api_fail(reader->problem, code, pointer, "joint \"%.*s\" %s", api_text_shown(motor->joint), motor->joint,
-                    what);
+                    reason);
 }
 
 static bool check_joint(const api_document *document, api_reader *reader, size_t i)

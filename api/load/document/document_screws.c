@@ -109,14 +109,15 @@ static bool read_spatial_inertia(const api_entry *place, const double G[36], dyn
 static bool read_link(const api_entry *screws, api_document *document, size_t i, const double *M, const double *G,
                       const double *S, dyn_pose *T)
 {
-    api_reader        *reader = screws->reader;
-    api_document_link *link   = &document->links[i];
-    api_entry          at_M = api_entry_location(screws, "M", i), at_G = api_entry_location(screws, "G", i);
-    api_entry          at_S = api_entry_location(screws, "S", i);
+    api_reader        *reader     = screws->reader;
+    api_document_link *link       = &document->links[i];
+    api_entry          location_M = api_entry_location(screws, "M", i), location_G = api_entry_location(screws, "G", i);
+    api_entry          location_S = api_entry_location(screws, "S", i);
     dyn_pose           X;
     char               name[40];
-    if (!api_document_check_transform(&at_M, M + 16 * i, &X) || !read_screw(&at_S, S + 6 * i, T, &X, &link->dyn) ||
-        !read_spatial_inertia(&at_G, G + 36 * i, &link->dyn.inertia))
+    if (!api_document_check_transform(&location_M, M + 16 * i, &X) ||
+        !read_screw(&location_S, S + 6 * i, T, &X, &link->dyn) ||
+        !read_spatial_inertia(&location_G, G + 36 * i, &link->dyn.inertia))
         return false;
     *T = api_pose_compose(T, &X);
 
@@ -130,16 +131,16 @@ static bool read_link(const api_entry *screws, api_document *document, size_t i,
                                                         : "helical";
     link->actuated = true;
     if (!link->name || !link->joint) return api_reader_no_memory(reader);
-    return api_document_check_inertia(&at_G, link->name, &link->dyn.inertia);
+    return api_document_check_inertia(&location_G, link->name, &link->dyn.inertia);
 }
 
 static bool read_tip(const api_entry *screws, api_document *document, const double *T)
 {
-    size_t    n       = document->n_links;
-    api_entry at_M    = api_entry_location(screws, "M", n);
-    document->has_tip = true;
-    document->tip     = (api_document_frame){.name = "tip", .link_name = document->links[n - 1].name};
-    return api_document_check_transform(&at_M, T, &document->tip.X_lf);
+    size_t    n          = document->n_links;
+    api_entry location_M = api_entry_location(screws, "M", n);
+    document->has_tip    = true;
+    document->tip        = (api_document_frame){.name = "tip", .link_name = document->links[n - 1].name};
+    return api_document_check_transform(&location_M, T, &document->tip.X_lf);
 }
 
 static bool read_arrays(const api_entry *screws, size_t n_M, size_t n, double **M, double **G, double **S)

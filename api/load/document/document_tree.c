@@ -12,11 +12,11 @@ const char *const api_base_velocity_names[6] = {"base.vx", "base.vy", "base.vz",
 /* --- names ----------------------------------------------------------------------------------------------------- */
 
 /* Enters a name into a jansson object, which serves as the map from names to indices; fails when it is taken. */
-static bool enter(json_t *map, api_reader *reader, const char *name, int place, const char *pointer, const char *what)
+static bool enter(json_t *map, api_reader *reader, const char *name, int place, const char *pointer, const char *reason)
 {
     if (json_object_get(map, name))
         return api_fail(reader->problem, API_DUPLICATE_NAME, pointer, "the name \"%.*s\" is taken: %s",
-                        api_text_shown(name), name, what);
+                        api_text_shown(name), name, reason);
     json_t *value = json_integer(place);
     if (!value || json_object_set_new(map, name, value)) return api_reader_no_memory(reader);
     return true;
@@ -31,11 +31,11 @@ static const char *link_pointer(const api_document *document, size_t i, const ch
 
 static bool enter_link_names(const api_document *document, api_reader *reader, json_t *map)
 {
-    static const char what[] = "links and frames share one namespace";
+    static const char reason[] = "links and frames share one namespace";
     char              text[64];
-    if (!enter(map, reader, document->base, DYN_WORLD, "/base/link", what)) return false;
+    if (!enter(map, reader, document->base, DYN_WORLD, "/base/link", reason)) return false;
     for (size_t i = 0; i < document->n_links; i++)
-        if (!enter(map, reader, document->links[i].name, (int)i, link_pointer(document, i, "name", text), what))
+        if (!enter(map, reader, document->links[i].name, (int)i, link_pointer(document, i, "name", text), reason))
             return false;
     return true;
 }
@@ -58,14 +58,14 @@ static const char *frame_pointer(const api_document *document, size_t i, const c
 
 static bool check_frame_names(const api_document *document, api_reader *reader, const json_t *links)
 {
-    static const char what[] = "links and frames share one namespace";
+    static const char reason[] = "links and frames share one namespace";
     char              text[64];
     json_t *names = json_copy((json_t *)(uintptr_t)links); /* shallow copy: frames must not be found as links */
     bool    ok    = names || api_reader_no_memory(reader);
-    if (ok && document->has_tip) ok = enter(names, reader, document->tip.name, 0, "/screws/M", what);
+    if (ok && document->has_tip) ok = enter(names, reader, document->tip.name, 0, "/screws/M", reason);
     for (size_t i = 0; ok && i < document->n_frames; i++)
         if (!document->has_tip || i + 1 != document->n_listed)
-            ok = enter(names, reader, document->frames[i].name, 0, frame_pointer(document, i, "name", text), what);
+            ok = enter(names, reader, document->frames[i].name, 0, frame_pointer(document, i, "name", text), reason);
     json_decref(names);
     return ok;
 }
@@ -220,11 +220,11 @@ static bool fail_with_circle(const api_document *document, api_reader *reader)
     char   text[64];
     while (document->links[i].core_index >= 0)
         i++;
-    int at = (int)i;
+    int current = (int)i;
     for (size_t steps = 0; steps < document->n_links; steps++) /* after so many steps the link is on the cycle */
-        at = document->links[at].parent_index;
-    const api_document_link *link = &document->links[at];
-    return api_fail(reader->problem, API_BAD_MODEL, link_pointer(document, (size_t)at, "parent", text),
+        current = document->links[current].parent_index;
+    const api_document_link *link = &document->links[current];
+    return api_fail(reader->problem, API_BAD_MODEL, link_pointer(document, (size_t)current, "parent", text),
                     "link \"%.*s\" hangs on \"%.*s\", which hangs on it in turn: a circle without the base",
                     api_text_shown(link->name), link->name, api_text_shown(link->parent), link->parent);
 }
@@ -234,7 +234,7 @@ static bool order_depth_first(api_document *document, api_reader *reader)
 {
     size_t n = document->n_links, count = 0;
     int *first = api_arena_take(reader->arena, n + 1, sizeof *first); /* first child of link i - 1; [0]: of the base */
-    int *next  = api_arena_take(reader->arena, n, sizeof *next);      /* sibling */
+    int *next  = api_arena_take(reader->arena, n, sizeof *next);      /* next sibling of each link */
     document->order = api_arena_take(reader->arena, n, sizeof *document->order);
     if (!first || !next || !document->order) return api_reader_no_memory(reader);
 
@@ -246,16 +246,16 @@ static bool order_depth_first(api_document *document, api_reader *reader)
         next[i]                                    = first[document->links[i].parent_index + 1];
         first[document->links[i].parent_index + 1] = (int)i;
     }
-    for (int at = first[0]; at != none;) {
-        document->links[at].core_index = (int)count;
-        document->order[count++]       = at;
-        if (first[at + 1] != none) {
-            at = first[at + 1];
+    for (int current = first[0]; current != none;) {
+        document->links[current].core_index = (int)count;
+        document->order[count++]            = current;
+        if (first[current + 1] != none) {
+            current = first[current + 1];
             continue;
         }
-        while (at != DYN_WORLD && next[at] == none)
-            at = document->links[at].parent_index;
-        at = at == DYN_WORLD ? none : next[at];
+        while (current != DYN_WORLD && next[current] == none)
+            current = document->links[current].parent_index;
+        current = current == DYN_WORLD ? none : next[current];
     }
     return count == n || fail_with_circle(document, reader);
 }

@@ -1,4 +1,4 @@
-/* geometry.c - see geometry.h. */
+/* geometry.c - see geometry.h: poses, and the nearest rotation or unit quaternion. */
 #include "geometry.h"
 #include "dynamics/math/double_double.h"
 #include <math.h>

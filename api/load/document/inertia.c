@@ -1,4 +1,5 @@
-/* inertia.c - see inertia.h. The moments of the solids are the standard integrals (e.g. Symon, Mechanics, ch. 10). */
+/* inertia.c - see inertia.h: eigenvalues, solids, sums. The moments of the solids are the standard integrals (e.g.
+ * Symon, Mechanics, ch. 10). */
 #include "inertia.h"
 #include <math.h>
 #include <stdio.h>

@@ -27,7 +27,7 @@ typedef struct api_solid_form {
 } api_solid_form;
 const api_solid_form *api_solid_form_of(api_solid solid);
 
-double api_solid_volume(api_solid solid, const double *size); /* m^3 */
+double api_solid_volume(api_solid solid, const double *size); /* in m^3; sizes in m */
 
 /* Inertia of a homogeneous solid of that mass (kg), in the frame in which X is the pose of the solid's axes and
  * centre. Sizes may be 0: thin plates and rods. */

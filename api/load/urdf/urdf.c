@@ -274,10 +274,10 @@ size_t api_urdf_estimate_memory(const char *text, size_t length)
 
 bool api_urdf_likely(const char *text, size_t length)
 {
-    size_t at = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (at < length && strchr(" \t\r\n", text[at]) && text[at])
-        at++;
-    return at < length && text[at] == '<';
+    size_t offset = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (offset < length && strchr(" \t\r\n", text[offset]) && text[offset])
+        offset++;
+    return offset < length && text[offset] == '<';
 }
 
 /* --- options --------------------------------------------------------------------------------------------------- */
@@ -321,13 +321,13 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
 {
     bool has_base = false, has_mimic = false;
     *options = (api_urdf_options){0};
-    for (const char *at = query ? query : "", *end; *at; at = end + (*end == '&')) {
+    for (const char *part = query ? query : "", *end; *part; part = end + (*end == '&')) {
         char        name[OPTION_MAX], value[OPTION_MAX];
-        const char *equals = at + strcspn(at, "=&");
-        end                = at + strcspn(at, "&");
-        if (!decode(at, equals, name) || !decode(equals + (equals < end), end, value))
+        const char *equals = part + strcspn(part, "=&");
+        end                = part + strcspn(part, "&");
+        if (!decode(part, equals, name) || !decode(equals + (equals < end), end, value))
             return api_fail(problem, API_BAD_VALUE, NULL, "\"%.*s\" has a bad escape: %% and two hexadecimal digits",
-                            end - at < OPTION_MAX ? (int)(end - at) : OPTION_MAX, at);
+                            end - part < OPTION_MAX ? (int)(end - part) : OPTION_MAX, part);
         bool is_base = strcmp(name, "base") == 0 && !has_base, is_mimic = strcmp(name, "mimic") == 0 && !has_mimic;
         if (!is_base && !is_mimic)
             return api_fail(problem, API_UNKNOWN_PARAMETER, NULL,

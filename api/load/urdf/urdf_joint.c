@@ -185,7 +185,7 @@ json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint)
         read_axis(urdf, joint, fields) && read_limit(urdf, joint, fields) && read_dynamics(urdf, joint, fields) &&
         read_mimic(urdf, joint, fields) && (!has_no_figures(joint) || drop_figures(urdf, joint, fields)))
         return fields;
-    api_reader_no_memory(&urdf->reader); /* unless another problem was found */
+    api_reader_no_memory(&urdf->reader); /* an earlier problem is kept */
     json_decref(fields);
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* urdf_reader.c - see urdf_reader.h. */
+/* urdf_reader.c - see urdf_reader.h: find elements, read attributes, and name the place of a problem. */
 #include "urdf_reader.h"
 #include "api/wire/number.h"
 #include "dynamics/dynamics.h"
@@ -100,11 +100,11 @@ bool api_urdf_name(api_urdf *urdf, const xmlNode *element, const char *attribute
 
 static bool fail_number(api_urdf *urdf, const xmlNode *element, const char *attribute, const char *word, size_t length)
 {
-    char given[80]; /* longer than the part shown, which is cut between characters */
-    snprintf(given, sizeof given, "%.*s", (int)(length < sizeof given ? length : sizeof given), word);
+    char shown[80]; /* longer than the part shown, which is cut between characters */
+    snprintf(shown, sizeof shown, "%.*s", (int)(length < sizeof shown ? length : sizeof shown), word);
     return api_urdf_fail(urdf, element, API_WRONG_TYPE, "%s of <%.40s>: \"%.*s\" is not a decimal number%s", attribute,
-                         (const char *)element->name, api_text_shown(given), given,
-                         strchr(given, '$') ? "; expand xacro macros first" : "");
+                         (const char *)element->name, api_text_shown(shown), shown,
+                         strchr(shown, '$') ? "; expand xacro macros first" : "");
 }
 
 bool api_urdf_numbers(api_urdf *urdf, const xmlNode *element, const char *attribute, int need, double *v, size_t n)

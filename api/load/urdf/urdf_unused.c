@@ -53,7 +53,7 @@ typedef struct finding_kind {
 } finding_kind;
 
 typedef struct findings {
-    size_t       n, not_listed; /* finding; occurrences beyond them */
+    size_t       n, not_listed; /* number of findings; occurrences that had no room among them */
     finding_kind finding[MAX_FINDINGS];
 } findings;
 
@@ -113,18 +113,18 @@ static void check_element(findings *t, const xmlNode *element, const known_eleme
 
 static bool report_finding(api_urdf *urdf, const finding_kind *k)
 {
-    const char *what     = strcmp(k->code, "dropped") == 0    ? "has no part in the dynamics"
-                           : strcmp(k->code, "repeated") == 0 ? "is given again: the first one counts"
-                           : k->attribute                     ? "is an unknown attribute, not used"
-                                                              : "is an unknown element, not used";
-    xmlChar    *in       = xmlGetNoNsProp(k->in, (const xmlChar *)"name");
-    const char *name     = in ? (const char *)in : "";
-    char        more[60] = "";
+    const char *description = strcmp(k->code, "dropped") == 0    ? "has no part in the dynamics"
+                              : strcmp(k->code, "repeated") == 0 ? "is given again: the first one counts"
+                              : k->attribute                     ? "is an unknown attribute, not used"
+                                                                 : "is an unknown element, not used";
+    xmlChar    *in          = xmlGetNoNsProp(k->in, (const xmlChar *)"name");
+    const char *name        = in ? (const char *)in : "";
+    char        more[60]    = "";
     if (k->times > 1) snprintf(more, sizeof more, "; %zu of this kind", k->times);
     bool ok = api_urdf_report(urdf, k->in, strcmp(k->code, "dropped") == 0 ? "info" : "warning", k->code,
                               "%s%.*s%s in <%.40s>%s%.*s%s %s%s", k->attribute ? "" : "<", api_text_shown(k->name),
                               k->name, k->attribute ? "" : ">", (const char *)k->in->name, in ? " \"" : "",
-                              api_text_shown(name), name, in ? "\"" : "", what, more);
+                              api_text_shown(name), name, in ? "\"" : "", description, more);
     xmlFree(in);
     return ok;
 }
@@ -132,12 +132,12 @@ static bool report_finding(api_urdf *urdf, const finding_kind *k)
 /* --- transmissions --------------------------------------------------------------------------------------------- */
 
 /* Appends to a text of `size` bytes as far as there is room. */
-static void append(char *text, size_t size, const char *before, const xmlChar *what, const char *behind)
+static void append(char *text, size_t size, const char *before, const xmlChar *value, const char *behind)
 {
-    size_t at = strlen(text);
-    if (what)
-        snprintf(text + at, size - at, "%s%.*s%s", before, api_text_shown((const char *)what), (const char *)what,
-                 behind);
+    size_t length = strlen(text);
+    if (value)
+        snprintf(text + length, size - length, "%s%.*s%s", before, api_text_shown((const char *)value),
+                 (const char *)value, behind);
 }
 
 static void append_name(char *text, size_t size, const char *before, const xmlNode *element)

@@ -65,12 +65,12 @@ static void note_error(void *context, xmlError *error)
 {
     char text[200];
     if (error->level != XML_ERR_FATAL) return;
-    api_code    code   = code_of(context, error);
-    const char *what   = code == API_MODEL_TOO_LARGE ? "there are too many different names"
-                         : error->message            ? error->message
-                                                     : "";
-    size_t      length = strcspn(what, "\n");
-    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), what);
+    api_code    code    = code_of(context, error);
+    const char *message = code == API_MODEL_TOO_LARGE ? "there are too many different names"
+                          : error->message            ? error->message
+                                                      : "";
+    size_t      length  = strcspn(message, "\n");
+    snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), message);
     fail_at_cursor(context, code, text);
 }
 

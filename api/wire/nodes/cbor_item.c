@@ -1,4 +1,4 @@
-/* cbor_item.c - see cbor_item.h. */
+/* cbor_item.c - see cbor_item.h: collect libcbor's callbacks into one item. */
 #include "cbor_item.h"
 #include "api/wire/utf8.h"
 #include <cbor.h>
@@ -190,10 +190,10 @@ static const struct cbor_callbacks callbacks = {
 /* --- the next head ---------------------------------------------------------------------------------------------- */
 
 /* libcbor rejects unassigned simple values: 0 to 19 in the head, 32 to 255 in the byte after it. */
-static size_t simple_bytes(const unsigned char *at, size_t left)
+static size_t simple_bytes(const unsigned char *bytes, size_t left)
 {
-    if (at[0] >= 0xE0 && at[0] <= 0xF3) return 1;
-    return at[0] == 0xF8 && left > 1 && at[1] >= 32 ? 2 : 0;
+    if (bytes[0] >= 0xE0 && bytes[0] <= 0xF3) return 1;
+    return bytes[0] == 0xF8 && left > 1 && bytes[1] >= 32 ? 2 : 0;
 }
 
 /* Checks that text is UTF-8, and that the announced items can fit: an item takes at least one byte. */
@@ -216,17 +216,17 @@ static bool check_item(const api_cbor_cursor *c, const api_cbor_item *item)
 
 bool api_cbor_next(api_cbor_cursor *c, api_cbor_item *item)
 {
-    const unsigned char *at   = c->body + c->position;
-    size_t               left = c->length - c->position;
-    *item                     = (api_cbor_item){.offset = c->position};
+    const unsigned char *bytes = c->body + c->position;
+    size_t               left  = c->length - c->position;
+    *item                      = (api_cbor_item){.offset = c->position};
     if (left == 0) return api_cbor_fail(c, c->position, "the body ends where an item should begin");
-    struct cbor_decoder_result result = cbor_stream_decode(at, left, &callbacks, item);
+    struct cbor_decoder_result result = cbor_stream_decode(bytes, left, &callbacks, item);
     if (result.status == CBOR_DECODER_NEDATA)
         return api_cbor_fail(c, c->position, "an item is longer than the %zu bytes that are left", left);
     if (result.status == CBOR_DECODER_ERROR) {
-        result.read = simple_bytes(at, left);
+        result.read = simple_bytes(bytes, left);
         item->kind  = API_CBOR_SIMPLE;
-        if (result.read == 0) return api_cbor_fail(c, c->position, "byte 0x%02x begins no item", at[0]);
+        if (result.read == 0) return api_cbor_fail(c, c->position, "byte 0x%02x begins no item", bytes[0]);
     }
     c->position += result.read;
     return check_item(c, item);

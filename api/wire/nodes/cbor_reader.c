@@ -32,8 +32,8 @@ static bool fail(reader *r, api_code code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    api_pointer at = api_build_pointer(&r->build);
-    api_failv(r->cursor.problem, code, api_pointer_text(&at), format, args);
+    api_pointer pointer = api_build_pointer(&r->build);
+    api_failv(r->cursor.problem, code, api_pointer_text(&pointer), format, args);
     va_end(args);
     return false;
 }
@@ -111,10 +111,10 @@ static bool is_checked_later(const reader *r, const api_node *array)
 /* False with 422 at the first number that is not finite. */
 static bool check_finite(reader *r, const api_node *array, size_t numbers)
 {
-    size_t infinite = api_node_find_non_finite(array, numbers);
-    if (infinite == numbers) return true;
-    api_pointer at = api_build_pointer(&r->build);
-    return api_fail_non_finite(r->cursor.problem, &at, array, infinite);
+    size_t index = api_node_find_non_finite(array, numbers);
+    if (index == numbers) return true;
+    api_pointer pointer = api_build_pointer(&r->build);
+    return api_fail_non_finite(r->cursor.problem, &pointer, array, index);
 }
 
 /* Reads the content of a typed array. `array` gives the expected extents, or rank 0 for any length. */

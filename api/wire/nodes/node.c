@@ -1,4 +1,4 @@
-/* node.c - see node.h. */
+/* node.c - see node.h: find members by key, and read packed numbers. */
 #include "node.h"
 #include <math.h>
 #include <string.h>
@@ -57,9 +57,9 @@ static void sort_index(const api_node *object)
     for (size_t i = 0; i < n; i++)
         from[i] = (uint32_t)i;
     for (size_t run = 1; run < n; run *= 2) {
-        for (size_t at = 0; at < n; at += 2 * run) {
-            size_t rest = n - at, all = rest < 2 * run ? rest : 2 * run;
-            merge(object->items, from + at, all < run ? all : run, all, to + at);
+        for (size_t start = 0; start < n; start += 2 * run) {
+            size_t rest = n - start, all = rest < 2 * run ? rest : 2 * run;
+            merge(object->items, from + start, all < run ? all : run, all, to + start);
         }
         uint32_t *sorted = to;
         to               = from;
@@ -174,7 +174,7 @@ const void *api_node_doubles(const api_node *node, size_t first)
 
 /* 0 * x is 0 unless x is infinite or NaN. Four vector sums run in parallel, so that memory bandwidth is the limit. */
 #define ANY_INFINITE(name, type, wide)                                                                                 \
-    static bool name(const unsigned char *at, size_t count)                                                            \
+    static bool name(const unsigned char *bytes, size_t count)                                                         \
     {                                                                                                                  \
         typedef type lanes __attribute__((vector_size((wide) * sizeof(type))));                                        \
         lanes        sum[4] = {{0}};                                                                                   \
@@ -183,11 +183,11 @@ const void *api_node_doubles(const api_node *node, size_t first)
         for (; i + 4 * (wide) <= count; i += 4 * (wide))                                                               \
             for (size_t k = 0; k < 4; k++) {                                                                           \
                 lanes x;                                                                                               \
-                memcpy(&x, at + (i + k * (wide)) * sizeof(type), sizeof x);                                            \
+                memcpy(&x, bytes + (i + k * (wide)) * sizeof(type), sizeof x);                                         \
                 sum[k] += 0 * x;                                                                                       \
             }                                                                                                          \
         for (; i < count; i++) {                                                                                       \
-            memcpy(&one, at + i * sizeof one, sizeof one);                                                             \
+            memcpy(&one, bytes + i * sizeof one, sizeof one);                                                          \
             rest += 0 * one;                                                                                           \
         }                                                                                                              \
         sum[0] += (sum[1] + sum[2]) + sum[3];                                                                          \

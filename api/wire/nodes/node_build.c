@@ -1,4 +1,4 @@
-/* node_build.c - see node_build.h. */
+/* node_build.c - see node_build.h: stack open arrays and objects, and pack their numbers. */
 #include "node_build.h"
 #include <string.h>
 
@@ -92,12 +92,12 @@ static bool unpack(api_builder *b, api_open_value *array)
     for (size_t axis = 0; axis < array->rank; axis++)
         size *= array->extent[axis];
     for (size_t i = 0; i < array->count; i++) {
-        const double *at   = b->numbers + array->first_number + i * size;
-        api_node      item = {.kind = API_NUMBER};
+        const double *numbers = b->numbers + array->first_number + i * size;
+        api_node      item    = {.kind = API_NUMBER};
         if (array->rank == 0) {
-            item.number = *at;
+            item.number = *numbers;
         } else {
-            item = (api_node){.kind = API_ARRAY, .rank = array->rank, .numbers = (const unsigned char *)at};
+            item = (api_node){.kind = API_ARRAY, .rank = array->rank, .numbers = (const unsigned char *)numbers};
             memcpy(item.extent, array->extent, sizeof array->extent);
         }
         if (!push(b, &item)) return false;

@@ -1,4 +1,4 @@
-/* node_read.c - see node_read.h. */
+/* node_read.c - see node_read.h: choose the reader, and check numbers that it left unchecked. */
 #include "node_read.h"
 
 bool api_read_request(const api_read_options *r, api_media content, const char *body, size_t length, api_node *root)
@@ -26,15 +26,15 @@ bool api_check_members_finite(api_problem *problem, const api_node *members, siz
         size_t count    = count_of(&members[i]),
                infinite = members[i].unchecked ? api_node_find_non_finite(&members[i], count) : count;
         if (infinite == count) continue;
-        api_pointer root = api_pointer_root(), at = api_pointer_key(&root, members[i].key);
-        return api_fail_non_finite(problem, &at, &members[i], infinite);
+        api_pointer root = api_pointer_root(), pointer = api_pointer_key(&root, members[i].key);
+        return api_fail_non_finite(problem, &pointer, &members[i], infinite);
     }
     return true;
 }
 
-bool api_fail_non_finite(api_problem *problem, const api_pointer *at, const api_node *numbers, size_t i)
+bool api_fail_non_finite(api_problem *problem, const api_pointer *pointer, const api_node *numbers, size_t i)
 {
-    api_pointer entry = *at;
+    api_pointer entry = *pointer;
     size_t      size  = count_of(numbers);
     for (size_t axis = 0; axis < numbers->rank; axis++) {
         size /= numbers->extent[axis];

@@ -22,7 +22,7 @@ bool api_read_request(const api_read_options *r, api_media content, const char *
 bool api_check_members_finite(api_problem *problem, const api_node *members, size_t n);
 
 /* Fails with 422 at number i of the packed numbers at pointer `at`; returns false. */
-bool api_fail_non_finite(api_problem *problem, const api_pointer *at, const api_node *numbers, size_t i);
+bool api_fail_non_finite(api_problem *problem, const api_pointer *pointer, const api_node *numbers, size_t i);
 
 /* Reads any JSON text. False with a problem: 400 with an offset, 422 with a pointer for a value that cannot be
  * represented, or 503. */
