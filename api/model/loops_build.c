@@ -230,7 +230,7 @@ static bool check_passive(api_model *model, const api_document *document, api_lo
         if (velocities_of(b) == 0 || loops->active_index_v[b->v] >= 0 || moves[b->v]) continue;
         snprintf(pointer, sizeof pointer, "/links/%d/joint/actuated", document->order[b->link]);
         return api_fail(reader->problem, API_BAD_MODEL, pointer,
-                        "no loop goes through \"%s\", so nothing says how it moves: let it be actuated",
+                        "no loop passes through \"%s\", so its motion is undetermined: make it actuated",
                         loops->velocity_names[b->v]);
     }
     return true;
@@ -240,10 +240,10 @@ static bool check(const api_model *model, const api_loops *loops, api_reader *re
 {
     if (loops->n_passive == 0)
         return api_fail(reader->problem, API_BAD_MODEL, "/loops",
-                        "all joints are actuated: those that move as the loops make them are \"actuated\": false");
+                        "all joints are actuated: set \"actuated\": false for the joints that the loops move");
     if (model->nv == 0)
         return api_fail(reader->problem, API_BAD_MODEL, "/loops",
-                        "no joint is actuated: nothing says how the loops move");
+                        "no joint is actuated, so the motion of the loops is undetermined");
     return true;
 }
 

@@ -37,7 +37,7 @@ static bool fail_to_build(const api_document *document, dyn_status status, int w
     if (status == DYN_TOO_MANY_DOF)
         return api_fail(problem, API_MODEL_TOO_LARGE, "", "the model has more than %d degrees of freedom", DYN_MAX_DOF);
     return api_fail(problem, API_NON_FINITE, link_pointer(document, where, text),
-                    "the figures of this link are too large or too small to compute with");
+                    "the values of this link are too large or too small to compute with");
 }
 
 /* Checks combined values: numbers that are finite one by one may overflow when dynamics/ combines them. */
@@ -54,13 +54,13 @@ static bool check_figures(const api_model *model, const api_document *document, 
                    fabs(body->E[3 + k]);
         if (!isfinite(sum))
             return api_fail(problem, API_NON_FINITE, link_pointer(document, body->link, text),
-                            "the figures of this body are so large that they overflow");
+                            "the values of this body are so large that they overflow");
     }
     for (size_t i = 0; i < dyn->n_links; i++) {
         const double *p = dyn->link[i].X_bl.p;
         if (!isfinite(fabs(p[0]) + fabs(p[1]) + fabs(p[2])))
             return api_fail(problem, API_NON_FINITE, link_pointer(document, (int)i, text),
-                            "this link is so far from its body's origin that its place overflows");
+                            "this link is so far from its body's origin that its position overflows");
     }
     return true;
 }

@@ -144,7 +144,7 @@ static bool reserve(api_registry *r)
 
 static bool reserve_or_fail(api_registry *r, api_problem *problem)
 {
-    return reserve(r) || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one model more");
+    return reserve(r) || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one more model");
 }
 
 /* Returns the entry of that name, creating it if necessary. The caller also holds `entries_lock` and has called

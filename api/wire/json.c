@@ -102,7 +102,7 @@ static void fail_with_parser(api_problem *problem, const json_error_t *error, co
     case json_error_null_byte_in_key:
         pointer = api_pointer_at_offset(text, (size_t)error->position);
         api_fail(problem, API_BAD_VALUE, api_pointer_text(&pointer),
-                 "the string that ends at byte %d holds the character U+0000", error->position);
+                 "the string that ends at byte %d contains the character U+0000", error->position);
         return;
     case json_error_out_of_memory:
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the request's JSON");
@@ -111,7 +111,7 @@ static void fail_with_parser(api_problem *problem, const json_error_t *error, co
     default:
         pointer = non_finite ? api_pointer_at_offset(text, (size_t)error->position) : api_pointer_root();
         api_fail(problem, API_BAD_JSON, non_finite ? api_pointer_text(&pointer) : NULL, "line %d, column %d: %s%s",
-                 error->line, error->column, error->text, non_finite ? "; JSON has no number that is not finite" : "");
+                 error->line, error->column, error->text, non_finite ? "; JSON has neither NaN nor infinity" : "");
     }
     problem->offset = error->position;
 }
@@ -124,7 +124,7 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
         return NULL;
     }
     if (length > INT_MAX) { /* jansson counts bytes in ints */
-        api_fail(problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of JSON given, the most is %d", length, INT_MAX);
+        api_fail(problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of JSON given, the limit is %d", length, INT_MAX);
         return NULL;
     }
     size_t deep = find_too_deep(text, length, nesting);
@@ -134,12 +134,14 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
         return NULL;
     }
     if (begins_with_byte_order_mark(text, length)) {
-        api_fail(problem, API_BAD_JSON, NULL, "the text begins with a byte order mark, U+FEFF, and JSON has none");
+        api_fail(problem, API_BAD_JSON, NULL,
+                 "the text begins with a byte order mark, U+FEFF, which JSON does not allow");
         problem->offset = 0;
         return NULL;
     }
     if (detect_other_encoding(text)) {
-        api_fail(problem, API_BAD_JSON, NULL, "the body is no JSON but looks like %s: its Content-Type should say so",
+        api_fail(problem, API_BAD_JSON, NULL,
+                 "the body is not JSON but looks like %s: set its Content-Type accordingly",
                  detect_other_encoding(text));
         problem->offset = 0;
         return NULL;

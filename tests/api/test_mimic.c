@@ -103,7 +103,7 @@ static void refusals(void **state)
 {
 #define TWO(mimic) ROBOT(LINK("a", "base", JOINT("ja", "")) "," LINK("b", "a", JOINT("jb", MIMIC(mimic))))
     static const char at[] = "/links/1/joint/mimic/joint";
-    assert_refused(TWO("'joint':'jx'"), "unknown-name", at, "\"jx\", which is no joint");
+    assert_refused(TWO("'joint':'jx'"), "unknown-name", at, "\"jx\", which is not a joint");
     assert_refused(TWO("'joint':'jb'"), "bad-model", at, "\"jb\", which mimics it in turn");
     assert_refused(TWO("'multiplier':2"), "missing-field", at, "joint");
     assert_refused(TWO("'joint':''"), "bad-name", at, "empty");

@@ -51,7 +51,7 @@ class Refused(UrdfCase):
         self.refuse(robot(link("a"), link("b"), joint("j", "a", "b"), joint("k", "b", "a")), 422, "bad-model",
                     "no root", "joint")
         self.refuse(robot(*ARM, link("c"), link("d"), joint("k", "c", "d"), "\n", joint("l", "d", "c")), 422,
-                    "bad-model", "circle", "line")
+                    "bad-model", "cycle", "line")
         self.refuse(robot(*ARM, joint("k", "a", "b")), 422, "bad-model", 'joint "k"', 'child of joint "j"')
         self.refuse(robot(*ARM, joint("k", "b", "b")), 422, "bad-model", 'joint "k"')
         self.refuse(robot(*ARM, link("c"), joint("k", "ghost", "c")), 422, "unknown-name", 'joint "k"', '"ghost"')
@@ -104,7 +104,7 @@ class Refused(UrdfCase):
         """Those that only documents have, too, are no types of URDF, which has no place for a pitch."""
         for kind in ("ball", "helical", "spherical", "Revolute"):
             problem = self.refuse(robot(link("a"), link("b"), joint("j", "a", "b", kind=kind)), 422, "bad-value", f'"{kind}"')
-            self.assertIn("no joint type of URDF", problem["detail"])
+            self.assertIn("not a joint type of URDF", problem["detail"])
         answer = self.put_urdf("floats", robot(link("a"), link("b", INERTIAL), joint("j", "a", "b", kind="floating")))
         self.assertEqual(self.ok(answer, 201)["nv"], 6)
 

@@ -190,7 +190,7 @@ static bool find(const api_entry *entry, const char *key, int need, const json_t
 {
     *value = json_object_get(entry->input, key);
     if (*value || need != API_REQUIRED) return true;
-    return api_entry_fail(entry, key, API_MISSING_FIELD, "\"%s\" is needed here and missing", key);
+    return api_entry_fail(entry, key, API_MISSING_FIELD, "\"%s\" is needed here but missing", key);
 }
 
 bool api_entry_list(const api_entry *entry, const char *key, int need, size_t *count)
@@ -360,6 +360,7 @@ bool api_entry_name(const api_entry *entry, const char *key, int need, const cha
     if (length > NAME_MAX_BYTES)
         return api_entry_fail(entry, key, API_BAD_NAME, "a name has at most %d bytes, given %zu", NAME_MAX_BYTES,
                               length);
-    if (has_control(*name)) return api_entry_fail(entry, key, API_BAD_NAME, "a name must not hold control characters");
+    if (has_control(*name))
+        return api_entry_fail(entry, key, API_BAD_NAME, "a name must not contain control characters");
     return true;
 }

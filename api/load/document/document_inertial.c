@@ -41,7 +41,7 @@ static bool find_solid(const api_entry *inertial, api_solid *solid)
     for (*solid = 0; *solid < API_SOLIDS; (*solid)++)
         if (strcmp(api_solid_form_of(*solid)->name, name) == 0) return true;
     return api_entry_fail(inertial, "solid", API_BAD_VALUE,
-                          "\"%.*s\" is no solid; there are box, cylinder, sphere, ellipsoid and capsule",
+                          "\"%.*s\" is not a solid; known are box, cylinder, sphere, ellipsoid and capsule",
                           api_text_shown(name), name);
 }
 

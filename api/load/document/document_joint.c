@@ -24,7 +24,7 @@ static bool read_type(const api_entry *joint, api_document_link *link)
         return true;
     }
     return api_entry_fail(joint, "type", API_BAD_VALUE,
-                          "\"%.*s\" is no joint type; there are revolute, continuous, prismatic, helical, planar, "
+                          "\"%.*s\" is not a joint type; known are revolute, continuous, prismatic, helical, planar, "
                           "spherical, floating and fixed",
                           api_text_shown(name), name);
 }
@@ -47,7 +47,7 @@ static bool read_axis(const api_entry *joint, api_document_link *link, bool dh)
         return api_entry_fail(joint, "axis", API_BAD_VALUE, "a %s joint has no axis: it turns in all directions",
                               link->type);
     if (dh && api_entry_has(joint, "axis"))
-        return api_entry_fail(joint, "axis", API_BAD_VALUE, "in DH forms the axis is z: \"axis\" is not taken");
+        return api_entry_fail(joint, "axis", API_BAD_VALUE, "the axis is z in DH forms: \"axis\" is not taken");
     return dh || free || (fixed && !api_entry_has(joint, "axis")) ||
            api_document_read_axis(joint, "axis", link->dyn.axis);
 }
@@ -149,7 +149,7 @@ static bool read_pitch(const api_entry *joint, dyn_link *dyn)
 {
     if (dyn->joint == DYN_HELICAL) return api_entry_number(joint, "pitch", API_REQUIRED, &dyn->pitch);
     if (!api_entry_has(joint, "pitch")) return true;
-    return api_entry_fail(joint, "pitch", API_BAD_VALUE, "a pitch is of helical joints alone");
+    return api_entry_fail(joint, "pitch", API_BAD_VALUE, "only a helical joint has a pitch");
 }
 
 /* Joints with several coordinates take none of the fields that describe a single one. */
@@ -199,7 +199,7 @@ bool api_document_read_joint(const api_entry *link_node, api_document_link *link
     api_entry                joint;
     bool                     dh;
     if (!api_entry_has(link_node, "joint"))
-        return api_entry_fail(link_node, "joint", API_MISSING_FIELD, "\"joint\" is needed here and missing");
+        return api_entry_fail(link_node, "joint", API_MISSING_FIELD, "\"joint\" is needed here but missing");
     if (!api_entry_open(&joint, link_node, "joint", fields)) return false;
 
     link->actuated = true;

@@ -34,7 +34,7 @@ static bool read_type(const api_entry *entry, const loop_type **type)
         }
     return api_entry_fail(
         entry, "type", API_BAD_VALUE,
-        "\"%.*s\" closes no loop; there are fixed, revolute, continuous, prismatic, cylindrical, universal, "
+        "\"%.*s\" is not a type of loop; known are fixed, revolute, continuous, prismatic, cylindrical, universal, "
         "spherical, planar and helical",
         api_text_shown(name), name);
 }
@@ -50,7 +50,7 @@ static bool read_axis(const api_entry *entry, const char *key, bool dh, double a
 {
     axis[2] = 1;
     if (dh && api_entry_has(entry, key))
-        return api_entry_fail(entry, key, API_BAD_VALUE, "in DH forms the axis is z: \"%s\" is not taken", key);
+        return api_entry_fail(entry, key, API_BAD_VALUE, "the axis is z in DH forms: \"%s\" is not taken", key);
     return dh || api_document_read_axis(entry, key, axis);
 }
 

@@ -22,7 +22,7 @@ static bool fail_unknown(api_reader *reader, const api_document *document, size_
     char      reason[API_NAMES_TEXT + 40], list[API_NAMES_TEXT];
     api_names known = api_document_joint_names(document);
     api_names_write(&known, document->links[i].mimicked, list);
-    snprintf(reason, sizeof reason, "which is no joint of this model%s", list);
+    snprintf(reason, sizeof reason, "which is not a joint of this model%s", list);
     return fail(reader, document, i, API_UNKNOWN_NAME, reason);
 }
 
@@ -82,7 +82,7 @@ static bool resolve(api_document *document, api_reader *reader, size_t start, in
         api_document_link *link = &links[way[n]];
         if (!compose(link, &links[link->leader]))
             return fail(reader, document, (size_t)way[n], API_NON_FINITE,
-                        "and with the multipliers and offsets from there on its own overflow or vanish");
+                        "and the composed multipliers and offsets overflow or vanish");
         done[way[n]] = -1;
     }
     return true;

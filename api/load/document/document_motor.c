@@ -10,7 +10,7 @@ static bool read_gear(const api_entry *entry, double *ratio)
 {
     if (!api_entry_number(entry, "gear_ratio", API_REQUIRED, ratio)) return false;
     if (*ratio != 0) return true;
-    return api_entry_fail(entry, "gear_ratio", API_BAD_VALUE, "a gear ratio of 0 turns nothing");
+    return api_entry_fail(entry, "gear_ratio", API_BAD_VALUE, "a gear ratio must not be 0");
 }
 
 /* The rotor is part of the motor, so its moment about the axis cannot exceed that of the whole motor. */
@@ -76,11 +76,11 @@ static bool check_joint(const api_document *document, api_reader *reader, size_t
     const api_document_motor *motor = &document->motors[i];
     const dyn_link           *link  = &document->links[motor->joint_link].dyn;
     if (dyn_joint_nv(link->joint) != 1)
-        return fail(reader, i, motor, API_BAD_VALUE, "has not one coordinate, as a joint that a motor turns must have");
+        return fail(reader, i, motor, API_BAD_VALUE, "must have exactly one coordinate to be driven by a motor");
     if (link->motor.present) return fail(reader, i, motor, API_DUPLICATE_NAME, "has another motor already");
     if (link->rotor_inertia != 0)
         return fail(reader, i, motor, API_BAD_VALUE,
-                    "has a rotor_inertia, beside which the motor's spin_inertia would count: give one of them");
+                    "has a rotor_inertia in addition to the motor's spin_inertia: give only one of them");
     return true;
 }
 
@@ -89,7 +89,7 @@ static bool report_standing(api_reader *reader, size_t i, const api_document_mot
     char where[48];
     snprintf(where, sizeof where, "/motors/%zu/inertial", i);
     return api_reader_report(reader, where, "info", "dropped",
-                             "\"%.*s\" is the fixed base: what the motor on it weighs counts nowhere",
+                             "\"%.*s\" is the fixed base: mass and inertia of the motor on it have no effect",
                              api_text_shown(motor->link_name), motor->link_name);
 }
 

@@ -62,16 +62,18 @@ bool api_document_check_transform(const api_entry *place, const double *T, dyn_p
             return api_entry_fail(place, NULL, API_BAD_ROTATION, "the last row of a rigid transform is [0,0,0,1]");
     double error = api_rotation_error((const double(*)[3])X->R);
     if (isinf(error))
-        return api_entry_fail(place, NULL, API_BAD_ROTATION,
-                              "the upper left 3x3 block is no right-handed rotation: its determinant is not positive");
+        return api_entry_fail(
+            place, NULL, API_BAD_ROTATION,
+            "the upper left 3x3 block is not a right-handed rotation: its determinant is not positive");
     if (error > 1e-6)
         return api_entry_fail(
             place, NULL, API_BAD_ROTATION,
-            "the upper left 3x3 block R is no rotation: R^T R is off 1 by %.2g, at most 1e-6 is taken", error);
+            "the upper left 3x3 block R is not a rotation: R^T R differs from 1 by %.2g, at most 1e-6 is accepted",
+            error);
     if (error <= 1e-12) return true;
     api_rotation_orthonormalise(X->R);
     return api_entry_report(place, NULL, "info", "orthonormalised",
-                            "R^T R was off 1 by %.2g: the nearest rotation is used", error);
+                            "R^T R differed from 1 by %.2g: the nearest rotation is used", error);
 }
 
 static bool read_matrix(const api_entry *origin, dyn_link *link)

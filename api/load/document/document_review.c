@@ -19,11 +19,11 @@ static bool report_merged(const api_document *document, api_reader *reader, int 
     snprintf(where, sizeof where, "/links/%d/joint", i);
     if (body != DYN_WORLD || document->floating)
         return api_reader_report(reader, where, "info", "merged",
-                                 "\"%s\" is fixed to \"%s\" and counts to the body of \"%s\"", link->name, link->parent,
-                                 body == DYN_WORLD ? document->base : document->links[body].name);
+                                 "\"%s\" is fixed to \"%s\" and belongs to the body of \"%s\"", link->name,
+                                 link->parent, body == DYN_WORLD ? document->base : document->links[body].name);
     bool counts = link->dyn.inertia.mass != 0 || has_tensor(&link->dyn.inertia);
     return api_reader_report(reader, where, "info", "merged", "\"%s\" is fixed to the world%s", link->name,
-                             counts ? ": its mass and inertia count nowhere" : "");
+                             counts ? ": its mass and inertia have no effect" : "");
 }
 
 /* Reports each fixed link with the body it joins: that of the nearest ancestor that is not fixed. */
@@ -46,7 +46,7 @@ static bool report_base(const api_document *document, api_reader *reader)
     const dyn_inertia *inertia = &document->base_inertia;
     if (document->floating || (inertia->mass == 0 && !has_tensor(inertia))) return true;
     return api_reader_report(reader, "/base/inertial", "info", "dropped",
-                             "the base is fixed: its mass and inertia count nowhere");
+                             "the base is fixed: its mass and inertia have no effect");
 }
 
 /* True when the joint's coordinate moves a rotor. In an elastic joint the motor's coordinate does that. */

@@ -225,7 +225,7 @@ static bool fail_with_circle(const api_document *document, api_reader *reader)
         current = document->links[current].parent_index;
     const api_document_link *link = &document->links[current];
     return api_fail(reader->problem, API_BAD_MODEL, link_pointer(document, (size_t)current, "parent", text),
-                    "link \"%.*s\" hangs on \"%.*s\", which hangs on it in turn: a circle without the base",
+                    "link \"%.*s\" hangs on \"%.*s\", which hangs on it in turn: a cycle without the base",
                     api_text_shown(link->name), link->name, api_text_shown(link->parent), link->parent);
 }
 

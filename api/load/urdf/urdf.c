@@ -58,7 +58,7 @@ static bool read_parent_or_child(api_urdf *urdf, const api_urdf_joint *joint, co
     if (!end) return api_urdf_fail(urdf, joint->element, API_MISSING_FIELD, "<joint> has no <%s>", which);
     if (!api_urdf_name(urdf, end, "link", name)) return false;
     if (json_object_get(links, *name)) return true;
-    return api_urdf_fail(urdf, end, API_UNKNOWN_NAME, "its %s \"%.*s\" is no link of this file", which,
+    return api_urdf_fail(urdf, end, API_UNKNOWN_NAME, "its %s \"%.*s\" is not a link of this file", which,
                          api_text_shown(*name), *name);
 }
 
@@ -119,9 +119,10 @@ static bool find_root(api_urdf *urdf, const json_t *links)
     for (size_t i = 0; i < urdf->n_links; i++) {
         if (parent_joint[i] != 0) continue;
         if (urdf->root)
-            return api_urdf_fail(urdf, urdf->links[i], API_BAD_MODEL,
-                                 "no joint carries it, nor the link of line %lu: a robot has one root",
-                                 api_xml_line(urdf->root));
+            return api_urdf_fail(
+                urdf, urdf->links[i], API_BAD_MODEL,
+                "neither this link nor the link of line %lu is the child of a joint: a robot has one root",
+                api_xml_line(urdf->root));
         urdf->root = urdf->links[i];
     }
     return urdf->root || fail_with_circle(urdf, parent_joint, links);

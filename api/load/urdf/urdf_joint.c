@@ -25,7 +25,7 @@ static bool check_type(api_urdf *urdf, const api_urdf_joint *joint)
         if (is_type(joint, known[i])) return true;
     return api_urdf_fail(
         urdf, joint->element, API_BAD_VALUE,
-        "\"%.*s\" is no joint type of URDF; there are revolute, continuous, prismatic, planar, floating "
+        "\"%.*s\" is not a joint type of URDF; known are revolute, continuous, prismatic, planar, floating "
         "and fixed",
         SHOWN(joint->type));
 }
@@ -151,7 +151,7 @@ static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
     switch (urdf->options->mimic) {
     case API_MIMIC_COUPLED: return keep_mimic(urdf, leader, multiplier, offset, fields);
     case API_MIMIC_REFUSE:
-        return api_urdf_fail(urdf, mimic, API_NOT_SUPPORTED, "it mimics \"%.*s\", and mimic=refuse was asked for",
+        return api_urdf_fail(urdf, mimic, API_NOT_SUPPORTED, "it mimics \"%.*s\", and mimic=refuse was requested",
                              SHOWN(leader));
     case API_MIMIC_INDEPENDENT: break;
     }

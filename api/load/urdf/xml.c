@@ -31,7 +31,7 @@ static void fail_at_cursor(xmlParserCtxt *parser, api_code code, const char *det
 static void refuse_doctype(void *context, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id)
 {
     (void)name, (void)public_id, (void)system_id;
-    fail_at_cursor(context, API_NOT_SUPPORTED, "a document type declaration is not taken, nor entities");
+    fail_at_cursor(context, API_NOT_SUPPORTED, "document type declarations and entities are not supported");
     xmlStopParser(context);
 }
 
@@ -137,7 +137,7 @@ xmlDoc *api_xml_parse(const char *text, size_t length, unsigned nesting, api_pro
     bool    good      = document && problem->code == API_NO_PROBLEM && xmlDocGetRootElement(document);
     xmlFreeParserCtxt(parser);
     if (good) return document;
-    api_fail(problem, API_BAD_XML, NULL, "the text is no XML document");
+    api_fail(problem, API_BAD_XML, NULL, "the text is not an XML document");
     xmlFreeDoc(document);
     return NULL;
 }

@@ -226,7 +226,7 @@ bool api_cbor_next(api_cbor_cursor *c, api_cbor_item *item)
     if (result.status == CBOR_DECODER_ERROR) {
         result.read = simple_bytes(bytes, left);
         item->kind  = API_CBOR_SIMPLE;
-        if (result.read == 0) return api_cbor_fail(c, c->position, "byte 0x%02x begins no item", bytes[0]);
+        if (result.read == 0) return api_cbor_fail(c, c->position, "byte 0x%02x does not begin an item", bytes[0]);
     }
     c->position += result.read;
     return check_item(c, item);

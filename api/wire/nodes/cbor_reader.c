@@ -40,7 +40,8 @@ static bool fail(reader *r, api_code code, const char *format, ...)
 
 static bool fail_kind(reader *r, const api_cbor_item *item, const char *expected)
 {
-    if (item->kind == API_CBOR_BREAK) return api_cbor_fail(&r->cursor, item->offset, "a break where an item belongs");
+    if (item->kind == API_CBOR_BREAK)
+        return api_cbor_fail(&r->cursor, item->offset, "a break where an item is expected");
     return fail(r, API_WRONG_TYPE, "%s given, %s expected", api_cbor_kind_text(item->kind), expected);
 }
 
@@ -78,14 +79,14 @@ static bool read_key(reader *r, api_cbor_item *item)
         return api_cbor_fail(&r->cursor, item->offset, "%s as a key, a text string expected",
                              api_cbor_kind_text(item->kind));
     if (!join_string_parts(r, item)) return false;
-    if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "a key holds the character U+0000");
+    if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "a key contains the character U+0000");
     return api_build_key(&r->build, (const char *)item->bytes, item->length, item->offset);
 }
 
 static bool read_text(reader *r, api_cbor_item *item)
 {
     if (!join_string_parts(r, item)) return false;
-    if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "the string holds the character U+0000");
+    if (memchr(item->bytes, 0, item->length)) return fail(r, API_BAD_VALUE, "the string contains the character U+0000");
     return api_build_string(&r->build, (const char *)item->bytes, item->length);
 }
 
@@ -240,8 +241,8 @@ static bool read_tagged(reader *r, uint64_t tag)
     case TAG_FLOATS:
     case TAG_DOUBLES: return read_typed(r, tag, &array);
     default:
-        return fail(r, API_WRONG_TYPE, "the CBOR tag %llu given; %d, %d, %d and %d are taken", (unsigned long long)tag,
-                    TAG_MULTI, TAG_FLOATS, TAG_DOUBLES, TAG_CBOR);
+        return fail(r, API_WRONG_TYPE, "the CBOR tag %llu given; %d, %d, %d and %d are supported",
+                    (unsigned long long)tag, TAG_MULTI, TAG_FLOATS, TAG_DOUBLES, TAG_CBOR);
     }
 }
 
@@ -307,11 +308,11 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
     reader r = {.options = options,
                 .cursor  = {.body = (const unsigned char *)body, .length = length, .problem = options->pool->problem}};
     if (length > UINT32_MAX)
-        return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the most is %u",
+        return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the limit is %u",
                         length, UINT32_MAX);
     if (length > 1 && (*body == '{' || *body == '[') &&
         body[1] >= '\t') /* in CBOR these bytes would begin a string or array longer than any body */
-        return api_cbor_fail(&r.cursor, 0, "the body is no CBOR but looks like JSON (application/json)");
+        return api_cbor_fail(&r.cursor, 0, "the body is not CBOR but looks like JSON (application/json)");
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
     if (!read_all(&r)) return fail_with_earliest_problem(&r);

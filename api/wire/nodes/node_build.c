@@ -207,7 +207,7 @@ static bool check_keys_differ(const api_builder *b, const api_node *object)
 {
     const api_node *member = api_node_find_repeated_key(object);
     if (!member) return true;
-    api_fail(b->pool->problem, API_DUPLICATE_KEY, NULL, "the key \"%.64s\" stands twice in one object", member->key);
+    api_fail(b->pool->problem, API_DUPLICATE_KEY, NULL, "the key \"%.64s\" appears twice in one object", member->key);
     b->pool->problem->offset = member->key_offset;
     return false;
 }
