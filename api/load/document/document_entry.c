@@ -32,33 +32,37 @@ static api_pointer pointer_to(const api_entry *entry, const char *key, size_t ra
     return pointer;
 }
 
-static bool failv(const api_entry *entry, const char *key, size_t rank, const size_t *indices, api_code code,
-                  const char *format, va_list args)
-{
-    api_pointer pointer = pointer_to(entry, key, rank, indices);
-    api_failv(entry->reader->problem, code, api_pointer_text(&pointer), format, args);
-    return false;
-}
-
 bool api_entry_fail(const api_entry *entry, const char *key, api_code code, const char *format, ...)
 {
-    va_list args;
+    api_pointer pointer = pointer_to(entry, key, 0, NULL);
+    va_list     args;
     va_start(args, format);
-    failv(entry, key, 0, NULL, code, format, args);
+    api_failv(entry->reader->problem, code, api_pointer_text(&pointer), format, args);
     va_end(args);
     return false;
 }
 
-static bool fail_at(const api_entry *entry, const char *key, size_t rank, const size_t *indices, api_code code,
-                    const char *format, ...) __attribute__((format(printf, 6, 7)));
-static bool fail_at(const api_entry *entry, const char *key, size_t rank, const size_t *indices, api_code code,
-                    const char *format, ...)
+/* A field that contains nested arrays of numbers, while it is read. */
+typedef struct nested_field {
+    const api_entry *entry;
+    const char      *key;
+    size_t           rank;
+    const size_t    *shape;      /* [rank] */
+    size_t           indices[4]; /* [rank] of the value that is being read */
+    double          *next;       /* where its number goes */
+} nested_field;
+
+/* Fails at the array or number with the first `depth` indices; returns NULL. */
+static json_t *fail_nested(const nested_field *field, size_t depth, api_code code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static json_t *fail_nested(const nested_field *field, size_t depth, api_code code, const char *format, ...)
 {
-    va_list args;
+    api_pointer pointer = pointer_to(field->entry, field->key, depth, field->indices);
+    va_list     args;
     va_start(args, format);
-    failv(entry, key, rank, indices, code, format, args);
+    api_failv(field->entry->reader->problem, code, api_pointer_text(&pointer), format, args);
     va_end(args);
-    return false;
+    return NULL;
 }
 
 bool api_reader_no_memory(api_reader *reader)
@@ -215,32 +219,26 @@ bool api_entry_set_canonical(const api_entry *entry, const char *key, json_t *va
 
 /* --- fields ---------------------------------------------------------------------------------------------------- */
 
-/* Reads nested arrays of `shape[done..rank)` into *v, advances *v, and returns the canonical value. */
-static json_t *read_nest(const api_entry *entry, const char *key, const json_t *in, size_t rank, const size_t *shape,
-                         size_t done, size_t *indices, double **v)
+/* Reads the number or array at `depth` indices of a field, and returns its canonical value; NULL with a problem, or
+ * without memory. */
+static json_t *read_nested(nested_field *field, const json_t *in, size_t depth)
 {
-    if (done == rank) {
-        if (!json_is_number(in)) {
-            fail_at(entry, key, rank, indices, API_WRONG_TYPE, "expected a number, given %s", api_json_kind(in));
-            return NULL;
-        }
-        *(*v)++ = json_number_value(in);
+    if (depth == field->rank) {
+        if (!json_is_number(in))
+            return fail_nested(field, depth, API_WRONG_TYPE, "expected a number, given %s", api_json_kind(in));
+        *field->next++ = json_number_value(in);
         return json_real(json_number_value(in));
     }
-    if (!json_is_array(in)) {
-        fail_at(entry, key, done, indices, API_WRONG_TYPE, "expected an array of %zu %s, given %s", shape[done],
-                done + 1 == rank ? "numbers" : "arrays", api_json_kind(in));
-        return NULL;
-    }
-    if (json_array_size(in) != shape[done]) {
-        fail_at(entry, key, done, indices, API_WRONG_SHAPE, "expected %zu entries, given %zu", shape[done],
-                json_array_size(in));
-        return NULL;
-    }
+    size_t n = field->shape[depth];
+    if (!json_is_array(in))
+        return fail_nested(field, depth, API_WRONG_TYPE, "expected an array of %zu %s, given %s", n,
+                           depth + 1 == field->rank ? "numbers" : "arrays", api_json_kind(in));
+    if (json_array_size(in) != n)
+        return fail_nested(field, depth, API_WRONG_SHAPE, "expected %zu entries, given %zu", n, json_array_size(in));
     json_t *out = json_array();
-    for (size_t i = 0; out && i < shape[done]; i++) {
-        indices[done] = i;
-        json_t *part  = read_nest(entry, key, json_array_get(in, i), rank, shape, done + 1, indices, v);
+    for (size_t i = 0; out && i < n; i++) {
+        field->indices[depth] = i;
+        json_t *part          = read_nested(field, json_array_get(in, i), depth + 1);
         if (!part || json_array_append_new(out, part)) {
             json_decref(out);
             return NULL;
@@ -251,21 +249,22 @@ static json_t *read_nest(const api_entry *entry, const char *key, const json_t *
 
 bool api_entry_numbers(const api_entry *entry, const char *key, int need, double *v, size_t rank, const size_t *shape)
 {
-    size_t        indices[4], count = 1;
+    size_t        count = 1;
+    nested_field  field = {.entry = entry, .key = key, .rank = rank, .shape = shape, .next = v};
     const json_t *in;
     if (!find(entry, key, need, &in)) return false;
     if (!in) return true;
     for (size_t i = 0; i < rank; i++)
         count *= shape[i];
-    double *end = v, *absent = api_arena_take(entry->reader->arena, count, sizeof *v);
+    double *absent = api_arena_take(entry->reader->arena, count, sizeof *v);
     if (!absent) return api_reader_no_memory(entry->reader);
     memcpy(absent, v, count * sizeof *v);
 
-    json_t *twin = read_nest(entry, key, in, rank, shape, 0, indices, &end);
-    if (!twin) return api_reader_no_memory(entry->reader); /* an earlier problem is kept */
+    json_t *canonical = read_nested(&field, in, 0);
+    if (!canonical) return api_reader_no_memory(entry->reader); /* an earlier problem is kept */
     if (need == API_REQUIRED || memcmp(absent, v, count * sizeof *v) != 0)
-        return api_entry_set_canonical(entry, key, twin);
-    json_decref(twin);
+        return api_entry_set_canonical(entry, key, canonical);
+    json_decref(canonical);
     return true;
 }
 

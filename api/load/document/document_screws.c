@@ -104,10 +104,16 @@ static bool read_spatial_inertia(const api_entry *place, const double G[36], dyn
     return true;
 }
 
+/* The arrays of "screws", n links. */
+typedef struct screw_arrays {
+    double *M; /* [n or n + 1][4][4] */
+    double *G; /* [n][6][6] */
+    double *S; /* [n][6] */
+} screw_arrays;
+
 /* Reads link i (from 0), a child of link i-1. `T` is the home pose of the previous link frame in the base frame; it
  * advances to that of link i. */
-static bool read_link(const api_entry *screws, api_document *document, size_t i, const double *M, const double *G,
-                      const double *S, dyn_pose *T)
+static bool read_link(const api_entry *screws, api_document *document, size_t i, const screw_arrays *all, dyn_pose *T)
 {
     api_reader        *reader     = screws->reader;
     api_document_link *link       = &document->links[i];
@@ -115,9 +121,9 @@ static bool read_link(const api_entry *screws, api_document *document, size_t i,
     api_entry          location_S = api_entry_location(screws, "S", i);
     dyn_pose           X;
     char               name[40];
-    if (!api_document_check_transform(&location_M, M + 16 * i, &X) ||
-        !read_screw(&location_S, S + 6 * i, T, &X, &link->dyn) ||
-        !read_spatial_inertia(&location_G, G + 36 * i, &link->dyn.inertia))
+    if (!api_document_check_transform(&location_M, all->M + 16 * i, &X) ||
+        !read_screw(&location_S, all->S + 6 * i, T, &X, &link->dyn) ||
+        !read_spatial_inertia(&location_G, all->G + 36 * i, &link->dyn.inertia))
         return false;
     *T = api_pose_compose(T, &X);
 
@@ -143,24 +149,24 @@ static bool read_tip(const api_entry *screws, api_document *document, const doub
     return api_document_check_transform(&location_M, T, &document->tip.X_lf);
 }
 
-static bool read_arrays(const api_entry *screws, size_t n_M, size_t n, double **M, double **G, double **S)
+static bool read_arrays(const api_entry *screws, size_t n_M, size_t n, screw_arrays *all)
 {
     api_arena   *arena      = screws->reader->arena;
     const size_t shape_M[3] = {n_M, 4, 4}, shape_G[3] = {n, 6, 6}, shape_S[2] = {n, 6};
-    *M = api_arena_take(arena, n_M, 16 * sizeof **M);
-    *G = api_arena_take(arena, n, 36 * sizeof **G);
-    *S = api_arena_take(arena, n, 6 * sizeof **S);
-    if (!*M || !*G || !*S) return api_reader_no_memory(screws->reader);
-    return api_entry_numbers(screws, "M", API_REQUIRED, *M, 3, shape_M) &&
-           api_entry_numbers(screws, "G", API_REQUIRED, *G, 3, shape_G) &&
-           api_entry_numbers(screws, "S", API_REQUIRED, *S, 2, shape_S);
+    all->M = api_arena_take(arena, n_M, 16 * sizeof *all->M);
+    all->G = api_arena_take(arena, n, 36 * sizeof *all->G);
+    all->S = api_arena_take(arena, n, 6 * sizeof *all->S);
+    if (!all->M || !all->G || !all->S) return api_reader_no_memory(screws->reader);
+    return api_entry_numbers(screws, "M", API_REQUIRED, all->M, 3, shape_M) &&
+           api_entry_numbers(screws, "G", API_REQUIRED, all->G, 3, shape_G) &&
+           api_entry_numbers(screws, "S", API_REQUIRED, all->S, 2, shape_S);
 }
 
 bool api_document_read_screws(const api_entry *root, api_document *document, size_t max_links)
 {
     static const char *const fields[] = {"M", "G", "S", NULL};
     api_entry                screws;
-    double                  *M, *G, *S;
+    screw_arrays             all;
     if (!api_entry_open(&screws, root, "screws", fields)) return false;
     size_t n   = json_array_size(json_object_get(screws.input, "S")),
            n_M = json_array_size(json_object_get(screws.input, "M"));
@@ -168,7 +174,7 @@ bool api_document_read_screws(const api_entry *root, api_document *document, siz
         return api_entry_fail(&screws, "S", API_MODEL_TOO_LARGE, "the model has %zu links, the limit is %zu", n,
                               max_links);
     if (n_M != n + 1) n_M = n; /* one more is the tip; any other number is refused by read_arrays */
-    if (!read_arrays(&screws, n_M, n, &M, &G, &S)) return false;
+    if (!read_arrays(&screws, n_M, n, &all)) return false;
 
     document->from_screws = true;
     document->n_links     = n;
@@ -176,8 +182,8 @@ bool api_document_read_screws(const api_entry *root, api_document *document, siz
     if (!document->links) return api_reader_no_memory(root->reader);
     dyn_pose T = api_pose_identity();
     for (size_t i = 0; i < n; i++)
-        if (!read_link(&screws, document, i, M, G, S, &T)) return false;
-    if (n > 0 && n_M > n && !read_tip(&screws, document, M + 16 * n)) return false;
+        if (!read_link(&screws, document, i, &all, &T)) return false;
+    if (n > 0 && n_M > n && !read_tip(&screws, document, all.M + 16 * n)) return false;
     api_entry_close(&screws, true);
     return true;
 }

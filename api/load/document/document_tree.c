@@ -138,24 +138,30 @@ static bool fail_unknown(const api_document *document, api_reader *reader, bool 
                     link ? "link" : "joint", api_text_shown(name), name, list);
 }
 
-/* Finds the index of the link, or else the joint, of that name in the map. */
-static bool find(const api_document *document, const json_t *map, api_reader *reader, bool link, const char *name,
-                 const char *pointer, int *place)
+/* The map from the names of links, or of joints, to their indices. */
+typedef struct name_map {
+    const api_document *document;
+    api_reader         *reader;
+    const json_t       *map;
+    bool                links;
+} name_map;
+
+static bool find(const name_map *names, const char *name, const char *pointer, int *index)
 {
-    const json_t *value = json_object_get(map, name);
-    if (!value) return fail_unknown(document, reader, link, name, pointer);
-    *place = (int)json_integer_value(value);
+    const json_t *value = json_object_get(names->map, name);
+    if (!value) return fail_unknown(names->document, names->reader, names->links, name, pointer);
+    *index = (int)json_integer_value(value);
     return true;
 }
 
 /* Finds the joints that motors drive. */
 static bool find_turned(api_document *document, api_reader *reader, const json_t *joints)
 {
+    const name_map names = {document, reader, joints, false};
     for (size_t i = 0; i < document->n_motors; i++) {
         char text[64];
         snprintf(text, sizeof text, "/motors/%zu/joint", i);
-        if (!find(document, joints, reader, false, document->motors[i].joint, text, &document->motors[i].joint_link))
-            return false;
+        if (!find(&names, document->motors[i].joint, text, &document->motors[i].joint_link)) return false;
     }
     return true;
 }
@@ -180,23 +186,19 @@ static bool resolve_joint_names(api_document *document, api_reader *reader)
 
 static bool find_parents(api_document *document, api_reader *reader, const json_t *map)
 {
-    char text[64];
+    const name_map names = {document, reader, map, true};
+    char           text[64];
     for (size_t i = 0; i < document->n_links; i++) {
         api_document_link *link = &document->links[i];
-        if (!find(document, map, reader, true, link->parent, link_pointer(document, i, "parent", text),
-                  &link->parent_index))
-            return false;
+        if (!find(&names, link->parent, link_pointer(document, i, "parent", text), &link->parent_index)) return false;
     }
     for (size_t i = 0; i < document->n_frames; i++) {
         api_document_frame *frame = &document->frames[i];
-        if (!find(document, map, reader, true, frame->link_name, frame_pointer(document, i, "link", text),
-                  &frame->link))
-            return false;
+        if (!find(&names, frame->link_name, frame_pointer(document, i, "link", text), &frame->link)) return false;
     }
     for (size_t i = 0; i < document->n_motors; i++) {
         snprintf(text, sizeof text, "/motors/%zu/link", i);
-        if (!find(document, map, reader, true, document->motors[i].link_name, text, &document->motors[i].dyn.link))
-            return false;
+        if (!find(&names, document->motors[i].link_name, text, &document->motors[i].dyn.link)) return false;
     }
     return true;
 }
