@@ -1,6 +1,6 @@
 /* api.c - see api.h. Implements the functions of api.h and defines the table of resources. */
 #include "api/http/call.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include "api/cost/cost.h"
 #include <stdarg.h>
 #include <stdio.h>

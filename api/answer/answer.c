@@ -1,9 +1,9 @@
 /* answer.c - what an answer is made of: how long it can get, and all of it but the numbers of its arrays
  * (answer_slots.h). */
-#include "api/evaluate/failed_rows.h"
-#include "api/evaluate/loop_state.h"
+#include "api/lanes/failed_rows.h"
+#include "api/loops/loop_state.h"
 #include "answer_slots.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include "api/request/platform.h"
 #include "api/request/unit_warnings.h"
 #include <string.h>

@@ -6,7 +6,7 @@
  * expected, and nothing moves. */
 #pragma once
 #include "api/wire/emit.h"
-#include "api/evaluate/evaluation.h"
+#include "api/lanes/evaluation.h"
 
 /* An array of the answer, whose lanes are those of the evaluation that describes it. */
 typedef struct api_answer_array {

@@ -1,6 +1,6 @@
 /* contact.c - reads "held" and solves for the wrenches on held frames (contact.h). */
 #include "contact.h"
-#include "api/request/batch.h"
+#include "api/lanes/batch.h"
 #include "api/request/frame_fields.h"
 #include <math.h>
 #include <string.h>

@@ -18,7 +18,7 @@
  * is the solution with the smallest sum of squares in N and N m, and the motion is the same for all solutions. */
 #pragma once
 #include "api/request/fields.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include "task_inertia.h"
 
 enum { API_MAX_HELD = 32 };

@@ -1,7 +1,7 @@
 /* ground_request.h - reads what a request says of the ground: feet, plane, and the link that is the base. */
 #pragma once
 #include "ground.h"
-#include "api/evaluate/evaluation.h"
+#include "api/lanes/evaluation.h"
 
 typedef struct api_ground_request {
     api_ground       ground;

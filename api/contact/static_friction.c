@@ -1,6 +1,6 @@
 /* static_friction.c - applies static friction to forward dynamics (static_friction.h). */
 #include "static_friction.h"
-#include "api/request/batch.h"
+#include "api/lanes/batch.h"
 #include <string.h>
 
 struct api_static_friction {

@@ -1,7 +1,7 @@
 /* static_friction.h - applies the option "friction_at_rest": "stick" of forward-dynamics: joints at rest stay at rest
  * if static friction (stiction.h) can hold them. */
 #pragma once
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include "contact.h"
 #include "stiction.h"
 

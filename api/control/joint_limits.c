@@ -1,6 +1,6 @@
 /* joint_limits.c - lists the limits of joints and writes the answer's `limits` (joint_limits.h). */
 #include "joint_limits.h"
-#include "api/evaluate/failed_rows.h"
+#include "api/lanes/failed_rows.h"
 #include <math.h>
 
 /* --- list --------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* prescribed.c - reads and checks prescribed motions (prescribed.h). */
 #include "prescribed.h"
-#include "api/request/batch.h"
+#include "api/lanes/batch.h"
 #include "api/wire/number.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* cost.c - estimate the seconds that a request takes, from the machine's calibration (calibration.h) and a peek at
  * the body (peek.h), before the body is decoded. */
 #include "cost.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include "api/model/loops.h"
 #include "api/contact/ground.h"
 #include "api/simulation/integrate.h"

@@ -1,7 +1,7 @@
 /* peek.h - find names and numbers in a request's body without decoding it, for cost estimates. The results may be
  * wrong; no answer depends on them. */
 #pragma once
-#include "api/evaluate/evaluation.h"
+#include "api/lanes/evaluation.h"
 
 /* True if the name occurs in the first or last 512 bytes of the body. */
 bool api_body_mentions(const api_input *input, const char *name);

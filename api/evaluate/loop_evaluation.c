@@ -1,9 +1,9 @@
 /* loop_evaluation.c - see loop_evaluation.h. */
 #include "loop_evaluation.h"
 #include "api/loops/loop_kernels.h"
-#include "api/request/batch.h"
-#include "failed_rows.h"
-#include "operation.h"
+#include "api/lanes/batch.h"
+#include "api/lanes/failed_rows.h"
+#include "api/request/operation.h"
 #include "api/work/parallel.h"
 #include "api/request/platform.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 /* loop_evaluation.h - requests for models with loops (loops.h): their kernels are those of loop_kernels.h, which
  * operations call as they would those of a tree; and `guess`, from where loops are closed. */
 #pragma once
-#include "evaluation.h"
+#include "api/lanes/evaluation.h"
 #include "api/model/loops.h"
 
 /* Whether an output of an operation is for such a model, or for one without loops. False with a problem of what stands

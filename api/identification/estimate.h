@@ -8,7 +8,7 @@
  * Rows are factored in the order of the states, a fixed number at a time: every vector width gives the same bits. */
 #pragma once
 #include "api/model/base_parameters.h"
-#include "api/evaluate/evaluation.h"
+#include "api/lanes/evaluation.h"
 #include "sequential_qr.h"
 
 typedef struct api_coordinate api_coordinate;

@@ -5,9 +5,9 @@
 #include "shared_base_parameters.h"
 #include "consistent_parameters.h"
 #include "estimate.h"
-#include "api/request/batch.h"
-#include "api/evaluate/failed_rows.h"
-#include "api/evaluate/operation.h"
+#include "api/lanes/batch.h"
+#include "api/lanes/failed_rows.h"
+#include "api/request/operation.h"
 #include "api/loops/loop_kernels.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* shared_base_parameters.h - find a model's base parameters when a request first needs them, and keep them with the
  * model for all later requests. */
 #pragma once
-#include "api/evaluate/evaluation.h"
+#include "api/lanes/evaluation.h"
 #include "api/model/base_parameters.h"
 
 /* Returns the base parameters with the joint parameters in `with` (a set of API_BASE_...), owned by the model. NULL

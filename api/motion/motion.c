@@ -1,7 +1,7 @@
 /* motion.c - read and check the description of a motion in a request: see motion.h. */
 #include "motion.h"
-#include "api/request/batch.h"
-#include "api/evaluate/failed_rows.h"
+#include "api/lanes/batch.h"
+#include "api/lanes/failed_rows.h"
 #include "sampling.h"
 #include "spline_fields.h"
 #include "api/wire/number.h"

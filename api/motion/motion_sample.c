@@ -1,6 +1,6 @@
 /* motion_sample.c - evaluate q to qddd at all samples of the motions from their control points: see motion.h. */
 #include "motion.h"
-#include "api/request/batch.h"
+#include "api/lanes/batch.h"
 #include "api/model/loops.h"
 #include "api/wire/number.h"
 #include <math.h>

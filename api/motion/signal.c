@@ -1,6 +1,6 @@
 /* signal.c - read signals and find the cubic spline through sampled values: see signal.h. */
 #include "signal.h"
-#include "api/request/batch.h"
+#include "api/lanes/batch.h"
 #include "spline_fields.h"
 #include "api/wire/number.h"
 #include <lapacke.h>

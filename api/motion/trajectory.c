@@ -9,7 +9,7 @@
  * tau_dot are those of dyn_sensitivity_rate (dynamics.h). Wrenches that change with time add the terms of
  * wrench_rate_terms.h. */
 #include "api/evaluate/loop_evaluation.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include "motion.h"
 #include "wrench_rate_terms.h"
 #include <string.h>

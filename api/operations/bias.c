@@ -1,6 +1,6 @@
 /* bias.c - computes the terms of the equation of motion without acceleration: C qd, g and friction, and their sum with
  * springs and wrenches. */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 
 enum { BIAS, CORIOLIS, GRAVITY, FRICTION };
 

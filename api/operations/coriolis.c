@@ -1,5 +1,5 @@
 /* coriolis.c - computes the Coriolis matrix C, for which dM/dt - 2 C is skew-symmetric, and its Christoffel symbols. */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 
 enum { CORIOLIS_MATRIX, CHRISTOFFEL };
 

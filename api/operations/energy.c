@@ -1,5 +1,5 @@
 /* energy.c - computes kinetic and potential energy, the centre of mass and the momentum about it. */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 
 enum { KINETIC, POTENTIAL, MASS, COM, COM_VELOCITY, COM_JACOBIAN, MOMENTUM, MOMENTUM_MATRIX };
 

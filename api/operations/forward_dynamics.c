@@ -1,6 +1,6 @@
 /* forward_dynamics.c - computes qdd from tau, with held frames the wrenches on them (api/contact/contact.h), and the
  * joint wrenches by inverse dynamics of that motion. */
-#include "api/evaluate/loop_state.h"
+#include "api/loops/loop_state.h"
 #include "api/contact/contact.h"
 #include "api/contact/static_friction.h"
 #include <string.h>

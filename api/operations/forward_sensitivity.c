@@ -1,5 +1,5 @@
 /* forward_sensitivity.c - computes the derivatives of forward dynamics. */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 
 enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH };
 

@@ -2,15 +2,15 @@
  * wrenches on one or two feet, the joint efforts with these wrenches, and the derivatives of all of them. The equations
  * of one state are in api/contact/ground.h. Kernels compute in lanes:
  *
- *     efforts without ground        inverse dynamics; the first six are tau_b
- *     J_b, positions                kinematics
- *     efforts with ground           inverse dynamics with the contacts' wrenches added to the request's
- *     their derivatives, J_k        sensitivity with these wrenches constant:  H = dtau/dx,  dtau/dW_k = -J_k^T
+ *     efforts without ground inverse dynamics; the first six are tau_b
+ *     J_b, positions kinematics
+ *     efforts with ground inverse dynamics with the contacts' wrenches added to the request's
+ *     their derivatives, J_k sensitivity with these wrenches constant: H = dtau/dx, dtau/dW_k = -J_k^T
  *
- * and finally  dtau = H + sum dtau/dW_k dW_k. */
-#include "api/request/batch.h"
+ * and finally dtau = H + sum dtau/dW_k dW_k. */
+#include "api/lanes/batch.h"
 #include "api/contact/ground_request.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include <string.h>
 
 enum { RESULTANT, ZERO_MOMENT, FOOT_WRENCHES, TAU, D_RESULTANT, D_ZERO_MOMENT = 7, D_FOOT_WRENCHES = 10, DTAU = 13 };

@@ -1,8 +1,8 @@
 /* inverse_dynamics.c - computes tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the
  * joints. With free coordinates, forward dynamics first finds their qdd; the other coordinates are driven. */
-#include "api/evaluate/loop_state.h"
+#include "api/loops/loop_state.h"
 #include "api/request/free_coordinates.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include <string.h>
 
 enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, BASE_ENTRIES = 6 };

@@ -1,7 +1,7 @@
 /* kinematics.c - computes poses of frames, and Jacobian, Jacobian rate, velocity, acceleration and jerk of one frame.
  */
 #include "api/request/frame_fields.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include <string.h>
 
 /* The operation's options. */

@@ -1,5 +1,5 @@
 /* mass_matrix.c - computes M(q), with rotor inertia, and its inverse. */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 
 enum { MASS_MATRIX, INVERSE };
 

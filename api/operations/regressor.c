@@ -2,7 +2,7 @@
  * parameters. With the base parameters, the smallest set that determines tau: tau = base_regressor * base parameters +
  * ... */
 #include "api/identification/shared_base_parameters.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include <string.h>
 
 enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };

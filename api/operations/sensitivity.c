@@ -1,6 +1,6 @@
 /* sensitivity.c - computes the derivatives of inverse dynamics with respect to state, wrenches, gravity and parameters.
  */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 
 enum {
     DTAU_DQ,

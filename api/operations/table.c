@@ -1,5 +1,5 @@
 /* table.c - lists all operations. */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 
 const api_operation *const api_operations[] = {
     &api_inverse_dynamics,    &api_forward_dynamics,

@@ -1,13 +1,13 @@
 /* task_space.c - computes the dynamics seen at a frame (Khatib 1987). Let J be the k x nv Jacobian of the frame along k
  * chosen axes. A force F there (tau = J^T F) accelerates the frame by xdd, with
  *
- *     F = Lambda xdd + mu,   Lambda = (J M^-1 J^T)^-1,   mu = Jbar^T h - Lambda Jdot qd,   Jbar = M^-1 J^T Lambda,
+ *     F = Lambda xdd + mu, Lambda = (J M^-1 J^T)^-1, mu = Jbar^T h - Lambda Jdot qd, Jbar = M^-1 J^T Lambda,
  *
  * where h is the bias. Kernels compute M, J, Jdot and h in lanes. task_inertia.c computes the rest for one state at a
  * time, so that a state gives the same bits alone and in a batch. */
-#include "api/request/batch.h"
+#include "api/lanes/batch.h"
 #include "api/request/frame_fields.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include "api/contact/task_inertia.h"
 #include "api/wire/number.h"
 #include <string.h>

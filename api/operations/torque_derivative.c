@@ -1,5 +1,5 @@
 /* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives. */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 
 enum { TAU, TAU_DOT, JOINT_WRENCHES, JOINT_WRENCH_RATES };
 

@@ -1,7 +1,7 @@
 /* fields.h - reading small JSON values of a request, with errors that point at them. */
 #pragma once
 #include "api/wire/names.h"
-#include "api/evaluate/evaluation.h"
+#include "api/lanes/evaluation.h"
 
 /* Fails e->problem at `at`. */
 bool api_fail_at(const api_evaluation *e, const api_place *at, api_code code, const char *format, ...)

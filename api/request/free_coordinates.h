@@ -1,7 +1,7 @@
 /* free_coordinates.h - "free": coordinates that move as forces make them, while the motion of all others is given: the
  * base of a robot that stands on nothing, joints without a motor. */
 #pragma once
-#include "batch.h"
+#include "api/lanes/batch.h"
 
 /* Reads "free", an array of velocity names or "base", into e->driven, which stays NULL without it: at most one
  * operation takes it. False with a problem. */

@@ -1,7 +1,7 @@
 /* platform.c - see platform.h. */
 #include "platform.h"
-#include "batch.h"
-#include "api/evaluate/operation.h"
+#include "api/lanes/batch.h"
+#include "operation.h"
 
 static const char *const parts[API_PLATFORM_PARTS] = {"position", "orientation", "velocity", "acceleration"};
 

@@ -8,7 +8,7 @@
  * found. */
 #pragma once
 #include "api/loops/loop_kernels.h"
-#include "api/evaluate/evaluation.h"
+#include "api/lanes/evaluation.h"
 
 typedef enum api_platform_part {
     API_PLATFORM_POSITION,

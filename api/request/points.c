@@ -1,6 +1,6 @@
 /* points.c - see points.h. */
 #include "points.h"
-#include "batch.h"
+#include "api/lanes/batch.h"
 
 static bool read_list(const api_evaluation *e, const api_node *list, const api_place *at, const char *of)
 {

@@ -2,7 +2,7 @@
  * must. */
 #include "api/evaluate/loop_evaluation.h"
 #include "fields.h"
-#include "api/evaluate/operation.h"
+#include "operation.h"
 #include <string.h>
 
 /* Fields that an evaluate request has once for all of its operations. */

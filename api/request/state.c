@@ -1,7 +1,7 @@
 /* state.c - q, qd, qdd, qddd, tau and the order of their entries. */
 #include "api/load/document/geometry.h"
 #include "api/model/coordinates.h"
-#include "api/evaluate/failed_rows.h"
+#include "api/lanes/failed_rows.h"
 #include "free_coordinates.h"
 #include "api/wire/number.h"
 #include <math.h>

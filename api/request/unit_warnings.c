@@ -1,7 +1,7 @@
 /* unit_warnings.c - see unit_warnings.h. */
 #include "unit_warnings.h"
 #include "api/wire/number.h"
-#include "batch.h"
+#include "api/lanes/batch.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

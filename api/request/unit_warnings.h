@@ -10,7 +10,7 @@
  * Continuous joints, and joints with several coordinates, may be anywhere. */
 #pragma once
 #include "api/wire/emit.h"
-#include "api/evaluate/evaluation.h"
+#include "api/lanes/evaluation.h"
 
 /* Finds them in q, control points, payloads and wrenches, when "joints" is read. False with a problem: no memory. */
 bool api_unit_warnings_find(api_evaluation *e);

@@ -1,6 +1,6 @@
 /* wrenches.c - "wrenches": forces and torques on links and frames, by the environment. */
-#include "batch.h"
-#include "api/evaluate/operation.h"
+#include "api/lanes/batch.h"
+#include "operation.h"
 #include <string.h>
 
 static const char *const fields[]            = {"link", "force", "torque", "point", "frame", NULL};

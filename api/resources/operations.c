@@ -1,6 +1,6 @@
 /* operations.c - serve POST /v1/models/{model}/{operation}: from the bytes of the request to the reply. */
-#include "api/evaluate/failed_rows.h"
-#include "api/evaluate/operation.h"
+#include "api/lanes/failed_rows.h"
+#include "api/request/operation.h"
 #include "api/wire/nodes/node_read.h"
 #include <stdlib.h>
 #include <string.h>

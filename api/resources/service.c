@@ -1,7 +1,7 @@
 /* service.c - handlers that describe the server: GET /v1, /livez, /readyz, /openapi.json, /problems/{code}. */
 #include "api/http/call.h"
 #include "api/wire/json.h"
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include <string.h>
 
 /* The contract as JSON; the Makefile makes it from openapi.yaml. */

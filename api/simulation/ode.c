@@ -1,6 +1,6 @@
 /* ode.c - evaluates the right-hand side of the simulation's differential equations (ode.h). */
 #include "ode.h"
-#include "api/evaluate/failed_rows.h"
+#include "api/lanes/failed_rows.h"
 #include "api/model/coordinates.h"
 #include "ode_bounds.h"
 #include "ode_contact.h"

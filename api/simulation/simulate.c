@@ -1,6 +1,6 @@
 /* simulate.c - declares the operation simulate: motions from torques or a controller, with their energies and the work
  * done. */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include "simulation.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* simulation_run.c - runs all simulations of a request, several in parallel (simulation.h). */
-#include "api/evaluate/failed_rows.h"
+#include "api/lanes/failed_rows.h"
 #include "api/work/parallel.h"
 #include "api/model/coordinates.h"
 #include "integrate.h"

@@ -1,7 +1,7 @@
 /* parallel.h - work that falls into parts which do not touch each other: done by the worker and whoever of its helpers
  * is free, with the same result, or the same problem, whoever does what. */
 #pragma once
-#include "api/evaluate/evaluation.h"
+#include "api/lanes/evaluation.h"
 
 /* Does part `part`; false with a problem. What it needs to itself belongs to the seat: no two parts that are being done
  * at one time have the same. */

@@ -1,6 +1,6 @@
 /* test_contract.c - openapi.yaml says what the product does, and nothing else: its paths and methods are the table of
  * resources, its operations, fields and outputs the table of operations, its codes the table of problems. */
-#include "api/evaluate/operation.h"
+#include "api/request/operation.h"
 #include "api/problem.h"
 #include "api/http/route.h"
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* batch.c - see batch.h. */
 #include "batch.h"
-#include "api/evaluate/failed_rows.h"
+#include "failed_rows.h"
 #include "api/work/parallel.h"
-#include "api/evaluate/window.h"
+#include "plan.h"
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

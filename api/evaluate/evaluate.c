@@ -1,13 +1,13 @@
 /* evaluation.c - the way of one request for dynamics: see evaluation.h. */
-#include "evaluation.h"
+#include "api/lanes/evaluation.h"
 #include "api/wire/nodes/node_read.h"
-#include "api/request/batch.h"
+#include "api/lanes/batch.h"
 #include "loop_evaluation.h"
-#include "failed_rows.h"
-#include "operation.h"
+#include "api/lanes/failed_rows.h"
+#include "api/request/operation.h"
 #include "api/work/parallel.h"
 #include "api/request/unit_warnings.h"
-#include "window.h"
+#include "api/lanes/plan.h"
 #include <string.h>
 
 /* --- results ---------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* batch.h - batchable vectors of a request: one flat array of n numbers, or an array of rows of n numbers each. */
 #pragma once
-#include "fields.h"
+#include "api/request/fields.h"
 
 /* One such field. */
 typedef struct api_vector {

@@ -1,7 +1,7 @@
 /* window.c - see window.h. */
-#include "window.h"
-#include "api/request/batch.h"
-#include "operation.h"
+#include "plan.h"
+#include "batch.h"
+#include "api/request/operation.h"
 #include <string.h>
 
 /* Less than the caches next to a processor have. */

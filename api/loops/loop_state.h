@@ -1,7 +1,7 @@
 /* loop_state.h - the output `full` of models with loops: all there is to know of a state. An object of arrays, whose
  * lanes stand one array after the other. */
 #pragma once
-#include "evaluation.h"
+#include "api/lanes/evaluation.h"
 
 enum { API_LOOP_STATE_PARTS = 6 };
 

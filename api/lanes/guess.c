@@ -1,10 +1,10 @@
 /* guess.c - reads "guess", the passive coordinates that select an assembly (loop_evaluation.h). */
 #include "batch.h"
 #include "api/evaluate/loop_evaluation.h"
-#include "api/evaluate/failed_rows.h"
+#include "failed_rows.h"
 #include "api/model/coordinates.h"
 #include "api/wire/number.h"
-#include "platform.h"
+#include "api/request/platform.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* loop_state.c - see loop_state.h. */
 #include "loop_state.h"
-#include "api/loops/loop_kernels.h"
+#include "loop_kernels.h"
 #include "api/model/coordinates.h"
 #include "api/model/loops.h"
 #include <string.h>

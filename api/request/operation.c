@@ -1,7 +1,7 @@
 /* operation.c - find operations by name, and the sizes and lanes of their outputs: see operation.h. */
 #include "operation.h"
 #include "api/model/base_parameters.h"
-#include "loop_state.h"
+#include "api/loops/loop_state.h"
 #include <string.h>
 
 size_t api_extent(const api_model *model, const api_selection *selected, int extent)

@@ -4,7 +4,7 @@
  * An operation says in its constant which fields it takes and what it returns; reading the request, laying the
  * states out in lanes, sizing and writing the answer follow from that alone. Its own code calls a kernel. */
 #pragma once
-#include "evaluation.h"
+#include "api/lanes/evaluation.h"
 
 /* Extents of outputs that are no constants. */
 enum {

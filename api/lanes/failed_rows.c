@@ -5,7 +5,7 @@
 #include "api/model/loops.h"
 #include "api/request/fields.h"
 #include "api/answer/answer_slots.h"
-#include "operation.h"
+#include "api/request/operation.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
